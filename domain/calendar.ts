@@ -12,18 +12,18 @@ const formatters = (): ((timeZone: string) => Intl.DateTimeFormat) => {
   };
 };
 
-/** Building a formatter takes longer than a whole admission; there are some 400 zones at most. */
+/** Building a formatter takes longer than an admission; there are about 400 zones. */
 const formatterOf = formatters();
 
-/** The calendar day, YYYY-MM-DD, in an IANA time zone. */
+/** YYYY-MM-DD in an IANA time zone. */
 export const dayIn = (timeZone: string, atMs: number): string =>
   timeZone === "UTC" ? new Date(atMs).toISOString().slice(0, 10) : formatterOf(timeZone).format(atMs);
 
-/** The day before or behind: calendar arithmetic, so that no change of the clocks matters. */
+/** Calendar arithmetic, which no change of the clocks affects; `days` may be negative. */
 export const dayBehind = (day: string, days: number): string =>
   new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 
-/** YYYY-MM in UTC: what quotas and bills are counted by. */
+/** YYYY-MM in UTC: quotas and bills are counted by it. */
 export const monthOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 7);
 
 export const monthEnd = (atMs: number): number => {
@@ -31,11 +31,11 @@ export const monthEnd = (atMs: number): number => {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 };
 
-/** Milliseconds until the zone's next midnight, to the second: found by bisection, so that every offset rule holds. */
+/** Milliseconds until the zone's next midnight, to the second. Bisection works with every offset rule. */
 export const untilMidnight = (timeZone: string, atMs: number): number => {
   const today = dayIn(timeZone, atMs);
   let low = atMs;
-  // A day in a zone that sets its clocks back lasts 25 hours, in one case 24.5; 26 covers all.
+  // The longest day, when clocks are set back, has 25 hours.
   let high = atMs + 26 * 3_600_000;
   while (high - low > 1_000) {
     const middle = Math.floor((low + high) / 2);

@@ -1,4 +1,4 @@
-/** A decision is data. Throwing is for bugs; a refused command is an ordinary value. */
+/** A refused command is an ordinary value; only a bug throws. */
 export type Decision<E, R> =
   | { readonly ok: true; readonly events: readonly E[] }
   | { readonly ok: false; readonly rejection: R };
@@ -6,14 +6,14 @@ export type Decision<E, R> =
 export const accept = <E>(...events: readonly E[]): Decision<E, never> => ({ ok: true, events });
 export const reject = <R>(rejection: R): Decision<never, R> => ({ ok: false, rejection });
 
-/** State folded from events, and the one function that says which events a command leads to. Pure values, both. */
+/** State folded from events, and one pure function from a command and the state to events. */
 export type Decider<S, C, E, R> = {
   readonly initial: S;
   readonly evolve: (state: S, event: E) => S;
   readonly decide: (command: C, state: S) => Decision<E, R>;
 };
 
-/** For a command that was authorized in one state: it is refused where that does not hold any more. */
+/** Refuses a command if the state that it was authorised in no longer holds. */
 export const onlyWhile = <S, C, E, R>(
   decider: Decider<S, C, E, R>,
   holds: (state: S) => boolean,

@@ -1,12 +1,12 @@
 import { accept, type Decider, reject } from "./decider.ts";
 
-/** What an account has a limited number of. Each of them holds a slot in a ledger of the account as long as it exists. */
+/** Kinds of things that a plan limits. Each thing holds a slot in a ledger of the account as long as it exists. */
 export const SLOT_KINDS = ["sources", "delivery_endpoints", "policies", "agents", "actions", "sessions"] as const;
 export type SlotKind = (typeof SLOT_KINDS)[number];
 
 /**
- * In the stream of something that does not exist: its slot is given back. A registration that was under way conflicts with
- * this record and has to ask for another slot. It changes no state.
+ * Recorded in the stream of a thing that does not exist when its slot is given back. A registration under way then
+ * conflicts and has to reserve another slot.
  */
 export type SlotFreed = { readonly type: "SlotFreed"; readonly data: { readonly id: string; readonly at: string } };
 
@@ -17,19 +17,19 @@ export type WithSlot<C> = { readonly command: C; readonly hasSlot: boolean };
 
 type Foldable<S, E> = Pick<Decider<S, never, E, unknown>, "initial" | "evolve">;
 
-/** Gives back the slot of what does not exist. `exists`: it does, so it keeps its slot. */
+/** Gives back the slot of a thing that does not exist. */
 export const slotFence = <S, E>(
   { initial, evolve }: Foldable<S, E>,
   exists: (state: S) => boolean,
 ): Decider<S, FreeSlot, E | SlotFreed, "exists"> => ({
   initial,
-  // The deciders of these streams leave their state as it is for a record that they do not know.
+  // These deciders ignore records of unknown types.
   evolve: (state, event) => evolve(state, event as E),
   decide: ({ id, at }, state) =>
     exists(state) ? reject("exists") : accept({ type: "SlotFreed", data: { id, at } } as const),
 });
 
-/** The same decider, which brings something into existence only if it has a slot. */
+/** The same decider, which creates a thing only with a slot. */
 export const withSlot = <S, C, E, R>(
   { initial, evolve, decide }: Decider<S, C, E, R>,
   exists: (state: S) => boolean,

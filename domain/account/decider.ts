@@ -7,12 +7,11 @@ import { decideSubscription, evolveSubscription, openedWith, planAt, type Subscr
 
 export type ApiKey = {
   readonly role: KeyRole;
-  /** Hex HMAC over the key, the account, the role and the expiry. */
   readonly digest: string;
   readonly expires_at: string | null;
 };
 
-/** `gone` has the keys that were revoked as well. */
+/** `gone` holds the ids of removed members and of revoked keys. */
 export type OpenAccount = Membership & {
   readonly phase: "open";
   readonly name: string;
@@ -23,10 +22,9 @@ export type OpenAccount = Membership & {
 
 export type AccountState = { readonly phase: "absent" } | OpenAccount;
 
-/** One for each program that calls; expired ones are not counted. */
+/** One key serves one calling program. Expired keys are not counted. */
 export const API_KEYS_MAX = 100;
 
-/** Times are ISO-8601 UTC with milliseconds, which compare as text. */
 export const isExpired = (key: Pick<ApiKey, "expires_at">, at: string): boolean =>
   key.expires_at !== null && key.expires_at <= at;
 
@@ -44,7 +42,6 @@ const createKey = ({ type: _, ...key }: CommandOf<"CreateApiKey">, state: OpenAc
   return accept({ type: "ApiKeyCreated", data: { account: state.account, ...key } });
 };
 
-/** Stream `account-<id>`: who belongs to it and which keys speak for it. */
 export const account: Decider<AccountState, AccountCommand, AccountEvent, AccountRejection> = {
   initial: { phase: "absent" },
 
@@ -80,14 +77,13 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent, Accoun
       case "OverageReported":
         return { ...state, subscription: evolveSubscription(state.subscription, event) };
       default:
-        // A type that this build does not know.
         return state;
     }
   },
 
   decide(command, state) {
     if (command.type === "OpenAccount") {
-      // A repeat, or the process manager that finishes an opening: the account is there, nothing is left to do.
+      // The opening was repeated, or the process manager finishes it: the account is already open.
       if (state.phase === "open") return accept();
       const { account, name, plan, time_zone, member, email, grant, password, client, at } = command;
       return accept<AccountEvent>(

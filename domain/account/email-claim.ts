@@ -9,7 +9,7 @@ export type EmailCommand =
   | ({ readonly type: "ClaimEmail" } & Claim)
   | { readonly type: "ReleaseEmail"; readonly account: string; readonly member: string; readonly at: string };
 
-/** Stream `email-<hash of the address>`: one address is one member, at most. */
+/** Stream `email-<hash of the address>`: an address belongs to one member at most. */
 export const emailClaim: Decider<EmailState, EmailCommand, EmailEvent, "email-taken"> = {
   initial: { phase: "free" },
 
@@ -30,7 +30,7 @@ export const emailClaim: Decider<EmailState, EmailCommand, EmailEvent, "email-ta
         return state.claim.member === claim.member ? accept() : reject("email-taken");
       }
       case "ReleaseEmail": {
-        // Released already, perhaps claimed again by someone else: that claim is not ours to release.
+        // The address may have been claimed by another member meanwhile. That claim stays.
         if (state.phase === "free" || state.claim.member !== command.member) return accept();
         const { account, member, at } = command;
         return accept({ type: "EmailReleased", data: { account, member, at } });

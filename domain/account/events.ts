@@ -5,13 +5,13 @@ import type { Sealed } from "../sealed.ts";
 export const ROLES = ["owner", "admin", "approver", "auditor", "viewer"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** What a key can hold: deciding needs a human, and only a human owns. */
+/** A key can neither decide on approvals nor own an account: both need a person. */
 export const KEY_ROLES = ["admin", "auditor", "viewer"] as const satisfies readonly Role[];
 export type KeyRole = (typeof KEY_ROLES)[number];
 
 export const roleIncludes = (role: Role, needed: Role): boolean => ROLES.indexOf(role) <= ROLES.indexOf(needed);
 
-/** Who bills, and by which of its sessions or events; `by` is a member, or the provider. */
+/** `reference` is a session or event of the provider; `by` is a member, or the provider. */
 type Billed = {
   readonly account: string;
   readonly provider: string;
@@ -20,10 +20,10 @@ type Billed = {
   readonly at: string;
 };
 
-/** Who made a one-time link: an owner, or the operator on the machine. */
+/** The maker of a one-time link: an owner, or the operator on the machine. */
 export type LinkMaker = { readonly kind: "member" | "system"; readonly id: string };
 
-/** A one-time link that was made. `mac`: hex HMAC over the token and over whom it stands for (`src/accounts/links.ts`). */
+/** `mac`: hex HMAC over the token and the member it is for (`src/accounts/links.ts`). */
 type LinkMade = {
   readonly account: string;
   readonly member: string;
@@ -36,9 +36,8 @@ type LinkMade = {
 /** `grant`: hex HMAC over the account, the member and the role (`src/accounts/credential-hashes.ts`). */
 type GrantedRole = { readonly role: Role; readonly grant: string };
 
-/** Who belongs to an account, in its stream. */
 export type MembershipEvent =
-  /** `member`: the id that they will have. An invitation occupies no address. */
+  /** `member` is the id that the invited person will have. An invitation does not claim the address. */
   | { readonly type: "MemberInvited"; readonly data: LinkMade & { readonly email: string } & GrantedRole }
   | { readonly type: "InvitationWithdrawn"; readonly data: { account: string; member: string; at: string } }
   | {
@@ -48,9 +47,8 @@ export type MembershipEvent =
         member: string;
         email: string;
         password: Sealed;
-        /** Where the request came from that made them a member. */
         client: Commitment;
-        /** Null: this member opened the account. */
+        /** Null for the member who opened the account. */
         invited_by: LinkMaker | null;
         at: string;
       } & GrantedRole;
@@ -61,9 +59,9 @@ export type MembershipEvent =
       readonly type: "MemberRoleChanged";
       readonly data: GrantedRole & { account: string; member: string; previous_role: Role; at: string };
     }
-  /** Replaces an earlier one of the member. */
+  /** Replaces an earlier reset link of the member. */
   | { readonly type: "ResetLinkMade"; readonly data: LinkMade }
-  /** Ends every session of an earlier epoch but `keeps`. */
+  /** Ends every session of an earlier epoch except `keeps`. */
   | {
       readonly type: "PasswordChanged";
       readonly data: {
@@ -72,27 +70,26 @@ export type MembershipEvent =
         password: Sealed;
         epoch: number;
         client: Commitment;
-        /** The session that asked; null after a reset. */
+        /** The session of the caller; null after a reset. */
         keeps: string | null;
-        /** Who made the reset link; null when the member knew the password before. */
+        /** The maker of the reset link; null if the member gave the current password. */
         reset_by: LinkMaker | null;
         at: string;
       };
     }
-  /** The same, without a new password. */
+  /** Ends sessions as `PasswordChanged` does, without a new password. */
   | {
       readonly type: "SessionsEnded";
       readonly data: { account: string; member: string; epoch: number; keeps: string; at: string };
     };
 
-/** Stream `account-<id>`. */
 export type AccountEvent =
   | {
       readonly type: "AccountOpened";
       readonly data: { account: string; name: string; plan: string; time_zone: string; at: string };
     }
   | MembershipEvent
-  /** A key belongs to the account's own stream: its limit and its end are decided in one append. */
+  /** A key is recorded in the account's stream, so that its limit and its end are decided in one append. */
   | {
       readonly type: "ApiKeyCreated";
       readonly data: {
@@ -108,24 +105,25 @@ export type AccountEvent =
       };
     }
   | { readonly type: "ApiKeyRevoked"; readonly data: { account: string; key_id: string; at: string } }
-  /** At once. */
+  /** Takes effect at once. */
   | { readonly type: "PlanChanged"; readonly data: Billed & { plan: string } }
-  /** The plan holds until `from`, and then the one that is named here, without another record. */
+  /** The current plan holds until `from`, then `plan` holds without another record. */
   | { readonly type: "DowngradeScheduled"; readonly data: Billed & { plan: string; from: string } }
   | { readonly type: "DowngradeCancelled"; readonly data: Billed }
-  /** How it stands with the provider, and what the account is called there. */
   | {
       readonly type: "SubscriptionChanged";
       readonly data: Billed & { status: "active" | "past_due" | "cancelled"; customer: string };
     }
-  /** The provider has been told of so many begun blocks of a month (YYYY-MM), in all. */
+  /** `blocks`: all begun blocks of a month (YYYY-MM) that were reported to the provider. */
   | {
       readonly type: "OverageReported";
       readonly data: { account: string; provider: string; month: string; blocks: number; at: string };
     };
 
-/** Stream `email-<hash of the normalised address>`: one address is one member. Carries all that opening needs, so that
- * a crash between this append and the account's is finished by the process manager. */
+/**
+ * Stream `email-<hash of the normalised address>`. A claim carries everything that opening needs, so that the process
+ * manager can finish after a crash between this append and the account's.
+ */
 export type EmailEvent =
   | {
       readonly type: "EmailClaimed";
@@ -133,7 +131,7 @@ export type EmailEvent =
         account: string;
         member: string;
         email: string;
-        /** Set when the claim opens an account; null when it accepts an invitation to one. */
+        /** Set if the claim opens an account; null if it accepts an invitation. */
         opens: { name: string; plan: string; time_zone: string; grant: string } | null;
         password: Sealed;
         client: Commitment;
@@ -142,17 +140,16 @@ export type EmailEvent =
     }
   | { readonly type: "EmailReleased"; readonly data: { account: string; member: string; at: string } };
 
-/** Stream `session-<hash of the token>`. */
 export type SessionEvent =
   | {
       readonly type: "SessionOpened";
       readonly data: {
         account: string;
         member: string;
-        /** The member's when the password was checked (`PasswordChanged`). */
+        /** The member's epoch when the password was checked (`PasswordChanged`). */
         epoch: number;
         expires_at: string;
-        /** Hex HMAC over the token and the members above (`src/accounts/credential-hashes.ts`). */
+        /** Hex HMAC over the token and the fields above (`src/accounts/credential-hashes.ts`). */
         mac: string;
         client: Commitment;
         at: string;
@@ -160,10 +157,12 @@ export type SessionEvent =
     }
   | { readonly type: "SessionClosed"; readonly data: { account: string; member: string; at: string } };
 
-/** Stream `apikey-<id>`; the id is derived from the key's hash, so that a key finds its account, or its agent. Whether
- * it is still good says the account, or the agent. */
+/**
+ * Stream `apikey-<id>`. The id is derived from the key's hash, so that a key leads to its account or agent, whose
+ * stream decides whether the key is valid.
+ */
 export type ApiKeyEvent =
-  /** `made_by`: the member who made the key, by hand or with keys that they had made. */
+  /** `made_by`: the member who made the key, by hand or with a key made by the same member. */
   | {
       readonly type: "ApiKeyIssued";
       readonly data: { account: string; key_id: string; made_by: string; at: string };

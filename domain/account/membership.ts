@@ -3,12 +3,11 @@ import type { Commitment } from "../personal/events.ts";
 import type { Sealed } from "../sealed.ts";
 import type { AccountEvent, LinkMaker, MembershipEvent, Role } from "./events.ts";
 
-/** Who made a one-time link that was used, and when it was used. */
+/** The maker of a one-time link, and when it was used. */
 type UsedLink = { readonly by: LinkMaker; readonly at: string };
 
-/** A one-time link that waits for its holder. */
 export type OpenLink = {
-  /** Hex HMAC over the token and over whom it stands for (`src/accounts/links.ts`). */
+  /** Hex HMAC over the token and the member it is for (`src/accounts/links.ts`). */
   readonly mac: string;
   readonly expires_at: string;
   readonly by: LinkMaker;
@@ -21,12 +20,12 @@ export type Member = {
   readonly grant: string;
   /** The password's hash, sealed. */
   readonly password: Sealed;
-  /** A session holds if it was opened in this epoch, or if its id is `keeps`. */
+  /** A session is valid if it was opened in this epoch, or if its id is `keeps`. */
   readonly epoch: number;
   readonly keeps: string | null;
-  /** Null: this member opened the account. */
+  /** Null for the member who opened the account. */
   readonly invited: UsedLink | null;
-  /** Null: the password was never set by a reset link. */
+  /** Null if the password was never set through a reset link. */
   readonly reset: UsedLink | null;
   readonly openReset: OpenLink | null;
 };
@@ -36,9 +35,9 @@ export type Invitation = OpenLink & { readonly email: string; readonly role: Rol
 export type Membership = {
   readonly account: string;
   readonly members: ReadonlyMap<string, Member>;
-  /** By the id that the member will have. Expired ones stay until somebody else is invited. */
+  /** By the id that the member will have. Expired invitations stay until the next one is made. */
   readonly invitations: ReadonlyMap<string, Invitation>;
-  /** Members who were removed: an old command that comes again must not bring one back. */
+  /** Removed members: a repeat of an old command must not bring one back. */
   readonly gone: ReadonlySet<string>;
 };
 
@@ -52,12 +51,11 @@ export type MembershipCommand =
       AboutMember)
   /** `at`: when the address was claimed, which is when the link was used. */
   | ({ readonly type: "AcceptInvitation" } & NewPassword & AboutMember)
-  /** `by`: who asks. */
   | ({ readonly type: "RemoveMember"; readonly by: LinkMaker } & AboutMember)
   | ({ readonly type: "ChangeRole"; readonly role: Role; readonly grant: string; readonly by: LinkMaker } & AboutMember)
   | ({ readonly type: "MakeResetLink" } & Link & AboutMember)
   | ({ readonly type: "ResetPassword"; readonly mac: string } & NewPassword & AboutMember)
-  /** `verified`: the sealed hash that the current password was compared with. `keeps`: the session that asks. */
+  /** `verified`: the sealed hash that the current password was compared with. `keeps`: the caller's session. */
   | ({ readonly type: "ChangePassword"; readonly verified: Sealed; readonly keeps: string } & NewPassword & AboutMember)
   | ({ readonly type: "EndSessions"; readonly keeps: string } & AboutMember);
 
@@ -71,31 +69,29 @@ export type MembershipRejection =
   | "own-reset"
   | "password-changed";
 
-/** The newest only: a command is repeated within days, and each removal copies this. */
+/** Only the newest are listed, because each removal copies the set. A command is repeated within days. */
 const GONE_MAX = 1_000;
 
 type Decided = Decision<AccountEvent, MembershipRejection>;
 type CommandOf<T extends MembershipCommand["type"]> = Extract<MembershipCommand, { type: T }>;
 
-/** Times are ISO-8601 UTC with milliseconds, which compare as text. */
 const isOpen = (link: OpenLink, at: string): boolean => link.expires_at > at;
 
 const isOwner = (state: Membership, id: string): boolean => state.members.get(id)?.role === "owner";
 
 /**
- * Whether the account's members are theirs to change now. The caller's role was looked up before, on another node up to a
- * second ago: an owner who was removed meanwhile must not come back by a link or a role.
+ * Whether the link's maker or the caller is still an owner. The caller's role was looked up earlier, on a node that may
+ * lag by a second, and an owner removed meanwhile must not come back by a link or a role.
  */
 export const mayChangeMembers = (state: Membership, by: LinkMaker): boolean =>
   by.kind !== "member" || isOwner(state, by.id);
 
-/** The invitation that a link's holder may accept; undefined when it was used, withdrawn or has expired. */
+/** The invitation that a link's holder may accept; undefined if it was used, withdrawn or has expired. */
 export const openInvitation = (state: Membership, member: string, at: string): Invitation | undefined => {
   const invitation = state.invitations.get(member);
   return invitation !== undefined && isOpen(invitation, at) ? invitation : undefined;
 };
 
-/** The same of a reset link. */
 export const openReset = (state: Membership, member: string, at: string): OpenLink | undefined => {
   const link = state.members.get(member)?.openReset ?? null;
   return link !== null && isOpen(link, at) ? link : undefined;
@@ -140,13 +136,13 @@ const acceptInvitation = (
   });
 };
 
-/** Invitations of an owner who leaves or is no owner any more are withdrawn. */
+/** Invitations end with the ownership of their maker. */
 const withdrawnOf = (state: Membership, owner: string, at: string): readonly AccountEvent[] =>
   [...state.invitations]
     .filter(([, { by }]) => by.kind === "member" && by.id === owner)
     .map(([member]) => ({ type: "InvitationWithdrawn", data: { account: state.account, member, at } }));
 
-/** Without an owner nobody could ever change who belongs to the account. */
+/** An account without an owner could never change its members again. */
 const isLastOwner = (state: Membership, id: string): boolean =>
   isOwner(state, id) && [...state.members.values()].filter(({ role }) => role === "owner").length === 1;
 
@@ -209,7 +205,7 @@ const endSessions = ({ member, keeps, at }: CommandOf<"EndSessions">, state: Mem
   return accept({ type: "SessionsEnded", data: { account, member, epoch: current.epoch + 1, keeps, at } });
 };
 
-/** `membersMax`: members and open invitations that the account may have together. */
+/** `membersMax` limits members and open invitations together. */
 export const decideMembership = (command: MembershipCommand, state: Membership, membersMax: number): Decided => {
   switch (command.type) {
     case "InviteMember":
@@ -249,16 +245,15 @@ const changed = (state: Membership, id: string, change: Partial<Member>): Partia
 
 const invitedNow = (state: Membership, data: Extract<MembershipEvent, { type: "MemberInvited" }>["data"]) => {
   const { member, email, role, grant, mac, expires_at, by, at } = data;
-  // Only those are kept that could still be accepted: so their number is bounded.
+  // Expired invitations are dropped, which bounds their number.
   const open = new Map([...state.invitations].filter(([, it]) => isOpen(it, at)));
   return { invitations: open.set(member, { email, role, grant, mac, expires_at, by }) };
 };
 
-/** Reset links end when their maker is no owner any more. */
+/** Reset links end with the ownership of their maker. */
 const withoutResetsOf = (members: Membership["members"], maker: string): Membership["members"] =>
   new Map([...members].map(([id, it]) => [id, it.openReset?.by.id === maker ? { ...it, openReset: null } : it]));
 
-/** What of the account's state an event changes. */
 export const evolveMembership = (state: Membership, event: MembershipEvent): Partial<Membership> => {
   switch (event.type) {
     case "MemberInvited":

@@ -10,26 +10,28 @@ export type Counts = {
   readonly held_changes: number;
 };
 
-/** Each plan includes everything; they differ in volume. */
+/** Plans differ in volume only. */
 export type Plan = {
   readonly name: "free" | "starter" | "core" | "scale";
   readonly priceEurMonth: number;
   readonly eventsPerMonth: number;
-  /** Ingest sources. */
+  /** Sources, not delivery endpoints. */
   readonly endpoints: number;
   readonly retentionDays: number;
-  /** Of one key, session or agent. */
+  /** For one key, session or agent. */
   readonly apiRatePerMinute: number;
-  /** Of all sessions of the account together, of all its keys together, and of all its agents together. */
+  /** For all sessions of the account together, for all its keys together, and for all its agents together. */
   readonly apiRatePerMinuteAccount: number;
-  /** Bytes of admitted and held requests, and of what receivers answer, that are stored in a day (UTC). */
+  /** Bytes of admitted and held requests and of receivers' answers, stored in a day (UTC). */
   readonly storedBytesDay: number;
-  /** Bytes of refused requests that are stored whole in a day (UTC); of each further one its head is. */
+  /** Bytes of refused requests stored whole in a day (UTC). Beyond them only the head of each is stored. */
   readonly refusedBytesDay: number;
-  /** Refused requests beyond those bytes that have a record and a head of their own in a day (UTC); the others are counted. */
+  /**
+   * Refused requests beyond `refusedBytesDay` that get a record and a head in a day (UTC). Further ones are counted.
+   */
   readonly refusedRecordsDay: number;
   readonly counts: Counts;
-  /** Stops at eventsPerMonth; the others go on into overage. */
+  /** Requests beyond `eventsPerMonth` are refused; other plans go into overage. */
   readonly hardStop: boolean;
 };
 
@@ -39,20 +41,16 @@ export const OVERAGE_BLOCK_EUR = 12;
 const MB = 1_000_000;
 const GB = 1_000 * MB;
 
-/**
- * The account as a whole makes at most so many times the requests of one credential: a few programs at full speed, and a
- * bound on what one account asks of the service.
- */
+/** An account may call this many times as often as one credential: enough for a few programs at full rate. */
 const CREDENTIALS_AT_FULL_RATE = 3;
 
 /**
- * Why these numbers. `storedBytesDay`: 100 kB for each event of the month on the free plan, far above what providers send
- * (most below 10 kB), and at least sixty usual days of 10 kB an event on the others; with the plan's retention it bounds
- * what an account occupies. `refusedBytesDay`: a tenth to a twentieth of that, because refused bodies are kept only to be
- * looked at and replayed. `refusedRecordsDay`: their heads and records, 5 kB each, take about as much again. Counts: delivery endpoints and agents ten for each included source, within what one person can
- * oversee; policies and actions several for each of these, and policies cannot be deleted; members a team on the small
- * plans and an organisation on the large ones; sessions four devices a member; held approvals more than those members
- * decide in a day; held changes what the few people who approve of controls can compare side by side.
+ * `storedBytesDay`: 100 kB for each event of the month on the free plan (most providers send less than 10 kB), and at
+ * least sixty usual days of 10 kB an event on the others; with the retention it bounds what an account occupies.
+ * `refusedBytesDay`: a tenth to a twentieth of that, because refused bodies serve inspection and replay alone.
+ * `refusedRecordsDay`: their heads and records, 5 kB each, take about as much again. Counts: ten delivery endpoints and
+ * agents for each source, several policies and actions for each of these (policies cannot be deleted), four sessions
+ * for each member, and more held approvals than the members decide in a day.
  */
 export const PLANS: Readonly<Record<Plan["name"], Plan>> = {
   free: {

@@ -2,18 +2,19 @@ import { DAY_MS } from "../calendar.ts";
 import { planKnown } from "./overage.ts";
 import type { Plan } from "./plans.ts";
 
-/** A plan that kept payloads for longer than the one behind it, and until when (ISO-8601 UTC with milliseconds) it held. */
+/** A plan that kept payloads for longer than the next one, and until when it held (ISO-8601 UTC). */
 export type Outlasting = { readonly plan: string; readonly until: string };
 
-/** What ended after `after` and by `upTo`, null for whenever, keeps its payload for the days of `plan`. */
+/** An event that ended after `after` and by `upTo` (null: no bound) keeps its payload for the days of `plan`. */
 export type RetentionTerm = { readonly plan: Plan; readonly after: string | null; readonly upTo: string | null };
 
-/** Nobody can say what the plan of a newer build promised. */
+/** An unknown plan was written by a newer version: its retention is unknown, so nothing is erased early. */
 const daysOf = (plan: string): number => planKnown(plan)?.retentionDays ?? Number.POSITIVE_INFINITY;
 
 /**
- * Behind a change at `at`, oldest first: a smaller plan is no promise taken back, so what ended under the larger one keeps
- * its days. Each has fewer of them than the one before it, as what keeps longer, and held later, covers the others.
+ * The outlasting plans after a change at `at`, oldest first: what ended under a larger plan keeps that plan's days.
+ * Each plan in the list has fewer days than the one before it, because a later plan with more days covers the earlier
+ * ones.
  */
 export const outlasting = (
   before: readonly Outlasting[],
@@ -23,7 +24,7 @@ export const outlasting = (
     ({ plan, until }) => daysOf(plan) > daysOf(to) && Date.parse(until) + daysOf(plan) * DAY_MS > Date.parse(at),
   );
 
-/** Under the plan that holds and those that outlast it. What belongs to a plan that is not known is in none of them. */
+/** The current plan and those that outlast it. Events of an unknown plan belong to no term. */
 export const termsUnder = (plan: string, outlasted: readonly Outlasting[]): readonly RetentionTerm[] => {
   const ends = outlasted.map(({ until }) => until);
   return [...outlasted.map((it) => it.plan), plan].flatMap((name, n) => {

@@ -27,7 +27,7 @@ export type SessionCommand =
     }
   | { readonly type: "CloseSession"; readonly at: string };
 
-/** Stream `session-<hash of the token>`. It expires by itself, without an event. */
+/** Stream `session-<hash of the token>`. A session expires without a record. */
 export const session: Decider<SessionState, SessionCommand, SessionEvent, "session-exists"> = {
   initial: { phase: "absent" },
 
@@ -40,7 +40,6 @@ export const session: Decider<SessionState, SessionCommand, SessionEvent, "sessi
       case "SessionClosed":
         return { phase: "closed", account: event.data.account, member: event.data.member };
       default:
-        // A record of another type says nothing of the session (`SlotFreed`).
         return state;
     }
   },
@@ -49,7 +48,7 @@ export const session: Decider<SessionState, SessionCommand, SessionEvent, "sessi
     switch (command.type) {
       case "OpenSession": {
         const { account, member, epoch, expires_at, mac, client, at } = command;
-        // The token is random: a stream that exists is a token that was chosen by someone else.
+        // The token is random: a stream that exists means that the caller chose the token.
         if (state.phase !== "absent") return reject("session-exists");
         return accept({ type: "SessionOpened", data: { account, member, epoch, expires_at, mac, client, at } });
       }

@@ -5,49 +5,49 @@ import { blocksBeyond, largerOf, monthBefore, newestTwo, planNamed } from "./ove
 import { PLANS, type Plan } from "./plans.ts";
 import { type Outlasting, outlasting, type RetentionTerm, termsUnder } from "./retention.ts";
 
-/** `past_due`: the provider could not collect what is owed; the plan holds until the provider ends it. */
+/** `past_due`: the provider could not collect; the plan holds until the provider ends it. */
 export type SubscriptionStatus = "active" | "past_due" | "cancelled";
 
-/** Which plan the account has, and will have. Times are ISO-8601 UTC with milliseconds. */
+/** Times are ISO-8601 UTC with milliseconds. */
 export type Subscription = {
   readonly plan: string;
   readonly scheduled: { readonly plan: string; readonly from: string } | null;
   readonly status: SubscriptionStatus;
-  /** Who bills it; null as long as nobody had to. */
+  /** Null until a provider has billed the account. */
   readonly provider: string | null;
-  /** What the provider calls the account; null where it has no name for it. */
+  /** The provider's id of the account; null if it has none. */
   readonly customer: string | null;
-  /** Which customer of the provider has bought the plan that holds, so that it can end there; null: it came from elsewhere. */
+  /** The provider's customer that bought the current plan and can end it; null if the plan came from elsewhere. */
   readonly buyer: string | null;
-  /** The largest plan that held in a month (YYYY-MM), of the months around the last change: see `largestIn`. */
+  /** The largest plan of a month (YYYY-MM), for the months around the last change: see `largestIn`. */
   readonly largest: Readonly<Record<string, string>>;
-  /** Of those months the ones in which a plan that stops followed one that goes on, the newest two: see `overageIn`. */
+  /** Of those months the newest two in which a plan with a hard stop followed one without: see `overageIn`. */
   readonly stopped: readonly string[];
-  /** Plans before the one that holds, whose days payloads still have. */
+  /** Earlier plans whose retention still applies. */
   readonly outlasting: readonly Outlasting[];
-  /** How many begun blocks of a month the provider has been told of. */
+  /** Begun blocks reported to the provider, by month. */
   readonly reported: Readonly<Record<string, number>>;
-  /** Grows with each change, also with one that takes effect by itself: `versionAt`. */
+  /** Grows with each change, including a scheduled one that takes effect: `versionAt`. */
   readonly version: number;
-  /** What the newest changes came from: a checkout that is confirmed twice is confirmed once. */
+  /** Sources of the newest changes: a checkout that is confirmed twice takes effect once. */
   readonly references: readonly string[];
 };
 
 export type SubscriptionCommand =
-  /** Up at once, down at the end of the period that has been paid for. */
+  /** An upgrade takes effect at once, a downgrade at the end of the paid period. */
   | {
       readonly type: "ChangePlan";
       readonly plan: Plan["name"];
       readonly provider: string;
-      /** Of whatever it comes from at the provider: a session, an event. */
+      /** The provider's session or event that the change comes from. */
       readonly reference: string;
       readonly by: string;
       readonly periodEnd: string;
-      /** Of what the asker had before them: of any other nothing is changed. Missing: whatever holds. */
+      /** The version that the caller has seen; at any other version nothing changes. Missing: any version. */
       readonly version?: number;
       readonly at: string;
     }
-  /** What a provider says: its word is the subscription, however often and in which order it comes. */
+  /** The provider's state replaces the subscription, in any order and however often it arrives. */
   | {
       readonly type: "FollowProvider";
       readonly plan: Plan["name"];
@@ -58,7 +58,6 @@ export type SubscriptionCommand =
       readonly reference: string;
       readonly at: string;
     }
-  /** What the provider calls the account from now on. */
   | {
       readonly type: "NameCustomer";
       readonly provider: string;
@@ -67,7 +66,6 @@ export type SubscriptionCommand =
       readonly by: string;
       readonly at: string;
     }
-  /** The provider knows of so many begun blocks of a month. */
   | {
       readonly type: "RecordOverage";
       readonly provider: string;
@@ -77,7 +75,7 @@ export type SubscriptionCommand =
       readonly at: string;
     };
 
-/** A link to a checkout holds for an hour: nobody has confirmed so many others meanwhile. */
+/** A checkout link is valid for an hour, in which no account confirms as many others. */
 const REFERENCES_MAX = 50;
 
 export const SUBSCRIPTION_EVENTS = [
@@ -105,13 +103,13 @@ export const openedWith = (plan: string): Subscription => ({
   references: [],
 });
 
-/** The plan that holds at a time: nobody has to do anything for a downgrade to take effect. */
+/** A scheduled downgrade takes effect without a record. */
 export const planAt = ({ plan, scheduled }: Pick<Subscription, "plan" | "scheduled">, at: string): string =>
   scheduled !== null && scheduled.from <= at ? scheduled.plan : plan;
 
 /**
- * The largest plan that holds at some time of a month (YYYY-MM), the running or the last one: what the month includes, so
- * that no change of the plan makes overage of what was included before it.
+ * The largest plan that holds at some time of the current or last month (YYYY-MM). The month includes its volume, so a
+ * change of plan never turns included events into overage.
  */
 export const largestIn = ({ plan, scheduled, largest }: Subscription, month: string): string => {
   const start = `${month}-01T00:00:00.000Z`;
@@ -121,7 +119,7 @@ export const largestIn = ({ plan, scheduled, largest }: Subscription, month: str
 
 const stops = (plan: string): boolean => planNamed(plan).hardStop;
 
-/** The month in the middle of which what is scheduled stops; null: it goes on, or a month begins with it. */
+/** The month within which the scheduled plan brings a hard stop; null if none does, or if it begins with the month. */
 const stopOf = ({ plan, scheduled }: Pick<Subscription, "plan" | "scheduled">): string | null => {
   if (scheduled === null || stops(plan) || !stops(scheduled.plan)) return null;
   const month = monthOf(Date.parse(scheduled.from));
@@ -129,8 +127,9 @@ const stopOf = ({ plan, scheduled }: Pick<Subscription, "plan" | "scheduled">): 
 };
 
 /**
- * The begun blocks that a month's events come to. A block that the provider was told of stays, whatever changed since. What
- * the free plan let through behind one that is paid for costs nothing: at most so much, as nobody counts it apart.
+ * The begun blocks of a month with this many events. A reported block stays, whatever changed since. Events under a
+ * free plan that follows a paid one cost nothing: the whole free volume is deducted, because those events are not
+ * counted apart.
  */
 export const overageIn = (subscription: Subscription, month: string, events: number): number => {
   const hasStopped = subscription.stopped.includes(month) || stopOf(subscription) === month;
@@ -138,7 +137,6 @@ export const overageIn = (subscription: Subscription, month: string, events: num
   return Math.max(blocksBeyond(planNamed(largestIn(subscription, month)), billed), subscription.reported[month] ?? 0);
 };
 
-/** Under another plan from `at` on. */
 const under = (subscription: Subscription, plan: string, at: string): Subscription => ({
   ...subscription,
   plan,
@@ -146,23 +144,23 @@ const under = (subscription: Subscription, plan: string, at: string): Subscripti
   outlasting: outlasting(subscription.outlasting, { from: subscription.plan, to: plan, at }),
 });
 
-/** With what was scheduled up to a time done. */
+/** The subscription after the scheduled change, if that is due. */
 const asOf = (subscription: Subscription, at: string): Subscription => {
   const { scheduled, version } = subscription;
   if (scheduled === null || scheduled.from > at) return subscription;
   return { ...under(subscription, scheduled.plan, scheduled.from), version: version + 1 };
 };
 
-/** For how long payloads are kept at a time: together all of them, but for those under a plan of a newer build. */
+/** For how long payloads are stored; events under an unknown plan belong to no term. */
 export const retentionAt = (subscription: Subscription, at: string): readonly RetentionTerm[] => {
   const current = asOf(subscription, at);
   return termsUnder(current.plan, current.outlasting);
 };
 
-/** What somebody who looks at a time has before them: two looks with one version are of the same. */
+/** Two reads with the same version have seen the same subscription. */
 export const versionAt = (subscription: Subscription, at: string): number => asOf(subscription, at).version;
 
-/** Nobody but a provider says of itself what it says. */
+/** Only a provider records changes in its own name. */
 const saysProvider = ({ by, provider }: { readonly by: string; readonly provider: string }): boolean => by === provider;
 
 const changed = (subscription: Subscription, event: Exclude<SubscriptionEvent, { type: "OverageReported" }>) => {
@@ -231,14 +229,15 @@ const followProvider = (
   const about = { account, provider, reference, by: provider, at };
   const events: SubscriptionEvent[] = [];
   if (plan !== current) events.push({ type: "PlanChanged", data: { ...about, plan } });
-  // A change of the plan has taken back what was scheduled.
+  // A change of the plan has cancelled the scheduled one.
   const left = plan === current ? pending : null;
   if (scheduled !== null && (left?.plan !== scheduled.plan || left.from !== scheduled.from)) {
     events.push({ type: "DowngradeScheduled", data: { ...about, ...scheduled } });
   }
   if (scheduled === null && left !== null) events.push({ type: "DowngradeCancelled", data: about });
   const isNews = status !== before.status || provider !== before.provider || customer !== before.customer;
-  // That a plan which was given, or bought by another customer, is paid for now is written down as well: by whom it can end.
+  // A plan that was given, or bought by another customer, may be paid by this one from now on: the record says which
+  // customer can end it.
   if (isNews || (plan === current && before.buyer !== customer)) {
     events.push({ type: "SubscriptionChanged", data: { ...about, status, customer } });
   }

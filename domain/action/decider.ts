@@ -4,7 +4,7 @@ import type { ActionCommand } from "./commands.ts";
 import type { ActionDefinition } from "./definition.ts";
 import type { ActionEvent } from "./events.ts";
 
-/** The newest version; the ones before it stay in the stream. */
+/** The newest version; earlier ones stay in the stream. */
 export type DefinedAction = {
   readonly phase: "defined";
   readonly actionId: string;
@@ -12,7 +12,6 @@ export type DefinedAction = {
   readonly name: string;
   readonly version: number;
   readonly definition: ActionDefinition;
-  /** Who put this version, and when. */
   readonly by: string;
   readonly at: string;
   readonly createdAt: string;
@@ -23,7 +22,6 @@ export type Action =
   | DefinedAction
   | { readonly phase: "deleted"; readonly version: number };
 
-/** Stream `action-<id>`. */
 export const action: Decider<Action, ActionCommand, ActionEvent, "not-found"> = {
   initial: { phase: "absent" },
 
@@ -31,7 +29,7 @@ export const action: Decider<Action, ActionCommand, ActionEvent, "not-found"> = 
     if (event.type === "ActionDeleted") {
       return state.phase === "defined" ? { phase: "deleted", version: state.version } : state;
     }
-    // A record of another type says nothing of the action (`SlotFreed`).
+    // `SlotFreed` changes no state.
     if (event.type !== "ActionDefined") return state;
     const { action_id: actionId, account, name, version, definition, by, at } = event.data;
     const createdAt = state.phase === "defined" ? state.createdAt : at;
@@ -44,7 +42,7 @@ export const action: Decider<Action, ActionCommand, ActionEvent, "not-found"> = 
       const { actionId: action_id, account, name } = state;
       return accept({ type: "ActionDeleted", data: { action_id, account, name, at: command.at } });
     }
-    // Putting what is in force is not a new version.
+    // An unchanged definition is not a new version.
     if (state.phase === "defined" && sameJson(state.definition, command.definition)) return accept();
     const { actionId: action_id, account, name, definition, by, at } = command;
     const version = state.phase === "absent" ? 1 : state.version + 1;

@@ -1,4 +1,4 @@
-/** Named parts with dots between them, as `refund.create`: what a scope's `refund.*` stands for is seen in the name. */
+/** Parts with dots between them, as `refund.create`, so that `refund.*` in a scope is unambiguous. */
 const NAME = /^[a-z][a-z0-9_-]*(?:\.[a-z0-9_-]+)*$/;
 export const ACTION_NAME_MAX = 100;
 

@@ -1,6 +1,6 @@
 import type { AgentKey, AgentSettings } from "./events.ts";
 
-/** Each carries its time (ISO-8601 UTC with milliseconds) and the account that asks. */
+/** `account` is the caller's. */
 export type AgentCommand =
   | {
       readonly type: "RegisterAgent";

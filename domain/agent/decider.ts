@@ -8,16 +8,13 @@ export type PresentAgent = {
   readonly agentId: string;
   readonly account: string;
   readonly settings: AgentSettings;
-  /** The one that holds; there is no other. */
   readonly key: AgentKey;
-  /** Null unless suspended. */
   readonly suspended: { readonly reason: string; readonly at: string } | null;
-  /** The last suspension, whether or not it has been lifted: what was asked for before it is not executed any more. */
+  /** The latest suspension, whether or not it was lifted: requests made before it are not executed. */
   readonly lastSuspended: { readonly reason: string; readonly at: string } | null;
   readonly createdAt: string;
 };
 
-/** Stream `agent-<id>`. */
 export type Agent =
   | { readonly phase: "absent" }
   | PresentAgent
@@ -66,13 +63,13 @@ export const agent: Decider<Agent, AgentCommand, AgentEvent, AgentRejection> = {
 
   decide(command, state) {
     if (command.type === "RegisterAgent") {
-      // Its id comes from the command: one that is there was made by the same command.
+      // The id is derived from the command: an existing agent was made by the same command.
       if (state.phase === "present" && state.account === command.account) return accept();
       if (state.phase !== "absent") return reject("conflict");
       const { agentId: agent_id, account, settings, key, at } = command;
       return accept({ type: "AgentRegistered", data: { ...settings, ...key, agent_id, account, at } });
     }
-    // Another account's agent is to the caller as one that never was.
+    // Another account's agent is answered as one that does not exist.
     if (state.phase !== "present" || state.account !== command.account) return reject("not-found");
     const { agentId: agent_id } = state;
     const { at } = command;
@@ -82,7 +79,6 @@ export const agent: Decider<Agent, AgentCommand, AgentEvent, AgentRejection> = {
       case "RotateAgentKey":
         return accept({ type: "AgentKeyRotated", data: { ...command.key, agent_id, at } });
       case "SuspendAgent":
-        // The first reason stays: who suspends again changes nothing.
         if (state.suspended !== null) return accept();
         return accept({ type: "AgentSuspended", data: { agent_id, reason: command.reason, at } });
       case "ResumeAgent":

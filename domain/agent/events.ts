@@ -2,12 +2,12 @@ import type { Scope } from "./scope.ts";
 
 export type AgentSettings = {
   readonly name: string;
-  /** The policy that all it asks for has to pass; null for none. */
+  /** The policy that all requests of the agent have to pass; null for none. */
   readonly policy_id: string | null;
   readonly scope: Scope;
 };
 
-/** Only what a key is recognised by; the key itself was shown once. */
+/** The key itself is shown once and not stored. */
 export type AgentKey = {
   readonly key_id: string;
   /** Hex HMAC over the key, the account and the agent (`src/accounts/credential-hashes.ts`). */
@@ -26,7 +26,7 @@ export type AgentEvent =
       readonly type: "AgentChanged";
       readonly data: { readonly agent_id: string; readonly changes: Partial<AgentSettings>; readonly at: string };
     }
-  /** The key before it is dead from here on. */
+  /** The previous key is invalid from here on. */
   | { readonly type: "AgentKeyRotated"; readonly data: AgentKey & { readonly agent_id: string; readonly at: string } }
   | {
       readonly type: "AgentSuspended";

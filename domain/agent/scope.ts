@@ -1,9 +1,12 @@
 import { isActionName } from "../action/name.ts";
 
-/** What an agent may ask for: names of actions, `refund.*` for all whose name begins with `refund.`, `*` for every one. */
+/**
+ * Names of the actions that an agent may request: `refund.*` stands for all that begin with `refund.`, `*` for every
+ * action.
+ */
 export type Scope = { readonly actions: readonly string[] };
 
-/** Each is compared with every request. */
+/** Each pattern is compared with every request. */
 export const SCOPE_PATTERNS_MAX = 100;
 
 const EVERYTHING = "*";
@@ -15,7 +18,7 @@ export const isScopePattern = (text: string): boolean =>
 const matches = (pattern: string, action: string): boolean =>
   pattern === EVERYTHING ||
   pattern === action ||
-  // With its dot: `refund.*` is not `refunds.create`.
+  // The dot is compared too: `refund.*` does not match `refunds.create`.
   (pattern.endsWith(BEGINNING) && action.startsWith(pattern.slice(0, -1)));
 
 export const inScope = ({ actions }: Scope, action: string): boolean =>
@@ -27,7 +30,7 @@ const beginningsOf = (action: string): readonly string[] => {
   return parts.slice(1).map((_, index) => `${parts.slice(0, index + 1).join(".")}${BEGINNING}`);
 };
 
-/** Whether an action is in any of many scopes; it takes as long for thousands of them as for one. */
+/** Whether an action is in any of many scopes, in a time that does not depend on their number. */
 export const inAnyScope = (scopes: readonly Scope[]): ((action: string) => boolean) => {
   const patterns = new Set(scopes.flatMap(({ actions }) => actions));
   return (action) => [EVERYTHING, action, ...beginningsOf(action)].some((pattern) => patterns.has(pattern));

@@ -17,7 +17,7 @@ export type Change =
 
 export type ChangeCommand =
   | { readonly type: "HoldChange"; readonly held: Held }
-  /** For a change that has a place: it keeps the place only if it is held. */
+  /** For a change with a place: the place is freed unless the change is held. */
   | { readonly type: "AbandonChange"; readonly changeId: string; readonly at: string }
   | { readonly type: "MarkApplied"; readonly at: string }
   | { readonly type: "VoidChange"; readonly reason: string; readonly at: string }
@@ -28,7 +28,7 @@ export type ChangeCommand =
       readonly at: string;
     };
 
-/** Stream `change-<id>`. It is applied, void or over once; what comes after that changes nothing. */
+/** Stream `change-<id>`. A change is applied, void or over once. */
 export const change: Decider<Change, ChangeCommand, ChangeEvent, "not-found" | "abandoned"> = {
   initial: { phase: "absent" },
 
@@ -54,7 +54,7 @@ export const change: Decider<Change, ChangeCommand, ChangeEvent, "not-found" | "
     }
     if (state.phase === "abandoned") return reject("abandoned");
     if (command.type === "HoldChange") {
-      // Its id comes from the command that asked for it: one that is there is the same.
+      // The id is derived from the command: an existing change is the same one.
       return state.phase === "absent" ? accept({ type: "ChangeHeld", data: command.held }) : accept();
     }
     if (state.phase === "absent") return reject("not-found");

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../json.ts";
 
-/** What people are shown of a change: the target as it is and as it would be. Null: it is not there. */
+/** The target as it is and as it would be; null if it does not exist. */
 export type ShownChange = {
   readonly target: { readonly kind: string; readonly id: string };
   readonly before: Json;
@@ -15,19 +15,19 @@ export type ChangeEvent =
         readonly change_id: string;
         readonly account: string;
         readonly approval_id: string;
-        /** The request for approval, so that it is the same however often it is made. */
+        /** The request for approval, recorded so that a repeat requests the same. */
         readonly approval: JsonObject;
-        /** What the stream of controls is told, and the command for the target's own stream. */
+        /** The command for the stream of controls, and the command for the target's own stream. */
         readonly control: JsonObject;
         readonly command: JsonObject;
         readonly by: string;
         readonly at: string;
       };
     }
-  /** It has a place and was never held: from now on it is not. */
+  /** The change had a place and was never held. It can no longer be held. */
   | { readonly type: "ChangeAbandoned"; readonly data: { readonly change_id: string; readonly at: string } }
   | { readonly type: "ChangeApplied"; readonly data: About }
-  /** The target is no longer what the approvers were shown. */
+  /** The target has changed since the approvers saw it. */
   | { readonly type: "ChangeVoided"; readonly data: About & { readonly reason: string } }
   | {
       readonly type: "ChangeEnded";

@@ -2,7 +2,6 @@ import type { Role } from "../account/events.ts";
 import type { Scope } from "../agent/scope.ts";
 import type { CostRule, PolicyDefinition } from "../policy/definition.ts";
 
-/** What of an agent decides which approvals its requests need. */
 export type AgentPart = { readonly name: string; readonly policy_id: string | null; readonly scope: Scope };
 type SourcePart = {
   readonly name: string;
@@ -10,7 +9,7 @@ type SourcePart = {
   readonly policy_id: string | null;
   readonly endpoint_id: string | null;
 };
-/** `compensation`: the action that undoes this one, which an undo reaches without being asked for. */
+/** `compensation`: the action that undoes this one, and that an undo sends without a request. */
 export type ActionPart = {
   readonly endpoint_id: string;
   readonly policy_id: string | null;
@@ -18,12 +17,11 @@ export type ActionPart = {
   readonly cost: CostRule | null;
 };
 type EndpointPart = { readonly policy_id: string | null };
-/** Of a person: an approver, or somebody whose role includes that, has a say in every approval. */
 export type MemberPart = { readonly role: Role };
-/** `schema`: hex SHA-256 of the JSON Schema in canonical form, which may be large itself; null for none. */
+/** `schema`: hex SHA-256 of the JSON Schema in canonical form, because the schema may be large; null for none. */
 export type PolicyPart = Omit<PolicyDefinition, "schema"> & { readonly schema: string | null };
 
-/** By id, an action by its name. */
+/** By id; an action by its name. */
 export type Parts = {
   readonly agent: AgentPart;
   readonly source: SourcePart;
@@ -34,17 +32,17 @@ export type Parts = {
 };
 export type PartKind = keyof Parts;
 
-/** All of an account that decides who reaches what, and with which approvals. */
+/** Everything in an account that decides which sender reaches which target with which approvals. */
 export type Configuration = { readonly [Kind in PartKind]: ReadonlyMap<string, Parts[Kind]> } & {
-  /** By the policy's id: somebody on the machine has asked that its protection be lifted. */
+  /** By the policy's id: the operator has asked on the machine to lift its protection. */
   readonly lifts: ReadonlyMap<string, Lift>;
-  /** When parts were recorded last, of those that may be under way still: ISO-8601 UTC, by `partKey`. */
+  /** When recent changes were recorded, by `partKey`: the changes may still be under way. */
   readonly recordedAt: ReadonlyMap<string, string>;
-  /** The ids of changes that are held; some of them may be over. */
+  /** Ids of held changes; some may be over. */
   readonly heldChanges: ReadonlySet<string>;
 };
 
-/** `effectiveAt`: ISO-8601 UTC. `isRecorded`: a change was let through by it, and its taking effect is a record. */
+/** `isRecorded`: a change has relied on the lift, which was then recorded as effective. */
 type Lift = { readonly effectiveAt: string; readonly isRecorded: boolean };
 
 export const EMPTY: Configuration = {
@@ -61,13 +59,13 @@ export const EMPTY: Configuration = {
 
 export const partKey = ({ kind, id }: { readonly kind: PartKind; readonly id: string }): string => `${kind} ${id}`;
 
-/** One part as it is from then on; null: it is gone. */
+/** The new state of one part; null if it is removed. */
 export type PartChange = {
   readonly [Kind in PartKind]: { readonly kind: Kind; readonly id: string; readonly part: Parts[Kind] | null };
 }[PartKind];
 
 export const withPart = (configuration: Configuration, { kind, id, part }: PartChange): Configuration => {
-  // The kind says which of the maps it is, and so the type of the part.
+  // `kind` selects the map, and so the type of the part.
   const parts = new Map<string, unknown>(configuration[kind]);
   if (part === null) parts.delete(id);
   else parts.set(id, part);

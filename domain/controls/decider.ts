@@ -12,32 +12,31 @@ import {
 import type { ControlsEvent } from "./events.ts";
 import { type Weakening, weakenings } from "./weakening.ts";
 
-/** What has been approved: a quorum that was made stricter since is not met by it. */
+/** An approval of the change. It does not meet a quorum that was made stricter since. */
 export type Approved = {
-  /** The protected policies whose quorum it was. */
+  /** The protected policies whose quorum approved. */
   readonly policies: readonly string[];
-  /** How many people. */
+  /** The number of approvers. */
   readonly approvals: number;
-  /** Nobody of them had asked for the change. */
+  /** None of the approvers had asked for the change. */
   readonly excludesRequester: boolean;
 };
 
 export type ChangeControls = {
   readonly type: "ChangeControls";
   readonly account: string;
-  /** The part as it is from then on: made of what the stream says, so that two changes of one part both count. */
+  /** The new part is derived from the stream, so that two changes of one part both count. */
   readonly change: PartChange;
-  /** The part as its own stream has it, for a part that the stream of controls does not know; null for a new one. */
+  /** The part in its own stream, for a part that the stream of controls does not have; null for a new one. */
   readonly base: PartChange;
   /**
-   * Where streams of parts say something else than the stream of controls: a change that is recorded here first may have
-   * been refused later, be under way, or have been cut off by a crash. `parts`: what those streams say; `change`: the
-   * change made of that. Nothing may be weaker either way.
+   * Where the parts' own streams (`parts`) differ from this stream, because a recorded change was refused, is under way
+   * or was cut off by a crash. `change` is derived from them. Nothing may be weaker either way.
    */
   readonly actual?: { readonly parts: readonly PartChange[]; readonly change: PartChange };
-  /** Its credential is made anew, and shown to whoever asks. */
+  /** The part's credential is made anew and shown to the caller. */
   readonly issues: boolean;
-  /** A person with a session, or a key that acts for the account. */
+  /** A key acts for the account without a person. */
   readonly asker: "person" | "key";
   readonly approved?: Approved;
   readonly by: string;
@@ -46,7 +45,7 @@ export type ChangeControls = {
 
 export type ControlsCommand =
   | ChangeControls
-  /** Something new was recorded here, and was not made after all. `isMade`: its own stream has it, by another request. */
+  /** A new part was recorded here but not made. `isMade`: another request has made it since. */
   | {
       readonly type: "WithdrawPart";
       readonly account: string;
@@ -56,14 +55,14 @@ export type ControlsCommand =
       readonly by: string;
       readonly at: string;
     }
-  /** `parts`: as their own streams have them, where those say something else than this stream. */
+  /** `parts`: parts whose own streams differ from this one. */
   | {
       readonly type: "CorrectParts";
       readonly account: string;
       readonly parts: readonly PartChange[];
       readonly at: string;
     }
-  /** `over`: those of the held changes that are over. */
+  /** `over`: held changes that are over. */
   | {
       readonly type: "PlaceHeldChange";
       readonly account: string;
@@ -86,7 +85,6 @@ export type ControlsRejection = "person-required" | "approval-required" | "not-f
 const partIn = (state: Configuration, kind: PartKind, id: string): Parts[PartKind] | null =>
   state[kind].get(id) ?? null;
 
-/** What a command would weaken; also said to a key that may not do it. */
 export const weakenedBy = (
   { change, base, issues, actual }: Pick<ChangeControls, "change" | "base" | "issues" | "actual">,
   known: Configuration,
@@ -103,7 +101,7 @@ export const weakenedBy = (
   return [...new Map([...recorded, ...others].map((it) => [it.why, it])).values()];
 };
 
-/** Those of the policies that are protected at a time: what weakens them takes their own approvals. */
+/** The weakened policies that are protected at a time: weakening them takes their own approvals. */
 export const protectedOf = (
   weakened: readonly Weakening[],
   { policy, lifts }: Configuration,
@@ -114,7 +112,7 @@ export const protectedOf = (
   return [...ids].filter((id) => policy.get(id)?.protected === true && !isLifted(id));
 };
 
-/** The protections whose end lets a change through for the first time. */
+/** Lifts of protection that let a change through for the first time. */
 const liftedBy = (
   weakened: readonly Weakening[],
   state: Configuration,
@@ -127,25 +125,25 @@ const liftedBy = (
     return [{ type: "ProtectionLifted", data: { account, policy_id, effective_at: lift.effectiveAt, at } } as const];
   });
 
-/** Long enough for the account's people to see it and to cancel it. */
+/** Time for the account's people to notice the lift and cancel it. */
 const LIFT_AFTER_MS = 24 * 60 * 60 * 1_000;
 
-/** A sentence of many is enough for a person to find the others. */
+/** A person can find the others from this many. */
 const REASONS_MAX = 20;
 
 /**
- * A change that was recorded here is made in the part's own stream within the same request. One that is not there after so
- * long was refused or cut off.
+ * A recorded change reaches the part's own stream within the same request. If it is missing after this time, it was
+ * refused or cut off.
  */
 const UNDER_WAY_MS = 60 * 60 * 1_000;
 
-/** More are corrected by the next change. */
+/** The next change corrects the rest. */
 const CORRECTED_MAX = 100;
 
 const isUnderWay = (recordedAt: string | undefined, at: string): boolean =>
   recordedAt !== undefined && Date.parse(recordedAt) + UNDER_WAY_MS > Date.parse(at);
 
-/** In the order in which they were recorded; those of long ago are left out, as each record copies the others. */
+/** In order of recording. Old entries are dropped, because each record copies the map. */
 const recordedNow = (
   before: Configuration["recordedAt"],
   change: PartChange,
@@ -189,7 +187,7 @@ export const controls: Decider<Configuration, ControlsCommand, ControlsEvent, Co
       case "ControlsChanged":
       case "ControlsWeakened": {
         const { change, at } = event.data;
-        // Only a person cancels a lift, so a new version of a policy that is protected still leaves it.
+        // Only a person cancels a lift: a new version of a protected policy leaves it in place.
         const isAnew = change.kind === "policy" && state.policy.get(change.id)?.protected !== true;
         const isOver = isAnew && change.part?.protected === true;
         const lifts = isOver ? new Map([...state.lifts].filter(([id]) => id !== change.id)) : state.lifts;
@@ -203,7 +201,7 @@ export const controls: Decider<Configuration, ControlsCommand, ControlsEvent, Co
     if (command.type === "WithdrawPart") {
       const { account, kind, id, isMade, by, at } = command;
       const before = isMade ? null : partIn(state, kind, id);
-      // The kind says which part it is.
+      // `kind` selects the type of the part.
       const change = { kind, id, part: null } as PartChange;
       return before === null
         ? accept()

@@ -10,12 +10,12 @@ type Changed = {
 };
 
 /**
- * Stream `controls-<account>`: all that decides who reaches what with which approvals, in one stream, so that two changes at
- * once are decided one after the other. Each record comes before the record of the change itself.
+ * Stream `controls-<account>`: one stream decides all changes of controls, so that two at once are decided one after
+ * the other. A record here comes before the change in the part's own stream.
  */
 export type ControlsEvent =
   | { readonly type: "ControlsChanged"; readonly data: Changed }
-  /** Asked for on the machine: from `effective_at` on the policy is not protected any more, unless that is cancelled. */
+  /** Asked for on the machine: from `effective_at` on the policy is unprotected, unless the lift is cancelled. */
   | {
       readonly type: "ProtectionLiftRequested";
       readonly data: {
@@ -29,7 +29,7 @@ export type ControlsEvent =
       readonly type: "ProtectionLiftCancelled";
       readonly data: { readonly account: string; readonly policy_id: string; readonly by: string; readonly at: string };
     }
-  /** The first change that the end of a protection let through: it comes with the record of that change. */
+  /** The first change that the lift let through follows in the same append. */
   | {
       readonly type: "ProtectionLifted";
       readonly data: {
@@ -39,12 +39,12 @@ export type ControlsEvent =
         readonly at: string;
       };
     }
-  /** Parts that were recorded as changed, and whose own streams never got the change: they are as their own streams say. */
+  /** Parts that were recorded as changed but whose own streams never got the change. */
   | {
       readonly type: "ControlsCorrected";
       readonly data: { readonly account: string; readonly parts: readonly PartChange[]; readonly at: string };
     }
-  /** One of the account's places for held changes. `freed`: the changes whose places are free, as they are over. */
+  /** `freed`: held changes that are over, whose places are free. */
   | {
       readonly type: "HeldChangePlaced";
       readonly data: {
@@ -54,5 +54,5 @@ export type ControlsEvent =
         readonly at: string;
       };
     }
-  /** A person has weakened controls. `reasons`: in sentences, which and how. */
+  /** A person weakened controls. `reasons` are sentences. */
   | { readonly type: "ControlsWeakened"; readonly data: Changed & { readonly reasons: readonly string[] } };

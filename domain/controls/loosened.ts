@@ -5,19 +5,17 @@ import type { PolicyPart } from "./configuration.ts";
 
 const sameText = (a: string | undefined, b: string | undefined): boolean => a?.trim() === b?.trim();
 
-/** Whether whoever passes `after` has been asked for all that `before` asks for. A condition is compared as text. */
+/** Whether `after` asks for everything that `before` asks for. Conditions are compared as text. */
 export const isAsStrict = (after: ApprovalRule, before: ApprovalRule): boolean =>
   (after.when === undefined || sameText(after.when, before.when)) &&
   (after.min_approvals ?? 1) >= (before.min_approvals ?? 1) &&
   (after.exclude_requester === true || before.exclude_requester !== true);
 
-/** Whether the text of a condition reads one of the names that conditions know. */
 export const reads = (
   when: string | undefined,
   name: "agent" | "source" | "action" | "headers" | "cost_eur",
 ): boolean => when !== undefined && new RegExp(`\\b${name}\\b`).test(when);
 
-/** A limit that is gone, or higher. */
 const isHigher = (before: number | undefined, after: number | undefined): boolean =>
   before !== undefined && (after === undefined || after > before);
 
@@ -34,11 +32,11 @@ const conditionsOf = ({ approval, deny = [] }: PolicyPart): readonly (string | u
   ...deny.map(({ when }) => when),
 ];
 
-/** The cost decides what a budget and a condition over `cost_eur` let through. */
+/** A budget and a condition over `cost_eur` depend on the cost. */
 const costMatters = (policy: PolicyPart): boolean =>
   policy.budget_eur_day !== undefined || conditionsOf(policy).some((when) => reads(when, "cost_eur"));
 
-/** What of a policy would let more through than before, as words for a person; empty where nothing would. */
+/** How the policy lets more through than before, in words for a person. */
 export const loosened = (before: PolicyPart, after: PolicyPart | null): readonly string[] => {
   const approval = after?.approval;
   const found: readonly (readonly [boolean, string])[] = [

@@ -2,13 +2,13 @@ import { roleIncludes } from "../account/events.ts";
 import { type FieldPath, parseFieldPath } from "../gate/field-path.ts";
 import type { Configuration } from "./configuration.ts";
 
-/** What an approver does not see of a request, and whether the policies let an approver reveal it. */
+/** The fields hidden from an approver, and whether the policies let an approver reveal them. */
 type Sight = { readonly hidden: readonly FieldPath[]; readonly isRevealable: boolean };
 
 /** Null and undefined where there is no policy. */
 export type PolicyIds = readonly (string | null | undefined)[];
 
-/** Each policy that applies to a request hides its own fields, and each of them has to allow that they are revealed. */
+/** Each policy hides its own fields, and all of them have to allow a reveal. */
 const sightOf = ({ policy }: Configuration, ids: PolicyIds): Sight => {
   const hiding = ids
     .map((id) => policy.get(id ?? ""))
@@ -24,14 +24,14 @@ const sightOf = ({ policy }: Configuration, ids: PolicyIds): Sight => {
 
 const isInside = (path: FieldPath, outer: FieldPath): boolean => outer.every((name, level) => path[level] === name);
 
-/** Whether an approver is shown less than before. A field is compared by its path, as written. */
+/** Fields are compared by their paths as written. */
 const seesLess = (before: Sight, after: Sight): boolean =>
   after.hidden.some((path) => !before.hidden.some((outer) => isInside(path, outer))) ||
   (after.hidden.length > 0 && before.isRevealable && !after.isRevealable);
 
 /**
- * Whether an approver is shown less of a request to which the policies `is` apply than of one to which `was` applied before.
- * Many agents have the same policies, so each pair of lists is compared once.
+ * Whether approvers see less under the policies `is` than under `was` before. Many agents share their policies, so the
+ * answers are cached.
  */
 export const sightComparison = (before: Configuration, after: Configuration) => {
   const known = new Map<string, boolean>();

@@ -2,16 +2,16 @@ import { inAnyScope, inScope } from "../agent/scope.ts";
 import type { ApprovalRule } from "../policy/definition.ts";
 import type { AgentPart, Configuration } from "./configuration.ts";
 
-/** What an agent or a source can reach: `action` is null for a source. */
+/** A path from a sender to a target. `action` is null for a source. */
 export type Way = {
   readonly sender: { readonly kind: "agent" | "source"; readonly id: string };
   readonly action: string | null;
-  /** The action that is asked for where `action` undoes it; else null. */
+  /** The requested action if `action` is its undo; else null. */
   readonly undoes: string | null;
   readonly endpoint: string;
-  /** The policy of the agent or source; null for none. */
+  /** The sender's policy; null for none. */
   readonly own: string | null;
-  /** The policies that apply whoever asks. */
+  /** The policies of the action and the endpoint, which apply to every sender. */
   readonly floors: readonly string[];
 };
 
@@ -30,7 +30,7 @@ const named = (ids: readonly (string | null | undefined)[]): readonly string[] =
   ...new Set(ids.filter((id) => id !== null && id !== undefined)),
 ];
 
-/** The endpoint that an action leads to, with the policies of both; null where there is no such action or endpoint. */
+/** Null if the action or its endpoint does not exist. */
 const behind = ({ action, endpoint }: Configuration, name: string) => {
   const it = action.get(name);
   const to = it === undefined ? undefined : endpoint.get(it.endpoint_id);
@@ -39,7 +39,7 @@ const behind = ({ action, endpoint }: Configuration, name: string) => {
     : { endpoint: it.endpoint_id, floors: named([it.policy_id, to.policy_id]), compensation: it.compensation };
 };
 
-/** What an action leads to: itself, and the action that undoes it, which is sent without being asked for. */
+/** The action itself and its undo, which is sent without a request. */
 const reachedBy = (configuration: Configuration, name: string) => {
   const it = behind(configuration, name);
   if (it === null) return [];
@@ -49,7 +49,6 @@ const reachedBy = (configuration: Configuration, name: string) => {
   return [{ action: name, undoes: null, endpoint: it.endpoint, floors: it.floors }, ...undone];
 };
 
-/** Every way of an agent, or of a source, that there is. */
 export const waysOf = (configuration: Configuration, { kind, id }: Way["sender"]): readonly Way[] => {
   if (kind === "source") {
     const source = configuration.source.get(id);
@@ -66,7 +65,7 @@ export const waysOf = (configuration: Configuration, { kind, id }: Way["sender"]
     .map((reached) => ({ sender: { kind, id }, own: agent.policy_id, ...reached }));
 };
 
-/** A rule that asks for approvals, and the policy that has it. `ofAction`: the action that the policy is on, else null. */
+/** A rule that asks for approvals. `ofAction`: the action that its policy is on; else null. */
 export type Rule = { readonly policyId: string; readonly rule: ApprovalRule; readonly ofAction: string | null };
 
 export const rulesOf = (
@@ -82,7 +81,6 @@ export const rulesOf = (
 const hasApproval = ({ policy }: Configuration, id: string | null): boolean =>
   id !== null && policy.get(id)?.approval !== undefined;
 
-/** Agents by their policy. */
 export const byPolicy = (agents: Iterable<AgentPart>): ReadonlyMap<string | null, readonly AgentPart[]> => {
   const found = new Map<string | null, AgentPart[]>();
   for (const agent of agents) {
@@ -93,7 +91,7 @@ export const byPolicy = (agents: Iterable<AgentPart>): ReadonlyMap<string | null
   return found;
 };
 
-/** The ways of agents with one policy, taken together, so that none of them is named. `only`: through these actions. */
+/** The ways of agents with one policy, taken together without naming one. `only`: through these actions. */
 export const sharedWays = (
   configuration: Configuration,
   agents: readonly AgentPart[],
@@ -107,7 +105,7 @@ export const sharedWays = (
     .map((reached) => ({ sender: { kind: "agent", id: "" }, own, ...reached }));
 };
 
-/** The ways on which an agent's or a source's own policy asks for approvals. */
+/** The ways on which the sender's own policy asks for approvals. */
 const underApproval = (configuration: Configuration): readonly Way[] => {
   const agents = [...byPolicy(configuration.agent.values())].filter(([id]) => hasApproval(configuration, id));
   const sources = new Map<string, Way["sender"]>();
@@ -122,7 +120,7 @@ const underApproval = (configuration: Configuration): readonly Way[] => {
   ];
 };
 
-/** For each action and endpoint the rules that anybody has to pass who reaches it; those without any are left out. */
+/** The rules that apply to every sender, for each target that has any. */
 export const requirements = (configuration: Configuration): ReadonlyMap<Target, readonly Rule[]> => {
   const found = new Map<Target, Map<string, Rule>>();
   const add = (way: Pick<Way, "action" | "endpoint">, rules: readonly Rule[]): void => {
@@ -135,7 +133,7 @@ export const requirements = (configuration: Configuration): ReadonlyMap<Target, 
   for (const [endpoint, { policy_id }] of configuration.endpoint) {
     add({ action: null, endpoint }, rulesOf(configuration, [policy_id]));
   }
-  // A policy on an action counts before any agent can ask for the action.
+  // A policy on an action counts before any agent can request the action.
   for (const [action, { policy_id }] of configuration.action) {
     const it = behind(configuration, action);
     if (it === null) continue;
@@ -147,7 +145,7 @@ export const requirements = (configuration: Configuration): ReadonlyMap<Target, 
   return new Map([...found].map(([target, rules]) => [target, [...rules.values()]]));
 };
 
-/** The actions whose ways a change may have altered, whoever takes them. */
+/** The actions whose ways a change may have altered. */
 export const alteredActions = (before: Configuration, after: Configuration): ReadonlySet<string> => {
   if (before.policy === after.policy && before.action === after.action && before.endpoint === after.endpoint) {
     return new Set();
@@ -162,7 +160,6 @@ export const alteredActions = (before: Configuration, after: Configuration): Rea
   };
   const names = new Set([...before.action.keys(), ...after.action.keys()]);
   const altered = new Set([...names].filter((name) => isAltered(before, name) || isAltered(after, name)));
-  // An action leads to the one that undoes it.
   const undoes = ({ action }: Configuration, name: string): boolean =>
     altered.has(action.get(name)?.compensation ?? "");
   const leading = [...names].filter((name) => undoes(before, name) || undoes(after, name));

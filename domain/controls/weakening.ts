@@ -18,7 +18,7 @@ import {
   waysOf,
 } from "./ways.ts";
 
-/** One control that a change weakens: the policy whose approvals are passed by, and a sentence for a person. */
+/** A control that a change weakens: the policy whose approvals are avoided, and a sentence for a person. */
 export type Weakening = { readonly policyId: string; readonly why: string };
 
 type Requirements = ReadonlyMap<Target, readonly Rule[]>;
@@ -28,48 +28,47 @@ type Sides = {
   readonly showsLess: ReturnType<typeof sightComparison>;
 };
 
-/** A way of an agent or a source, or of whoever may ask for an action. */
 type AnyWay = Omit<Way, "sender"> & { readonly sender: { readonly kind: Way["sender"]["kind"] | "anyone" } };
 
-/** An action that is deleted can be put again under its name, without what guarded it; a deleted endpoint never comes back. */
+/** A deleted action can be defined again without its guards; a deleted endpoint never comes back. */
 const canBeReached = ({ endpoint }: Configuration, target: Target): boolean => {
   const [kind, id = ""] = target.split(" ");
   return kind === "action" || endpoint.has(id);
 };
 
-/** A condition over the cost is evaluated with another cost where an action has a cost rule of its own. */
+/** Conditions over the cost use the action's own cost rule where there is one. */
 const costOfAction = ({ action }: Configuration, name: string | null): ActionPart["cost"] =>
   name === null ? null : (action.get(name)?.cost ?? null);
 
-/** What a condition sees of a sender: of an agent's request no source, of a source's no agent and no action. */
+/** Conditions see no source of an agent's request, and no agent or action of a source's. */
 const OF_SENDERS = ["agent", "source", "headers"] as const;
 
-/** Where a source sends to, an action may have a cost rule of its own, which the source's requests do not have. */
+/** A source's requests do not have the cost rule of an action at the same endpoint. */
 const costMayDiffer = ({ action, endpoint }: AnyWay, { before, after }: Sides): boolean =>
   action === null
     ? [...before.action.values()].some((it) => it.endpoint_id === endpoint && it.cost !== null)
     : !sameJson(costOfAction(before, action), costOfAction(after, action));
 
-/** Whether `when` may come out otherwise for a new way than for those that there were. */
+/** Whether `when` may evaluate differently on a new way than on the existing ones. */
 const mayDiffer = ({ when }: ApprovalRule, way: AnyWay, sides: Sides): boolean =>
   (way.sender.kind !== "anyone" && OF_SENDERS.some((name) => reads(when, name))) ||
   (reads(when, "action") && (way.action === null || !sides.before.action.has(way.action))) ||
   (reads(when, "cost_eur") && costMayDiffer(way, sides));
 
-/** The rules of a way that ask every request on it as much as `wanted` does. */
+/** Whether one of the rules asks of every request at least what `wanted` asks. */
 const isCovered = (wanted: Rule, rules: readonly Rule[], way: AnyWay, sides: Sides): boolean =>
   rules.some(({ rule }) => isAsStrict(rule, wanted.rule) && !mayDiffer(rule, way, sides));
 
 const isProtected = ({ policy }: Configuration, id: string): boolean => policy.get(id)?.protected === true;
 
-/** What was asked for at an action or an endpoint, and is asked for by nothing any more that is protected as well. */
+/** Rules at a target that no rule with the same protection replaces. */
 const lost = (before: Requirements, required: Requirements, sides: Sides): readonly Weakening[] =>
   [...before].flatMap(([target, rules]) => {
     if (!canBeReached(sides.after, target)) return [];
     const now = required.get(target) ?? [];
     return rules
       .filter(({ policyId, rule }, index) => {
-        // The same rule of the same policy is where it was, unless another one is gone.
+        // An unchanged rule of the same policy is still there, unless another one is gone.
         if (now[index]?.rule === rule && now[index].policyId === policyId) {
           if (isProtected(sides.before, policyId) === isProtected(sides.after, policyId)) return false;
         }
@@ -81,7 +80,7 @@ const lost = (before: Requirements, required: Requirements, sides: Sides): reado
       .map(({ policyId }) => ({ policyId, why: `the approvals of ${policyId} no longer guard the ${target}` }));
   });
 
-/** Agents with one policy are taken together, and have no id. */
+/** Agents that share a policy are taken together and have no id. */
 const wordsOf = ({ sender, action, endpoint, own }: Way): string => {
   const agents = own === null ? "an agent without a policy" : `an agent with policy ${own}`;
   const who = sender.id === "" ? agents : `${sender.kind} ${sender.id}`;
@@ -90,24 +89,24 @@ const wordsOf = ({ sender, action, endpoint, own }: Way): string => {
 
 const LESS = "an approver is shown less of what is asked for";
 
-/** What applied before whoever asks, where the way led to its endpoint by then. */
+/** The policies that applied to every sender before, if the way already led to its endpoint. */
 const floorsOf = ({ action, endpoint }: Configuration, way: Pick<Way, "action" | "undoes" | "endpoint">): PolicyIds => [
   action.get(way.undoes ?? way.action ?? "")?.policy_id,
   endpoint.get(way.endpoint)?.policy_id,
 ];
 
-/** Whether a new way shows approvers less than every way did that there was to its action or endpoint. */
+/** Whether approvers see less on a new way than on every existing way to its target. */
 const isDarker = (wanted: readonly Rule[], floors: PolicyIds, is: PolicyIds, { showsLess }: Sides): boolean =>
   wanted.length > 0 && wanted.every(({ policyId }) => showsLess([policyId, ...floors], is));
 
-/** For requests that approvals were asked for before: approvers are shown less of them. */
+/** Approvers see less of requests that already needed approval. */
 const dimmed = (was: PolicyIds, is: PolicyIds, { before, showsLess }: Sides, what: string): readonly Weakening[] => {
   const asked = was.filter((id) => before.policy.get(id ?? "")?.approval !== undefined);
   if (asked.length === 0 || !showsLess(was, is)) return [];
   return asked.map((id) => ({ policyId: id ?? "", why: `${what}: ${LESS}` }));
 };
 
-/** The same for what applies whoever asks: it counts before anybody can ask. */
+/** `dimmed` for the policies of targets, which count before any sender can reach them. */
 const dimmedFloors = (sides: Sides): readonly Weakening[] => {
   const { before, after } = sides;
   const actions = [...after.action].flatMap(([action, { endpoint_id: endpoint }]) => {
@@ -130,22 +129,22 @@ const wantedOf = (way: Way, required: Requirements, sides: Sides): readonly Rule
     .filter(({ ofAction }) => ofAction === null || ofAction === way.action || !ledTo(sides, way));
 
 /**
- * A way that did not exist before, measured by what anybody had to pass who reached its action or endpoint. The policies on
- * other actions say nothing of an action that led to the endpoint beside them before.
+ * Approvals that a new way avoids, measured by what every sender to its target had to pass. Policies on other actions
+ * do not guard an action that already led to the endpoint.
  */
 const opened = (way: Way, rules: readonly Rule[], required: Requirements, sides: Sides): readonly Weakening[] =>
   wantedOf(way, required, sides)
     .filter((wanted) => !isCovered(wanted, rules, way, sides))
     .map(({ policyId }) => ({ policyId, why: `${wordsOf(way)} without the approvals of ${policyId}` }));
 
-/** The same for what approvers are shown. */
+/** `opened` for what approvers see. */
 const openedDarker = (way: Way, required: Requirements, sides: Sides): readonly Weakening[] => {
   const wanted = wantedOf(way, required, sides);
   if (!isDarker(wanted, floorsOf(sides.before, way), [way.own, ...way.floors], sides)) return [];
   return wanted.map(({ policyId }) => ({ policyId, why: `${wordsOf(way)}: ${LESS}` }));
 };
 
-/** An action that did not lead to its endpoint before: what guards the endpoint has to hold for whoever asks for it. */
+/** A new action to an endpoint: the endpoint's guards have to hold for every sender that requests it. */
 const added = (required: Requirements, sides: Sides): readonly Weakening[] =>
   [...sides.after.action].flatMap(([action, { endpoint_id: endpoint, policy_id }]) => {
     if (ledTo(sides, { action, endpoint })) return [];
@@ -163,7 +162,7 @@ const added = (required: Requirements, sides: Sides): readonly Weakening[] =>
     ];
   });
 
-/** The name of the agent or source, and the costs, that conditions see. */
+/** Whether the sender's name or the cost, which conditions read, has changed. */
 const isSeenOtherwise = ({ when }: { readonly when?: string }, way: Way, { before, after }: Sides): boolean => {
   const { kind, id } = way.sender;
   return (
@@ -172,7 +171,7 @@ const isSeenOtherwise = ({ when }: { readonly when?: string }, way: Way, { befor
   );
 };
 
-/** A way that there was: no policy of it may be gone or looser, and no condition may see something else. */
+/** On an existing way no policy may be gone or looser, and no condition may see other values. */
 const widened = (old: Way, way: Way, required: Requirements, sides: Sides): readonly Weakening[] => {
   const guards = targetsOf(old).flatMap((target) => required.get(target) ?? []);
   const [first] = guards;
@@ -196,7 +195,7 @@ const widened = (old: Way, way: Way, required: Requirements, sides: Sides): read
   });
 };
 
-/** A way that there was: what its own rules asked as much for as another policy at its target does, they still ask for. */
+/** On an existing way, rules that asked as much as another policy at the target still have to. */
 const uncovered = (old: Way, way: Way, required: Requirements, sides: Sides): readonly Weakening[] => {
   const asksFor = (rules: readonly Rule[], wanted: Rule): boolean =>
     rules.some(({ rule }) => isAsStrict(rule, wanted.rule));
@@ -209,7 +208,7 @@ const uncovered = (old: Way, way: Way, required: Requirements, sides: Sides): re
 
 const approves = (part: MemberPart | undefined): boolean => part !== undefined && roleIncludes(part.role, "approver");
 
-/** A further person who may approve: a quorum is met with one person less of those who were there before. */
+/** A further approver: the quorum then needs one fewer of the earlier ones. */
 const joined = (required: Requirements, { before, after }: Sides): readonly Weakening[] => {
   const ids = [...after.member].filter(([id, part]) => approves(part) && !approves(before.member.get(id)));
   const policies = new Set([...required.values()].flat().map(({ policyId }) => policyId));
@@ -218,7 +217,6 @@ const joined = (required: Requirements, { before, after }: Sides): readonly Weak
   );
 };
 
-/** A protected policy that anybody needs, and that is not protected any more. */
 const unprotected = (required: Requirements, { before, after }: Sides): readonly Weakening[] =>
   [...new Set([...required.values()].flat().map(({ policyId }) => policyId))]
     .filter((id) => before.policy.get(id)?.protected === true && after.policy.get(id)?.protected !== true)
@@ -228,8 +226,8 @@ const unprotected = (required: Requirements, { before, after }: Sides): readonly
 type WaysToCompare = { readonly old: readonly Way[]; readonly now: readonly Way[]; readonly isIssued: boolean };
 
 /**
- * Each agent that is changed itself; the others are taken together by their policy, and only through what is altered: an
- * account may have thousands of agents and actions.
+ * Changed agents are compared one by one; the others by policy, and only through altered actions: an account may have
+ * thousands of agents and actions.
  */
 const compared = ({ before, after }: Sides, issued: Way["sender"] | null): readonly WaysToCompare[] => {
   const isIssued = (kind: Way["sender"]["kind"], id: string): boolean => issued?.kind === kind && issued.id === id;
@@ -253,14 +251,14 @@ const compared = ({ before, after }: Sides, issued: Way["sender"] | null): reado
   ];
 };
 
-/** Whether anybody's approval is asked for anywhere: where it is not, there is no control that could be weakened. */
+/** Without any approval rule no control can be weakened. */
 const isControlled = ({ policy }: Configuration): boolean =>
   [...policy.values()].some(({ approval }) => approval !== undefined);
 
 /**
- * The controls that are weaker after a change: where afterwards any credential reaches an action or an endpoint with fewer
- * approvals than before, or under a wider condition, or where approvers are shown less of what they decide on. `issued`: an agent or source whose credential is made anew. Whoever
- * makes it has it in hand, so what guards its ways has to be on the action or the endpoint.
+ * The controls that a change weakens: a credential reaches a target with fewer approvals or under a wider condition, or
+ * approvers see less. `issued`: a sender whose credential is made anew. The caller then holds that credential, so the
+ * guards have to be on the target.
  */
 export const weakenings = (
   before: Configuration,

@@ -1,8 +1,8 @@
 import type { EndpointEvent, OpenReason } from "./events.ts";
 
 /**
- * How an endpoint is, for all nodes alike. Times are ISO-8601 UTC. `open`: its events wait, and single ones find out, from
- * `nextProbeAt` on, whether it is well again.
+ * The circuit is shared by all nodes. Times are ISO-8601 UTC. While it is open, events wait, and single probes are sent
+ * from `nextProbeAt` on.
  */
 export type Circuit =
   | { readonly state: "healthy" }
@@ -10,93 +10,93 @@ export type Circuit =
   | {
       readonly state: "open";
       readonly since: string;
-      /** Of the first of the failures in a row. */
+      /** When the first of the consecutive failures ended. */
       readonly failingSince: string;
-      /** Made since it opened. */
+      /** Probes since the circuit opened. */
       readonly probes: number;
       readonly nextProbeAt: string;
-      /** When that was said. */
+      /** When `nextProbeAt` was recorded. */
       readonly nextSaidAt: string;
-      /** The event of the last of them; null before the first. */
+      /** The event sent by the latest probe; null before the first. */
       readonly lastProbed: string | null;
-      /** When people were warned that it is about to be disabled; null before. */
+      /** When the account was warned that the endpoint will be disabled; null before. */
       readonly warnedAt: string | null;
     };
 
 export type OpenCircuit = Extract<Circuit, { state: "open" }>;
 
-/** What one node has counted of an endpoint's attempts, those before it was last well again left out. */
+/** Attempts to one endpoint as one node counts them, since the endpoint last recovered. */
 export type Counted = {
   readonly consecutiveFailures: number;
-  /** When the first of them ended; null without any. */
+  /** When the first of the consecutive failures ended; null without any. */
   readonly failingSince: string | null;
-  /** When the last failure ended, whatever came behind it; null without any. */
+  /** When the latest failure ended, even if later attempts succeeded; null without any. */
   readonly lastFailureAt: string | null;
-  /** That ended in the last `WINDOW_MS`. */
+  /** Attempts that ended in the last `WINDOW_MS`. */
   readonly attempts: number;
   readonly failed: number;
 };
 
-/** One attempt that has ended. */
 export type Seen = {
   readonly startedAt: string;
   readonly succeeded: boolean;
-  /** The receiver asked (Retry-After) not to be called before; null when it did not. */
+  /** The time that the receiver gave in Retry-After; null without one. */
   readonly notBefore: string | null;
 };
 
-/** What the window of a rate is: long enough for a slow endpoint to be judged, short enough to notice an outage. */
+/** Long enough to judge a slow endpoint, short enough to notice an outage. */
 export const WINDOW_MS = 5 * 60_000;
-/** So many in a row are no accident. */
 const OPEN_FAILURES = 10;
-/** An endpoint that answers some of its requests is no better off with all of them. */
+/** An endpoint that answers only some requests does not recover while it gets all of them. */
 const OPEN_RATE = 0.7;
-/** With fewer attempts that rate says nothing. */
+/** Below this number of attempts the rate says nothing. */
 const OPEN_ATTEMPTS_MIN = 20;
 const DEGRADED_FAILURES = 3;
 const DEGRADED_RATE = 0.1;
 const DEGRADED_ATTEMPTS_MIN = 10;
-/** Clearly below the rate that degrades: one on the line between is not told of again and again. */
+/** Well below the rate that degrades, so that an endpoint near the limit does not alternate. */
 const WELL_RATE = 0.05;
-/** Of an endpoint with many attempts the last failure lies so far back: what fails in bursts is told of once, not each time. */
+/** With many attempts, the latest failure must be this long ago: failures in bursts are then reported once. */
 const WELL_MS = 10_000;
-/** Between two probes, doubling. */
+/** The delay between two probes doubles from the minimum to the maximum. */
 const PROBE_MIN_MS = 10_000;
 const PROBE_MAX_MS = 5 * 60_000;
-/** A probe has ended, and is written down, before the next one begins. */
+/** A probe ends, and its outcome is recorded, before the next one is due. */
 const PROBE_MARGIN_MS = 5_000;
-/** Whoever is on a long weekend finds the endpoint still enabled. */
+/** Longer than a long weekend. */
 const DISABLE_MS = 5 * 24 * 60 * 60_000;
 const WARN_MS = DISABLE_MS / 2;
-/** Between the warning and the end, also where probes were so rare that the warning came late. */
+/** The least time from the warning to the end, even if rare probes made the warning late. */
 const WARNED_MIN_MS = 24 * 60 * 60_000;
-/** What a receiver that has just come back gets in a second, and how soon that doubles. */
+/** The requests per second to an endpoint that has just recovered, and how soon that rate doubles. */
 const CATCH_UP_PER_SECOND = 10;
 const CATCH_UP_DOUBLES_MS = 10_000;
-/** Ten doublings: what is more than any endpoint's own limit is none. */
+/** After ten doublings the rate exceeds every endpoint's own limit. */
 export const CATCH_UP_MS = 100_000;
 /**
- * Of an outage up to here the order is kept, where order is asked for: the oldest event alone finds out how the endpoint is.
- * In a longer one that event may be the trouble itself, and may not hold back all the others for days.
+ * In an outage shorter than this, an ordered endpoint is probed with its oldest event alone, which preserves the order.
+ * In a longer one that event may be the cause and must not hold back the others for days.
  */
 export const ORDERED_PROBES_MS = 2 * 60 * 60_000;
 
-/** The clocks of two nodes differ by less: what was written down so much later than it is now came before a clock was set back. */
+/**
+ * The clocks of two nodes differ by less. A record from further in the future was written before a clock was set back.
+ */
 const SET_BACK_MS = 60_000;
 
 const plus = (at: string, ms: number): string => new Date(Date.parse(at) + ms).toISOString();
 const since = (from: string, at: string): number => Date.parse(at) - Date.parse(from);
 
-/** Requests a second that it gets at `atMs`, which was well again at `wellAt` after it got nothing; null: as its settings say. */
+/** Requests per second at `atMs` to an endpoint that recovered at `wellAt`; null if only its settings limit it. */
 export const catchUpRate = (wellAt: string | null, atMs: number): number | null => {
   if (wellAt === null) return null;
   const elapsed = atMs - Date.parse(wellAt);
-  // Another node's clock may be a little ahead; further ahead it was this one that was set back.
+  // A small lead is another node's clock; a large one means that this clock was set back.
   if (elapsed < 0) return elapsed < -CATCH_UP_MS ? null : CATCH_UP_PER_SECOND;
   return elapsed >= CATCH_UP_MS ? null : CATCH_UP_PER_SECOND * 2 ** (elapsed / CATCH_UP_DOUBLES_MS);
 };
 
-/** From the end of the opening, or the beginning of probe number `probes`, to the next one. */
+/** The delay before probe number `probes + 1`. */
 const probeDelayMs = (probes: number): number => Math.min(PROBE_MAX_MS, PROBE_MIN_MS * 2 ** probes);
 
 const openReason = ({ consecutiveFailures, attempts, failed }: Counted): OpenReason | null => {
@@ -113,7 +113,7 @@ const isWell = ({ attempts, failed, lastFailureAt }: Counted, at: string): boole
 
 const latest = (a: string, b: string | null): string => (b !== null && b > a ? b : a);
 
-/** While it is open: an attempt that began before says nothing of how it is now. */
+/** An attempt that began before the circuit opened says nothing about the endpoint's present state. */
 const whileOpen = (
   endpoint_id: string,
   circuit: OpenCircuit,
@@ -147,7 +147,7 @@ const recovered = (
   data: { endpoint_id, from: circuit.state, since: circuit.since, at },
 });
 
-/** What follows from an attempt that has ended at `at` and from what was counted with it. */
+/** The events that follow from an attempt that ended at `at`. `counted` includes the attempt. */
 export const afterAttempt = (
   endpoint_id: string,
   circuit: Circuit,
@@ -170,13 +170,15 @@ export const afterAttempt = (
   return [{ type: "EndpointOpened", data: { ...about, reason, failing_since, next_probe_at, at } }];
 };
 
-/** On a clock that was set back it would be due only when that has caught up, and the endpoint get nothing until then. */
+/**
+ * After a clock is set back, `nextProbeAt` may lie far in the future, and the endpoint would get nothing until then.
+ */
 export const isProbeDue = ({ nextProbeAt, nextSaidAt }: OpenCircuit, at: string): boolean =>
   at >= nextProbeAt || since(at, nextSaidAt) > SET_BACK_MS;
 
 /**
- * Takes the turn to probe, for one node of all: it says when the next one is, so that a probe whose node died is made again.
- * Nothing when it is not due.
+ * Claims the next probe for one of the nodes. The record says when the probe after it is due, so that a probe is sent
+ * again if its node crashes. Empty if no probe is due.
  */
 export const probing = (
   endpoint_id: string,
@@ -191,7 +193,6 @@ export const probing = (
   return [{ type: "EndpointProbed", data: { endpoint_id, event_id, probe, next_probe_at, at } }];
 };
 
-/** The circuit behind an event of the endpoint; those that are not about it leave it as it is. */
 export const circuitAfter = (circuit: Circuit, event: EndpointEvent): Circuit => {
   switch (event.type) {
     case "EndpointDegraded":
@@ -209,7 +210,8 @@ export const circuitAfter = (circuit: Circuit, event: EndpointEvent): Circuit =>
   switch (event.type) {
     case "EndpointProbed": {
       const { probe: probes, next_probe_at: nextProbeAt, event_id: lastProbed, at: nextSaidAt } = event.data;
-      // By a clock that was set back meanwhile the probe began before the circuit opened, and would say nothing of it.
+      // If a clock was set back meanwhile, the probe would appear to begin before the circuit opened, and its outcome
+      // would be ignored.
       const since = nextSaidAt < circuit.since ? nextSaidAt : circuit.since;
       return { ...circuit, since, probes, nextProbeAt, nextSaidAt, lastProbed };
     }
@@ -218,7 +220,7 @@ export const circuitAfter = (circuit: Circuit, event: EndpointEvent): Circuit =>
     case "EndpointWarned":
       return { ...circuit, warnedAt: event.data.at };
     case "EndpointChanged":
-      // Somewhere else it may be well: nobody has to wait to find out.
+      // A new address may work, so it is probed at once.
       if (event.data.changes.url === undefined) return circuit;
       return { ...circuit, probes: 0, nextProbeAt: event.data.at, nextSaidAt: event.data.at, lastProbed: null };
     default:

@@ -15,7 +15,7 @@ export type EndpointCommand =
       readonly type: "ChangeEndpoint";
       readonly account: string;
       readonly changes: Partial<EndpointSettings>;
-      /** A person with a session asks for it; left out: a key does. */
+      /** Left out if a key asks instead of a person with a session. */
       readonly byPerson?: true;
       readonly at: string;
     }
@@ -23,7 +23,7 @@ export type EndpointCommand =
       readonly type: "RotateEndpointSecret";
       readonly account: string;
       readonly secret: Sealed;
-      /** Until then the secret before signs as well. */
+      /** Until then the previous secret signs as well. */
       readonly previousUntil: string;
       readonly at: string;
     }
@@ -31,12 +31,12 @@ export type EndpointCommand =
       readonly type: "DisableEndpoint";
       readonly account: string;
       readonly reason: string;
-      /** When the attempt began that is the reason. */
+      /** When the attempt began that gave the reason. */
       readonly startedAt: string;
       readonly at: string;
     }
   | { readonly type: "EnableEndpoint"; readonly account: string; readonly at: string }
-  /** An attempt has ended; `counted` with it. */
+  /** `counted` includes the attempt. */
   | {
       readonly type: "ReportAttempt";
       readonly account: string;
@@ -44,8 +44,8 @@ export type EndpointCommand =
       readonly counted: Counted;
       readonly at: string;
     }
-  /** Asks for the turn to send one event to an endpoint whose circuit is open. */
+  /** Claims the next probe of an endpoint whose circuit is open. */
   | { readonly type: "ProbeEndpoint"; readonly account: string; readonly eventId: string; readonly at: string }
-  /** Before an approval is asked for that is bound to this endpoint. */
+  /** Comes before the request for an approval that is bound to this endpoint. */
   | { readonly type: "PutUnderApproval"; readonly account: string; readonly at: string }
   | { readonly type: "DeleteEndpoint"; readonly account: string; readonly at: string };

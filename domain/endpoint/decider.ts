@@ -4,7 +4,7 @@ import { afterAttempt, type Circuit, circuitAfter, probing } from "./circuit.ts"
 import type { EndpointCommand } from "./commands.ts";
 import type { EndpointEvent, EndpointSettings, OwnHeader } from "./events.ts";
 
-/** A signing secret; `until` is null for the newest. */
+/** `until` is null for the newest secret. */
 type SigningSecret = { readonly sealed: Sealed; readonly until: string | null };
 
 export type PresentEndpoint = {
@@ -16,11 +16,11 @@ export type PresentEndpoint = {
   readonly secrets: readonly SigningSecret[];
   readonly disabled: { readonly reason: string; readonly at: string } | null;
   readonly circuit: Circuit;
-  /** Since when it takes deliveries again after it got none, open or disabled; null when it always has. */
+  /** Since when it takes deliveries again after being open or disabled; null if it never was. */
   readonly wellAt: string | null;
-  /** Since when its deliveries go to its url; null when they always have. */
+  /** When its url last changed; null if it never did. */
   readonly urlSince: string | null;
-  /** An approval was asked for that is bound to its secret headers by name. */
+  /** An approval was requested that is bound to the names of its secret headers. */
   readonly underApproval: boolean;
   readonly createdAt: string;
 };
@@ -32,21 +32,19 @@ export type Endpoint =
 
 export type EndpointRejection = "not-found" | "conflict" | "too-many-secrets" | "person-required";
 
-/** Rotating again and again must not grow the signature header without end. */
+/** Each active secret adds a signature to the header. */
 export const SECRETS_MAX = 5;
 
-/** Times are ISO-8601 UTC with milliseconds, which compare as text. */
 const isActive = ({ until }: SigningSecret, at: string): boolean => until === null || until > at;
 
 /** The sealed secrets that a delivery at `at` is signed with, newest first. */
 export const activeSecrets = (endpoint: Pick<PresentEndpoint, "secrets">, at: string): readonly Sealed[] =>
   endpoint.secrets.filter((secret) => isActive(secret, at)).map(({ sealed }) => sealed);
 
-/** Neither disabled nor open: what waits for it may go. */
 export const takesDeliveries = ({ disabled, circuit }: Pick<PresentEndpoint, "disabled" | "circuit">): boolean =>
   disabled === null && circuit.state !== "open";
 
-/** An attempt that began before says nothing of where its deliveries go now. */
+/** An attempt that began before the url changed says nothing about the new one. */
 const wentElsewhere = ({ urlSince }: PresentEndpoint, startedAt: string): boolean =>
   urlSince !== null && startedAt < urlSince;
 
@@ -61,15 +59,15 @@ const sameValue = (a: unknown, b: unknown): boolean => {
 
 const isSecret = ({ digest }: OwnHeader): boolean => digest === null;
 
-/** The secret headers that have no value yet which stays: each new one, and each that gets another value or becomes secret. */
+/** Secret headers whose value is set by these changes: new ones, and those with a new value or made secret. */
 const newSecrets = (changes: Partial<EndpointSettings>, { settings }: PresentEndpoint): readonly string[] =>
   Object.entries(changes.headers ?? {})
     .filter(([name, header]) => isSecret(header) && !sameValue(header, settings.headers[name]))
     .map(([name]) => name);
 
 /**
- * Whether a value that nobody can read would go to another address than the one that it was given for. A kept value that is
- * no longer secret could go anywhere with the next change, so making it open counts as well.
+ * Whether a secret value would be sent to another address than it was given for. Making a stored secret value open
+ * counts too, because the next change could send it anywhere.
  */
 const exposesSecrets = ({ url, headers }: Partial<EndpointSettings>, { settings }: PresentEndpoint): boolean => {
   const isMoved = url !== undefined && url !== settings.url;
@@ -88,7 +86,7 @@ const change = ({ changes, byPerson, at }: Change, state: PresentEndpoint): Deci
   const changed = Object.entries(changes).filter(([name, value]) => !sameValue(before.get(name), value));
   if (changed.length === 0) return accept();
   const secrets = newSecrets(changes, state);
-  // Such a value is in no digest: who approves relies on it that no key alone can set it.
+  // An approval's digest does not cover secret values: approvers rely on a key alone being unable to set them.
   const needsPerson = (state.underApproval && secrets.length > 0) || exposesSecrets(changes, state);
   if (needsPerson && byPerson !== true) return reject("person-required");
   const named = secrets.length === 0 ? {} : { secret_headers: secrets };
@@ -153,13 +151,13 @@ export const endpoint: Decider<Endpoint, EndpointCommand, EndpointEvent, Endpoin
 
   decide(command, state) {
     if (command.type === "RegisterEndpoint") {
-      // Its id comes from the command: one that is there was made by the same command.
+      // The id is derived from the command: an existing endpoint was made by the same command.
       if (state.phase === "present" && state.account === command.account) return accept();
       if (state.phase !== "absent") return reject("conflict");
       const { endpointId: endpoint_id, account, secret, at } = command;
       return accept({ type: "EndpointRegistered", data: { ...command.settings, endpoint_id, account, secret, at } });
     }
-    // Another account's endpoint is to the caller as one that never was.
+    // Another account's endpoint is answered as one that does not exist.
     if (state.phase !== "present" || state.account !== command.account) return reject("not-found");
     const { at } = command;
     const { endpointId: endpoint_id } = state;
@@ -170,11 +168,11 @@ export const endpoint: Decider<Endpoint, EndpointCommand, EndpointEvent, Endpoin
         return rotate(command, state);
       case "DisableEndpoint":
         if (state.disabled !== null || wentElsewhere(state, command.startedAt)) return accept();
-        // Somebody has enabled it since, or another attempt has found it well.
+        // It was enabled since, or another attempt has succeeded.
         if (state.wellAt !== null && command.startedAt < state.wellAt) return accept();
         return accept({ type: "EndpointDisabled", data: { endpoint_id, reason: command.reason, at } });
       case "EnableEndpoint":
-        // Also for one that is not disabled: it is what closes a circuit that has opened.
+        // This applies to enabled endpoints too: it closes an open circuit.
         return accept({ type: "EndpointEnabled", data: { endpoint_id, at } });
       case "ReportAttempt":
         if (state.disabled !== null || wentElsewhere(state, command.seen.startedAt)) return accept();

@@ -1,11 +1,11 @@
 import { sameJson } from "../same-json.ts";
 import type { PresentEndpoint } from "./decider.ts";
 
-/** Where a request goes and what its endpoint adds to it, as an approval binds it. */
+/** The address and the added headers of an endpoint, in the form that an approval is bound to. */
 export type Target = {
   readonly endpoint_id: string;
   readonly url: string;
-  /** The endpoint's own headers by name: the digest of the value, null for a secret one (`OwnHeader`). */
+  /** By name: the digest of the value, null for a secret one (`OwnHeader`). */
   readonly headers: Readonly<Record<string, string | null>>;
 };
 

@@ -1,18 +1,18 @@
 import type { GateName, GateOutcome, GateResult, Verdict } from "./verdict.ts";
 
 /**
- * A policy that only watches does not lift what is not its own, the plan's quota and an agent's scope; and where it asks for a
- * person, nothing passes because it could not be told whether one is needed.
+ * A policy that only observes cannot lift the plan's quota or an agent's scope. An approval that cannot be decided is
+ * denied too.
  */
 const NEVER_OBSERVED: ReadonlySet<GateName> = new Set(["scope", "quota", "bytes", "approval"]);
 
-/** The first gate whose denial stands; undefined when there is none, or all are only observed. */
+/** The first denial that is not merely observed. */
 export const refusedBy = (gates: readonly GateResult[], blockOnViolation: boolean): GateResult | undefined =>
   gates.find(({ gate, outcome }) => outcome === "deny" && (blockOnViolation || NEVER_OBSERVED.has(gate)));
 
 /**
- * The decision that follows from the gates: any denial denies, else any hold holds. With `blockOnViolation` false a
- * denial is only observed: the gates keep their outcome, the decision passes over it.
+ * Any denial denies, else any hold holds. If `blockOnViolation` is false, denials are observed: recorded but not
+ * applied.
  */
 export const decide = (
   gates: readonly GateResult[],
@@ -23,10 +23,9 @@ export const decide = (
   return gates.some((gate) => gate.outcome === "deny") ? { decision, observed: true } : { decision };
 };
 
-/** The gates of one policy, or those that belong to none. `blocks`: false where the policy only observes. */
+/** The gates of one policy, or those without a policy. `blocks`: false if the policy only observes. */
 export type GateGroup = { readonly gates: readonly GateResult[]; readonly blocks: boolean };
 
-/** The first gate of all groups whose denial stands. */
 export const refusedByAny = (groups: readonly GateGroup[]): GateResult | undefined => {
   for (const { gates, blocks } of groups) {
     const refused = refusedBy(gates, blocks);
@@ -35,7 +34,7 @@ export const refusedByAny = (groups: readonly GateGroup[]): GateResult | undefin
   return undefined;
 };
 
-/** The strictest decision of several policies: one that denies denies, else one that holds holds. */
+/** The strictest decision of several policies. */
 export const decideAll = (groups: readonly GateGroup[]): Pick<Verdict, "decision" | "observed"> => {
   const decisions = groups.map(({ gates, blocks }) => decide(gates, blocks));
   const has = (wanted: GateOutcome): boolean => decisions.some(({ decision }) => decision === wanted);

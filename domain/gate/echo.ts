@@ -2,49 +2,49 @@ import type { Json, JsonObject } from "../json.ts";
 import { type FieldPath, isPosition } from "./field-path.ts";
 import { PathTree } from "./path-tree.ts";
 
-/** Recognises in an answer what a policy hides of the payload that it answers: targets repeat what they are sent. */
+/** Recognises hidden payload values in a receiver's answer, which often repeats the payload. */
 export type Echo = {
   /**
-   * Whether a text contains a hidden value, however it is written: in other case, without accents, with other separators,
-   * with escapes of URLs, JSON, HTML or C, in quoted-printable, base64 or hex.
+   * Whether a text contains a hidden value in any spelling: other case, separators or accents, escapes (URL, JSON,
+   * HTML, C), quoted-printable, base64 or hex.
    */
   hides(text: string): boolean;
-  /** Whether texts that follow each other contain a hidden value together, as the parts of a card's number do. */
+  /** Whether consecutive texts together contain a hidden value, as the parts of a card number do. */
   hidesRun(texts: readonly string[]): boolean;
-  /** Whether a member or header of this name is hidden whatever it contains: its value may be another one of the same kind. */
+  /** Whether members or headers of this name are hidden whatever their value. */
   hidesName(name: string): boolean;
 };
 
-/** A shorter value is contained in too many texts by chance: it is recognised only where it stands apart. */
+/** Shorter values occur by chance in many texts and are recognised only as whole words. */
 const CONTAINED_LENGTH_MIN = 4;
-/** Letters and digits of a shorter value follow each other in too many texts by chance. */
+/** Shorter runs of letters and digits occur by chance in many texts. */
 const BARE_LENGTH_MIN = 6;
-/** Each text of an answer is searched for each value, so more values would keep the event loop busy for too long. */
+/** Every text is searched for every value, so this bounds the time on the event loop. */
 const VALUES_MAX = 100;
-/** A double keeps so many digits of every decimal number (IEEE 754, binary64). */
+/** The digits that a double keeps of every decimal number (IEEE 754, binary64). */
 const DIGITS_EXACT_MAX = 15;
 
-/** Encodings may be inside each other so many times: a text is read again as long as that changes it. */
+/** Encodings may be nested this deep. */
 const ESCAPES_MAX = 4;
 const NESTED_BYTES_MAX = 2;
-/** Fewer digits of a number are in too many other numbers by chance. */
+/** Fewer digits occur by chance in many numbers. */
 const DIGITS_MIN = 3;
-/** A number in cents, or with two more decimal places, ends with so many zeros that the hidden one does not have. */
+/** A number in cents, or with two more decimals, ends in zeros that the hidden number lacks. */
 const ZEROS_MAX = 2;
 
-/** False where a target may have been sent other digits than these: more than a double keeps, or an exponent. */
+/** False if the target may have been sent other digits: beyond a double's precision, or with an exponent. */
 const isExact = (value: number): boolean => {
   const text = String(value);
   return Number.isSafeInteger(value) || (!text.includes("e") && text.replace(/\D/g, "").length <= DIGITS_EXACT_MAX);
 };
 
-/** A member's name like this is a word of the format, and any other name is data, as in a map from e-mail addresses. */
+/** Such a member name belongs to the format; any other name is data, as in a map keyed by e-mail address. */
 const FORMAT_NAME = /^[A-Za-z_][\w-]{0,63}$/;
 
-/** Calls `found` with each scalar inside a value until that answers false, which is then the answer. */
+/** Calls `found` with each scalar inside a value until it returns false, and returns that. */
 const eachScalar = (value: Json, found: (scalar: string | number) => boolean): boolean => {
   if (typeof value === "string" || typeof value === "number") return found(value);
-  // True, false and null say nothing about whose value they are.
+  // True, false and null say nothing about a person.
   if (typeof value !== "object" || value === null) return true;
   if (Array.isArray(value)) return value.every((inner) => eachScalar(inner, found));
   return Object.entries(value).every(
@@ -52,7 +52,7 @@ const eachScalar = (value: Json, found: (scalar: string | number) => boolean): b
   );
 };
 
-/** Calls `found` with each scalar at the paths; one that crosses a list goes on in each element, as in `redactJson`. */
+/** Calls `found` with each scalar at the paths. A path across a list applies to each element, as in `redactJson`. */
 const eachHidden = (value: Json, tree: PathTree, found: (scalar: string | number) => boolean): boolean => {
   if (tree.isEnd) return eachScalar(value, found);
   if (tree.isEmpty || typeof value !== "object" || value === null) return true;
@@ -66,10 +66,10 @@ const eachHidden = (value: Json, tree: PathTree, found: (scalar: string | number
     .every((name) => !Object.hasOwn(object, name) || eachHidden(object[name] ?? null, tree.member(name), found));
 };
 
-/** Without case: some letters have no capital, and become two. */
+/** Upper case comes first: some letters have only a two-letter capital. */
 const folded = (text: string): string => text.toUpperCase().toLowerCase();
 
-/** Without case, each once. Null where there are too many, or where a number is not the one that was sent. */
+/** Folded and distinct. Null if there are too many, or if a number's digits are not exact. */
 const hiddenTexts = (payload: Json, paths: readonly FieldPath[]): readonly string[] | null => {
   const texts = new Set<string>();
   const isKnown = eachHidden(payload, PathTree.of(paths), (scalar) => {
@@ -81,15 +81,15 @@ const hiddenTexts = (payload: Json, paths: readonly FieldPath[]): readonly strin
   return isKnown ? [...texts] : null;
 };
 
-/** Bytes as UTF-8, or as ISO 8859-1 if they are none. */
+/** UTF-8, or ISO 8859-1 if the bytes are not UTF-8. */
 const textOf = (bytes: Buffer): string => {
   const text = bytes.toString("utf8");
   return text.includes("\ufffd") ? bytes.toString("latin1") : text;
 };
 
-/** Percent-encoding (RFC 3986, section 2.1), and escapes of C in hex and octal. */
+/** Percent-encoding (RFC 3986, section 2.1), and C escapes in hex and octal. */
 const BYTES_ESCAPED = /(?:%[0-9a-f]{2}|\\{1,8}x[0-9a-f]{2}|\\{1,8}[0-3][0-7]{2})+/gi;
-/** RFC 2045, section 6.7. Read apart, because it takes the first letters of a value after an equals sign for a byte. */
+/** RFC 2045, section 6.7. A separate reading, because it takes the first letters after an equals sign for a byte. */
 const BYTES_QUOTED = /(?:=[0-9a-f]{2})+/gi;
 const BYTE_ESCAPED = /\\{1,8}([0-3][0-7]{2})|(?:[%=]|\\{1,8}x)([0-9a-f]{2})/gi;
 
@@ -107,7 +107,7 @@ const codePoint = (text: string, digits: string, radix: number): string => {
   return code <= 0x10ffff ? String.fromCodePoint(code) : text;
 };
 
-/** Escapes of JSON (RFC 8259, section 7) and of HTML. Escaped control characters of JSON count as separators. */
+/** Escapes of JSON (RFC 8259, section 7) and HTML. Escaped control characters of JSON count as separators. */
 const unescaped = (text: string): string =>
   text
     .replace(BYTES_ESCAPED, bytesUnescaped)
@@ -119,7 +119,6 @@ const unescaped = (text: string): string =>
 
 const ESCAPE = /[%\\&]/;
 
-/** The text, and each text that it becomes when its escapes are read. */
 const unescapedOften = (text: string): readonly string[] => {
   const all = [text];
   if (!ESCAPE.test(text)) return all;
@@ -133,17 +132,17 @@ const unescapedOften = (text: string): readonly string[] => {
 };
 
 const BASE64 = /[A-Za-z0-9+/_-]{6,}={0,2}/g;
-/** Two digits for a byte, with or without a separator between bytes. */
+/** Two digits a byte, with or without separators. */
 const HEX = /(?:[0-9a-f]{2}[ :-]?){3,}[0-9a-f]{2}[0-9a-f]?/gi;
 
-/** The rest of what was decoded is no text: only bytes that happened to look encoded. */
+/** Other characters mean that the bytes only looked encoded. */
 const PRINTED = /[\x20-\x7e\u00a0-\ufffc]{3,}/g;
 
-/** UTF-16 of letters without accents is their UTF-8 with zeros between. */
+/** UTF-16 of plain letters is their UTF-8 with zeros between. */
 const printedIn = (decoded: readonly string[]): string =>
   (decoded.join("\n").replaceAll("\0", "").match(PRINTED) ?? []).join("\n");
 
-/** Runs may begin with other characters of the alphabet, so they are read from each of the four places in a group. */
+/** A run may begin with unrelated characters, so each of the four offsets is decoded. */
 const fromBase64 = (runs: readonly string[]): readonly string[] =>
   [0, 1, 2, 3].map((skipped) => printedIn(runs.map((run) => Buffer.from(run.slice(skipped), "base64").toString())));
 
@@ -155,13 +154,12 @@ const fromHex = (runs: readonly string[]): readonly string[] =>
 const bytesIn = (text: string): string =>
   [...fromBase64(text.match(BASE64) ?? []), ...fromHex(text.match(HEX) ?? [])].filter((it) => it !== "").join("\n");
 
-/** UTF-8 that was read as ISO 8859-1, as header fields are by some programs. */
+/** UTF-8 that was read as ISO 8859-1, as some programs read header fields. */
 const misread = (text: string): string => {
   const isBytes = /[\x80-\xff]/.test(text) && !/[\u0100-\uffff]/.test(text);
   return isBytes ? Buffer.from(text, "latin1").toString("utf8") : "";
 };
 
-/** The ways to read a text, without repetition. */
 const readingsOf = (text: string): readonly string[] => {
   const plain = unescapedOften(text);
   const [last = ""] = plain.slice(-1);
@@ -176,7 +174,7 @@ const readingsOf = (text: string): readonly string[] => {
   return [...all].filter((it) => it !== "");
 };
 
-/** Letters and digits alone, because a target may group a number, punctuate a text otherwise, or leave out accents. */
+/** Targets may group, punctuate or strip accents, so only letters and digits are compared. */
 const bare = (text: string): string => text.normalize("NFKD").replace(/[^\p{L}\p{N}]+/gu, "");
 
 const nameOf = (path: FieldPath): readonly string[] => {
@@ -184,7 +182,7 @@ const nameOf = (path: FieldPath): readonly string[] => {
   return name === undefined ? [] : [bareName(name)];
 };
 
-/** As `cardNumber`, `card_number` and `Card-Number` are one name. */
+/** `cardNumber`, `card_number` and `Card-Number` are one name. */
 const bareName = (name: string): string => bare(name).toLowerCase() || name;
 
 type Hidden = { readonly text: string; readonly bare: string | null };
@@ -195,17 +193,17 @@ const hiddenFrom = (text: string): Hidden => {
 };
 
 const NUMBER = /^[+-]?\d+(?:\.\d+)?$/;
-/** Numbers as they are, and with a separator of thousands. */
+/** Plain numbers, and numbers with a separator of thousands. */
 const NUMBERS = [/\d+(?:[.,]\d+)?/g, /\d{1,3}(?:[.,_'\u00a0\u2009\u202f ]\d{3})+(?:[.,]\d+)?/g];
 
-/** The digits of a number, whatever its unit; none of one with few digits. */
+/** The digits without the unit's zeros; empty if there are too few. */
 const digitsOf = (text: string): readonly string[] => {
   if (!NUMBER.test(text)) return [];
   const digits = (text.includes(".") ? text.replace(/0+$/, "") : text).replace(/\D/g, "").replace(/^0+/, "");
   return digits.length < DIGITS_MIN ? [] : [digits];
 };
 
-/** Whether the same number is there with a separator of thousands, with other decimal places or in cents. */
+/** Whether the number occurs with separators, with other decimals or in cents. */
 const hasNumber = (text: string, hidden: ReadonlySet<string>): boolean => {
   if (hidden.size === 0) return false;
   const written = NUMBERS.flatMap((numbers) => text.match(numbers) ?? []);
@@ -228,14 +226,13 @@ const isIn = (text: string, all: readonly Hidden[]): boolean => {
   });
 };
 
-/** Null where nobody can tell what an answer repeats: too many values are hidden, or one is not known to the digit. */
+/** Null if echoes cannot be recognised: too many values, or a number whose digits are not exact. */
 export const echoOf = (payload: Json, paths: readonly FieldPath[]): Echo | null => {
   const texts = hiddenTexts(payload, paths);
   if (texts === null) return null;
   const all = texts.map(hiddenFrom);
   const names = new Set(paths.flatMap(nameOf));
   const digits = new Set(texts.flatMap(digitsOf));
-  // No reading is longer than its text.
   const lengths = [
     ...all.map((hidden) => (hidden.bare ?? hidden.text).length),
     ...[...digits].map(({ length }) => length),
@@ -243,7 +240,7 @@ export const echoOf = (payload: Json, paths: readonly FieldPath[]): Echo | null 
   const shortest = Math.min(...lengths);
   const isRead = (text: string): boolean => isIn(folded(text), all) || hasNumber(text, digits);
   return {
-    // A character that could not be decoded may be one of a hidden value.
+    // An undecodable character may be part of a hidden value.
     hides: (text) => text.length >= shortest && (text.includes("\ufffd") || readingsOf(text).some(isRead)),
     hidesRun(texts) {
       const letters = folded(bare(texts.join("")));

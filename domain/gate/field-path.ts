@@ -1,7 +1,7 @@
-/** A field of a JSON document, parsed: one name a level. */
+/** One name a level. */
 export type FieldPath = readonly string[];
 
-/** Longer than any provider's payload needs; a bound on what one look-up costs. */
+/** Bounds the cost of a look-up; no provider's payload needs more. */
 export const PATH_LENGTH_MAX = 256;
 export const PATH_LEVELS_MAX = 32;
 
@@ -9,12 +9,12 @@ export const PATH_LEVELS_MAX = 32;
 const unescapePointer = (token: string): string | null =>
   /~(?![01])/.test(token) ? null : token.replaceAll("~1", "/").replaceAll("~0", "~");
 
-/** A name as one token of a JSON Pointer (RFC 6901, section 3). */
+/** One token of a JSON Pointer (RFC 6901, section 3). */
 export const escapePointer = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
 
 /**
- * Dotted (`data.object.id`, positions of a list as numbers) or a JSON Pointer (`/data/object/id`, RFC 6901). A name that
- * holds a dot is reached by the pointer. Null when it is neither, empty, or over the limits.
+ * Dotted (`data.object.id`, list positions as numbers) or a JSON Pointer (`/data/object/id`, RFC 6901), which also
+ * reaches names with dots. Null if invalid or over the limits.
  */
 export const parseFieldPath = (text: string): FieldPath | null => {
   if (text.length === 0 || text.length > PATH_LENGTH_MAX) return null;
@@ -35,7 +35,7 @@ export const parseFieldPath = (text: string): FieldPath | null => {
 /** RFC 6901, section 4: no sign, no leading zero. */
 export const isPosition = (name: string): boolean => /^(?:0|[1-9][0-9]{0,8})$/.test(name);
 
-/** The value at a path; undefined when there is none. Own properties only: nothing is read from a prototype. */
+/** Own properties only, so that nothing is read from a prototype. */
 export const readField = (document: unknown, path: FieldPath): unknown => {
   let value = document;
   for (const name of path) {
@@ -45,7 +45,7 @@ export const readField = (document: unknown, path: FieldPath): unknown => {
       value = value[Number(name)];
     } else {
       if (!Object.hasOwn(value, name)) return undefined;
-      // An own property of a parsed JSON object, whose values are JSON.
+      // An own property of parsed JSON.
       value = (value as Readonly<Record<string, unknown>>)[name];
     }
   }
@@ -53,8 +53,8 @@ export const readField = (document: unknown, path: FieldPath): unknown => {
 };
 
 /**
- * Whether a path leads into something that cannot have its next name: text, a number, or a list without positions. Nothing
- * can be said about the field then; where an object lacks the name, the field is absent.
+ * Whether a path crosses a value that cannot have its next name: text, a number, or a list without a position. The
+ * field is then unknown, while in an object it would be absent.
  */
 export const isBlocked = (document: unknown, path: FieldPath): boolean => {
   let value = document;
@@ -66,7 +66,7 @@ export const isBlocked = (document: unknown, path: FieldPath): boolean => {
   return false;
 };
 
-/** Null counts as missing: providers send it for "there is none". Empty text, 0 and false are values. */
+/** Null counts as missing, because providers send it for "none". Empty text, 0 and false are values. */
 export const isPresent = (document: unknown, path: FieldPath): boolean => {
   const value = readField(document, path);
   return value !== undefined && value !== null;

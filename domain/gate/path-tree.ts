@@ -1,12 +1,12 @@
 import { type FieldPath, isPosition } from "./field-path.ts";
 
-/** Paths that begin alike share a node, so that a document is walked once for all of them. */
+/** Paths with a common beginning share a node, so that a document is walked once for all of them. */
 type Node = {
-  /** A path ends here: the value is hidden. */
+  /** The value here is hidden. */
   isEnd: boolean;
   readonly names: Map<string, Node>;
   readonly positions: Map<string, Node>;
-  /** The same without positions: what applies to each element of a list. Null if there is nothing. */
+  /** The paths without a position, which apply to each element of a list. Null if there is nothing. */
   ofElements: Node | null;
 };
 
@@ -36,11 +36,10 @@ const ofElements = (node: Node): Node | null => {
 };
 
 /**
- * Where several paths lead from one value of a document. A path that crosses a list without a position applies to each
- * element; in an object a position is a name as any other.
+ * All paths that lead on from one value of a document. A path that crosses a list without a position applies to each
+ * element; in an object a position is an ordinary name.
  */
 export class PathTree {
-  /** Leads nowhere. */
   static readonly none = new PathTree([]);
 
   readonly #nodes: readonly Node[];
@@ -61,12 +60,10 @@ export class PathTree {
     return this.#nodes.length === 0;
   }
 
-  /** A path ends at this value. */
   get isEnd(): boolean {
     return this.#nodes.some((node) => node.isEnd);
   }
 
-  /** A path names one element of a list. */
   get hasPositions(): boolean {
     return this.#nodes.some(({ positions }) => positions.size > 0);
   }
@@ -80,7 +77,6 @@ export class PathTree {
     return PathTree.#from(nodes);
   }
 
-  /** Without those that name another position. */
   element(index: number): PathTree {
     const nodes: Node[] = [];
     for (const node of this.#nodes) {
@@ -92,7 +88,6 @@ export class PathTree {
     return PathTree.#from(nodes);
   }
 
-  /** The names that lead on from an object. */
   names(): readonly string[] {
     return this.#nodes.flatMap(({ names, positions }) => [...names.keys(), ...positions.keys()]);
   }

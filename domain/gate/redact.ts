@@ -6,7 +6,6 @@ export const REDACTED = "[redacted]";
 
 const redactList = (list: readonly Json[], tree: PathTree): Json => {
   if (tree.hasPositions) return list.map((element, index) => redactAt(element, tree.element(index)));
-  // It is the same for each element.
   const each = tree.element(0);
   return each.isEmpty ? list : list.map((element) => redactAt(element, each));
 };
@@ -18,15 +17,14 @@ const redactAt = (value: Json, tree: PathTree): Json => {
   const object = value as JsonObject; // Array.isArray does not narrow a readonly array away.
   const names = tree.names().filter((name) => Object.hasOwn(object, name));
   if (names.length === 0) return object;
-  // The copy has each of the names as a property of its own, so that `__proto__` stays a field.
+  // The names become own properties, so that `__proto__` stays a field.
   const copy: Record<string, Json> = { ...object };
   for (const name of names) copy[name] = redactAt(object[name] ?? null, tree.member(name));
   return copy;
 };
 
 /**
- * A copy in which the values at these field paths are "[redacted]", objects and lists as a whole; the input is left as it
- * is. A path that crosses a list without a position applies to each element. A path that leads nowhere changes nothing.
- * All paths are followed in one pass.
+ * A copy in which the values at these paths are "[redacted]". A path that crosses a list without a position applies to
+ * each element. All paths are followed in one pass.
  */
 export const redactJson = (value: Json, paths: readonly FieldPath[]): Json => redactAt(value, PathTree.of(paths));

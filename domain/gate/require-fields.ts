@@ -3,10 +3,10 @@ import { allowed, denied, type GateResult } from "./verdict.ts";
 
 export type RequiredField = { readonly name: string; readonly path: FieldPath };
 
-/** The detail names so many; the policy names them all. */
+/** The detail names this many. */
 const NAMED_MAX = 5;
 
-/** `payload` is parsed JSON. A field that is null is missing. */
+/** A field that is null is missing. */
 export const requireFields = (fields: readonly RequiredField[], payload: unknown): GateResult => {
   let missing: string[] | null = null;
   for (const field of fields) {

@@ -2,29 +2,28 @@ export type GateName =
   | "scope"
   | "schema"
   | "require_fields"
-  /** Appears only where it denies: the payload has a wrong amount where the cost rule looks for one. */
+  /** Present only as a denial: the payload has a wrong amount. */
   | "cost"
   | "content"
   | "rate"
   | "loop"
   | "budget"
   | "quota"
-  /** Appears only where it denies: the account has stored as many bytes in a day as its plan includes. */
+  /** Present only as a denial: the account has stored its plan's bytes of the day. */
   | "bytes"
   | "approval"
-  /** Of a step or an undo: what it belongs to was decided on as a whole. */
+  /** For a step or an undo: its bundle was decided on as a whole. */
   | "bundle";
 export type GateOutcome = "allow" | "deny" | "hold";
 
-/** One version of a policy. */
 export type PolicyRef = { readonly id: string; readonly version: number };
 
-/** A policy that a request had to pass. `steps`: the indexes of a bundle's steps that it applies to; left out: the whole request. */
+/** `steps`: indexes of the bundle's steps that the policy applies to; left out: the whole request. */
 export type AppliedPolicy = PolicyRef & { readonly steps?: readonly number[] };
 
 /**
- * One check. `code` is for machines, kebab-case, "ok" when allowed; `detail` is a sentence for a person. `policy`: whose
- * gate it is, where several policies were asked; left out where there is one, or where the gate belongs to no policy.
+ * `code` is kebab-case, "ok" if allowed; `detail` is a sentence for a person. `policy` is left out if one policy was
+ * asked, or if the gate belongs to none.
  */
 export type GateResult = {
   readonly gate: GateName;
@@ -34,8 +33,10 @@ export type GateResult = {
   readonly policy?: PolicyRef;
 };
 
-/** Stored with the decision and never computed again. `observed`: violated, but the policy only watches. `policies`:
- * all that were asked, where there are several; `policy` is then the first of them. */
+/**
+ * Stored with the decision and never recomputed. `observed`: violated, but the policy only observes. `policies`: all
+ * that were asked, if there were several; `policy` is then the first.
+ */
 export type Verdict = {
   readonly decision: GateOutcome;
   readonly policy: PolicyRef | null;
@@ -44,7 +45,6 @@ export type Verdict = {
   readonly observed?: true;
 };
 
-/** All policies that a verdict rests on. */
 export const policiesOf = ({ policy, policies }: Pick<Verdict, "policy" | "policies">): readonly AppliedPolicy[] =>
   policies ?? (policy === null ? [] : [policy]);
 

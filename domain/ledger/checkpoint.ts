@@ -44,22 +44,22 @@ const withoutWindow = (checkpoint: LedgerCheckpoint, windowMs: number): Ledger =
 };
 
 export type Restoring = {
-  /** Takes the records from `window_from` up to the checkpoint's `revision`, in their order. */
+  /** Takes the records from `window_from` up to the checkpoint's `revision`, in order. */
   readonly refill: (record: LedgerEvent, revision: number) => void;
-  /** The ledger at the checkpoint's `revision`. */
   readonly ledger: () => Ledger;
 };
 
 /**
- * Reads a ledger from a checkpoint. A checkpoint leaves out the places of the window, which may be as many as a minute's
- * requests: they are folded again from the records, in a ledger of the window alone.
+ * A checkpoint leaves out the window's places, of which there may be a minute's requests. They are folded again from
+ * the records, in a ledger of the window alone.
  */
 export const restoring = (checkpoint: LedgerCheckpoint, windowMs = WINDOW_MS): Restoring => {
   const window = emptyLedger(windowMs);
   const isInWindow = ({ at }: { readonly at: number }): boolean => at > checkpoint.last_at - windowMs;
   return {
     refill(record, revision) {
-      // A request that joined an older place is recorded with that place's time, and does not bring it back to the window.
+      // A request that joined an older place is recorded with that place's time, and does not bring it back to the
+      // window.
       const seen =
         record.type === "Reserved"
           ? { ...record, data: { ...record.data, entries: record.data.entries.filter(isInWindow) } }

@@ -10,10 +10,7 @@ export type LedgerCommand =
       readonly places?: number;
       readonly limits: Limits;
     }
-  /**
-   * `cost` left out: as much as is reserved. `upTo`: the place is spent if this reservation or an earlier one holds it; left
-   * out: whichever holds it.
-   */
+  /** `cost` left out: the reserved cost. `upTo`: only if this reservation or an earlier one holds the place. */
   | { readonly type: "Settle"; readonly event: string; readonly cost?: number; readonly upTo?: number }
   | { readonly type: "Charge"; readonly event: string; readonly cost: number }
   /** Gives back one reservation, or with `upTo` that one and all before it. */

@@ -10,12 +10,12 @@ type Reading = { readonly used: number; readonly limit: number; readonly over: b
 
 export type Answer = {
   readonly granted: boolean;
-  /** The number of the reservation that was made; missing where none was: refused, or the event's place is settled. */
+  /** Missing if nothing was reserved: refused, or the event's place is settled. */
   readonly reservation?: number;
   readonly budget?: Reading;
   readonly rate?: Reading & { readonly retryAfterMs: number };
   readonly count?: Reading;
-  /** Refused because another request of the same name, still to be decided, holds another number of places. */
+  /** Another request of the same name, still undecided, holds a different number of places. */
   readonly isContested?: true;
 };
 
@@ -26,7 +26,7 @@ const CONTESTED: Answer = { granted: false, isContested: true };
 type Wanted = { readonly cost: number; readonly places: number; readonly limits: Limits };
 type CommandOf<T extends LedgerCommand["type"]> = Extract<LedgerCommand, { type: T }>;
 
-/** Whether the place to settle or to give back is open, and a reservation that the command names holds it. */
+/** Whether a place is open and held by a reservation that the command names. */
 export const isHeld = ({ open }: Pick<Ledger, "open">, command: CommandOf<"Settle" | "Release">): boolean => {
   const place = open.get(command.event);
   if (place === undefined) return false;
@@ -44,7 +44,6 @@ const settlementOf = (
   { event, cost = place.cost, upTo = place.reservations.at(-1) }: CommandOf<"Settle">,
 ): Settlement => ({ event, cost, up_to: upTo ?? 0 });
 
-/** The ledger as a batch finds it, with all that the batch has reserved so far. */
 class Batch {
   readonly #ledger: Ledger;
   readonly #at: number;
@@ -61,7 +60,7 @@ class Batch {
 
   constructor(ledger: Ledger, now: number) {
     this.#ledger = ledger;
-    // A clock that is set back must not let entries of "later" leave the window: time stands still instead.
+    // If the clock was set back, time stands still, so that no place leaves the window too early.
     this.#at = Math.max(now, ledger.lastAt);
     this.#expired = this.#countExpired();
   }
@@ -87,7 +86,7 @@ class Batch {
   events(): readonly LedgerEvent[] {
     const events: LedgerEvent[] = [];
     if (this.#reserved.length > 0) events.push({ type: "Reserved", data: { entries: this.#reserved } });
-    // Settled comes before Released: where one request spends a place and another gives its part back, it stays spent.
+    // Settled comes before Released: if one request spends a place and another gives its part back, it stays spent.
     if (this.#settled.length > 0) events.push({ type: "Settled", data: { entries: this.#settled } });
     if (this.#released.length > 0) events.push({ type: "Released", data: { entries: this.#released } });
     if (this.#charged.size > 0) {
@@ -109,7 +108,7 @@ class Batch {
     return { ...answer, reservation: this.#enter({ event, cost, at: this.#at, places }) };
   }
 
-  /** A request that costs more than the place, as one with another payload under the same name, raises the place's cost. */
+  /** A request that costs more than the place it joins, as one with another payload, raises the place's cost. */
   #join(held: Pick<Entry, "cost" | "at" | "places">, { event, cost, limits }: CommandOf<"Reserve">): Answer {
     const more = Math.max(0, cost - held.cost);
     const answer = this.#readWithout(held, limits);
@@ -118,12 +117,12 @@ class Batch {
       return { ...answer, granted: false, budget: { ...budget, over: true } };
     }
     this.#cost += more;
-    // At the time of the place that it joins, so it takes no place in the window.
+    // The time is that of the joined place, so the window counts it once.
     const entry = { event, cost: held.cost + more, at: held.at, places: held.places ?? 1 };
     return { ...answer, reservation: this.#enter(entry) };
   }
 
-  /** The number of the new reservation. */
+  /** Returns the number of the new reservation. */
   #enter({ event, cost, at, places }: Omit<Required<Entry>, "reservation">): number {
     const reservation = this.#ledger.reservation + this.#reserved.length + 1;
     const entry: Entry = places === 1 ? { event, cost, at, reservation } : { event, cost, at, places, reservation };
@@ -147,7 +146,7 @@ class Batch {
     return defined({ granted, budget, rate, count });
   }
 
-  /** The limits without a place that is already there: a request for it passes them all. */
+  /** The limits without an existing place: a request for that place passes them all. */
   #readWithout({ cost, at, places = 1 }: Pick<Entry, "cost" | "at" | "places">, limits: Limits): Answer {
     const { budget, rate, count } = this.#read({ cost: 0, places: 0, limits });
     const without = (reading: Reading, own: number): Reading => ({ ...reading, used: reading.used - own, over: false });
@@ -170,7 +169,7 @@ class Batch {
     return count;
   }
 
-  /** Until so many of the oldest places have left the window that the wanted ones fit: at the latest until all have. */
+  /** Until enough of the oldest places have left the window, or at the latest until all have. */
   #retryAfterMs({ used, limit, over }: Reading, places: number): number {
     if (!over) return 0;
     const { recent, windowMs } = this.#ledger;
@@ -186,15 +185,15 @@ class Batch {
 
 export type LedgerDecision = {
   readonly events: readonly LedgerEvent[];
-  /** One a command, in their order; only reservations are ever refused. */
+  /** One answer a command, in order; only reservations are refused. */
   readonly answers: readonly Answer[];
 };
 
 /**
- * Decides a whole batch against one state, in one append: the reservations in order of arrival, each against the ledger
- * and all that the batch reserved before it. Places that the batch gives back are free only for the next batch. All limits
- * of a reservation hold or it takes no place at all. Reserving for an event that has a place is granted and takes no
- * second; for more places than it has it is refused, as those would count in a window that is past.
+ * Decides a batch in one append: each reservation against the ledger and everything reserved before it in the batch.
+ * Places that the batch gives back are free only for the next batch. A reservation takes no place unless all limits
+ * hold. Reserving for an event with a place joins that place; asking for more places than it has is refused, because
+ * the further ones would count in a window that has passed.
  */
 export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[], now: number): LedgerDecision => {
   const batch = new Batch(ledger, now);

@@ -1,52 +1,53 @@
 import type { Carried, Entry, LedgerEvent } from "./events.ts";
 import { isSettledBy, withoutReleased } from "./reservations.ts";
 
-/** The sliding window of `rate_per_minute`, and of every ledger that is not told another; also how long a settled place is
- * remembered, so that reserving again within it is recognised as the same reservation. A request lives shorter than this. */
+/**
+ * The window of `rate_per_minute` and of every ledger without its own. A settled place is remembered as long, so that a
+ * repeated reservation is recognised. A request lives shorter than this.
+ */
 export const WINDOW_MS = 60_000;
 
-/** What an event holds. `cost`: what it reserves, or was settled for; settled: it is spent and no longer given back. */
+/** The place of an event. `cost`: reserved, or spent once it is settled. */
 export type Place = {
   readonly at: number;
   cost: number;
-  /** As how many it counts: the steps of a bundle, else one. */
+  /** The steps of a bundle; else one. */
   readonly places: number;
-  /** The numbers of the reservations that hold the place, ascending: requests for one event share its place. */
+  /** Ascending: requests for one event share its place. */
   reservations: readonly number[];
   settled: boolean;
-  /** Where in the stream it was first reserved, so that a checkpoint knows how far back the window reaches. */
+  /** The revision of its first reservation. */
   revision: number;
 };
 
 /**
- * What a ledger's stream says so far. Money in micro-euros, times in ms since 1970. It is changed in place, as copying
- * the last minute's entries for each record would make every admission cost as much as all those before it.
+ * A ledger, folded from its stream. Money in micro-euros, times in ms since 1970. It changes in place: copying the
+ * window for each record would make an admission as expensive as all those of the last minute.
  */
 export type Ledger = {
-  /** How long a place counts against a rate. */
   readonly windowMs: number;
   closed: boolean;
   /** Sums over the open and the settled places. */
   reserved: number;
   settled: number;
-  /** What was settled beyond what had been reserved for it: a part of `settled`. */
+  /** The part of `settled` that exceeds the reserved cost. */
   overrun: number;
-  /** What all of it may cost, as it was last told; null for any amount. */
+  /** The latest recorded budget; null for no limit. */
   budget: number | null;
-  /** The highest threshold of the budget that was reached, in percent; 0 before the first. */
+  /** The highest threshold reached, in percent; 0 before the first. */
   reached: number;
-  /** Places, not events, as `recentCount` counts those of `recent`. */
+  /** Counts of places, not events. */
   openCount: number;
   settledCount: number;
   recentCount: number;
   lastAt: number;
-  /** The number of the newest reservation; 0 before the first. */
+  /** The newest reservation; 0 before the first. */
   reservation: number;
-  /** Of the last `windowMs`, oldest first, released ones taken out. */
+  /** Places of the last `windowMs`, oldest first, without released ones. */
   readonly recent: Map<string, Place>;
-  /** All that is neither settled nor released, however old. */
+  /** Places that are neither settled nor released, however old. */
   readonly open: Map<string, Place>;
-  /** Names of what was charged, however long ago: the same again is no second charge. */
+  /** Each name is charged once. */
   readonly charged: Set<string>;
 };
 
@@ -90,7 +91,7 @@ const reserve = (ledger: Ledger, entry: Entry, revision: number): void => {
   const known = ledger.open.get(entry.event) ?? ledger.recent.get(entry.event);
   if (known !== undefined) {
     known.reservations = [...known.reservations, entry.reservation];
-    // The same event at a higher cost takes the difference.
+    // A request for the same event at a higher cost takes the difference.
     if (ledger.open.has(entry.event) && entry.cost > known.cost) {
       ledger.reserved += entry.cost - known.cost;
       known.cost = entry.cost;
@@ -112,7 +113,7 @@ const close = (ledger: Ledger, event: string, { cost, places }: Place): void => 
   ledger.openCount -= places;
 };
 
-/** Adds the places of the day before to the window; answers the time of the last. */
+/** Returns the time of the last place. */
 const carry = (ledger: Ledger, { carried, counts }: Carried, revision: number): number => {
   let at = 0;
   for (const [index, step] of carried.entries()) {
@@ -123,11 +124,10 @@ const carry = (ledger: Ledger, { carried, counts }: Carried, revision: number): 
   return at;
 };
 
-/** Applies one record of the stream, in place. */
 export const evolveLedger = (ledger: Ledger, record: LedgerEvent, revision: number): void => {
   switch (record.type) {
     case "LedgerOpened":
-      // Carried entries count in the sliding minute only: their money was spent on the day before.
+      // Carried places count in the window alone: their money was spent on the day before.
       ledger.lastAt = Math.max(ledger.lastAt, carry(ledger, record.data, revision));
       return;
     case "Reserved":
@@ -175,7 +175,7 @@ export const evolveLedger = (ledger: Ledger, record: LedgerEvent, revision: numb
   }
 };
 
-/** What the next day's ledger is opened with (`LedgerOpened`): the times of the places still in the window at `now`. */
+/** The data of the next day's `LedgerOpened`. */
 export const carriedFrom = (ledger: Ledger, now: number): Carried => {
   const carried: number[] = [];
   const counts: number[] = [];

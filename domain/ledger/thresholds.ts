@@ -2,17 +2,17 @@ import type { LedgerCommand } from "./commands.ts";
 import type { LedgerEvent } from "./events.ts";
 import { evolveLedger, type Ledger, type Place } from "./state.ts";
 
-/** Percent of a budget at which people are notified, in rising order. */
+/** Percent of a budget at which the account is notified. */
 const BUDGET_THRESHOLDS = [50, 80, 100] as const;
 const HIGHEST = 100;
 
-/** The budget that the last reservation of a batch is held to, null for none; undefined where nothing is to be reserved. */
+/** The budget of the last reservation in a batch, null for none; undefined if the batch reserves nothing. */
 export const budgetAsked = (commands: readonly LedgerCommand[]): number | null | undefined => {
   const last = commands.findLast((command) => command.type === "Reserve");
   return last?.type === "Reserve" ? (last.limits.budget ?? null) : undefined;
 };
 
-/** A copy with the sums and the open places of these events, so that folding them leaves the ledger as it is. */
+/** A copy that these events can be folded into ahead of their append, while the ledger stays as it is. */
 const excerpt = (ledger: Ledger, events: readonly LedgerEvent[]): Ledger => {
   const open = new Map<string, Place>();
   for (const { type, data } of events) {
@@ -25,13 +25,13 @@ const excerpt = (ledger: Ledger, events: readonly LedgerEvent[]): Ledger => {
   return { ...ledger, recent: new Map(), open, charged: new Set() };
 };
 
-/** A budget that has changed is recorded with the first places that are held to it. */
+/** A changed budget is recorded with the first places that are held to it. */
 const withBudget = (ledger: Ledger, budget: number | null, event: LedgerEvent): LedgerEvent =>
   event.type === "Reserved" && budget !== ledger.budget ? { ...event, data: { ...event.data, budget } } : event;
 
 /**
- * The events of a batch, each followed by the thresholds that it is the first to reach. All are one append, so each
- * threshold is recorded once a ledger, whatever other nodes append and wherever one crashes. `asked`: see `budgetAsked`.
+ * The events of a batch, each followed by the thresholds that it reaches first. They are one append, so each threshold
+ * is recorded once, whatever other nodes append and wherever one crashes.
  */
 export const withThresholds = (
   ledger: Ledger,
@@ -47,7 +47,7 @@ export const withThresholds = (
     reached = now.at(-1) ?? reached;
     return now.map((threshold) => ({ type: "BudgetThresholdReached", data: { threshold, used, limit: budget } }));
   };
-  // A smaller budget may be used up already: then nothing is reserved, and its thresholds are recorded all the same.
+  // A smaller budget may already be used up: its thresholds are recorded although nothing is reserved.
   if (known.length === 0) return reachedBy(ledger.reserved + ledger.settled);
   const ahead = excerpt(ledger, known);
   return known.flatMap((event) => {

@@ -11,7 +11,6 @@ export type ErasePersonalData = {
   readonly at: string;
 };
 
-/** The first erasure is recorded; another one changes nothing. */
 export const personalErasure: Decider<PersonalErasure, ErasePersonalData, PersonalErasureEvent, never> = {
   initial: { erasedAt: null },
   evolve: (_state, { data }) => ({ erasedAt: data.at }),

@@ -11,5 +11,5 @@ type Publish = {
 
 export type PolicyCommand =
   | ({ readonly type: "PublishPolicy" } & Publish)
-  /** A further version of a policy that is there. */
+  /** For a policy that exists. */
   | ({ readonly type: "PublishPolicyVersion" } & Publish);

@@ -4,7 +4,7 @@ import type { PolicyCommand } from "./commands.ts";
 import type { PolicyDefinition } from "./definition.ts";
 import type { PolicyEvent } from "./events.ts";
 
-/** The newest version; the ones before it stay in the stream. */
+/** The newest version; earlier ones stay in the stream. */
 export type PublishedPolicy = {
   readonly phase: "published";
   readonly policyId: string;
@@ -19,12 +19,11 @@ export type Policy = { readonly phase: "absent" } | PublishedPolicy;
 
 export type PolicyRejection = "not-found";
 
-/** Stream `policy-<pol_id>`. */
 export const policy: Decider<Policy, PolicyCommand, PolicyEvent, PolicyRejection> = {
   initial: { phase: "absent" },
 
   evolve(state, { type, data }) {
-    // A record of another type says nothing of the policy (`SlotFreed`).
+    // `SlotFreed` changes no state.
     if (type !== "PolicyPublished") return state;
     return {
       phase: "published",
@@ -41,7 +40,7 @@ export const policy: Decider<Policy, PolicyCommand, PolicyEvent, PolicyRejection
     const isThere = state.phase === "published";
     if (isThere && state.account !== account) return reject("not-found");
     if (type === "PublishPolicyVersion" && !isThere) return reject("not-found");
-    // Publishing what is in force is not a new version; nor is a repeat of the call that made the first.
+    // Neither an unchanged definition nor a repeat of the first call is a new version.
     if (isThere && (type === "PublishPolicy" || sameJson(state.definition, definition))) return accept();
     const version = isThere ? state.version + 1 : 1;
     const data = { policy_id: policyId, account, version, definition, created_by: by, at };

@@ -2,7 +2,7 @@ import type { Role } from "../account/events.ts";
 import type { JsonObject } from "../json.ts";
 import type { LoopRule } from "../ledger/loop.ts";
 
-/** What a policy says, as published. Money is in euros as the author wrote it. */
+/** Money is in euros as the author wrote it. */
 export type PolicyDefinition = {
   readonly name: string;
   readonly budget_eur_day?: number;
@@ -16,11 +16,11 @@ export type PolicyDefinition = {
   readonly redact?: readonly string[];
   readonly loop?: LoopRule;
   readonly approval?: ApprovalRule;
-  /** What weakens the policy needs the approvals that the policy itself asks for; left out: false. */
+  /** Weakening the policy needs the approvals that it asks for itself; left out: false. */
   readonly protected?: boolean;
 };
 
-/** An owner and an admin see every field anyway. */
+/** Owners and admins see every field. */
 export const REVEAL_ROLES = ["approver", "auditor", "viewer"] as const satisfies readonly Role[];
 export type RevealRole = (typeof REVEAL_ROLES)[number];
 
@@ -30,7 +30,7 @@ export type CostRule =
       readonly pointer: string;
       /** Left out: 1. */
       readonly scale?: number;
-      /** Stands for an amount that is absent or null. */
+      /** Used if the amount is absent or null. */
       readonly default_eur?: number;
       /** Whether numbers written as text count; left out: false. */
       readonly numeric_text?: boolean;
@@ -45,7 +45,7 @@ export type ApprovalRule = {
   readonly exclude_requester?: boolean;
   /** Roles below admin that may reveal the fields of `redact` while they decide; left out: none. */
   readonly reveal?: readonly RevealRole[];
-  /** An approval that nobody decided in this time is refused. */
+  /** Then the approval expires. */
   readonly expires_after_s: number;
 };
 

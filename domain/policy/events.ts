@@ -1,6 +1,6 @@
 import type { PolicyDefinition } from "./definition.ts";
 
-/** Publishing again under the same id makes a new version; versions begin at 1 and never change. */
+/** Versions begin at 1 and never change. */
 export type PolicyEvent = {
   readonly type: "PolicyPublished";
   readonly data: {

@@ -1,62 +1,59 @@
 import type { Plan } from "../account/plans.ts";
 import type { SubscriptionStatus } from "../account/subscription.ts";
 
-/** Who pays, as the provider is told. */
 export type Payer = {
   readonly account: string;
   readonly email: string;
   /** The member who asks. */
   readonly by: string;
-  /** What this provider calls the account; null: it has no name there yet. */
+  /** The provider's id of the account; null if it has none yet. */
   readonly customer: string | null;
 };
 
-/** A page on which a person buys, or changes what was bought. */
+/** A page of the provider on which a person buys or changes a plan. */
 export type BillingPage = {
   readonly url: string;
   readonly sessionId: string;
   /** ISO-8601 UTC with milliseconds. */
   readonly expiresAt: string;
-  /** What the provider calls the account; null where it needs no name for it. */
+  /** The provider's id of the account; null if it needs none. */
   readonly customer: string | null;
 };
 
-/** Whom a webhook is about. `reference` names it for ever. */
+/** The customer that a webhook concerns. `reference` identifies the notice permanently. */
 export type BillingNotice = {
   readonly reference: string;
   readonly customer: string;
-  /** Where the webhook itself says which account the customer is. */
+  /** Null if the webhook does not name the account. */
   readonly account: string | null;
 };
 
-/** What holds at the provider at the moment. */
+/** The present state at the provider. */
 export type ProvidedSubscription = {
-  /** Null where the provider does not know any more which account the customer was. */
+  /** Null if the provider no longer knows the account. */
   readonly account: string | null;
   readonly plan: Plan["name"];
   readonly scheduled: { readonly plan: Plan["name"]; readonly from: string } | null;
   readonly status: SubscriptionStatus;
 };
 
-/**
- * A provider's webhooks. They come late, twice and in any order: each is only the occasion to ask what holds.
- */
+/** Webhooks arrive late, twice and in any order: each is only a reason to ask for the present state. */
 export type BillingWebhooks = {
   /**
-   * "forged" when the signature does not hold, "malformed" when it does and what it is of is no event; null when that is
-   * about nothing that changes a subscription.
+   * "forged": the signature does not match. "malformed": it matches, but the body is not an event. Null: the event
+   * changes no subscription.
    */
   read(headers: Readonly<Record<string, unknown>>, body: Uint8Array): BillingNotice | null | "forged" | "malformed";
   /**
-   * "Cancelled": nothing holds, whether anything was bought before or not. Null: there is no such customer, or nobody
-   * knows what it has: then nothing changes.
+   * Status "cancelled" means that no subscription is active. Null if the customer or its state is unknown: then nothing
+   * changes.
    */
   subscriptionOf(customer: string): Promise<ProvidedSubscription | null>;
 };
 
-/** Whoever takes the money. Adapters throw `BillingUnavailable` (`infra/billing/errors.ts`) when the provider does not answer. */
+/** Adapters throw `BillingUnavailable` (`infra/billing/errors.ts`) if the provider does not answer. */
 export type BillingProvider = {
-  /** As the bill shows it, and in the address of its webhooks: POST /billing/<name>/webhook. */
+  /** Appears on the bill and in the webhooks' path: POST /billing/<name>/webhook. */
   readonly name: string;
   startCheckout(
     payer: Payer,
@@ -64,8 +61,8 @@ export type BillingProvider = {
   ): Promise<BillingPage>;
   portal(payer: Payer, returnUrl: string | null): Promise<BillingPage>;
   /**
-   * Tells of one begun block of a month (YYYY-MM, blocks count from 1). The same block again is the same for a day at
-   * least. Null: nobody collects it, the summary shows it all the same.
+   * Reports one begun block of a month (YYYY-MM, blocks count from 1); a repeat within a day has no effect. Null if
+   * overage is not collected: the summary shows it regardless.
    */
   readonly reportOverage:
     | ((overage: { account: string; customer: string; month: string; block: number }) => Promise<void>)

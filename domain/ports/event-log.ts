@@ -16,7 +16,7 @@ export type Metadata = {
   /** 32 and 16 lower-case hex characters (W3C Trace Context, section 3.2.2). */
   readonly trace_id: string;
   readonly span_id: string;
-  /** The caller's span, from its `traceparent`: the parent of `span_id`. Missing when the trace began here. */
+  /** The caller's span, from its `traceparent`: the parent of `span_id`. Missing if the trace begins here. */
   readonly parent_span_id?: string;
   /** The id of the event that a process manager reacted to. */
   readonly causation_id: string | null;
@@ -27,7 +27,7 @@ export type Metadata = {
 };
 
 export type NewEvent = {
-  /** A UUID, derived from the command and the index: a repeated append carries the same ids. */
+  /** A UUID derived from the command and the index: a repeated append carries the same ids. */
   readonly id: string;
   readonly type: string;
   readonly data: JsonObject;
@@ -44,37 +44,37 @@ export type Appended =
   | { readonly outcome: "appended"; readonly revision: Revision; readonly position: Position }
   | { readonly outcome: "conflict"; readonly actual: Revision | "absent" };
 
-/** `upTo`: how far the log was searched, to continue from; null when there was nothing after the given position. */
+/** `upTo`: how far the log was searched, to continue from; null if nothing follows the given position. */
 export type TypesPage = { readonly events: readonly RecordedEvent[]; readonly upTo: Position | null };
 
 /**
- * When the bytes of erased events leave the engine's files. "within-seconds": by itself. "with-the-next-scavenge": when an
- * operator scavenges the server, and the 256 MB chunk that holds them is full by then.
+ * When the bytes of erased events leave the files: by itself, or when an operator scavenges the server and the 256 MB
+ * chunk that holds them is full by then.
  */
 export type BytesRemoved = "within-seconds" | "with-the-next-scavenge";
 
 /**
- * The append-only log. Adapters throw `LogUnavailable` when nothing was written and `OutcomeUnknown` when that
- * cannot be known (`infra/log-errors.ts`): after the latter the same call, with the same ids and revision, is safe.
+ * Adapters throw `LogUnavailable` if nothing was written, and `OutcomeUnknown` if that is uncertain (`infra/log-
+ * errors.ts`): then the same call, with the same ids and revision, is safe to repeat.
  */
 export type EventLog = {
-  /** Durable when it resolves; `revision` and `position` are the last event's. Repeating an append appends nothing more. */
+  /** Durable when it resolves; `revision` and `position` are the last event's. Repeating an append adds nothing. */
   append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended>;
-  /** The next events of a stream after `after`, at most `limit`; an empty page is its end. */
+  /** An empty page is the end of the stream. */
   read(stream: string, after: Revision | null, limit: number): Promise<readonly RecordedEvent[]>;
   last(stream: string): Promise<RecordedEvent | null>;
-  /** The whole log in one total order, without gaps and without system events; "records" leaves out `payload-` and `personal-` streams. */
+  /** The whole log in one total order; "records" leaves out `payload-` and `personal-` streams. */
   readAll(after: Position | null, limit: number, what?: "everything" | "records"): Promise<readonly RecordedEvent[]>;
-  /** The next events of these types after `after`, at most `limit`: for a follower that needs few of all events. */
+  /** For a follower that needs few of all events. */
   readTypes(types: readonly string[], after: Position | null, limit: number): Promise<TypesPage>;
-  /** The position of the last event, or of the last one outside `payload-` and `personal-` streams; null where there is none. */
+  /** The position of the last event; null if there is none. "records" leaves out `payload-` and `personal-` streams. */
   head(what?: "everything" | "records"): Promise<Position | null>;
-  /** A permanent name of this log. It is not copied with the events, because positions in the copy differ. */
+  /** A permanent name of this log. A copy has another, because its positions differ. */
   identity(): Promise<string>;
   /**
-   * Removes the events of a `payload-` or `personal-` stream up to and including `upTo`, or all of them; throws for any other stream.
-   * Later events stay, including those appended meanwhile. Erasing twice has the same effect as once. Where nothing later
-   * stands, the erasure takes a revision: an append that was under way and expects the last erased one is a conflict.
+   * Erases a `payload-` or `personal-` stream up to and including `upTo`, or all of it; throws for any other stream.
+   * Later events stay. Erasing twice has the same effect as once. If no later event exists, the erasure takes a
+   * revision: an append under way that expects the last erased one is a conflict.
    */
   erase(stream: string, upTo?: Revision): Promise<void>;
   /** Erased events are hidden from every reader at once; their bytes may stay in the files for longer. */

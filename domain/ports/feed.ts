@@ -1,13 +1,9 @@
 import type { JsonObject } from "../json.ts";
 import type { ActorKind, Revision } from "./event-log.ts";
 
-/**
- * One record for the world outside, as CloudEvents 1.0 has it (JSON event format, section 2; extension attributes are
- * lower-case). Source and id name a record for ever, whichever engine keeps it; `position` is text that names this log too.
- */
+/** CloudEvents 1.0 (JSON event format, section 2). Source and id identify a record permanently, in every engine. */
 export type CloudEvent = {
   readonly specversion: "1.0";
-  /** The record's. */
   readonly id: string;
   /** A URI reference: the account's stream. */
   readonly source: string;
@@ -18,24 +14,23 @@ export type CloudEvent = {
   readonly datacontenttype: "application/json";
   readonly account?: string;
   readonly revision: Revision;
-  /** As `Countersign-Position` has it. */
+  /** The text of `Countersign-Position`, which names this log too. */
   readonly position: string;
   readonly actorkind: ActorKind;
   readonly actorid: string;
-  /** Of the extension for distributed tracing. */
+  /** Extension: distributed tracing. */
   readonly traceparent?: string;
-  /** Of the extension for correlation: the id of the event that was reacted to. */
+  /** Extension: correlation. The id of the event that was reacted to. */
   readonly causationid?: string;
-  /** Left out only where it could not be carried; `dataref` (an extension as well) then says where it can be read. */
+  /** Left out if it cannot be carried; `dataref` (an extension) then says where to read it. */
   readonly data?: JsonObject;
   readonly dataref?: string;
 };
 
-/** Where the records are published, outside of this program. */
 export type Feed = {
   /**
-   * Resolves when all are stored there, those of one subject in this order. Rejects when that is not known of all of them:
-   * some may be stored, and publishing the same events again is safe.
+   * Resolves when all are stored, those of one subject in this order. Rejects if that is uncertain for any: some may be
+   * stored, and publishing the same events again is safe.
    */
   publish(events: readonly CloudEvent[]): Promise<void>;
   close(): Promise<void>;

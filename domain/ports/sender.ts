@@ -4,17 +4,17 @@ export type HttpRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** Whose share of the look-ups in the DNS it takes; left out: nobody's. */
+  /** Whose share of the DNS look-ups it takes; left out: none. */
   readonly account?: string;
   /** For the whole exchange: DNS, connection, request and response. */
   readonly timeoutMs: number;
-  /** Aborts the attempt; its outcome is then unknown, as after a reset. */
+  /** Aborts the attempt, whose outcome is then unknown, as after a reset. */
   readonly signal?: AbortSignal;
 };
 
 /**
- * What came of one request. The status decides: whatever happens to the body behind it is no failure. `resent`: it went out
- * twice, as a kept-alive connection ended under it without an answer; what is said is of the second time.
+ * The status decides, even if the body breaks off. `resent`: a kept-alive connection ended without an answer and the
+ * request was sent again; the outcome is that of the second time.
  */
 export type Sent = { readonly resent?: true } & (
   | {
@@ -23,11 +23,11 @@ export type Sent = { readonly resent?: true } & (
       readonly statusCode: number;
       /** Names in lower case, several values of one name joined by a comma. */
       readonly headers: Readonly<Record<string, string>>;
-      /** As it came over the wire, never inflated. */
+      /** As received, never decompressed. */
       readonly body: Uint8Array;
-      /** The answer's body was longer than what is kept, or broke off. */
+      /** The body was longer than the stored part, or broke off. */
       readonly truncated: boolean;
-      /** Of a Retry-After header that can be understood. */
+      /** Null without a valid Retry-After header. */
       readonly retryAfterMs: number | null;
       readonly timings: Timings;
     }
@@ -36,15 +36,15 @@ export type Sent = { readonly resent?: true } & (
       readonly kind: FailureKind;
       readonly detail: string;
       readonly statusCode?: number;
-      /** It ended before there was a connection to send it on. */
+      /** It failed before there was a connection. */
       readonly unsent?: true;
-      /** Our own resolver could not resolve the name in time: this says nothing about the receiver. */
+      /** Our own resolver failed, which says nothing about the receiver. */
       readonly resolverFailed?: true;
       readonly timings: Timings;
     }
 );
 
-/** One POST to a receiver. Never rejects: whatever happens is a value. */
+/** One POST to a receiver. Never rejects: every outcome is a value. */
 export type HttpSender = {
   send(request: HttpRequest): Promise<Sent>;
   /** Waits at most `limitMs` for requests in flight, then aborts them. */

@@ -2,7 +2,7 @@ type SpanKind = "internal" | "server" | "client";
 export type SpanAttribute = string | number | boolean;
 export type SpanAttributes = Readonly<Record<string, SpanAttribute>>;
 
-/** Something that took time, as OpenTelemetry has it (trace/api.md, "Span"). Times are ms since 1970. */
+/** A span of OpenTelemetry (trace/api.md, "Span"). Times are ms since 1970. */
 export type Span = {
   /** 32 and 16 lower-case hex characters. */
   readonly traceId: string;
@@ -14,18 +14,17 @@ export type Span = {
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: SpanAttributes;
-  /** Why it is an error; null when it is none. */
+  /** Null unless the span is an error. */
   readonly error: string | null;
   readonly events: readonly SpanEvent[];
 };
 
 export type SpanEvent = { readonly name: string; readonly atMs: number; readonly attributes: SpanAttributes };
 
-/** Where finished spans go. */
 export type SpanExporter = {
   /**
-   * Resolves when the collector has them. Rejects when it cannot be reached or asks to be spared for a moment: the same
-   * spans may be sent again, and are the same by their ids. What it will never take is dropped and reported.
+   * Rejects if the collector cannot be reached or asks to wait: the same spans may be exported again. Spans that the
+   * collector rejects are dropped and reported.
    */
   export(spans: readonly Span[]): Promise<void>;
   close(): Promise<void>;

@@ -1,14 +1,14 @@
 import type { JsonObject } from "../json.ts";
 import type { Position, RecordedEvent } from "./event-log.ts";
 
-/** Plain JSON. The fields that a view declares are top-level members; it can be searched by these alone. */
+/** Plain JSON. A view can be searched by its declared fields alone, which are top-level members. */
 export type Document = JsonObject;
 
 export type ViewSchema = {
-  /** The collection's name with its version, as `events.v2`: a changed shape is a new view beside the old one. */
+  /** The collection's name with its version, as `events.v2`: a changed shape is a new view. */
   readonly name: string;
   readonly fields: Readonly<Record<string, "text" | "number">>;
-  /** Each a list of fields, equality first, then the sort; the document's id is always the last of them. */
+  /** Lists of fields, equality first, then the sort; the document's id is always the last. */
   readonly indexes: readonly (readonly string[])[];
 };
 
@@ -24,8 +24,7 @@ export type ViewQuery = {
   /** The sort value and id of the last document seen: the page begins after it. */
   readonly after?: { readonly value: string | number; readonly id: string };
   /**
-   * Where several conditions have an index each: the field of the one that the fewest documents meet. A store that cannot
-   * tell uses that index.
+   * The condition that the fewest documents match, if several have an index. A store that cannot tell uses that index.
    */
   readonly lead?: string;
   readonly limit: number;
@@ -33,12 +32,12 @@ export type ViewQuery = {
 
 export type Found = { readonly id: string; readonly document: Document };
 
-/** Names one record of a log: another log, or a restored one, has a record with another id at the same place. */
+/** Identifies one record of a log: another log has a record with another id at the same place. */
 export type RecordName = Pick<RecordedEvent, "stream" | "revision" | "id">;
 
 /**
- * `isEmptied`: false while the drop that assigned the view to this log is under way, or if it was interrupted. `last`: the
- * record at the checkpoint; null before the first commit, and if that commit did not name its record.
+ * `isEmptied`: false while the drop that assigned the view to this log is under way or was interrupted. `last`: the
+ * record at the checkpoint; null before the first commit, or if that commit did not name its record.
  */
 export type ViewOrigin = {
   readonly log: string;
@@ -53,27 +52,26 @@ type Folded = {
   readonly record?: RecordName;
 };
 
-/** A document to fold further, and the position up to which it is folded; null: up to the view's checkpoint. */
+/** `position`: how far the document is folded; null: up to the view's checkpoint. */
 export type Loaded = { readonly document: Document | null; readonly position: Position | null };
 
 /**
- * The read models. They may lag, and may be dropped and folded again; nothing is ever decided from them. Adapters throw
- * `ViewsUnavailable` (`infra/view-errors.ts`) when the storage fails: the call may be repeated.
+ * Read models may lag, and may be dropped and folded again; nothing is decided from them. Adapters throw
+ * `ViewsUnavailable` (`infra/view-errors.ts`) if the storage fails: the call may be repeated.
  */
 export type ViewStore = {
   get(view: string, id: string): Promise<Document | null>;
   getMany(view: string, ids: readonly string[]): Promise<ReadonlyMap<string, Document>>;
   page(view: string, query: ViewQuery): Promise<readonly Found[]>;
-  /** How many documents match, counted up to `atMost`. */
+  /** Counts up to `atMost`. */
   count(view: string, where: readonly Condition[], atMost: number): Promise<number>;
   /** The checkpoint: the position up to which the view is folded; null before the first commit. */
   position(view: string): Promise<Position | null>;
-  /** The log that the view belongs to; null if it was never assigned to one. */
+  /** Null if the view was never assigned to a log. */
   origin(view: string): Promise<ViewOrigin | null>;
   /**
-   * What a fold from the checkpoint `after` starts with: an entry for each id, with a null document where there is none.
-   * "stale" if the checkpoint is a different one. In an engine without transactions a document may be ahead of the
-   * checkpoint: it already contains the events up to its position.
+   * The documents to fold from the checkpoint `after`, null where there is none; "stale" if the checkpoint is
+   * different. In an engine without transactions a document may be ahead of the checkpoint, up to its own position.
    */
   load(view: string, after: Position | null, ids: readonly string[]): Promise<ReadonlyMap<string, Loaded> | "stale">;
   /**

@@ -1,7 +1,7 @@
 import type { Sealed } from "../sealed.ts";
 import type { DedupeRule, HmacAuth, ProviderType, SourceSettings } from "./events.ts";
 
-/** Each carries its time (ISO-8601 UTC with milliseconds), and those of a person the account that asks. */
+/** `account` is the caller's. */
 export type SourceCommand =
   | {
       readonly type: "RegisterSource";
@@ -27,7 +27,7 @@ export type SourceCommand =
       readonly account: string;
       readonly secret: Sealed;
       readonly madeBy: string;
-      /** Until then the secret before is accepted as well. */
+      /** Until then the previous secret is accepted as well. */
       readonly previousUntil: string;
       readonly at: string;
     }

@@ -3,7 +3,7 @@ import type { Sealed } from "../sealed.ts";
 import type { SourceCommand } from "./commands.ts";
 import type { DedupeRule, HmacAuth, ProviderType, SourceEvent, SourceSettings } from "./events.ts";
 
-/** A secret that signatures are checked with; `until` is null for the newest. */
+/** `until` is null for the newest secret. */
 type SourceSecret = { readonly sealed: Sealed; readonly madeBy: string; readonly until: string | null };
 
 export type PresentSource = {
@@ -19,7 +19,6 @@ export type PresentSource = {
   readonly createdAt: string;
 };
 
-/** Stream `source-<id>`. */
 export type Source =
   | { readonly phase: "absent" }
   | PresentSource
@@ -27,17 +26,15 @@ export type Source =
 
 export type SourceRejection = "not-found" | "conflict" | "too-many-secrets";
 
-/** Each active one costs a forged request an HMAC. */
+/** A forged request costs one HMAC for each active secret. */
 export const SECRETS_MAX = 5;
 
-/** Times are ISO-8601 UTC with milliseconds, which compare as text. */
 const isActive = ({ until }: SourceSecret, at: string): boolean => until === null || until > at;
 
 /** The sealed secrets that a request at `at` may be signed with, newest first. */
 export const activeSecrets = (source: Pick<PresentSource, "secrets">, at: string): readonly Sealed[] =>
   source.secrets.filter((secret) => isActive(secret, at)).map(({ sealed }) => sealed);
 
-/** The members who made the secrets that a request at `at` may be signed with. */
 export const activeMakers = (source: Pick<PresentSource, "secrets">, at: string): readonly string[] =>
   source.secrets.filter((secret) => isActive(secret, at)).map(({ madeBy }) => madeBy);
 
@@ -71,7 +68,7 @@ export const source: Decider<Source, SourceCommand, SourceEvent, SourceRejection
         return { ...state, settings: { ...state.settings, ...event.data.changes } };
       case "SourceSecretRotated": {
         const { secret, made_by: madeBy, previous_until, at } = event.data;
-        // Each keeps the end that it was promised: rotating twice does not cut off a sender that still has the first.
+        // Each secret keeps its end: a second rotation does not cut off a sender that still uses the first secret.
         const before = state.secrets
           .filter((old) => isActive(old, at))
           .map(({ until, ...old }) => ({ ...old, until: until ?? previous_until }));
@@ -86,7 +83,7 @@ export const source: Decider<Source, SourceCommand, SourceEvent, SourceRejection
 
   decide(command, state) {
     if (command.type === "RegisterSource") {
-      // Its id comes from the command: one that is there was made by the same command.
+      // The id is derived from the command: an existing source was made by the same command.
       if (state.phase === "present" && state.account === command.account) return accept();
       if (state.phase !== "absent") return reject("conflict");
       const { sourceId: source_id, account, provider: type, auth, dedupe, settings, secret, madeBy, at } = command;
@@ -95,7 +92,7 @@ export const source: Decider<Source, SourceCommand, SourceEvent, SourceRejection
         data: { ...settings, source_id, account, type, auth, dedupe, secret, made_by: madeBy, at },
       });
     }
-    // Another account's source is to the caller as one that never was.
+    // Another account's source is answered as one that does not exist.
     if (state.phase !== "present" || state.account !== command.account) return reject("not-found");
     const { at } = command;
     const { sourceId: source_id } = state;

@@ -1,7 +1,7 @@
 import type { Commitment } from "../personal/events.ts";
 import type { Sealed } from "../sealed.ts";
 
-/** The types that `POST /v1/sources` knows; each has one entry in the verifier table (`src/providers/`). */
+/** Each type has one entry in the verifier table (`src/providers/`). */
 export const PROVIDER_TYPES = [
   "stripe",
   "github",
@@ -19,7 +19,6 @@ export const PROVIDER_TYPES = [
 ] as const;
 export type ProviderType = (typeof PROVIDER_TYPES)[number];
 
-/** How an `hmac` source signs. */
 export type HmacAuth = {
   readonly header: string;
   readonly algorithm: "sha256" | "sha512";
@@ -29,8 +28,8 @@ export type HmacAuth = {
 };
 
 /**
- * Where the delivery id is found, when the provider's own rule does not fit. `body`: by that rule, and where it finds none,
- * requests with the same body are one delivery for a while. `none`: by that rule alone.
+ * Where the delivery id is found if the provider's own rule does not fit. `body`: where that rule finds no id, requests
+ * with the same body count as one delivery for a while. `none`: only the provider's rule.
  */
 export type DedupeRule = { readonly header: string } | { readonly pointer: string } | "body" | "none";
 
@@ -53,7 +52,7 @@ export type SourceEvent =
         readonly auth: HmacAuth | null;
         readonly dedupe: DedupeRule | null;
         readonly secret: Sealed;
-        /** The member who made or set the secret, by hand or with keys that they had made. */
+        /** The member who made or set the secret, by hand or with a key made by the same member. */
         readonly made_by: string;
         readonly at: string;
       };
@@ -68,19 +67,19 @@ export type SourceEvent =
         readonly source_id: string;
         readonly secret: Sealed;
         readonly made_by: string;
-        /** Until then the secret before this one is accepted as well. */
+        /** Until then the previous secret is accepted as well. */
         readonly previous_until: string;
         readonly at: string;
       };
     }
   | {
-      /** Unauthenticated requests of one minute, counted and not written one by one: they must not fill the log. */
+      /** Unauthenticated requests are counted by minute, so that they cannot fill the log. */
       readonly type: "SourceRejectsCounted";
       readonly data: {
         readonly source_id: string;
         readonly minute: string;
         readonly counts: Readonly<Partial<Record<RejectReason, number>>>;
-        /** Where the first request of each reason came from: a `Client`. */
+        /** The `Client` of the first request for each reason. */
         readonly clients: Readonly<Partial<Record<RejectReason, Commitment>>>;
         readonly at: string;
       };
