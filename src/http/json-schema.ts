@@ -3,20 +3,16 @@ import type { JsonSchema } from "./route.ts";
 import { NOT_BLANK } from "./validation.ts";
 
 /** What a person writes: a name, a reason. */
-export const nonBlank = (maxLength: number): JsonSchema => ({
-  type: "string",
-  minLength: 1,
-  maxLength,
-  pattern: NOT_BLANK,
-});
+export const nonBlank = (maxLength: number) =>
+  ({ type: "string", minLength: 1, maxLength, pattern: NOT_BLANK }) as const satisfies JsonSchema;
 
 /** The parts that the schemas of answers are made of. */
 
-export const text: JsonSchema = { type: "string" };
-export const integer: JsonSchema = { type: "integer" };
+export const text = { type: "string" } as const satisfies JsonSchema;
+export const integer = { type: "integer" } as const satisfies JsonSchema;
 export const number: JsonSchema = { type: "number" };
 /** ISO-8601, UTC. */
-export const time: JsonSchema = { type: "string", format: "date-time" };
+export const time = { type: "string", format: "date-time" } as const satisfies JsonSchema;
 export const nullableTime: JsonSchema = { type: ["string", "null"], format: "date-time" };
 
 const BYTES_REMOVED_VALUES: readonly BytesRemoved[] = ["within-seconds", "with-the-next-scavenge"];
@@ -44,9 +40,9 @@ export const object = (properties: Record<string, JsonSchema>, required = Object
 const REASON_LENGTH_MAX = 500;
 
 /** The body of a call that has to say why. */
-export const REASON_BODY: JsonSchema = {
+export const REASON_BODY = {
   type: "object",
   required: ["reason"],
   additionalProperties: false,
   properties: { reason: nonBlank(REASON_LENGTH_MAX) },
-};
+} as const satisfies JsonSchema;

@@ -1,4 +1,6 @@
+import type { FromSchema, JSONSchema } from "json-schema-to-ts";
 import { type Role, roleIncludes } from "../../domain/account/events.ts";
+import type { Json } from "../../domain/json.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { CalledBy } from "../calls/counted-calls.ts";
 import { clientOf } from "../erasure/personal-data.ts";
@@ -33,12 +35,37 @@ export const ADMINS = { session: "admin", key: "admin" } as const satisfies Who;
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** One call, validated: `params`, `query` and `body` are what the route's schemas say. */
-export type Call = {
+/** The schemas of a query, by the names of its parameters. */
+type QuerySchema = Readonly<Record<string, JsonSchema>>;
+
+/** The schemas that a handler was written for, and the names of its path's parameters: `route` compares them with the row's. */
+export type Input = { readonly body?: JsonSchema; readonly query?: QuerySchema; readonly params?: string };
+
+/** A parsed body is JSON: the parts that its schema leaves open are `Json`, not unknown. */
+type JsonOf<T> = unknown extends T
+  ? Json
+  : T extends readonly (infer Item)[]
+    ? readonly JsonOf<Item>[]
+    : T extends object
+      ? { readonly [K in keyof T]: JsonOf<T[K]> }
+      : T;
+
+export type BodyOf<S> = S extends JSONSchema ? JsonOf<FromSchema<S>> : unknown;
+
+/** Every property with a default is there: the validator fills it in. */
+type QueryOf<Q> =
+  Q extends Readonly<Record<string, JSONSchema>>
+    ? FromSchema<{ readonly type: "object"; readonly additionalProperties: false; readonly properties: Q }>
+    : Readonly<Record<string, unknown>>;
+
+type ParamsOf<P> = Readonly<Record<P extends string ? P : string, string>>;
+
+/** One call, validated: the types of `params`, `query` and `body` follow from the schemas in `I`. */
+export type Call<I extends Input = object> = {
   readonly principal: Principal;
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, unknown>>;
-  readonly body: unknown;
+  readonly params: ParamsOf<I extends { readonly params: infer P } ? P : string>;
+  readonly query: QueryOf<I extends { readonly query: infer Q } ? Q : unknown>;
+  readonly body: BodyOf<I extends { readonly body: infer B } ? B : unknown>;
   /** commandId (from Idempotency-Key or random), account, actor, trace and time of this call. */
   readonly envelope: Envelope;
   /** 32 random bytes for each purpose. A repeat of the call under its Idempotency-Key gets the same ones. */
@@ -90,7 +117,7 @@ export type Route = {
   readonly who: Who;
   readonly summary: string;
   readonly tag: string;
-  readonly query?: Readonly<Record<string, JsonSchema>>;
+  readonly query?: QuerySchema;
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, JsonSchema>>;
   readonly body?: JsonSchema;
@@ -111,6 +138,28 @@ export type Route = {
   /** For `who: "anyone"` the call's principal and account are empty: see `PUBLIC` in `table.ts`. */
   readonly handle: (call: Call) => Promise<Answer | Problem>;
 };
+
+export type Handler<I extends Input = object> = (call: Call<I>) => Promise<Answer | Problem>;
+
+type Placeholders<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | Placeholders<Rest>
+  : never;
+
+/** A row whose handler takes its input as typed by the row's own schemas; a handler written for others does not compile. */
+export const route = <
+  const Path extends string,
+  const Body extends JsonSchema = JsonSchema,
+  const Query extends QuerySchema = QuerySchema,
+>(
+  row: Omit<Route, "path" | "query" | "body" | "handle"> & {
+    readonly path: Path;
+    readonly query?: Query;
+    readonly body?: Body;
+    readonly handle: Handler<{ body: NoInfer<Body>; query: NoInfer<Query>; params: Placeholders<Path> }>;
+  },
+): Route =>
+  // The server validates each call against these schemas before the handler sees it.
+  row as Route;
 
 /** 202: the change weakens a protected policy, and waits for the approvals that the policy asks for. */
 export const HELD_CHANGE: JsonSchema = {

@@ -29,7 +29,7 @@ const registered = {
 
 const documentAfter = async (...facts: { type: string; data: JsonObject }[]) => {
   const log = memoryEventLog();
-  await log.append("source-src_1", "absent", toEvents([registered, ...facts], callOf().envelope));
+  await log.append("source-src_1", "absent", toEvents([registered, ...facts], callOf({}).envelope));
   const views = memoryViewStore([sources.schema]);
   await foldInto(log, views, [sources]);
   return views.get(sources.schema.name, "src_1");

@@ -39,8 +39,12 @@ const PROBLEM_OF: Record<AccountRejection | "email-taken" | "invalid-credentials
 export const accountProblem = (rejection: keyof typeof PROBLEM_OF): Problem => PROBLEM_OF[rejection];
 
 /** As they are typed; what they must be is said by `emailOf` and `newPasswordOf`. */
-export const EMAIL_SCHEMA: JsonSchema = { type: "string", minLength: 3, maxLength: EMAIL_LENGTH_MAX };
-export const PASSWORD_SCHEMA: JsonSchema = { type: "string", minLength: 1, maxLength: PASSWORD_LENGTH_MAX };
+export const EMAIL_SCHEMA = { type: "string", minLength: 3, maxLength: EMAIL_LENGTH_MAX } as const satisfies JsonSchema;
+export const PASSWORD_SCHEMA = {
+  type: "string",
+  minLength: 1,
+  maxLength: PASSWORD_LENGTH_MAX,
+} as const satisfies JsonSchema;
 
 /** The normalised address. */
 export const emailOf = (raw: string): string | Problem =>

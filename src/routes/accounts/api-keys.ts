@@ -1,6 +1,6 @@
 import { apiKey } from "../../../domain/account/api-key.ts";
 import { account, isExpired } from "../../../domain/account/decider.ts";
-import { KEY_ROLES, type KeyRole } from "../../../domain/account/events.ts";
+import { KEY_ROLES } from "../../../domain/account/events.ts";
 import type { Clock } from "../../../domain/ports/clock.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { bearerKey, keyId } from "../../../infra/crypto/api-key.ts";
@@ -10,7 +10,7 @@ import type { CredentialHashes } from "../../accounts/credential-hashes.ts";
 import { apiKeyStream } from "../../accounts/credentials.ts";
 import { nonBlank } from "../../http/json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
-import { type JsonSchema, positionOf, type Route } from "../../http/route.ts";
+import { type Handler, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { problem } from "../../streams/problems.ts";
 import { accountProblem } from "./account-problems.ts";
@@ -22,9 +22,7 @@ export type ApiKeysDeps = {
   readonly views: Pick<ViewStore, "page">;
 };
 
-type KeyBody = { readonly name: string; readonly role?: KeyRole; readonly expires_at?: string | null };
-
-const BODY: JsonSchema = {
+const BODY = {
   type: "object",
   required: ["name"],
   additionalProperties: false,
@@ -33,7 +31,7 @@ const BODY: JsonSchema = {
     role: { enum: KEY_ROLES, description: "admin when left out: a key's first use is to register sources" },
     expires_at: { type: ["string", "null"], format: "date-time", description: "left out or null: never" },
   },
-};
+} as const satisfies JsonSchema;
 
 const COMMON = {
   id: { type: "string" },
@@ -65,10 +63,9 @@ const instantOf = (text: string): string | null => {
 };
 
 const create =
-  ({ aggregates, hashes }: ApiKeysDeps): Route["handle"] =>
+  ({ aggregates, hashes }: ApiKeysDeps): Handler<{ body: typeof BODY }> =>
   async ({ principal, body, envelope, secret }) => {
-    // The route's schema has checked the shape.
-    const { name: given, role = "admin", expires_at: until = null } = body as KeyBody;
+    const { name: given, role = "admin", expires_at: until = null } = body;
     const expires_at = until === null ? null : instantOf(until);
     if (until !== null && expires_at === null) {
       const errors = [{ path: "/expires_at", message: "must be a date and time" }];
@@ -99,7 +96,7 @@ const create =
   };
 
 const list =
-  ({ views, clock }: ApiKeysDeps): Route["handle"] =>
+  ({ views, clock }: ApiKeysDeps): Handler =>
   async ({ principal, query }) => {
     const where = [{ field: "account", is: "=", value: principal.account }] as const;
     const sort = { field: "created_at", order: "desc" } as const;
@@ -113,16 +110,16 @@ const list =
   };
 
 const revoke =
-  ({ aggregates }: ApiKeysDeps): Route["handle"] =>
+  ({ aggregates }: ApiKeysDeps): Handler<{ params: "id" }> =>
   async ({ principal, params, envelope }) => {
-    const command = { type: "RevokeApiKey", key_id: params.id ?? "", at: envelope.at } as const;
+    const command = { type: "RevokeApiKey", key_id: params.id, at: envelope.at } as const;
     const revoked = await aggregates.handle(account, accountStream(principal.account), command, envelope);
     if (revoked.outcome === "rejected") return accountProblem(revoked.rejection);
     return { status: 204, ...positionOf(revoked) };
   };
 
 export const apiKeyRoutes = (deps: ApiKeysDeps): readonly Route[] => [
-  {
+  route({
     method: "POST",
     path: "/v1/api-keys",
     who: { session: "admin" },
@@ -132,8 +129,8 @@ export const apiKeyRoutes = (deps: ApiKeysDeps): readonly Route[] => [
     problems: ["conflict", "not-found"],
     answers: { 201: CREATED },
     handle: create(deps),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/api-keys",
     who: { session: "admin" },
@@ -143,8 +140,8 @@ export const apiKeyRoutes = (deps: ApiKeysDeps): readonly Route[] => [
     answers: { 200: listOf(LISTED) },
     reads: [apiKeys.schema.name],
     handle: list(deps),
-  },
-  {
+  }),
+  route({
     method: "DELETE",
     path: "/v1/api-keys/{id}",
     who: { session: "admin" },
@@ -152,5 +149,5 @@ export const apiKeyRoutes = (deps: ApiKeysDeps): readonly Route[] => [
     tag: "accounts",
     answers: { 204: null },
     handle: revoke(deps),
-  },
+  }),
 ];

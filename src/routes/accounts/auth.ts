@@ -6,12 +6,12 @@ import type { Signup } from "../../config.ts";
 import { clientOf } from "../../erasure/personal-data.ts";
 import type { PasswordGuesses } from "../../http/password-guesses.ts";
 import type { Attempts } from "../../http/rate-limit.ts";
-import { type JsonSchema, positionOf, type Route } from "../../http/route.ts";
+import { type Handler, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { notFound, problem } from "../../streams/problems.ts";
 import { accountProblem, EMAIL_SCHEMA, emailOf, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
 import { BELONGING, rateLimited, shownBelonging, signedIn } from "./signed-in.ts";
-import { SIGNUP_PROPERTIES, signupOf } from "./signup-input.ts";
+import { SIGNUP_BODY, signupOf } from "./signup-input.ts";
 
 export type AuthDeps = {
   readonly accounts: Accounts;
@@ -25,34 +25,30 @@ export type AuthDeps = {
 const isWrong = (it: { readonly outcome: string; readonly rejection?: string }): boolean =>
   it.outcome === "refused" && it.rejection === "invalid-credentials";
 
-type Credentials = { readonly email: string; readonly password: string };
-
-type NewPasswordBody = { readonly current_password: string; readonly new_password: string };
-
 const CREDENTIALS = { email: EMAIL_SCHEMA, password: PASSWORD_SCHEMA };
 
-const LOGIN: JsonSchema = {
+const LOGIN = {
   type: "object",
   required: ["email", "password"],
   additionalProperties: false,
   properties: CREDENTIALS,
-};
+} as const satisfies JsonSchema;
 
-const NEW_PASSWORD: JsonSchema = {
+const NEW_PASSWORD = {
   type: "object",
   required: ["current_password", "new_password"],
   additionalProperties: false,
   properties: { current_password: PASSWORD_SCHEMA, new_password: PASSWORD_SCHEMA },
-};
+} as const satisfies JsonSchema;
 
 const SIGNUP_CLOSED = problem("signup-closed", "Accounts are not open to strangers here. Ask an owner to invite you.");
 
 const signUp =
-  ({ accounts, sessions, attempts, signup }: AuthDeps): Route["handle"] =>
+  ({ accounts, sessions, attempts, signup }: AuthDeps): Handler<{ body: typeof SIGNUP_BODY }> =>
   async (call) => {
     // Before the address is looked at, so that the answer says nothing about it.
     if (signup === "closed") return SIGNUP_CLOSED;
-    const person = signupOf(call);
+    const person = signupOf(call.body, call);
     if ("problem" in person) return person;
     const attempt = attempts.take("signup-ip", call.ip);
     if (!attempt.ok) return rateLimited(attempt.retryAfterS);
@@ -65,10 +61,9 @@ const signUp =
   };
 
 const logIn =
-  ({ accounts, sessions, guesses }: AuthDeps): Route["handle"] =>
+  ({ accounts, sessions, guesses }: AuthDeps): Handler<{ body: typeof LOGIN }> =>
   async (call) => {
-    // The route's schema has checked the shape.
-    const body = call.body as Credentials;
+    const { body } = call;
     const email = emailOf(body.email);
     if (typeof email !== "string") return email;
     const counted = await guesses.run(
@@ -84,12 +79,11 @@ const logIn =
   };
 
 const changePassword =
-  ({ accounts, guesses }: AuthDeps): Route["handle"] =>
+  ({ accounts, guesses }: AuthDeps): Handler<{ body: typeof NEW_PASSWORD }> =>
   async (call) => {
     const { principal, body, envelope, ip } = call;
     if (principal.kind !== "member") return notFound();
-    // The route's schema has checked the shape.
-    const { current_password, new_password } = body as NewPasswordBody;
+    const { current_password, new_password } = body;
     const next = newPasswordOf(new_password, principal.email, "/new_password");
     if (typeof next !== "string") return next;
     const keeps = sessionIdOf(principal.session);
@@ -111,7 +105,7 @@ const changePassword =
   };
 
 const logOut =
-  ({ sessions }: AuthDeps): Route["handle"] =>
+  ({ sessions }: AuthDeps): Handler =>
   async ({ principal, envelope }) => {
     if (principal.kind !== "member") return notFound();
     const position = await sessions.close(principal.session, envelope);
@@ -120,7 +114,7 @@ const logOut =
   };
 
 const me =
-  ({ aggregates }: AuthDeps): Route["handle"] =>
+  ({ aggregates }: AuthDeps): Handler =>
   async ({ principal, envelope }) => {
     const { state } = await aggregates.load(account, accountStream(principal.account));
     const belonging = state.phase === "open" ? belongingTo(state, principal.id) : null;
@@ -128,23 +122,18 @@ const me =
   };
 
 export const authRoutes = (deps: AuthDeps): readonly Route[] => [
-  {
+  route({
     method: "POST",
     path: "/v1/auth/signup",
     who: "anyone",
     summary: "Create an account and log in",
     tag: "accounts",
-    body: {
-      type: "object",
-      required: ["email", "password"],
-      additionalProperties: false,
-      properties: SIGNUP_PROPERTIES,
-    },
+    body: SIGNUP_BODY,
     problems: ["signup-closed", "email-taken", "weak-password", "rate-limited", "overloaded"],
     answers: { 201: BELONGING },
     handle: signUp(deps),
-  },
-  {
+  }),
+  route({
     method: "POST",
     path: "/v1/auth/login",
     who: "anyone",
@@ -154,8 +143,8 @@ export const authRoutes = (deps: AuthDeps): readonly Route[] => [
     problems: ["invalid-credentials", "rate-limited", "overloaded"],
     answers: { 200: BELONGING },
     handle: logIn(deps),
-  },
-  {
+  }),
+  route({
     method: "POST",
     path: "/v1/auth/logout",
     who: { session: "viewer" },
@@ -164,8 +153,8 @@ export const authRoutes = (deps: AuthDeps): readonly Route[] => [
     problems: ["not-found"],
     answers: { 204: null },
     handle: logOut(deps),
-  },
-  {
+  }),
+  route({
     method: "POST",
     path: "/v1/auth/password",
     who: { session: "viewer" },
@@ -175,8 +164,8 @@ export const authRoutes = (deps: AuthDeps): readonly Route[] => [
     problems: ["invalid-credentials", "weak-password", "overloaded", "not-found"],
     answers: { 204: null },
     handle: changePassword(deps),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/auth/me",
     who: { session: "viewer" },
@@ -185,5 +174,5 @@ export const authRoutes = (deps: AuthDeps): readonly Route[] => [
     problems: ["not-found"],
     answers: { 200: BELONGING },
     handle: me(deps),
-  },
+  }),
 ];

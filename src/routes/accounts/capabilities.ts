@@ -1,7 +1,7 @@
 import { type Counts, PLANS, type Plan } from "../../../domain/account/plans.ts";
 import type { GateName } from "../../../domain/gate/verdict.ts";
 import { integer, object, text } from "../../http/json-schema.ts";
-import { type JsonSchema, READERS, type Route } from "../../http/route.ts";
+import { type Handler, type JsonSchema, READERS, type Route, route } from "../../http/route.ts";
 import type { CatalogueEntry } from "../../providers/catalogue.ts";
 
 export type CapabilitiesDeps = {
@@ -73,7 +73,7 @@ const CAPABILITIES = object({
 });
 
 const capabilities =
-  ({ planOf, providers, maxPayloadBytes }: CapabilitiesDeps): Route["handle"] =>
+  ({ planOf, providers, maxPayloadBytes }: CapabilitiesDeps): Handler =>
   async ({ principal }) => {
     const { plan } = await planOf(principal.account);
     return {
@@ -101,7 +101,7 @@ const capabilities =
   };
 
 export const capabilityRoutes = (deps: CapabilitiesDeps): readonly Route[] => [
-  {
+  route({
     method: "GET",
     path: "/v1/capabilities",
     who: READERS,
@@ -109,5 +109,5 @@ export const capabilityRoutes = (deps: CapabilitiesDeps): readonly Route[] => [
     tag: "account",
     answers: { 200: CAPABILITIES },
     handle: capabilities(deps),
-  },
+  }),
 ];

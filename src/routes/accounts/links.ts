@@ -6,7 +6,15 @@ import type { StartLinks } from "../../accounts/start-links.ts";
 import { clientOf } from "../../erasure/personal-data.ts";
 import type { Attempts } from "../../http/rate-limit.ts";
 import { whyUnrecorded } from "../../http/recorded-problems.ts";
-import { type Answer, type Call, isProblem, type JsonSchema, type Route } from "../../http/route.ts";
+import {
+  type Answer,
+  type Call,
+  type Handler,
+  isProblem,
+  type JsonSchema,
+  type Route,
+  route,
+} from "../../http/route.ts";
 import type { Envelope } from "../../streams/envelope.ts";
 import type { Problem } from "../../streams/problems.ts";
 import { accountProblem, linkGone, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
@@ -21,30 +29,38 @@ export type LinksDeps = {
   readonly attempts: Attempts;
 };
 
-type LinkBody = { readonly token: string; readonly password: string };
-
-const TOKEN_SCHEMA: JsonSchema = {
+const TOKEN_SCHEMA = {
   type: "string",
   minLength: 1,
   maxLength: TOKEN_LENGTH_MAX,
   description: "What stands behind # in the link",
-};
+} as const satisfies JsonSchema;
 
-const BODY: JsonSchema = {
+const BODY = {
   type: "object",
   required: ["token", "password"],
   additionalProperties: false,
   properties: { token: TOKEN_SCHEMA, password: PASSWORD_SCHEMA },
-};
+} as const satisfies JsonSchema;
 
+const START_BODY = {
+  type: "object",
+  required: ["token", "email", "password"],
+  additionalProperties: false,
+  properties: { token: TOKEN_SCHEMA, ...SIGNUP_PROPERTIES },
+} as const satisfies JsonSchema;
+
+type WithLink = { readonly body: typeof BODY };
 type Used = Joined | Refused<Parameters<typeof accountProblem>[0]>;
 
 /** A link that opens nothing counts as a failed login: each makes us read a stream that the caller names. */
 const limited =
-  ({ attempts, memberLinks }: LinksDeps, handle: Route["handle"]): Route["handle"] =>
-  async (call) => {
-    // The route's schema has checked the shape.
-    const { token } = call.body as { readonly token: string };
+  <C extends Call & { readonly body: { readonly token: string } }>(
+    { attempts, memberLinks }: LinksDeps,
+    handle: (call: C) => Promise<Answer | Problem>,
+  ) =>
+  async (call: C): Promise<Answer | Problem> => {
+    const { token } = call.body;
     const about = () => memberLinks.concerned(token);
     const attempt = attempts.take("failed-login-ip", call.ip);
     // It is counted for nobody: looking up whom the link names would read without a limit.
@@ -64,10 +80,9 @@ const limited =
 const useOf = async (
   { memberLinks }: LinksDeps,
   purpose: "invitation" | "reset",
-  call: Call,
+  call: Call<WithLink>,
 ): Promise<LinkUse | Problem> => {
-  // The route's schema has checked the shape.
-  const { token, password: given } = call.body as LinkBody;
+  const { token, password: given } = call.body;
   const opened = await memberLinks.opened(purpose, token, call.envelope.at);
   if (opened === null) return linkGone();
   const password = newPasswordOf(given, opened.email);
@@ -78,7 +93,7 @@ const answered = async ({ sessions }: LinksDeps, used: Used, call: Call): Promis
   used.outcome === "joined" ? await signedIn(sessions, 200, used, call) : accountProblem(used.rejection);
 
 const accept =
-  (deps: LinksDeps): Route["handle"] =>
+  (deps: LinksDeps): Handler<WithLink> =>
   async (call) => {
     const use = await useOf(deps, "invitation", call);
     if ("problem" in use) return use;
@@ -91,20 +106,19 @@ const accept =
   };
 
 const reset =
-  (deps: LinksDeps): Route["handle"] =>
+  (deps: LinksDeps): Handler<WithLink> =>
   async (call) => {
     const use = await useOf(deps, "reset", call);
     return "problem" in use ? use : await answered(deps, await deps.accounts.reset(use, call.envelope), call);
   };
 
 const start =
-  (deps: LinksDeps): Route["handle"] =>
+  (deps: LinksDeps): Handler<{ body: typeof START_BODY }> =>
   async (call) => {
-    // The route's schema has checked the shape.
-    const { token } = call.body as { readonly token: string };
+    const { token, ...given } = call.body;
     const link = await deps.startLinks.opened(token, call.envelope.at);
     if (link === null) return linkGone();
-    const person = signupOf(call);
+    const person = signupOf(given, call);
     if ("problem" in person) return person;
     const isFirst = (ids: { account: string; member: string }, envelope: Envelope): Promise<boolean> =>
       deps.startLinks.use(link, ids, envelope);
@@ -113,7 +127,7 @@ const start =
 
 /** What the holder of a one-time link may do; the link is the credential. */
 export const linkRoutes = (deps: LinksDeps): readonly Route[] => [
-  {
+  route({
     method: "POST",
     path: "/v1/auth/invitations/accept",
     who: "anyone",
@@ -123,8 +137,8 @@ export const linkRoutes = (deps: LinksDeps): readonly Route[] => [
     problems: ["not-found", "email-taken", "weak-password", "limit-reached", "conflict", "rate-limited", "overloaded"],
     answers: { 200: BELONGING },
     handle: limited(deps, accept(deps)),
-  },
-  {
+  }),
+  route({
     method: "POST",
     path: "/v1/auth/reset",
     who: "anyone",
@@ -134,21 +148,16 @@ export const linkRoutes = (deps: LinksDeps): readonly Route[] => [
     problems: ["not-found", "weak-password", "rate-limited", "overloaded"],
     answers: { 200: BELONGING },
     handle: limited(deps, reset(deps)),
-  },
-  {
+  }),
+  route({
     method: "POST",
     path: "/v1/auth/start",
     who: "anyone",
     summary: "Make the first account with the link that the first start has printed, and log in",
     tag: "accounts",
-    body: {
-      type: "object",
-      required: ["token", "email", "password"],
-      additionalProperties: false,
-      properties: { token: TOKEN_SCHEMA, ...SIGNUP_PROPERTIES },
-    },
+    body: START_BODY,
     problems: ["not-found", "email-taken", "weak-password", "rate-limited", "overloaded"],
     answers: { 200: BELONGING },
     handle: limited(deps, start(deps)),
-  },
+  }),
 ];

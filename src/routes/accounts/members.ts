@@ -1,5 +1,5 @@
 import { account } from "../../../domain/account/decider.ts";
-import { ROLES, type Role } from "../../../domain/account/events.ts";
+import { ROLES } from "../../../domain/account/events.ts";
 import { mayChangeMembers } from "../../../domain/account/membership.ts";
 import type { Randomness } from "../../../domain/ports/randomness.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
@@ -11,7 +11,7 @@ import { linkUrl } from "../../accounts/links.ts";
 import type { MemberLinks } from "../../accounts/member-links.ts";
 import type { Controls } from "../../controls/control-change.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
-import { HELD_CHANGE, type JsonSchema, positionOf, type Route } from "../../http/route.ts";
+import { type Handler, HELD_CHANGE, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { notFound } from "../../streams/problems.ts";
 import { accountProblem, EMAIL_SCHEMA, emailOf } from "./account-problems.ts";
@@ -28,22 +28,19 @@ export type MembersDeps = {
   readonly hashes: Pick<CredentialHashes, "role">;
 };
 
-type InvitationBody = { readonly email: string; readonly role: Role };
-type RoleBody = { readonly role: Role };
-
-const INVITATION_BODY: JsonSchema = {
+const INVITATION_BODY = {
   type: "object",
   required: ["email", "role"],
   additionalProperties: false,
   properties: { email: EMAIL_SCHEMA, role: { enum: ROLES } },
-};
+} as const satisfies JsonSchema;
 
-const ROLE_BODY: JsonSchema = {
+const ROLE_BODY = {
   type: "object",
   required: ["role"],
   additionalProperties: false,
   properties: { role: { enum: ROLES } },
-};
+} as const satisfies JsonSchema;
 
 const COMMON = {
   id: { type: "string" },
@@ -78,11 +75,10 @@ const RESET: JsonSchema = {
 const CHANGED: JsonSchema = { type: "object", required: REQUIRED, properties: COMMON };
 
 const invite =
-  ({ memberLinks, publicUrl, controls, randomness }: MembersDeps): Route["handle"] =>
+  ({ memberLinks, publicUrl, controls, randomness }: MembersDeps): Handler<{ body: typeof INVITATION_BODY }> =>
   async (call) => {
     const { body, envelope } = call;
-    // The route's schema has checked the shape.
-    const { email: given, role } = body as InvitationBody;
+    const { email: given, role } = body;
     const email = emailOf(given);
     if (typeof email !== "string") return email;
     const id = randomId("mem_", randomness);
@@ -97,9 +93,9 @@ const invite =
   };
 
 const reset =
-  ({ memberLinks, publicUrl }: MembersDeps): Route["handle"] =>
+  ({ memberLinks, publicUrl }: MembersDeps): Handler<{ params: "id" }> =>
   async ({ params, envelope }) => {
-    const made = await memberLinks.reset(params.id ?? "", envelope);
+    const made = await memberLinks.reset(params.id, envelope);
     if (made.outcome === "refused") return accountProblem(made.rejection);
     const { member: id, email, expires_at } = made;
     const reset_url = linkUrl(publicUrl(), "reset", made.token);
@@ -107,12 +103,11 @@ const reset =
   };
 
 const changeRole =
-  ({ aggregates, controls, hashes }: MembersDeps): Route["handle"] =>
+  ({ aggregates, controls, hashes }: MembersDeps): Handler<{ body: typeof ROLE_BODY; params: "id" }> =>
   async (call) => {
     const { params, body, envelope } = call;
-    const { id = "" } = params;
-    // The route's schema has checked the shape.
-    const { role } = body as RoleBody;
+    const { id } = params;
+    const { role } = body;
     const { state } = await aggregates.load(account, accountStream(envelope.account), 0);
     const before = state.phase === "open" ? state.members.get(id) : undefined;
     if (state.phase !== "open" || before === undefined) return accountProblem("member-absent");
@@ -137,7 +132,7 @@ const changeRole =
   };
 
 const list =
-  ({ views }: MembersDeps): Route["handle"] =>
+  ({ views }: MembersDeps): Handler =>
   async ({ principal, query, envelope }) => {
     const where = [
       { field: "account", is: "=", value: principal.account },
@@ -153,15 +148,15 @@ const list =
   };
 
 const remove =
-  ({ accounts }: MembersDeps): Route["handle"] =>
+  ({ accounts }: MembersDeps): Handler<{ params: "id" }> =>
   async ({ params, envelope }) => {
-    const removed = await accounts.removeMember(params.id ?? "", envelope);
+    const removed = await accounts.removeMember(params.id, envelope);
     if (removed.outcome === "refused") return accountProblem(removed.rejection);
     return { status: 204, ...positionOf(removed) };
   };
 
 export const memberRoutes = (deps: MembersDeps): readonly Route[] => [
-  {
+  route({
     method: "POST",
     path: "/v1/members/invitations",
     who: { session: "owner" },
@@ -171,8 +166,8 @@ export const memberRoutes = (deps: MembersDeps): readonly Route[] => [
     problems: ["conflict", "limit-reached", "not-found"],
     answers: { 201: INVITATION },
     handle: invite(deps),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/members",
     who: { session: "owner" },
@@ -182,8 +177,8 @@ export const memberRoutes = (deps: MembersDeps): readonly Route[] => [
     answers: { 200: listOf(MEMBER) },
     reads: [members.schema.name],
     handle: list(deps),
-  },
-  {
+  }),
+  route({
     method: "PATCH",
     path: "/v1/members/{id}",
     who: { session: "owner" },
@@ -193,8 +188,8 @@ export const memberRoutes = (deps: MembersDeps): readonly Route[] => [
     problems: ["conflict", "too-few-approvers", "limit-reached"],
     answers: { 200: CHANGED, 202: HELD_CHANGE },
     handle: changeRole(deps),
-  },
-  {
+  }),
+  route({
     method: "POST",
     path: "/v1/members/{id}/reset",
     who: { session: "owner" },
@@ -203,8 +198,8 @@ export const memberRoutes = (deps: MembersDeps): readonly Route[] => [
     problems: ["conflict"],
     answers: { 201: RESET },
     handle: reset(deps),
-  },
-  {
+  }),
+  route({
     method: "DELETE",
     path: "/v1/members/{id}",
     who: { session: "owner" },
@@ -213,5 +208,5 @@ export const memberRoutes = (deps: MembersDeps): readonly Route[] => [
     problems: ["conflict"],
     answers: { 204: null },
     handle: remove(deps),
-  },
+  }),
 ];

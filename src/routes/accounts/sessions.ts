@@ -10,7 +10,7 @@ import { SESSION_LIFETIME_S, type Sessions, sessionIdOf, streamOfSession } from 
 import type { PersonalData } from "../../erasure/personal-data.ts";
 import { VIEW_WAIT_MS } from "../../http/limits.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
-import { type JsonSchema, positionOf, type Route } from "../../http/route.ts";
+import { type Handler, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
 import type { Progress } from "../../http/table.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { notFound, problem } from "../../streams/problems.ts";
@@ -54,7 +54,7 @@ const isOpen = async (aggregates: Pick<Aggregates, "load">, id: string): Promise
 };
 
 const list =
-  ({ aggregates, personal, views, log, progress, clock }: SessionRoutesDeps): Route["handle"] =>
+  ({ aggregates, personal, views, log, progress, clock }: SessionRoutesDeps): Handler =>
   async ({ principal, query }) => {
     if (principal.kind !== "member") return notFound();
     const shownClient = async (commitment: Commitment, owner: string) => {
@@ -93,8 +93,8 @@ const list =
   };
 
 const end =
-  ({ aggregates, sessions }: SessionRoutesDeps): Route["handle"] =>
-  async ({ principal, params: { id = "" }, envelope }) => {
+  ({ aggregates, sessions }: SessionRoutesDeps): Handler<{ params: "id" }> =>
+  async ({ principal, params: { id }, envelope }) => {
     const stream = streamOfSession(id);
     if (stream === null) return notFound();
     const { state } = await aggregates.load(session, stream, 0);
@@ -104,7 +104,7 @@ const end =
   };
 
 const endOthers =
-  ({ aggregates }: SessionRoutesDeps): Route["handle"] =>
+  ({ aggregates }: SessionRoutesDeps): Handler =>
   async ({ principal, envelope }) => {
     if (principal.kind !== "member") return notFound();
     const keeps = sessionIdOf(principal.session);
@@ -115,7 +115,7 @@ const endOthers =
 
 /** Each member's own sessions. */
 export const sessionRoutes = (deps: SessionRoutesDeps): readonly Route[] => [
-  {
+  route({
     method: "GET",
     path: "/v1/auth/sessions",
     who: { session: "viewer" },
@@ -126,8 +126,8 @@ export const sessionRoutes = (deps: SessionRoutesDeps): readonly Route[] => [
     answers: { 200: listOf(SESSION) },
     reads: [sessionsView.schema.name],
     handle: list(deps),
-  },
-  {
+  }),
+  route({
     method: "DELETE",
     path: "/v1/auth/sessions/{id}",
     who: { session: "viewer" },
@@ -135,8 +135,8 @@ export const sessionRoutes = (deps: SessionRoutesDeps): readonly Route[] => [
     tag: "accounts",
     answers: { 204: null },
     handle: end(deps),
-  },
-  {
+  }),
+  route({
     method: "DELETE",
     path: "/v1/auth/sessions",
     who: { session: "viewer" },
@@ -145,5 +145,5 @@ export const sessionRoutes = (deps: SessionRoutesDeps): readonly Route[] => [
     problems: ["not-found"],
     answers: { 204: null },
     handle: endOthers(deps),
-  },
+  }),
 ];

@@ -1,24 +1,24 @@
 import type { Signup } from "../../accounts/accounts.ts";
 import { clientOf } from "../../erasure/personal-data.ts";
 import { nonBlank } from "../../http/json-schema.ts";
-import type { Call, JsonSchema } from "../../http/route.ts";
+import type { BodyOf, Call, JsonSchema } from "../../http/route.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
 import { EMAIL_SCHEMA, emailOf, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
 
-type SignupBody = {
-  readonly email: string;
-  readonly password: string;
-  readonly account_name?: string;
-  readonly time_zone?: string;
-};
-
 /** What the owner of a new account says; the e-mail address and the password are required. */
-export const SIGNUP_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
+export const SIGNUP_PROPERTIES = {
   email: EMAIL_SCHEMA,
   password: PASSWORD_SCHEMA,
   account_name: nonBlank(100),
   time_zone: { type: "string", minLength: 1, maxLength: 64, description: "an IANA name, as Europe/Madrid" },
-};
+} as const satisfies Record<string, JsonSchema>;
+
+export const SIGNUP_BODY = {
+  type: "object",
+  required: ["email", "password"],
+  additionalProperties: false,
+  properties: SIGNUP_PROPERTIES,
+} as const satisfies JsonSchema;
 
 /** The canonical spelling of an IANA time zone, or null. Offsets as "+01:00" are none: they know no summer. */
 const timeZoneOf = (name: string): string | null => {
@@ -31,9 +31,10 @@ const timeZoneOf = (name: string): string | null => {
 };
 
 /** The new account and its owner, or what has to change. Its body has the shape of `SIGNUP_PROPERTIES`. */
-export const signupOf = (call: Pick<Call, "body" | "ip" | "userAgent">): Signup | Problem => {
-  // The route's schema has checked the shape.
-  const given = call.body as SignupBody;
+export const signupOf = (
+  given: BodyOf<typeof SIGNUP_BODY>,
+  client: Pick<Call, "ip" | "userAgent">,
+): Signup | Problem => {
   const email = emailOf(given.email);
   if (typeof email !== "string") return email;
   const password = newPasswordOf(given.password, email);
@@ -44,5 +45,5 @@ export const signupOf = (call: Pick<Call, "body" | "ip" | "userAgent">): Signup 
     return problem("invalid-request", "This time zone is not known.", { errors });
   }
   const [local = email] = email.split("@");
-  return { email, password, name: given.account_name?.trim() ?? local, timeZone, client: clientOf(call) };
+  return { email, password, name: given.account_name?.trim() ?? local, timeZone, client: clientOf(client) };
 };

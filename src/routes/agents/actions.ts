@@ -11,7 +11,18 @@ import type { DefinitionRate } from "../../gates/definition-rate.ts";
 import type { ValidateAction } from "../../gates/definitions.ts";
 import { time } from "../../http/json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
-import { ADMINS, type Call, HELD_CHANGE, type JsonSchema, positionOf, READERS, type Route } from "../../http/route.ts";
+import {
+  ADMINS,
+  type Call,
+  type Handler,
+  HELD_CHANGE,
+  type Input,
+  type JsonSchema,
+  positionOf,
+  READERS,
+  type Route,
+  route,
+} from "../../http/route.ts";
 import type { Slots } from "../../ledgers/slots.ts";
 import { actionId, actionStream } from "../../streams/action-stream.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
@@ -29,7 +40,8 @@ export type ActionsDeps = {
   readonly slots: Slots;
 };
 
-type Handle = (deps: ActionsDeps) => Route["handle"];
+type Handle<I extends Input = object> = (deps: ActionsDeps) => Handler<I>;
+type OfOne = { readonly params: "name" };
 
 const DEFINITION = {
   endpoint_id: { type: "string", minLength: 1, maxLength: 64 },
@@ -53,12 +65,12 @@ const DEFINITION = {
   },
 } as const satisfies Record<string, JsonSchema>;
 
-const BODY: JsonSchema = {
+const BODY = {
   type: "object",
   required: ["endpoint_id", "reversibility"],
   additionalProperties: false,
   properties: DEFINITION,
-};
+} as const satisfies JsonSchema;
 
 const ACTION: JsonSchema = {
   type: "object",
@@ -102,8 +114,8 @@ const showDocument = (document: Document) => {
   return show({ name, version, definition, createdAt, at, by });
 };
 
-const find = async ({ aggregates }: ActionsDeps, { principal, params }: Call): Promise<DefinedAction | null> => {
-  const { name = "" } = params;
+const find = async ({ aggregates }: ActionsDeps, { principal, params }: Call<OfOne>): Promise<DefinedAction | null> => {
+  const { name } = params;
   if (!isActionName(name)) return null;
   const { state } = await aggregates.load(actionDecider, actionStream(principal.account, name));
   return state.phase === "defined" ? state : null;
@@ -112,18 +124,17 @@ const find = async ({ aggregates }: ActionsDeps, { principal, params }: Call): P
 /** Of an action that is defined; null for none. */
 const versionOf = (it: Action): number | null => (it.phase === "defined" ? it.version : null);
 
-const put: Handle = (deps) => async (call) => {
+const put: Handle<{ body: typeof BODY; params: "name" }> = (deps) => async (call) => {
   const { principal, params, envelope } = call;
   const { account } = principal;
-  const { name = "" } = params;
+  const { name } = params;
   if (!isActionName(name)) {
     const message = `must be lower-case parts with dots between them, as refund.create, at most ${ACTION_NAME_MAX} characters`;
     return problem("invalid-request", `The action's name ${message}.`, { errors: [{ path: "/name", message }] });
   }
   const tooMany = deps.definitionRate(account, call.body);
   if (tooMany !== null) return tooMany;
-  // The route's schema has checked the shape.
-  const compiled = await deps.compile(name, call.body as ActionInput, account);
+  const compiled = await deps.compile(name, call.body, account);
   if (!compiled.ok) {
     const [first] = compiled.errors;
     return problem("invalid-action", `${first?.path ?? ""} ${first?.message ?? ""}.`, { errors: compiled.errors });
@@ -160,7 +171,7 @@ const put: Handle = (deps) => async (call) => {
   };
 };
 
-const get: Handle = (deps) => async (call) => {
+const get: Handle<OfOne> = (deps) => async (call) => {
   const it = await find(deps, call);
   return it === null ? notFound() : { status: 200, body: show(it) };
 };
@@ -174,9 +185,9 @@ const list: Handle =
     return isPage(page) ? { status: 200, body: page } : page;
   };
 
-const remove: Handle = (deps) => async (call) => {
+const remove: Handle<OfOne> = (deps) => async (call) => {
   const { principal, params, envelope } = call;
-  const { name = "" } = params;
+  const { name } = params;
   const it = await find(deps, call);
   if (it === null) return notFound();
   const base = actionPart(it.definition);
@@ -191,7 +202,7 @@ const remove: Handle = (deps) => async (call) => {
 };
 
 export const actionRoutes = (deps: ActionsDeps): readonly Route[] => [
-  {
+  route({
     method: "PUT",
     path: "/v1/actions/{name}",
     who: ADMINS,
@@ -201,8 +212,8 @@ export const actionRoutes = (deps: ActionsDeps): readonly Route[] => [
     problems: ["invalid-action", "limit-reached", "person-required", "too-few-approvers", "conflict"],
     answers: { 200: ACTION, 201: ACTION, 202: HELD_CHANGE },
     handle: put(deps),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/actions",
     who: READERS,
@@ -212,8 +223,8 @@ export const actionRoutes = (deps: ActionsDeps): readonly Route[] => [
     answers: { 200: listOf(ACTION) },
     reads: [actions.schema.name],
     handle: list(deps),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/actions/{name}",
     who: READERS,
@@ -221,8 +232,8 @@ export const actionRoutes = (deps: ActionsDeps): readonly Route[] => [
     tag: "agents",
     answers: { 200: ACTION },
     handle: get(deps),
-  },
-  {
+  }),
+  route({
     method: "DELETE",
     path: "/v1/actions/{name}",
     who: ADMINS,
@@ -231,5 +242,5 @@ export const actionRoutes = (deps: ActionsDeps): readonly Route[] => [
     problems: ["person-required", "too-few-approvers", "limit-reached", "conflict"],
     answers: { 204: null, 202: HELD_CHANGE },
     handle: remove(deps),
-  },
+  }),
 ];

@@ -1,7 +1,7 @@
 import { apiKey } from "../../../domain/account/api-key.ts";
 import { type AgentRejection, agent as agentDecider, type PresentAgent } from "../../../domain/agent/decider.ts";
 import type { AgentKey, AgentSettings } from "../../../domain/agent/events.ts";
-import { isScopePattern, SCOPE_PATTERNS_MAX, type Scope } from "../../../domain/agent/scope.ts";
+import { isScopePattern, SCOPE_PATTERNS_MAX } from "../../../domain/agent/scope.ts";
 import { onlyWhile } from "../../../domain/decider.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { bearerKey, keyId } from "../../../infra/crypto/api-key.ts";
@@ -11,17 +11,20 @@ import type { CredentialHashes } from "../../accounts/credential-hashes.ts";
 import { agentStream, apiKeyStream } from "../../accounts/credentials.ts";
 import { credentialOf, makerOf } from "../../approvals/requesters.ts";
 import type { Controls } from "../../controls/control-change.ts";
-import { nonBlank, time } from "../../http/json-schema.ts";
+import { nonBlank, REASON_BODY, time } from "../../http/json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
 import {
   ADMINS,
   type Answer,
   type Call,
+  type Handler,
   HELD_CHANGE,
+  type Input,
   type JsonSchema,
   positionOf,
   READERS,
   type Route,
+  route,
 } from "../../http/route.ts";
 import type { Slots } from "../../ledgers/slots.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
@@ -43,16 +46,16 @@ export type AgentsDeps = {
   readonly slots: Slots;
 };
 
-type Handle = (deps: AgentsDeps) => Route["handle"];
-type NewAgent = { readonly name: string; readonly policy_id?: string | null; readonly scope: Scope };
+type Handle<I extends Input = object> = (deps: AgentsDeps) => Handler<I>;
+type OfOne = { readonly params: "id" };
 
 const ID = /^agt_[a-z2-7]{32}$/;
 const LAST = 4;
 const PATTERN_LENGTH_MAX = 102;
 
-const NAME: JsonSchema = nonBlank(100);
-const POLICY: JsonSchema = { type: ["string", "null"], maxLength: 64 };
-const SCOPE: JsonSchema = {
+const NAME = nonBlank(100);
+const POLICY = { type: ["string", "null"], maxLength: 64 } as const satisfies JsonSchema;
+const SCOPE = {
   type: "object",
   required: ["actions"],
   additionalProperties: false,
@@ -65,25 +68,19 @@ const SCOPE: JsonSchema = {
       description: "names of actions; refund.* for all that begin with refund., * for every one",
     },
   },
-};
+} as const satisfies JsonSchema;
 
-const NEW_AGENT: JsonSchema = {
+const NEW_AGENT = {
   type: "object",
   required: ["name", "scope"],
   additionalProperties: false,
   properties: { name: NAME, policy_id: POLICY, scope: SCOPE },
-};
-const CHANGES: JsonSchema = {
+} as const satisfies JsonSchema;
+const CHANGES = {
   type: "object",
   additionalProperties: false,
   properties: { name: NAME, policy_id: POLICY, scope: SCOPE },
-};
-const SUSPENSION: JsonSchema = {
-  type: "object",
-  required: ["reason"],
-  additionalProperties: false,
-  properties: { reason: nonBlank(500) },
-};
+} as const satisfies JsonSchema;
 
 const SHOWN = {
   id: { type: "string" },
@@ -165,11 +162,10 @@ const issue = async ({ aggregates }: AgentsDeps, call: Call, agentId: string, { 
   await aggregates.handle(apiKey, apiKeyStream(key_id), command, { ...call.envelope, commandId: `issue-${key_id}` });
 };
 
-const register: Handle = (deps) => async (call) => {
+const register: Handle<{ body: typeof NEW_AGENT }> = (deps) => async (call) => {
   const { envelope, principal } = call;
   const { account } = principal;
-  // The route's schema has checked the shape.
-  const { name: given, policy_id = null, scope } = call.body as NewAgent;
+  const { name: given, policy_id = null, scope } = call.body;
   const settings = { name: given.trim(), policy_id, scope: { actions: scope.actions } };
   const wrong = await settingsProblem(deps, account, settings);
   if (wrong !== null) return wrong;
@@ -190,8 +186,8 @@ const register: Handle = (deps) => async (call) => {
 };
 
 /** The caller's own agent as its stream has it; null for any other id. */
-const own = async ({ aggregates }: AgentsDeps, { principal, params }: Call): Promise<PresentAgent | null> => {
-  const { id = "" } = params;
+const own = async ({ aggregates }: AgentsDeps, { principal, params }: Call<OfOne>): Promise<PresentAgent | null> => {
+  const { id } = params;
   if (!ID.test(id)) return null;
   const { state } = await aggregates.load(agentDecider, agentStream(id));
   return state.phase === "present" && state.account === principal.account ? state : null;
@@ -200,7 +196,7 @@ const own = async ({ aggregates }: AgentsDeps, { principal, params }: Call): Pro
 /** The agent for the decision whether a change of it weakens a control. */
 const controlled = ({ agentId: id, settings: base }: PresentAgent) => ({ kind: "agent", id, base }) as const;
 
-const get: Handle = (deps) => async (call) => {
+const get: Handle<OfOne> = (deps) => async (call) => {
   const it = await own(deps, call);
   return it === null ? notFound() : { status: 200, body: showPresent(it) };
 };
@@ -220,8 +216,8 @@ const list: Handle =
 type Change = Parameters<typeof agentDecider.decide>[0];
 
 /** Gives a command to the caller's own agent. `authorized`: the agent as it was when the change of it was authorized. */
-const handled = async (deps: AgentsDeps, call: Call, command: Change, authorized?: PresentAgent) => {
-  const { id = "" } = call.params;
+const handled = async (deps: AgentsDeps, call: Call<OfOne>, command: Change, authorized?: PresentAgent) => {
+  const { id } = call.params;
   if (!ID.test(id)) return notFound();
   // An agent that is gone is refused as such.
   const decider = onlyWhile(
@@ -235,7 +231,7 @@ const handled = async (deps: AgentsDeps, call: Call, command: Change, authorized
 /** As `handled`, and shows the agent as it then is. */
 const changed = async (
   deps: AgentsDeps,
-  call: Call,
+  call: Call<OfOne>,
   command: Change,
   authorized?: PresentAgent,
 ): Promise<Answer | Problem> => {
@@ -245,10 +241,9 @@ const changed = async (
   return { status: 200, body: showPresent(done.state), ...positionOf(done) };
 };
 
-const change: Handle = (deps) => async (call) => {
+const change: Handle<{ body: typeof CHANGES; params: "id" }> = (deps) => async (call) => {
   const { account } = call.principal;
-  // The route's schema has checked the shape.
-  const body = call.body as Partial<NewAgent>;
+  const { body } = call;
   const changes = body.name === undefined ? body : { ...body, name: body.name.trim() };
   const it = await own(deps, call);
   if (it === null) return notFound();
@@ -261,7 +256,7 @@ const change: Handle = (deps) => async (call) => {
   return changed(deps, call, command, it);
 };
 
-const rotate: Handle = (deps) => async (call) => {
+const rotate: Handle<OfOne> = (deps) => async (call) => {
   const { account } = call.principal;
   const it = await own(deps, call);
   if (it === null) return notFound();
@@ -274,17 +269,16 @@ const rotate: Handle = (deps) => async (call) => {
   return { status: 200, body: { key, last4: of.last4 }, ...positionOf(done) };
 };
 
-const suspend: Handle = (deps) => (call) => {
-  // The route's schema has checked the shape.
-  const { reason } = call.body as { readonly reason: string };
+const suspend: Handle<{ body: typeof REASON_BODY; params: "id" }> = (deps) => (call) => {
+  const { reason } = call.body;
   const { account } = call.principal;
   return changed(deps, call, { type: "SuspendAgent", account, reason: reason.trim(), at: call.envelope.at });
 };
 
-const resume: Handle = (deps) => (call) =>
+const resume: Handle<OfOne> = (deps) => (call) =>
   changed(deps, call, { type: "ResumeAgent", account: call.principal.account, at: call.envelope.at });
 
-const remove: Handle = (deps) => async (call) => {
+const remove: Handle<OfOne> = (deps) => async (call) => {
   const { account } = call.principal;
   const it = await own(deps, call);
   if (it === null) return notFound();
@@ -292,12 +286,12 @@ const remove: Handle = (deps) => async (call) => {
   if (refused !== null) return refused;
   const done = await handled(deps, call, { type: "DeleteAgent", account, at: call.envelope.at });
   if ("problem" in done) return done;
-  await deps.slots.free("agents", account, call.params.id ?? "");
+  await deps.slots.free("agents", account, call.params.id);
   return { status: 204, ...positionOf(done) };
 };
 
 export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
-  {
+  route({
     method: "POST",
     path: "/v1/agents",
     who: ADMINS,
@@ -307,8 +301,8 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
     problems: ["not-found", "conflict", "limit-reached", "person-required"],
     answers: { 201: CREATED },
     handle: register(deps),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/agents",
     who: READERS,
@@ -318,8 +312,8 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
     answers: { 200: listOf(AGENT) },
     reads: [agents.schema.name],
     handle: list(deps),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/agents/{id}",
     who: READERS,
@@ -327,8 +321,8 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
     tag: "agents",
     answers: { 200: AGENT },
     handle: get(deps),
-  },
-  {
+  }),
+  route({
     method: "PATCH",
     path: "/v1/agents/{id}",
     who: ADMINS,
@@ -338,8 +332,8 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
     problems: ["conflict", "person-required", "too-few-approvers", "limit-reached"],
     answers: { 200: AGENT, 202: HELD_CHANGE },
     handle: change(deps),
-  },
-  {
+  }),
+  route({
     method: "DELETE",
     path: "/v1/agents/{id}",
     who: ADMINS,
@@ -348,8 +342,8 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
     problems: ["conflict", "person-required"],
     answers: { 204: null },
     handle: remove(deps),
-  },
-  {
+  }),
+  route({
     method: "POST",
     path: "/v1/agents/{id}/key",
     who: ADMINS,
@@ -358,19 +352,19 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
     problems: ["conflict", "person-required"],
     answers: { 200: ROTATED },
     handle: rotate(deps),
-  },
-  {
+  }),
+  route({
     method: "POST",
     path: "/v1/agents/{id}/suspend",
     who: ADMINS,
     summary: "Suspend an agent: its requests are refused until it is resumed",
     tag: "agents",
-    body: SUSPENSION,
+    body: REASON_BODY,
     problems: ["conflict"],
     answers: { 200: AGENT },
     handle: suspend(deps),
-  },
-  {
+  }),
+  route({
     method: "POST",
     path: "/v1/agents/{id}/resume",
     who: ADMINS,
@@ -379,5 +373,5 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
     problems: ["conflict"],
     answers: { 200: AGENT },
     handle: resume(deps),
-  },
+  }),
 ];

@@ -11,7 +11,12 @@ export const WAIT_MS = 10_000;
 const RUN_ID_LENGTH_MAX = 128;
 const DEPTH = "countersign-depth";
 
-export const WAITING: JsonSchema = { type: "integer", minimum: 0, maximum: WAIT_MS_MAX };
+const WAITING = { type: "integer", minimum: 0, maximum: WAIT_MS_MAX } as const satisfies JsonSchema;
+
+/** The query of a read that may wait. */
+export const WAIT_QUERY = {
+  wait_ms: { ...WAITING, default: 0, description: "How long to wait for the end" },
+} as const satisfies Record<string, JsonSchema>;
 
 /** Members of the body. */
 export const ASKING = {

@@ -2,18 +2,17 @@ import { ACTION_NAME_MAX } from "../../../domain/action/name.ts";
 import { delivery } from "../../../domain/delivery/decider.ts";
 import type { Delivery } from "../../../domain/delivery/state.ts";
 import { EUR_MAX, eurOf, microOf } from "../../../domain/gate/cost.ts";
-import type { Json } from "../../../domain/json.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { executionAnswer, hasEnded } from "../../execute/answer.ts";
 import type { Execute } from "../../execute/executing.ts";
 import type { Outcomes } from "../../execute/outcomes.ts";
 import { untilEndedOrHeld } from "../../execute/until-ended.ts";
-import { type JsonSchema, positionOf, type Route } from "../../http/route.ts";
+import { type Handler, type Input, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
 import { GATE_PROBLEMS } from "../../http/route-problems.ts";
 import { isEventId } from "../../streams/event-id.ts";
 import { notFound } from "../../streams/problems.ts";
 import { foldStream, latestOf } from "../../streams/run-command.ts";
-import { ASKING, DEPTH_HEADER, depthOf, invalidAsk, RESULT, WAIT_MS, WAITING } from "./asking.ts";
+import { ASKING, DEPTH_HEADER, depthOf, invalidAsk, RESULT, WAIT_MS, WAIT_QUERY } from "./asking.ts";
 
 export type ExecuteRoutesDeps = {
   readonly log: EventLog;
@@ -21,17 +20,9 @@ export type ExecuteRoutesDeps = {
   readonly outcomes: Pick<Outcomes<Delivery>, "wait">;
 };
 
-type Handle = (deps: ExecuteRoutesDeps) => Route["handle"];
+type Handle<I extends Input = object> = (deps: ExecuteRoutesDeps) => Handler<I>;
 
-type Asked = {
-  readonly action: string;
-  readonly payload: Json;
-  readonly run_id?: string;
-  readonly cost_eur?: number;
-  readonly wait_ms?: number;
-};
-
-const BODY: JsonSchema = {
+const BODY = {
   type: "object",
   required: ["action", "payload"],
   additionalProperties: false,
@@ -46,7 +37,7 @@ const BODY: JsonSchema = {
     },
     ...ASKING,
   },
-};
+} as const satisfies JsonSchema;
 
 const STATUSES = ["queued", "retrying", "held", "delivered", "failed", "blocked", "rejected", "expired", "cancelled"];
 
@@ -78,12 +69,11 @@ const exactMicro = (eur: number): number | null => {
 
 const heldFor = (state: Delivery): string | null => (state.phase === "held" ? state.approval.approval_id : null);
 
-const execute: Handle =
+const execute: Handle<{ body: typeof BODY }> =
   ({ log, execute, outcomes }) =>
   async (call) => {
     const { principal, envelope, key } = call;
-    // The route's schema has checked the shape, and the table that there is a key.
-    const { action, payload, run_id: runId = null, cost_eur, wait_ms: waitMs = WAIT_MS } = call.body as Asked;
+    const { action, payload, run_id: runId = null, cost_eur, wait_ms: waitMs = WAIT_MS } = call.body;
     const costMicro = cost_eur === undefined ? null : exactMicro(cost_eur);
     if (cost_eur !== undefined && costMicro === null) return invalidAsk("/cost_eur", "must have at most 6 decimals");
     const depth = depthOf(call);
@@ -105,10 +95,10 @@ const execute: Handle =
     };
   };
 
-const show: Handle =
+const show: Handle<{ query: typeof WAIT_QUERY; params: "event_id" }> =
   ({ log, outcomes }) =>
   async ({ principal, params, query, closing: signal }) => {
-    const { event_id: id = "" } = params;
+    const { event_id: id } = params;
     if (!isEventId(id)) return notFound();
     const known = await foldStream(log, delivery, `delivery-${id}`);
     const { state } = known;
@@ -116,7 +106,7 @@ const show: Handle =
     const { kind, id: originId } = request?.origin ?? {};
     // Agents' ids are unique: another account's agent is another one.
     if (request === null || kind !== "agent" || originId !== principal.id) return notFound();
-    const waitMs = Number(query.wait_ms ?? 0);
+    const { wait_ms: waitMs } = query;
     const { account } = principal;
     const seen = await outcomes.wait(id, known, { account, isEnough: hasEnded, waitMs, signal });
     return executionAnswer(log, id, seen.state);
@@ -125,7 +115,7 @@ const show: Handle =
 const AGENTS = { agent: true } as const;
 
 export const executeRoutes = (deps: ExecuteRoutesDeps): readonly Route[] => [
-  {
+  route({
     method: "POST",
     path: "/v1/execute",
     who: AGENTS,
@@ -138,16 +128,16 @@ export const executeRoutes = (deps: ExecuteRoutesDeps): readonly Route[] => [
     answersRepeats: true,
     waits: true,
     handle: execute(deps),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/executions/{event_id}",
     who: AGENTS,
     summary: "Show an execution of this agent",
     tag: "agents",
-    query: { wait_ms: { ...WAITING, default: 0, description: "How long to wait for the end" } },
+    query: WAIT_QUERY,
     answers: ANSWERS,
     waits: true,
     handle: show(deps),
-  },
+  }),
 ];

@@ -7,20 +7,20 @@ const COMMENT_LENGTH_MAX = 1_000;
 /** A digest is 64 characters; whatever else is sent is another digest. */
 const DIGEST_LENGTH_MAX = 128;
 
-const DIGEST: JsonSchema = {
+const DIGEST = {
   type: "string",
   minLength: 1,
   maxLength: DIGEST_LENGTH_MAX,
   description: "`digest` of the approval as it was shown",
-};
+} as const satisfies JsonSchema;
 
-const SHOWN_DIGEST: JsonSchema = {
+const SHOWN_DIGEST = {
   ...DIGEST,
   description:
     "`shown_digest` of the approval as it was shown to you; left out, the record says that it was not stated",
-};
+} as const satisfies JsonSchema;
 
-export const APPROVE_BODY: JsonSchema = {
+export const APPROVE_BODY = {
   type: "object",
   required: ["digest"],
   additionalProperties: false,
@@ -29,9 +29,9 @@ export const APPROVE_BODY: JsonSchema = {
     shown_digest: SHOWN_DIGEST,
     comment: { type: "string", maxLength: COMMENT_LENGTH_MAX },
   },
-};
+} as const satisfies JsonSchema;
 
-export const REJECT_BODY: JsonSchema = {
+export const REJECT_BODY = {
   type: "object",
   required: ["digest", "comment"],
   additionalProperties: false,
@@ -40,7 +40,7 @@ export const REJECT_BODY: JsonSchema = {
     shown_digest: SHOWN_DIGEST,
     comment: { ...nonBlank(COMMENT_LENGTH_MAX), description: "Why" },
   },
-};
+} as const satisfies JsonSchema;
 
 const REQUESTER: JsonSchema = {
   type: "object",

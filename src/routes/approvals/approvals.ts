@@ -16,11 +16,15 @@ import {
   type Answer,
   type Call,
   calledBy,
+  type Handler,
   hasRole,
+  type Input,
+  type JsonSchema,
   type Principal,
   positionOf,
   READERS,
   type Route,
+  route,
 } from "../../http/route.ts";
 import type { Envelope } from "../../streams/envelope.ts";
 import { notFound, type Problem, problem } from "../../streams/problems.ts";
@@ -39,10 +43,16 @@ export type ApprovalsDeps = DetailDeps &
     readonly calls: Pick<CountedCalls, "payloadRead">;
   };
 
-type Handle = (deps: ApprovalsDeps) => Route["handle"];
-type VoteBody = { readonly digest: string; readonly shown_digest?: string; readonly comment?: string };
+type Handle<I extends Input = object> = (deps: ApprovalsDeps) => Handler<I>;
+type OfOne = { readonly params: "id" };
+/** The two bodies differ in whether there has to be a comment. */
+type Voting = OfOne & { readonly body: typeof APPROVE_BODY };
 
 const VIEW = approvals.schema.name;
+const LIST_QUERY = {
+  status: { enum: APPROVAL_STATUSES, description: "Only approvals with this status" },
+  ...LISTING_QUERY,
+} as const satisfies Record<string, JsonSchema>;
 
 /** Names the approval to decide instead where one was asked for. */
 const alreadyDecided = (state: Approval): Problem => {
@@ -86,7 +96,7 @@ const shownTo = async (
   return { status: 200, ...detail.answer, ...positionOf({ position: latestOf(done, detail.position) }) };
 };
 
-const get: Handle = (deps) => async (call) => {
+const get: Handle<OfOne> = (deps) => async (call) => {
   const it = await ownApproval(deps, call);
   if (it === null) return notFound();
   const shown = await shownTo(deps, call, it);
@@ -96,13 +106,13 @@ const get: Handle = (deps) => async (call) => {
   return answer;
 };
 
-const list: Handle =
+const list: Handle<{ query: typeof LIST_QUERY }> =
   ({ views }) =>
   async ({ principal, query, envelope }) => {
     const { status } = query;
     const where = [
       { field: "account", is: "=", value: principal.account },
-      ...(status === undefined ? [] : [{ field: "status", is: "=", value: String(status) } as const]),
+      ...(status === undefined ? [] : [{ field: "status", is: "=", value: status } as const]),
     ] as const;
     const sort = { field: "requested_at", order: "desc" } as const;
     // What the view's own projection has put.
@@ -148,19 +158,18 @@ const doApproved = async (deps: ApprovalsDeps, { request }: RequestedApproval, e
 };
 
 const vote =
-  (decision: Vote["decision"]): Handle =>
+  (decision: Vote["decision"]): Handle<Voting> =>
   (deps) =>
   async (call) => {
     const { principal, params, envelope } = call;
-    const { id = "" } = params;
+    const { id } = params;
     if (!isApprovalId(id)) return notFound();
     // A body may be half a minute under way: who has lost the role or the session meanwhile decides nothing.
     if (principal.kind !== "member" || !(await call.isStillAllowed())) {
       return problem("forbidden", "Only a person with a session and the role approver decides.");
     }
     const { at } = envelope;
-    // The route's schema has checked the shape.
-    const { digest, shown_digest: stated, comment = "" } = call.body as VoteBody;
+    const { digest, shown_digest: stated, comment = "" } = call.body;
     const it = await ownApproval(deps, call);
     if (it === null) return notFound();
     const hindrance = decision === "approve" ? await approvalHindrance(deps, it, envelope) : null;
@@ -199,7 +208,7 @@ const mayReveal = async (deps: ApprovalsDeps, it: RequestedApproval, principal: 
   );
 };
 
-const reveal: Handle = (deps) => async (call) => {
+const reveal: Handle<OfOne> = (deps) => async (call) => {
   const { principal, params, envelope } = call;
   const it = await ownApproval(deps, call);
   if (it === null) return notFound();
@@ -214,7 +223,7 @@ const reveal: Handle = (deps) => async (call) => {
     return problem("forbidden", "The policy does not let your role reveal the fields that it hides: ask an admin.");
   }
   const command = { type: "RevealHiddenFields", account, member_id, hidden, at } as const;
-  const done = await deps.aggregates.handle(approval, approvalStream(params.id ?? ""), command, envelope);
+  const done = await deps.aggregates.handle(approval, approvalStream(params.id), command, envelope);
   if (done.outcome === "rejected") return PROBLEM_OF[done.rejection](done.state);
   if (done.state.phase !== "requested") return notFound();
   return shownTo(deps, call, done.state, { hidden: [], done: done.position });
@@ -224,21 +233,18 @@ const reveal: Handle = (deps) => async (call) => {
 const DECIDES = { session: "approver" } as const;
 
 export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
-  {
+  route({
     method: "GET",
     path: "/v1/approvals",
     who: READERS,
     summary: "List the approvals, newest first",
     tag: "approvals",
-    query: {
-      status: { enum: APPROVAL_STATUSES, description: "Only approvals with this status" },
-      ...LISTING_QUERY,
-    },
+    query: LIST_QUERY,
     answers: { 200: listOf(APPROVAL) },
     reads: [VIEW],
     handle: list(deps),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/approvals/{id}",
     who: READERS,
@@ -248,8 +254,8 @@ export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
     answers: { 200: APPROVAL_DETAIL },
     reads: [VIEW],
     handle: get(deps),
-  },
-  {
+  }),
+  route({
     method: "POST",
     path: "/v1/approvals/{id}/approve",
     who: DECIDES,
@@ -259,8 +265,8 @@ export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
     problems: ["digest-mismatch", "already-decided", "expired", "self-approval", "conflict", "payload-damaged"],
     answers: { 200: APPROVAL_DETAIL },
     handle: vote("approve")(deps),
-  },
-  {
+  }),
+  route({
     method: "POST",
     path: "/v1/approvals/{id}/reject",
     who: DECIDES,
@@ -270,8 +276,8 @@ export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
     problems: ["digest-mismatch", "already-decided", "expired", "self-approval", "conflict", "payload-damaged"],
     answers: { 200: APPROVAL_DETAIL },
     handle: vote("reject")(deps),
-  },
-  {
+  }),
+  route({
     method: "POST",
     path: "/v1/approvals/{id}/reveal",
     who: { session: "viewer" },
@@ -282,5 +288,5 @@ export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
     problems: ["already-decided", "expired", "conflict"],
     answers: { 200: APPROVAL_DETAIL },
     handle: reveal(deps),
-  },
+  }),
 ];

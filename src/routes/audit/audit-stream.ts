@@ -14,7 +14,7 @@ import { recordCounts } from "../../feed/record-counts.ts";
 import { VIEW_WAIT_MS } from "../../http/limits.ts";
 import { invalid } from "../../http/listing.ts";
 import type { PositionText } from "../../http/position-text.ts";
-import type { Answer, Call, Route } from "../../http/route.ts";
+import { type Answer, type Call, type Handler, type JsonSchema, type Route, route } from "../../http/route.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
 import type { ViewProgress } from "../../views/view-progress.ts";
@@ -40,6 +40,15 @@ export type AuditStreamDeps = {
 };
 
 const VIEW = audit.schema.name;
+const QUERY = {
+  from_index: {
+    type: "integer",
+    minimum: 0,
+    description: "Begin with the record of this index, 0 being the first. Left out: with the next one to come.",
+  },
+} as const satisfies Record<string, JsonSchema>;
+type Following = { readonly query: typeof QUERY };
+
 const RETRY_AFTER_S = 10;
 const LAST_EVENT_ID = "last-event-id";
 const INDEX_IN_ID = /^(\d{1,12})-/;
@@ -94,13 +103,12 @@ const resumed = async (deps: AuditStreamDeps, account: string, id: string): Prom
 
 const beginOf = async (
   deps: AuditStreamDeps,
-  { principal: { account }, headers, query }: Call,
+  { principal: { account }, headers, query }: Call<Following>,
   count: number,
 ): Promise<Begin | Problem> => {
   const id = headers[LAST_EVENT_ID];
   if (id !== undefined) return resumed(deps, account, id);
-  // The route's schema has checked the shape.
-  const asked = query.from_index as number | undefined;
+  const { from_index: asked } = query;
   const next = asked ?? count;
   // The view may not have folded yet what was recorded, and answered for, before the stream was asked for.
   const newerThan = asked === undefined ? await deps.log.head() : null;
@@ -148,12 +156,12 @@ const STREAM_HEADERS = {
   "x-accel-buffering": "no",
 };
 
-const follow = (deps: AuditStreamDeps): Route["handle"] => {
+const follow = (deps: AuditStreamDeps): Handler<Following> => {
   const limits = { ...AUDIT_STREAM_LIMITS, ...deps.limits };
   const open = slots(limits);
   const counts = recordCounts(deps.views, deps.progress, deps.onError);
 
-  const answer = async (call: Call): Promise<Answer | Problem> => {
+  const answer = async (call: Call<Following>): Promise<Answer | Problem> => {
     const { account } = call.principal;
     const count = await countOf(deps, account);
     const begin = await beginOf(deps, call, count);
@@ -192,19 +200,13 @@ const follow = (deps: AuditStreamDeps): Route["handle"] => {
 };
 
 export const auditStreamRoutes = (deps: AuditStreamDeps): readonly Route[] => [
-  {
+  route({
     method: "GET",
     path: "/v1/audit/stream",
     who: { session: "auditor", key: "auditor" },
     summary: "Follow the account's records as server-sent events",
     tag: "audit",
-    query: {
-      from_index: {
-        type: "integer",
-        minimum: 0,
-        description: "Begin with the record of this index, 0 being the first. Left out: with the next one to come.",
-      },
-    },
+    query: QUERY,
     headers: {
       [LAST_EVENT_ID]: {
         type: "string",
@@ -223,5 +225,5 @@ export const auditStreamRoutes = (deps: AuditStreamDeps): readonly Route[] => [
     produces: "text/event-stream",
     reads: [VIEW],
     handle: follow(deps),
-  },
+  }),
 ];

@@ -1,3 +1,4 @@
+import { defined } from "../../../domain/defined.ts";
 import type { JsonObject } from "../../../domain/json.ts";
 import type { PersonalValue } from "../../../domain/personal/events.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
@@ -10,7 +11,7 @@ import { searchAudit } from "../../audit/search.ts";
 import { commitmentsIn, type PersonalData } from "../../erasure/personal-data.ts";
 import { BYTES_REMOVED, object, REASON_BODY, text, time } from "../../http/json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
-import { type JsonSchema, positionOf, type Route } from "../../http/route.ts";
+import { type Handler, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
 import { TIME_RANGE_QUERY, timeRangeOf } from "../../http/time-range.ts";
 import { notFound } from "../../streams/problems.ts";
 
@@ -22,14 +23,10 @@ export type AuditDeps = {
 
 const VIEW = audit.schema.name;
 const TEXT_LENGTH_MAX = 512;
-const searched = (description: string): JsonSchema => ({
-  type: "string",
-  minLength: 1,
-  maxLength: TEXT_LENGTH_MAX,
-  description,
-});
+const searched = (description: string) =>
+  ({ type: "string", minLength: 1, maxLength: TEXT_LENGTH_MAX, description }) as const satisfies JsonSchema;
 
-const QUERY: Readonly<Record<string, JsonSchema>> = {
+const QUERY = {
   ...TIME_RANGE_QUERY,
   type: searched("Only records of this type, as EventAdmitted"),
   actor: searched("Only what this member, key, source or system part did"),
@@ -37,7 +34,7 @@ const QUERY: Readonly<Record<string, JsonSchema>> = {
   stream: searched("Only records of this stream: its name, or the id in it"),
   order: { enum: ["asc", "desc"], description: "Newest first unless `asc`" },
   ...LISTING_QUERY,
-};
+} as const satisfies Record<string, JsonSchema>;
 
 const RECORD: JsonSchema = {
   type: "object",
@@ -115,23 +112,19 @@ const shown = async ({ log, personal }: AuditDeps, record: AuditDocument) => {
 
 const isIndex = (value: unknown): value is number => Number.isSafeInteger(value);
 
-const optional = (name: string, value: unknown) => (value === undefined ? {} : { [name]: String(value) });
-
 const search =
-  (deps: AuditDeps): Route["handle"] =>
+  (deps: AuditDeps): Handler<{ query: typeof QUERY }> =>
   async ({ principal, query }) => {
     const { views, log } = deps;
+    const { type, actor, subject, stream, order = "desc" } = query;
     const range = timeRangeOf(query);
     if ("problem" in range) return range;
     const filter = {
       account: principal.account,
       ...range,
-      ...optional("type", query.type),
-      ...optional("actor", query.actor),
-      ...optional("subject", query.subject),
-      ...optional("stream", query.stream),
-      order: query.order === "asc" ? "asc" : "desc",
-    } as const;
+      ...defined({ type, actor, subject, stream }),
+      order,
+    };
     const records: Pick<ViewStore, "page"> = {
       async page(_view, { after, limit }) {
         const seen = after?.value ?? null;
@@ -152,10 +145,9 @@ const search =
 const ERASED = object({ id: text, erased_at: time, bytes_removed: BYTES_REMOVED });
 
 const eraseOne =
-  ({ log, personal }: AuditDeps): Route["handle"] =>
-  async ({ params: { id = "" }, body, envelope }) => {
-    // The route's schema has checked the shape.
-    const { reason } = body as { readonly reason: string };
+  ({ log, personal }: AuditDeps): Handler<{ body: typeof REASON_BODY; params: "id" }> =>
+  async ({ params: { id }, body, envelope }) => {
+    const { reason } = body;
     const ran = await personal.erase(id, reason, envelope);
     if (ran === null || ran.outcome === "rejected") return notFound();
     const { erasedAt } = ran.known.state;
@@ -163,7 +155,7 @@ const eraseOne =
   };
 
 export const auditRoutes = (deps: AuditDeps): readonly Route[] => [
-  {
+  route({
     method: "GET",
     path: "/v1/audit",
     who: { session: "auditor", key: "auditor" },
@@ -173,8 +165,8 @@ export const auditRoutes = (deps: AuditDeps): readonly Route[] => [
     answers: { 200: listOf(RECORD) },
     reads: [VIEW],
     handle: search(deps),
-  },
-  {
+  }),
+  route({
     method: "DELETE",
     path: "/v1/audit/personal/{id}",
     who: { session: "owner" },
@@ -183,5 +175,5 @@ export const auditRoutes = (deps: AuditDeps): readonly Route[] => [
     body: REASON_BODY,
     answers: { 200: ERASED },
     handle: eraseOne(deps),
-  },
+  }),
 ];

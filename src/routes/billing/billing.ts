@@ -8,7 +8,7 @@ import { sources } from "../../../projections/sources.ts";
 import { type UsageDocument, usage, usageId } from "../../../projections/usage.ts";
 import { sourcesInUse } from "../../billing/notices.ts";
 import { integer, number, object, time } from "../../http/json-schema.ts";
-import { type JsonSchema, READERS, type Route } from "../../http/route.ts";
+import { type JsonSchema, READERS, type Route, route } from "../../http/route.ts";
 
 export type BillingDeps = {
   readonly views: Pick<ViewStore, "get" | "count">;
@@ -80,7 +80,7 @@ const summary =
   };
 
 export const billingRoutes = (deps: BillingDeps): readonly Route[] => [
-  {
+  route({
     method: "GET",
     path: "/v1/billing/summary",
     who: READERS,
@@ -89,5 +89,5 @@ export const billingRoutes = (deps: BillingDeps): readonly Route[] => [
     answers: { 200: SUMMARY },
     reads: [usage.schema.name, sources.schema.name],
     handle: summary(deps),
-  },
+  }),
 ];

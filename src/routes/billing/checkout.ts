@@ -10,7 +10,7 @@ import { following } from "../../billing/following.ts";
 import { noticesFor, PAID, sourcesInUse } from "../../billing/notices.ts";
 import type { RecordCall } from "../../calls/call-records.ts";
 import { time } from "../../http/json-schema.ts";
-import { type Call, type JsonSchema, positionOf, type Route } from "../../http/route.ts";
+import { type Call, type Handler, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
 
@@ -27,14 +27,15 @@ export type CheckoutDeps = {
 const URL_LENGTH_MAX = 2_048;
 
 const url: JsonSchema = { type: "string", format: "uri" };
-const address = (description: string): JsonSchema => ({
-  type: "string",
-  minLength: 1,
-  maxLength: URL_LENGTH_MAX,
-  description: `http or https: ${description}`,
-});
+const address = (description: string) =>
+  ({
+    type: "string",
+    minLength: 1,
+    maxLength: URL_LENGTH_MAX,
+    description: `http or https: ${description}`,
+  }) as const satisfies JsonSchema;
 
-const START_BODY: JsonSchema = {
+const START_BODY = {
   type: "object",
   required: ["plan"],
   additionalProperties: false,
@@ -43,13 +44,13 @@ const START_BODY: JsonSchema = {
     success_url: address("where the person goes when all is done"),
     cancel_url: address("where they go who turn back"),
   },
-};
+} as const satisfies JsonSchema;
 
-const PORTAL_BODY: JsonSchema = {
+const PORTAL_BODY = {
   type: "object",
   additionalProperties: false,
   properties: { return_url: address("where the portal leads back to") },
-};
+} as const satisfies JsonSchema;
 
 const STARTED: JsonSchema = {
   type: "object",
@@ -166,14 +167,9 @@ const samePlan = (wanted: Plan["name"], { scheduled }: Subscription, at: string)
 };
 
 const start =
-  (deps: CheckoutDeps): Route["handle"] =>
+  (deps: CheckoutDeps): Handler<{ body: typeof START_BODY }> =>
   async (call) => {
-    // The route's schema has checked the shape.
-    const body = call.body as {
-      readonly plan: Plan["name"];
-      readonly success_url?: string;
-      readonly cancel_url?: string;
-    };
+    const { body } = call;
     const addresses = addressesIn(body, ["success_url", "cancel_url"]);
     if ("problem" in addresses) return addresses;
     const { account } = call.principal;
@@ -195,10 +191,9 @@ const start =
   };
 
 const portal =
-  (deps: CheckoutDeps): Route["handle"] =>
+  (deps: CheckoutDeps): Handler<{ body: typeof PORTAL_BODY }> =>
   async (call) => {
-    // As above.
-    const addresses = addressesIn(call.body as { readonly return_url?: string }, ["return_url"]);
+    const addresses = addressesIn(call.body, ["return_url"]);
     if ("problem" in addresses) return addresses;
     const subscription = asKnownTo(deps.provider, await deps.subscriptionOf(call.principal.account));
     const page = await deps.provider.portal(payerOf(call, subscription), addresses.return_url);
@@ -209,7 +204,7 @@ const portal =
   };
 
 export const checkoutRoutes = (deps: CheckoutDeps): readonly Route[] => [
-  {
+  route({
     method: "POST",
     path: "/v1/billing/checkout/start",
     who: { session: "admin" },
@@ -219,8 +214,8 @@ export const checkoutRoutes = (deps: CheckoutDeps): readonly Route[] => [
     problems: ["conflict", "not-found"],
     answers: { 200: STARTED },
     handle: start(deps),
-  },
-  {
+  }),
+  route({
     method: "POST",
     path: "/v1/billing/portal",
     who: { session: "admin" },
@@ -231,5 +226,5 @@ export const checkoutRoutes = (deps: CheckoutDeps): readonly Route[] => [
     problems: ["conflict", "not-found"],
     answers: { 200: OPENED },
     handle: portal(deps),
-  },
+  }),
 ];

@@ -1,18 +1,23 @@
 import { bundleErasure } from "../../../domain/bundle/erasure.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { eraseBundle } from "../../erasure/erasures.ts";
+import type { REASON_BODY } from "../../http/json-schema.ts";
 import { type Answer, type Call, positionOf } from "../../http/route.ts";
 import { bundleStream, isBundleId } from "../../streams/bundle-id.ts";
 import { notFound, type Problem, problem } from "../../streams/problems.ts";
 import { foldStream } from "../../streams/run-command.ts";
 
-type Reason = { readonly reason: string };
+type Erasing = { readonly body: typeof REASON_BODY };
 
 /** `erasedAt`: ISO-8601 UTC. */
 export type BundleErased = { readonly erasedAt: string | null; readonly written: Pick<Answer, "position"> };
 
 /** Erases the bundle's own payload, and all that the steps and their undos were sent and answered. */
-export const eraseOwnBundle = async (log: EventLog, id: string, call: Call): Promise<BundleErased | Problem> => {
+export const eraseOwnBundle = async (
+  log: EventLog,
+  id: string,
+  call: Call<Erasing>,
+): Promise<BundleErased | Problem> => {
   if (!isBundleId(id)) return notFound();
   let owner: string | null = null;
   const known = await foldStream(log, bundleErasure, bundleStream(id), {
@@ -21,8 +26,7 @@ export const eraseOwnBundle = async (log: EventLog, id: string, call: Call): Pro
     },
   });
   if (owner !== call.principal.account) return notFound();
-  // The route's schema has checked the shape.
-  const { reason } = call.body as Reason;
+  const { reason } = call.body;
   const ran = await eraseBundle(log, id, known, { reason, at: call.envelope.at }, call.envelope);
   if (ran.outcome === "rejected") {
     if (ran.rejection === "absent") return notFound();
@@ -31,8 +35,11 @@ export const eraseOwnBundle = async (log: EventLog, id: string, call: Call): Pro
   return { erasedAt: ran.known.state.erasedAt, written: positionOf(ran) };
 };
 
-export const eraseBundlePayload = async (log: EventLog, call: Call): Promise<Answer | Problem> => {
-  const { id = "" } = call.params;
+export const eraseBundlePayload = async (
+  log: EventLog,
+  call: Call<Erasing & { readonly params: "id" }>,
+): Promise<Answer | Problem> => {
+  const { id } = call.params;
   const erased = await eraseOwnBundle(log, id, call);
   if ("problem" in erased) return erased;
   const body = { bundle_id: id, erased_at: erased.erasedAt, bytes_removed: log.bytesRemoved };

@@ -9,7 +9,7 @@ const NAME_LENGTH_MAX = 100;
 const REASON_LENGTH_MAX = 500;
 const COMMENT_LENGTH_MAX = 1_000;
 
-export const BUNDLE_BODY: JsonSchema = {
+export const BUNDLE_BODY = {
   type: "object",
   required: ["steps"],
   additionalProperties: false,
@@ -37,22 +37,22 @@ export const BUNDLE_BODY: JsonSchema = {
     },
     ...ASKING,
   },
-};
+} as const satisfies JsonSchema;
 
-export const CANCEL_BODY: JsonSchema = {
+export const CANCEL_BODY = {
   type: "object",
   additionalProperties: false,
   properties: { reason: nonBlank(REASON_LENGTH_MAX) },
-};
+} as const satisfies JsonSchema;
 
-export const RESOLVE_BODY: JsonSchema = {
+export const RESOLVE_BODY = {
   type: "object",
   required: ["comment"],
   additionalProperties: false,
   properties: {
     comment: { ...nonBlank(COMMENT_LENGTH_MAX), description: "How it was undone" },
   },
-};
+} as const satisfies JsonSchema;
 
 const step = {
   index: { type: "integer", description: "Its place: 0, 1, 2 …" },

@@ -1,7 +1,6 @@
 import type { BundleCommand, BundleRejection } from "../../../domain/bundle/commands.ts";
 import { bundle } from "../../../domain/bundle/decider.ts";
 import type { Bundle } from "../../../domain/bundle/state.ts";
-import type { Json } from "../../../domain/json.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { type BundleDocument, bundles } from "../../../projections/bundles.ts";
@@ -15,13 +14,24 @@ import type { Outcomes } from "../../execute/outcomes.ts";
 import { untilEndedOrHeld } from "../../execute/until-ended.ts";
 import { REASON_BODY } from "../../http/json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
-import { type Answer, type Call, calledBy, type Principal, positionOf, type Route } from "../../http/route.ts";
+import {
+  type Answer,
+  type Call,
+  calledBy,
+  type Handler,
+  type Input,
+  type JsonSchema,
+  type Principal,
+  positionOf,
+  type Route,
+  route,
+} from "../../http/route.ts";
 import { GATE_PROBLEMS } from "../../http/route-problems.ts";
 import { hidingOf } from "../../redaction/hidden-answer.ts";
 import { bundleStream, isBundleId } from "../../streams/bundle-id.ts";
 import { notFound, type Problem, problem } from "../../streams/problems.ts";
 import { foldStream, latestOf, runCommand, type StreamState } from "../../streams/run-command.ts";
-import { DEPTH_HEADER, depthOf, WAIT_MS, WAITING } from "../agents/asking.ts";
+import { DEPTH_HEADER, depthOf, WAIT_MS, WAIT_QUERY } from "../agents/asking.ts";
 import { type HiddenDeps, hiddenOfSteps, seesHidden } from "../events/hidden-fields.ts";
 import { eraseBundlePayload } from "./bundle-payload.ts";
 import { BUNDLE, BUNDLE_BODY, BUNDLE_SUMMARY, CANCEL_BODY, ERASED, RESOLVE_BODY } from "./bundle-schemas.ts";
@@ -35,16 +45,14 @@ export type BundleRoutesDeps = HiddenDeps & {
   readonly outcomes: Pick<Outcomes<Bundle>, "wait" | "changed">;
 };
 
-type Handle = (deps: BundleRoutesDeps) => Route["handle"];
-
-type Asked = {
-  readonly name?: string;
-  readonly steps: readonly { readonly action: string; readonly payload: Json }[];
-  readonly run_id?: string;
-  readonly wait_ms?: number;
-};
+type Handle<I extends Input = object> = (deps: BundleRoutesDeps) => Handler<I>;
+type OfOne = { readonly params: "id" };
 
 const VIEW = bundles.schema.name;
+const LIST_QUERY = {
+  status: { enum: BUNDLE_STATUSES, description: "Only bundles with this status" },
+  ...LISTING_QUERY,
+} as const satisfies Record<string, JsonSchema>;
 /** More digits are no index of a step, and each has one name. */
 const INDEX = /^(?:0|[1-9]\d?)$/;
 
@@ -66,12 +74,11 @@ const PROBLEM_OF: Record<BundleRejection, () => Problem> = {
   "digest-mismatch": () => problem("digest-mismatch", "This is not the bundle that was approved."),
 };
 
-const begin: Handle =
+const begin: Handle<{ body: typeof BUNDLE_BODY }> =
   ({ log, begin, outcomes }) =>
   async (call) => {
     const { principal, envelope, key, userAgent } = call;
-    // The route's schema has checked the shape, and the table that there is a key.
-    const { name = null, steps, run_id: runId = null, wait_ms: waitMs = WAIT_MS } = call.body as Asked;
+    const { name = null, steps, run_id: runId = null, wait_ms: waitMs = WAIT_MS } = call.body;
     const depth = depthOf(call);
     if (typeof depth !== "number") return depth;
     const { account, id: agentId } = principal;
@@ -90,8 +97,8 @@ const begin: Handle =
   };
 
 /** The bundle as its stream has it; null for an agent's that it is not, and for any id of another account. */
-const own = async (log: EventLog, { principal, params }: Call): Promise<StreamState<Bundle> | null> => {
-  const { id = "" } = params;
+const own = async (log: EventLog, { principal, params }: Call<OfOne>): Promise<StreamState<Bundle> | null> => {
+  const { id } = params;
   if (!isBundleId(id)) return null;
   let owner: string | null = null;
   const known = await foldStream(log, bundle, bundleStream(id), {
@@ -129,24 +136,24 @@ const shownResults = async (
 };
 
 /** An agent reads what it was answered. That an admin reads what is hidden from others is recorded. */
-const answerTo = async (deps: BundleRoutesDeps, call: Call, known: StreamState<Bundle>): Promise<Answer> => {
+const answerTo = async (deps: BundleRoutesDeps, call: Call<OfOne>, known: StreamState<Bundle>): Promise<Answer> => {
   const { principal, params } = call;
   if (principal.kind === "agent") return bundleAnswer(deps.log, known);
   const request = requestOf(known.state);
   if (request !== null && (await seesHidden(deps.log, request, principal)))
-    deps.calls.payloadRead(calledBy(call), params.id ?? "");
+    deps.calls.payloadRead(calledBy(call), params.id);
   return bundleAnswer(deps.log, known, await shownResults(deps, principal, known));
 };
 
 /** What is asked for is there, however far it is. */
 const shown = (answer: Answer): Answer => ({ ...answer, status: 200 });
 
-const show: Handle = (deps) => async (call) => {
+const show: Handle<{ query: typeof WAIT_QUERY; params: "id" }> = (deps) => async (call) => {
   const { principal, params, query, closing: signal } = call;
-  const { id = "" } = params;
+  const { id } = params;
   const known = await own(deps.log, call);
   if (known === null) return notFound();
-  const waitMs = Number(query.wait_ms ?? 0);
+  const { wait_ms: waitMs } = query;
   const { account } = principal;
   const seen = await deps.outcomes.wait(id, known, { account, isEnough: hasEnded, waitMs, signal });
   // Only commands answer with a position.
@@ -156,14 +163,14 @@ const show: Handle = (deps) => async (call) => {
   return shown(answer);
 };
 
-const list: Handle =
+const list: Handle<{ query: typeof LIST_QUERY }> =
   ({ views }) =>
   async ({ principal, query }) => {
     const { status } = query;
     const where = [
       { field: "account", is: "=", value: principal.account },
       ...(principal.kind === "agent" ? [{ field: "agent_id", is: "=", value: principal.id } as const] : []),
-      ...(status === undefined ? [] : [{ field: "status", is: "=", value: String(status) } as const]),
+      ...(status === undefined ? [] : [{ field: "status", is: "=", value: status } as const]),
     ] as const;
     const sort = { field: "created_at", order: "desc" } as const;
     const page = await pageOf(views, { view: VIEW, where, sort }, query, (document, id) =>
@@ -175,12 +182,12 @@ const list: Handle =
 
 const tell = async (
   deps: BundleRoutesDeps,
-  call: Call,
+  call: Call<OfOne>,
   known: StreamState<Bundle>,
   command: BundleCommand,
 ): Promise<Answer | Problem> => {
   const { params, envelope } = call;
-  const { id = "" } = params;
+  const { id } = params;
   const ran = await runCommand(deps.log, { decider: bundle, stream: bundleStream(id), from: known, command, envelope });
   if (ran.outcome === "rejected") return PROBLEM_OF[ran.rejection]();
   deps.outcomes.changed(id, ran.known);
@@ -189,17 +196,16 @@ const tell = async (
   return { ...answer, ...positionOf({ position: latestOf(position, answer.position) }) };
 };
 
-const cancel: Handle = (deps) => async (call) => {
+const cancel: Handle<{ body: typeof CANCEL_BODY; params: "id" }> = (deps) => async (call) => {
   const known = await own(deps.log, call);
   if (known === null) return notFound();
-  // The route's schema has checked the shape.
-  const { reason = REASON[call.principal.kind] } = call.body as { readonly reason?: string };
+  const { reason = REASON[call.principal.kind] } = call.body;
   return tell(deps, call, known, { type: "Cancel", reason, at: call.envelope.at });
 };
 
-const resolve: Handle = (deps) => async (call) => {
+const resolve: Handle<{ body: typeof RESOLVE_BODY; params: "id" | "index" }> = (deps) => async (call) => {
   const { principal, params, envelope } = call;
-  const { index = "" } = params;
+  const { index } = params;
   const known = await own(deps.log, call);
   const steps = known === null ? [] : (requestOf(known.state)?.steps ?? []);
   if (known === null || !INDEX.test(index) || Number(index) >= steps.length) return notFound();
@@ -207,8 +213,7 @@ const resolve: Handle = (deps) => async (call) => {
   if (principal.kind !== "member" || !(await call.isStillAllowed())) {
     return problem("forbidden", "Only a person with a session and the role approver says that it was done by hand.");
   }
-  // The route's schema has checked the shape.
-  const { comment } = call.body as { readonly comment: string };
+  const { comment } = call.body;
   const said = { index: Number(index), by: principal.id, comment: comment.trim(), at: envelope.at };
   const answer = await tell(deps, call, known, { type: "Resolve", ...said });
   return "problem" in answer ? answer : shown(answer);
@@ -218,7 +223,7 @@ const READS = { session: "viewer", key: "viewer", agent: true } as const;
 const TAG = "bundles";
 
 export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
-  {
+  route({
     method: "POST",
     path: "/v1/bundles",
     who: { agent: true },
@@ -238,31 +243,31 @@ export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
     answersRepeats: true,
     waits: true,
     handle: begin(deps),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/bundles",
     who: READS,
     summary: "List the bundles, newest first; an agent sees its own",
     tag: TAG,
-    query: { status: { enum: BUNDLE_STATUSES, description: "Only bundles with this status" }, ...LISTING_QUERY },
+    query: LIST_QUERY,
     answers: { 200: listOf(BUNDLE_SUMMARY) },
     reads: [VIEW],
     handle: list(deps),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/bundles/{id}",
     who: READS,
     summary: "One bundle with its steps and what their targets answered; an agent sees its own",
     tag: TAG,
-    query: { wait_ms: { ...WAITING, default: 0, description: "How long to wait for the end" } },
+    query: WAIT_QUERY,
     answers: { 200: BUNDLE },
     reads: [VIEW],
     waits: true,
     handle: show(deps),
-  },
-  {
+  }),
+  route({
     method: "POST",
     path: "/v1/bundles/{id}/cancel",
     who: { session: "admin", key: "admin", agent: true },
@@ -273,8 +278,8 @@ export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
     problems: ["conflict"],
     answers: { 200: BUNDLE, 202: BUNDLE },
     handle: cancel(deps),
-  },
-  {
+  }),
+  route({
     method: "POST",
     path: "/v1/bundles/{id}/steps/{index}/resolve",
     // That somebody did it by hand is for a human to say: no key can.
@@ -285,8 +290,8 @@ export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
     problems: ["conflict"],
     answers: { 200: BUNDLE },
     handle: resolve(deps),
-  },
-  {
+  }),
+  route({
     method: "DELETE",
     path: "/v1/bundles/{id}/payload",
     who: { session: "admin" },
@@ -296,5 +301,5 @@ export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
     problems: ["conflict"],
     answers: { 200: ERASED },
     handle: (call) => eraseBundlePayload(deps.log, call),
-  },
+  }),
 ];

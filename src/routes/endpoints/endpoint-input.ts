@@ -1,7 +1,7 @@
 import { HEADER_NAME_LENGTH_MAX, HEADER_VALUE_LENGTH_MAX, HEADERS_MAX } from "../../../domain/endpoint/own-headers.ts";
 import { URL_LENGTH_MAX } from "../../../infra/http/addresses.ts";
 import { nonBlank, nullable, nullableTime, time } from "../../http/json-schema.ts";
-import type { JsonSchema } from "../../http/route.ts";
+import type { BodyOf, JsonSchema } from "../../http/route.ts";
 import { NOTIFICATIONS } from "../../notifications/names.ts";
 
 /** What an endpoint has that says nothing else. */
@@ -71,30 +71,20 @@ const FIELDS = {
   },
 } as const satisfies Record<string, JsonSchema>;
 
-/** A header's value, or with it that it is secret. */
-export type GivenHeader = string | { readonly value: string; readonly secret: boolean };
-
-/** A body that has passed `NEW_ENDPOINT` or `ENDPOINT_CHANGES`. */
-export type EndpointBody = {
-  readonly name?: string;
-  readonly url?: string;
-  readonly timeout_ms?: number;
-  readonly retry_schedule_s?: readonly number[];
-  readonly concurrency?: number;
-  readonly rate_per_second?: number | null;
-  readonly headers?: Readonly<Record<string, GivenHeader>>;
-  readonly notifications?: readonly string[];
-  readonly policy_id?: string | null;
-};
-
-export const NEW_ENDPOINT: JsonSchema = {
+export const NEW_ENDPOINT = {
   type: "object",
   required: ["name", "url"],
   additionalProperties: false,
   properties: FIELDS,
-};
+} as const satisfies JsonSchema;
 
-export const ENDPOINT_CHANGES: JsonSchema = { type: "object", additionalProperties: false, properties: FIELDS };
+export const ENDPOINT_CHANGES = {
+  type: "object",
+  additionalProperties: false,
+  properties: FIELDS,
+} as const satisfies JsonSchema;
+
+export type EndpointBody = BodyOf<typeof ENDPOINT_CHANGES>;
 
 const HEALTH: JsonSchema = {
   type: "object",

@@ -5,7 +5,7 @@ import type { HeaderDigest } from "../../../infra/crypto/header-digest.ts";
 import type { SecretBox } from "../../../infra/crypto/secret-box.ts";
 import type { AddressRules } from "../../../infra/http/addresses.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
-import { type EndpointBody, type GivenHeader, REDACTED } from "./endpoint-input.ts";
+import { type EndpointBody, REDACTED } from "./endpoint-input.ts";
 
 export type SettingsDeps = {
   readonly box: SecretBox;
@@ -50,7 +50,7 @@ const refusedAddress = async (
 const sealedHeaders = (
   { box, headerDigest }: Pick<SettingsDeps, "box" | "headerDigest">,
   { account, stream, headers: before }: Before,
-  given: Readonly<Record<string, GivenHeader>>,
+  given: NonNullable<EndpointBody["headers"]>,
 ): { readonly headers: EndpointSettings["headers"] } | Problem => {
   const known = new Map(Object.entries(before));
   const plain = new Map<string, string>();

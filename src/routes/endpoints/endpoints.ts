@@ -27,7 +27,17 @@ import { sources } from "../../../projections/sources.ts";
 import type { Controls } from "../../controls/control-change.ts";
 import { isEndpointId } from "../../controls/references.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
-import { ADMINS, type Call, HELD_CHANGE, positionOf, READERS, type Route } from "../../http/route.ts";
+import {
+  ADMINS,
+  type Call,
+  type Handler,
+  HELD_CHANGE,
+  type Input,
+  positionOf,
+  READERS,
+  type Route,
+  route,
+} from "../../http/route.ts";
 import type { Slots } from "../../ledgers/slots.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import {
@@ -63,7 +73,8 @@ export type EndpointsDeps = EndpointTestDeps & {
   readonly policyExists: (account: string, id: string) => Promise<boolean>;
 };
 
-type Handle = (deps: EndpointsDeps) => Route["handle"];
+type Handle<I extends Input = object> = (deps: EndpointsDeps) => Handler<I>;
+type OfOne = { readonly params: "id" };
 
 /** How long the previous secret goes on signing beside a new one. */
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
@@ -134,8 +145,11 @@ const showPresent = async ({ views, clock }: EndpointsDeps, state: PresentEndpoi
 };
 
 /** The account's own endpoint; null for any other id. */
-const own = async ({ aggregates }: EndpointsDeps, { principal, params }: Call): Promise<PresentEndpoint | null> => {
-  const { id = "" } = params;
+const own = async (
+  { aggregates }: EndpointsDeps,
+  { principal, params }: Call<OfOne>,
+): Promise<PresentEndpoint | null> => {
+  const { id } = params;
   if (!isEndpointId(id)) return null;
   const { state } = await aggregates.load(endpointDecider, streamOf(id));
   return state.phase === "present" && state.account === principal.account ? state : null;
@@ -166,14 +180,13 @@ const handled = async (
   return { state: done.state, position: positionOf(done) };
 };
 
-const register: Handle = (deps) => async (call) => {
+const register: Handle<{ body: typeof NEW_ENDPOINT }> = (deps) => async (call) => {
   const { account } = call.principal;
   const { commandId, at } = call.envelope;
   // The same command makes the same endpoint and the same secret: a crash before the answer loses neither.
   const endpointId = derivedId("end_", account, commandId);
   const stream = streamOf(endpointId);
-  // The route's schema has checked the shape.
-  const body = call.body as EndpointBody & { readonly name: string; readonly url: string };
+  const { body } = call;
   const given = await settingsOf(deps, { account, stream, headers: {} }, body);
   if ("problem" in given) return given;
   const foreign = await foreignPolicy(deps, account, body);
@@ -218,19 +231,18 @@ const list: Handle =
     return isPage(page) ? { status: 200, body: page } : page;
   };
 
-const get: Handle = (deps) => async (call) => {
+const get: Handle<OfOne> = (deps) => async (call) => {
   const it = await own(deps, call);
   return it === null ? notFound() : { status: 200, body: await showPresent(deps, it) };
 };
 
-const change: Handle = (deps) => async (call) => {
+const change: Handle<{ body: typeof ENDPOINT_CHANGES; params: "id" }> = (deps) => async (call) => {
   const { account } = call.principal;
   const it = await own(deps, call);
   if (it === null) return notFound();
   const { endpointId } = it;
   const before = { account, stream: streamOf(endpointId), headers: it.settings.headers };
-  // The route's schema has checked the shape.
-  const body = call.body as EndpointBody;
+  const { body } = call;
   const changes = await settingsOf(deps, before, body);
   if ("problem" in changes) return changes;
   const foreign = await foreignPolicy(deps, account, body);
@@ -263,7 +275,7 @@ const change: Handle = (deps) => async (call) => {
   return { status: 200, body: await showPresent(deps, done.state), ...done.position };
 };
 
-const rotate: Handle = (deps) => async (call) => {
+const rotate: Handle<OfOne> = (deps) => async (call) => {
   const { account } = call.principal;
   const { at } = call.envelope;
   const it = await own(deps, call);
@@ -281,7 +293,7 @@ const rotate: Handle = (deps) => async (call) => {
   return { status: 200, body: { signing_secret, previous_valid_until }, ...done.position };
 };
 
-const enable: Handle = (deps) => async (call) => {
+const enable: Handle<OfOne> = (deps) => async (call) => {
   const { account } = call.principal;
   const it = await own(deps, call);
   if (it === null) return notFound();
@@ -323,7 +335,7 @@ const inUse = (using: readonly { readonly id: string; readonly name: string }[])
   return problem("endpoint-in-use", detail, { extra: { sources: using.map((source) => ({ ...source })) } });
 };
 
-const remove: Handle = (deps) => async (call) => {
+const remove: Handle<OfOne> = (deps) => async (call) => {
   const { account } = call.principal;
   const it = await own(deps, call);
   if (it === null) return notFound();
@@ -340,13 +352,13 @@ const remove: Handle = (deps) => async (call) => {
   return { status: 204, ...done.position };
 };
 
-const tryOut: Handle = (deps) => async (call) => {
+const tryOut: Handle<OfOne> = (deps) => async (call) => {
   const it = await own(deps, call);
   return it === null ? notFound() : sendTest(deps)(call, it);
 };
 
 export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
-  {
+  route({
     method: "POST",
     path: "/v1/endpoints",
     who: ADMINS,
@@ -356,8 +368,8 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
     problems: ["address-not-allowed", "conflict", "limit-reached", "person-required"],
     answers: { 201: REGISTERED },
     handle: register(deps),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/endpoints",
     who: READERS,
@@ -367,8 +379,8 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
     answers: { 200: listOf(ENDPOINT) },
     reads: [endpoints.schema.name],
     handle: list(deps),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/endpoints/{id}",
     who: READERS,
@@ -377,8 +389,8 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
     answers: { 200: ENDPOINT },
     reads: [endpoints.schema.name],
     handle: get(deps),
-  },
-  {
+  }),
+  route({
     method: "PATCH",
     path: "/v1/endpoints/{id}",
     who: ADMINS,
@@ -388,8 +400,8 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
     problems: ["address-not-allowed", "conflict", "person-required", "too-few-approvers", "limit-reached"],
     answers: { 200: ENDPOINT, 202: HELD_CHANGE },
     handle: change(deps),
-  },
-  {
+  }),
+  route({
     method: "DELETE",
     path: "/v1/endpoints/{id}",
     who: ADMINS,
@@ -398,8 +410,8 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
     problems: ["endpoint-in-use", "person-required", "conflict"],
     answers: { 204: null },
     handle: remove(deps),
-  },
-  {
+  }),
+  route({
     method: "POST",
     path: "/v1/endpoints/{id}/secret",
     who: ADMINS,
@@ -408,8 +420,8 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
     problems: ["conflict"],
     answers: { 200: ROTATED },
     handle: rotate(deps),
-  },
-  {
+  }),
+  route({
     method: "POST",
     path: "/v1/endpoints/{id}/enable",
     who: ADMINS,
@@ -417,8 +429,8 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
     tag: "endpoints",
     answers: { 200: ENDPOINT },
     handle: enable(deps),
-  },
-  {
+  }),
+  route({
     method: "POST",
     path: "/v1/endpoints/{id}/test",
     who: ADMINS,
@@ -426,5 +438,5 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
     tag: "endpoints",
     answers: { 200: TESTED },
     handle: tryOut(deps),
-  },
+  }),
 ];

@@ -5,6 +5,7 @@ import type { EventDocument } from "../../../projections/events.ts";
 import type { CountedCalls } from "../../calls/counted-calls.ts";
 import { directDocuments } from "../../documents/documents.ts";
 import { erase } from "../../erasure/erasures.ts";
+import type { REASON_BODY } from "../../http/json-schema.ts";
 import { type Answer, type Call, calledBy, positionOf } from "../../http/route.ts";
 import { isEventId } from "../../streams/event-id.ts";
 import { payloadDamaged } from "../../streams/payload-damage.ts";
@@ -87,11 +88,18 @@ export const readPayload = async (
   };
 };
 
+type Erasing = { readonly body: typeof REASON_BODY };
+
 /** How long one attempt may last at most is the endpoint's affair; a caller may as well look again soon. */
 const RETRY_AFTER_S = 5;
 
 /** Its payload is in that of the bundle as well, and in that of its undo. */
-const eraseOfBundle = async (log: EventLog, id: string, step: BundleStep, call: Call): Promise<Answer | Problem> => {
+const eraseOfBundle = async (
+  log: EventLog,
+  id: string,
+  step: BundleStep,
+  call: Call<Erasing>,
+): Promise<Answer | Problem> => {
   const erased = await eraseOwnBundle(log, step.id, call);
   if (!("problem" in erased)) {
     const body = { event_id: id, erased_at: erased.erasedAt, bytes_removed: log.bytesRemoved };
@@ -103,7 +111,7 @@ const eraseOfBundle = async (log: EventLog, id: string, step: BundleStep, call: 
 };
 
 /** What a bundle's step or undo was sent goes with all of its bundle. */
-export const erasePayload = async (log: EventLog, id: string, call: Call): Promise<Answer | Problem> => {
+export const erasePayload = async (log: EventLog, id: string, call: Call<Erasing>): Promise<Answer | Problem> => {
   if (!isEventId(id)) return notFound();
   const stream = `delivery-${id}`;
   const about: { owner?: string; step?: BundleStep } = {};
@@ -117,8 +125,7 @@ export const erasePayload = async (log: EventLog, id: string, call: Call): Promi
   });
   if (about.owner !== call.principal.account) return notFound();
   if (about.step !== undefined) return eraseOfBundle(log, id, about.step, call);
-  // The route's schema has checked the shape.
-  const { reason } = call.body as { readonly reason: string };
+  const { reason } = call.body;
   const command = { type: "ErasePayload", eventId: id, reason, at: call.envelope.at } as const;
   const ran = await erase(log, erasure, stream, known, command, call.envelope);
   if (ran.outcome === "rejected") {

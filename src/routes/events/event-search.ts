@@ -12,14 +12,10 @@ import { type Meant, meaningOf, satisfies, thoseOf } from "./event-text.ts";
 
 /** Longer than any delivery id or type that a provider sends. */
 const TEXT_LENGTH_MAX = 512;
-const text = (description: string): JsonSchema => ({
-  type: "string",
-  minLength: 1,
-  maxLength: TEXT_LENGTH_MAX,
-  description,
-});
+const text = (description: string) =>
+  ({ type: "string", minLength: 1, maxLength: TEXT_LENGTH_MAX, description }) as const satisfies JsonSchema;
 
-export const EVENT_SEARCH_QUERY: Readonly<Record<string, JsonSchema>> = {
+export const EVENT_SEARCH_QUERY = {
   status: { enum: EVENT_STATUSES, description: "Only events with this status" },
   source_id: text("Only events of this source"),
   agent_id: text("Only requests of this agent"),
@@ -29,7 +25,7 @@ export const EVENT_SEARCH_QUERY: Readonly<Record<string, JsonSchema>> = {
   q: text(
     "An event's id, a sender's delivery id, a part of an event type, or what refused it: a gate, as `gate-budget`, or its code",
   ),
-};
+} as const satisfies Record<string, JsonSchema>;
 
 type Views = Pick<ViewStore, "get" | "getMany" | "page" | "count">;
 type Query = Readonly<Record<string, unknown>>;

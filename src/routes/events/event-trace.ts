@@ -1,7 +1,7 @@
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { type EventDocument, events } from "../../../projections/events.ts";
-import { type JsonSchema, READERS, type Route } from "../../http/route.ts";
+import { type JsonSchema, READERS, type Route, route } from "../../http/route.ts";
 import { notFound } from "../../streams/problems.ts";
 import { otlpJson } from "../../traces/otlp.ts";
 import { spansOfEvent, traceOfBundle } from "../../traces/reading.ts";
@@ -24,7 +24,7 @@ const TRACE: JsonSchema = {
 };
 
 export const eventTraceRoutes = ({ views, log, version, serviceName }: EventTraceDeps): readonly Route[] => [
-  {
+  route({
     method: "GET",
     path: "/v1/events/{id}/trace",
     who: READERS,
@@ -32,7 +32,7 @@ export const eventTraceRoutes = ({ views, log, version, serviceName }: EventTrac
     tag: "events",
     answers: { 200: TRACE },
     reads: [VIEW],
-    async handle({ principal, params: { id = "" } }) {
+    async handle({ principal, params: { id } }) {
       const document = await views.get(VIEW, id);
       if (document === null || document.account !== principal.account) return notFound();
       // The view's own projection has put it.
@@ -41,5 +41,5 @@ export const eventTraceRoutes = ({ views, log, version, serviceName }: EventTrac
       const resource = { "service.name": serviceName, "service.version": version };
       return { status: 200, body: otlpJson(resource, { name: "countersign", version }, spans) };
     },
-  },
+  }),
 ];

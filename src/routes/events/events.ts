@@ -13,7 +13,7 @@ import {
 } from "../../documents/event-shown.ts";
 import { BYTES_REMOVED, object, REASON_BODY, text, time } from "../../http/json-schema.ts";
 import { isPage, LISTING_QUERY, listOf } from "../../http/listing.ts";
-import { type Answer, type Call, calledBy, READERS, type Route } from "../../http/route.ts";
+import { type Answer, type Call, calledBy, READERS, type Route, route } from "../../http/route.ts";
 import { hidingOf } from "../../redaction/hidden-answer.ts";
 import { type Exchanges, exchangesOf } from "../../streams/exchanges.ts";
 import type { Payloads } from "../../streams/payloads.ts";
@@ -100,7 +100,7 @@ const exchanged = async (deps: EventsDeps, { id, event }: Found, call: Call): Pr
 };
 
 export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
-  {
+  route({
     method: "GET",
     path: "/v1/events",
     who: READERS,
@@ -110,8 +110,8 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     answers: { 200: listOf(EVENT_SUMMARY) },
     reads: [VIEW, refusals.schema.name],
     handle: list(deps),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/events/{id}",
     who: READERS,
@@ -124,8 +124,8 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
       if ("problem" in shown) return shown;
       return { status: 200, body: eventDetail(it.id, it.event, shown.headers, shown.attempts) };
     }),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/events/{id}/payload",
     who: READERS,
@@ -135,8 +135,8 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     answers: { 200: { type: "string", format: "binary" } },
     reads: [VIEW],
     handle: ofOne(deps, ({ id, event }, call) => readPayload(deps, id, event, call)),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/events/{id}/attempts",
     who: READERS,
@@ -149,8 +149,8 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
       const shown = await exchanged(deps, it, call);
       return "problem" in shown ? shown : { status: 200, body: { data: shown.attempts, next_cursor: null } };
     }),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/events/{id}/timeline",
     who: READERS,
@@ -162,8 +162,8 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
       status: 200,
       body: { data: timelineShown(event), next_cursor: null },
     })),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/events/{id}/curl",
     who: READERS,
@@ -175,8 +175,8 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     produces: "text/plain",
     reads: [VIEW],
     handle: ofOne(deps, (it, call) => curl(deps, it, call)),
-  },
-  {
+  }),
+  route({
     method: "DELETE",
     path: "/v1/events/{id}/payload",
     who: { session: "admin" },
@@ -190,5 +190,5 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
       200: object({ event_id: text, erased_at: time, bytes_removed: BYTES_REMOVED }),
     },
     handle: (call) => erasePayload(deps.log, call.params.id ?? "", call),
-  },
+  }),
 ];

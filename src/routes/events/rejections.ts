@@ -4,7 +4,7 @@ import { source } from "../../../domain/source/decider.ts";
 import { type RejectionDocument, rejections } from "../../../projections/rejections.ts";
 import type { PersonalData } from "../../erasure/personal-data.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
-import { type JsonSchema, READERS, type Route } from "../../http/route.ts";
+import { type Handler, type JsonSchema, READERS, type Route, route } from "../../http/route.ts";
 import { TIME_RANGE_QUERY, timeRangeOf } from "../../http/time-range.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { notFound } from "../../streams/problems.ts";
@@ -24,6 +24,12 @@ const REASONS = [
   "stale",
   "unknown-secret",
 ] as const satisfies readonly RejectionDocument["reason"][];
+
+const QUERY = {
+  reason: { enum: REASONS, description: "Only for this reason" },
+  ...TIME_RANGE_QUERY,
+  ...LISTING_QUERY,
+} as const satisfies Record<string, JsonSchema>;
 
 const REJECTION: JsonSchema = {
   type: "object",
@@ -51,8 +57,8 @@ const clientOf = async (
   commitment === null ? null : ((await personal.read(commitment, account)) as Client | null);
 
 const list =
-  ({ aggregates, views, personal }: RejectionsDeps): Route["handle"] =>
-  async ({ principal: { account }, params: { id = "" }, query }) => {
+  ({ aggregates, views, personal }: RejectionsDeps): Handler<{ query: typeof QUERY; params: "id" }> =>
+  async ({ principal: { account }, params: { id }, query }) => {
     const range = timeRangeOf(query);
     if ("problem" in range) return range;
     if (!ID.test(id)) return notFound();
@@ -61,7 +67,7 @@ const list =
     const where: Condition[] = [
       { field: "account", is: "=", value: account },
       { field: "source_id", is: "=", value: id },
-      ...(query.reason === undefined ? [] : [{ field: "reason", is: "=", value: String(query.reason) } as const]),
+      ...(query.reason === undefined ? [] : [{ field: "reason", is: "=", value: query.reason } as const]),
       ...(range.from === null ? [] : [{ field: "minute", is: ">=", value: range.from } as const]),
       ...(range.to === null ? [] : [{ field: "minute", is: "<", value: range.to } as const]),
     ];
@@ -86,15 +92,15 @@ const list =
 
 /** What a source refused before anybody knew whom it was from; a deleted one's as well. */
 export const rejectionRoutes = (deps: RejectionsDeps): readonly Route[] => [
-  {
+  route({
     method: "GET",
     path: "/v1/sources/{id}/rejections",
     who: READERS,
     summary: "Requests refused for their signature, counted by minute and reason, newest first",
     tag: "sources",
-    query: { reason: { enum: REASONS, description: "Only for this reason" }, ...TIME_RANGE_QUERY, ...LISTING_QUERY },
+    query: QUERY,
     answers: { 200: listOf(REJECTION) },
     reads: [VIEW],
     handle: list(deps),
-  },
+  }),
 ];

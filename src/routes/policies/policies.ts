@@ -11,7 +11,16 @@ import { isPolicyId } from "../../controls/references.ts";
 import type { DefinitionRate } from "../../gates/definition-rate.ts";
 import type { ValidatePolicy } from "../../gates/definitions.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
-import { ADMINS, type Call, HELD_CHANGE, positionOf, READERS, type Route } from "../../http/route.ts";
+import {
+  ADMINS,
+  type Call,
+  type Handler,
+  HELD_CHANGE,
+  positionOf,
+  READERS,
+  type Route,
+  route,
+} from "../../http/route.ts";
 import type { Slots } from "../../ledgers/slots.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { changedMeanwhile, limitReached, notFound, type Problem, problem } from "../../streams/problems.ts";
@@ -26,6 +35,8 @@ export type PoliciesDeps = {
   readonly controls: Controls;
   readonly slots: Slots;
 };
+
+type OfOne = { readonly params: "id" };
 
 export const policyStream = (policyId: string): string => `policy-${policyId}`;
 
@@ -58,9 +69,9 @@ const showDocument = (document: Document) => {
 /** The policy of this account; null for another's, and for an id that is none. */
 export const ownPolicy = async (
   { aggregates }: Pick<PoliciesDeps, "aggregates">,
-  { principal, params }: Call,
+  { principal, params }: Call<OfOne>,
 ): Promise<PublishedPolicy | null> => {
-  const { id = "" } = params;
+  const { id } = params;
   if (!isPolicyId(id)) return null;
   const { state } = await aggregates.load(policy, policyStream(id));
   return state.phase === "published" && state.account === principal.account ? state : null;
@@ -116,12 +127,12 @@ const publish = async (
 };
 
 const publishNew =
-  (deps: PoliciesDeps): Route["handle"] =>
+  (deps: PoliciesDeps): Handler =>
   (call) =>
     publish(deps, call, "PublishPolicy", derivedId("pol_", call.principal.account, call.envelope.commandId));
 
 const publishVersion =
-  (deps: PoliciesDeps): Route["handle"] =>
+  (deps: PoliciesDeps): Handler<OfOne> =>
   async (call) => {
     // Another account's policy is not there, whatever is sent to it.
     const there = await ownPolicy(deps, call);
@@ -129,7 +140,7 @@ const publishVersion =
   };
 
 const one =
-  (deps: PoliciesDeps): Route["handle"] =>
+  (deps: PoliciesDeps): Handler<OfOne> =>
   async (call) => {
     const there = await ownPolicy(deps, call);
     if (there === null) return notFound();
@@ -139,7 +150,7 @@ const one =
   };
 
 const cancelLift =
-  (deps: PoliciesDeps): Route["handle"] =>
+  (deps: PoliciesDeps): Handler<OfOne> =>
   async (call) => {
     const there = await ownPolicy(deps, call);
     const cancelled = there === null ? null : await deps.controls.cancelLift(call, there.policyId);
@@ -147,7 +158,7 @@ const cancelLift =
   };
 
 const list =
-  ({ views }: PoliciesDeps): Route["handle"] =>
+  ({ views }: PoliciesDeps): Handler =>
   async ({ principal, query }) => {
     const where = [{ field: "account", is: "=", value: principal.account }] as const;
     const sort = { field: "first_at", order: "desc" } as const;
@@ -156,7 +167,7 @@ const list =
   };
 
 const versions =
-  (deps: PoliciesDeps): Route["handle"] =>
+  (deps: PoliciesDeps): Handler<OfOne> =>
   async (call) => {
     const there = await ownPolicy(deps, call);
     if (there === null) return notFound();
@@ -170,7 +181,7 @@ const versions =
   };
 
 export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
-  {
+  route({
     method: "POST",
     path: "/v1/policies",
     who: ADMINS,
@@ -180,8 +191,8 @@ export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
     problems: ["invalid-policy", "limit-reached", "person-required", "conflict"],
     answers: { 201: PUBLISHED },
     handle: publishNew(deps),
-  },
-  {
+  }),
+  route({
     method: "PUT",
     path: "/v1/policies/{id}",
     who: ADMINS,
@@ -191,8 +202,8 @@ export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
     problems: ["invalid-policy", "person-required", "too-few-approvers", "limit-reached", "conflict"],
     answers: { 200: PUBLISHED, 202: HELD_CHANGE },
     handle: publishVersion(deps),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/policies",
     who: READERS,
@@ -202,8 +213,8 @@ export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
     answers: { 200: listOf(POLICY) },
     reads: [policies.schema.name],
     handle: list(deps),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/policies/{id}",
     who: READERS,
@@ -211,8 +222,8 @@ export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
     tag: "policies",
     answers: { 200: POLICY },
     handle: one(deps),
-  },
-  {
+  }),
+  route({
     method: "DELETE",
     path: "/v1/policies/{id}/protection-lift",
     who: { session: "admin" },
@@ -220,8 +231,8 @@ export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
     tag: "policies",
     answers: { 204: null },
     handle: cancelLift(deps),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/policies/{id}/versions",
     who: READERS,
@@ -231,5 +242,5 @@ export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
     answers: { 200: listOf(POLICY) },
     reads: [policyVersions.schema.name],
     handle: versions(deps),
-  },
+  }),
 ];

@@ -2,7 +2,7 @@ import { dayIn } from "../../../domain/calendar.ts";
 import { eurOf, MICRO_PER_EUR } from "../../../domain/gate/cost.ts";
 import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
 import type { Clock } from "../../../domain/ports/clock.ts";
-import { type JsonSchema, READERS, type Route } from "../../http/route.ts";
+import { type JsonSchema, READERS, type Route, route } from "../../http/route.ts";
 import type { LedgerFigures } from "../../ledgers/ledger-stream.ts";
 import type { Ledgers } from "../../ledgers/ledgers.ts";
 import { dayLedger } from "../../ledgers/policy-days.ts";
@@ -75,7 +75,7 @@ const available = (
 
 /** What of a policy's limits is used on a day: read from the ledger itself, so that it is what the next request is judged by. */
 export const policyLedgerRoutes = ({ aggregates, ledgers, timeZoneOf, clock }: PolicyLedgerDeps): readonly Route[] => [
-  {
+  route({
     method: "GET",
     path: "/v1/policies/{id}/ledger",
     who: READERS,
@@ -121,5 +121,5 @@ export const policyLedgerRoutes = ({ aggregates, ledgers, timeZoneOf, clock }: P
         },
       };
     },
-  },
+  }),
 ];

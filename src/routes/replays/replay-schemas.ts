@@ -4,50 +4,48 @@ import type { JsonSchema } from "../../http/route.ts";
 const count: JsonSchema = { type: "integer", minimum: 0 };
 
 const REASON_LENGTH_MAX = 500;
-const REASON: JsonSchema = {
+const REASON = {
   type: "string",
   minLength: 1,
   maxLength: REASON_LENGTH_MAX,
   description: "Why, for the audit",
-};
+} as const satisfies JsonSchema;
 
 /** Of every replay: as many requests as most receivers stand beside their own work. */
-export const RATE_DEFAULT = 10;
+const RATE_DEFAULT = 10;
 const RATE_MAX = 1_000;
 const ID_LENGTH_MAX = 64;
 
-const FILTER: JsonSchema = {
-  ...object(
-    {
-      status: { enum: ["failed", "blocked"], description: "blocked: they pass the gates again" },
-      source_id: { ...text, minLength: 1, maxLength: ID_LENGTH_MAX },
-      endpoint_id: { ...text, minLength: 1, maxLength: ID_LENGTH_MAX },
-      from: { ...time, description: "Received at this time or later" },
-      to: { ...time, description: "Received before this time" },
-    },
-    ["status"],
-  ),
+const FILTER = {
+  type: "object",
+  required: ["status"],
+  properties: {
+    status: { enum: ["failed", "blocked"], description: "blocked: they pass the gates again" },
+    source_id: { ...text, minLength: 1, maxLength: ID_LENGTH_MAX },
+    endpoint_id: { ...text, minLength: 1, maxLength: ID_LENGTH_MAX },
+    from: { ...time, description: "Received at this time or later" },
+    to: { ...time, description: "Received before this time" },
+  },
   additionalProperties: false,
-};
+} as const satisfies JsonSchema;
 
-export const REASON_BODY: JsonSchema = {
+export const REASON_BODY = {
   type: "object",
   additionalProperties: false,
   properties: { reason: REASON },
-};
+} as const satisfies JsonSchema;
 
-export const NEW_REPLAY: JsonSchema = {
-  ...object(
-    {
-      filter: FILTER,
-      dry_run: { type: "boolean", default: false, description: "Only say what it would do" },
-      rate_per_second: { type: "number", minimum: 1, maximum: RATE_MAX, default: RATE_DEFAULT },
-      reason: REASON,
-    },
-    ["filter"],
-  ),
+export const NEW_REPLAY = {
+  type: "object",
+  required: ["filter"],
+  properties: {
+    filter: FILTER,
+    dry_run: { type: "boolean", default: false, description: "Only say what it would do" },
+    rate_per_second: { type: "number", minimum: 1, maximum: RATE_MAX, default: RATE_DEFAULT },
+    reason: REASON,
+  },
   additionalProperties: false,
-};
+} as const satisfies JsonSchema;
 
 export const PLAN: JsonSchema = object({
   count,

@@ -11,7 +11,17 @@ import { events } from "../../../projections/events.ts";
 import { type ReplayDocument, replays } from "../../../projections/replays.ts";
 import type { CountedCalls } from "../../calls/counted-calls.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
-import { ADMINS, type Call, calledBy, type Principal, positionOf, READERS, type Route } from "../../http/route.ts";
+import {
+  ADMINS,
+  calledBy,
+  type Handler,
+  type Input,
+  type Principal,
+  positionOf,
+  READERS,
+  type Route,
+  route,
+} from "../../http/route.ts";
 import { GATE_PROBLEMS } from "../../http/route-problems.ts";
 import { timeRangeOf } from "../../http/time-range.ts";
 import { type PlanDeps, planReplay, type ReplayPlan } from "../../replays/plan.ts";
@@ -22,16 +32,7 @@ import { isReplayId, replayStream } from "../../replays/stream.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { isEventId } from "../../streams/event-id.ts";
 import { notFound, type Problem, problem } from "../../streams/problems.ts";
-import {
-  CANCELLED,
-  NEW_REPLAY,
-  PLAN,
-  RATE_DEFAULT,
-  REASON_BODY,
-  REPLAY,
-  REPLAYED_EVENT,
-  STARTED,
-} from "./replay-schemas.ts";
+import { CANCELLED, NEW_REPLAY, PLAN, REASON_BODY, REPLAY, REPLAYED_EVENT, STARTED } from "./replay-schemas.ts";
 
 export type ReplayRoutesDeps = Pick<PlanDeps, "progress"> & {
   readonly log: Pick<EventLog, "identity" | "head">;
@@ -43,14 +44,7 @@ export type ReplayRoutesDeps = Pick<PlanDeps, "progress"> & {
   readonly calls: Pick<CountedCalls, "replayTried">;
 };
 
-type Handle = (deps: ReplayRoutesDeps) => Route["handle"];
-
-type NewReplay = {
-  readonly filter: ReplayFilter;
-  readonly dry_run?: boolean;
-  readonly rate_per_second?: number;
-  readonly reason?: string;
-};
+type Handle<I extends Input = object> = (deps: ReplayRoutesDeps) => Handler<I>;
 
 const VIEW = replays.schema.name;
 
@@ -63,18 +57,13 @@ const replayerOf = ({ kind, id }: Principal): Replayer => {
   return { kind, id };
 };
 
-/** Nobody said. */
-const reasonOf = (call: Call): string | null =>
-  // The route's schema has checked the shape.
-  ((call.body ?? {}) as { readonly reason?: string }).reason ?? null;
-
-const replayEvent: Handle = (deps) => async (call) => {
+const replayEvent: Handle<{ body: typeof REASON_BODY; params: "id" }> = (deps) => async (call) => {
   const { params, principal, envelope } = call;
-  const { id: eventId = "" } = params;
+  const { id: eventId } = params;
   if (!isEventId(eventId)) return notFound();
   // The same command again is the same replay.
   const id = derivedId("rpl_", envelope.commandId, eventId);
-  const replay = { id, by: replayerOf(principal), reason: reasonOf(call) };
+  const replay = { id, by: replayerOf(principal), reason: call.body.reason ?? null };
   const done = await deps.replaying({ eventId, replay, envelope });
   if (done.outcome !== "replayed") return done.problem;
   const { state, position } = done;
@@ -108,10 +97,9 @@ const estimatedS = async ({ views }: ReplayRoutesDeps, plan: ReplayPlan, rate: n
   return Math.ceil(Math.max(plan.count / rate, ...ofEndpoints));
 };
 
-const begin: Handle = (deps) => async (call) => {
+const begin: Handle<{ body: typeof NEW_REPLAY }> = (deps) => async (call) => {
   const { principal, envelope } = call;
-  // The route's schema has checked the shape.
-  const { filter: given, dry_run = false, rate_per_second: rate = RATE_DEFAULT } = call.body as NewReplay;
+  const { filter: given, dry_run, rate_per_second: rate, reason = null } = call.body;
   const filter = filterOf(given);
   if ("problem" in filter) return filter;
   const plan = await planReplay(deps, principal.account, filter, EVENTS_MAX);
@@ -136,7 +124,7 @@ const begin: Handle = (deps) => async (call) => {
   const replay = {
     ...about,
     by: replayerOf(principal),
-    reason: reasonOf(call),
+    reason,
     up_to: upTo,
     log: await deps.log.identity(),
   };
@@ -167,24 +155,25 @@ const list: Handle =
     return isPage(page) ? { status: 200, body: page } : page;
   };
 
-const get: Handle =
+const get: Handle<{ params: "id" }> =
   ({ views }) =>
   async ({ principal, params }) => {
-    const { id = "" } = params;
+    const { id } = params;
     const document = await views.get(VIEW, id);
     if (document === null || document.account !== principal.account) return notFound();
     return { status: 200, body: show(id, document) };
   };
 
-const cancel: Handle =
+const cancel: Handle<{ body: typeof REASON_BODY; params: "id" }> =
   ({ aggregates }) =>
   async (call) => {
     const { principal, params, envelope } = call;
-    const { id = "" } = params;
+    const { id } = params;
     if (!isReplayId(id)) return notFound();
     const by = replayerOf(principal);
     const { account } = principal;
-    const command = { type: "CancelReplay", account, by, reason: reasonOf(call), at: envelope.at } as const;
+    const { reason = null } = call.body;
+    const command = { type: "CancelReplay", account, by, reason, at: envelope.at } as const;
     const done = await aggregates.handle(replayDecider, replayStream(id), command, envelope);
     if (done.outcome === "rejected") {
       return done.rejection === "ended"
@@ -195,7 +184,7 @@ const cancel: Handle =
   };
 
 export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
-  {
+  route({
     method: "POST",
     path: "/v1/events/{id}/replay",
     who: ADMINS,
@@ -217,8 +206,8 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
     ],
     answers: { 202: REPLAYED_EVENT },
     handle: replayEvent(deps),
-  },
-  {
+  }),
+  route({
     method: "POST",
     path: "/v1/replays",
     who: ADMINS,
@@ -229,8 +218,8 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
     answers: { 200: PLAN, 202: STARTED },
     reads: [events.schema.name],
     handle: begin(deps),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/replays",
     who: READERS,
@@ -240,8 +229,8 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
     answers: { 200: listOf(REPLAY) },
     reads: [VIEW],
     handle: list(deps),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/replays/{id}",
     who: READERS,
@@ -250,8 +239,8 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
     answers: { 200: REPLAY },
     reads: [VIEW],
     handle: get(deps),
-  },
-  {
+  }),
+  route({
     method: "POST",
     path: "/v1/replays/{id}/cancel",
     who: ADMINS,
@@ -262,5 +251,5 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
     problems: ["conflict"],
     answers: { 200: CANCELLED },
     handle: cancel(deps),
-  },
+  }),
 ];

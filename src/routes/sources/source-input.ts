@@ -8,19 +8,29 @@ import {
 } from "../../../domain/source/events.ts";
 import { SAME_BODY_MS } from "../../admission/body-keys.ts";
 import { nonBlank, time } from "../../http/json-schema.ts";
-import type { JsonSchema } from "../../http/route.ts";
+import type { BodyOf, JsonSchema } from "../../http/route.ts";
 import { checkSecret, isProviderType } from "../../providers/catalogue.ts";
 import { hmacDefaults, PROVIDERS } from "../../providers/table.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
 
-const NAME: JsonSchema = nonBlank(100);
-const ID: JsonSchema = { type: ["string", "null"], maxLength: 64 };
-const STATUS: JsonSchema = { enum: ["active", "paused"] };
+const NAME = nonBlank(100);
+const ID = { type: ["string", "null"], maxLength: 64 } as const satisfies JsonSchema;
+const STATUS = { enum: ["active", "paused"] } as const satisfies JsonSchema;
 /** A field name of HTTP (RFC 9110, section 5.1), shorter than any limit on header lines. */
-const HEADER: JsonSchema = { type: "string", minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$" };
-const SECRET: JsonSchema = { type: "string", minLength: 1, maxLength: 512, description: "left out: one is generated" };
+const HEADER = {
+  type: "string",
+  minLength: 1,
+  maxLength: 64,
+  pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$",
+} as const satisfies JsonSchema;
+const SECRET = {
+  type: "string",
+  minLength: 1,
+  maxLength: 512,
+  description: "left out: one is generated",
+} as const satisfies JsonSchema;
 
-const AUTH: JsonSchema = {
+const AUTH = {
   type: "object",
   additionalProperties: false,
   description: "hmac only",
@@ -31,19 +41,19 @@ const AUTH: JsonSchema = {
     prefix: { type: "string", minLength: 1, maxLength: 32, pattern: "^[\\x21-\\x7e]+$" },
     timestamp_header: { ...HEADER, description: "signed is `<timestamp>.` and the body; 300 s either way" },
   },
-};
+} as const satisfies JsonSchema;
 
 /** What stands where is said by `newSourceOf`, as of a oneOf nobody could tell which of its sides was meant. */
-const DEDUPE: JsonSchema = {
+const DEDUPE = {
   type: ["object", "string"],
   additionalProperties: false,
   description:
     "Where the delivery id is: {header} or {pointer}; left out: by the provider's rule. hmac, bearer and slack: requests without " +
     `a delivery id and with the same body are one delivery for ${SAME_BODY_MS / 1_000} s from the first ("body", as when left out), or never ("none").`,
   properties: { header: HEADER, pointer: { type: "string", minLength: 1, maxLength: 256 } },
-};
+} as const satisfies JsonSchema;
 
-export const NEW_SOURCE: JsonSchema = {
+export const NEW_SOURCE = {
   type: "object",
   required: ["name", "type"],
   additionalProperties: false,
@@ -56,15 +66,19 @@ export const NEW_SOURCE: JsonSchema = {
     dedupe: DEDUPE,
     auth: AUTH,
   },
-};
+} as const satisfies JsonSchema;
 
-export const SOURCE_CHANGES: JsonSchema = {
+export const SOURCE_CHANGES = {
   type: "object",
   additionalProperties: false,
   properties: { name: NAME, policy_id: ID, endpoint_id: ID, status: STATUS },
-};
+} as const satisfies JsonSchema;
 
-export const NEW_SECRET: JsonSchema = { type: "object", additionalProperties: false, properties: { secret: SECRET } };
+export const NEW_SECRET = {
+  type: "object",
+  additionalProperties: false,
+  properties: { secret: SECRET },
+} as const satisfies JsonSchema;
 
 export const SOURCE: JsonSchema = {
   type: "object",
@@ -93,15 +107,7 @@ export const ROTATED: JsonSchema = {
   },
 };
 
-/** What `NEW_SOURCE` lets through. */
-export type NewSourceBody = Pick<SourceSettings, "name"> & {
-  readonly type: string;
-  readonly secret?: string;
-  readonly policy_id?: string | null;
-  readonly endpoint_id?: string | null;
-  readonly dedupe?: DedupeRule;
-  readonly auth?: Partial<HmacAuth>;
-};
+type NewSourceBody = BodyOf<typeof NEW_SOURCE>;
 
 export type NewSource = {
   readonly type: ProviderType;
@@ -122,15 +128,20 @@ export const secretProblem = (type: ProviderType, secret: string): Problem | nul
 /** Names of headers do not differ by case (RFC 9110, section 5.1). */
 const isSameHeader = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
-const dedupeFault = (type: ProviderType, dedupe: DedupeRule): Problem | null => {
-  if (typeof dedupe === "string") {
-    if (dedupe !== "body" && dedupe !== "none") return invalid("/dedupe", 'must be an object, "body" or "none"');
-    return PROVIDERS[type].mayHaveNoKey ? null : invalid("/dedupe", `${dedupe} is for hmac, bearer and slack alone`);
+const dedupeRule = (
+  type: ProviderType,
+  given: NonNullable<NewSourceBody["dedupe"]>,
+): { readonly rule: DedupeRule } | Problem => {
+  if (typeof given === "string") {
+    if (given !== "body" && given !== "none") return invalid("/dedupe", 'must be an object, "body" or "none"');
+    if (PROVIDERS[type].mayHaveNoKey) return { rule: given };
+    return invalid("/dedupe", `${given} is for hmac, bearer and slack alone`);
   }
-  if (Object.keys(dedupe).length !== 1) return invalid("/dedupe", "must have either header or pointer");
-  if ("pointer" in dedupe && parseFieldPath(dedupe.pointer) === null)
-    return invalid("/dedupe/pointer", "must be a JSON Pointer or a dotted path");
-  return null;
+  const { header, pointer } = given;
+  if (header !== undefined && pointer === undefined) return { rule: { header } };
+  if (pointer === undefined || header !== undefined) return invalid("/dedupe", "must have either header or pointer");
+  if (parseFieldPath(pointer) === null) return invalid("/dedupe/pointer", "must be a JSON Pointer or a dotted path");
+  return { rule: { pointer } };
 };
 
 /** A new source out of a body of the right shape. */
@@ -144,11 +155,11 @@ export const newSourceOf = (body: NewSourceBody): NewSource | Problem => {
   if (auth !== undefined && type !== "hmac") return invalid("/auth", "is for the type hmac alone");
   if (auth?.timestamp_header !== undefined && isSameHeader(auth.timestamp_header, hmacDefaults(auth).header))
     return invalid("/auth/timestamp_header", "must be another header than the signature's");
-  const wrong = dedupe === undefined ? null : dedupeFault(type, dedupe);
-  if (wrong !== null) return wrong;
+  const chosen =
+    dedupe === undefined ? { rule: PROVIDERS[type].mayHaveNoKey ? ("body" as const) : null } : dedupeRule(type, dedupe);
+  if ("problem" in chosen) return chosen;
   const fault = secret === null ? null : secretProblem(type, secret);
   if (fault !== null) return fault;
   const settings = { name: body.name.trim(), policy_id, endpoint_id, status: "active" } as const;
-  const rule = dedupe ?? (PROVIDERS[type].mayHaveNoKey ? "body" : null);
-  return { type, settings, auth: type === "hmac" ? hmacDefaults(auth ?? {}) : null, dedupe: rule, secret };
+  return { type, settings, auth: type === "hmac" ? hmacDefaults(auth ?? {}) : null, dedupe: chosen.rule, secret };
 };

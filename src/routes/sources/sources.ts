@@ -13,21 +13,22 @@ import { type SourceDocument, sources } from "../../../projections/sources.ts";
 import { credentialOf, makerOf } from "../../approvals/requesters.ts";
 import type { Controls } from "../../controls/control-change.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
-import { ADMINS, type Call, HELD_CHANGE, positionOf, READERS, type Route } from "../../http/route.ts";
+import {
+  ADMINS,
+  type Call,
+  type Handler,
+  HELD_CHANGE,
+  type Input,
+  positionOf,
+  READERS,
+  type Route,
+  route,
+} from "../../http/route.ts";
 import type { Slots } from "../../ledgers/slots.ts";
 import { makeSecret } from "../../providers/catalogue.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { changedMeanwhile, missingReference, notFound, type Problem, problem } from "../../streams/problems.ts";
-import {
-  NEW_SECRET,
-  NEW_SOURCE,
-  type NewSourceBody,
-  newSourceOf,
-  ROTATED,
-  SOURCE,
-  SOURCE_CHANGES,
-  secretProblem,
-} from "./source-input.ts";
+import { NEW_SECRET, NEW_SOURCE, newSourceOf, ROTATED, SOURCE, SOURCE_CHANGES, secretProblem } from "./source-input.ts";
 
 export type SourcesDeps = {
   readonly aggregates: Aggregates;
@@ -42,7 +43,8 @@ export type SourcesDeps = {
   readonly policyExists: (account: string, id: string) => Promise<boolean>;
 };
 
-type Handle = (deps: SourcesDeps) => Route["handle"];
+type Handle<I extends Input = object> = (deps: SourcesDeps) => Handler<I>;
+type OfOne = { readonly params: "id" };
 
 /** How long the previous secret is still accepted beside a new one. */
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
@@ -82,8 +84,8 @@ const showPresent = ({ sourceId, settings, type, auth, dedupe, createdAt }: Pres
   show(sourceId, { ...settings, type, auth, dedupe, created_at: createdAt }, publicUrl);
 
 /** The caller's own source as its stream has it; null for any other id. */
-const own = async ({ aggregates }: SourcesDeps, { principal, params }: Call): Promise<PresentSource | null> => {
-  const { id = "" } = params;
+const own = async ({ aggregates }: SourcesDeps, { principal, params }: Call<OfOne>): Promise<PresentSource | null> => {
+  const { id } = params;
   if (!ID.test(id)) return null;
   const { state } = await aggregates.load(sourceDecider, streamOf(id));
   return state.phase === "present" && state.account === principal.account ? state : null;
@@ -112,12 +114,11 @@ const foreignReference = async (
 const seal = ({ box }: SourcesDeps, secret: string, account: string, sourceId: string): string =>
   box.seal(secret, { account, stream: streamOf(sourceId), field: "secret" });
 
-const register: Handle = (deps) => async (call) => {
+const register: Handle<{ body: typeof NEW_SOURCE }> = (deps) => async (call) => {
   const { envelope, principal } = call;
   const { account } = principal;
   const { at } = envelope;
-  // The route's schema has checked the shape.
-  const wanted = newSourceOf(call.body as NewSourceBody);
+  const wanted = newSourceOf(call.body);
   if ("problem" in wanted) return wanted;
   const { type: provider, settings, auth, dedupe } = wanted;
   const foreign = await foreignReference(deps, account, settings);
@@ -165,17 +166,16 @@ const list: Handle =
     return isPage(page) ? { status: 200, body: page } : page;
   };
 
-const get: Handle = (deps) => async (call) => {
+const get: Handle<OfOne> = (deps) => async (call) => {
   const it = await own(deps, call);
   return it === null ? notFound() : { status: 200, body: showPresent(it, deps.publicUrl()) };
 };
 
-const change: Handle = (deps) => async (call) => {
+const change: Handle<{ body: typeof SOURCE_CHANGES; params: "id" }> = (deps) => async (call) => {
   const { account } = call.principal;
   const it = await own(deps, call);
   if (it === null) return notFound();
-  // The route's schema has checked the shape.
-  const body = call.body as Partial<SourceSettings>;
+  const { body } = call;
   const changes = body.name === undefined ? body : { ...body, name: body.name.trim() };
   const foreign = await foreignReference(deps, account, changes);
   if (foreign !== null) return foreign;
@@ -190,14 +190,13 @@ const change: Handle = (deps) => async (call) => {
   return { status: 200, body: showPresent(changed.state, deps.publicUrl()), ...positionOf(changed) };
 };
 
-const rotate: Handle = (deps) => async (call) => {
+const rotate: Handle<{ body: typeof NEW_SECRET; params: "id" }> = (deps) => async (call) => {
   const { account } = call.principal;
   const { at } = call.envelope;
   const it = await own(deps, call);
   if (it === null) return notFound();
   const { sourceId, type } = it;
-  // The route's schema has checked the shape.
-  const { secret: given = null } = call.body as { readonly secret?: string };
+  const { secret: given = null } = call.body;
   const fault = given === null ? null : secretProblem(type, given);
   if (fault !== null) return fault;
   const refused = await deps.controls.authorize(call, { ...controlled(it), changes: {}, issues: true });
@@ -216,9 +215,9 @@ const rotate: Handle = (deps) => async (call) => {
   return { status: 200, body, ...positionOf(rotated) };
 };
 
-const remove: Handle = (deps) => async (call) => {
+const remove: Handle<OfOne> = (deps) => async (call) => {
   const { account } = call.principal;
-  const { id = "" } = call.params;
+  const { id } = call.params;
   if (!ID.test(id)) return notFound();
   const it = await own(deps, call);
   const refused = it === null ? null : await deps.controls.authorize(call, { ...controlled(it), changes: null });
@@ -234,7 +233,7 @@ const remove: Handle = (deps) => async (call) => {
 };
 
 export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
-  {
+  route({
     method: "POST",
     path: "/v1/sources",
     who: ADMINS,
@@ -244,8 +243,8 @@ export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
     problems: ["not-found", "unknown-provider", "plan-limit", "conflict", "person-required"],
     answers: { 201: SOURCE },
     handle: register(deps),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/sources",
     who: READERS,
@@ -255,8 +254,8 @@ export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
     answers: { 200: listOf(SOURCE) },
     reads: [sources.schema.name],
     handle: list(deps),
-  },
-  {
+  }),
+  route({
     method: "GET",
     path: "/v1/sources/{id}",
     who: READERS,
@@ -264,8 +263,8 @@ export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
     tag: "sources",
     answers: { 200: SOURCE },
     handle: get(deps),
-  },
-  {
+  }),
+  route({
     method: "PATCH",
     path: "/v1/sources/{id}",
     who: ADMINS,
@@ -275,8 +274,8 @@ export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
     problems: ["conflict", "person-required", "too-few-approvers", "limit-reached"],
     answers: { 200: SOURCE, 202: HELD_CHANGE },
     handle: change(deps),
-  },
-  {
+  }),
+  route({
     method: "DELETE",
     path: "/v1/sources/{id}",
     who: ADMINS,
@@ -285,8 +284,8 @@ export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
     problems: ["person-required", "conflict"],
     answers: { 204: null },
     handle: remove(deps),
-  },
-  {
+  }),
+  route({
     method: "POST",
     path: "/v1/sources/{id}/secret",
     who: ADMINS,
@@ -297,5 +296,5 @@ export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
     problems: ["conflict", "person-required"],
     answers: { 200: ROTATED },
     handle: rotate(deps),
-  },
+  }),
 ];

@@ -361,7 +361,10 @@ test("a reset link that was replaced, is too old, or is of somebody who is no ow
   const link = async (by = principal): Promise<string> =>
     tokenOf((await call("POST", "/v1/members/{id}/reset", { principal: by, params: { id } })).body.reset_url);
   const reset = (token: string, at = AT) =>
-    call("POST", "/v1/auth/reset", { body: { token, password: NEW_PASSWORD }, envelope: { ...callOf().envelope, at } });
+    call("POST", "/v1/auth/reset", {
+      body: { token, password: NEW_PASSWORD },
+      envelope: { ...callOf({}).envelope, at },
+    });
   const replaced = await link();
   const current = await link();
   assert.is((await reset(replaced)).outcome, "not-found");

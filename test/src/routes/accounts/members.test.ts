@@ -97,7 +97,7 @@ test("a link that was withdrawn, replaced, changed or is too old is the same as 
   assert.equal(await call("POST", "/v1/auth/reset", { body: { token, password: PASSWORD } }), refused);
   const late = {
     body: { token, password: PASSWORD },
-    envelope: { ...callOf().envelope, at: "2026-03-08T12:00:00.000Z" },
+    envelope: { ...callOf({}).envelope, at: "2026-03-08T12:00:00.000Z" },
   };
   assert.equal(await call("POST", "/v1/auth/invitations/accept", late), refused);
   world.now += 1;

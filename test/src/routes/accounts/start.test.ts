@@ -62,7 +62,7 @@ test("the link of the first start makes the first account and its owner, once", 
 test("a link of an earlier start works as well, until one was used, it has expired, or there is an account", async () => {
   const { start, link, call } = closed();
   const [first, second] = [await link(), await link()];
-  const late = { ...callOf().envelope, at: "2026-03-02T12:00:00.000Z" };
+  const late = { ...callOf({}).envelope, at: "2026-03-02T12:00:00.000Z" };
   const person = { token: first, email: "ana@shop.example", password: PASSWORD, account_name: "Shop" };
   assert.is((await call("POST", "/v1/auth/start", { body: person, envelope: late })).outcome, "not-found");
   for (const wrong of ["", "x", "A".repeat(43), `${first}.`]) assert.is((await start(wrong)).outcome, "not-found");

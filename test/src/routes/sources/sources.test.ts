@@ -223,7 +223,7 @@ test("the same command again, after a crash before its answer, makes the same so
   assert.is(first.outcome, 201);
   assert.equal(await route("POST", "/v1/sources", again), first);
   const params = { id: String(first.body.id) };
-  const { secret: next } = callOf();
+  const { secret: next } = callOf({});
   const name = { ...envelope, commandId: "cmd_rotate" };
   const rotation = { principal: ADMIN_KEY, params, body: {}, envelope: name, secret: next };
   const rotated = await route("POST", "/v1/sources/{id}/secret", rotation);
