@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { Condition, RecordName, ViewOrigin, ViewQuery, ViewSchema } from "../../domain/ports/view-store.ts";
 import { comparableText, compareValues, fieldType, isDocumentId, isOfType, schemaOf } from "../view-schema.ts";
@@ -82,12 +83,10 @@ const rowOf = ({ id, document }: SqlRow): Row => [String(id), String(document)];
 
 /** Values are bound; only names from checked schemas are put into the SQL. */
 export const viewQueries = (database: Database, schemas: ReadonlyMap<string, ViewSchema>): ViewQueries => {
-  const statements = new Map<string, Statement>();
+  const statements = new LRUCache<string, Statement>({ max: STATEMENTS_MAX });
   const prepared = (sql: string): Statement => {
     const known = statements.get(sql);
     if (known !== undefined) return known;
-    const [oldest] = statements.keys();
-    if (oldest !== undefined && statements.size >= STATEMENTS_MAX) statements.delete(oldest);
     const statement = database.prepare(sql);
     statements.set(sql, statement);
     return statement;

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { BundleCommand } from "../../domain/bundle/commands.ts";
 import { bundle } from "../../domain/bundle/decider.ts";
 import { type Next, nextOf } from "../../domain/bundle/next.ts";
@@ -81,7 +82,7 @@ export const bundleRunner = (deps: BundleRunnerDeps): BundleRunner => {
   const { log, clock, payloads } = deps;
   const bodies = contents(deps);
   const queue = turns(BUNDLES_AT_ONCE);
-  const entries = new Map<string, Entry>();
+  const entries = new LRUCache<string, Entry>({ max: ENTRIES_MAX });
   let stopping = false;
 
   const now = (): string => new Date(clock.now()).toISOString();
@@ -212,12 +213,7 @@ export const bundleRunner = (deps: BundleRunnerDeps): BundleRunner => {
       known: { state: bundle.initial, revision: null },
       delivery: null,
     };
-    entries.delete(bundleId);
     entries.set(bundleId, it);
-    if (entries.size > ENTRIES_MAX) {
-      const [oldest] = entries.keys();
-      if (oldest !== undefined) entries.delete(oldest);
-    }
     return it;
   };
 

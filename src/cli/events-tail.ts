@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Request } from "../../domain/delivery/events.ts";
 import { refusedBy, satisfies } from "../routes/events/event-text.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf, type Query, untilAnswered } from "./api.ts";
@@ -71,12 +72,9 @@ export type EventLines = {
 
 /** Follows events by their records: only of an event whose decision was not heard the service is asked. */
 export const eventLines = (api: Api): EventLines => {
-  const known = new Map<string, EventLine>();
+  const known = new LRUCache<string, EventLine>({ max: KNOWN_MAX });
   const seen = (line: EventLine): void => {
-    known.delete(line.id);
     known.set(line.id, line);
-    const [oldest] = known.keys();
-    if (known.size > KNOWN_MAX && oldest !== undefined) known.delete(oldest);
   };
   const asked = async ({ id, position }: StreamRecord): Promise<EventLine> =>
     lineOfSummary(await untilAnswered(() => api.get<EventSummary>(`/v1/events/${id}`, { after: position })));
@@ -142,13 +140,11 @@ type Following = { readonly query: Query; readonly count: number; print(line: Ev
 
 const follow = async (api: Api, { query, count, print }: Following, { note }: Terminal): Promise<void> => {
   const lines = eventLines(api);
-  const printed = new Map<string, string>();
+  const printed = new LRUCache<string, string>({ max: KNOWN_MAX });
   const show = (line: EventLine): void => {
     // What was listed at the start may be told by the stream once more.
     if (printed.get(line.id) === line.status && line.status !== "retrying") return;
     printed.set(line.id, line.status);
-    const [oldest] = printed.keys();
-    if (printed.size > KNOWN_MAX && oldest !== undefined) printed.delete(oldest);
     if (matches(query, line)) print(line);
   };
   for await (const heard of followRecords(api, note)) {

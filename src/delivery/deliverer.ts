@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Delivery } from "../../domain/delivery/state.ts";
 import { isProbeDue, type OpenCircuit, ORDERED_PROBES_MS } from "../../domain/endpoint/circuit.ts";
 import {
@@ -79,7 +80,7 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
   const pace = paces(clock, timers);
   const health = endpointHealth({ ...deps, paces: pace, onClosing: (id, state) => void see(id, state) });
   const behind = arrivals<Offered>();
-  const ended = new Map<string, number>();
+  const ended = new LRUCache<string, number>({ max: ENDED_MAX });
   const disk = backlog({ ...deps, isFresh: (eventId, revision) => (ended.get(eventId) ?? -1) <= revision });
   /** By endpoint, the event of this process's last probe of it if that was refused. */
   const refused = new Map<string, string>();
@@ -99,11 +100,7 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
   const recording = new Set<Promise<void>>();
 
   const end = (eventId: string, known: StreamState<Delivery>): void => {
-    ended.delete(eventId);
     ended.set(eventId, known.revision ?? 0);
-    if (ended.size <= ENDED_MAX) return;
-    const [oldest] = ended.keys();
-    if (oldest !== undefined) ended.delete(oldest);
   };
 
   const lookAt = (atMs: number): void => {

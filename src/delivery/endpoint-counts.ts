@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { type Counted, WINDOW_MS } from "../../domain/endpoint/circuit.ts";
 
 /** One attempt that has ended; times in ms since 1970. */
@@ -73,7 +74,7 @@ const isOfBefore = (startedAt: number, wellAt: number): boolean => startedAt < w
 
 /** What this node has seen of its endpoints' attempts, in memory: what follows from it is decided by their streams. */
 export const endpointCounts = (): EndpointCounts => {
-  const byEndpoint = new Map<string, Counts>();
+  const byEndpoint = new LRUCache<string, Counts>({ max: ENDPOINTS_MAX });
 
   const fresh = (wellAt: string | null): Counts => ({
     wellAt,
@@ -90,12 +91,7 @@ export const endpointCounts = (): EndpointCounts => {
       if (wellAt !== null && isOfBefore(attempted.startedAt, Date.parse(wellAt))) return null;
       const before = byEndpoint.get(endpointId);
       const counts = before !== undefined && before.wellAt === wellAt ? before : fresh(wellAt);
-      byEndpoint.delete(endpointId);
       byEndpoint.set(endpointId, counts);
-      if (byEndpoint.size > ENDPOINTS_MAX) {
-        const [oldest] = byEndpoint.keys();
-        if (oldest !== undefined) byEndpoint.delete(oldest);
-      }
       add(counts, attempted);
       const { consecutiveFailures, failingSince, lastFailureAt, attempts, failed } = counts;
       return { consecutiveFailures, failingSince, lastFailureAt, attempts, failed };

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { catchUpRate } from "../../domain/endpoint/circuit.ts";
 import type { PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
@@ -30,7 +31,7 @@ const ENDPOINTS_MAX = 10_000;
 
 /** How many requests an endpoint gets at once and in a second: its own limits, and below them what it is ready for. */
 export const paces = (clock: Clock, timers: Timers): Paces => {
-  const byEndpoint = new Map<string, Paced>();
+  const byEndpoint = new LRUCache<string, Paced>({ max: ENDPOINTS_MAX });
 
   const rateOf = ({ settings, wellAt }: PresentEndpoint, nowMs: number): number | null => {
     const catchUp = catchUpRate(wellAt, nowMs);
@@ -47,10 +48,6 @@ export const paces = (clock: Clock, timers: Timers): Paces => {
         return before;
       }
       byEndpoint.set(endpointId, { state, notBefore: 0, isWaiting: false });
-      if (byEndpoint.size > ENDPOINTS_MAX) {
-        const [oldest] = byEndpoint.keys();
-        if (oldest !== undefined) byEndpoint.delete(oldest);
-      }
       return null;
     },
     seen: (endpointId) => byEndpoint.get(endpointId)?.state ?? null,

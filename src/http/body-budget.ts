@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../../domain/ports/clock.ts";
 import { Shares } from "../../infra/shares.ts";
 
@@ -57,7 +58,7 @@ export class BodyBudget {
   readonly #clock: Clock;
   /** In the order in which they began. */
   readonly #arriving = new Set<Held>();
-  readonly #verifiedAt = new Map<string, number>();
+  readonly #verifiedAt = new LRUCache<string, number>({ max: VERIFIED_MAX });
 
   constructor(limits: { readonly bytes: number; readonly requests: number }, clock: Clock) {
     this.#bytes = new Shares(limits.bytes);
@@ -177,12 +178,7 @@ export class BodyBudget {
   }
 
   #remember(sender: BodySender): void {
-    const pair = pairOf(sender);
-    this.#verifiedAt.delete(pair);
-    this.#verifiedAt.set(pair, this.#clock.now());
-    if (this.#verifiedAt.size <= VERIFIED_MAX) return;
-    const [oldest] = this.#verifiedAt.keys();
-    if (oldest !== undefined) this.#verifiedAt.delete(oldest);
+    this.#verifiedAt.set(pairOf(sender), this.#clock.now());
   }
 }
 

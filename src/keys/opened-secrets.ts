@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { SealedAt, SecretBox } from "../../infra/crypto/secret-box.ts";
 
 /** Opening a sealed secret costs more than signing with it, and the same few are used again and again. */
@@ -5,14 +6,13 @@ const OPENED_MAX = 2_000;
 
 /** Opens sealed secrets and remembers the newest. What is sealed elsewhere has another text, so the text is the key. */
 export const openedSecrets = (box: Pick<SecretBox, "open">): Pick<SecretBox, "open"> => {
-  const opened = new Map<string, string>();
+  const opened = new LRUCache<string, string>({ max: OPENED_MAX });
   return {
     open(sealed: string, at: SealedAt) {
       const place = `${at.account}/${at.stream}/${at.field}/${sealed}`;
       const known = opened.get(place);
       if (known !== undefined) return known;
       const plain = box.open(sealed, at);
-      if (opened.size >= OPENED_MAX) opened.clear();
       opened.set(place, plain);
       return plain;
     },

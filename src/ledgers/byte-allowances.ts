@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Plan } from "../../domain/account/plans.ts";
 import { dayIn } from "../../domain/calendar.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
@@ -146,20 +147,14 @@ class Allowance {
 /** Limits the bytes that an account may store in a day, exactly, on any number of nodes: a process uses only what it
  * has leased from the account's ledger of the day. */
 export const byteAllowances = (deps: ByteAllowancesDeps): ByteAllowances => {
-  /** Least recently used first. */
-  const allowances = new Map<string, Allowance>();
+  const allowances = new LRUCache<string, Allowance>({ max: KINDS * ACCOUNTS_MAX });
 
   const allowanceOf = (account: string, kind: AllowanceKind): Allowance => {
     const key = `${kind} ${account}`;
     const day = dayIn("UTC", deps.clock.now());
     const there = allowances.get(key);
     const allowance = there?.day === day ? there : new Allowance(deps, account, kind, day);
-    allowances.delete(key);
     allowances.set(key, allowance);
-    if (allowances.size > KINDS * ACCOUNTS_MAX) {
-      const [oldest] = allowances.keys();
-      if (oldest !== undefined) allowances.delete(oldest);
-    }
     return allowance;
   };
 

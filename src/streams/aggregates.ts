@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Decider } from "../../domain/decider.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Position, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
@@ -60,7 +61,7 @@ const remember = (commands: Set<string>, commandId: string): void => {
 };
 
 export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
-  const cache = new Map<string, Cached>();
+  const cache = new LRUCache<string, Cached>({ max: CACHED_STREAMS_MAX });
   const watchers = new Map<string, Set<() => void>>();
 
   const cached = (stream: string, initial: unknown): Cached => {
@@ -70,12 +71,7 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
       checkedAt: Number.NEGATIVE_INFINITY,
       looking: null,
     };
-    cache.delete(stream);
     cache.set(stream, entry);
-    if (cache.size > CACHED_STREAMS_MAX) {
-      const [oldest] = cache.keys();
-      if (oldest !== undefined) cache.delete(oldest);
-    }
     return entry;
   };
 

@@ -1,9 +1,9 @@
+import { LRUCache } from "lru-cache";
 import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Document, Loaded, ViewStore } from "../../domain/ports/view-store.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { hasRecord } from "../following/place.ts";
 import { foldPage, idsOfPage, ProjectionFailed } from "./fold-page.ts";
-import { recentDocuments } from "./recent-documents.ts";
 
 /** Why a view is folded anew: it may be of another log or not emptied, or this log lacks the last record that it folded. */
 export type DropReason = "unknown-log" | "record-missing";
@@ -42,7 +42,7 @@ export const viewFollower = (
 ): ViewFollower => {
   const view = projection.schema.name;
   // As folded up to `position`, which stays right whatever others commit: the fold gives everyone the same.
-  const recent = recentDocuments(documentsMax);
+  const recent = new LRUCache<string, { readonly document: Document | null }>({ max: documentsMax });
   let position: Position | null = null;
   /** The last commit was ours and complete: nothing that is in the store is folded further, as far as is known. */
   let isUndisturbed = false;
@@ -91,9 +91,9 @@ export const viewFollower = (
     const known = new Map<string, Loaded>();
     const missing: string[] = [];
     for (const id of ids) {
-      const document = recent.get(id);
-      if (document === undefined) missing.push(id);
-      else known.set(id, { document, position: null });
+      const it = recent.get(id);
+      if (it === undefined) missing.push(id);
+      else known.set(id, { document: it.document, position: null });
     }
     if (missing.length === 0) return known;
     const found = await views.load(view, position, missing);
@@ -120,7 +120,7 @@ export const viewFollower = (
     for (const [id, { document, position: reached }] of loaded) {
       if (reached !== null && reached > upTo) continue;
       const now = changed.get(id);
-      recent.set(id, now === undefined ? document : now);
+      recent.set(id, { document: now === undefined ? document : now });
     }
   };
 
