@@ -5,35 +5,33 @@ import { Shares } from "../../infra/shares.ts";
 export type BodySender = {
   readonly account: string;
   readonly source: string;
-  /** As `networkOf` writes it. */
   readonly network: string;
 };
 
 /** One body from its first byte until its request is answered. */
 export type BudgetedBody = {
-  /** False: there is no room, now or at an earlier call, or the room was given to another body. */
+  /** False if there is no room, or the room was given to another body. */
   take(bytes: number): boolean;
-  /** A place among the requests that are being decided. */
+  /** Takes a place among the requests that are being decided. */
   enter(): boolean;
-  /** All of it has come: nobody else gets its room any more. */
+  /** The whole body has arrived: it can no longer lose its room. */
   complete(): void;
-  /** Its signature holds. */
+  /** The signature is valid. */
   verified(): void;
-  /** In whose name it is decided: its account once it is trusted, its network before. */
+  /** The party that the body counts for: its account once it is trusted, its network before. */
   readonly party: () => string;
-  /** The request is answered or its client has gone. */
+  /** The request was answered or the client disconnected. */
   leave(): void;
 };
 
-/** How long after a verified body the source's bodies from the same network are trusted before they are verified. */
+/** After a verified body, further bodies from the same network for the same source are trusted this long. */
 const VERIFIED_FOR_MS = 60 * 60_000;
-/** Pairs of source and network; the one that was verified longest ago is forgotten first. */
+/** Pairs of source and network; the least recently verified is forgotten first. */
 const VERIFIED_MAX = 20_000;
 /** A trusted body that takes longer than this to arrive can lose its room to others: 1 MB at 500 kB/s. */
 const SLOW_MS = 2_000;
 
 type Held = {
-  /** In whose names its bytes and its place are counted. */
   parties: readonly string[];
   isTrusted: boolean;
   isArriving: boolean;
@@ -41,22 +39,21 @@ type Held = {
   bytes: number;
   places: number;
   readonly startedAt: number;
-  /** Forgets what has come of it. */
+  /** Discards the bytes received so far. */
   readonly drop: () => void;
 };
 
 /**
- * The memory and the places that bodies of webhooks may take, in shares. A body is trusted if a body from the same network was
- * verified for the same source lately; it counts for its account. Any other body counts for its network and for the
- * source that it is addressed to, since anybody can send to a source without knowing its secret. Where there is no room,
- * a body that is still arriving loses its room to the newer one: an untrusted body first, that of the largest party first,
- * and of these the oldest.
+ * Shares of the memory and the places that webhook bodies may take. A body is trusted, and counts for its account, if a
+ * body from the same network was recently verified for the same source. Any other body counts for its network and its
+ * source, since sending to a source needs no secret. Without room, a body that is still arriving loses its room to a newer
+ * one: untrusted bodies first, then those of the largest party, then the oldest.
  */
 export class BodyBudget {
   readonly #bytes: Shares;
   readonly #places: Shares;
   readonly #clock: Clock;
-  /** In the order in which they began. */
+  /** In the order of their first bytes. */
   readonly #arriving = new Set<Held>();
   readonly #verifiedAt = new LRUCache<string, number>({ max: VERIFIED_MAX });
 
@@ -66,7 +63,6 @@ export class BodyBudget {
     this.#clock = clock;
   }
 
-  /** Bytes of all bodies together. */
   get bytes(): number {
     return this.#bytes.total;
   }
@@ -142,7 +138,6 @@ export class BodyBudget {
     return Math.max(...parties.map((party) => this.#bytes.of(party)));
   }
 
-  /** The body that has to give its room to `asking`; null if there is none. */
   #loser(asking: Held, bytes: number): Held | null {
     const own = this.#weight(asking) + bytes;
     const slowSince = this.#clock.now() - SLOW_MS;
@@ -168,7 +163,7 @@ export class BodyBudget {
     if (asking.isTrusted && !other.isTrusted) return true;
     if (!asking.isTrusted && other.isTrusted && other.startedAt > slowSince) return false;
     const isSameParty = other.parties.some((party) => asking.parties.includes(party));
-    // Of two bodies in the same position the newer one gets the room: what arrives quickly is newer than what does not.
+    // Between equals the newer body gets the room, as the older one is arriving more slowly.
     return weight > own || ((isSameParty || weight === own) && other.startedAt <= asking.startedAt);
   }
 

@@ -1,17 +1,16 @@
-/** Lines that come within this are one write: a write for each costs more than all else about it, and wakes whoever reads. */
+/** Lines within this time are one write: a write costs more than the rest of a line's work. */
 const GATHER_MS = 50;
-/** Under load more come in that time: in memory are no more than these. */
 const GATHERED_LENGTH_MAX = 32 * 1024;
-/** pino's levels "error" and "fatal", as its lines begin: what may be the last one of a process is not kept back. */
+/** The beginning of pino's lines of the levels "error" and "fatal": the process may end right after them. */
 const AT_ONCE = /^\{"level":[56]0/;
 
 export type LineStream = {
   write(line: string): void;
-  /** Writes what is left, for the end of the process. */
+  /** Call it at the end of the process. */
   flush(): void;
 };
 
-/** A stream for the logger; `write` has to take a text whole before it returns, as `process.stdout` does for files and pipes. */
+/** `write` must be synchronous, as `process.stdout` is for files and pipes. */
 export const bufferedLines = (write: (text: string) => void): LineStream => {
   let gathered = "";
   let timer: NodeJS.Timeout | null = null;

@@ -1,25 +1,24 @@
 import type { Clock } from "../../domain/ports/clock.ts";
 
-/** Bodies up to this size are not held back: what they cost is mostly not their bytes. */
+/** Smaller bodies are not delayed: their cost hardly depends on their size. */
 const SMALL_BYTES = 64 * 1_024;
-/** Hashing, reading and storing a megabyte takes some 20 ms of the thread that answers everybody: an account has a sixth of it. */
+/** A megabyte takes about 20 ms of the main thread to hash, read and store, so one party gets a sixth of its time. */
 const BYTES_PER_S = 8 * 1_048_576;
-/** Large bodies that come at once are taken as they come, up to what this time allows. */
+/** The head start for large bodies that arrive at once. */
 const BURST_MS = 500;
-/** Parties that are remembered; those whose turn has come are forgotten. */
 const PARTIES_MAX = 10_000;
 
-/** How fast the large bodies of one party are worked on. */
+/** Limits how fast the large bodies of one party are processed. */
 export class ByteRate {
   readonly #clock: Clock;
-  /** When the bytes that each party has sent are paid for; ms since 1970. */
+  /** For each party, the time (ms since 1970) from which its next body is not delayed. */
   readonly #paidAt = new Map<string, number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** After how many ms the body's turn comes; null where that is more than `limitMs`, and then it is not counted. */
+  /** The delay in ms; null if it would exceed `limitMs`, and then the body is not counted. */
   turn(party: string, bytes: number, limitMs: number): number | null {
     if (bytes <= SMALL_BYTES) return 0;
     const now = this.#clock.now();

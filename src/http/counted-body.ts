@@ -4,9 +4,9 @@ import { Refused } from "./refused.ts";
 
 export type BodyLimits = {
   readonly bytesMax: number;
-  /** A body that brings no byte for so long is given up. */
+  /** The longest time without a byte. */
   readonly silenceMs: number;
-  /** Asked before so many more bytes are kept, as what is only announced costs nobody anything. False: there is no room. */
+  /** Called before so many more bytes are stored; announced bytes do not count. False if there is no room. */
   readonly take: (bytes: number) => boolean;
 };
 
@@ -15,12 +15,11 @@ const silent = (): Refused => new Refused(problem("request-timeout", "The body s
 const cutOff = (): Refused => new Refused(problem("invalid-request", "The body ended before it was complete."));
 
 /**
- * Reads a body of any kind to its end; an error is a `Refused`. A body for which there was no room is read as well, to
- * nobody, and is null: a client that still sends when its connection is closed may never see its answer. The function that
- * is returned forgets what has come so far, and what comes from then on: the body is null.
+ * Reads a body to its end; an error is a `Refused`. A body without room is read and discarded, and is null: a client that
+ * is still sending when its connection closes may never see its answer. The returned function discards what has arrived
+ * and all that follows, so that the body is null.
  *
- * What comes is put together as it comes: kept piece by piece, a body in chunks of one byte would take a hundred times
- * its size.
+ * Chunks are joined as they arrive: stored one by one, a body in chunks of one byte would take a hundred times its size.
  */
 export const readBody = (
   request: Pick<IncomingMessage, "headers" | "complete" | "on" | "off">,
@@ -31,7 +30,7 @@ export const readBody = (
   const forget = (): void => {
     kept = null;
   };
-  // Node has seen that it is a number, and sees to it that the body is as long.
+  // Node has checked that it is a number and enforces that length.
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) {
     done(tooLarge());
     return forget;
@@ -39,12 +38,12 @@ export const readBody = (
   let size = 0;
   let silence: NodeJS.Timeout | undefined;
 
-  /** `sofar` with the chunk behind it. */
+  /** Null if there is no room. */
   const longer = (sofar: Buffer, chunk: Buffer): Buffer | null => {
     const next = size + chunk.length;
     let all = sofar;
     if (next > sofar.length) {
-      // Most bodies are one piece, which is kept as long as it is; a second one shows that there may be many.
+      // Most bodies are one chunk, stored at its own size. From the second chunk on the buffer doubles.
       const length = size === 0 ? next : Math.min(bytesMax, Math.max(next, 2 * sofar.length));
       if (!take(length - sofar.length)) return null;
       all = Buffer.allocUnsafe(length);
@@ -53,7 +52,6 @@ export const readBody = (
     chunk.copy(all, size);
     return all;
   };
-  // Behind an error what still comes is read by nobody, and the connection is closed with the answer.
   const finish = (error: Error | null, body?: Buffer | null): void => {
     clearTimeout(silence);
     request.off("data", add).off("end", end).off("error", fail);
@@ -70,7 +68,7 @@ export const readBody = (
   };
   const end = (): void => finish(null, kept === null ? null : kept.subarray(0, size));
   const fail = (): void => finish(cutOff());
-  // Most bodies came in one piece with their headers: there is nothing to wait for.
+  // Most bodies arrived with their headers and need no timer.
   if (!request.complete) {
     silence = setTimeout(() => finish(silent()), silenceMs);
   }

@@ -1,6 +1,5 @@
 import { type Problem, problem } from "../streams/problems.ts";
 
-/** Any key that a client library makes is shorter; it is stored with its answer. */
 const KEY_LENGTH_MAX = 255;
 /** The content of a String (RFC 8941, section 3.3.3): quote and backslash are escaped. */
 const QUOTED = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
@@ -11,7 +10,7 @@ const unquoted = (value: string): string | undefined => {
   return QUOTED.exec(value)?.[1]?.replace(/\\(["\\])/g, "$1");
 };
 
-/** The key of a request, the same for its quoted and its bare form; null without the header. */
+/** The quoted and the bare form are the same key; null without the header. */
 export const idempotencyKey = (values: readonly string[]): string | Problem | null => {
   const [value, second] = values;
   if (value === undefined) return null;

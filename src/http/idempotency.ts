@@ -11,16 +11,16 @@ import { appendKnown } from "../streams/run-command.ts";
 import { type Kept, keptText, wireOfKept } from "./kept-answer.ts";
 import type { Wire } from "./wire.ts";
 
-/** Stream `payload-idem_<hash of account, principal and key>`: erasable, as answers carry secrets and personal data. */
+/** In the stream `payload-idem_<hash of account, principal and key>`, which can be erased: answers hold secrets and personal data. */
 export type IdempotencyEvent =
   | {
       readonly type: "RequestClaimed";
       readonly data: {
         /** Base64 HMAC-SHA256 of method, path and body. */
         readonly digest: string;
-        /** The name of the command. Whoever takes a claim over goes on under it, so the command happens once. */
+        /** A request that takes over an abandoned claim reuses this id, so the command happens once. */
         readonly command_id: string;
-        /** Sealed: the base64 of the random bytes that the command makes its secrets from, so that a repeat makes the same. */
+        /** The sealed random bytes (base64) that the command derives its secrets from, so that a repeat derives the same. */
         readonly seed: string;
         readonly node: string;
         readonly at: string;
@@ -37,7 +37,7 @@ export type IdempotencyEvent =
         readonly at: string;
       };
     }
-  /** Ended without an answer worth keeping: the next one with this key and request may try at once. */
+  /** The request ended without an answer worth storing: the next one with this key may run at once. */
   | {
       readonly type: "RequestReleased";
       readonly data: {
@@ -48,37 +48,37 @@ export type IdempotencyEvent =
       };
     };
 
-/** The same for the first request with a key and for its repeats. `seed`: 32 random bytes. */
+/** The same for the first request with a key and its repeats. `seed` has 32 random bytes. */
 export type Command = { readonly commandId: string; readonly seed: Uint8Array };
 
 export type KeyedRequest = {
   readonly key: string;
   readonly method: string;
-  /** Path and query. */
+  /** The path with the query. */
   readonly url: string;
   readonly body: unknown;
-  /** Of the principal; its commandId is not used. */
+  /** Its commandId is not used. */
   readonly envelope: Envelope;
 };
 
 export type Idempotency = {
-  /** Runs `work` unless this key was answered before; `work` gets the command to go on under. */
+  /** Runs `work` unless a request with this key was answered before. */
   run(request: KeyedRequest, work: (command: Command) => Promise<Wire>): Promise<Wire | Problem>;
 };
 
-/** Longer than senders go on repeating a call; the SDK and the README promise it. */
+/** The SDK and the documentation promise this time. */
 export const IDEMPOTENCY_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
-/** Twice the longest wait of a call: a claim older than this and without an answer is that of a dead process. */
+/** Twice the longest wait of a call: an older claim without an answer belongs to a dead process. */
 const CLAIM_MS = 60_000;
-/** Larger answers are not kept, and this one sealed fits into an append; the largest command's has a few kilobytes. */
+/** A sealed answer of this size fits into one append. Commands answer with a few kilobytes at most. */
 const ANSWER_BYTES_MAX = 256 * 1024;
-/** Each lost race shows another request with this key, so the next look almost always ends it. */
+/** A lost race reveals the other request's claim, so the second attempt nearly always ends the loop. */
 const CLAIM_ATTEMPTS_MAX = 5;
 
-/** `sealed`: the seed, as the log has it. */
+/** `sealed` is the sealed seed. */
 type Claimed = { readonly commandId: string; readonly sealed: string };
 type Claim = Claimed & { readonly revision: Revision };
-type Looked = { readonly claimable: Claimed | null } | Problem | Wire;
+type Lookup = { readonly claimable: Claimed | null } | Problem | Wire;
 
 const SEED_BYTES = 32;
 
@@ -87,7 +87,7 @@ export const newCommand = (randomness: Randomness): Command => ({
   seed: randomness.bytes(SEED_BYTES),
 });
 
-/** A refusal for now, or our own failure, says nothing about the next try. */
+/** A temporary refusal or a failure of the server is not repeated to the next try. */
 const worthKeeping = (wire: Wire): boolean => wire.status < 500 && wire.status !== 429;
 
 export const idempotency = (deps: {
@@ -95,13 +95,13 @@ export const idempotency = (deps: {
   readonly box: SecretBox;
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** Bodies carry passwords and secrets: without a key the digest in the log would be a cheap way to guess them. */
+  /** Bodies hold passwords: a digest without a key would let a reader of the log guess them. */
   readonly digestKey: Uint8Array;
-  /** The name of this process, for whoever reads a claim that nobody answered. */
+  /** The name of this process. */
   readonly node: string;
-  /** This process alone answers calls: the claim of any other name is that of a dead one, and need not age. */
+  /** No other process answers calls, so a claim under any other name is abandoned whatever its age. */
   readonly othersAreGone: boolean;
-  /** An answer could not be kept. It holds nevertheless, and the claim ends by its age. */
+  /** The answer could not be stored. It is sent nevertheless, and the claim ends by its age. */
   readonly onLost: (error: unknown) => void;
 }): Idempotency => {
   const { log, box, clock, randomness, digestKey, node, othersAreGone, onLost } = deps;
@@ -114,7 +114,7 @@ export const idempotency = (deps: {
   const streamOf = ({ key, envelope: { account, actor } }: KeyedRequest): string =>
     derivedId("payload-idem_", account, actor.kind, actor.id, key);
 
-  const look = (last: RecordedEvent | null, digest: string, account: string): Looked => {
+  const look = (last: RecordedEvent | null, digest: string, account: string): Lookup => {
     if (last === null) return { claimable: null };
     // Only this module writes to these streams.
     const { type, data } = last as unknown as IdempotencyEvent;
@@ -131,7 +131,7 @@ export const idempotency = (deps: {
       return wireOfKept(kept);
     }
     const mayRun = type === "RequestClaimed" && !(othersAreGone && data.node !== node);
-    // A clock that was set back makes the age negative: a claim from far in the future is nobody's either.
+    // After the clock was set back the age is negative: a claim far in the future is abandoned as well.
     if (mayRun && Math.abs(ageMs) < CLAIM_MS) {
       const detail = "The first request with this Idempotency-Key is still running.";
       return problem("in-progress", detail, { retryAfterS: 1 });
@@ -140,7 +140,7 @@ export const idempotency = (deps: {
   };
 
   const append = async (stream: string, expected: Revision | "absent", fact: IdempotencyEvent, envelope: Envelope) =>
-    // Each append is a command of its own: two racers must not write what looks like one append.
+    // Each append gets a new command id: the appends of two racing requests must not look like one.
     appendKnown(log, stream, expected, toEvents([fact], { ...envelope, commandId: randomId("idm_", randomness) }));
 
   const seedAt = (stream: string, account: string): SealedAt => ({ account, stream, field: "seed" });
@@ -152,13 +152,13 @@ export const idempotency = (deps: {
 
   const claim = async (request: KeyedRequest, stream: string, digest: string): Promise<Claim | Problem | Wire> => {
     const { envelope } = request;
-    /** Of a stream whose answers were erased: it is empty and goes on behind them. */
+    /** An erased stream is empty but continues at the revision after its erased events. */
     let erasedUpTo: Revision | "absent" = "absent";
     for (let attempt = 0; attempt < CLAIM_ATTEMPTS_MAX; attempt += 1) {
       const last = await log.last(stream);
-      const looked = look(last, digest, envelope.account);
-      if (!("claimable" in looked)) return looked;
-      const claimed = looked.claimable ?? begun(stream, envelope.account);
+      const lookup = look(last, digest, envelope.account);
+      if (!("claimable" in lookup)) return lookup;
+      const claimed = lookup.claimable ?? begun(stream, envelope.account);
       const data = { digest, command_id: claimed.commandId, seed: claimed.sealed, node, at: envelope.at };
       const fact: IdempotencyEvent = { type: "RequestClaimed", data };
       const appended = await append(stream, last?.revision ?? erasedUpTo, fact, envelope);
@@ -190,7 +190,7 @@ export const idempotency = (deps: {
                   answer: box.seal(text, { account: request.envelope.account, stream, field: "answer" }),
                 },
               };
-        // A conflict means that the claim was taken over: whoever did runs the same command and keeps the answer.
+        // A conflict means that another request took the claim over; it runs the same command and stores the answer.
         await append(stream, claimed.revision, fact, request.envelope);
       };
 

@@ -6,10 +6,10 @@ import { Refused } from "./refused.ts";
 /** JSON is UTF-8 (RFC 8259, section 8.1); a charset parameter may say so and nothing else. */
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i;
 
-/** Codings that a body may have been sent in (RFC 9110, section 8.4.1); what people write there by mistake changes nothing. */
+/** RFC 9110, section 8.4.1. Other values are mistakes of senders and are ignored. */
 const COMPRESSED = /gzip|compress|deflate|br|zstd/i;
 
-/** Fastify's parser for `application/json` with any parameters. An empty body is no body; the route says if it may be. */
+/** An empty body is parsed as undefined; the route decides whether it may be missing. */
 export const parseJsonBody: FastifyBodyParser<Buffer> = (request, bytes, done) => {
   if (!JSON_TYPE.test(request.headers["content-type"]?.trim() ?? "")) {
     const detail = "Send JSON in UTF-8: Content-Type: application/json.";

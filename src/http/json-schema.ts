@@ -2,11 +2,8 @@ import type { BytesRemoved } from "../../domain/ports/event-log.ts";
 import type { JsonSchema } from "./route.ts";
 import { NOT_BLANK } from "./validation.ts";
 
-/** What a person writes: a name, a reason. */
 export const nonBlank = (maxLength: number) =>
   ({ type: "string", minLength: 1, maxLength, pattern: NOT_BLANK }) as const satisfies JsonSchema;
-
-/** The parts that the schemas of answers are made of. */
 
 export const text = { type: "string" } as const satisfies JsonSchema;
 export const integer = { type: "integer" } as const satisfies JsonSchema;
@@ -30,7 +27,7 @@ export const nullable = (type: string, description?: string): JsonSchema => ({
   ...(description === undefined ? {} : { description }),
 });
 
-/** All members are always there, unless `required` says which. */
+/** Every member is required unless `required` lists some. */
 export const object = (properties: Record<string, JsonSchema>, required = Object.keys(properties)): JsonSchema => ({
   type: "object",
   required,
@@ -39,7 +36,6 @@ export const object = (properties: Record<string, JsonSchema>, required = Object
 
 const REASON_LENGTH_MAX = 500;
 
-/** The body of a call that has to say why. */
 export const REASON_BODY = {
   type: "object",
   required: ["reason"],

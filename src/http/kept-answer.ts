@@ -1,6 +1,6 @@
 import type { Wire } from "./wire.ts";
 
-/** An answer as it is kept: the status in the open, the rest as text for the secret box. */
+/** `text` is sealed before it is stored. */
 export type Kept = { readonly status: number; readonly text: string };
 
 type Rest = { readonly headers: Readonly<Record<string, string>>; readonly text?: string; readonly base64?: string };
@@ -14,7 +14,6 @@ export const keptText = ({ headers, body }: Wire): string => {
   return JSON.stringify(rest);
 };
 
-/** The first answer again, marked as a repeat. */
 export const wireOfKept = ({ status, text }: Kept): Wire => {
   // What `keptText` wrote, authenticated by the box.
   const rest = JSON.parse(text) as Rest;

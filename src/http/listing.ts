@@ -2,19 +2,15 @@ import type { Condition, Document, Found, ViewStore } from "../../domain/ports/v
 import { type Problem, problem } from "../streams/problems.ts";
 import type { JsonSchema } from "./route.ts";
 
-/** The same for every list of the API. */
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 50;
-/** A cursor holds one sort value and one id; anything longer was not made here. */
 const CURSOR_LENGTH_MAX = 1024;
 
-/** The query parameters of every list, for `Route.query`. */
 export const LISTING_QUERY = {
   limit: { type: "integer", minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT },
   cursor: { type: "string", maxLength: CURSOR_LENGTH_MAX, description: "`next_cursor` of the page before" },
 } as const satisfies Record<string, JsonSchema>;
 
-/** The schema of a list's answer. */
 export const listOf = (item: JsonSchema): JsonSchema => ({
   type: "object",
   required: ["data", "next_cursor"],
@@ -23,14 +19,14 @@ export const listOf = (item: JsonSchema): JsonSchema => ({
 
 export type Cursor = { readonly value: string | number; readonly id: string };
 
-/** JSON has no Infinity, but 1e999 is read as one. */
+/** JSON.parse reads 1e999 as Infinity. */
 const isSortable = (value: unknown): value is string | number => typeof value === "string" || Number.isFinite(value);
 
-/** Opaque for callers: base64url of a JSON array. */
+/** Base64url of a JSON array, opaque to callers. */
 export const encodeCursor = ({ value, id }: Cursor): string =>
   Buffer.from(JSON.stringify([value, id])).toString("base64url");
 
-/** Null when it is none of ours. A cursor is no secret and no proof: the account is always part of the `where`. */
+/** Null for an invalid cursor. A cursor proves nothing, so every `where` must name the account. */
 export const decodeCursor = (text: string): Cursor | null => {
   const bytes = Buffer.from(text, "base64url");
   if (text.length > CURSOR_LENGTH_MAX || bytes.toString("base64url") !== text) return null;
@@ -48,22 +44,20 @@ export const decodeCursor = (text: string): Cursor | null => {
 
 export type Listing = {
   readonly view: string;
-  /** Always with the account among them. */
+  /** Must name the account. */
   readonly where: readonly Condition[];
   readonly sort: { readonly field: string; readonly order: "asc" | "desc" };
 };
 
 export type Page<T> = { readonly data: readonly T[]; readonly next_cursor: string | null };
 
-/** The limit that was asked for, or what stands for none; null when it is out of bounds. */
+/** Null if it is out of bounds. */
 const limitOf = (given: unknown = LIMIT_DEFAULT): number | null =>
   typeof given === "number" && Number.isInteger(given) && given >= 1 && given <= LIMIT_MAX ? given : null;
 
-/** What is wrong with a query parameter. */
 export const invalid = (path: string, message: string): Problem =>
   problem("invalid-request", `The parameter ${path} ${message}.`, { errors: [{ path: `/${path}`, message }] });
 
-/** One page of a view, every document shown by `show`; a bad `limit` or `cursor` is a problem. */
 export const pageOf = async <T>(
   views: Pick<ViewStore, "page">,
   { view, where, sort }: Listing,
@@ -75,7 +69,7 @@ export const pageOf = async <T>(
   const after = query.cursor === undefined ? undefined : decodeCursor(String(query.cursor));
   if (after === null) return invalid("cursor", "must be the next_cursor of a page before");
 
-  // One more than asked for tells whether there is a next page.
+  // The one document more tells whether there is a next page.
   const found = await views.page(view, {
     where,
     sort,
@@ -86,13 +80,13 @@ export const pageOf = async <T>(
   const last = found.length > limit ? shown.at(-1) : undefined;
   return {
     data: shown.map(({ id, document }) => show(document, id)),
-    next_cursor: last === undefined ? null : cursorBehind(last, sort.field),
+    next_cursor: last === undefined ? null : cursorAfter(last, sort.field),
   };
 };
 
-const cursorBehind = ({ id, document }: Found, field: string): string => {
+const cursorAfter = ({ id, document }: Found, field: string): string => {
   const value = document[field];
-  // Every view sorts by a field that it puts into every document: without it the rest of the list would be lost.
+  // Without a sort value the rest of the list would be lost.
   if (!isSortable(value)) throw new Error(`the document ${id} has no ${field} to sort by`);
   return encodeCursor({ value, id });
 };

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from "fastify";
 import { pino } from "pino";
 import type { LineStream } from "./buffered-lines.ts";
 
-/** Never in a log line, wherever they stand. Bodies and headers are not logged at all; this is the second net. */
+/** Redacted at any depth. Bodies and headers are not logged at all; this is a second safeguard. */
 const SECRET_NAMES = [
   "authorization",
   "cookie",
@@ -23,20 +23,17 @@ const redacted = SECRET_NAMES.flatMap((name) => {
   return [at, `*${at}`, `*.*${at}`];
 });
 
-/** The program's logger. `lines` takes what is logged; left out: stdout, a write for each line. */
+/** Without `lines` each line is one write to stdout. */
 export const programLogger = (config: { readonly logLevel: string }, lines?: LineStream): FastifyBaseLogger => {
   const options = { level: config.logLevel, base: null, redact: { paths: redacted, censor: "[redacted]" } };
   return lines === undefined ? pino(options) : pino(options, lines);
 };
 
-/**
- * For lines whose fields are chosen one by one where they are written, so that no secret can be among them: to look for
- * secrets by their names takes 45 µs a line, and each webhook has three lines.
- */
+/** For lines whose fields are listed in the code and hold no secret: redaction takes 45 µs a line, three lines a webhook. */
 export const chosenFields = (log: Pick<FastifyBaseLogger, "child">): Pick<FastifyBaseLogger, "info"> =>
   log.child({}, { redact: [] });
 
-/** An onResponse hook: one line for each call of the API. The path is the route's, since ids and queries may be private. */
+/** An onResponse hook. It logs the route's path, since ids and queries may be private. */
 export const logAnswered = (log: FastifyBaseLogger) => {
   const own = chosenFields(log);
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {

@@ -1,10 +1,7 @@
-/** Between two looks. Only while somebody asks: an idle process is not woken. */
+/** The interval of the measurement, which stops while there are no requests. */
 const LOOK_MS = 100;
 
-/**
- * How late the event loop runs, in ms: how long what has come waits before anybody sees it, in sockets that nobody has
- * counted yet. To be asked for each request.
- */
+/** How late the event loop runs, in ms: how long requests wait in sockets that were not read yet. Call it for each request. */
 export const loopLag = (now: () => number = () => performance.now()): (() => number) => {
   let lagMs = 0;
   let lookedAt = Number.NEGATIVE_INFINITY;
@@ -18,7 +15,7 @@ export const loopLag = (now: () => number = () => performance.now()): (() => num
 
   return () => {
     const at = now();
-    // Also when the timer has not come to its turn: reading from thousands of sockets is one turn.
+    // The timer may be overdue itself: reading from thousands of sockets is one turn of the loop.
     if (dueAt !== null) return Math.max(lagMs, at - dueAt);
     if (at - lookedAt > LOOK_MS) lagMs = 0;
     dueAt = at + LOOK_MS;

@@ -7,7 +7,7 @@ import { sendProblem } from "./problem-reply.ts";
 import type { TraceIds } from "./trace.ts";
 import { problemWire } from "./wire.ts";
 
-/** Which problem stands for what node's HTTP parser or its clock refused; anything else is `invalid-request`. */
+/** Problems by the error codes of node's HTTP parser; any other code is `invalid-request`. */
 const PARSER_CODES: Readonly<Record<string, readonly [ProblemCode, string]>> = {
   HPE_HEADER_OVERFLOW: ["headers-too-large", "The request line and headers are too large."],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ["too-large", "The chunk extensions are too large."],
@@ -30,10 +30,10 @@ const REASON_PHRASES: Readonly<Record<number, string>> = {
   431: "Request Header Fields Too Large",
 };
 
-/** For answers that no hook of Fastify sees: `headers` are those of every answer. */
+/** For answers that bypass Fastify's hooks. */
 export type RawAnswers = { readonly ids: TraceIds; readonly headers: () => Readonly<Record<string, string>> };
 
-/** Writes a problem where there is no request yet, and closes: behind a malformed message nothing can be trusted. */
+/** Answers before there is a request, and closes: after a malformed message the rest of the connection is not trusted. */
 const writeRaw = (socket: Duplex, it: Problem, { ids, headers: every }: RawAnswers): void => {
   const { status, headers, body } = problemWire(it, ids.traceId());
   const text = String(body);
@@ -46,7 +46,7 @@ const writeRaw = (socket: Duplex, it: Problem, { ids, headers: every }: RawAnswe
   socket.end(`${lines.join("\r\n")}\r\n\r\n${text}`, () => socket.destroy());
 };
 
-/** Node's property for the answer under way on a socket: our bytes must not land in the middle of it. */
+/** Node's property for the answer being written on a socket, into which no other bytes may be written. */
 type AnsweringSocket = Duplex & { readonly _httpMessage?: { readonly headersSent: boolean } | null };
 
 export const clientErrorHandler =
@@ -57,7 +57,7 @@ export const clientErrorHandler =
     else writeRaw(socket, parserProblem(error.code), answers);
   };
 
-/** What node's server would answer without a word, or by hanging up. */
+/** Without these listeners node answers with an empty body or closes the connection. */
 export const answerOddities = (server: Server, answers: RawAnswers): void => {
   server.on("connect", (_request, socket) =>
     writeRaw(socket, problem("method-not-allowed", "This is not a proxy."), answers),
@@ -67,8 +67,8 @@ export const answerOddities = (server: Server, answers: RawAnswers): void => {
 };
 
 /**
- * A client that sends `Expect: 100-continue` gets its 100 when its body is about to be read (RFC 9110, section 10.1.1). Node
- * would send it at once, and so ask callers for a body who are then refused, for its size as for anything else.
+ * Sends the 100 for `Expect: 100-continue` when the body is about to be read (RFC 9110, section 10.1.1). Node would send it
+ * at once, even if the request is then refused without its body.
  */
 export const continueWhenRead = (app: FastifyInstance): void => {
   const waiting = new WeakSet<ServerResponse>();
@@ -83,7 +83,7 @@ export const continueWhenRead = (app: FastifyInstance): void => {
   });
 };
 
-/** Every value of a header, in order; node itself joins or drops repeated ones. */
+/** Node itself joins or drops repeated headers. */
 export const headerValues = (rawHeaders: readonly string[], name: string): string[] => {
   const values: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -93,7 +93,7 @@ export const headerValues = (rawHeaders: readonly string[], name: string): strin
   return values;
 };
 
-/** An onRequest hook for every route: what proxies and servers read differently is refused before anything reads it. */
+/** An onRequest hook that refuses requests which proxies and servers may read differently. */
 export const refuseAmbiguous = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
   const { rawHeaders, httpVersionMinor, headers } = request.raw;
   if (rawHeaders.length > 2 * HEADERS_MAX) {
@@ -106,7 +106,7 @@ export const refuseAmbiguous = (request: FastifyRequest, reply: FastifyReply, do
     sendProblem(request, reply, problem("invalid-request", "A request has exactly one Host header."));
     return;
   }
-  // RFC 9112, section 6.1: with any other coding nobody knows where the body ends.
+  // RFC 9112, section 6.1: with any other coding the end of the body is unknown.
   const coding = headers["transfer-encoding"];
   if (coding !== undefined && coding.toLowerCase() !== "chunked") {
     sendProblem(request, reply, problem("invalid-request", "The only supported Transfer-Encoding is chunked."));

@@ -1,9 +1,9 @@
 import type { Found, ViewQuery, ViewStore } from "../../domain/ports/view-store.ts";
 
-/** A list of the same view, newest first; it answers fewer than `limit` only at its end. */
+/** A list of one view, newest first; it returns fewer than `limit` only at its end. */
 export type Newest = (query: Omit<ViewQuery, "where" | "lead">) => Promise<readonly Found[]>;
 
-/** Up to so many lists are read by a whole page each: no second look at any of them is needed. */
+/** Up to this many lists are read a whole page each, so that none is read twice. */
 const FEW = 8;
 const CHUNK_MIN = 4;
 
@@ -28,8 +28,8 @@ const refill = async (reader: Reader, query: ViewQuery, chunk: number): Promise<
 };
 
 /**
- * The page over several lists of events, each read by an index in its own order: their common range would have to be
- * sorted. Of many lists only a little is read each, and more of those that the page takes from. What is in several is shown once.
+ * Merges several lists of events, each read by its own index: one query over all of them would have to sort. Many lists
+ * are read in small chunks, larger ones where the page takes from. An event in several lists appears once.
  */
 export const mergedPages = (lists: readonly Newest[]): Pick<ViewStore, "page"> => ({
   async page(_view, query) {

@@ -13,15 +13,15 @@ const AFTER: JsonSchema = {
   type: "string",
   pattern: POSITION_PATTERN,
   description:
-    "A `Countersign-Position`: the answer shows at least what was written up to there, or is 503 `view-behind`. A position " +
-    "from before the log was moved to another place, or after the end of the log, is 400 `invalid-request`.",
+    "A `Countersign-Position`: the answer includes everything written up to it, or is 503 `view-behind`. A position from " +
+    "before the log was moved, or after its end, is 400 `invalid-request`.",
 };
 
 const IDEMPOTENCY_KEY: JsonSchema = {
   type: "string",
   minLength: 1,
   maxLength: 255,
-  description: "The same key with the same request gets the first answer again, for 7 days.",
+  description: "For 7 days, the same request with the same key gets the first answer again.",
 };
 
 const PROBLEM: JsonSchema = {
@@ -47,7 +47,7 @@ const PROBLEM: JsonSchema = {
   },
 };
 
-/** `POST /v1/events/{id}/replay` → `postV1EventsByIdReplay`: stable as long as the call's address is. */
+/** `POST /v1/events/{id}/replay` → `postV1EventsByIdReplay`. */
 export const operationId = (method: string, path: string): string =>
   method.toLowerCase() +
   path
@@ -77,17 +77,17 @@ const responses = ({ answers, produces = "application/json" }: Route): Record<st
     }),
   );
 
-/** The codes of a route's problems, on their way into the description. */
+/** Carries the codes of a route's problems to `withProblems`. */
 export const PROBLEMS_LISTED = "x-problems";
 
-/** Of a schema on its way into the description, which does not show it: the table itself asks for the key. */
+/** Carries `answersRepeats` to `withIdempotencyKey`; the description does not show it. */
 const KEY_NEEDED = "x-idempotency-key-needed";
 
-/** What Fastify validates, and what the description shows. Objects are closed unless a body's schema says otherwise. */
+/** Fastify validates by this schema, and the description shows it. */
 export const routeSchema = (route: Route): Record<string, unknown> => {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
   const params = Object.fromEntries(names.map((name) => [name, { type: "string" }]));
-  // Every read of an account's takes it. One without views reads the streams, which show each write at once.
+  // Reads without views read the streams, which show each write at once, but accept `after` as well.
   const isRead = route.method === "GET" && route.who !== "anyone";
   const query = { ...route.query, ...(isRead || route.reads !== undefined ? { after: AFTER } : {}) };
   return {
@@ -133,7 +133,6 @@ const describeProblems = (operation: Operation): void => {
   }
 };
 
-/** Every operation may answer with a problem, also with one of the server itself that no operation lists. */
 const withProblems = (document: { paths?: object; components?: object }): object => {
   for (const item of Object.values(document.paths ?? {})) {
     for (const operation of Object.values(item ?? {})) {
@@ -153,7 +152,7 @@ const withProblems = (document: { paths?: object; components?: object }): object
   };
 };
 
-/** Keyed calls show the header in the description; the table reads it by itself. */
+/** Adds the header to the description only; the table reads it itself. */
 const withIdempotencyKey = (schema: unknown, method: unknown): Record<string, unknown> => {
   const given: Record<string, unknown> = typeof schema === "object" && schema !== null ? { ...schema } : {};
   const { [KEY_NEEDED]: isNeeded, ...known } = given;
@@ -165,12 +164,12 @@ const withIdempotencyKey = (schema: unknown, method: unknown): Record<string, un
   return { ...known, headers: isNeeded === true ? { ...headers, required: ["idempotency-key"] } : headers };
 };
 
-/** Swagger UI is scripts and styles of its own origin, and sets styles inline. */
+/** Swagger UI sets inline styles. */
 const DOCS_CSP =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Before the routes: the description is made of every route that is added after it. */
+/** Must run before the routes are added. */
 export const describeRoutes = async (app: FastifyInstance, version: string): Promise<void> => {
   await app.register(swagger, {
     openapi: {
@@ -179,7 +178,7 @@ export const describeRoutes = async (app: FastifyInstance, version: string): Pro
         title: "Countersign",
         version,
         description:
-          "Authenticate, gate, deliver once, record: what stands between a trigger and the action that follows.",
+          "Authenticate, gate, deliver once, record: a governance layer between a trigger and the action that follows.",
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
       externalDocs: { description: "JSON Schemas of the views' documents in MongoDB", url: "/schemas" },
@@ -188,7 +187,7 @@ export const describeRoutes = async (app: FastifyInstance, version: string): Pro
           session: { type: "apiKey", in: "cookie", name: SESSION_COOKIE },
           apiKey: { type: "http", scheme: "bearer", description: "An account's API key, csk_…" },
           agentKey: { type: "http", scheme: "bearer", description: "An agent's key, csa_…" },
-          metricsToken: { type: "http", scheme: "bearer", description: "METRICS_TOKEN, of whoever runs the service" },
+          metricsToken: { type: "http", scheme: "bearer", description: "The METRICS_TOKEN of the operator" },
         },
       },
     },
@@ -198,7 +197,7 @@ export const describeRoutes = async (app: FastifyInstance, version: string): Pro
   await app.register(swaggerUi, {
     routePrefix: "/docs",
     staticCSP: DOCS_CSP,
-    // Without this the page would ask validator.swagger.io.
+    // Otherwise the page calls validator.swagger.io.
     uiConfig: { validatorUrl: null },
   });
 };

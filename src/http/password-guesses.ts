@@ -1,19 +1,15 @@
 import { type Attempts, network, SLOW_LOGIN_MS } from "./rate-limit.ts";
 
-/** `address`: a normalised mailbox; `ip`: who asks. */
+/** `address` is a normalised mailbox. */
 type Guess = { readonly address: string; readonly ip: string };
 
 type Counted<T> = { readonly ok: true; readonly result: T } | { readonly ok: false; readonly retryAfterS: number };
 
 export type PasswordGuesses = {
-  /**
-   * Runs a check of a password unless this network has guessed too often. `isWrong` says whether the result was a wrong
-   * guess; only those stay counted, and they are counted before the check, so that a hundred at once are ten.
-   */
+  /** Runs the check unless this network has guessed too often. A guess counts before its check and stays counted if wrong. */
   run<T>(guess: Guess, check: () => Promise<T>, isWrong: (result: T) => boolean): Promise<Counted<T>>;
 };
 
-/** `pause`: waits so many milliseconds. */
 export const passwordGuesses = (attempts: Attempts, pause: (ms: number) => Promise<unknown>): PasswordGuesses => ({
   async run({ address, ip }, check, isWrong) {
     const taken: (() => void)[] = [];
@@ -34,7 +30,7 @@ export const passwordGuesses = (attempts: Attempts, pause: (ms: number) => Promi
     }
     let wrong = false;
     try {
-      // Whoever comes from a network that has not guessed is answered all the same, so nobody is locked out from afar.
+      // Other networks are only delayed, so that guesses from elsewhere cannot lock the owner out.
       if (attempts.take("failed-login-slow", address).ok)
         taken.push(() => attempts.giveBack("failed-login-slow", address));
       else await pause(SLOW_LOGIN_MS);

@@ -6,7 +6,7 @@ import { hasRole, type Principal, type Who } from "./route.ts";
 /** RFC 6750, section 2.1; the scheme's name is case-insensitive (RFC 9110, section 11.1). */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
-/** Every value of one cookie (RFC 6265, section 4.2.1). An empty one is a cookie that was cleared. */
+/** Every value of one cookie (RFC 6265, section 4.2.1); a cleared cookie has none. */
 const cookieValues = (header: string, name: string): string[] =>
   header
     .split(";")
@@ -14,7 +14,7 @@ const cookieValues = (header: string, name: string): string[] =>
     .filter((pair) => pair.startsWith(`${name}=`) && pair.length > name.length + 1)
     .map((pair) => pair.slice(name.length + 1));
 
-/** The one credential of a request; null without any, "unusable" for a scheme or a form that nothing here reads. */
+/** Null without a credential, "unusable" for an unknown scheme or form. */
 export const presentedBy = (rawHeaders: readonly string[]): Presented | Problem | "unusable" | null => {
   const authorizations = headerValues(rawHeaders, "authorization");
   const cookies = headerValues(rawHeaders, "cookie").flatMap((header) => cookieValues(header, SESSION_COOKIE));
@@ -35,7 +35,7 @@ const KIND: Readonly<Record<Principal["kind"], string>> = {
   agent: "an agent's key",
 };
 
-/** Why this principal may not make a call that `who` may; null when it may. */
+/** Null if the principal may make the call. */
 export const forbiddenFor = (principal: Principal, who: Exclude<Who, "anyone">): Problem | null => {
   if (principal.kind === "agent" && who.agent === true) return null;
   const needed = principal.kind === "member" ? who.session : who.key;

@@ -3,23 +3,19 @@ import type { Clock } from "../../domain/ports/clock.ts";
 
 type Window = {
   readonly ok: boolean;
-  /** What is left in this window, after this request. */
   readonly remaining: number;
-  /** Whole seconds until the window ends, at least 1. */
+  /** Whole seconds until the window ends; at least 1. */
   readonly resetS: number;
 };
 
 export type WindowCounter = {
-  /** Counts one, if there is room below `limit`. */
   take(key: string, limit: number): Window;
-  /** Takes one back: what was counted turned out not to be meant. */
   giveBack(key: string): void;
 };
 
 /**
- * Fixed windows in memory that begin with a key's first request. A count is the process's own, so two nodes let twice as
- * many through as one, and it is lost with the process. When more than `keysMax` windows are open the one that began first
- * is forgotten: memory stays bounded under a flood of keys.
+ * Fixed windows in memory, each beginning with a key's first request. Every process counts for itself, so two nodes allow
+ * twice as much as one. Beyond `keysMax` windows the oldest is forgotten, so that a flood of keys cannot fill the memory.
  */
 export const windowCounter = (clock: Clock, windowMs: number, keysMax: number): WindowCounter => {
   const windows = new Map<string, { count: number; readonly endsAt: number }>();
@@ -60,9 +56,9 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /**
- * Against guessed passwords and mass sign-ups. "failed-login-address" counts the guesses of one network for one address, so
- * that they lock nobody out elsewhere. "failed-login-slow" counts those of all networks for one address: above it an attempt
- * waits (`SLOW_LOGIN_MS`), and is still answered. Addresses are hashed by the caller, so that one mailbox is one key.
+ * These limits stop password guessing and mass sign-ups. "failed-login-address" counts guesses by one network for one
+ * mailbox, so that an attacker cannot lock the owner out. "failed-login-slow" counts guesses by all networks for one
+ * mailbox: above it each attempt is delayed by `SLOW_LOGIN_MS`, but still answered.
  */
 export const ATTEMPT_LIMITS = {
   "signup-ip": { limit: 100, windowMs: HOUR_MS },
@@ -72,18 +68,14 @@ export const ATTEMPT_LIMITS = {
 } as const;
 type AttemptKind = keyof typeof ATTEMPT_LIMITS;
 
-/** A person waits so long once; somebody who guesses waits each time. */
 export const SLOW_LOGIN_MS = 2_000;
 
-/** About 150 bytes each. */
+/** Each key takes about 150 bytes. */
 const ATTEMPT_KEYS_MAX = 100_000;
 
 type Attempt = { readonly ok: true } | { readonly ok: false; readonly retryAfterS: number };
 
-/**
- * Counts attempts. Take one *before* the password is checked and give it back when it was right: a hundred wrong
- * logins at once are then counted before the first of them is known to be wrong.
- */
+/** An attempt is taken before the password is checked and given back if it was right, so that parallel guesses all count. */
 export type Attempts = {
   take(kind: AttemptKind, key: string): Attempt;
   giveBack(kind: AttemptKind, key: string): void;
@@ -112,10 +104,9 @@ const NO_ADDRESS_LENGTH_MAX = 64;
 
 /** What one customer of a provider holds: an IPv4 address, or the /64 of an IPv6 one (RFC 6177, section 2). */
 export const network = (ip: string): string => {
-  // A proxy that is believed has said it. Copied, as a part of a text keeps the whole of it in memory.
+  // A trusted proxy sent this text. The copy lets go of the header that it is a part of.
   if (!ipaddr.isValid(ip)) return Buffer.from(ip.slice(0, NO_ADDRESS_LENGTH_MAX)).toString();
   const address = ipaddr.process(ip);
-  // `process` has unwrapped mapped IPv4 addresses; what is left with parts is IPv6.
   if (!("parts" in address)) return address.toString();
   return `${address.parts
     .slice(0, 4)
@@ -123,13 +114,11 @@ export const network = (ip: string): string => {
     .join(":")}::/64`;
 };
 
-/** Principals and accounts within one minute. Each has a valid credential, so only a very large installation comes near. */
+/** Principals and accounts that call within one minute. */
 const API_KEYS_MAX = 100_000;
 
-/** The API's own limits, as `takeRequest` counts them. */
 export const apiRate = (clock: Clock): WindowCounter => windowCounter(clock, MINUTE_MS, API_KEYS_MAX);
 
-/** Who makes a request: a credential, and the account's credentials of this kind, which have a limit together. */
 export type Requester = {
   readonly credential: string;
   readonly kind: "session" | "key" | "agent";
@@ -139,19 +128,16 @@ export type Requester = {
 /** Requests a minute. */
 export type RequestLimits = { readonly credential: number; readonly account: number };
 
-/** "api" is the limit of one credential, "account" that of all of its kind together; of the two the one with less left. */
+/** The window with less room: "api" is that of one credential, "account" that of all credentials of its kind together. */
 export type RequestWindow = Window & { readonly policy: "api" | "account"; readonly limit: number };
 
 /**
- * What a session may do when the sessions of its account have used up their limit together: enough to look at an approval
- * and decide it, so that no member's program keeps another member out.
+ * Requests a minute that each session keeps when the account's sessions have used up their common limit: enough to decide
+ * an approval while another member's program loops.
  */
 const SESSION_SHARE = 60;
 
-/**
- * Counts a request for its credential and for its account. Sessions, keys and agents are counted apart: a program that
- * loops never keeps people out who have to stop it.
- */
+/** Sessions, keys and agents are counted apart: a program that loops cannot lock out the people who have to stop it. */
 export const takeRequest = (rate: WindowCounter, requester: Requester, limits: RequestLimits): RequestWindow => {
   const { credential, kind, account } = requester;
   const own = rate.take(`${kind} ${credential}`, limits.credential);

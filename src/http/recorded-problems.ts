@@ -1,6 +1,5 @@
 import type { ProblemCode } from "../streams/problems.ts";
 
-/** A record by the table (`counted-calls.ts`), or the reason why there is none. */
 type Recorded = "recorded" | { readonly because: string };
 
 const NOT_UNDERSTOOD: Recorded = { because: "The request is not well-formed: nothing was decided." };
@@ -11,7 +10,6 @@ const NOTHING_THERE: Recorded = {
 const NOT_ABLE: Recorded = { because: "The service could not answer: nothing was decided." };
 const BLOCKED: Recorded = { because: "EventBlocked or BundleBlocked is the record." };
 
-/** Whether a refused call becomes a record, by the code of its problem. */
 const RECORDED: Readonly<Record<ProblemCode, Recorded>> = {
   "invalid-request": NOT_UNDERSTOOD,
   "mixed-credentials": NOT_UNDERSTOOD,
@@ -73,19 +71,19 @@ const RECORDED: Readonly<Record<ProblemCode, Recorded>> = {
   "too-few-approvers": "recorded",
 };
 
-/** Refusals of a read that are decisions about who may read. Any other is about what there is to read. */
+/** These refusals decide who may read; any other refusal of a read is about its subject. */
 const OF_READS: ReadonlySet<ProblemCode> = new Set(["unauthenticated", "forbidden", "rate-limited"]);
 
 const READ = "Reading changes nothing, and what there is to read is no decision.";
 
-/** Why a refused call is no record; null where it is one. */
+/** Null if the refused call is recorded. */
 export const whyUnrecorded = (isRead: boolean, code: ProblemCode): string | null => {
   const recorded = RECORDED[code];
   if (recorded !== "recorded") return recorded.because;
   return isRead && !OF_READS.has(code) ? READ : null;
 };
 
-/** Answered before the id in the path is looked up: it may be anybody's, or none. */
+/** These problems are answered before the id in the path is looked up: it may belong to another account, or not exist. */
 const BEFORE_LOOK_UP: ReadonlySet<ProblemCode> = new Set([
   "unauthenticated",
   "forbidden",
@@ -96,5 +94,4 @@ const BEFORE_LOOK_UP: ReadonlySet<ProblemCode> = new Set([
   "in-progress",
 ]);
 
-/** Whether the id in the path is known to be one of the caller's account. */
 export const isTargetKnown = (code: ProblemCode): boolean => !BEFORE_LOOK_UP.has(code);

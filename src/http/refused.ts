@@ -15,10 +15,9 @@ export class Refused extends Error {
   }
 }
 
-/** How soon a request that the log refused is worth another try. */
 const UNAVAILABLE_RETRY_S = 2;
 
-/** What the framework refuses, in our words; its own messages repeat parts of the request. */
+/** Fastify's own messages would repeat parts of the request. */
 const FRAMEWORK: Readonly<Record<string, Problem>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: problem("too-large", "The body is larger than this call accepts."),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: problem(
@@ -30,7 +29,7 @@ const FRAMEWORK: Readonly<Record<string, Problem>> = {
   FST_ERR_MAX_PARAM_LENGTH: notFound(),
 };
 
-/** The problem that an error stands for; null for what nobody expected. */
+/** Null for an unexpected error. */
 export const expectedProblem = (error: unknown): Problem | null => {
   if (error instanceof Refused) return error.problem;
   if (error instanceof LogUnavailable || error instanceof OutcomeUnknown) {
@@ -49,7 +48,7 @@ export const expectedProblem = (error: unknown): Problem | null => {
     });
   }
   if (!(error instanceof Error)) return null;
-  // Fastify's errors carry both; on others they are simply missing.
+  // Fastify's errors have both members; other errors may have neither.
   const { code, statusCode = 500 } = error as Partial<FastifyError>;
   const known = FRAMEWORK[code ?? ""];
   if (known !== undefined) return known;

@@ -5,29 +5,24 @@ import type { Route } from "./route.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Every problem that the route can answer; left out: the route has no list. */
+    /** Every problem that the route can answer. */
     problems?: ReadonlySet<ProblemCode>;
-    /** Of a route of the table: its method and its path, as `POST /v1/events/{id}/replay`. */
+    /** The method and path of a route of the table, such as `POST /v1/events/{id}/replay`. */
     call?: string;
   }
   interface FastifyInstance {
-    /** Told of each answer with a problem that its route does not list. */
+    /** Called for each problem that its route does not list. */
     onUnlisted?: (sentence: string) => void;
-    /** Told of each problem that is answered. */
+    /** Called for each problem. */
     onProblem?: (request: FastifyRequest, it: Problem) => void;
   }
 }
 
-/** Answered by the server for any route. */
-const ANY: readonly ProblemCode[] = ["invalid-request", "headers-too-large", "internal", "unavailable"];
-/** Answered where a JSON body is read. */
-const OF_BODY: readonly ProblemCode[] = ["too-large", "unsupported-media-type"];
-/** Answered where a credential is needed. */
-const OF_CREDENTIAL: readonly ProblemCode[] = ["unauthenticated", "forbidden", "rate-limited"];
-/** Answered to a request with an Idempotency-Key. */
-const OF_KEY: readonly ProblemCode[] = ["idempotency-key-reused", "in-progress"];
+const FOR_ALL: readonly ProblemCode[] = ["invalid-request", "headers-too-large", "internal", "unavailable"];
+const WITH_BODY: readonly ProblemCode[] = ["too-large", "unsupported-media-type"];
+const WITH_CREDENTIAL: readonly ProblemCode[] = ["unauthenticated", "forbidden", "rate-limited"];
+const WITH_KEY: readonly ProblemCode[] = ["idempotency-key-reused", "in-progress"];
 
-/** The verdict of a gate on an agent's request. */
 export const GATE_PROBLEMS: readonly ProblemCode[] = [
   "gate-require-fields",
   "gate-content",
@@ -42,17 +37,16 @@ export const GATE_PROBLEMS: readonly ProblemCode[] = [
   "forbidden",
 ];
 
-/** The problems that follow from what a route is: from its method, its path, who may call it and what it reads. */
 const commonProblems = ({ method, path, who, reads }: Route): readonly ProblemCode[] => {
   const isPublic = who === "anyone";
   return [
-    ...ANY,
+    ...FOR_ALL,
     "mixed-credentials",
     ...(path.includes("{") ? (["not-found"] as const) : []),
-    ...(isUnsafe(method) ? OF_BODY : []),
+    ...(isUnsafe(method) ? WITH_BODY : []),
     ...(isUnsafe(method) && (isPublic || who.session !== undefined) ? (["cross-site"] as const) : []),
-    ...(isPublic ? [] : OF_CREDENTIAL),
-    ...(isPublic || !isUnsafe(method) ? [] : OF_KEY),
+    ...(isPublic ? [] : WITH_CREDENTIAL),
+    ...(isPublic || !isUnsafe(method) ? [] : WITH_KEY),
     ...(reads === undefined ? [] : (["view-behind"] as const)),
   ];
 };
@@ -62,7 +56,8 @@ export const problemsOf = (route: Route): ReadonlySet<ProblemCode> =>
   new Set([...commonProblems(route), ...(route.problems ?? [])]);
 
 /** The same for a route that has no row in the table: `own` are its problems. */
-export const listedProblems = (...own: readonly ProblemCode[]): ReadonlySet<ProblemCode> => new Set([...ANY, ...own]);
+export const listedProblems = (...own: readonly ProblemCode[]): ReadonlySet<ProblemCode> =>
+  new Set([...FOR_ALL, ...own]);
 
 /** Called for every problem that is answered: reports one that the route does not list, and tells who records it. */
 export const noteProblem = (request: FastifyRequest, it: Problem): void => {

@@ -7,7 +7,7 @@ import { clientOf } from "../erasure/personal-data.ts";
 import type { Envelope } from "../streams/envelope.ts";
 import type { Problem, ProblemCode } from "../streams/problems.ts";
 
-/** Who calls. Everything that a principal may see or change belongs to its `account`. */
+/** The authenticated caller. Everything that it may see or change belongs to its `account`. */
 export type Principal =
   | {
       readonly kind: "member";
@@ -15,22 +15,20 @@ export type Principal =
       readonly id: string;
       readonly email: string;
       readonly role: Role;
-      /** The session's stream id, for logout and rate limits. */
+      /** The stream id of the session. */
       readonly session: string;
     }
   | { readonly kind: "key"; readonly account: string; readonly id: string; readonly role: Role }
   | { readonly kind: "agent"; readonly account: string; readonly id: string };
 
-/** An agent has no role: what it may do is in its scope. */
+/** Agents have no role; their scope limits them. */
 export const hasRole = (principal: Principal, needed: Role): boolean =>
   principal.kind !== "agent" && roleIncludes(principal.role, needed);
 
-/** The weakest role that may call, per kind of credential; a kind left out may not call at all. */
+/** The weakest role that may call, for each kind of credential; a missing kind may not call at all. */
 export type Who = "anyone" | { readonly session?: Role; readonly key?: Role; readonly agent?: true };
 
-/** Every member and API key of the account, whatever its role. */
 export const READERS = { session: "viewer", key: "viewer" } as const satisfies Who;
-/** Who may configure the account, by hand or by program. */
 export const ADMINS = { session: "admin", key: "admin" } as const satisfies Who;
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -66,23 +64,21 @@ export type Call<I extends Input = object> = {
   readonly params: ParamsOf<I extends { readonly params: infer P } ? P : string>;
   readonly query: QueryOf<I extends { readonly query: infer Q } ? Q : unknown>;
   readonly body: BodyOf<I extends { readonly body: infer B } ? B : unknown>;
-  /** commandId (from Idempotency-Key or random), account, actor, trace and time of this call. */
   readonly envelope: Envelope;
-  /** 32 random bytes for each purpose. A repeat of the call under its Idempotency-Key gets the same ones. */
+  /** 32 random bytes for each purpose; a repeat of the call under its Idempotency-Key gets the same bytes. */
   readonly secret: (purpose: string) => Uint8Array;
   readonly ip: string;
   readonly userAgent: string;
-  /** Those that the route names, as they came; several of one name are joined by a comma. */
+  /** The headers that the route names; repeated ones are joined by a comma. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** For answers that last: whether the credential still holds and still may make this call. */
+  /** Whether the credential is still valid and may still make this call. */
   readonly isStillAllowed: () => Promise<boolean>;
-  /** The Idempotency-Key, of a route that answers repeats itself; else null. */
+  /** The Idempotency-Key if the route answers repeats itself; else null. */
   readonly key: string | null;
-  /** Aborted when the server begins to close, as then an answer that lasts ends; of a route that waits also when its client is gone. */
+  /** Aborted when the server begins to close and, on a route that waits, when the client disconnects. */
   readonly closing: AbortSignal;
 };
 
-/** Who makes a call, and from where, for its record. */
 export const calledBy = ({ envelope, ip, userAgent }: Call): CalledBy => ({
   account: envelope.account,
   actor: envelope.actor,
@@ -92,50 +88,41 @@ export const calledBy = ({ envelope, ip, userAgent }: Call): CalledBy => ({
 
 export type Answer = {
   readonly status: number;
-  /**
-   * JSON; or bytes, or a stream of them, with a content type in `headers`. Left out: an empty body. A stream is destroyed
-   * when its client is gone.
-   */
+  /** JSON, or bytes or a stream with their content type in `headers`. A stream is destroyed when the client disconnects. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Answered as `Countersign-Position`: a read with `?after=` waits for it. */
+  /** Sent as `Countersign-Position`; a read with `?after=` waits for it. */
   readonly position?: Position;
 };
 
-/**
- * For the answer of a command: the position of its last event, or of what it found done already; nothing when there is
- * neither.
- */
 export const positionOf = ({ position }: { readonly position?: Position | undefined }): Pick<Answer, "position"> =>
   position === undefined ? {} : { position };
 
-/** A row of the route table; `table.ts` turns it into a Fastify route with its schemas in `/openapi.json`. */
+/** A row of the route table. `table.ts` makes a Fastify route of it, `openapi.ts` its description. */
 export type Route = {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** With `{id}` for parameters. */
   readonly path: string;
   readonly who: Who;
   readonly summary: string;
   readonly tag: string;
   readonly query?: QuerySchema;
-  /** Names in lower case. */
+  /** Names are in lower case. */
   readonly headers?: Readonly<Record<string, JsonSchema>>;
   readonly body?: JsonSchema;
-  /** No body at all is then the same as `{}`. */
+  /** A missing body then counts as `{}`. */
   readonly bodyOptional?: true;
   /** The schema of the body of each successful status. */
   readonly answers: Readonly<Record<number, JsonSchema | null>>;
-  /** Its own problems: `problemsOf` in `http/route-problems.ts` adds those that follow from the other members. */
+  /** The route's own problems; `problemsOf` adds those that follow from the other members. */
   readonly problems?: readonly ProblemCode[];
-  /** The media type of those bodies; left out: application/json. */
+  /** The media type of those bodies; application/json if left out. */
   readonly produces?: string;
-  /** It needs an Idempotency-Key and answers repeats itself. Left out: the first answer is kept, and given again. */
+  /** The route requires an Idempotency-Key and answers repeats itself; otherwise the first answer is stored and repeated. */
   readonly answersRepeats?: true;
-  /** It may wait for long before it answers, and wants to know when nobody listens any more. */
+  /** The handler may wait long: `Call.closing` is aborted as well when the client disconnects. */
   readonly waits?: true;
-  /** The views that this read shows: `?after=<position>` waits for them. */
+  /** The views that this read shows; `?after=<position>` waits for them. */
   readonly reads?: readonly string[];
-  /** For `who: "anyone"` the call's principal and account are empty: see `PUBLIC` in `table.ts`. */
   readonly handle: (call: Call) => Promise<Answer | Problem>;
 };
 
@@ -161,7 +148,7 @@ export const route = <
   // The server validates each call against these schemas before the handler sees it.
   row as Route;
 
-/** 202: the change weakens a protected policy, and waits for the approvals that the policy asks for. */
+/** The body of a 202: the change weakens a protected policy and waits for that policy's approvals. */
 export const HELD_CHANGE: JsonSchema = {
   type: "object",
   required: ["status", "approval_id", "change_id"],

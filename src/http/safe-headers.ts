@@ -1,17 +1,14 @@
-/** No page of ours needs any of a browser's devices (Permissions Policy, W3C working draft). */
+/** No page here needs these (Permissions Policy, W3C working draft). */
 const DEVICES = ["camera", "display-capture", "geolocation", "microphone", "midi", "payment", "serial", "usb"];
 
-/**
- * What every answer says: it is what its type says (WHATWG Fetch, `nosniff`), no page of another origin embeds it
- * (`Cross-Origin-Resource-Policy`), and no page uses a device.
- */
+/** Sent with every answer: browsers trust its type (WHATWG Fetch, `nosniff`), and other origins cannot embed it. */
 export const SAFE_HEADERS = {
   "x-content-type-options": "nosniff",
   "cross-origin-resource-policy": "same-origin",
   "permissions-policy": DEVICES.map((name) => `${name}=()`).join(", "),
 } as const;
 
-/** A year (RFC 6797, section 6.1). Other hosts below this one may be somebody else's. */
+/** A year (RFC 6797, section 6.1), without subdomains: those may belong to other operators. */
 const STRICT_TRANSPORT = { "strict-transport-security": "max-age=31536000" } as const;
 
 /** As of now: the address is known only once the port is listened on. */

@@ -23,7 +23,7 @@ import { noteProblem, problemsOf } from "./route-problems.ts";
 import { traceOf } from "./trace.ts";
 import { sendWire, type Wire, wireOf, withOwnPosition } from "./wire.ts";
 
-/** Waits until each of the views shows `position`; false when that took too long. */
+/** `waitFor` is false if a view does not show `position` in time. */
 export type Progress = {
   readonly waitFor: (views: readonly string[], position: Position, timeoutMs: number) => Promise<boolean>;
 };
@@ -33,10 +33,8 @@ export type TableDeps = {
   readonly idempotency: Idempotency;
   readonly progress: Progress;
   readonly positions: PositionText;
-  /** Of the log: the position of its last event. */
   readonly head: EventLog["head"];
   readonly rate: WindowCounter;
-  /** Of the account's plan. */
   readonly rateOf: (account: string) => Promise<RequestLimits>;
   readonly clock: Clock;
   readonly randomness: Randomness;
@@ -45,17 +43,17 @@ export type TableDeps = {
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Set by the route table before the body is read; null on routes that anyone may call, and outside of the table. */
+    /** Set before the body is read; null on public routes and outside of the table. */
     principal: Principal | null;
-    /** When that was, in ms since 1970. */
+    /** In ms since 1970. */
     authenticatedAt: number;
   }
 }
 
-/** Whom the envelope and the call name where nobody authenticates. */
+/** The principal of calls to public routes. */
 const PUBLIC: Principal = { kind: "key", account: "", id: "public", role: "viewer" };
 
-/** A request that took longer up to here is not the moment's any more: what was revoked is refused within a second. */
+/** After a longer body the credential is checked again, so that a revoked one is refused within a second. */
 const BODY_MS_MAX = 500;
 
 const requesterOf = (principal: Principal): Requester => {
@@ -71,7 +69,7 @@ const RATE_OF: Readonly<Record<Requester["kind"], string>> = {
   agent: "The agents of this account",
 };
 
-/** Whom the cross-site rule protects in this call; null where no cookie is used or set. */
+/** Null if the call neither uses nor sets a cookie. */
 const protectedIn = ({ who }: Route, presented: Presented | null): Protected | null => {
   if (presented?.kind === "bearer") return null;
   // Without a credential any other route answers 401.
@@ -79,7 +77,7 @@ const protectedIn = ({ who }: Route, presented: Presented | null): Protected | n
   return presented === null ? null : "session";
 };
 
-/** Who calls, and may they? Before the body is read, so that strangers cannot make us read one. */
+/** Runs before the body is read, so that a caller without a credential cannot make the server read one. */
 const admit = (route: Route, deps: TableDeps) => {
   const { authenticate, rate, rateOf, publicUrl } = deps;
   return async (request: FastifyRequest, reply: FastifyReply): Promise<Problem | null> => {
@@ -108,7 +106,7 @@ const admit = (route: Route, deps: TableDeps) => {
   };
 };
 
-/** A missing body gets a plainer word than the schema has; where none is expected, only `{}` may stand for none. */
+/** A missing body gets a plainer message than the schema gives. A route without a body also accepts `{}`. */
 const checkBody = (route: Route) => async (request: FastifyRequest) => {
   const { body } = request;
   if (route.body !== undefined) {
@@ -123,7 +121,6 @@ const checkBody = (route: Route) => async (request: FastifyRequest) => {
   );
 };
 
-/** Whom the credential of this request stands for now, or why it does not make the call any more. */
 const principalNow = async ({ who }: Route, request: FastifyRequest, deps: TableDeps): Promise<Principal | Problem> => {
   if (who === "anyone") return PUBLIC;
   const presented = presentedBy(request.raw.rawHeaders);
@@ -140,15 +137,15 @@ const principalNow = async ({ who }: Route, request: FastifyRequest, deps: Table
 const isStillAllowed = async (route: Route, request: FastifyRequest, deps: TableDeps): Promise<boolean> =>
   !("problem" in (await principalNow(route, request, deps)));
 
-/** A body may be half a minute under way, and a stolen key's with it: behind a slow one the credential has to hold as well. */
+/** A body may take half a minute to arrive; after a slow one the credential must still be valid. */
 const lostMeanwhile = async (route: Route, request: FastifyRequest, deps: TableDeps): Promise<Problem | null> => {
   if (request.principal === null) return null;
   const tookMs = deps.clock.now() - request.authenticatedAt;
-  // A clock that was set back says nothing of how long it was.
+  // After the clock was set back the time is unknown, so the credential is checked.
   if (tookMs >= 0 && tookMs <= BODY_MS_MAX) return null;
   const principal = await principalNow(route, request, deps);
   if ("problem" in principal) return principal;
-  // A role that was lowered may still make the call, and see less in its answer.
+  // The role may have been lowered meanwhile, which can hide parts of the answer.
   request.principal = principal;
   return null;
 };
@@ -162,7 +159,6 @@ type Called = {
   readonly route: Route;
   readonly request: FastifyRequest;
   readonly closing: AbortSignal;
-  /** Of a route that answers repeats itself. */
   readonly key?: string;
 };
 
@@ -170,9 +166,7 @@ const callOf = ({ route, request, closing, key }: Called, deps: TableDeps, { com
   const principal = request.principal ?? PUBLIC;
   return {
     principal,
-    // The router gives every parameter of the path as text.
     params: request.params as Readonly<Record<string, string>>,
-    // Validated against the route's schema, always an object.
     query: request.query as Readonly<Record<string, unknown>>,
     body: request.body,
     envelope: {
@@ -200,7 +194,7 @@ const handled = async (called: Called, deps: TableDeps, command: Command): Promi
   return wireOf(answer, request.id, deps.positions);
 };
 
-/** Under a key the route runs once, and a repeat gets the first answer; null where no key counts. */
+/** Under an Idempotency-Key the route runs once and a repeat gets the first answer; null if no key applies. */
 const answerUnderKey = async (called: Called, deps: TableDeps): Promise<Wire | Problem | null> => {
   const { route, request } = called;
   if (request.principal === null || !isUnsafe(request.method)) return null;
@@ -231,13 +225,12 @@ const AFTER_THE_END = noPosition(
 );
 const BEHIND = problem("view-behind", "This view has not reached the position in `after` yet.", { retryAfterS: 1 });
 
-/** Waits until the route's views show what is asked for; null when they do. */
+/** Null once the route's views show the position in `?after=`. */
 const waitFor = async (
   { reads }: Route,
   request: FastifyRequest,
   { progress, positions, head }: TableDeps,
 ): Promise<Problem | null> => {
-  // The query is validated: `after` is a string where it is allowed at all.
   const { after } = request.query as { readonly after?: string };
   if (after === undefined) return null;
   const position = positions.read(after);
@@ -246,9 +239,8 @@ const waitFor = async (
     const end = await head();
     return end !== null && end >= position;
   };
-  // A route that reads streams shows what is in the log.
   if (reads === undefined ? await isInLog() : await progress.waitFor(reads, position, VIEW_WAIT_MS)) return null;
-  // The wait comes first: a node of the log's engine may learn of an append a moment after it was acknowledged.
+  // A node of the log's engine may learn of an append a moment after it was acknowledged, hence the wait.
   if (reads === undefined) await sleep(VIEW_WAIT_MS);
   if (!(await isInLog())) return AFTER_THE_END;
   return reads === undefined ? null : BEHIND;
@@ -271,7 +263,7 @@ const respond =
     }
   };
 
-/** Aborted when the server closes or the client is gone; `release` when it has been answered. */
+/** The signal is aborted when the server closes or the client disconnects; `release` it after the answer. */
 const untilLeft = (reply: FastifyReply, closing: AbortSignal) => {
   const left = new AbortController();
   const leave = (): void => left.abort();
@@ -281,14 +273,13 @@ const untilLeft = (reply: FastifyReply, closing: AbortSignal) => {
   return { signal: left.signal, release: () => closing.removeEventListener("abort", leave) };
 };
 
-/** `/v1/events/{id}` as the router writes it. */
 const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
 /** Adds the routes to a Fastify context that reads JSON strictly and validates with `validation.ts`. */
 export const addRoutes = (app: FastifyInstance, routes: readonly Route[], deps: TableDeps): void => {
   app.decorateRequest("authenticatedAt", 0);
   const closing = new AbortController();
-  // As many answers may last as the routes allow.
+  // Any number of streams may listen; the routes limit them.
   setMaxListeners(0, closing.signal);
   app.addHook("preClose", async () => closing.abort());
   for (const route of routes) {

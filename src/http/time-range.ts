@@ -2,7 +2,7 @@ import type { Problem } from "../streams/problems.ts";
 import { invalid } from "./listing.ts";
 import type { JsonSchema } from "./route.ts";
 
-/** Half-open: `from` belongs to it, `to` does not. ISO-8601 UTC with milliseconds, so that they compare as text. */
+/** From `from` up to, but not including, `to`. ISO-8601 UTC with milliseconds, so that they compare as text. */
 export type TimeRange = { readonly from: string | null; readonly to: string | null };
 
 export const TIME_RANGE_QUERY = {
@@ -12,11 +12,11 @@ export const TIME_RANGE_QUERY = {
 
 const WITH_ZONE = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)$/;
 
-/** Four digits a year: before and behind these, ISO 8601 writes a sign in front, and such a text is before all others. */
+/** ISO 8601 puts a sign before years of other lengths, and such a text would sort before all others. */
 const FIRST_MS = Date.parse("0000-01-01T00:00:00.000Z");
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** Of ms since 1970, as records are compared with; what no record can be before or behind stands for all that is further. */
+/** ISO text of ms since 1970, clamped to years of four digits so that it compares with records. */
 export const comparable = (ms: number): string => new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS)).toISOString();
 
 const timeOf = (query: Readonly<Record<string, unknown>>, path: "from" | "to"): string | null | Problem => {
@@ -25,10 +25,9 @@ const timeOf = (query: Readonly<Record<string, unknown>>, path: "from" | "to"): 
   const text = String(given);
   const ms = WITH_ZONE.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isFinite(ms)) return comparable(ms);
-  return invalid(path, "must be a time with its zone, as 2026-01-31T12:00:00Z");
+  return invalid(path, "must be a time with its zone, such as 2026-01-31T12:00:00Z");
 };
 
-/** Reads `from` and `to`; what is no time is a problem. */
 export const timeRangeOf = (query: Readonly<Record<string, unknown>>): TimeRange | Problem => {
   const from = timeOf(query, "from");
   if (from !== null && typeof from !== "string") return from;

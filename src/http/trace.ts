@@ -5,12 +5,12 @@ import type { Trace } from "../streams/envelope.ts";
 /** version-trace-parent-flags; only lower-case hex (W3C Trace Context level 1, section 3.2). */
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
 const ZEROS = /^0+$/;
-/** Longer than any version 00; what later versions add is not read, so it need not be long. */
+/** A header of version 00 has 55 characters; fields that later versions add are not read. */
 const TRACEPARENT_LENGTH_MAX = 256;
 
 export type Caller = { readonly traceId: string; readonly spanId: string };
 
-/** The trace to go on with, and the caller's span in it; null when the header is missing or malformed: then one begins. */
+/** Null if the header is missing or malformed: then a new trace begins. */
 export const callerOf = (traceparent: string | undefined): Caller | null => {
   if (traceparent === undefined || traceparent.length > TRACEPARENT_LENGTH_MAX) return null;
   const [, version, traceId = "", parentId = "", rest] = TRACEPARENT.exec(traceparent) ?? [];
@@ -22,7 +22,7 @@ export const callerOf = (traceparent: string | undefined): Caller | null => {
 
 const TRACE_ID_BYTES = 16;
 const SPAN_ID_BYTES = 8;
-/** One call of the generator serves that many bytes of ids: a call costs 3 µs, so two for each webhook would show. */
+/** Random bytes drawn at once: a draw takes 3 µs, and each webhook needs two ids. */
 const POOL_BYTES = 4096;
 
 export type TraceIds = { readonly traceId: () => string; readonly spanId: () => string };
@@ -47,7 +47,6 @@ declare module "fastify" {
   }
 }
 
-/** The trace of one request: its id is the request's, continued or begun when it came in; the span is new. */
 export const traceOf = ({ id, headers, server }: FastifyRequest): Trace => {
   const { traceparent } = headers;
   const caller = typeof traceparent === "string" ? callerOf(traceparent) : null;

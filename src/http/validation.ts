@@ -9,7 +9,7 @@ import { Refused } from "./refused.ts";
 /** Decimal digits alone: coercion by Number() would take "0x10", "+5", "5e0" and " 5" as well. */
 const DIGITS = /^[0-9]+$/;
 
-/** A query has only text: where the schema wants an integer, its digits are read. Anything else stays text, and is refused. */
+/** Reads digits where the schema wants an integer, as a query has only text. Other text stays and is refused. */
 const readIntegers = (schema: Record<string, unknown>, query: Record<string, unknown>): void => {
   // The routes' own schemas: an object's properties are schemas.
   const { properties = {} } = schema as { readonly properties?: Readonly<Record<string, { readonly type?: unknown }>> };
@@ -19,21 +19,21 @@ const readIntegers = (schema: Record<string, unknown>, query: Record<string, unk
   }
 };
 
-/** OpenAPI 3.1 means JSON Schema 2020-12. Everything is taken as it is, but for the integers of a query. */
+/** OpenAPI 3.1 uses JSON Schema 2020-12. Values are not converted, except integers in a query. */
 export const validatorCompiler = (): FastifySchemaCompiler<Record<string, unknown>> => {
   const ajv = new Ajv2020({
     allErrors: true,
     useDefaults: true,
     removeAdditional: false,
     strict: true,
-    // `type` beside `anyOf`, and unions with "null", are how the routes say "or nothing".
+    // The schemas combine `type` with `anyOf`, and use unions with "null".
     strictTypes: false,
     allowUnionTypes: true,
     coerceTypes: false,
   });
   addFormats.default(ajv);
   return ({ schema, httpPart }) => {
-    // To compile the schemas of all routes takes a fifth of a start: each is compiled for the first request to its route.
+    // Compiled on the first request: compiling all schemas would take a fifth of the start.
     let compiled: ValidateFunction | null = null;
     return (value: Record<string, unknown>) => {
       compiled ??= ajv.compile(schema);
@@ -43,19 +43,18 @@ export const validatorCompiler = (): FastifySchemaCompiler<Record<string, unknow
   };
 };
 
-/** The JSON Pointer of what is wrong: for a missing or an unknown member that of the member itself. */
+/** The JSON Pointer of the error; for a missing or unknown member that of the member itself. */
 const errorPath = ({ instancePath, params }: FastifySchemaValidationError): string => {
   const member = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
   return typeof member === "string" ? `${instancePath}/${escapePointer(member)}` : instancePath;
 };
 
-/** "string or null" */
 const namedTypes = (type: unknown): string => [type].flat().join(" or ");
 
-/** The pattern that only a blank text fails. */
+/** Only blank text fails this pattern. */
 export const NOT_BLANK = "\\S";
 
-/** In words for whoever sends a field: a validator's own presume that its reader has the schema before them. */
+/** Ajv's own messages make sense only beside the schema. */
 const rule = ({ keyword, message, params }: FastifySchemaValidationError): string => {
   switch (keyword) {
     case "additionalProperties":
@@ -89,14 +88,14 @@ const rule = ({ keyword, message, params }: FastifySchemaValidationError): strin
       return params.pattern === NOT_BLANK ? "must not be blank" : `must match the pattern ${params.pattern}`;
     case "format":
       return params.format === "date-time"
-        ? "must be a time with its zone, as 2026-01-31T12:00:00Z"
+        ? "must be a time with its zone, such as 2026-01-31T12:00:00Z"
         : `must have the format ${params.format}`;
     default:
       return message ?? "is not valid";
   }
 };
 
-/** What `propertyNames` refuses is a name inside the object at the path, and not the object. */
+/** `propertyNames` refuses a name inside the object at the path. */
 const errorMessage = (error: FastifySchemaValidationError): string =>
   "propertyName" in error ? `has a name that ${rule(error)}` : rule(error);
 

@@ -5,17 +5,16 @@ import type { PositionText } from "./position-text.ts";
 import { type Answer, isProblem } from "./route.ts";
 import { SAFE_HEADERS } from "./safe-headers.ts";
 
-/** An answer as it goes out, and as it is kept for a repeat; a stream is not kept. Header names are lower-case. */
+/** An answer as it is sent, and stored for repeats unless it is a stream. Header names are lower-case. */
 export type Wire = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | Readable | null;
 };
 
-/** No answer is for a cache; a page overrides what it needs to. */
 const HEADERS = { "cache-control": "no-store", ...SAFE_HEADERS } as const;
 
-/** RFC 9110, section 11.6.1: a 401 says how to authenticate. */
+/** Required with a 401 (RFC 9110, section 11.6.1). */
 const CHALLENGE = 'Bearer realm="countersign"';
 
 export const problemWire = (it: Problem, traceId: string): Wire => {
@@ -37,7 +36,7 @@ const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, st
 
 const POSITION_HEADER = "countersign-position";
 
-/** A kept answer is repeated without its position when the log was moved since: no read would take it. */
+/** A stored answer is repeated without its position if the log was moved since: no read would accept it. */
 export const withOwnPosition = (wire: Wire, positions: PositionText): Wire => {
   const { [POSITION_HEADER]: position, ...headers } = wire.headers;
   return position === undefined || positions.read(position) !== null ? wire : { ...wire, headers };
@@ -65,7 +64,7 @@ export const sendWire = (reply: FastifyReply, { status, headers, body }: Wire): 
   reply.code(status).headers({ ...headers });
   if (body instanceof Readable) {
     if (reply.request.method !== "HEAD") return reply.send(body);
-    // Fastify would read it to its end, for nobody; one that lasts has none.
+    // Fastify would read the stream to its end, which may never come.
     body.destroy();
     return reply.send();
   }

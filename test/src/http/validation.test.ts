@@ -38,7 +38,7 @@ const SAID: readonly (readonly [object, string])[] = [
   [{ mail: "a" }, "/mail must have at least 3 characters"],
   [{ policy_id: 5 }, "/policy_id must be of type string or null"],
   [{ header: "A" }, "/header must match the pattern ^[a-z]+$"],
-  [{ at: "tomorrow" }, "/at must be a time with its zone, as 2026-01-31T12:00:00Z"],
+  [{ at: "tomorrow" }, "/at must be a time with its zone, such as 2026-01-31T12:00:00Z"],
   [{ count: 0 }, "/count must be at least 1"],
   [{ count: 10 }, "/count must be at most 9"],
   [{ list: [] }, "/list must not be empty"],
