@@ -1,101 +1,89 @@
 import { accept, type Decision, reject } from "../decider.ts";
-import type { ReplayCommand, ReplayRejection } from "./commands.ts";
+import type { CommandOf, ReplayRejection } from "./commands.ts";
 import type { DeliveryEvent, Request } from "./events.ts";
-import type { AdmittedDelivery as Admitted, Delivery, InReplays, Replaying } from "./state.ts";
+import type { ActiveDelivery, Delivery, FailedDelivery, LatestReplay } from "./state.ts";
 
-/** Of one event: whoever has asked so often has something else to mend, and its stream is read as a whole each time. */
+/** An event that was replayed so often has another problem, and each replay reads its whole stream. */
 export const REPLAYS_MAX = 100;
 
-type Replayed = Extract<DeliveryEvent, { type: "EventReplayed" }>["data"];
-
-/** Micro-euros that the receiver was paid for before the last replay, which stay spent; null when nothing had reached one. */
+/** Micro-euros that were spent before the latest replay; null if nothing had reached the receiver by then. */
 export const countedOf = (state: Delivery): number | null => {
-  if (state.phase === "admitted") return state.replay?.counted ?? null;
-  return state.phase === "ended" ? (state.counted ?? null) : null;
+  if (state.phase === "stopped") return state.counted;
+  return "replay" in state ? (state.replay?.counted ?? null) : null;
 };
 
-/** Nothing that an agent asked for has ever reached its receiver: what it reserved is free again. */
+/** Nothing that the agent requested can have reached the receiver, so its reservations were released. */
 export const hasGivenBack = (state: Delivery): boolean =>
-  state.phase === "admitted" &&
-  state.end === "failed" &&
+  state.phase === "failed" &&
   state.request.origin.kind === "agent" &&
-  state.lease === null &&
   state.reached === null &&
   countedOf(state) === null;
 
-const replaysOf = (state: Delivery): readonly string[] => ("replays" in state ? (state.replays ?? []) : []);
+const replaysOf = (state: Delivery): readonly string[] => ("replays" in state ? state.replays : []);
 
-/** However far it has got since, and whatever else has replayed it behind that. */
+/** True from the replay on, whatever happens to the delivery later. */
 export const wasReplayedBy = (state: Delivery, id: string): boolean => replaysOf(state).includes(id);
 
-/** It may be asked for no more replays. */
 export const isReplayedTooOften = (state: Delivery): boolean => replaysOf(state).length >= REPLAYS_MAX;
 
-/** The replays as they go on behind `state`, `id` among them. */
-export const inReplays = (state: Delivery, id?: string): InReplays => {
+export const withReplay = (state: Delivery, id: string | undefined): readonly string[] => {
   const before = replaysOf(state);
-  const replays = id === undefined || before.includes(id) ? before : [...before, id];
-  return replays.length === 0 ? {} : { replays };
+  return id === undefined || before.includes(id) ? before : [...before, id];
 };
 
-/** Of the replay, if this is one, that what happens to a delivery belongs to. */
-export const replayIdOf = ({ replay, request }: { readonly replay?: Replaying; readonly request: Request }) =>
-  replay?.id ?? request.replay?.id;
+/** The replay that the delivery belongs to; null if it was not replayed. */
+export const replayIdOf = (it: { readonly replay: LatestReplay | null; readonly request: Request }): string | null =>
+  it.replay?.id ?? it.request.replay?.id ?? null;
 
-/** The same as a member of a record, left out where there is none. */
-export const replayField = (state: Parameters<typeof replayIdOf>[0]): { readonly replay_id?: string } => {
-  const id = replayIdOf(state);
-  return id === undefined ? {} : { replay_id: id };
+export const replayField = (it: Parameters<typeof replayIdOf>[0]): { readonly replay_id?: string } => {
+  const id = replayIdOf(it);
+  return id === null ? {} : { replay_id: id };
 };
 
-/** What the next attempt is made for: the first one of a replay is the replay's. */
-export const triggerOf = (state: Admitted): "auto" | "replay" =>
-  replayIdOf(state) !== undefined && state.attempts === (state.replay?.before ?? 0) ? "replay" : "auto";
+/** The first attempt after a replay is the replay's. */
+export const triggerOf = (state: ActiveDelivery): "auto" | "replay" =>
+  replayIdOf(state) !== null && state.attempts === (state.replay?.before ?? 0) ? "replay" : "auto";
 
-/** Attempts since it was admitted or replayed, without probes: the number by which the endpoint's schedule is read. */
-export const attemptOfSchedule = ({ replay, probes = 0 }: Admitted, number: number): number =>
+/** The number by which the endpoint's schedule is read: attempts since the admission or the latest replay, without probes. */
+export const attemptOfSchedule = ({ replay, probes }: ActiveDelivery, number: number): number =>
   number - (replay?.before ?? 0) - probes;
 
-/** The delivery as it begins anew. */
-export const replayed = (state: Admitted, data: Replayed): Admitted => {
-  const { spent: _, ...rest } = state;
-  const { cost, ledgers, counted = null, at, replay_id: id, by, reason } = data;
-  const places = cost === undefined && ledgers === undefined ? {} : { cost: cost ?? null, ledgers: ledgers ?? [] };
-  return {
-    ...rest,
-    ...inReplays(state, id),
-    request: { ...state.request, ...places },
-    lease: null,
-    dueAt: at,
-    end: null,
-    cancelling: null,
-    reached: null,
-    probes: 0,
-    replay: { id, by, reason, at, before: state.attempts, counted },
-  };
-};
+type Replayed = Extract<DeliveryEvent, { type: "EventReplayed" }>["data"];
 
-/** Of an agent's request that its receiver had before: what it was counted for, and no estimate a second time. */
-const countedBefore = ({ request, replay, spent }: Admitted): Pick<Replayed, "cost" | "ledgers" | "counted"> =>
+/** An agent's request that may have reached its receiver: what it has cost stays counted, and no estimate is added. */
+const countedBefore = ({ request, replay, spent }: FailedDelivery): Pick<Replayed, "cost" | "ledgers" | "counted"> =>
   request.origin.kind === "agent" ? { cost: 0, ledgers: [], counted: (replay?.counted ?? 0) + (spent ?? 0) } : {};
 
+/** Why a delivery that has not failed cannot be replayed. */
+const notFailed = (state: Exclude<Delivery, FailedDelivery>): ReplayRejection => {
+  switch (state.phase) {
+    case "absent":
+    case "abandoned":
+    case "blocked":
+      return "not-admitted";
+    case "held":
+      return "in-progress";
+    case "stopped":
+      return "not-failed";
+    default:
+      if (state.request.bundle !== undefined) return "of-bundle";
+      if (state.phase === "delivered") return "already-delivered";
+      return state.phase === "recorded" ? "not-failed" : "in-progress";
+  }
+};
+
 export const decideReplay = (
-  { replay: { id, by, reason }, places, at }: ReplayCommand,
+  { replay: { id, by, reason }, places, at }: CommandOf<"Replay">,
   state: Delivery,
 ): Decision<DeliveryEvent, ReplayRejection> => {
-  // Given again, however far it has got since: one replay replays once.
+  // The same replay again, however far the delivery has got since.
   if (wasReplayedBy(state, id)) return accept();
-  if (state.phase === "held") return reject("in-progress");
-  if (state.phase === "ended") return reject("not-failed");
-  if (state.phase !== "admitted") return reject("not-admitted");
+  if (state.phase !== "failed") return reject(notFailed(state));
   if (state.request.bundle !== undefined) return reject("of-bundle");
-  if (state.end === null) return reject("in-progress");
-  if (state.end === "delivered") return reject("already-delivered");
-  if (state.end === "recorded") return reject("not-failed");
   if (state.erased) return reject("payload-erased");
   if (isReplayedTooOften(state)) return reject("too-often");
-  const isFree = hasGivenBack(state);
-  if (isFree && places === null) return reject("places-needed");
+  const needsPlaces = hasGivenBack(state);
+  if (needsPlaces && places === null) return reject("places-needed");
   const { event_id, endpoint_id } = state.request;
   return accept({
     type: "EventReplayed",
@@ -107,7 +95,7 @@ export const decideReplay = (
       reason,
       attempts: state.attempts,
       admitted_at: state.admittedAt,
-      ...(isFree ? places : countedBefore(state)),
+      ...(needsPlaces ? places : countedBefore(state)),
       at,
     },
   });

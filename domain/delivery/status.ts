@@ -13,12 +13,19 @@ export type DeliveryStatus =
   | "recorded"
   | HoldOutcome;
 
-/** Of an event that was decided: what is not held, admitted or ended was refused. */
+/** An event that was not claimed was refused: it is blocked. */
 export const statusOf = (state: Delivery): DeliveryStatus => {
-  if (state.phase === "held") return "held";
-  if (state.phase === "ended") return state.end;
-  if (state.phase !== "admitted") return "blocked";
-  if (state.end !== null) return state.end;
-  if (state.lease !== null) return "delivering";
-  return state.attempts === 0 ? "queued" : "retrying";
+  switch (state.phase) {
+    case "absent":
+    case "abandoned":
+      return "blocked";
+    case "waiting":
+      return state.attempts === 0 ? "queued" : "retrying";
+    case "attempting":
+      return "delivering";
+    case "stopped":
+      return state.outcome;
+    default:
+      return state.phase;
+  }
 };

@@ -1,7 +1,7 @@
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
 import { wasReplayedBy } from "../../domain/delivery/replay.ts";
-import { type Delivery, erasedUpTo, isClaimed } from "../../domain/delivery/state.ts";
+import { type Delivery, erasedUpTo, isAdmitted, isClaimed } from "../../domain/delivery/state.ts";
 import { approvalBinding } from "../approvals/approval-binding.ts";
 import type { Deliverer } from "../delivery/deliverer.ts";
 import type { IncomingRequest } from "../gates/incoming-request.ts";
@@ -74,7 +74,7 @@ export const claiming = (deps: ClaimDeps): Claim => {
   };
 
   const offer = (it: IncomingRequest, known: StreamState<Delivery>): void => {
-    if (it.endpointId === null || known.state.phase !== "admitted") return;
+    if (it.endpointId === null || !isAdmitted(known.state)) return;
     const { eventId, account, endpointId, trace, body, contentType, contentEncoding } = it;
     deps.deliver.offer({ eventId, account, endpointId, trace, known, body, contentType, contentEncoding });
   };

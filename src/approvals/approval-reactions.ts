@@ -4,7 +4,7 @@ import type { ApprovalEvent } from "../../domain/approval/events.ts";
 import type { DeliveryCommand } from "../../domain/delivery/commands.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { HoldOutcome } from "../../domain/delivery/events.ts";
-import type { Delivery } from "../../domain/delivery/state.ts";
+import { type Delivery, isActive } from "../../domain/delivery/state.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { type Reaction, reaction } from "../following/reaction.ts";
@@ -96,9 +96,8 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
     reaction("ApprovalGranted", async ({ subject }, cause) => {
       if (subject.kind !== "event") return;
       const released = await releases.release(cause);
-      const { state } = released.known;
-      if (state.phase !== "admitted" || state.end !== null) return;
-      const { endpoint_id: endpointId } = state.request;
+      if (released.kind !== "event" || !isActive(released.known.state)) return;
+      const { endpoint_id: endpointId } = released.known.state.request;
       if (endpointId !== null) deliver.offer({ eventId: subject.id, account: cause.meta.account, endpointId });
     }),
     ...holdEnds("event", clock, tell),

@@ -4,7 +4,7 @@ import type { BundleRequest } from "../../domain/bundle/events.ts";
 import type { Bundle } from "../../domain/bundle/state.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Bound, Request } from "../../domain/delivery/events.ts";
-import type { Delivery, Hold } from "../../domain/delivery/state.ts";
+import { type Delivery, type Hold, isActive } from "../../domain/delivery/state.ts";
 import { sameTarget, type Target } from "../../domain/endpoint/target.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
@@ -95,7 +95,7 @@ const isBundleGone = ({ steps }: BundleRequest): boolean =>
 /** The hold that an approval has to be compared for; null where there is none, or nothing more is sent. */
 const holdOf = (state: Delivery): (Hold & { readonly request: Request }) | null => {
   if (state.phase === "held") return state;
-  if (state.phase !== "admitted" || state.hold === undefined || state.dueAt === null) return null;
+  if (!isActive(state) || state.hold === null) return null;
   return state.request.bundle === undefined ? { ...state.hold, request: state.request } : null;
 };
 
@@ -135,7 +135,7 @@ export const holdingAgain = (deps: HoldingAgainDeps): HoldingAgain => {
 
   /** Of a replay, who asked for it is a requester as well, by hand or with a key of theirs. */
   const replayedBy = async (state: Delivery): Promise<ReplayerAbout> => {
-    const by = state.phase === "admitted" ? state.replay?.by : undefined;
+    const by = isActive(state) ? state.replay?.by : undefined;
     if (by === undefined) return {};
     const replayedWith = await makerOf(deps.aggregates, by);
     return by.kind === "member" ? { member: by.id, replayedWith } : { replayedWith };

@@ -6,8 +6,7 @@ import type { Bundle, RunningBundle } from "../../domain/bundle/state.ts";
 import type { DeliveryCommand } from "../../domain/delivery/commands.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Request } from "../../domain/delivery/events.ts";
-import type { Delivery } from "../../domain/delivery/state.ts";
-import { isClaimed } from "../../domain/delivery/state.ts";
+import { type Delivery, isClaimed, stepEndOf } from "../../domain/delivery/state.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
@@ -159,7 +158,7 @@ export const bundleRunner = (deps: BundleRunnerDeps): BundleRunner => {
     const { event_id: eventId, endpoint_id: endpointId } = request;
     const { known, body } = it.delivery?.eventId === eventId ? it.delivery : { known: UNKNOWN };
     if (isClaimed(known.state)) {
-      if ("stepEnd" in known.state) return known;
+      if (stepEndOf(known.state) !== null) return known;
       const seen = await foldStream(log, delivery, `delivery-${eventId}`, { from: known });
       it.delivery = { eventId, known: seen };
       return seen;
@@ -178,14 +177,14 @@ export const bundleRunner = (deps: BundleRunnerDeps): BundleRunner => {
   const follow = async (it: Entry, state: RunningBundle, { do: what, index }: Following): Promise<boolean> => {
     const request = what === "admit-undo" ? requestOfUndo(state, index) : requestOfStep(state, index);
     let known = await admitted(it, request, what !== "cancel-step");
-    if (what === "cancel-step" && !("stepEnd" in known.state)) {
+    if (what === "cancel-step" && stepEndOf(known.state) === null) {
       const reason = state.rollback?.reason ?? "";
       const { event_id: eventId } = request;
       const command = { type: "Cancel", reason, at: now(), underWay: deps.deliver.isSending(eventId) } as const;
       ({ known } = await tellDelivery(it, eventId, known, command));
     }
-    const end = "stepEnd" in known.state ? known.state.stepEnd : undefined;
-    if (end === undefined) return false;
+    const end = stepEndOf(known.state);
+    if (end === null) return false;
     // What the deliverer did not send any more did not fail: the agent was stopped.
     const stopped =
       what === "admit" && end.outcome !== "succeeded" ? await stoppedBecause(deps.aggregates, request) : null;
@@ -250,7 +249,7 @@ export const bundleRunner = (deps: BundleRunnerDeps): BundleRunner => {
     advance,
     delivered(eventId, known) {
       const { state } = known;
-      if (!("stepEnd" in state) || state.request.bundle === undefined) return;
+      if (!("request" in state) || stepEndOf(state) === null || state.request.bundle === undefined) return;
       const it = entries.get(state.request.bundle.id);
       if (it?.delivery?.eventId === eventId) it.delivery.known = known;
       advance(state.request.bundle.id).catch(deps.onError);

@@ -4,7 +4,7 @@ import type { AttemptEnd, Failure, Request } from "../../domain/delivery/events.
 import { failureOf } from "../../domain/delivery/failure-of.ts";
 import { attemptOfSchedule, replayIdOf, triggerOf } from "../../domain/delivery/replay.ts";
 import { nextAttemptAt } from "../../domain/delivery/retry.ts";
-import type { Delivery } from "../../domain/delivery/state.ts";
+import { type ActiveDelivery, type Delivery, isActive, isAdmitted } from "../../domain/delivery/state.ts";
 import { type Endpoint, endpoint as endpointDecider, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import type { EndpointEvent } from "../../domain/endpoint/events.ts";
 import { sameTarget, type Target, targetOf } from "../../domain/endpoint/target.ts";
@@ -93,7 +93,6 @@ const RECORD_BACKOFF_MS = 500;
 /** In which the receiver of an agent's request says what it has cost. */
 const COST_HEADER = "countersign-cost-eur";
 
-type Admitted = Extract<Delivery, { phase: "admitted" }>;
 /** An endpoint as far as its stream was read, and the last state in which it had the target that is looked for. */
 type PresentEndpointSeen = { readonly state: Endpoint; readonly last: PresentEndpoint | null };
 /** `isElsewhere`: the endpoint is as an approval recorded it, and has another target by now. */
@@ -214,7 +213,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
   const outcome = (
     job: Offered,
     { endpoint, isElsewhere }: Destination,
-    state: Admitted,
+    state: ActiveDelivery,
     sent: Sent,
     answered: Answered,
   ): Ended => {
@@ -249,7 +248,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
   /** Refused while another node attempts the event: the backlog offers it again when that lease has ended. */
   const giveUp = (job: Offered, known: StreamState<Delivery>, failure: Failure, trace: Trace) => {
     const { othersAreGone } = deps;
-    const inReplay = known.state.phase === "admitted" ? (replayIdOf(known.state) ?? null) : null;
+    const inReplay = isActive(known.state) ? replayIdOf(known.state) : null;
     return record(job, { type: "GiveUp", failure, inReplay, node, othersAreGone, at: iso(clock.now()) }, known, trace);
   };
 
@@ -289,7 +288,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       type: "StartAttempt",
       endpointId,
       ...(target === undefined ? {} : { target }),
-      trigger: state.phase === "admitted" ? triggerOf(state) : "auto",
+      trigger: isActive(state) ? triggerOf(state) : "auto",
       node,
       at: iso(nowMs),
       leaseUntil,
@@ -342,7 +341,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
    * as a whole: its step fails, and it rolls back.
    */
   const retargeted = async (job: Offered, known: StreamState<Delivery>, trace: Trace): Promise<void> => {
-    if (known.state.phase === "admitted" && known.state.request.bundle !== undefined) {
+    if (isActive(known.state) && known.state.request.bundle !== undefined) {
       await giveUp(job, known, RETARGETED, trace);
       return;
     }
@@ -365,7 +364,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
   const send = async (
     job: Offered & { readonly body: Buffer },
     { endpoint, isElsewhere }: Destination,
-    started: StreamState<Admitted>,
+    started: StreamState<ActiveDelivery>,
     trace: Trace,
     startedAt: number,
   ): Promise<() => Promise<void>> => {
@@ -400,8 +399,8 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     const { state: loaded } = await aggregates.load(endpointDecider, `endpoint-${job.endpointId}`);
     if (!deps.onEndpoint(job, loaded)) return null;
     const { known, trace } = job.known === undefined ? await recall(job) : { known: job.known, trace: job.trace };
-    if (known.state.phase !== "admitted" || trace === undefined) return null;
-    if (!isOpen(job, known)) {
+    if (!isAdmitted(known.state) || trace === undefined) return null;
+    if (!isActive(known.state) || !isOpen(job, known)) {
       deps.onWritten(job, known);
       return null;
     }
@@ -450,7 +449,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       await giveUp(job, ran.known, ERASED, trace);
       return null;
     }
-    if (ran.outcome !== "accepted" || ran.known.state.phase !== "admitted") {
+    if (ran.outcome !== "accepted" || !isActive(ran.known.state)) {
       deps.onWritten(job, ran.known);
       return null;
     }

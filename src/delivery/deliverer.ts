@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Delivery } from "../../domain/delivery/state.ts";
+import { attemptableAt, type Delivery } from "../../domain/delivery/state.ts";
 import { isProbeDue, type OpenCircuit, ORDERED_PROBES_MS } from "../../domain/endpoint/circuit.ts";
 import {
   type Endpoint,
@@ -170,7 +170,8 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
       end(job.eventId, known);
       deps.onChanged?.(job.eventId, known);
       const { state } = known;
-      if (state.phase === "admitted" && state.dueAt !== null) lookAt(Date.parse(state.dueAt));
+      const nextAt = attemptableAt(state);
+      if (nextAt !== null) lookAt(Date.parse(nextAt));
     },
   });
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Delivery } from "../../domain/delivery/state.ts";
+import type { ActiveDelivery } from "../../domain/delivery/state.ts";
 import type { EventLog, Expected } from "../../domain/ports/event-log.ts";
 import type { Sent } from "../../domain/ports/sender.ts";
 import { isErasedSince } from "../erasure/erasures.ts";
@@ -18,8 +18,6 @@ export type KeepingResponsesDeps = {
   /** What receivers answer counts against the account's `stored_bytes_day`. */
   readonly allowances: Pick<ByteAllowances, "take">;
 };
-
-type Admitted = Extract<Delivery, { phase: "admitted" }>;
 
 /** Appends the same, however often it is called. Rejects with the log's errors. */
 export type KeepResponse = () => Promise<void>;
@@ -69,7 +67,7 @@ export const keepingResponses = ({ log, outbound, allowances }: KeepingResponses
    */
   return (
     { eventId, account }: Pick<Job, "eventId" | "account">,
-    { state: { attempts: number, request }, revision: started }: StreamState<Admitted>,
+    { state: { attempts: number, request }, revision: started }: StreamState<ActiveDelivery>,
     sent: Sent,
     headers: Record<string, string>,
     envelope: Envelope,

@@ -1,5 +1,5 @@
 import { countedOf } from "../../domain/delivery/replay.ts";
-import type { Delivery } from "../../domain/delivery/state.ts";
+import { type Delivery, finalCostOf, isClaimed, requestOf } from "../../domain/delivery/state.ts";
 import { type DeliveryStatus, statusOf } from "../../domain/delivery/status.ts";
 import { eurOrNull } from "../../domain/gate/cost.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -26,15 +26,14 @@ const STATUS: Readonly<Record<DeliveryStatus, number>> = {
 const shownStatus = (state: Delivery): DeliveryStatus => {
   const status = statusOf(state);
   if (status !== "delivering") return status;
-  return state.phase === "admitted" && state.attempts > 1 ? "retrying" : "queued";
+  return state.phase === "attempting" && state.attempts > 1 ? "retrying" : "queued";
 };
 
 export const hasEnded = (state: Delivery): boolean => STATUS[statusOf(state)] !== 202;
 
 /** Micro-euros: the estimate, and once it has ended what it has cost; of a bundle's step its end says so. */
 const costOf = (state: Delivery, estimate: number | null): number | null => {
-  if (!("attempts" in state)) return estimate;
-  const spent = state.stepEnd === undefined ? state.spent : state.stepEnd.cost;
+  const spent = finalCostOf(state);
   // Given back, it was for nothing.
   const own = spent === undefined ? estimate : (spent ?? 0);
   return own === null ? null : own + (countedOf(state) ?? 0);
@@ -43,9 +42,9 @@ const costOf = (state: Delivery, estimate: number | null): number | null => {
 /** The approval that it waits for, or waited for last. */
 const approvalField = (state: Delivery): { readonly approval_id?: string } => {
   if (state.phase === "held") return { approval_id: state.approval.approval_id };
-  if (state.phase !== "admitted" && state.phase !== "ended") return {};
-  const id = (state.phase === "ended" ? state.heldFor : undefined) ?? state.approvalId;
-  return id === null ? {} : { approval_id: id };
+  if (!isClaimed(state)) return {};
+  const id = (state.phase === "stopped" ? state.heldFor : null) ?? state.releases.at(-1);
+  return id === undefined ? {} : { approval_id: id };
 };
 
 /** How far an agent's request is, as `POST /v1/execute` and `GET /v1/executions/{id}` say it. */
@@ -55,7 +54,7 @@ export const executionAnswer = async (
   state: Delivery,
 ): Promise<Answer & { readonly body: JsonObject }> => {
   const status = shownStatus(state);
-  const request = "request" in state ? state.request : state.phase === "undecided" ? state.last : null;
+  const request = requestOf(state);
   const verdict = request?.verdict ?? null;
   const cost = costOf(state, request?.cost ?? null);
   const about: JsonObject = {

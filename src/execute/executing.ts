@@ -2,7 +2,7 @@ import type { PresentAgent } from "../../domain/agent/decider.ts";
 import { inScope } from "../../domain/agent/scope.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Request } from "../../domain/delivery/events.ts";
-import type { Delivery } from "../../domain/delivery/state.ts";
+import { type Delivery, isClaimed, requestOf } from "../../domain/delivery/state.ts";
 import type { Json } from "../../domain/json.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
 import { type ClaimDeps, claiming } from "../admission/claim.ts";
@@ -81,10 +81,10 @@ export const executing = (deps: ExecuteDeps): Execute => {
     known: StreamState<Delivery>,
   ): Promise<ExecutionStart | Problem | null> => {
     const { state } = known;
-    const recorded = "request" in state ? state.request : state.phase === "undecided" ? state.last : null;
+    const recorded = requestOf(state);
     if (recorded !== null && !isRepeatOf(request, recorded)) return reused(eventId);
     // What was refused is asked again.
-    if (!("request" in state)) return null;
+    if (!isClaimed(state)) return null;
     const position = await approvals.recorded(`delivery-${eventId}`, known);
     return { eventId, known, replayed: true, position };
   };

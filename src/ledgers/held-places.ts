@@ -17,11 +17,12 @@ export const isHeldLedger = (ledger: string): boolean => ledger.endsWith(SUFFIX)
 /** Whether an event or a bundle waits for people ("held") or was claimed in another way ("over"); "undecided" if it may
  * still be held. */
 export const holdOf = async (log: EventLog, id: string): Promise<"held" | "over" | "undecided"> => {
-  const { phase } = id.startsWith("bun_")
-    ? (await foldStream(log, bundle, `bundle-${id}`)).state
-    : (await foldStream(log, delivery, `delivery-${id}`)).state;
-  if (phase === "held") return "held";
-  return phase === "absent" || phase === "undecided" ? "undecided" : "over";
+  const { state } = id.startsWith("bun_")
+    ? await foldStream(log, bundle, `bundle-${id}`)
+    : await foldStream(log, delivery, `delivery-${id}`);
+  if (state.phase === "held") return "held";
+  // Only a request that was claimed is in the state by this name.
+  return "request" in state ? "over" : "undecided";
 };
 
 export type HeldPlaces = {

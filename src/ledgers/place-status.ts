@@ -1,7 +1,7 @@
 import { bundle } from "../../domain/bundle/decider.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Origin } from "../../domain/delivery/events.ts";
-import type { Paid } from "../../domain/delivery/state.ts";
+import { type Paid, paidOf } from "../../domain/delivery/state.ts";
 import { isLoopLedger } from "../../domain/ledger/loop.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
@@ -18,7 +18,7 @@ type Holder = {
   /** Final cost in micro-euros; null if it is not charged, undefined while it is not known. */
   readonly spent?: number | null;
   /** Cost before its last replay, which may hold no places, or places in other ledgers. */
-  readonly paid?: Paid;
+  readonly paid: Paid | null;
 };
 
 /** Prefix of the random names of places that are spent as soon as they are reserved (`byte-allowances.ts`). */
@@ -82,5 +82,6 @@ export const placeStatus =
     // repetition.
     if (isFenced) return "request" in state && isLoopLedger(ledger) ? "spent" : "free";
     if (isHeldLedger(ledger)) return state.phase === "held" ? "kept" : "free";
-    return "request" in state ? statusFor(state, ledger) : "spent";
+    if (!("request" in state)) return "spent";
+    return statusFor({ ...state, paid: "replays" in state ? paidOf(state) : null }, ledger);
   };

@@ -1,5 +1,6 @@
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { DeliveryEvent } from "../../domain/delivery/events.ts";
+import { isAdmitted } from "../../domain/delivery/state.ts";
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import type { EndpointEvent } from "../../domain/endpoint/events.ts";
 import { dataOf } from "../../domain/events.ts";
@@ -57,7 +58,7 @@ const disabled: Say = (record, aggregates) => {
 const failed: Say = async (record, aggregates) => {
   const { event_id, endpoint_id, failure, at: failed_at } = dataOf("DeliveryFailed", record);
   const { state } = await aggregates.load(delivery, record.stream, 0);
-  if (state.phase !== "admitted" || state.request.origin.kind === "system") return null;
+  if (!isAdmitted(state) || state.phase === "recorded" || state.request.origin.kind === "system") return null;
   const { origin, type: event_type } = state.request;
   const from = { kind: origin.kind, id: origin.id, name: origin.name };
   const { kind, detail } = failure;

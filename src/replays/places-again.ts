@@ -1,5 +1,5 @@
 import type { ReplayCommand } from "../../domain/delivery/commands.ts";
-import type { Delivery } from "../../domain/delivery/state.ts";
+import type { FailedDelivery } from "../../domain/delivery/state.ts";
 import type { Judged } from "../admission/judge.ts";
 import { refusal } from "../admission/refusal.ts";
 import type { IncomingRequest } from "../gates/incoming-request.ts";
@@ -7,8 +7,6 @@ import type { Ledgers } from "../ledgers/ledgers.ts";
 import { type Problem, problem } from "../streams/problems.ts";
 import type { AskedAgain } from "./asked-again.ts";
 import type { ReplayOrder } from "./replay-order.ts";
-
-type Admitted = Extract<Delivery, { phase: "admitted" }>;
 
 export type TakenAgain = {
   readonly places: NonNullable<ReplayCommand["places"]>;
@@ -25,7 +23,7 @@ export const placesAgain =
   ({ ledgers, judge }: { readonly ledgers: Ledgers; readonly judge: (it: IncomingRequest) => Promise<Judged> }) =>
   async (
     { eventId, envelope: { account, trace, at }, replay }: ReplayOrder,
-    { request, approvalId }: Admitted,
+    { request, releases }: FailedDelivery,
     again: AskedAgain,
   ): Promise<TakenAgain | Problem> => {
     const it = await again(request, { account, replay, trace, askedAt: Date.parse(at) });
@@ -41,7 +39,7 @@ export const placesAgain =
     };
     if (verdict.decision === "deny") return refusal({ event_id: eventId }, judged);
     // What people have approved is what is sent, and nothing of it has happened yet.
-    if (verdict.decision === "hold" && approvalId === null) {
+    if (verdict.decision === "hold" && releases.length === 0) {
       await giveBack();
       return problem("conflict", "The policy now requires approval: the agent has to request it again.");
     }

@@ -2,7 +2,7 @@ import type { DeliveryRejection, ReplayCommand } from "../../domain/delivery/com
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Request } from "../../domain/delivery/events.ts";
 import { isReplayedTooOften, REPLAYS_MAX, wasReplayedBy } from "../../domain/delivery/replay.ts";
-import type { Delivery } from "../../domain/delivery/state.ts";
+import { type Delivery, isActive, requestOf } from "../../domain/delivery/state.ts";
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import { refusedBy } from "../../domain/gate/decide.ts";
 import type { Metadata, Position } from "../../domain/ports/event-log.ts";
@@ -55,8 +55,8 @@ const why = (rejection: DeliveryRejection, state: Delivery): Problem => {
     case "too-often":
       return conflict(`The event was replayed ${REPLAYS_MAX} times: its sender can send it as a new event.`);
     case "not-failed":
-      return state.phase === "ended"
-        ? conflict(`The event was ${state.end}: whoever wants it has to send it as a new one.`)
+      return state.phase === "stopped"
+        ? conflict(`The event was ${state.outcome}: whoever wants it has to send it as a new one.`)
         : conflict("The event is recorded only: give its source an endpoint for those that follow.");
     default:
       return conflict("The event changed meanwhile: look at it again.");
@@ -139,9 +139,9 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
   const taken = async (order: ReplayOrder, known: StreamState<Delivery>): Promise<Replayed> => {
     const { state } = known;
     const { id } = order.replay;
-    if (state.phase === "undecided" && state.last !== null) {
+    if (state.phase === "blocked") {
       if (!wasReplayedBy(state, id)) return refused(why("payload-erased", state));
-      const { verdict, event_id } = state.last;
+      const { verdict, event_id } = state.refused;
       const judged = { verdict, refusedBy: refusedBy(verdict.gates, true), retryAfterS: null };
       return { outcome: "blocked", problem: refusal({ event_id }, judged) };
     }
@@ -162,7 +162,7 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
 
   const offer = (order: ReplayOrder, known: StreamState<Delivery>, trace: Trace, body: Buffer | null): void => {
     const { state } = known;
-    if (state.phase !== "admitted" || state.request.endpoint_id === null) return;
+    if (!isActive(state) || state.request.endpoint_id === null) return;
     const { eventId, envelope } = order;
     const job = { eventId, account: envelope.account, endpointId: state.request.endpoint_id };
     const content = body === null ? {} : { body };
@@ -177,7 +177,7 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     const first = delivery.decide(command, state);
     if (!first.ok && first.rejection !== "places-needed") return refused(why(first.rejection, state));
     if (first.ok && first.events.length === 0) return repeated(order, from.known);
-    if (state.phase !== "admitted") return refused(why("not-admitted", state));
+    if (state.phase !== "failed") return refused(why("not-admitted", state));
     const hindered = await hindrance(state.request);
     if (hindered !== null) return refused(hindered);
     // Of many at once each is read when its turn comes.
@@ -206,17 +206,16 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
   const once = async (order: ReplayOrder): Promise<Replayed | null> => {
     const from = await recall(order);
     const { state } = from.known;
-    if (from.account !== order.envelope.account || state.phase === "absent") return refused(notFound());
+    if (from.account !== order.envelope.account || requestOf(state) === null) return refused(notFound());
     const { upTo } = order;
     // An empty log has nothing behind which anything could have ended.
     const isLater = upTo !== undefined && from.endedAt !== null && from.endedAt > (upTo ?? "");
-    if (state.phase === "undecided") {
-      if (state.last === null) return refused(notFound());
+    if (state.phase === "blocked") {
       if (wasReplayedBy(state, order.replay.id)) return taken(order, from.known);
       if (isReplayedTooOften(state)) return refused(why("too-often", state));
-      return isLater ? refused(why("not-admitted", state)) : decideAgain(order, from, state.last);
+      return isLater ? refused(why("not-admitted", state)) : decideAgain(order, from, state.refused);
     }
-    if (isLater && state.phase === "admitted" && state.end === "failed") {
+    if (isLater && state.phase === "failed") {
       return wasReplayedBy(state, order.replay.id) ? repeated(order, from.known) : refused(why("not-admitted", state));
     }
     return deliverAgain(order, from);

@@ -166,7 +166,7 @@ export const replayWorld = async (policy: Partial<PolicyDefinition> = {}) => {
   /** One attempt, and what its end leads to by the decider. */
   const attempt = async (eventId: string, failure: Failure, reported?: number): Promise<void> => {
     const state = await stateOf(eventId);
-    const number = state.phase === "admitted" ? state.attempts + 1 : 1;
+    const number = "attempts" in state ? state.attempts + 1 : 1;
     const about = { endpointId: ENDPOINT_ID, trigger: "auto", node: "node_test", othersAreGone: true } as const;
     await decide(eventId, { type: "StartAttempt", ...about, at: now(), leaseUntil: now() });
     const timings_ms = { dns: 0, connect: 0, tls: 0, first_byte: null, total: 1 };

@@ -1,6 +1,6 @@
 import { ACTION_NAME_MAX } from "../../../domain/action/name.ts";
 import { delivery } from "../../../domain/delivery/decider.ts";
-import type { Delivery } from "../../../domain/delivery/state.ts";
+import { type Delivery, requestOf } from "../../../domain/delivery/state.ts";
 import { EUR_MAX, eurOf, microOf } from "../../../domain/gate/cost.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { executionAnswer, hasEnded } from "../../execute/answer.ts";
@@ -102,7 +102,7 @@ const show: Handle<{ query: typeof WAIT_QUERY; params: "event_id" }> =
     if (!isEventId(id)) return notFound();
     const known = await foldStream(log, delivery, `delivery-${id}`);
     const { state } = known;
-    const request = "request" in state ? state.request : state.phase === "undecided" ? state.last : null;
+    const request = requestOf(state);
     const { kind, id: originId } = request?.origin ?? {};
     // Agents' ids are unique: another account's agent is another one.
     if (request === null || kind !== "agent" || originId !== principal.id) return notFound();

@@ -1,5 +1,6 @@
 import type { ApprovalRequest } from "../../../domain/approval/events.ts";
 import { type ApprovalEnd, isOverdue, type RequestedApproval } from "../../../domain/approval/state.ts";
+import { releasesOf } from "../../../domain/delivery/state.ts";
 import { eurOrNull } from "../../../domain/gate/cost.ts";
 import type { ApprovalDocument, ApprovalStatus } from "../../../projections/approvals.ts";
 import { type ApprovalSubject, holdEndOf } from "./approval-target.ts";
@@ -37,9 +38,7 @@ export const approvalSummary = (id: string, it: Shown, at: string) => ({
 const isUsed = ({ kind, state }: ApprovalSubject, { approval_id }: ApprovalRequest): boolean => {
   if (kind === "change") return state.phase === "applied";
   if (kind === "bundle") return state.phase === "running" && state.approvalId === approval_id;
-  const last = state.phase === "held" ? state.before : state;
-  if (last?.phase !== "admitted" && last?.phase !== "ended") return false;
-  return last.approvalId === approval_id || last.usedApprovals?.includes(approval_id) === true;
+  return releasesOf(state).includes(approval_id);
 };
 
 /** It is held under another approval by now, of which this one's stream may not say it yet. */

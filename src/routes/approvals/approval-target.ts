@@ -71,7 +71,7 @@ export const APPROVAL_TARGET: JsonSchema = {
 export const holdEndOf = ({ kind, state }: ApprovalSubject): HoldOutcome | "void" | null => {
   if (kind === "change") return state.phase === "over" ? state.outcome : null;
   if (kind === "bundle") return state.phase === "ended-hold" ? state.outcome : null;
-  return state.phase === "ended" ? state.end : null;
+  return state.phase === "stopped" ? state.outcome : null;
 };
 
 /** Records that say why nothing of a request is sent any more. */

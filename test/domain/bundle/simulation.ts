@@ -6,6 +6,7 @@ import type { Bundle } from "../../../domain/bundle/state.ts";
 import type { Decider } from "../../../domain/decider.ts";
 import { delivery } from "../../../domain/delivery/decider.ts";
 import type { AttemptEnd, DeliveryEvent, Failure, Request } from "../../../domain/delivery/events.ts";
+import { isActive, stepEndOf } from "../../../domain/delivery/state.ts";
 import { at, bundleRequest, bundleStep, heldFor, request } from "../../support/history.ts";
 
 /**
@@ -164,8 +165,8 @@ export const play = (scene: Scene): Played => {
     yield* run(stream, { type: "Admit", request: carried });
     if (cancel) yield* run(stream, { type: "Cancel", reason: "rolled back", at: now() });
     const { state } = stream;
-    const end = "stepEnd" in state ? state.stepEnd : undefined;
-    if (end === undefined) return;
+    const end = stepEndOf(state);
+    if (end === null) return;
     yield* onBundle({ type: undo ? "EndUndo" : "EndStep", index: step.index, ...end, at: now() });
   }
 
@@ -215,7 +216,7 @@ export const play = (scene: Scene): Played => {
     const start = { endpointId: "end_1", trigger: "auto", node, othersAreGone: false, ...times } as const;
     if (!(yield* run(stream, { type: "StartAttempt", ...start }))) return;
     const { state } = stream;
-    if (state.phase !== "admitted" || state.lease?.node !== node) return;
+    if (state.phase !== "attempting" || state.lease.node !== node) return;
     const number = state.attempts;
     yield;
     // A request lives shorter than its lease.
@@ -233,7 +234,7 @@ export const play = (scene: Scene): Played => {
       yield* run(stream, { type: "Succeed", end: { ...end, status_code: 200 } });
       const isInForce = nowS < leaseUntilS;
       const { state: after } = stream;
-      assert.ok(!isInForce || (after.phase === "admitted" && after.end === "delivered"), `${eventId} has succeeded`);
+      assert.ok(!isInForce || after.phase === "delivered", `${eventId} has succeeded`);
       return;
     }
     const { failure, status } = FAILURES[attempt];
@@ -254,7 +255,7 @@ export const play = (scene: Scene): Played => {
           [undo_event_id, scripted.undo],
         ] as const) {
           const { state } = deliveryOf(id);
-          if (state.phase === "admitted" && state.end === null) yield* attempted(id, target, node);
+          if (isActive(state)) yield* attempted(id, target, node);
         }
       }
     }

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import type { DeliveryCommand } from "../../../domain/delivery/commands.ts";
 import { delivery } from "../../../domain/delivery/decider.ts";
 import type { AttemptEnd, DeliveryEvent, FailureKind, Request, StepOutcome } from "../../../domain/delivery/events.ts";
-import type { Delivery } from "../../../domain/delivery/state.ts";
+import { type Delivery, stepEndOf } from "../../../domain/delivery/state.ts";
 import { at, request } from "../../support/history.ts";
 
 const test = suite("what becomes of a bundle's step");
@@ -73,10 +73,10 @@ const given = (asked: Partial<Request>, ...commands: readonly DeliveryCommand[])
 const of = (...commands: readonly DeliveryCommand[]): readonly [StepOutcome, number | null] | null => {
   const { events, state } = given(STEP, ...commands);
   const ends = events.filter(({ type }) => type === "BundleStepEnded");
-  const stepEnd = "stepEnd" in state ? state.stepEnd : undefined;
+  const stepEnd = stepEndOf(state);
   const last = events.at(-1);
   if (last?.type !== "BundleStepEnded") {
-    assert.equal([ends.length, stepEnd], [0, undefined]);
+    assert.equal([ends.length, stepEnd], [0, null]);
     return null;
   }
   const { outcome, cost, bundle, event_id, reported, never_sent } = last.data;
@@ -246,7 +246,7 @@ test("an undo that says nothing of its cost costs nothing, and what is no step s
   for (const asked of [ordinary, {}]) {
     const { events, state } = given(asked, start(1), succeed(1));
     assert.not(events.some(({ type }) => type === "BundleStepEnded"));
-    assert.not("stepEnd" in state);
+    assert.is(stepEndOf(state), null);
   }
 });
 

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { PLANS } from "../../../domain/account/plans.ts";
 import { delivery } from "../../../domain/delivery/decider.ts";
-import type { Delivery } from "../../../domain/delivery/state.ts";
+import { type ActiveDelivery, isActive } from "../../../domain/delivery/state.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { Sent } from "../../../domain/ports/sender.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
@@ -53,7 +53,7 @@ const nodeOf = (log: EventLog) => {
   return { allowances, keep };
 };
 
-type Attempted = { readonly id: string; readonly known: StreamState<Extract<Delivery, { phase: "admitted" }>> };
+type Attempted = { readonly id: string; readonly known: StreamState<ActiveDelivery> };
 
 /** An event whose first attempt is under way. */
 const attempted = async (log: EventLog, id: string): Promise<Attempted> => {
@@ -64,7 +64,7 @@ const attempted = async (log: EventLog, id: string): Promise<Attempted> => {
   await log.append(`delivery-${id}`, "absent", toEvents([admitted, is.started(1, 1)], envelope(`${id}/admit`)));
   const known = await foldStream(log, delivery, `delivery-${id}`);
   const { state } = known;
-  if (state.phase !== "admitted") throw new Error(`${id} is ${state.phase}`);
+  if (!isActive(state)) throw new Error(`${id} is ${state.phase}`);
   return { id, known: { ...known, state } };
 };
 

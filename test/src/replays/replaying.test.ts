@@ -158,7 +158,7 @@ test("a blocked event passes the gates as they are now, from what is kept of it"
       ["replay"],
     );
     const state = await world.deliveryOf(id);
-    assert.is(state.phase, "admitted");
+    assert.is(state.phase, "waiting");
   });
 });
 

@@ -1,0 +1,62 @@
+import { costDetermined, costOnTop, type Reached, spentOnStep, UNSEEN } from "./cost.ts";
+import type { DeliveryEvent, StepOutcome } from "./events.ts";
+import { replayField } from "./replay.ts";
+import type { ActiveDelivery } from "./state.ts";
+
+/** The knowledge about a delivery that ends now. */
+type EndKnowledge = {
+  readonly reached: Reached | null;
+  /** All attempts together. */
+  readonly outcome: StepOutcome;
+};
+
+/** One attempt with an unknown outcome makes the whole unknown, even if all others were refused. */
+export const outcomeWithoutSuccess = (mayBeDone: boolean): StepOutcome => (mayBeDone ? "unknown" : "failed");
+
+/** An attempt that is still under way counts as one whose outcome stays unknown. */
+export const knownSoFar = ({ phase, reached, mayBeDone }: ActiveDelivery): EndKnowledge => {
+  const isAttempting = phase === "attempting";
+  return {
+    reached: isAttempting ? (reached ?? UNSEEN) : reached,
+    outcome: outcomeWithoutSuccess(mayBeDone || isAttempting),
+  };
+};
+
+/** A source's event was paid for when it was admitted or released. */
+const costOfEnd = ({ request, replay }: ActiveDelivery, reached: Reached | null, at: string) => {
+  if (request.origin.kind !== "agent") return [];
+  return replay === null || replay.counted === null
+    ? costDetermined(request, reached, at)
+    : costOnTop(request, { id: replay.id, counted: replay.counted }, reached, at);
+};
+
+/** The records that belong to the append which ends a delivery: its cost, or the end of the bundle's step. */
+export const endedWith = (
+  state: ActiveDelivery,
+  { reached, outcome }: EndKnowledge,
+  at: string,
+  isNeverSent = false,
+): readonly DeliveryEvent[] => {
+  const { request } = state;
+  const { event_id, bundle } = request;
+  if (bundle === undefined) return costOfEnd(state, reached, at);
+  const data = {
+    ...{ event_id, bundle, outcome, cost: spentOnStep(request, reached, outcome) },
+    ...(reached === null || reached.reported === null ? {} : { reported: true as const }),
+    ...(isNeverSent ? { never_sent: true as const } : {}),
+    at,
+  };
+  return [{ type: "BundleStepEnded", data }];
+};
+
+export const eventCancelled = (
+  state: ActiveDelivery,
+  reason: string,
+  at: string,
+  known = knownSoFar(state),
+): readonly DeliveryEvent[] => {
+  const { event_id, endpoint_id } = state.request;
+  const about = { event_id, endpoint_id: endpoint_id ?? "", attempts: state.attempts };
+  const data = { ...about, reason, ...replayField(state), at };
+  return [{ type: "EventCancelled", data }, ...endedWith(state, known, at, state.attempts === 0)];
+};
