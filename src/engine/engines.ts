@@ -11,7 +11,7 @@ import { sqliteEventLog } from "../../infra/sqlite/event-log.ts";
 import { sqliteViewReader } from "../../infra/sqlite/view-reader.ts";
 import { sqliteViewStore } from "../../infra/sqlite/view-store.ts";
 
-/** Where a log is kept: plain values, so that a thread can be told. */
+/** Plain values, so that it can be sent to a thread. */
 export type LogPlace =
   | { readonly engine: "sqlite"; readonly path: string }
   | { readonly engine: "eventstoredb"; readonly url: string };
@@ -26,7 +26,6 @@ type Wanted = { readonly dataDir: string; readonly eventstoreUrl: string | null;
 
 export const sqliteLogIn = (dataDir: string): LogPlace => ({ engine: "sqlite", path: join(dataDir, "log.db") });
 
-/** The engines that are configured; embedded for those that are not. */
 export const placesOf = ({ dataDir, eventstoreUrl, mongodbUrl }: Wanted): Places => ({
   log: eventstoreUrl === null ? sqliteLogIn(dataDir) : { engine: "eventstoredb", url: eventstoreUrl },
   views:
@@ -35,7 +34,7 @@ export const placesOf = ({ dataDir, eventstoreUrl, mongodbUrl }: Wanted): Places
       : { engine: "mongodb", url: mongodbUrl },
 });
 
-// The clients of the servers are loaded where they are configured: the embedded default starts faster and stays smaller.
+// Clients of servers are loaded on demand: the embedded default starts faster and stays smaller.
 const eventStore = async (options: EventStoreLogOptions): Promise<EventLog> =>
   (await import("../../infra/eventstoredb/event-log.ts")).eventStoreLog(options);
 const mongo = async (options: { readonly url: string; readonly schemas: readonly ViewSchema[] }): Promise<ViewStore> =>
@@ -43,9 +42,9 @@ const mongo = async (options: { readonly url: string; readonly schemas: readonly
 
 export type OpenLogOptions = {
   readonly readOnly?: boolean;
-  /** Told how many appends each sync of an embedded log has made durable. */
+  /** Called with the number of appends that each sync of an embedded log has made durable. */
   readonly onGroup?: (appends: number) => void;
-  /** The log in a server compares clocks as long as it is open, and writes nothing while they differ (`eventStoreLog`). */
+  /** A log on a server compares clocks while it is open, and refuses appends while they differ (`eventStoreLog`). */
   readonly onClock?: (problem: string | null) => void;
 };
 
@@ -58,11 +57,11 @@ export const openLog = (
     ? sqliteEventLog({ path: place.path, readOnly, ...(onGroup === undefined ? {} : { onGroup }) })
     : eventStore({ url: place.url, readOnly, ...(onClock === undefined ? {} : { onClock }) });
 
-/** For whoever folds. Of SQLite it is the writing connection, in the calling thread. */
+/** For folding. With SQLite it is the writing connection, in the calling thread. */
 export const openViews = async (place: ViewsPlace, schemas: readonly ViewSchema[]): Promise<ViewStore> =>
   place.engine === "sqlite" ? sqliteViewStore({ path: place.path, schemas }) : mongo({ url: place.url, schemas });
 
-/** For whoever only reads: a slow search never holds up the calling thread. */
+/** For reading. A slow search does not block the calling thread. */
 export const openViewReader = async (place: ViewsPlace, schemas: readonly ViewSchema[]): Promise<ViewStore> =>
   place.engine === "sqlite" ? sqliteViewReader({ path: place.path, schemas }) : mongo({ url: place.url, schemas });
 
@@ -73,13 +72,13 @@ export const openSpanExporter = async (options: OtlpOptions): Promise<SpanExport
 
 export type { StripePlace };
 
-/** `publicUrl` without a slash at the end. */
+/** `publicUrl` has no slash at the end. */
 export const openStripe = async (place: StripePlace, publicUrl: () => string): Promise<BillingProvider> =>
   (await import("../../infra/billing/stripe/provider.ts")).stripeBilling(place, publicUrl);
 
 export type KafkaPlace = { readonly brokers: readonly string[]; readonly topic: string };
 
-/** Rejects with a sentence when the topic is not there. */
+/** Rejects with a sentence if the topic does not exist. */
 export const openFeed = async (place: KafkaPlace): Promise<Feed> =>
   (await import("../../infra/kafka/feed.ts")).kafkaFeed({ ...place, onOmitted });
 

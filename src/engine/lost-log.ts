@@ -1,18 +1,17 @@
 import type { ViewStore } from "../../domain/ports/view-store.ts";
 import type { Places } from "./engines.ts";
 
-/** What an earlier start may have left: the path of the key's file, null if there was none, and views with something in them. */
+/** What an earlier start may have left. `keyFile` is the path of the key's file, null if there was none. */
 export type Traces = { readonly keyFile: string | null; readonly hasFolded: boolean };
 
-/** Whether any of the views has folded a record: then there was a log. */
 export const hasFolded = async (views: Pick<ViewStore, "position">, names: readonly string[]): Promise<boolean> => {
   const positions = await Promise.all(names.map((name) => views.position(name)));
   return positions.some((position) => position !== null);
 };
 
 /**
- * Why a log that is missing or has no records must not be begun: what was left shows that an earlier log, the audit trail,
- * is lost or was not moved. Null if nothing was left.
+ * Why a log that is missing or empty must not be begun: the traces show that an earlier log is lost or was not moved.
+ * Null if there are no traces.
  */
 export const lossOf = ({ log, views }: Places, { keyFile, hasFolded }: Traces): string | null => {
   const viewsFile = views.engine === "sqlite" ? views.path : null;

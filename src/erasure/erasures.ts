@@ -18,8 +18,8 @@ const readEvent = (log: EventLog, eventId: string) => foldStream(log, erasure, `
 const readBundle = (log: EventLog, bundleId: string) => foldStream(log, bundleErasure, bundleStream(bundleId));
 
 /**
- * Erases what the recorded erasures have taken, and nothing that was stored since. Of an event or bundle that is claimed it
- * erases everything: no request stores its payload anew, so only an answer or a payload that came too late is there.
+ * Erases what the recorded erasures cover, and nothing stored since. A claimed event or bundle stores no payload anew,
+ * so there everything is erased, including answers that came late.
  */
 const eraseRecorded = async (log: EventLog, id: string, { claimed, erasedAt, erased }: Erasable): Promise<void> => {
   if (claimed && erasedAt !== null) await log.erase(payloadStream(id));
@@ -27,9 +27,8 @@ const eraseRecorded = async (log: EventLog, id: string, { claimed, erasedAt, era
 };
 
 /**
- * Records the erasure of what an event's or a bundle's payload stream holds, then erases that. What a request stores
- * meanwhile stays, and belongs to the decision that follows the record. After a crash between the two the process manager
- * erases (`erasureReactions`).
+ * Records the erasure of a payload stream, then erases it. What a request stores in between stays, and belongs to the
+ * decision that follows the record. After a crash between the two, `erasureReactions` erases.
  */
 export const erase = async <S extends Erasable, C extends Erasing, E extends Fact, R>(
   log: EventLog,
@@ -47,18 +46,17 @@ export const erase = async <S extends Erasable, C extends Erasing, E extends Fac
   };
   const ran = await runDerived(log, { decider, stream, from: known, derive: look, envelope });
   if (ran.outcome === "rejected") return ran;
-  // Another node may have recorded the same command, and that record may take less than was decided here.
+  // Another node may have recorded the same command, covering less than was decided here.
   const recorded = await foldStream(log, decider, stream, { from: known });
   await eraseRecorded(log, id, recorded.state);
   return ran;
 };
 
-/** Why and when a bundle's payloads were erased, as the record of each of its events repeats it. */
 type Cause = { readonly reason: string; readonly at: string };
 
 /**
- * Erases what the steps and undos of a bundle were sent and answered, once the bundle's own erasure is recorded. Returns
- * the position of the last record; undefined if there is none.
+ * Erases the payloads of a bundle's steps and undos after the bundle's own erasure is recorded. Resolves with the
+ * position of the last record; undefined if there is none.
  */
 const eraseSteps = async (
   log: EventLog,
@@ -73,7 +71,7 @@ const eraseSteps = async (
     const known = await readEvent(log, eventId);
     const ran = await erase(log, erasure, `delivery-${eventId}`, known, command, named);
     if (ran.outcome !== "rejected") position = latestOf(position, ran.position);
-    // An event that was never admitted has no record to add to.
+    // An event that was never admitted has no stream to record this in.
     else await log.erase(payloadStream(eventId));
   }
   return position;
@@ -82,8 +80,8 @@ const eraseSteps = async (
 type EraseBundle = Cause & { readonly endedUpTo?: string };
 
 /**
- * Records the erasure of a bundle's payload, then erases that and those of its steps and undos. After a crash the process
- * manager does the rest. The position in the answer is that of the last record.
+ * Records the erasure of a bundle's payload, then erases it and those of its steps and undos. After a crash,
+ * `erasureReactions` completes it. `position` is that of the last record.
  */
 export const eraseBundle = async (
   log: EventLog,
@@ -102,7 +100,7 @@ export const eraseBundle = async (
 const isBundle = (id: string): boolean => id.startsWith("bun_");
 
 /**
- * Erases what a request or a node that came too late has stored for an event or a bundle after its erasure. False if
+ * Erases what was stored for an event or a bundle after its erasure, by a request or a node that came late. False if
  * nothing may be erased.
  */
 export const eraseLeft = async (log: EventLog, id: string): Promise<boolean> => {
@@ -111,18 +109,17 @@ export const eraseLeft = async (log: EventLog, id: string): Promise<boolean> => 
   return state.claimed && state.erasedAt !== null;
 };
 
-/** Whether an erasure of an admitted event's payload was recorded after this revision of its stream. */
 export const isErasedSince = async (log: EventLog, eventId: string, revision: Revision | null): Promise<boolean> => {
   const from = { state: erasure.initial, revision };
   return (await foldStream(log, erasure, `delivery-${eventId}`, { from })).state.erasedAt !== null;
 };
 
-/** What retention wants of an event or a bundle: gone if it has ended by then. */
+/** Applies only if the event or bundle has ended by then. */
 export type Expiry = { readonly reason: string; readonly endedUpTo: string };
 
 /**
- * Records the erasure of an ended event's payload, or of a bundle's payloads, then erases. False where it has not ended
- * by then, or an attempt is under way: whatever a view said, the stream decides.
+ * Records the erasure of an ended event's payload, or of a bundle's payloads, then erases. False if it has not ended by
+ * then, or an attempt is in progress: the stream decides, whatever a view showed.
  */
 export const expirePayload = async (
   log: EventLog,
@@ -140,7 +137,7 @@ export const expirePayload = async (
   return outcome !== "rejected";
 };
 
-/** The erasures that follow are by the actor of the one that was recorded. */
+/** The recorded erasure's actor is also that of the erasures that follow from it. */
 const envelopeAfter = ({ id, meta }: RecordedEvent, at: string): Envelope => ({
   commandId: `erasure-${id}`,
   account: meta.account,
@@ -150,7 +147,7 @@ const envelopeAfter = ({ id, meta }: RecordedEvent, at: string): Envelope => ({
   causationId: id,
 });
 
-/** Completes each recorded erasure, as a crash may have come at any point after the record. */
+/** A crash may have come at any point after the record. */
 export const erasureReactions = (log: EventLog): readonly Reaction[] => [
   reaction("PayloadErased", async (_, { stream }) => {
     const id = subjectOf(stream);

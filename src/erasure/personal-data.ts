@@ -13,11 +13,11 @@ import { appendKnown, type CommandResult, foldStream, runCommand } from "../stre
 
 export type PersonalData = {
   /**
-   * Stores the value durably and resolves with its commitment, for a record that the caller then appends to `stream`. A
-   * value whose record never comes is erased after a day (`orphanedPersonalData`). Rejects with the log's errors.
+   * Stores the value durably and resolves with its commitment, for a record that the caller then appends to `stream`.
+   * If that record never comes, `orphanedPersonalData` erases the value after a day. Rejects with the log's errors.
    */
   keep(stream: string, value: PersonalValue, envelope: Envelope): Promise<Commitment>;
-  /** Erases a value whose record was refused. Only for a caller that knows that no record names the commitment. */
+  /** Erases a value whose record was refused. The caller must know that no record names the commitment. */
   forget(commitment: Commitment): Promise<void>;
   /** Null if it was erased, belongs to another account, or does not match its commitment. */
   read(commitment: Commitment, account: string): Promise<PersonalValue | null>;
@@ -26,9 +26,9 @@ export type PersonalData = {
 };
 
 const SALT_BYTES = 16;
-/** User agents are mostly shorter; a sender chooses how long this one is. */
+/** Few user agents are longer, and senders choose the length. */
 const USER_AGENT_MAX = 200;
-/** Longer than any spelling of an address: a proxy that is believed may send any text. */
+/** Longer than any spelling of an address: a trusted proxy may send any text. */
 const IP_MAX = 64;
 /** `personal-` streams have one event. */
 const READ_LIMIT = 1;
@@ -39,7 +39,6 @@ const isCommitmentId = (id: string): boolean => /^per_[a-z2-7]{32}$/.test(id);
 export const personalStream = (id: string): string => `personal-${id}`;
 export const erasureStream = (id: string): string => `erasure-${id}`;
 
-/** What a record keeps of where a request came from. */
 export const clientOf = ({ ip, userAgent }: { readonly ip: string; readonly userAgent: string }): Client => ({
   ip: ip.slice(0, IP_MAX),
   user_agent: userAgent.slice(0, USER_AGENT_MAX),
@@ -54,7 +53,7 @@ const digest = (salt: Uint8Array, bytes: Uint8Array): string =>
 const isObject = (value: Json | undefined): value is { readonly [name: string]: Json } =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** All commitments to personal data in a record's data, at any depth. */
+/** All commitments in a record's data, at any depth. */
 export const commitmentsIn = (value: Json): readonly Commitment[] => {
   if (Array.isArray(value)) return value.flatMap(commitmentsIn);
   if (!isObject(value)) return [];
@@ -64,17 +63,16 @@ export const commitmentsIn = (value: Json): readonly Commitment[] => {
   return Object.values(value).flatMap(commitmentsIn);
 };
 
-/** The stored value and its account; null when there is none. */
 const stored = async (log: Pick<EventLog, "read">, id: string) => {
   const [event] = await log.read(personalStream(id), null, READ_LIMIT);
-  // `personal-` streams hold PersonalDataEvents alone, and in a copied log placeholders of erased ones.
+  // In a copied log, placeholders stand where values were erased.
   if (event === undefined || !isEvent(event, "PersonalDataKept")) return null;
   return { account: event.meta.account, data: event.data };
 };
 
 const readErasure = (log: EventLog, id: string) => foldStream(log, personalErasure, erasureStream(id));
 
-/** Records the erasure and erases. After a crash between the two the process manager erases (`personalDataReactions`). */
+/** After a crash between the two, `personalDataReactions` erases. */
 export const erasePersonalData = async (
   log: EventLog,
   id: string,
@@ -122,7 +120,6 @@ export const personalData = (log: EventLog, randomness: Randomness): PersonalDat
   },
 });
 
-/** Completes each recorded erasure of personal data. */
 export const personalDataReactions = (log: EventLog): readonly Reaction[] => [
   reaction("PersonalDataErased", async ({ id }) => {
     const stream = personalStream(id);

@@ -2,15 +2,16 @@ import { wakeablePause } from "./wakeable-pause.ts";
 
 export type Looking = {
   start(): void;
-  /** Wakes the pause, and is done when the look under way is. */
+  /** Ends the pause, and resolves when the look in progress has ended. */
   stop(): Promise<void>;
-  /** A look under way stops at its next step. */
   isStopping(): boolean;
-  /** Ends early when stopped. */
   pause(ms: number): Promise<void>;
 };
 
-/** Looks again and again until stopped, `everyMs` milliseconds after the last look; one that fails is reported, and looks again. */
+/**
+ * Calls `look` until stopped, `everyMs` milliseconds after the last call ended. A rejection is reported, and the loop
+ * goes on.
+ */
 export const looking = (look: () => Promise<unknown>, everyMs: number, onError: (error: unknown) => void): Looking => {
   const rest = wakeablePause();
   let isStopping = false;

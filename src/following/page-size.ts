@@ -1,16 +1,16 @@
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 
 /**
- * Characters of one page that are held at once. Payloads of up to 1 MiB stand in the log beside records of 300 bytes,
- * so a page measured in events alone would be some hundred KiB or some hundred MiB.
+ * The log has payloads of up to 1 MiB next to records of 300 bytes, so a page limited by count alone might take
+ * hundreds of MiB.
  */
 const PAGE_CHARS_MAX = 8 * 1024 * 1024;
 const EVENTS_MIN = 8;
 
-/** How many events the next page may have, learnt from those before. */
+/** Adapts the number of events in a page to the size of the events before. */
 export type PageSize = { events(): number; learn(page: readonly RecordedEvent[]): void };
 
-/** The texts directly in the data: what is long in an event is one of them. */
+/** Only texts at the top level of the data are long. */
 const charsOf = ({ data }: RecordedEvent): number => {
   let chars = 0;
   for (const key in data) {

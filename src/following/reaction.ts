@@ -1,7 +1,6 @@
 import { type DataOf, dataOf, type EventType } from "../../domain/events.ts";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 
-/** The event cannot be reacted to before something else has happened, such as a view that catches up. */
 export type NotYet = { readonly waitsFor: string };
 
 /**

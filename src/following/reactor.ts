@@ -8,21 +8,19 @@ import { wakeablePause } from "./wakeable-pause.ts";
 
 export type Reactor = {
   start(): void;
-  /** Finishes the events in hand. */
   stop(): Promise<void>;
-  /** False when one event, or the log, has failed or waited for some time: what follows from others then waits. */
+  /** False if the log, or one event, has failed or waited for `failingMs`: all later events then wait as well. */
   healthy(): boolean;
 };
 
 const PAGE = 500;
 const POLL_MS = 1_000;
-/** Under load there is always something new: one look for what came in this time, as a look costs more than an event. */
+/** Milliseconds between looks. A look costs more than an event, so events are gathered. */
 const GATHER_MS = 25;
-/** A look that finds nothing is written down only after so many: what is looked through again after a restart is bounded. */
+/** A look that finds nothing is checkpointed only this often. It bounds what a restart reads again. */
 const LOOKS_MAX = 100;
-/** After an error, or a wait, the same event is tried again: nothing is passed over. */
 const BACKOFF_MS = 1_000;
-/** A log that restarts is back within this. */
+/** A log that restarts is back by then. */
 const FAILING_MS = 30_000;
 
 export type ReactorDeps = {
@@ -32,20 +30,19 @@ export type ReactorDeps = {
 };
 
 export type ReactorOptions = {
-  /** Of the stream that its checkpoint is kept in, `checkpoint-<name>`: one for each reactor there is. */
+  /** The checkpoint is in the stream `checkpoint-<name>`. */
   readonly name: string;
-  /** Who can wait looks less often: each look reads all that was appended meanwhile. */
+  /** Milliseconds between looks. A reactor that can wait should: each look reads everything appended since. */
   readonly gatherMs: number;
   readonly failingMs?: number;
-  /** Told while an event cannot be reacted to yet. */
   readonly waits?: Waits;
-  /** Where the log has no checkpoint of its name it begins with what is appended from then on. Left out: at the log's beginning. */
+  /** Without a checkpoint, starts at the log's end. Left out: at its beginning. */
   readonly beginsAtEnd?: boolean;
-  /** Left out: all events one behind the other. */
+  /** Left out: one event after another. */
   readonly atOnce?: AtOnce;
 };
 
-/** Events of one key are reacted to in their order, those of several keys at once. */
+/** Events with one key are handled in order, those with different keys in parallel. */
 type AtOnce = { readonly keyOf: (event: RecordedEvent) => string; readonly keysMax: number };
 
 const PROCESS_MANAGER: ReactorOptions = { name: "reactor", gatherMs: GATHER_MS };
@@ -63,8 +60,8 @@ const byKey = (events: readonly RecordedEvent[], keyOf: AtOnce["keyOf"]): Record
 };
 
 /**
- * Follows the log from its own checkpoint and turns events into commands. The process manager is one (`checkpoint-reactor`);
- * whatever may have to wait for long is another, as an event that fails holds up all behind it.
+ * Follows the log from a checkpoint and turns events into commands. An event that fails holds up all later ones, so
+ * reactions that may wait long have a reactor for themselves.
  */
 export const reactor = (
   { log, clock, onError }: ReactorDeps,
@@ -77,9 +74,8 @@ export const reactor = (
   for (const reaction of reactions) byType.set(reaction.on, [...(byType.get(reaction.on) ?? []), reaction]);
   const types = [...byType.keys()];
   let after: Position | null = null;
-  /** The ids of the events of the page in hand that are dealt with: after a failure, what is left of it is tried again. */
+  /** Ids of the handled events of this page: after a failure, only the others are tried again. */
   const done = new Set<string>();
-  /** Since the last checkpoint. */
   let looks = 0;
   let stopping = false;
   /** Monotonic; null while nothing fails or waits. */
@@ -87,7 +83,7 @@ export const reactor = (
   let wake: () => void = () => undefined;
   let woken = false;
   let running: Promise<void> = Promise.resolve();
-  // Of its own: appends wake the other one, and under load what fails would be tried again without a pause.
+  // Appends end the other pause; after a failure they must not.
   const backoff = wakeablePause();
 
   const checkpoint = async (
@@ -106,7 +102,7 @@ export const reactor = (
   const begin = async (): Promise<Position | null> => {
     const last = await log.last(stream);
     if (last !== null || !beginsAtEnd) return positionOf(log, last);
-    // The first record of its stream names itself: written before anything is reacted to, so that a crash leaves no gap.
+    // The first record names itself. It is written before any reaction, so that a crash leaves no gap.
     await checkpoint("begin", { stream, revision: 0 }, "absent");
     return positionOf(log, await log.last(stream));
   };
@@ -114,7 +110,7 @@ export const reactor = (
   const react = async (events: readonly RecordedEvent[]): Promise<NotYet | null> => {
     for (const event of events) {
       if (stopping) return null;
-      // One that waits keeps none of the event's others from being done; each may be done again.
+      // A reaction that waits does not hold up the event's other reactions. Each of them may run again.
       let waiting: NotYet | null = null;
       for (const reaction of byType.get(event.type) ?? []) {
         waiting = (await reaction.run(event, () => stopping)) ?? waiting;
@@ -125,7 +121,7 @@ export const reactor = (
     return null;
   };
 
-  /** All of a page that can be done; then rejects with the first failure, or resolves with what the first of the rest waits for. */
+  /** Handles all events that can be handled, then rejects with the first failure or resolves with the first wait. */
   const reactToAll = async (events: readonly RecordedEvent[]): Promise<NotYet | null> => {
     const keys = byKey(
       events.filter(({ id }) => !done.has(id)),
@@ -148,7 +144,7 @@ export const reactor = (
     return waiting[0] ?? null;
   };
 
-  /** A record among those that a look has passed over, when it is time to write down how far was looked. */
+  /** A record to checkpoint although no event was handled; undefined if a checkpoint is not due. */
   const passedOver = async (from: Position | null, upTo: Position): Promise<RecordedEvent | undefined> => {
     looks += 1;
     if (looks < LOOKS_MAX) return undefined;
@@ -161,14 +157,14 @@ export const reactor = (
     waits.over();
   };
 
-  /** Whether there may be more to read, or what the rest of this page waits for. */
+  /** True if there may be more to read. */
   const page = async (): Promise<boolean | NotYet> => {
     const from = after;
     const { events, upTo } = await log.readTypes(types, from, PAGE);
     const dealtWith = done.size;
     const waiting = await reactToAll(events);
     if (waiting !== null) {
-      // Each of several events that wait one after the other has a wait of its own.
+      // Progress ends the wait of an earlier event.
       if (done.size > dealtWith) goesOn();
       return waiting;
     }
@@ -211,7 +207,7 @@ export const reactor = (
         }
         goesOn();
         if (isMore) {
-          // A log in this process answers without a pause, however much there is to look through.
+          // An embedded log answers without a pause: let other work have its turn.
           await new Promise((resolve) => setImmediate(resolve));
           continue;
         }

@@ -1,11 +1,11 @@
 export type Timers = {
-  /** Runs something later. Answers how to call it off. */
+  /** Returns the function that cancels it. */
   after(ms: number, work: () => void): () => void;
-  /** Milliseconds since some moment in the past: a clock that is set does not change them. */
+  /** Monotonic milliseconds. */
   now(): number;
 };
 
-/** Of this process: none of them keeps it from ending. */
+/** These timers do not keep the process running. */
 export const systemTimers: Timers = {
   after(ms, work) {
     const timer = setTimeout(work, ms).unref();

@@ -1,24 +1,20 @@
 import type { FastifyBaseLogger } from "fastify";
 
-/** What a part says while it waits for another one, such as a view that is to catch up. A wait is no error. */
+/** Reports that a part waits for another one, such as a view that has to catch up. A wait is no error. */
 export type Waits = {
-  /** It waits: called at each try, with what it waits for. */
+  /** Called at each try. */
   waiting(waitsFor: string): void;
-  /** It goes on; nothing is said where it did not wait. */
   over(): void;
 };
 
-/** Views lag by seconds under load, and by more when the projector fails or folds a view anew. */
+/** Views lag by seconds under load, and longer while the projector fails or rebuilds a view. */
 export const LONG_WAIT_MS = 30_000;
-/** Tries follow each other within seconds: after a longer pause, what waits is something else. */
+/** Tries follow each other within seconds: after a longer pause it is another wait. */
 const SAME_WAIT_MS = 30_000;
 
 const MS_PER_S = 1_000;
 
-/**
- * Debug lines for waits that end by themselves; one warning for a wait that lasts, and a line when that one is over. `now` is
- * monotonic, in ms.
- */
+/** Logs waits at debug level, and one warning for a wait that lasts. `now` is monotonic, in ms. */
 export const waitLines = (
   log: Pick<FastifyBaseLogger, "debug" | "info" | "warn">,
   part: string,
@@ -53,5 +49,4 @@ export const waitLines = (
   };
 };
 
-/** For a part whose waits nobody is told of. */
 export const untold: Waits = { waiting: () => undefined, over: () => undefined };

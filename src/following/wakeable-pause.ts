@@ -1,7 +1,7 @@
-/** A pause that can be ended early; a wake that comes before it makes it return at once. */
+/** A pause that can be ended early. A wake before the pause makes it return at once. */
 export type WakeablePause = {
   wake(): void;
-  /** True when it was woken, false when the time was over. */
+  /** True if it was woken, false if the time was over. */
   pause(ms: number): Promise<boolean>;
 };
 

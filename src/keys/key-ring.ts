@@ -10,16 +10,16 @@ import { type Fact, systemEnvelope, toEvents } from "../streams/envelope.ts";
 import { appendKnown } from "../streams/run-command.ts";
 
 /**
- * The keys that protect data (secrets, credentials, links, digests) all come from one random data key. The log has it sealed
- * under the server's key (COUNTERSIGN_KEY), so that the server's key can be changed without touching what it protects.
+ * One random data key protects secrets, credentials, links and digests. The log holds it sealed under the server's key
+ * (COUNTERSIGN_KEY), so the server's key can be changed without touching what it protects.
  */
 
-/** The newest record counts. The stream can be erased, so that a rotation can remove what the old key opens. */
+/** The newest record counts. The stream can be erased, so that a rotation removes what the old key opens. */
 const RING = "payload-keyring";
-/** Cannot be erased: says with which data key the log was begun, so that a ring that was lost is never replaced by a new one. */
+/** Cannot be erased. It holds the data key's fingerprint, so that a lost ring is never replaced by a new one. */
 const MARK = "checkpoint-keyring";
 const PLACE = { account: "", stream: RING, field: "data-key" };
-/** Older records are removed at the next start with the newest key: there are two, or a few more. */
+/** The next start with the newest key removes older records, so there are few. */
 const OLDER_MAX = 100;
 /** Each lost race means that another node has begun the ring, or another rotation has sealed it. */
 const ATTEMPTS_MAX = 5;
@@ -36,7 +36,6 @@ const boxOf = (serverKey: Uint8Array, randomness: Randomness): SecretBox =>
 
 const fingerprintOf = (dataKey: Uint8Array): string => Buffer.from(subkey(dataKey, "fingerprint")).toString("hex");
 
-/** Whether a node has begun the log with a key. */
 export const hasRing = async (log: Pick<EventLog, "last">): Promise<boolean> =>
   (await log.last(MARK)) !== null || (await log.last(RING)) !== null;
 
@@ -55,7 +54,7 @@ export const keyRing = (log: EventLog, { clock, randomness }: Deps) => {
     return { type: "DataKeySealed", data: { sealed } };
   };
 
-  /** Null where it is sealed under another key. */
+  /** Null if it is sealed under another key. */
   const opened = ({ data }: RecordedEvent, serverKey: Uint8Array): Uint8Array | null => {
     try {
       const bytes = Buffer.from(boxOf(serverKey, randomness).open(String(data.sealed), PLACE), "base64");
@@ -66,7 +65,7 @@ export const keyRing = (log: EventLog, { clock, randomness }: Deps) => {
     }
   };
 
-  /** The newest first. Throws `KeyUnusable` where there was a ring and is none. */
+  /** The newest first. Throws `KeyUnusable` if the ring was lost. */
   const records = async (): Promise<readonly RecordedEvent[]> => {
     const newest = await log.last(RING);
     if (newest === null && (await log.last(MARK)) !== null) throw new KeyUnusable(LOST);
@@ -75,7 +74,7 @@ export const keyRing = (log: EventLog, { clock, randomness }: Deps) => {
     return [newest, ...all.filter(({ revision }) => revision < newest.revision).reverse()];
   };
 
-  /** The mark is written by whoever opens the ring first. Throws `KeyUnusable` for a ring of another log. */
+  /** The first node that opens the ring writes the mark. Throws `KeyUnusable` for the ring of another log. */
   const checkMark = async (dataKey: Uint8Array): Promise<void> => {
     const fingerprint = fingerprintOf(dataKey);
     if ((await log.last(MARK)) === null) await append(MARK, "absent", { type: "KeyRingBegun", data: { fingerprint } });
@@ -92,7 +91,7 @@ export const keyRing = (log: EventLog, { clock, randomness }: Deps) => {
     const [newest] = await records();
     if (newest === undefined) {
       if (attempts === 0) throw new Error("the key ring could not be begun");
-      // Read back: another node may have been the one that began it.
+      // Read again, because another node may have begun the ring.
       await append(RING, "absent", seal(randomness.bytes(KEY_BYTES), serverKey));
       return open(serverKey, attempts - 1);
     }
@@ -103,15 +102,14 @@ export const keyRing = (log: EventLog, { clock, randomness }: Deps) => {
   };
 
   return {
-    /** The data key, which the first node makes. Throws `KeyUnusable`. */
+    /** The first node makes the data key. Throws `KeyUnusable`. */
     open: (serverKey: Uint8Array): Promise<Uint8Array> => open(serverKey),
 
-    /** Whether the newest record opens with this key. */
     isSealedUnder,
 
     /**
-     * Seals the data key anew, and reads it back. Nothing changes where that was done before. An older record serves as well:
-     * a new key that was lost before any node had it can be replaced. Throws `KeyUnusable`.
+     * Seals the data key under `to`, and reads it back; does nothing if that was done before. An older record serves as
+     * well, so that a new key which was lost before any node had it can be replaced. Throws `KeyUnusable`.
      */
     async sealAnew(from: Uint8Array, to: Uint8Array): Promise<void> {
       for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
@@ -128,8 +126,8 @@ export const keyRing = (log: EventLog, { clock, randomness }: Deps) => {
     },
 
     /**
-     * Removes every record but the newest, as older ones open with a key that was replaced. Nothing is removed where the newest
-     * is sealed under another key than this one: that key may still get lost, and the older record then replaces it.
+     * Removes every record but the newest, as older ones open with a replaced key. Removes nothing if the newest is
+     * sealed under another key than this one: that key may still get lost, and the older record then replaces it.
      */
     async forgetOlder(serverKey: Uint8Array): Promise<void> {
       const [newest, ...older] = await records();

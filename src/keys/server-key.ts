@@ -9,23 +9,24 @@ import { type KeyRing, keyRing } from "./key-ring.ts";
 
 type KeyPlace = { readonly dataDir: string; readonly key: string | null };
 
-/** Where an installation without COUNTERSIGN_KEY keeps its key. */
 export const keyFileOf = ({ dataDir }: Pick<KeyPlace, "dataDir">): string => join(dataDir, "key");
 
-/** The key that a rotation is about to put in the place of the other one. */
+/** The new key during a rotation. */
 const nextKeyFileOf = (place: KeyPlace): string => `${keyFileOf(place)}.new`;
 
-/** The key that is there; null if none is. Throws `KeyUnusable`. */
+/** Null if there is no key file. Throws `KeyUnusable`. */
 export const presentKey = (place: KeyPlace): Uint8Array | null => {
   if (place.key !== null) return loadKey({ path: "", env: place.key }, randomness);
   const path = keyFileOf(place);
   return existsSync(path) ? loadKey({ path, mayCreate: false }, randomness) : null;
 };
 
-/** One process at a time changes the key's files. Null while another one does. */
+/** One process at a time may change the key's files. Null if another process holds the lock. */
 const lockFiles = ({ dataDir }: KeyPlace) => exclusiveLock(join(dataDir, "key.lock"));
 
-/** The new key of a rotation that has sealed the keys anew, and has not put its key into the file; null where there is none. */
+/**
+ * The new key of an interrupted rotation that has sealed the ring but not replaced the key file; null if there is none.
+ */
 const unfinishedKey = async (place: KeyPlace, ring: KeyRing): Promise<Uint8Array | null> => {
   if (place.key !== null || !existsSync(nextKeyFileOf(place))) return null;
   const next = loadKey({ path: nextKeyFileOf(place), mayCreate: false }, randomness);
@@ -35,12 +36,12 @@ const unfinishedKey = async (place: KeyPlace, ring: KeyRing): Promise<Uint8Array
 const putInPlace = (place: KeyPlace, next: Uint8Array): void =>
   replaceKeyFile(keyFileOf(place), nextKeyFileOf(place), next, randomness);
 
-/** Completes a rotation that was cut off. Without the lock, the rotation is under way and does it itself. */
+/** If the lock is taken, the rotation is still running and completes itself. */
 const completeRotation = async (place: KeyPlace, ring: KeyRing): Promise<void> => {
   const lock = lockFiles(place);
   if (lock === null) return;
   try {
-    // Looked at under the lock: by now the files may be those of a later rotation.
+    // Checked under the lock: the files may be those of a later rotation by now.
     const next = await unfinishedKey(place, ring);
     if (next !== null) putInPlace(place, next);
   } finally {
@@ -48,13 +49,13 @@ const completeRotation = async (place: KeyPlace, ring: KeyRing): Promise<void> =
   }
 };
 
-/** Whether a rotation has put another key into the file since this one was read from it. */
+/** Whether a rotation has replaced the key file since this key was read from it. */
 const isReplaced = (place: KeyPlace, serverKey: Uint8Array): boolean => {
   const now = place.key === null ? presentKey(place) : null;
   return now !== null && Buffer.compare(now, serverKey) !== 0;
 };
 
-/** The key that protects data, opened with the server's. Throws `KeyUnusable`. */
+/** Throws `KeyUnusable`. */
 export const openDataKey = async (
   log: EventLog,
   place: KeyPlace,
@@ -67,20 +68,20 @@ export const openDataKey = async (
   const key = next ?? serverKey;
   try {
     const dataKey = await ring.open(key);
-    // This key is the one that the operator has set, so no other one is needed any more.
+    // The log opens with the operator's key, so older records are no longer needed.
     await ring.forgetOlder(key);
     return dataKey;
   } catch (error) {
-    // A rotation ended between the two looks, at the file and at the log.
+    // A rotation ended between reading the file and reading the log.
     if (!(error instanceof KeyUnusable) || !isReplaced(place, key)) throw error;
     return openDataKey(log, place, presentKey(place) ?? key, clock);
   }
 };
 
 /**
- * Puts a new random key into the key's file and seals the keys in the log under it. The new key is on disk before it seals
- * anything, and the old one is replaced when that is durable: a crash at any point leaves a key that opens the log. The
- * same call again, or the next start, completes what was cut off.
+ * Replaces the server's key. The new key is on disk before it seals anything, and replaces the old one after the seal
+ * is durable, so a crash at any point leaves a key that opens the log. Another call, or the next start, completes an
+ * interrupted rotation.
  */
 export const rotateKeyFile = async (log: EventLog, place: KeyPlace, clock: Clock): Promise<void> => {
   const ring = keyRing(log, { clock, randomness });
@@ -90,7 +91,7 @@ export const rotateKeyFile = async (log: EventLog, place: KeyPlace, clock: Clock
   try {
     const current = loadKey({ path, mayCreate: false }, randomness);
     const unfinished = await unfinishedKey(place, ring);
-    // A new key that seals nothing was left by a rotation that was cut off, and may be in a backup by now.
+    // An interrupted rotation may have left a new key that seals nothing; it may be in a backup, so it is not used.
     if (unfinished === null) rmSync(nextKeyFileOf(place), { force: true });
     const next = unfinished ?? loadKey({ path: nextKeyFileOf(place) }, randomness);
     await ring.sealAnew(current, next);

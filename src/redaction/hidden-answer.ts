@@ -4,19 +4,19 @@ import type { Json } from "../../domain/json.ts";
 import type { ReadPayload } from "../streams/payloads.ts";
 import { JSON_DEPTH_MAX, scanJson } from "../streams/strict-json.ts";
 
-/** The places in a payload, and in what was answered to it, that a reader does not see. */
 export type Hidden = readonly FieldPath[];
 
 /**
- * What a reader does not see of a target's answer: what stands at these paths, and what the target repeats of the payload.
- * Null for `echo`: nobody can tell what is repeated, as when the payload is not there, is no JSON or has a name twice.
+ * The parts of a target's answer that a reader does not see: the values at `paths`, and what the answer repeats of the
+ * payload. `echo` is null if the payload is gone, is not JSON or has a duplicate name: what is repeated is then
+ * unknown.
  */
 export type HiddenAnswer = { readonly paths: readonly FieldPath[]; readonly echo: Echo | null };
 
-/** A search of more characters would keep the event loop busy for too long: some 0.5 ms for each 1,000 of the worst ones. */
+/** Searching more would block the event loop: the worst texts take some 0.5 ms for each 1,000 characters. */
 const SEARCHED_LENGTH_MAX = 131_072;
 
-/** The same for several answers that are shown together: those after the limit are hidden as a whole. */
+/** A shared limit for answers that are shown together: those beyond it are hidden as a whole. */
 export const searchLimit = () => {
   let left = SEARCHED_LENGTH_MAX;
   return (hidden: HiddenAnswer | null, length: number): HiddenAnswer | null => {
@@ -28,16 +28,15 @@ export const searchLimit = () => {
   };
 };
 
-/** What hides: `payload` is what the answer was given to, null if it is not there. */
+/** `payload` is what the answer responds to; null if it is gone. */
 export type Hiding = { readonly paths: readonly FieldPath[]; readonly payload: Uint8Array | null };
 
 const jsonOf = (body: Uint8Array): Json | undefined => {
   const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString("utf8");
   try {
-    // JSON.parse gives nothing but JSON.
     const json = JSON.parse(text) as Json;
     const { duplicate, tooDeep } = scanJson(text, JSON_DEPTH_MAX);
-    // Of a name that is there twice, a target may have read the other value.
+    // A target may have read the other value of a duplicate name.
     return duplicate === undefined && tooDeep === undefined ? json : undefined;
   } catch {
     return undefined;

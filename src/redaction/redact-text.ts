@@ -4,7 +4,7 @@ import { PathTree } from "../../domain/gate/path-tree.ts";
 import { REDACTED } from "../../domain/gate/redact.ts";
 import { closingQuote } from "../streams/strict-json.ts";
 
-/** Behind a number or a literal name. */
+/** The characters that end a number or a literal name. */
 const ENDS: ReadonlySet<string> = new Set([..." \n\r\t,]}"]);
 
 const isOpen = (character: string | undefined): boolean => character === "{" || character === "[";
@@ -13,10 +13,10 @@ const isClose = (character: string | undefined): boolean => character === "}" ||
 const isBlank = (character: string | undefined): boolean =>
   character === " " || character === "\n" || character === "\r" || character === "\t";
 
-/** Leads to the value itself. */
+/** Matches the value itself. */
 const ALL = PathTree.of([[]]);
 
-/** A text that `JSON.parse` has accepted, with what is hidden in it replaced. Null: its values together repeat what is hidden. */
+/** `text` must be valid JSON. Null if its values together repeat what is hidden. */
 const rewritten = (text: string, paths: PathTree, echo: Echo | null): string | null => {
   let at = 0;
   const shown: string[] = [];
@@ -32,7 +32,6 @@ const rewritten = (text: string, paths: PathTree, echo: Echo | null): string | n
     return text.slice(from, at);
   };
 
-  /** As it is, however deep. */
   const whole = (): string => {
     const from = at;
     let depth = 0;
@@ -45,15 +44,14 @@ const rewritten = (text: string, paths: PathTree, echo: Echo | null): string | n
       if (isOpen(character)) depth += 1;
       else if (isClose(character)) depth -= 1;
       at += 1;
-      // Outside of lists and objects, a number or a literal name up to its end.
+      // A number or a literal name at the top level ends here.
       while (depth === 0 && at < text.length && !isClose(character) && !ENDS.has(text[at] ?? "")) at += 1;
     } while (depth > 0);
     return text.slice(from, at);
   };
 
-  /** Behind its colon. */
   const member = (rest: PathTree, raw: string): string => {
-    // Without escapes it is what stands between the quotes.
+    // Without escapes, the name is the text between the quotes.
     const name = raw.includes("\\") ? String(JSON.parse(raw)) : raw.slice(1, -1);
     if (echo?.hidesName(name) === true) return `${raw}:${value(ALL)}`;
     return `${echo?.hides(name) === true ? hidden : raw}:${value(rest.member(name))}`;
@@ -77,7 +75,7 @@ const rewritten = (text: string, paths: PathTree, echo: Echo | null): string | n
     if (rest.isEmpty && echo === null) return whole();
     at += 1;
     const parts: string[] = [];
-    // Without positions it is the same for each element.
+    // Without positions in the paths, every element has the same rest.
     const each = open === "[" && !rest.hasPositions ? rest.element(0) : null;
     for (let index = 0; ; index += 1) {
       blanks();
@@ -88,7 +86,6 @@ const rewritten = (text: string, paths: PathTree, echo: Echo | null): string | n
       else {
         const name = string();
         blanks();
-        // The colon.
         at += 1;
         parts.push(member(rest, name));
       }
@@ -102,9 +99,9 @@ const rewritten = (text: string, paths: PathTree, echo: Echo | null): string | n
 };
 
 /**
- * JSON with the values at these paths hidden, with `echo` also what it recognises anywhere, and every other one as it was
- * sent: read and written again, a number above 2^53 would be another one. Null for what is not JSON, as its fields cannot be
- * told apart, and where a hidden value is spread over several fields.
+ * Hides the values at these paths, and whatever `echo` recognises. Other values keep their spelling: parsing and
+ * writing would change numbers above 2^53. Null if the text is not JSON, or a hidden value is spread over several
+ * fields.
  */
 export const redactText = (text: string, hidden: readonly FieldPath[], echo: Echo | null = null): string | null => {
   try {

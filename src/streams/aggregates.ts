@@ -7,12 +7,12 @@ import { type Foldable, foldStream, runDerived, type StreamState } from "./run-c
 
 export type Handled<S, R> =
   | { readonly outcome: "accepted"; readonly state: S; readonly position: Position; readonly revision: Revision }
-  /** `position`: of the stream's last record; undefined when it has none. */
+  /** `position` is that of the stream's last record; undefined if the stream has none. */
   | { readonly outcome: "unchanged"; readonly state: S; readonly position: Position | undefined }
   | { readonly outcome: "rejected"; readonly rejection: R; readonly state: S };
 
 export type Aggregates = {
-  /** The state of a stream, at most `maxAgeMs` behind what another node may have appended. */
+  /** The state of a stream. Appends of other nodes may be missing if they are younger than `maxAgeMs`. */
   load<S, E extends Fact>(decider: Foldable<S, E>, stream: string, maxAgeMs?: number): Promise<StreamState<S>>;
   /** Reads, decides, appends; on a conflict reads what is missing and decides again. */
   handle<S, C, E extends Fact, R>(
@@ -29,25 +29,23 @@ export type Aggregates = {
     envelope: Envelope,
   ): Promise<Handled<S, R>>;
   /**
-   * Calls back whenever this process learns of new events of the stream: by its own append, or by a read of what another node
-   * has appended. Returns a function that stops it.
+   * Calls `onChanged` when this process learns of new events, from its own append or from a read. Returns the
+   * unsubscribe function.
    */
   watch(stream: string, onChanged: () => void): () => void;
 };
 
-/** Streams kept folded in memory; the least recently used goes first. */
 const CACHED_STREAMS_MAX = 10_000;
-/** Commands remembered a stream, to recognise one that is sent again after its answer was lost. */
+/** Command ids remembered for each stream, to recognise a command that is sent again after its answer was lost. */
 const REMEMBERED_COMMANDS_MAX = 256;
-/** How far a cached source, policy or key may be behind another node's change. Own changes are seen at once. */
+/** How late another node's change may take effect here. This process's own changes take effect at once. */
 export const STALENESS_MAX_MS = 100;
 
 type Cached = {
   known: StreamState<unknown>;
   readonly commands: Set<string>;
-  /** When the last look at the stream that ended well began. */
+  /** When the last read that succeeded began. */
   checkedAt: number;
-  /** The look that began last, while it is under way. */
   looking: { readonly startedAt: number; readonly done: Promise<void> } | null;
 };
 
@@ -75,7 +73,7 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
     return entry;
   };
 
-  /** Two readers of one stream may be under way at once: the further one is kept. */
+  /** Two reads of one stream may overlap: the later revision wins. */
   const keep = (entry: Cached, known: StreamState<unknown>, stream: string): void => {
     const isNew = (known.revision ?? -1) > (entry.known.revision ?? -1);
     if (isNew || known.revision === entry.known.revision) entry.known = known;
@@ -90,7 +88,7 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
     entry.checkedAt = startedAt;
   };
 
-  /** A clock that was set back makes an age negative: that is as good as old. */
+  /** If the clock was set back, the age is negative: the entry then counts as old. */
   const isYounger = (at: number, maxAgeMs: number): boolean => {
     const age = clock.now() - at;
     return age >= 0 && age < maxAgeMs;
@@ -124,7 +122,6 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
     if (ran.outcome === "rejected") return { outcome: "rejected", rejection: ran.rejection, state };
     remember(entry.commands, envelope.commandId);
     if (ran.outcome === "unchanged") return { outcome: "unchanged", state, position: ran.position };
-    // Something was appended, so the stream has a last revision.
     return { outcome: "accepted", state, position: ran.position, revision: revision ?? 0 };
   };
 
@@ -132,7 +129,7 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
     async load<S, E extends Fact>(decider: Foldable<S, E>, stream: string, maxAgeMs = STALENESS_MAX_MS) {
       const entry = cached(stream, decider.initial);
       if (!isYounger(entry.checkedAt, maxAgeMs)) {
-        // Many ask at once for what has just become too old: one look is for all of them.
+        // Many callers at once share one read.
         const { looking } = entry;
         await (looking !== null && isYounger(looking.startedAt, maxAgeMs)
           ? looking.done
@@ -145,7 +142,7 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
     handleDerived,
 
     watch(stream, onChanged) {
-      // An object of its own for each call: the same function may watch twice.
+      // The same function may be registered twice, so each call gets a wrapper.
       const watcher = (): void => onChanged();
       watchers.set(stream, (watchers.get(stream) ?? new Set()).add(watcher));
       return () => {

@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from "../../domain/json.ts";
 
 /**
- * RFC 8785 (JSON Canonicalization Scheme): members sorted by the UTF-16 code units of their names, no white space,
- * numbers and strings as ECMAScript writes them, which is what JSON.stringify does and sort compares by. A lone
- * surrogate, which the RFC leaves to an error, is written as its escape: the log has it, so the record has to show it.
+ * RFC 8785 (JSON Canonicalization Scheme). `JSON.stringify` writes numbers and strings as the RFC wants them, and
+ * `sort` compares UTF-16 code units. A lone surrogate, an error in the RFC, is written as its escape, because the log
+ * may contain one.
  */
 export const canonicalJson = (value: Json): string => {
   if (value === null || typeof value !== "object") return JSON.stringify(value);

@@ -5,34 +5,32 @@ import type { Actor, Metadata, NewEvent, RecordedEvent } from "../../domain/port
 export type Trace = {
   readonly trace_id: string;
   readonly span_id: string;
-  /** Of the caller, where the trace is a caller's. */
   readonly parent_span_id?: string;
 };
 
-/** What is done beside any request belongs to no trace. */
+/** The trace of work that no request caused. */
 export const NO_TRACE: Trace = { trace_id: "0".repeat(32), span_id: "0".repeat(16) };
 
-/** The trace that a record belongs to. Of one that belongs to none a trace begins, the same each time. */
+/** The trace of a record. A record without one starts a trace whose ids are derived from the record's id. */
 export const traceOfRecord = ({ id, meta }: Pick<RecordedEvent, "id" | "meta">): Trace => {
   if (meta.trace_id !== NO_TRACE.trace_id) return { trace_id: meta.trace_id, span_id: meta.span_id };
   const h = hash("sha256", `trace/${id}`);
   return { trace_id: h.slice(0, 32), span_id: h.slice(32, 48) };
 };
 
-/** Who wants something, when, and under which name: the same `commandId` again is the same command. */
+/** The metadata of a command. Two envelopes with one `commandId` are the same command. */
 export type Envelope = {
   readonly commandId: string;
   readonly account: string;
   readonly actor: Actor;
   readonly trace: Trace;
-  /** ISO-8601 UTC; what the events carry as `recorded_at`. */
+  /** ISO-8601 UTC; recorded as `recorded_at`. */
   readonly at: string;
   readonly causationId?: string;
 };
 
 type SystemEnvelope = Pick<Envelope, "commandId" | "at" | "causationId"> & {
   readonly actor: string;
-  /** Left out: the command concerns no account. */
   readonly account?: string;
   readonly trace?: Trace;
 };
@@ -56,7 +54,9 @@ export const causedEnvelope = (
 
 export type Fact = { readonly type: string; readonly data: unknown };
 
-/** A UUID (version 8, RFC 9562 section 5.8) that a repeat of the same command mints again. */
+/**
+ * A UUID (version 8, RFC 9562, section 5.8) derived from the command, so that a repeated append carries the same ids.
+ */
 export const eventId = (commandId: string, index: number): string => {
   const h = hash("sha256", `${commandId}/${index}`);
   return `${h.slice(0, 8)}-${h.slice(8, 12)}-8${h.slice(13, 16)}-a${h.slice(17, 20)}-${h.slice(20, 32)}`;
@@ -74,7 +74,6 @@ const metadata = (envelope: Envelope): Metadata => ({
   schema: 1,
 });
 
-/** Facts of a decider as events for the log. */
 export const toEvents = (facts: readonly Fact[], envelope: Envelope): NewEvent[] => {
   const meta = metadata(envelope);
   return facts.map((fact, index) => ({

@@ -1,8 +1,8 @@
 import { derivedId } from "../../infra/crypto/ids.ts";
 
 /**
- * The event of an account's source or agent with the sender's own name for the delivery, or of a notification's name with
- * its subject and endpoint: asking twice is one event.
+ * Derived from the sender's name for the delivery (for a notification: from its content and endpoint), so a repeat has
+ * the same id.
  */
 export const eventIdOf = (account: string, origin: string, deliveryKey: string): string =>
   derivedId("evt_", account, origin, deliveryKey);

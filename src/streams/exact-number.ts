@@ -1,10 +1,13 @@
-/** So many characters hold at most so many significant digits, which survive in a double (IEEE 754, binary64). */
+/** A decimal number of at most 15 characters survives in a double (IEEE 754, binary64). */
 const EXACT_LENGTH = 15;
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 const ZERO = 0x30;
 
-/** One spelling for each value: 1.50, 15e-1 and 0.15E1 are the same. Loops, as a sender chooses how many zeros there are. */
+/**
+ * One spelling for each value: 1.50, 15e-1 and 0.15E1 are the same. Loops instead of a pattern: the sender chooses how
+ * many zeros there are.
+ */
 const canonical = (text: string): string => {
   const [, whole = "", fraction = "", exponent = "0"] = NUMBER.exec(text) ?? [];
   const digits = whole + fraction;
@@ -16,8 +19,8 @@ const canonical = (text: string): string => {
 };
 
 /**
- * Whether a number of a JSON text is the same once it was parsed and written again: 0.1 and 1e3 are,
- * 12345678901234567890 and 1e400 are not (RFC 7493, section 2.2).
+ * Whether a JSON number is the same after parsing and writing: 0.1 and 1e3 are, 12345678901234567890 and 1e400 are not
+ * (RFC 7493, section 2.2).
  */
 export const isExactNumber = (text: string): boolean => {
   if (text.length <= EXACT_LENGTH && !/[eE]/.test(text)) return true;

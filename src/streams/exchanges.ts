@@ -4,22 +4,21 @@ import { payloadStream } from "./payloads.ts";
 
 export type ResponseKept = Extract<PayloadEvent, { type: "ResponseKept" }>["data"];
 
-/** What an erasure takes away: headers of the request, and what was sent and answered in each attempt. */
 export type Exchanges = {
   readonly headers: Readonly<Record<string, string>> | null;
   readonly responses: ReadonlyMap<number, ResponseKept>;
 };
 
-/** A record here may carry a megabyte, so few are held at once. */
+/** One record may hold a megabyte. */
 const READ_PAGE = 20;
 
-/** The newest attempts may be further than who asks knows, by so many. */
+/** The stream may have this many attempts more than the caller has seen. */
 const MARGIN = READ_PAGE;
 
 /**
- * Reads from the payload that was decided on; whatever a blocked sender sent before it is skipped. `wanted`: the numbers of
- * the first and the last attempts, or of the last alone: what was answered to those in the middle is not even read, as an
- * endpoint that is probed for ever, or an event that is replayed again and again, has no end of them.
+ * Reads from the payload that was decided on; payloads of earlier, blocked requests are skipped. `wanted` is the number
+ * of first and of last attempts to read. Those in between are not read: an endpoint that is probed or replayed for ever
+ * has no end of them.
  */
 export const exchangesOf = async (
   log: EventLog,
@@ -36,7 +35,6 @@ export const exchangesOf = async (
     const page = await log.read(stream, after, READ_PAGE);
     let isInMiddle = false;
     for (const recorded of page) {
-      // `payload-evt_` streams hold PayloadEvents alone.
       const event = recorded as unknown as PayloadEvent;
       if (event.type === "PayloadKept") headers ??= event.data.headers;
       else if (event.type === "ResponseKept") {
@@ -47,7 +45,7 @@ export const exchangesOf = async (
     }
     if (page.length < READ_PAGE) return { headers, responses };
     if (!isInMiddle || isBehindMiddle) continue;
-    // Each attempt has one record at most: those of the last ones are among as many at the end.
+    // An attempt has at most one record, so the wanted ones are among the last records.
     const last = await log.last(stream);
     after = Math.max(after ?? 0, (last?.revision ?? 0) - wanted.length - MARGIN);
     isBehindMiddle = true;

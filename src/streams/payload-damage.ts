@@ -11,7 +11,7 @@ import { foldStream, runCommand } from "./run-command.ts";
 
 type DamageDecider<E extends Fact> = Decider<Damage, FindDamage, E, DamageRejection>;
 
-/** Resolves with whether this is the first record of it. */
+/** True if this is the first record of the damage. */
 const record = async <E extends Fact>(
   log: EventLog,
   stream: string,
@@ -30,7 +30,7 @@ const record = async <E extends Fact>(
   const { subject, payload, at } = command;
   const envelope = systemEnvelope({
     actor: "payloads",
-    // The same name for each finder, so that the second one's record is the first one's.
+    // Every finder uses the same command id, so the damage is recorded once.
     commandId: `payload-damage/${subject}/${payload.revision}`,
     account: meta.account,
     trace: { trace_id: meta.trace_id, span_id: meta.span_id },
@@ -40,8 +40,8 @@ const record = async <E extends Fact>(
 };
 
 /**
- * Records that a stored payload does not match its hash: once for each payload, however many nodes and readers find it.
- * Never rejects: if the log cannot be written to, the next reader of the payload finds the damage again.
+ * Records once that a stored payload does not match its hash. Never rejects: if the append fails, the next reader finds
+ * the damage again.
  */
 export const damageRecords =
   (log: EventLog, clock: Clock, onError: (error: unknown) => void): OnDamage =>

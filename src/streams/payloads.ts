@@ -14,39 +14,37 @@ type Kept = Extract<PayloadEvent, { type: "PayloadKept" }>["data"];
 type Encoded = Pick<Kept, "encoding" | "body">;
 type Exact = Exclude<Expected, "any">;
 
-/** What came in: the exact bytes, and the headers with secrets already redacted. */
+/** The exact bytes received, and the headers with secrets redacted. */
 export type Incoming = {
   readonly body: Buffer;
   readonly contentType: string;
   /** Empty for none. */
   readonly contentEncoding: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The bytes that came in, where `body` is only their beginning. */
+  /** Set if `body` is only the beginning of what was received. */
   readonly whole?: Buffer;
 };
 
-/** What is stored of a refused body when the account's allowance for whole ones is used up. */
+/** Bytes stored of a refused body after the account's allowance for whole bodies is used up. */
 const HEAD_BYTES = 4_096;
 
-/** Bytes that headers take as text. */
 export const headerBytes = (headers: Incoming["headers"]): number => {
   let bytes = 0;
   for (const name in headers) bytes += name.length + (headers[name]?.length ?? 0);
   return bytes;
 };
 
-/** Bytes that are counted for what is stored: the body's, its type's and the headers'. */
 export const bytesOf = ({ body, contentType, headers }: Incoming): number =>
   body.length + contentType.length + headerBytes(headers);
 
-/** What is stored where a whole body is not. Headers of more than a head's bytes are left out. */
+/** Replaces a body by its beginning. Headers that are longer than that are dropped. */
 export const headOf = (incoming: Incoming): Incoming => {
   const headers = headerBytes(incoming.headers) > HEAD_BYTES ? {} : incoming.headers;
   if (incoming.body.length <= HEAD_BYTES) return { ...incoming, headers };
   return { ...incoming, headers, body: incoming.body.subarray(0, HEAD_BYTES), whole: incoming.body };
 };
 
-/** `head`: only the beginning is stored. `isReused`: it was stored before, for an earlier request of the same event. */
+/** `head`: only the beginning is stored. `isReused`: an earlier request of the same event stored it. */
 export type KeptPayload = {
   readonly revision: Revision;
   readonly sha256: string;
@@ -54,44 +52,42 @@ export type KeptPayload = {
   readonly isReused?: true;
 };
 
-/** Told of each stored payload that does not match its hash. Never rejects. */
+/** Called for each stored payload that does not match its hash. Never rejects. */
 export type OnDamage = (eventId: string, name: PayloadName) => Promise<void>;
 
 export type ReadPayload = Pick<Kept, "content_type" | "content_encoding" | "headers"> & {
-  /** The bytes as they came in. */
   readonly body: Buffer;
-  /** 16 random bytes, erased with the body: a digest over them says nothing about the body. */
+  /** 16 random bytes, erased with the body, so that a digest over both reveals nothing afterwards. */
   readonly salt: Buffer;
 };
 
-/** 1 MiB less 64 KiB: with its envelope a payload stays below what one append to the log may carry. */
+/** 1 MiB less 64 KiB: with its envelope a payload stays below the limit of one append. */
 export const PAYLOAD_BYTES_MAX = 1_048_576 - 65_536;
 const SALT_BYTES = 16;
-/** A record here may carry a megabyte, so few are held at once. */
+/** One record may hold a megabyte. */
 const READ_PAGE = 20;
 /**
- * Bytes of one append. To encode and send as many takes the thread that answers everybody about a millisecond, and the
- * log's writer as long: other requests are served between the parts of a long body.
+ * Bytes of one append. Encoding them takes the main thread about a millisecond, and the log's writer as long: other
+ * requests are served between the parts of a long body.
  */
 const PART_BYTES = 128 * 1_024;
 /**
- * As JSON, text takes at most six times its bytes (\u0000): up to here that is below an append's limit, and to measure it
- * takes longer than to encode it.
+ * In JSON, text takes at most six times its bytes (\u0000). Up to here the result stays below the limit of an append,
+ * so it is not measured: that takes longer than encoding.
  */
 const TEXT_UNMEASURED_MAX = PART_BYTES;
-/** The characters that take six times their bytes as JSON. All others take twice as much at most. */
+/** The characters that take six times their bytes as JSON. All others take at most twice as many. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for these
 const LONG_ESCAPES = /[\0-\x07\x0b\x0e-\x1f]/;
-/** Each lost race means that another writer kept something: so often it is not by chance. */
+/** Each lost race means that another writer stored something: this many in a row are no coincidence. */
 const KEEP_ATTEMPTS_MAX = 64;
 
 export const payloadStream = (eventId: string): string => `payload-${eventId}`;
 
-/** Hex SHA-256 over salt and body: says nothing about the body once the salt is erased with it. */
+/** Hex SHA-256 over salt and body. */
 export const payloadDigest = (salt: Uint8Array, body: Uint8Array): string =>
   createHash("sha256").update(salt).update(body).digest("hex");
 
-/** Of the whole body, and of its head where only that is stored. */
 const hashesOf = (
   salt: Uint8Array,
   { body, whole }: Pick<Incoming, "body" | "whole">,
@@ -100,10 +96,9 @@ const hashesOf = (
   whole === undefined ? { sha256 } : { sha256: payloadDigest(salt, whole), head: { size: body.length, sha256 } };
 
 const base64Length = (body: Buffer): number => Math.ceil(body.length / 3) * 4;
-/** Bytes of a text inside a JSON document, without its quotes. */
 const jsonLength = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
 
-/** Text where that gives the same bytes back, as it is shorter and can be read in the log; not where its escapes make it longer. */
+/** Text if it yields the same bytes and is not longer than base64: text can be read in the log. */
 export const encodeBody = (body: Buffer): Encoded => {
   if (isUtf8(body)) {
     const text = body.toString("utf8");
@@ -118,7 +113,7 @@ export const decodeBody = (kept: Encoded): Buffer =>
 
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** A body as it goes into appends, in slices of at most `PART_BYTES`, cut between characters if it is text. */
+/** Slices of at most `PART_BYTES`, cut between characters if the body is text. */
 const slicesOf = (body: Buffer): readonly Buffer[] => {
   if (body.length <= PART_BYTES) return [body];
   const isText = isUtf8(body);
@@ -133,26 +128,24 @@ const slicesOf = (body: Buffer): readonly Buffer[] => {
   return slices;
 };
 
-/** Left out for none, as most bodies come. */
 export const contentEncodingField = (contentEncoding: string): { readonly content_encoding?: string } =>
   contentEncoding === "" ? {} : { content_encoding: contentEncoding };
 
 export type Payloads = {
-  /** Keeps an event's first payload durably; null when a request before this one got at least so far. */
+  /** Stores an event's first payload durably. Null if the stream has records already. */
   keepFirst(eventId: string, incoming: Incoming, envelope: Envelope): Promise<KeptPayload | null>;
   /**
-   * Finds the same payload kept before, behind what was `erased`, or keeps this one beside it: only for an event that is
-   * not admitted. Rejects with `LogUnavailable` when too many others keep theirs meanwhile.
+   * Finds the same payload among those stored after `erased`, or stores this one as well. For events that are not
+   * admitted. Rejects with `LogUnavailable` if other writers keep winning the race.
    */
   keepAgain(eventId: string, incoming: Incoming, envelope: Envelope, erased?: Erased): Promise<KeptPayload>;
   /**
-   * The payload of this name, or its head where only that was stored; null if it was erased. "damaged" if what is stored does not match the name's hash: that is
-   * recorded, and must be neither shown nor sent.
+   * The payload with this name, or its head if only that was stored. Null if it was erased. "damaged" if the bytes do
+   * not match the name's hash: the damage is recorded, and the bytes must be neither shown nor sent.
    */
   read(eventId: string, name: PayloadName): Promise<ReadPayload | "damaged" | null>;
 };
 
-/** What a stream holds: parts by their revisions, and the payloads that are there with all of theirs. */
 type Stored = {
   readonly parts: Map<Revision, Encoded>;
   readonly payloads: { readonly revision: Revision; readonly salt: string; readonly body: Buffer }[];
@@ -163,7 +156,7 @@ const isRevisionBelow = (value: unknown, end: Revision): boolean =>
 
 const isEncoded = ({ encoding, body }: Encoded): boolean => typeof encoding === "string" && typeof body === "string";
 
-/** A damaged record may still be JSON, and have other members than were written. */
+/** A damaged record may be valid JSON with other members. */
 const isWellFormed = ({ type, data }: PayloadEvent, revision: Revision): boolean =>
   type === "PayloadKept" &&
   isEncoded(data) &&
@@ -171,7 +164,7 @@ const isWellFormed = ({ type, data }: PayloadEvent, revision: Revision): boolean
   (data.parts === undefined ||
     (Array.isArray(data.parts) && data.parts.every((part) => isRevisionBelow(part, revision))));
 
-/** Null when a part is gone: the stream is being erased. */
+/** Null if a part is gone: the stream is being erased. */
 const joined = (kept: Kept, partAt: (revision: Revision) => Encoded | undefined): Buffer | null => {
   if (kept.parts === undefined) return decodeBody(kept);
   const slices: Buffer[] = [];
@@ -186,9 +179,9 @@ const joined = (kept: Kept, partAt: (revision: Revision) => Encoded | undefined)
 const isSame = (a: Encoded, b: Encoded): boolean => a.encoding === b.encoding && a.body === b.body;
 
 /**
- * Payloads in `payload-<event>`. A body of more than `PART_BYTES` is kept in parts, each appended by itself, and exists
- * once the `PayloadKept` that names them does: whatever ends in between leaves parts that nobody reads and that an
- * erasure takes along.
+ * Payloads in `payload-<event>`. A body of more than `PART_BYTES` is appended in parts and exists once the
+ * `PayloadKept` that names them is appended. A crash in between leaves parts that are never read and that an erasure
+ * removes.
  */
 export const payloads = (
   log: EventLog,
@@ -202,7 +195,6 @@ export const payloads = (
       const page = await log.read(payloadStream(eventId), after, READ_PAGE);
       for (const recorded of page) {
         const { revision } = recorded;
-        // `payload-evt_` streams hold PayloadEvents alone.
         const event = recorded as unknown as PayloadEvent;
         if (event.type === "PayloadPartKept" && isEncoded(event.data)) found.parts.set(revision, event.data);
         else if (event.type === "PayloadKept" && isWellFormed(event, revision)) {
@@ -215,7 +207,7 @@ export const payloads = (
     }
   };
 
-  /** `there` are parts of the stream, of which those that this body has are not kept a second time. */
+  /** `there`: parts that are stored already, which are not stored again. */
   const keepAt = async (
     eventId: string,
     expected: Exact,
@@ -244,7 +236,7 @@ export const payloads = (
       parts.push(appended.revision);
       at = appended.revision;
     }
-    // There is a last slice, even of an empty body.
+    // Even an empty body has one slice.
     const last = slices.at(-1) ?? incoming.body;
     const sha256 = hash.update(last).digest("hex");
     const data: Kept = {
@@ -263,7 +255,7 @@ export const payloads = (
 
   const readAt = async (eventId: string, wanted: Revision): Promise<PayloadEvent | null> => {
     const [event] = await log.read(payloadStream(eventId), wanted === 0 ? null : wanted - 1, 1);
-    // `payload-` streams hold PayloadEvents alone, and in a copied log the placeholders of erased ones.
+    // In a copied log, placeholders stand where payloads were erased.
     return event?.revision === wanted && event.type !== BLANK_TYPE ? (event as unknown as PayloadEvent) : null;
   };
 
@@ -299,14 +291,15 @@ export const payloads = (
       for (let attempt = 1; attempt <= KEEP_ATTEMPTS_MAX; attempt += 1) {
         const { parts, payloads } = await stored(eventId, erased);
         const { body, whole = body } = incoming;
-        // A body that was stored whole serves a later request for its head as well.
+        // A body that was stored whole also serves a later request for its head.
         for (const wanted of whole === body ? [incoming] : [{ body: whole }, incoming]) {
           const same = payloads.find((it) => it.body.equals(wanted.body));
           if (same === undefined) continue;
           const { revision, salt } = same;
           return { revision, ...hashesOf(Buffer.from(salt, "base64"), wanted), isReused: true };
         }
-        // Under a name of its own: a part that was kept and erased meanwhile must not be taken for this one's repeat.
+        // Each attempt has its own command id: a part that was stored and erased meanwhile must not look like its
+        // repeat.
         const named = { ...envelope, commandId: `${envelope.commandId}/${attempt}` };
         const added = await keepAt(eventId, expected, incoming, named, parts);
         if ("sha256" in added) return added;

@@ -1,7 +1,7 @@
 import type { Counts } from "../../domain/account/plans.ts";
 import type { JsonObject } from "../../domain/json.ts";
 
-/** Every code that an answer can carry, with its status; RFC 9457. `retryable`: the same request may succeed later. */
+/** All codes of problem details (RFC 9457). `retryable`: the same request may succeed later. */
 export const PROBLEMS = {
   "invalid-request": { status: 400, title: "The request is not valid", retryable: false },
   "mixed-credentials": { status: 400, title: "Two kinds of credentials on one request", retryable: false },
@@ -73,24 +73,24 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** A refusal as a value; the app writes it as problem+json. `detail` says what to change. */
+/** `detail` says what to change. */
 export type Problem = {
   readonly problem: ProblemCode;
   readonly detail: string;
   readonly errors?: readonly { readonly path: string; readonly message: string }[];
-  /** Further members of the body, as `event_id`, `verdict`, `reason`. */
+  /** Further members of the body, such as `event_id` or `verdict`. */
   readonly extra?: JsonObject;
-  /** Where this refusal differs from its code's others. */
+  /** Overrides the code's own. */
   readonly retryable?: boolean;
   readonly retryAfterS?: number;
   /**
-   * Whom a refusal concerns that was answered without a credential; null for nobody. It is asked for after the answer, so
-   * that the answer takes as long for an address that is known as for any other.
+   * Who is concerned by a refusal without a credential; null for no account. It is looked up after the answer, so that
+   * the time of the answer does not show whether an address is known.
    */
   readonly about?: () => Promise<Concerned | null>;
 };
 
-/** `subject`: an id of the account. */
+/** `subject` is an id of the account. */
 export type Concerned = { readonly account: string; readonly subject: string };
 
 export const problem = (
@@ -103,21 +103,20 @@ export const problem = (
   ...more,
 });
 
-/** The same for an id of another account and for one that never existed. */
-/** For a change that was authorized for another state than the one that it met. */
+/** The change was authorized for another state than the current one. */
 export const changedMeanwhile = (): Problem =>
-  problem("conflict", "Somebody else has changed it at the same moment: look at what is in force, and ask again.");
+  problem("conflict", "It was changed at the same moment: look at what is in force, and ask again.");
 
 export const notFound = (): Problem => problem("not-found", "There is nothing at this address for this credential.");
 
-/** For what needs a refused body that was not stored whole; in bytes. */
+/** In bytes. */
 export const payloadNotKept = (kept: number, size: number): Problem =>
   problem(
     "payload-not-kept",
     `Only the first ${kept} of ${size} bytes are kept, because the account's refused_bytes_day was used up. Its sender can send it again.`,
   );
 
-/** `name`: as `limits` in `GET /v1/capabilities` names it. */
+/** `name` is that in `limits` of `GET /v1/capabilities`. */
 export const limitReached = (name: keyof Counts, max?: number): Problem => {
   const words = name.replaceAll("_", " ");
   const limit = max === undefined ? `on ${words}` : `of ${max} ${words}`;
@@ -125,11 +124,10 @@ export const limitReached = (name: keyof Counts, max?: number): Problem => {
   return problem("limit-reached", detail, { extra: { limit: name, ...(max === undefined ? {} : { max }) } });
 };
 
-/** For what a body refers to and the account does not have. `path` is a JSON Pointer into the body. */
+/** `path` is a JSON Pointer into the body. */
 export const missingReference = (path: string, what: string): Problem =>
   problem("not-found", `The account has no ${what} of this id.`, { errors: [{ path, message: "does not exist" }] });
 
-/** The body of a problem: RFC 9457 with `code`, `retryable`, `trace_id` and, where it helps, `errors`. */
 export const problemBody = (it: Problem, traceId: string): JsonObject => {
   const { status, title } = PROBLEMS[it.problem];
   const retryable = it.retryable ?? PROBLEMS[it.problem].retryable;

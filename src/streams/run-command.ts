@@ -4,8 +4,8 @@ import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { type Envelope, type Fact, toEvents } from "./envelope.ts";
 
 /**
- * The state of a stream up to and with `revision`; null if the stream has no records, or none were read. `position` is that of
- * the record at `revision`; undefined if no record was read.
+ * `revision` is null if the stream has no records, or none were read. `position` is that of the last record; undefined
+ * if none was read.
  */
 export type StreamState<S> = {
   readonly state: S;
@@ -20,7 +20,6 @@ export type CommandResult<S, R> =
   | { readonly outcome: "unchanged"; readonly known: StreamState<S>; readonly position: Position | undefined }
   | { readonly outcome: "rejected"; readonly rejection: R; readonly known: StreamState<S> };
 
-/** The latest of these positions in the log; undefined when there is none. */
 export const latestOf = (...positions: readonly (Position | undefined)[]): Position | undefined =>
   positions.reduce(
     (latest, it) => (latest === undefined || (it !== undefined && it > latest) ? it : latest),
@@ -28,19 +27,16 @@ export const latestOf = (...positions: readonly (Position | undefined)[]): Posit
   );
 
 const READ_PAGE = 500;
-/** Each lost race means that another writer won: so many in a row is a stream that should be an actor's. */
+/** A stream that loses this many races in a row has too many writers. */
 const ATTEMPTS_MAX = 16;
-/** How often an append with an unknown outcome is sent again before the caller is told. */
 const UNKNOWN_RETRIES_MAX = 3;
 
 type FoldOptions<S> = {
-  /** The state to go on from; left out: the stream is folded from its beginning. */
+  /** Left out: the stream is folded from its beginning. */
   readonly from?: StreamState<S>;
-  /** Called with each record that is read. */
   readonly onEvent?: (event: RecordedEvent) => void;
 };
 
-/** Folds the records of a stream that come after `from`. */
 export const foldStream = async <S, E extends Fact>(
   log: Pick<EventLog, "read">,
   decider: Foldable<S, E>,
@@ -51,7 +47,7 @@ export const foldStream = async <S, E extends Fact>(
   for (;;) {
     const page = await log.read(stream, revision, READ_PAGE);
     for (const event of page) {
-      // The stream's category says which events are in it; the log itself knows only JSON.
+      // The stream's category determines the type of its events; the log itself knows only JSON.
       state = decider.evolve(state, event as unknown as E);
       revision = event.revision;
       position = event.position;
@@ -61,7 +57,7 @@ export const foldStream = async <S, E extends Fact>(
   }
 };
 
-/** Appends, and after a lost reply sends the same append again: same ids, same revision, so it happens once. */
+/** Appends, and repeats the append if its outcome is unknown. Ids and revision stay the same, so it happens once. */
 export const appendKnown = async (
   log: Pick<EventLog, "append">,
   stream: string,
@@ -80,14 +76,14 @@ export const appendKnown = async (
 type CommandRun<S, C, E, R> = {
   readonly decider: Decider<S, C, E, R>;
   readonly stream: string;
-  /** The state to decide on first; left out: the stream is read. A stale one costs a round, never a wrong event. */
+  /** Left out: the stream is read first. A stale state costs a round, never a wrong event. */
   readonly from?: StreamState<S> | undefined;
   readonly envelope: Envelope;
 };
 
 /**
- * Runs a command that depends on something outside of the stream. `derive` makes it each time the stream has been read, so
- * whatever is appended to the stream after a call of `derive` leads to another call.
+ * Runs a command that depends on something outside of the stream. `derive` is called after each read, so an event
+ * appended after one call leads to another call.
  */
 export const runDerived = async <S, C, E extends Fact, R>(
   log: EventLog,
@@ -115,7 +111,7 @@ export const runDerived = async <S, C, E extends Fact, R>(
   throw new LogUnavailable(`${stream} is written by too many at once`);
 };
 
-/** Decides and appends at the revision decided on. On a conflict it reads what is missing and decides again. */
+/** Decides and appends at the revision decided on. On a conflict it reads the missing events and decides again. */
 export const runCommand = <S, C, E extends Fact, R>(
   log: EventLog,
   { command, ...run }: CommandRun<S, C, E, R> & { readonly command: C },

@@ -2,13 +2,13 @@ import { escapePointer } from "../../domain/gate/field-path.ts";
 import type { Json } from "../../domain/json.ts";
 import { isExactNumber } from "./exact-number.ts";
 
-/** What JSON allows and people do not mean. Places are JSON Pointers (RFC 6901). */
+/** Places are JSON Pointers (RFC 6901). */
 export type JsonScan = {
-  /** The first key that its object has twice. */
+  /** The first key that occurs twice in its object. */
   readonly duplicate?: string;
-  /** The first key `__proto__`: harmless where it stands, a way into every object once it is copied carelessly. */
+  /** The first key `__proto__`: harmless in JSON, but a careless copy of it changes the prototype of every object. */
   readonly proto?: string;
-  /** The first number that is another one once it is parsed. */
+  /** The first number that parsing changes. */
   readonly inexact?: string;
   readonly tooDeep?: true;
 };
@@ -26,13 +26,12 @@ const DIGIT_9 = 0x39;
 
 const isNumberStart = (code: number): boolean => code === MINUS || (code >= DIGIT_0 && code <= DIGIT_9);
 
-/** Up to here comparing with each key is faster than hashing them. */
+/** Up to here, comparing with each key is faster than hashing. */
 const LINEAR_KEYS_MAX = 16;
 
-/** An open object with the keys seen so far, or an open array (`keys` is null), and where in it the scan stands. */
+/** An open object with the keys seen so far, or an open array (`keys` is null). `at` is the current key or index. */
 type Frame = { keys: string[] | Set<string> | null; at: string | number };
 
-/** Where the string that opens at `at` closes. */
 export const closingQuote = (text: string, at: number): number => {
   let quote = text.indexOf('"', at + 1);
   while (quote !== -1) {
@@ -44,14 +43,13 @@ export const closingQuote = (text: string, at: number): number => {
   return text.length;
 };
 
-/** The number that begins at `at`. */
 const numberAt = (text: string, at: number): string => {
   const number = /[-+.\deE]+/y;
   number.lastIndex = at;
   return number.exec(text)?.[0] ?? "";
 };
 
-/** The two spellings of one key are one key: escapes are resolved before keys are compared. */
+/** Escapes are resolved before keys are compared. */
 const keyText = (text: string, from: number, to: number): string => {
   const raw = text.slice(from + 1, to);
   if (!raw.includes("\\")) return raw;
@@ -74,8 +72,8 @@ const isDuplicate = (frame: Frame, key: string): boolean => {
 const pointer = (frames: readonly Frame[]): string => frames.map(({ at }) => `/${escapePointer(String(at))}`).join("");
 
 /**
- * Looks for duplicate keys, `__proto__`, inexact numbers and more than `depthMax` levels in text that `JSON.parse` has
- * accepted; what it says of other text means nothing. One pass without recursion. Ends at the first duplicate or too deep level.
+ * Looks for duplicate keys, `__proto__`, inexact numbers and more than `depthMax` levels, in one pass without
+ * recursion, up to the first duplicate or too deep level. The text must be valid JSON.
  */
 export const scanJson = (text: string, depthMax: number): JsonScan => {
   const frames: Frame[] = [];
@@ -133,10 +131,10 @@ export const scanJson = (text: string, depthMax: number): JsonScan => {
   return found({});
 };
 
-/** Deeper than anyone writes by hand, and shallow enough for every recursive reader behind us. */
+/** Deeper than anyone writes by hand, and shallow enough for recursive readers. */
 export const JSON_DEPTH_MAX = 64;
 
-/** Whether it says the same once it was parsed and written again, and recursive readers can do that. */
+/** Whether the text keeps its meaning when it is parsed and written again, and recursive readers can do that. */
 export const isFaithfulJson = (text: string): boolean => {
   const { duplicate, inexact, tooDeep } = scanJson(text, JSON_DEPTH_MAX);
   return duplicate === undefined && inexact === undefined && tooDeep === undefined;
@@ -149,12 +147,12 @@ export type StrictJson =
 const refused = (message: string, path = ""): StrictJson => ({ ok: false, message, path });
 
 const BOM = 0xfeff;
-/** Half of a surrogate pair can only come in as an escape, since the bytes are valid UTF-8. */
+/** The bytes are valid UTF-8, so half a surrogate pair can only be an escape. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 /** With the flag u, a pair is one character that is not a surrogate. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** A string with half a surrogate pair changes when it is stored as UTF-8 (RFC 7493, section 2.1 forbids it). */
+/** A string with half a surrogate pair changes when it is stored as UTF-8 (forbidden by RFC 7493, section 2.1). */
 const hasLoneSurrogate = (text: string): boolean => {
   if (!SURROGATE_ESCAPE.test(text)) return false;
   let lone = false;
@@ -165,7 +163,7 @@ const hasLoneSurrogate = (text: string): boolean => {
   return lone;
 };
 
-/** JSON as RFC 8259 has it, with what RFC 7493 (I-JSON) forbids refused: a message for the sender, and the place. */
+/** JSON as in RFC 8259, without what RFC 7493 (I-JSON) forbids. */
 export const strictJson = (bytes: Uint8Array): StrictJson => {
   let text: string;
   try {
@@ -176,7 +174,6 @@ export const strictJson = (bytes: Uint8Array): StrictJson => {
   if (text.charCodeAt(0) === BOM) return refused("The body begins with a byte order mark; leave it out.");
   let value: Json;
   try {
-    // JSON.parse gives nothing but JSON.
     value = JSON.parse(text) as Json;
   } catch (error) {
     const at = error instanceof Error ? /position \d+/.exec(error.message) : null;

@@ -2,26 +2,25 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { systemTimers, type Timers } from "../following/timers.ts";
 
-/** What the thread is sent, and what it answers. */
 export type ToThread<Order> = { readonly number: number; readonly order: Order };
 export type FromThread<Answer> = { readonly number: number; readonly answer: Answer };
 
 export type TurnThread<Order, Answer> = {
-  /** "full": too many orders of the account wait already. Never rejects. */
+  /** "full": too many orders of the account wait. Never rejects. */
   run(account: string, order: Order): Promise<Answer | "full">;
   stop(): Promise<void>;
 };
 
 export type TurnThreadOptions<Order, Answer> = {
   readonly name: string;
-  /** The module of its program, without an extension: it ends as this file does, compiled or not. */
+  /** The module of the thread without its extension, which is that of this file, compiled or not. */
   readonly program: URL;
   /** Orders of one account that may wait. */
   readonly waitingMax: number;
   readonly heapMb: number;
-  /** An order that takes longer is given up, and the thread with it. */
+  /** An order that takes longer is abandoned, and the thread is terminated. */
   readonly answerMs: number;
-  /** The answer of an order that was given up. */
+  /** The answer to an abandoned order. */
   readonly lost: (order: Order) => Answer;
 };
 
@@ -31,10 +30,7 @@ type Waiting<Order, Answer> = {
   readonly settle: (answer: Answer) => void;
 };
 
-/**
- * One thread for work that takes long. It is started with the first order, and again after one that does not answer. One
- * order is under way at a time, and the accounts take turns.
- */
+/** One thread for long work, started with the first order and again after it did not answer. Accounts take turns. */
 export const turnThread = <Order, Answer>(
   { name, program, waitingMax, heapMb, answerMs, lost }: TurnThreadOptions<Order, Answer>,
   timers: Pick<Timers, "after"> = systemTimers,

@@ -2,7 +2,7 @@ import type { Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Document, Loaded } from "../../domain/ports/view-store.ts";
 import type { Documents, Projection } from "../../projections/projection.ts";
 
-/** A projection threw: a bug in it. Nothing of the event at `position`, or behind it, has been folded. */
+/** A projection threw, which is a bug. No event from `position` on has been folded. */
 export class ProjectionFailed extends Error {
   override readonly name = "ProjectionFailed";
   readonly position: Position;
@@ -14,18 +14,16 @@ export class ProjectionFailed extends Error {
 }
 
 export type Folded = {
-  /** How many of the page's events were folded. */
   readonly events: number;
   /**
-   * What the touched documents are behind the last of these events, null where there is none. Also what came and went
-   * within the page: a slower projector may be about to write it.
+   * The touched documents after the last folded event; null if there is none. Includes those created and removed within
+   * the page, because a slower projector may be about to write them.
    */
   readonly documents: ReadonlyMap<string, Document | null>;
-  /** How many of the documents, the first, were put unasked. */
+  /** How many of the documents, the first ones, `idsOf` did not name. */
   readonly leading: number;
 };
 
-/** The documents that each event of the page will ask for. */
 export const idsOfPage = (projection: Projection, page: readonly RecordedEvent[]): readonly (readonly string[])[] =>
   page.map((event) => {
     try {
@@ -36,11 +34,9 @@ export const idsOfPage = (projection: Projection, page: readonly RecordedEvent[]
   });
 
 /**
- * Folds a page, in its order, over the documents `loaded` (all that `ids` names, and others that may be put).
- *
- * A document that is already folded as far as an event is left as it is. What the event puts unasked is then there as
- * well: it is written before what the event names. For that order no document may be of both kinds, so the page ends
- * before the event that would make it so; the first event of a page never does.
+ * Folds a page over the documents `loaded`: all that `ids` names, and others that events may put. A document that
+ * already contains an event is left alone. Documents that `ids` does not name are written first, so that they are there
+ * once the named ones say so. No document may be of both kinds: the page ends before the event that would make it so.
  */
 export const foldPage = (
   projection: Projection,
@@ -62,13 +58,13 @@ export const foldPage = (
     return document === undefined ? (loaded.get(id)?.document ?? null) : document;
   };
 
-  /** False when the event puts unasked what one before it has named. */
+  /** False if the event puts a document unasked that an earlier event has named. */
   const apply = (event: RecordedEvent, named: readonly string[]): boolean => {
     const isKnown = named.some((id) => isFolded(id, event));
     let isInOrder = true;
     const documents: Documents = {
       get(id) {
-        // It might be there today, because of another event of this page, and not tomorrow in a page cut elsewhere.
+        // The document might be there by chance, because of another event of this page.
         if (!named.includes(id)) throw new Error(`${view} asks for ${id}, which idsOf did not name`);
         return current(id);
       },

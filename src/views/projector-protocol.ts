@@ -5,7 +5,6 @@ import type { Reached } from "./reached-positions.ts";
 import type { DropReason } from "./view-follower.ts";
 import type { Progress } from "./view-progress.ts";
 
-/** What the projector's thread is started with. */
 export type ProjectorData = {
   readonly places: Places;
   /** The module that exports `PROJECTIONS`. */
@@ -13,7 +12,7 @@ export type ProjectorData = {
   readonly options: Omit<ProjectorOptions, "onProgress" | "onError" | "onDropped">;
 };
 
-/** An error as text: what a cause may hold cannot always be sent. */
+/** An error as text: its cause may not be cloneable. */
 type FailureText = {
   readonly view: string | null;
   readonly position: Position | null;

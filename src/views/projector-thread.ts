@@ -11,33 +11,31 @@ import type { DropReason } from "./view-follower.ts";
 import { SILENCE_MAX_MS, unknownProgress, type ViewProgress } from "./view-progress.ts";
 
 export type ProjectorThreadOptions = {
-  /** The log, which must be there; the views are made if they are not. */
+  /** The log must exist; missing views are created. */
   readonly places: Places;
-  /** Where the thread is to take other projections from than `projections/all.ts`: a module that exports `PROJECTIONS`. */
+  /** A module that exports `PROJECTIONS`, in place of `projections/all.ts`. */
   readonly module?: { readonly url: string; readonly projections: readonly Projection[] };
   readonly options?: ProjectorData["options"];
   readonly onError?: (failure: ProjectorFailure) => void;
-  /** The views that a thread has dropped when it started, once for each reason. */
+  /** Called once for each reason, when a thread has dropped views at its start. */
   readonly onDropped?: (views: readonly string[], reason: DropReason) => void;
-  /** Each thread as it is started. */
   readonly onThread?: (worker: Worker) => void;
 };
 
 export type ProjectorThread = ViewProgress;
 
-/** A page and its documents; the large young generation that `npm start` gives is meant for the thread that answers. */
+/** Enough for a page and its documents; the large young generation of `npm start` is for the main thread. */
 const YOUNG_MB = 24;
-/** A thread that ended is started again after this, and after twice as long each time it ends before it has begun. */
+/** A thread that ended is restarted after this. The pause doubles each time it ends before it was ready. */
 const RESTART_MIN_MS = 100;
 const RESTART_MAX_MS = 30_000;
 
-/** The program of the thread, a neighbour of this file: compiled or not, it ends as this file does. */
+/** A module next to this file has its extension, compiled or not. */
 const neighbour = (path: string): string => new URL(`${path}${extname(import.meta.url)}`, import.meta.url).href;
 
 /**
- * The projector in a thread of its own, so that folding delays no request. Resolves when it
- * follows the log; throws when the engines cannot be used, with the sentence that says why. A thread that crashes later
- * is reported and started again.
+ * The projector in a thread, so that folding delays no request. Resolves when it follows the log. Rejects with a
+ * sentence if the engines cannot be used. A thread that crashes later is reported and restarted.
  */
 export const projectorThread = async (given: ProjectorThreadOptions): Promise<ProjectorThread> => {
   const { places, module, options = {}, onError = console.error, onDropped, onThread } = given;
@@ -48,7 +46,7 @@ export const projectorThread = async (given: ProjectorThreadOptions): Promise<Pr
   let progress = unknownProgress(board.all());
   let lastBeat = performance.now();
   let failures = 0;
-  /** Until the first thread has begun an end is the caller's to know, and no other thread would do better. */
+  /** If the first thread fails, the caller is told; another thread would fail as well. */
   let isOpen = false;
   let isStopping = false;
   let restart: NodeJS.Timeout | undefined;
@@ -66,7 +64,6 @@ export const projectorThread = async (given: ProjectorThreadOptions): Promise<Pr
     }
   };
 
-  /** Resolves when the thread follows the log, and rejects when it ends before that. */
   const run = (): Promise<void> =>
     new Promise((started, failed) => {
       const worker = new Worker(new URL(neighbour("./projector-worker")), {
@@ -98,7 +95,7 @@ export const projectorThread = async (given: ProjectorThreadOptions): Promise<Pr
     const retryInMs = Math.min(RESTART_MAX_MS, RESTART_MIN_MS * 2 ** Math.min(failures, 20));
     failures += 1;
     onError({ view: null, position: null, error, retryInMs });
-    // The exit of the next one comes back here.
+    // The next thread's exit handler schedules the next restart.
     restart = setTimeout(() => run().catch(() => undefined), retryInMs);
   };
 

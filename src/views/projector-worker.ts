@@ -8,22 +8,21 @@ import { distanceIn } from "./distance.ts";
 import type { FromProjector, ProjectorData, ToProjector } from "./projector-protocol.ts";
 import { inlineProjector } from "./view-progress.ts";
 
-/** The thread that folds: its own connections to the engines, of which SQLite's for the views is the only writing one. */
+/** The only connection that writes SQLite's views belongs to this thread. */
 
 if (parentPort === null) throw new Error("the projector's thread is a worker thread");
 const port = parentPort;
-// workerData is untyped: this thread is started by projector-thread.ts alone.
+// workerData is untyped; only projector-thread.ts starts this thread.
 const { places, projectionsUrl, options } = workerData as ProjectorData;
 
-/** Whoever waits for an answer comes first: when the processors are short, the views fall behind and catch up. */
+/** When processors are scarce, requests go first and the views catch up later. */
 const NICE = 5;
 
-/** On Linux a thread has a priority of its own; elsewhere it would be the whole program's, which stays as it is. */
+/** On Linux a thread has its own priority; elsewhere the call would change the whole process. */
 if (process.platform === "linux") setPriority(NICE);
 
 const say = (message: FromProjector): void => port.postMessage(message);
 
-// A module is what it says it is: projections/all.ts, or a test's own.
 const { PROJECTIONS: projections } = (await import(projectionsUrl)) as { PROJECTIONS: readonly Projection[] };
 const views = await openViews(
   places.views,

@@ -9,10 +9,10 @@ import { ProjectionFailed } from "./fold-page.ts";
 import type { Reached } from "./reached-positions.ts";
 import { type DropReason, type ViewFollower, viewFollower } from "./view-follower.ts";
 
-/** What went wrong and when it is tried again. `view` is null when the log could not be read. */
+/** `view` is null if the log could not be read. */
 export type ProjectorFailure = {
   readonly view: string | null;
-  /** Of the event that a projection failed at; null when storage failed. */
+  /** The event that the projection failed at; null if storage failed. */
   readonly position: Position | null;
   readonly error: unknown;
   readonly retryInMs: number;
@@ -25,32 +25,31 @@ export type ProjectorOptions = {
   readonly documentsMax?: number;
   readonly retryMinMs?: number;
   readonly retryMaxMs?: number;
-  /** After each page, with the views that it moved. */
+  /** Called after each page with the views that it moved. */
   readonly onProgress?: (reached: readonly Reached[]) => void;
   readonly onError?: (failure: ProjectorFailure) => void;
-  /** At the start, once for each reason, with the views that are folded anew for it. */
+  /** Called at the start, once for each reason, with the views to be rebuilt. */
   readonly onDropped?: (views: readonly string[], reason: DropReason) => void;
 };
 
 export type Projector = {
-  /** Resolves when the views' positions are known and the log is being followed. */
+  /** Resolves when the views' positions are known and the log is followed. */
   start(): Promise<void>;
-  /** Finishes the page in hand. */
   stop(): Promise<void>;
   positions(): readonly Reached[];
 };
 
-/** Events in a page. More make a commit cheaper by little, and a waiting read and a stop slower. */
+/** More events hardly make a commit cheaper, and make waiting reads and a stop slower. */
 const PAGE_MAX = 512;
-/** The hint that something was appended may be lost. Also how soon a view dropped by another process is seen. */
+/** The append hint may be lost. Also the time until a view dropped by another process is noticed. */
 const POLL_MS = 1_000;
-/** From the hint to the reading: what is appended meanwhile shares one commit for each view. */
+/** Events that arrive in this time share one commit for each view. */
 const GATHER_MS = 10;
-/** Under load so many times longer: an event changes its documents often within some milliseconds, and is written once. */
+/** Under load, gathering takes this many times longer: an event changes its documents often within milliseconds. */
 const GATHER_BUSY = 4;
-/** A page of at least so many events is load. */
+/** A page of this many events counts as load. */
 const BUSY_EVENTS = 16;
-/** Parsed documents kept for each view: those of the events that are on their way. */
+/** Parsed documents cached for each view. */
 const DOCUMENTS_MAX = 2_048;
 const RETRY_MIN_MS = 100;
 const RETRY_MAX_MS = 30_000;
@@ -60,15 +59,13 @@ const DROP_REASONS: readonly DropReason[] = ["unknown-log", "record-missing"];
 type Followed = { readonly follower: ViewFollower; failures: number; retryAt: number };
 type Round = "idle" | "some" | "busy" | "more";
 
-/** A position sorts as text, and the log's beginning before all of them. */
+/** Null is the log's beginning. */
 const isBehind = (a: Position | null, b: Position | null): boolean => b !== null && (a === null || a < b);
 
 /**
- * Follows the log and keeps the views. One page is read for all the views at one position, which normally are all of
- * them; a view that is behind gets a page of its own in every round, until it meets the others.
- *
- * No event is ever skipped: a view whose projection throws stands still before that event and is tried again, later
- * each time, and the others go on. Several projectors over the same views are safe, and useless.
+ * Follows the log and updates the views. Views at one position share a page. A view that is behind gets pages of its
+ * own until it has caught up. No event is skipped: a view whose projection throws stops before that event and retries
+ * with growing pauses, while the others go on. Several projectors over the same views are safe, but useless.
  */
 export const projector = (
   log: EventLog,
@@ -120,7 +117,7 @@ export const projector = (
     }
   };
 
-  /** The page after `position`. It ends before a damaged record, so that the views show everything up to that one. */
+  /** Ends before a damaged record, so that the views show everything up to it. */
   const pageAfter = async (position: Position | null): Promise<readonly RecordedEvent[]> => {
     for (let limit = size.events(); ; limit = Math.ceil(limit / 2)) {
       try {
@@ -131,7 +128,7 @@ export const projector = (
     }
   };
 
-  /** One page for the views at one position. It ends where the next view stands, so that the two meet there. */
+  /** The page ends at the next view's position, so that the two meet there. */
   const turn = async (group: readonly Followed[], position: Position | null): Promise<readonly RecordedEvent[]> => {
     const [end] = all
       .map(({ follower }) => follower.position())
@@ -175,7 +172,7 @@ export const projector = (
   };
 
   const afterRound = async (outcome: Round): Promise<void> => {
-    // The adapters for SQLite work in this thread without ever waiting: messages and timers get their turn here.
+    // The SQLite adapters never wait in this thread: messages and timers get their turn here.
     if (outcome === "more") await yieldToOthers();
     else if (outcome === "busy") await sleep(GATHER_BUSY * gatherMs);
     else if (outcome === "some" || (await rest.pause(untilRetryMs()))) await sleep(gatherMs);

@@ -2,13 +2,12 @@ import type { Position } from "../../domain/ports/event-log.ts";
 
 export type Reached = { readonly view: string; readonly position: Position | null };
 
-/** How far each view is, and who waits for it. */
 export type ReachedPositions = {
   record(reached: readonly Reached[]): void;
   all(): readonly Reached[];
-  /** Returns how to stop listening. */
+  /** Returns the unsubscribe function. */
   onReached(listener: (reached: readonly Reached[]) => void): () => void;
-  /** Whether all these views have reached `position` within the time. Throws on a view that nobody keeps: a bug. */
+  /** Whether all these views reach `position` within the time. Throws for a view that does not exist. */
   waitFor(views: readonly string[], position: Position, timeoutMs: number): Promise<boolean>;
 };
 

@@ -10,20 +10,19 @@ export type Reaching = {
 
 export type AllShown = {
   readonly view: string;
-  /** The field that says how new a document is. */
+  /** The field that orders documents by age. */
   readonly newest: string;
-  /** The searches, one after the other, for the documents that the record concerns; empty for none. */
+  /** The searches for the documents that the record concerns; empty for none. */
   readonly searches: (cause: RecordedEvent) => readonly (readonly Condition[])[];
-  /** Done for each of them; the same again is harmless. */
+  /** Called for each document, possibly more than once. */
   readonly reach: (cause: RecordedEvent, id: string) => Promise<void>;
 };
 
-/** What a view under rebuild does not list yet is reached later: nothing wrong is sent meanwhile. */
+/** A document that a rebuilding view does not list yet is reached later. */
 const VIEW_WAIT_MS = 2_000;
-/** They are reached together, and share appends: one by one, thousands would take many seconds. */
+/** A page is processed in parallel, so that its commands share appends. */
 const PAGE = 100;
 
-/** The ids of the documents, in pages, each search from the newest on. */
 async function* pagesOf(
   { views }: Pick<Reaching, "views">,
   { view, newest }: Pick<AllShown, "view" | "newest">,
@@ -42,11 +41,11 @@ async function* pagesOf(
 }
 
 /**
- * Does something for all that a view shows. While the view is behind, it is done once for what the view lists: the reactor
- * repeats the reaction until the view lists everything, and reacts to other records meanwhile.
+ * Does something for every document that a view lists. While the view is behind, it is done once for the documents
+ * listed so far; the reactor repeats the reaction until the view lists all.
  */
 export const reachingAllShown = (deps: Reaching, shown: AllShown): Reaction["run"] => {
-  /** The ids of the records for which only a part was listed: at most a page of the reactor's. */
+  /** Ids of records for which only some documents were reached: at most one page of the reactor's. */
   const reachedInPart = new Set<string>();
 
   return async (cause, isStopping = () => false) => {
@@ -59,7 +58,7 @@ export const reachingAllShown = (deps: Reaching, shown: AllShown): Reaction["run
     };
     if (!isWhole && reachedInPart.has(cause.id)) return notYet;
     for await (const page of pagesOf(deps, shown, searches)) {
-      // Of tens of thousands the time to stop would not be enough: the rest is reached by the process that starts next.
+      // There may be tens of thousands: the process that starts next reaches the rest.
       if (isStopping()) return;
       await Promise.all(page.map((id) => shown.reach(cause, id)));
     }

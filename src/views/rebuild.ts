@@ -6,15 +6,14 @@ import type { Reached } from "./reached-positions.ts";
 
 export type RebuildOptions = Omit<ProjectorOptions, "onError">;
 
-/** How often it is asked whether any record is left: what the log ends in may be payloads, which no view is about. */
+/** Milliseconds between checks whether a record is left. The log may end in payloads, which no view folds. */
 const LOOK_MS = 200;
 
 const isBefore = (position: Position | null, target: Position): boolean => position === null || position < target;
 
 /**
- * Drops the projections' views and folds the log again, up to where it ended at the beginning. Rejects with the first
- * error: a rebuilt view is complete or it is not rebuilt. Safe beside a running service, which goes on with what is
- * folded here; its readers see the views fill.
+ * Drops the projections' views and folds the log again, up to its end at the beginning. Rejects with the first error.
+ * Safe next to a running service, whose readers see the views fill.
  */
 export const rebuildViews = async (
   log: EventLog,

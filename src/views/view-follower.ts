@@ -5,29 +5,27 @@ import type { Projection } from "../../projections/projection.ts";
 import { hasRecord } from "../following/place.ts";
 import { foldPage, idsOfPage, ProjectionFailed } from "./fold-page.ts";
 
-/** Why a view is folded anew: it may be of another log or not emptied, or this log lacks the last record that it folded. */
+/** Why a view is folded again: it may belong to another log, or this log lacks the last record that it folded. */
 export type DropReason = "unknown-log" | "record-missing";
 
 export type FollowedLog = Pick<EventLog, "identity" | "read">;
 
-/** One view on its way through the log. */
 export type ViewFollower = {
   readonly view: string;
   position(): Position | null;
   /**
-   * At the start: drops a view that is not known to be folded from this log alone, as positions of two logs say nothing of
-   * each other, and one whose last record this log lacks, as after the log was restored from an older copy. Resolves with
-   * the reason; null if the view stays, or had nothing in it.
+   * Called at the start. Drops a view that may contain records of another log, because positions of two logs cannot be
+   * compared, or whose last record this log lacks, as after a restore. Null if the view stays, or was empty.
    */
   claim(): Promise<DropReason | null>;
   /**
-   * Takes the position from the store, whenever someone else may have moved it. Throws when the view is of another log
-   * by now: somebody who follows that one has started since.
+   * Reads the position from the store after another process may have moved it. Throws if the view belongs to another
+   * log by now.
    */
   refresh(): Promise<void>;
   /**
-   * Takes the view from its position over the page that follows it. Throws `ProjectionFailed` with everything before
-   * the failing event committed, and the store's errors with nothing changed that is not known to be.
+   * Folds the page that follows the view's position. Throws `ProjectionFailed` after committing all events before the
+   * failing one.
    */
   advance(page: readonly RecordedEvent[]): Promise<void>;
 };
@@ -41,12 +39,12 @@ export const viewFollower = (
   documentsMax: number,
 ): ViewFollower => {
   const view = projection.schema.name;
-  // As folded up to `position`, which stays right whatever others commit: the fold gives everyone the same.
+  // Documents as of `position`. They stay correct whoever commits, because every projector folds the same.
   const recent = new LRUCache<string, { readonly document: Document | null }>({ max: documentsMax });
   let position: Position | null = null;
-  /** The last commit was ours and complete: nothing that is in the store is folded further, as far as is known. */
+  /** The last commit was ours and complete, so no document in the store is ahead. */
   let isUndisturbed = false;
-  /** What is known of the store cannot be relied on: it is asked before anything else is done. */
+  /** The store must be read before the next fold. */
   let isLost = true;
 
   const distrust = (): void => {
@@ -65,7 +63,7 @@ export const viewFollower = (
   const refresh = async (): Promise<void> => {
     isLost = true;
     const [kept, origin] = await Promise.all([views.position(view), views.origin(view)]);
-    // As when the database was dropped.
+    // The database was dropped.
     if (origin === null) return drop();
     if (origin.log !== (await log.identity())) throw new Error(`${view} is a view of another log by now`);
     if (kept !== position) distrust();
@@ -76,7 +74,7 @@ export const viewFollower = (
   const claim = async (): Promise<DropReason | null> => {
     const [kept, origin] = await Promise.all([views.position(view), views.origin(view)]);
     const isOwn = origin?.isEmptied === true && origin.log === (await log.identity());
-    // A position without the name of its record cannot be recognised.
+    // A position without its record's name cannot be verified.
     const isThere = origin?.last == null ? kept === null : await hasRecord(log, origin.last);
     if (isOwn && isThere) {
       await refresh();
@@ -102,7 +100,7 @@ export const viewFollower = (
     return known;
   };
 
-  /** With those that the page puts unasked: what somebody has folded further than this page must not be overwritten. */
+  /** Adds the documents that the page puts unasked: another projector may be ahead with them. */
   const withUnasked = async (loaded: Documents, ids: Iterable<string>): Promise<Documents | "stale"> => {
     const unasked = [...ids].filter((id) => !loaded.has(id));
     if (unasked.length === 0) return loaded;
@@ -124,7 +122,9 @@ export const viewFollower = (
     }
   };
 
-  /** Commits the page's first events, all of them but in rare cases, and returns how many; 0 when somebody else did. */
+  /**
+   * Commits the first events of the page, nearly always all, and returns how many; 0 if another projector was first.
+   */
   const commit = async (page: readonly RecordedEvent[]): Promise<number> => {
     const ids = idsOfPage(projection, page);
     const loaded = await load(new Set(ids.flat()));
@@ -142,7 +142,7 @@ export const viewFollower = (
     if ((await views.commit(view, position, upTo, { documents, leading, record })) === "stale") return stale();
     position = upTo;
     isUndisturbed = true;
-    // What was put without being asked for is not asked for later either.
+    // Documents put unasked are not cached: no event asks for them.
     remember(loaded, documents, upTo);
     return folded.events;
   };
@@ -169,7 +169,7 @@ export const viewFollower = (
           const { position: failed } = error;
           await through(page.filter((it) => (position === null || it.position > position) && it.position < failed));
         } else {
-          // Whether the commit came about is not known. Not asked at once: whatever failed has some time to come back.
+          // The commit may have happened. The store is asked later, because it has just failed.
           distrust();
           isLost = true;
         }

@@ -6,31 +6,28 @@ import { type ProjectorOptions, projector } from "./projector.ts";
 import { type Reached, reachedPositions } from "./reached-positions.ts";
 
 export type Progress = Reached & {
-  /** Events of the log that the view has not folded; at least so many where the log's positions do not tell. */
+  /** Events that the view has not folded; a lower bound where positions are not counts. */
   readonly lag_events: number;
   /** The age of the oldest of them. */
   readonly lag_s: number;
 };
 
-/** What the rest of the program sees of the projector, wherever it runs. */
 export type ViewProgress = {
-  /** Whether it has shown a sign of life lately and can read the log. A view that fails is seen by its lag. */
+  /** Whether it has reported lately and can read the log. A view that fails shows in its lag. */
   healthy(): boolean;
-  /** As of about a second ago. Never rejects: what cannot be read is told as it last was. */
+  /** At most about a second old. Never rejects: on failure it repeats the last known values. */
   progress(): Promise<readonly Progress[]>;
-  /** Called after each page with the views that it moved. Returns how to stop listening. */
+  /** Called after each page with the views that it moved. Returns the unsubscribe function. */
   onProgress(listener: (reached: readonly Reached[]) => void): () => void;
-  /** Whether all these views have reached `position` within the time: what reads with `?after=` wait for. */
+  /** Whether all these views reach `position` within the time. */
   waitFor(views: readonly string[], position: Position, timeoutMs: number): Promise<boolean>;
-  /** Finishes the page in hand. */
   stop(): Promise<void>;
 };
 
-/** How many events lie between two positions, for logs whose positions tell. */
 export type Distance = (after: Position | null, upTo: Position) => number;
 
 export const BEAT_MS = 1_000;
-/** Several beats: one page of large events, or a busy machine, is not a death. */
+/** Several beats, so that a large page or a busy machine does not count as a failure. */
 export const SILENCE_MAX_MS = 10_000;
 
 const MS_PER_S = 1_000;
@@ -38,7 +35,6 @@ const MS_PER_S = 1_000;
 export const unknownProgress = (reached: readonly Reached[]): readonly Progress[] =>
   reached.map((it) => ({ ...it, lag_events: 0, lag_s: 0 }));
 
-/** Asks the log for its head, and once for each distinct position for the event behind it. */
 export const measured = async (
   log: Pick<EventLog, "head" | "readAll">,
   reached: readonly Reached[],
@@ -50,7 +46,7 @@ export const measured = async (
   for (const { position } of reached) {
     if (lags.has(position)) continue;
     const isBehind = head !== null && (position === null || position < head);
-    // What lies behind may be payloads alone: no view is about them.
+    // The rest of the log may be payloads, which no view folds.
     const [next] = isBehind ? await log.readAll(position, 1, "records") : [];
     const ageMs = next === undefined ? 0 : clock.now() - Date.parse(next.meta.recorded_at);
     const lag_events = next !== undefined && head !== null ? Math.max(1, distance(position, head)) : 0;
@@ -65,13 +61,12 @@ export type InlineProjectorOptions = ProjectorOptions & {
   readonly projections: readonly Projection[];
   readonly clock: Clock;
   readonly distance?: Distance;
-  /** After each measurement of the lag. */
   readonly onBeat?: (progress: readonly Progress[]) => void;
 };
 
 /**
- * The projector in the calling thread: for tests, for engines that do not block, and inside the projector's own
- * thread. Resolves when it follows the log; throws when the store or the log cannot be used. It closes neither.
+ * The projector in the calling thread: for tests, engines that do not block, and the projector's own thread. Resolves
+ * when it follows the log; rejects if the store or the log cannot be used. The caller closes both.
  */
 export const inlineProjector = async (options: InlineProjectorOptions): Promise<ViewProgress> => {
   const { log, views, projections, clock, distance = () => 1, onBeat } = options;
@@ -95,7 +90,7 @@ export const inlineProjector = async (options: InlineProjectorOptions): Promise<
       lastBeat = performance.now();
       onBeat?.(progress);
     } catch {
-      // The log cannot be read: no beat, so it is not healthy, and the projector itself has reported the error.
+      // Without a beat it counts as unhealthy; the projector has reported the error.
     } finally {
       isMeasuring = false;
     }

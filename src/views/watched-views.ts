@@ -21,22 +21,24 @@ export type WatchedViewsOptions = {
   readonly distance?: Distance;
 };
 
-/** Between two looks at a view that another process writes. */
+/** Milliseconds between looks at views that another process writes. */
 const LOOK_MS = 25;
-/** Whoever asks how far the views are is not kept for longer by an engine that does not answer. */
+/** Limits how long an engine that does not answer delays the caller. */
 const MEASURE_MS = 2_000;
 
-/** The progress of views that a projector in another process writes: seen by looking at their checkpoints. */
+/** The progress of views that another process writes, read from their checkpoints. */
 export const watchedViews = (options: WatchedViewsOptions): ViewProgress => {
   const { log, views, names, clock, distance = () => 1 } = options;
   let latest = unknownProgress(names.map((view) => ({ view, position: null })));
   let measuredAt = Number.NEGATIVE_INFINITY;
   let measuring: Promise<readonly Progress[]> | null = null;
 
-  /** Views whose last record was found in this log once: a projector that follows this log has claimed them. */
+  /** Views whose last record this log has: they belong to it. */
   const claimed = new Set<string>();
 
-  /** A position in another log is none in this one, nor is one whose record this log lacks, as after it was restored. */
+  /**
+   * A position counts only if this log has its record: the view may belong to another log, or to one restored since.
+   */
   const reachedOf = async (view: string): Promise<Reached> => {
     const [identity, origin] = await Promise.all([log.identity(), views.origin(view)]);
     if (origin?.log !== identity || origin.last === null) return { view, position: null };
@@ -59,7 +61,6 @@ export const watchedViews = (options: WatchedViewsOptions): ViewProgress => {
 
   return {
     healthy: () => true,
-    /** Measured while somebody asks alone: nobody here needs it otherwise. */
     async progress() {
       if (performance.now() - measuredAt < BEAT_MS) return latest;
       measuring ??= measure();
