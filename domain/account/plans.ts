@@ -30,6 +30,8 @@ export type Plan = {
    * Refused requests beyond `refusedBytesDay` that get a record and a head in a day (UTC). Further ones are counted.
    */
   readonly refusedRecordsDay: number;
+  /** Bytes a second of large webhooks that are worked on: more of them wait for their turn. */
+  readonly largeBodyBytesPerS: number;
   readonly counts: Counts;
   /** Requests beyond `eventsPerMonth` are refused; other plans go into overage. */
   readonly hardStop: boolean;
@@ -38,6 +40,7 @@ export type Plan = {
 export const OVERAGE_BLOCK_EVENTS = 25_000;
 export const OVERAGE_BLOCK_EUR = 12;
 
+const KIB = 1_024;
 const MB = 1_000_000;
 const GB = 1_000 * MB;
 
@@ -48,7 +51,9 @@ const CREDENTIALS_AT_FULL_RATE = 3;
  * `storedBytesDay`: 100 kB for each event of the month on the free plan (most providers send less than 10 kB), and at
  * least sixty usual days of 10 kB an event on the others; with the retention it bounds what an account occupies.
  * `refusedBytesDay`: a tenth to a twentieth of that, because refused bodies serve inspection and replay alone.
- * `refusedRecordsDay`: their heads and records, 5 kB each, take about as much again. Counts: ten delivery endpoints and
+ * `refusedRecordsDay`: their heads and records, 5 kB each, take about as much again.
+ * `largeBodyBytesPerS`: a megabyte takes some 20 ms of the thread that serves everybody: the largest plan has a sixth of it,
+ * the free plan less than a hundredth. Counts: ten delivery endpoints and
  * agents for each source, several policies and actions for each of these (policies cannot be deleted), four sessions
  * for each member, and more held approvals than the members decide in a day.
  */
@@ -64,6 +69,7 @@ export const PLANS: Readonly<Record<Plan["name"], Plan>> = {
     storedBytesDay: 100 * MB,
     refusedBytesDay: 10 * MB,
     refusedRecordsDay: 2_000,
+    largeBodyBytesPerS: 256 * KIB,
     counts: {
       delivery_endpoints: 10,
       policies: 50,
@@ -87,6 +93,7 @@ export const PLANS: Readonly<Record<Plan["name"], Plan>> = {
     storedBytesDay: 500 * MB,
     refusedBytesDay: 50 * MB,
     refusedRecordsDay: 10_000,
+    largeBodyBytesPerS: 1_024 * KIB,
     counts: {
       delivery_endpoints: 50,
       policies: 200,
@@ -110,6 +117,7 @@ export const PLANS: Readonly<Record<Plan["name"], Plan>> = {
     storedBytesDay: 2 * GB,
     refusedBytesDay: 100 * MB,
     refusedRecordsDay: 20_000,
+    largeBodyBytesPerS: 4_096 * KIB,
     counts: {
       delivery_endpoints: 200,
       policies: 500,
@@ -133,6 +141,7 @@ export const PLANS: Readonly<Record<Plan["name"], Plan>> = {
     storedBytesDay: 10 * GB,
     refusedBytesDay: 500 * MB,
     refusedRecordsDay: 100_000,
+    largeBodyBytesPerS: 8_192 * KIB,
     counts: {
       delivery_endpoints: 1_000,
       policies: 2_000,

@@ -8,7 +8,7 @@ import type { World } from "./bench-world.ts";
 import { monotonicMs, sleep } from "./clock.ts";
 import type { EngineSet } from "./engines.ts";
 import { measureArrival } from "./pipeline.ts";
-import { close, type Subject, setUp, upToDate } from "./subject.ts";
+import { close, type Subject, setUp, upgrade, upToDate } from "./subject.ts";
 import { amount, table } from "./table.ts";
 
 type Attack = {
@@ -104,6 +104,8 @@ const hangingNames: Attack = {
   name: `${HANGING} endpoints whose names hang`,
   times: "delivery",
   async start(attacker) {
+    // The free plan has one source.
+    await upgrade(attacker, "scale");
     const sources = await Promise.all(
       Array.from({ length: HANGING }, async (_, n) => {
         const name = `hangs-${n}.example`;
@@ -201,7 +203,10 @@ const dnsEnv = (dns: DnsServer, set: EngineSet): EngineSet => ({
   ...set,
   open: async () => {
     const engines = await set.open();
-    return { ...engines, env: { ...engines.env, DELIVERY_DNS_SERVERS: dns.address, LOG_LEVEL: "fatal" } };
+    return {
+      ...engines,
+      env: { ...engines.env, DELIVERY_DNS_SERVERS: dns.address, LOG_LEVEL: "fatal", SIGNUP_PLAN: "free" },
+    };
   },
 });
 

@@ -20,6 +20,8 @@ export type BudgetedBody = {
   verified(): void;
   /** The party that the body counts for: its account once it is trusted, its network before. */
   readonly party: () => string;
+  /** A body from the sender's network was verified for the source lately; the party is then the account. */
+  readonly isTrusted: () => boolean;
   /** The request was answered or the client disconnected. */
   leave(): void;
 };
@@ -109,6 +111,7 @@ export class BodyBudget {
         held.parties = parties;
       },
       party: () => held.parties[0] ?? "",
+      isTrusted: () => held.isTrusted,
       leave: () => this.#giveBack(held),
     };
   }

@@ -1,12 +1,18 @@
 import type { Clock } from "../../domain/ports/clock.ts";
 
 /** Smaller bodies are not delayed: their cost hardly depends on their size. */
-const SMALL_BYTES = 64 * 1_024;
-/** A megabyte takes about 20 ms of the main thread to hash, read and store, so one party gets a sixth of its time. */
-const BYTES_PER_S = 8 * 1_048_576;
+export const SMALL_BYTES = 64 * 1_024;
 /** The head start for large bodies that arrive at once. */
 const BURST_MS = 500;
 const PARTIES_MAX = 10_000;
+
+type LargeBody = {
+  /** An account, or a source and a network. */
+  readonly party: string;
+  readonly bytes: number;
+  readonly bytesPerS: number;
+  readonly limitMs: number;
+};
 
 /** Limits how fast the large bodies of one party are processed. */
 export class ByteRate {
@@ -19,14 +25,14 @@ export class ByteRate {
   }
 
   /** The delay in ms; null if it would exceed `limitMs`, and then the body is not counted. */
-  turn(party: string, bytes: number, limitMs: number): number | null {
+  turn({ party, bytes, bytesPerS, limitMs }: LargeBody): number | null {
     if (bytes <= SMALL_BYTES) return 0;
     const now = this.#clock.now();
     const from = Math.max(this.#paidAt.get(party) ?? 0, now);
     const waitMs = Math.max(0, from - now - BURST_MS);
     if (waitMs > limitMs) return null;
     this.#forget(now);
-    this.#paidAt.set(party, from + (bytes / BYTES_PER_S) * 1_000);
+    this.#paidAt.set(party, from + (bytes / bytesPerS) * 1_000);
     return waitMs;
   }
 

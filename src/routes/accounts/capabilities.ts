@@ -62,6 +62,11 @@ const CAPABILITIES = object({
       description:
         "Refused requests beyond those bytes that are recorded one by one in a day (UTC); the others are counted",
     },
+    large_body_bytes_per_s: {
+      type: "integer",
+      description:
+        "Bytes of webhooks larger than 64 KiB that are worked on in a second: more of them wait for their turn",
+    },
     ...COUNTED,
     api_rate_per_minute: { type: "integer", description: "Requests of one key, session or agent" },
     api_rate_per_minute_account: {
@@ -91,6 +96,7 @@ const capabilities =
           stored_bytes_day: plan.storedBytesDay,
           refused_bytes_day: plan.refusedBytesDay,
           refused_records_day: plan.refusedRecordsDay,
+          large_body_bytes_per_s: plan.largeBodyBytesPerS,
           ...plan.counts,
           api_rate_per_minute: plan.apiRatePerMinute,
           api_rate_per_minute_account: plan.apiRatePerMinuteAccount,

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Plan } from "../../../domain/account/plans.ts";
 import type { Clock } from "../../../domain/ports/clock.ts";
 import { networkOf } from "../../../infra/http/network.ts";
 import { windowOf } from "../../../infra/window.ts";
 import type { ActiveSource } from "../../admission/active-source.ts";
 import type { Admission } from "../../admission/admission.ts";
 import { BodyBudget, type BudgetedBody } from "../../http/body-budget.ts";
-import { ByteRate } from "../../http/byte-rate.ts";
+import { ByteRate, SMALL_BYTES } from "../../http/byte-rate.ts";
 import { readBody } from "../../http/counted-body.ts";
 import { loopLag } from "../../http/loop-lag.ts";
 import { operationId, PROBLEMS_LISTED } from "../../http/openapi.ts";
@@ -55,12 +56,16 @@ export type IngestDeps = {
   readonly admit: Admission;
   readonly positions: Pick<PositionText, "of">;
   readonly clock: Clock;
+  readonly planOf: (account: string) => Promise<Plan>;
   readonly limits?: IngestLimits;
   readonly silenceMs?: number;
 };
 
+/** Until its signature is verified a body is hashed and no more, so that the plan does not matter yet. */
+const UNVERIFIED_BYTES_PER_S = 8 * 1_048_576;
+
 /** One request's part of the budget. `forget` drops the bytes that have been read. */
-type Share = { readonly body: BudgetedBody; forget: () => void };
+type Share = { readonly body: BudgetedBody; readonly account: string; forget: () => void };
 
 /** For a request that is refused before its source is known. */
 const NO_ROOM: BudgetedBody = {
@@ -69,6 +74,7 @@ const NO_ROOM: BudgetedBody = {
   complete: () => undefined,
   verified: () => undefined,
   party: () => "",
+  isTrusted: () => false,
   leave: () => undefined,
 };
 
@@ -131,7 +137,7 @@ const addressOf = ({ params }: FastifyRequest) => params as { readonly provider:
 /** `POST /v1/webhooks/{provider}/{source_id}`: outside of the route table, as it takes any content type and every cost here
  * is paid by each webhook. */
 export const ingest =
-  ({ activeSource, admit, positions, clock, limits = INGEST_LIMITS, silenceMs = SILENCE_MS }: IngestDeps) =>
+  ({ activeSource, admit, positions, clock, planOf, limits = INGEST_LIMITS, silenceMs = SILENCE_MS }: IngestDeps) =>
   async (app: FastifyInstance): Promise<void> => {
     const lag = loopLag();
     const budget = new BodyBudget(limits, clock);
@@ -150,13 +156,14 @@ export const ingest =
 
     app.addHook("onRequest", async (request, reply) => {
       // Told when its body has been read: see `readBody`.
-      shares.set(request, { body: NO_ROOM, forget: () => undefined });
+      shares.set(request, { body: NO_ROOM, account: "", forget: () => undefined });
       if (budget.requests < limits.requests && lag() <= limits.lagMs) {
         const { provider, source_id: sourceId } = addressOf(request);
         const source = await inTime(limits.lookMs, activeSource(provider, sourceId));
         if ("problem" in source) return sendProblem(request, reply, source);
         const sender = { account: source.account, source: sourceId, network: networkOf(request.ip) };
-        const share: Share = { body: budget.begin(sender, () => share.forget()), forget: () => undefined };
+        const body = budget.begin(sender, () => share.forget());
+        const share: Share = { body, account: source.account, forget: () => undefined };
         // The client may have gone meanwhile.
         if (shares.has(request)) shares.set(request, share);
       }
@@ -182,12 +189,15 @@ export const ingest =
       // A client who is gone has left its share, and reads no answer either.
       share?.body.complete();
       if (share === undefined || !share.body.enter()) return sendProblem(request, reply, overloaded);
-      const { body } = share;
+      const { body, account } = share;
       const party = body.party();
       const receivedAt = clock.now();
       const from = performance.now();
       const content = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-      const waitMs = rate.turn(party, content.length, limits.decideMs);
+      const bytes = content.length;
+      const bytesPerS =
+        bytes > SMALL_BYTES && body.isTrusted() ? (await planOf(account)).largeBodyBytesPerS : UNVERIFIED_BYTES_PER_S;
+      const waitMs = rate.turn({ party, bytes, bytesPerS, limitMs: limits.decideMs });
       if (waitMs === null) return sendProblem(request, reply, overloaded);
       if (waitMs > 0) await sleep(waitMs);
       if (!(await deciding.enter(party, limits.decideMs - waitMs))) return sendProblem(request, reply, late);

@@ -1,6 +1,7 @@
 import { type AddressInfo, connect } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { PLANS } from "../../../../domain/account/plans.ts";
 import type { ActiveSource } from "../../../../src/admission/active-source.ts";
 import type { Webhook } from "../../../../src/admission/webhook.ts";
 import { INGEST_LIMITS, ingest } from "../../../../src/routes/sources/ingest.ts";
@@ -9,6 +10,7 @@ import { notFound, type Problem, problem } from "../../../../src/streams/problem
 import { POSITIONS, testApp, testClock } from "../../../support/http-app.ts";
 import { until } from "../../../support/until.ts";
 
+const planOf = async () => PLANS.scale;
 const test = suite("the route of webhooks");
 
 /** Every source is there; nothing of it is looked at here. */
@@ -23,7 +25,7 @@ const taking = async () => {
     return { status: 202, body: {} };
   };
   const app = await testApp([], {
-    register: ingest({ activeSource, admit, positions: POSITIONS, clock: testClock() }),
+    register: ingest({ activeSource, admit, positions: POSITIONS, clock: testClock(), planOf }),
   });
   const send = (headers: Record<string, string>, payload: Buffer) =>
     app.inject({ method: "POST", url: "/v1/webhooks/stripe/src_a", headers, payload });
@@ -50,7 +52,7 @@ test("a log that hangs keeps no sender: 503 with Retry-After, whether the source
     [activeSource, () => never],
   ] as const) {
     const app = await testApp([], {
-      register: ingest({ activeSource: look, admit, positions: POSITIONS, clock: testClock(), limits }),
+      register: ingest({ activeSource: look, admit, positions: POSITIONS, clock: testClock(), planOf, limits }),
     });
     const answer = await app.inject({ method: "POST", url: "/v1/webhooks/stripe/src_a", payload: "{}" });
     assert.equal([answer.statusCode, answer.json().code], [503, "unavailable"]);
@@ -98,7 +100,7 @@ for (const [moment, sent] of [
       return { status: 202, body: {} };
     };
     const app = await testApp([], {
-      register: ingest({ activeSource, admit, positions: POSITIONS, clock: testClock(), limits: LIMITS }),
+      register: ingest({ activeSource, admit, positions: POSITIONS, clock: testClock(), planOf, limits: LIMITS }),
     });
     await app.listen({ host: "127.0.0.1", port: 0 });
     let come = 0;
@@ -131,7 +133,7 @@ test("what does not fit, by number or by bytes that have come, is told to come a
   };
   const limits = { ...INGEST_LIMITS, requests: 4, bytes: 2_000, lagMs: 60_000 };
   const app = await testApp([], {
-    register: ingest({ activeSource, admit, positions: POSITIONS, clock: testClock(), limits }),
+    register: ingest({ activeSource, admit, positions: POSITIONS, clock: testClock(), planOf, limits }),
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
   // A server that listens on a port.
@@ -169,7 +171,7 @@ const deciding = async (decideMs: number) => {
     });
   const limits = { ...INGEST_LIMITS, decisions: 4, decideMs, lagMs: 60_000 };
   const app = await testApp([], {
-    register: ingest({ activeSource, admit, positions: POSITIONS, clock: testClock(), limits }),
+    register: ingest({ activeSource, admit, positions: POSITIONS, clock: testClock(), planOf, limits }),
   });
   const send = async () => (await app.inject({ method: "POST", url: "/v1/webhooks/stripe/src_a" })).statusCode;
   return { app, answers, send };
@@ -224,7 +226,7 @@ test("a source that is not there or takes nothing is told before anything of the
     throw new Error("nothing is admitted");
   };
   const app = await testApp([], {
-    register: ingest({ activeSource: refusing, admit, positions: POSITIONS, clock: testClock() }),
+    register: ingest({ activeSource: refusing, admit, positions: POSITIONS, clock: testClock(), planOf }),
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
   const { port } = app.server.address() as AddressInfo;
@@ -239,7 +241,15 @@ test("a source that is not there or takes nothing is told before anything of the
 test("a body that brings nothing for too long ends with 408, and what it held is given back", async () => {
   const admit = async () => ({ status: 202, body: {} });
   const limits = { ...INGEST_LIMITS, requests: 2, bytes: 2_000, lagMs: 60_000 };
-  const register = ingest({ activeSource, admit, positions: POSITIONS, clock: testClock(), limits, silenceMs: 150 });
+  const register = ingest({
+    activeSource,
+    admit,
+    positions: POSITIONS,
+    clock: testClock(),
+    planOf,
+    limits,
+    silenceMs: 150,
+  });
   const app = await testApp([], { register });
   await app.listen({ host: "127.0.0.1", port: 0 });
   const { port } = app.server.address() as AddressInfo;
@@ -254,6 +264,34 @@ test("a body that brings nothing for too long ends with 408, and what it held is
   await app.close();
 });
 
+test("large bodies of an account are worked on at the rate of its plan: what would wait too long comes again", async () => {
+  const sourceOf: ActiveSource = async (_provider, id) =>
+    ({ phase: "present", account: id.slice(4) }) as Exclude<Awaited<ReturnType<ActiveSource>>, Problem>;
+  const admit = async ({ onVerified }: Webhook) => {
+    onVerified?.();
+    return { status: 202, body: {} };
+  };
+  const plans = new Map([
+    ["small", PLANS.free],
+    ["large", PLANS.scale],
+  ]);
+  const app = await testApp([], {
+    register: ingest({
+      ...{ activeSource: sourceOf, admit, positions: POSITIONS, clock: testClock() },
+      planOf: async (account) => plans.get(account) ?? PLANS.free,
+      limits: { ...INGEST_LIMITS, decideMs: 1_000 },
+    }),
+  });
+  const send = async (account: string, payload: Buffer): Promise<number> =>
+    (await app.inject({ method: "POST", url: `/v1/webhooks/stripe/src_${account}`, payload })).statusCode;
+  const large = Buffer.alloc(900_000);
+  for (const account of plans.keys()) assert.is(await send(account, Buffer.from("{}")), 202);
+  assert.equal([await send("small", large), await send("small", large)], [202, 503]);
+  assert.is(await send("small", Buffer.from("{}")), 202);
+  assert.equal([await send("large", large), await send("large", large), await send("large", large)], [202, 202, 202]);
+  await app.close();
+});
+
 test("while the event loop is late, what comes is told to come again; afterwards it is taken", async () => {
   let admitted = 0;
   const admit = async () => {
@@ -264,7 +302,7 @@ test("while the event loop is late, what comes is told to come again; afterwards
   };
   const limits = { ...INGEST_LIMITS, requests: 100, bytes: 1_000_000, lagMs: 100 };
   const app = await testApp([], {
-    register: ingest({ activeSource, admit, positions: POSITIONS, clock: testClock(), limits }),
+    register: ingest({ activeSource, admit, positions: POSITIONS, clock: testClock(), planOf, limits }),
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
   // A server that listens on a port.
@@ -296,6 +334,7 @@ const isolating = async () => {
       admit,
       positions: POSITIONS,
       clock: testClock(),
+      planOf,
       limits: { ...INGEST_LIMITS, lagMs: 600_000 },
       silenceMs: 600_000,
     }),
