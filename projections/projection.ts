@@ -19,6 +19,16 @@ export type Projection = {
   apply(event: RecordedEvent, documents: Documents): void;
 };
 
+/** The record as an event of its stream's category, which determines the type of its data; `type` may be unknown. */
+export const eventOf = <E extends { readonly type: string }>(recorded: RecordedEvent): E => recorded as unknown as E;
+
+/** D is the type of the documents that the view itself has put. */
+export const documentOf = <D extends object>(documents: Documents, id: string): D | null =>
+  documents.get(id) as unknown as D | null;
+
+/** D is plain JSON; the compiler does not see that because of optional members or readonly lists. */
+export const toDocument = <D extends object>(document: D): Document => document as unknown as Document;
+
 /** A view in which each event changes one document, depending on nothing else. */
 export const perDocument = <D extends Document>(
   schema: ViewSchema,
@@ -32,7 +42,6 @@ export const perDocument = <D extends Document>(
   },
   apply: (event, documents) => {
     const id = idOf(event);
-    // The view's own documents come back as they were put: D is what this projection alone writes.
-    if (id !== null) documents.put(id, evolve(documents.get(id) as D | null, event));
+    if (id !== null) documents.put(id, evolve(documentOf<D>(documents, id), event));
   },
 });

@@ -1,5 +1,6 @@
 import type { BundleStep, PayloadHead, Replayer, Timings } from "../../domain/delivery/events.ts";
-import type { Attempt, EventDocument, EventReplay, SeenInAccount, Stage } from "../events.ts";
+import type { Attempt, EventDocument, EventReplay, Stage } from "../event-document.ts";
+import type { SeenInAccount } from "../seen-in-account.ts";
 import { ORIGIN, origin_id, origin_kind, VERDICT } from "./decided.ts";
 import {
   amount,

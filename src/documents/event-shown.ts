@@ -1,6 +1,6 @@
 import { eurOrNull } from "../../domain/gate/cost.ts";
 import { REDACTED } from "../../domain/gate/redact.ts";
-import type { Attempt, EventDocument, Stage } from "../../projections/events.ts";
+import type { Attempt, EventDocument, Stage } from "../../projections/event-document.ts";
 import { type HiddenAnswer, type Hiding, hiddenAnswer, searchLimit } from "../redaction/hidden-answer.ts";
 import { redactText } from "../redaction/redact-text.ts";
 import type { Exchanges, ResponseKept } from "../streams/exchanges.ts";

@@ -1,7 +1,8 @@
 import type { EventLog, Position } from "../../domain/ports/event-log.ts";
 import type { Condition, Found, ViewStore } from "../../domain/ports/view-store.ts";
 import type { ReplayCursor, ReplayFilter } from "../../domain/replay/events.ts";
-import { type EventDocument, events } from "../../projections/events.ts";
+import type { EventDocument } from "../../projections/event-document.ts";
+import { events } from "../../projections/events.ts";
 import { VIEW_WAIT_MS } from "../http/limits.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
 

@@ -1,6 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type EventDocument, events, type SeenInAccount } from "../../projections/events.ts";
+import type { EventDocument } from "../../projections/event-document.ts";
+import { events } from "../../projections/events.ts";
+import type { SeenInAccount } from "../../projections/seen-in-account.ts";
 import { at, deliveryFacts, history } from "../support/history.ts";
 import { folded } from "../support/projected.ts";
 

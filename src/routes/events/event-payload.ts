@@ -1,7 +1,7 @@
 import { erasure } from "../../../domain/delivery/erasure.ts";
 import type { BundleStep, DeliveryEvent } from "../../../domain/delivery/events.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
-import type { EventDocument } from "../../../projections/events.ts";
+import type { EventDocument } from "../../../projections/event-document.ts";
 import type { CountedCalls } from "../../calls/counted-calls.ts";
 import { directDocuments } from "../../documents/documents.ts";
 import { erase } from "../../erasure/erasures.ts";

@@ -1,6 +1,7 @@
 import type { Condition, Document, Found, ViewStore } from "../../../domain/ports/view-store.ts";
-import { events, type SeenInAccount } from "../../../projections/events.ts";
+import { events } from "../../../projections/events.ts";
 import { refusals } from "../../../projections/refusals.ts";
+import type { SeenInAccount } from "../../../projections/seen-in-account.ts";
 import type { Cursor } from "../../http/listing.ts";
 import { newestFirst } from "../../http/merged-pages.ts";
 import { eventIdOf, isEventId } from "../../streams/event-id.ts";

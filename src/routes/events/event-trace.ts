@@ -1,6 +1,7 @@
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
-import { type EventDocument, events } from "../../../projections/events.ts";
+import type { EventDocument } from "../../../projections/event-document.ts";
+import { events } from "../../../projections/events.ts";
 import { type JsonSchema, READERS, type Route, route } from "../../http/route.ts";
 import { notFound } from "../../streams/problems.ts";
 import { otlpJson } from "../../traces/otlp.ts";

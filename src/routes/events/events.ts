@@ -1,6 +1,7 @@
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { Document, ViewStore } from "../../../domain/ports/view-store.ts";
-import { type EventDocument, events } from "../../../projections/events.ts";
+import type { EventDocument } from "../../../projections/event-document.ts";
+import { events } from "../../../projections/events.ts";
 import { refusals } from "../../../projections/refusals.ts";
 import type { CountedCalls } from "../../calls/counted-calls.ts";
 import { type Documents, directDocuments } from "../../documents/documents.ts";

@@ -4,7 +4,8 @@ import { fold } from "../../../domain/decider.ts";
 import { delivery } from "../../../domain/delivery/decider.ts";
 import type { DeliveryEvent } from "../../../domain/delivery/events.ts";
 import { statusOf } from "../../../domain/delivery/status.ts";
-import { type EventDocument, events } from "../../../projections/events.ts";
+import type { EventDocument } from "../../../projections/event-document.ts";
+import { events } from "../../../projections/events.ts";
 import { at, deliveryFacts, history } from "../../support/history.ts";
 import { folded } from "../../support/projected.ts";
 

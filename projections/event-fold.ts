@@ -1,0 +1,273 @@
+import type { DeliveryEvent, Replay, Request } from "../domain/delivery/events.ts";
+import type { DeliveryStatus } from "../domain/delivery/status.ts";
+import type { Position, RecordedEvent } from "../domain/ports/event-log.ts";
+import type { Attempt, EventDocument, EventReplay, Stage } from "./event-document.ts";
+import { eventOf } from "./projection.ts";
+
+/** The stages of one decision: received, authenticated, gated, and admitted, blocked or held. */
+const DECISION_STAGES = 4;
+
+const DECIDED = {
+  EventAdmitted: "admitted",
+  EventBlocked: "blocked",
+  EventHeld: "held",
+} as const satisfies Partial<Record<DeliveryEvent["type"], Stage["stage"]>>;
+
+export type Decision = Extract<DeliveryEvent, { type: keyof typeof DECIDED }>;
+
+// Own keys only: an event type may be called "constructor".
+export const isDecision = ({ type }: { readonly type: string }): boolean => Object.hasOwn(DECIDED, type);
+
+const admittedStatus = (endpointId: string | null): DeliveryStatus => (endpointId === null ? "recorded" : "queued");
+
+/** A program that replays one event for ever must not grow its document. */
+const REPLAYS_MAX = 50;
+
+const withReplay = (before: EventDocument | null, replay: EventReplay | null): Pick<EventDocument, "replays"> => {
+  const all = [...(before?.replays ?? []), ...(replay === null ? [] : [replay])];
+  return all.length === 0 ? {} : { replays: all.slice(-REPLAYS_MAX) };
+};
+
+const replayedStage = ({ reason }: Replay, at: string): Stage =>
+  reason === null ? { stage: "replayed", at } : { stage: "replayed", at, reason };
+
+const stagesOf = (
+  { origin, received_at, authenticated_at, at, replay }: Request,
+  last: Stage["stage"],
+): readonly Stage[] => {
+  // The system sends notifications without any gate.
+  if (origin.kind === "system") return [{ stage: last, at }];
+  // A replay is not received again.
+  if (replay !== undefined) return [replayedStage(replay, at), { stage: "gated", at }, { stage: last, at }];
+  return [
+    { stage: "received", at: received_at },
+    { stage: "authenticated", at: authenticated_at },
+    { stage: "gated", at },
+    { stage: last, at },
+  ];
+};
+
+const decided = (
+  before: EventDocument | null,
+  { type, data: request }: Decision,
+  { account, trace_id }: RecordedEvent["meta"],
+): EventDocument => {
+  const { content_encoding: _, ...payload } = request.payload;
+  const last = DECIDED[type];
+  const stages = stagesOf(request, last);
+  return {
+    account,
+    status: last === "admitted" ? admittedStatus(request.endpoint_id) : last,
+    origin: request.origin,
+    origin_kind: request.origin.kind,
+    origin_id: request.origin.id,
+    endpoint_id: request.endpoint_id,
+    type: request.type,
+    delivery_id: request.delivery_key,
+    received_at: before?.received_at ?? request.received_at,
+    payload: { ...payload, erased_at: null },
+    verdict: request.verdict,
+    cost: request.cost,
+    ...(request.bundle === undefined ? {} : { bundle: request.bundle }),
+    decisions: (before?.decisions ?? 0) + 1,
+    duplicates: before?.duplicates ?? 0,
+    reused: before?.reused ?? 0,
+    trace_id,
+    failure: null,
+    ...withReplay(before, request.replay === undefined ? null : { ...request.replay, at: request.at }),
+    attempts: [],
+    // The first decision and the last: a sender that repeats a blocked event for ever must not grow the document.
+    timeline: before === null ? stages : [...before.timeline.slice(0, DECISION_STAGES), ...stages],
+  };
+};
+
+type Replayed = Extract<DeliveryEvent, { type: "EventReplayed" }>["data"];
+
+const replayed = (
+  document: EventDocument,
+  { replay_id: id, by, reason, cost, counted, at }: Replayed,
+): EventDocument => {
+  const { stopped_at: _, ...rest } = document;
+  const replay = { id, by, reason, at };
+  return {
+    ...rest,
+    status: "retrying",
+    failure: null,
+    // The counted cost of an earlier delivery stays.
+    cost: cost === undefined || counted !== undefined ? document.cost : cost,
+    ...withReplay(document, replay),
+    attempts: document.attempts.map(unknownIfRunning),
+    timeline: [...document.timeline, replayedStage(replay, at)],
+  };
+};
+
+type Started = Extract<DeliveryEvent, { type: "AttemptStarted" }>["data"];
+
+/** An attempt without a recorded end. */
+const unknownIfRunning = (attempt: Attempt): Attempt =>
+  attempt.outcome === "running" ? { ...attempt, outcome: "unknown" } : attempt;
+
+const started = (document: EventDocument, { number, trigger, at }: Started): EventDocument => ({
+  ...document,
+  status: "delivering",
+  attempts: [
+    ...document.attempts.map(unknownIfRunning),
+    {
+      number,
+      trigger,
+      started_at: at,
+      outcome: "running",
+      duration_ms: null,
+      status_code: null,
+      failure: null,
+      timings_ms: null,
+      next_attempt_at: null,
+    },
+  ],
+  timeline: [...document.timeline, { stage: "attempt", at, number }],
+});
+
+type HoldEvent = Extract<
+  DeliveryEvent,
+  { type: "EventHeldAgain" | "EventReleased" | "HoldEnded" | "CancellationRequested" | "EventCancelled" }
+>;
+type AttemptEvent = Extract<DeliveryEvent, { type: "AttemptSucceeded" | "AttemptFailed" }>;
+
+const endOf = ({ type, data }: AttemptEvent): Partial<Attempt> => {
+  const { duration_ms, status_code, timings_ms } = data;
+  const end = { duration_ms, status_code, timings_ms };
+  return type === "AttemptSucceeded"
+    ? { ...end, outcome: "succeeded" }
+    : { ...end, outcome: "failed", failure: data.failure, next_attempt_at: data.next_attempt_at };
+};
+
+const withEnd = (document: EventDocument, event: AttemptEvent): readonly Attempt[] => {
+  const end = endOf(event);
+  return document.attempts.map((attempt) => (attempt.number === event.data.number ? { ...attempt, ...end } : attempt));
+};
+
+/** Repeats share one stage: a sender that repeats itself for ever must not grow the document. */
+const repeated = (timeline: readonly Stage[], stage: Stage["stage"], count: number, at: string): readonly Stage[] => {
+  const before = timeline.find((it) => it.stage === stage);
+  if (before === undefined) return [...timeline, { stage, at, count, last_at: at }];
+  return timeline.map((it) => (it === before ? { ...it, count: (it.count ?? 0) + count, last_at: at } : it));
+};
+
+const staged = ({ timeline }: EventDocument, at: string, ...stages: readonly Omit<Stage, "at">[]): readonly Stage[] => [
+  ...timeline,
+  ...stages.map(({ stage, ...more }) => ({ stage, at, ...more })),
+];
+
+const evolveHold = (document: EventDocument, event: HoldEvent): EventDocument => {
+  switch (event.type) {
+    case "EventHeldAgain": {
+      const { approval, held_at } = event.data;
+      return {
+        ...document,
+        status: "held",
+        approval_id: approval.approval_id,
+        attempts: document.attempts.map(unknownIfRunning),
+        timeline: staged(document, held_at, { stage: "held", reason: approval.reasons.at(-1) ?? "" }),
+      };
+    }
+    case "EventReleased": {
+      const { endpoint_id, attempts, at } = event.data;
+      const status = attempts === undefined ? admittedStatus(endpoint_id) : "retrying";
+      return { ...document, status, timeline: staged(document, at, { stage: "approved" }, { stage: "admitted" }) };
+    }
+    case "HoldEnded": {
+      const { outcome, reason, at } = event.data;
+      return { ...document, status: outcome, timeline: staged(document, at, { stage: outcome, reason }) };
+    }
+    case "CancellationRequested": {
+      const { reason, at } = event.data;
+      return { ...document, timeline: staged(document, at, { stage: "cancelling", reason }) };
+    }
+    case "EventCancelled": {
+      const { reason, at } = event.data;
+      const attempts = document.attempts.map(unknownIfRunning);
+      return {
+        ...document,
+        status: "cancelled",
+        attempts,
+        timeline: staged(document, at, { stage: "cancelled", reason }),
+      };
+    }
+  }
+};
+
+const evolveAttempt = (document: EventDocument, event: AttemptEvent, position: Position): EventDocument => {
+  const attempts = withEnd(document, event);
+  if (event.type === "AttemptSucceeded") return { ...document, attempts };
+  return event.data.next_attempt_at === null
+    ? { ...document, status: "failed", stopped_at: position, attempts }
+    : { ...document, status: "retrying", attempts };
+};
+
+/** An event whose document is missing, or whose type this version does not know, changes nothing. */
+export const evolveEvent = (document: EventDocument | null, recorded: RecordedEvent): EventDocument | null => {
+  const event = eventOf<DeliveryEvent>(recorded);
+  const { position } = recorded;
+  switch (event.type) {
+    case "EventAdmitted":
+      return decided(document, event, recorded.meta);
+    case "EventBlocked":
+      return { ...decided(document, event, recorded.meta), stopped_at: position };
+    case "EventHeld":
+      return { ...decided(document, event, recorded.meta), approval_id: event.data.approval.approval_id };
+  }
+  if (document === null) return null;
+  switch (event.type) {
+    case "EventHeldAgain":
+    case "EventReleased":
+    case "HoldEnded":
+    case "CancellationRequested":
+    case "EventCancelled":
+      return evolveHold(document, event);
+    case "AttemptStarted":
+      return started(document, event.data);
+    case "AttemptSucceeded":
+    case "AttemptFailed":
+      return evolveAttempt(document, event, position);
+    case "EventDelivered": {
+      const timeline = staged(document, event.data.at, { stage: "delivered" });
+      return { ...document, status: "delivered", failure: null, timeline };
+    }
+    case "DeliveryFailed": {
+      const { failure, at } = event.data;
+      return {
+        ...document,
+        status: "failed",
+        failure,
+        stopped_at: position,
+        timeline: staged(document, at, { stage: "failed" }),
+      };
+    }
+    case "EventReplayed":
+      return replayed(document, event.data);
+    case "CostDetermined":
+      // A delivery without effect is refunded.
+      return { ...document, cost: (event.data.cost ?? 0) + (event.data.counted ?? 0) };
+    case "BundleStepEnded":
+      return { ...document, cost: event.data.cost ?? 0 };
+    case "DuplicatesCounted": {
+      const { count, at } = event.data;
+      const timeline = repeated(document.timeline, "duplicate", count, at);
+      return { ...document, duplicates: document.duplicates + count, timeline };
+    }
+    case "DeliveryIdReused": {
+      const { count, at } = event.data;
+      const timeline = repeated(document.timeline, "delivery_id_reused", count, at);
+      return { ...document, reused: document.reused + count, timeline };
+    }
+    case "PayloadErased": {
+      const { at } = event.data;
+      const payload = { ...document.payload, erased_at: at };
+      return { ...document, payload, timeline: staged(document, at, { stage: "payload_erased" }) };
+    }
+    case "PayloadDamageFound":
+      return { ...document, timeline: staged(document, event.data.at, { stage: "payload_damaged" }) };
+    default:
+      return document;
+  }
+};

@@ -1,0 +1,37 @@
+import type { EventDocument } from "./event-document.ts";
+
+/** Limits of attempts and stages: endless replays or probes must not grow a document. */
+const FIRST_SHOWN = 10;
+const LAST_SHOWN = 100;
+
+type Shortened<T> = { readonly shown: readonly T[]; readonly leftOut: number };
+
+const shortened = <T>(all: readonly T[], leftOut = 0): Shortened<T> => {
+  const more = all.length - FIRST_SHOWN - LAST_SHOWN;
+  if (more <= 0) return { shown: all, leftOut };
+  return { shown: [...all.slice(0, FIRST_SHOWN), ...all.slice(-LAST_SHOWN)], leftOut: leftOut + more };
+};
+
+/** An incomplete payload cannot be sent, and only its bundle sends a step again. */
+const replayableOf = ({ status, payload, bundle }: EventDocument): Pick<EventDocument, "replayable"> =>
+  (status === "failed" || status === "blocked") &&
+  payload.erased_at === null &&
+  payload.head === undefined &&
+  bundle === undefined
+    ? { replayable: status }
+    : {};
+
+/** The document as stored: bounded, and with `replayable`. */
+export const storedForm = (document: EventDocument): EventDocument => {
+  const { replayable: _, attempts_left_out, stages_left_out, ...rest } = document;
+  const attempts = shortened(document.attempts, attempts_left_out);
+  const stages = shortened(document.timeline, stages_left_out);
+  return {
+    ...rest,
+    ...replayableOf(document),
+    attempts: attempts.shown,
+    ...(attempts.leftOut === 0 ? {} : { attempts_left_out: attempts.leftOut }),
+    timeline: stages.shown,
+    ...(stages.leftOut === 0 ? {} : { stages_left_out: stages.leftOut }),
+  };
+};
