@@ -1,6 +1,6 @@
 import type { ActionEvent } from "../domain/action/events.ts";
 import type { JsonObject } from "../domain/json.ts";
-import { perDocument } from "./projection.ts";
+import { eventOf, perDocument, toDocument } from "./projection.ts";
 
 export type ActionDocument = {
   readonly account: string;
@@ -22,16 +22,14 @@ export const actions = perDocument<ActionDocument>(
   ({ stream, data: { action_id } }) =>
     stream.startsWith("action-") && typeof action_id === "string" ? action_id : null,
   (document, recorded) => {
-    // The stream's category says which events are in it.
-    const event = recorded as unknown as ActionEvent;
+    const event = eventOf<ActionEvent>(recorded);
     if (event.type === "ActionDeleted") return null;
     const { account, name, version, definition, by, at } = event.data;
     return {
       account,
       name,
       version,
-      // Plain JSON; the compiler does not see that because of the readonly lists.
-      definition: definition as unknown as JsonObject,
+      definition: toDocument(definition),
       changed_by: by,
       changed_at: at,
       created_at: document?.created_at ?? at,

@@ -1,5 +1,5 @@
 import type { AgentEvent, AgentSettings } from "../domain/agent/events.ts";
-import { perDocument } from "./projection.ts";
+import { eventOf, perDocument } from "./projection.ts";
 
 export type AgentDocument = AgentSettings & {
   readonly account: string;
@@ -19,8 +19,7 @@ export const agents = perDocument<AgentDocument>(
   },
   ({ stream, data: { agent_id } }) => (stream.startsWith("agent-") && typeof agent_id === "string" ? agent_id : null),
   (document, recorded) => {
-    // The stream's category says which events are in it.
-    const event = recorded as unknown as AgentEvent;
+    const event = eventOf<AgentEvent>(recorded);
     if (event.type === "AgentRegistered") {
       const { account, name, policy_id, scope, last4, at } = event.data;
       const status = { status: "active", suspended_reason: null, suspended_at: null } as const;

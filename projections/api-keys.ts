@@ -1,5 +1,5 @@
 import type { AccountEvent, KeyRole } from "../domain/account/events.ts";
-import { perDocument } from "./projection.ts";
+import { eventOf, perDocument } from "./projection.ts";
 
 export type ApiKeyDocument = {
   readonly account: string;
@@ -20,8 +20,7 @@ export const apiKeys = perDocument<ApiKeyDocument>(
   },
   ({ type, data }) => (type === "ApiKeyCreated" || type === "ApiKeyRevoked" ? String(data.key_id) : null),
   (_document, recorded) => {
-    // `idOf` lets only these two through.
-    const event = recorded as unknown as Extract<AccountEvent, { type: "ApiKeyCreated" | "ApiKeyRevoked" }>;
+    const event = eventOf<Extract<AccountEvent, { type: "ApiKeyCreated" | "ApiKeyRevoked" }>>(recorded);
     if (event.type === "ApiKeyRevoked") return null;
     const { account, name, role, last4, expires_at, at } = event.data;
     return { account, name, role, last4, expires_at, created_by: recorded.meta.actor.id, created_at: at };

@@ -3,7 +3,7 @@ import type { BundleEvent } from "../domain/bundle/events.ts";
 import type { ChangeEvent } from "../domain/change/events.ts";
 import type { DeliveryEvent } from "../domain/delivery/events.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
-import { perDocument } from "./projection.ts";
+import { eventOf, perDocument } from "./projection.ts";
 import { bundleOf, categoryOf, deliveryOf, subjectOf } from "./streams.ts";
 
 /** `approved` until the execution begins and consumes the approval; `void`: what it was bound to has changed. */
@@ -66,8 +66,7 @@ const requested = ({ approval_id: _, subject, ...request }: ApprovalRequest): Ap
 const isOpen = ({ status }: ApprovalDocument): boolean => status === "pending" || status === "approved";
 
 const evolve = (document: ApprovalDocument | null, recorded: RecordedEvent): ApprovalDocument | null => {
-  // `idOf` lets only these through; a type that this build does not know falls through.
-  const event = recorded as unknown as Known;
+  const event = eventOf<Known>(recorded);
   if (event.type === "ApprovalRequested") return requested(event.data);
   if (document === null) return null;
   // A void change has ended, whatever becomes of its approval.

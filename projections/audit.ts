@@ -1,5 +1,5 @@
 import type { ActorKind, Position, RecordedEvent } from "../domain/ports/event-log.ts";
-import type { Projection } from "./projection.ts";
+import { documentOf, type Projection } from "./projection.ts";
 import { categoryOf, subjectOf } from "./streams.ts";
 
 /** The search fields of one record of an account's audit log; its content is in the log, at `stream` and `revision`. */
@@ -65,8 +65,7 @@ export const audit: Projection = {
     if (!isRecord(event)) return;
     const { stream, revision, position, type } = event;
     const { account, actor, recorded_at } = event.meta;
-    // The view's own documents come back as they were put.
-    const head = (documents.get(account) as AuditHead | null) ?? EMPTY;
+    const head = documentOf<AuditHead>(documents, account) ?? EMPTY;
     const late = recorded_at < head.latest;
     const record = {
       account,

@@ -1,6 +1,6 @@
 import type { AccountEvent } from "../domain/account/events.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
-import { perDocument } from "./projection.ts";
+import { eventOf, perDocument } from "./projection.ts";
 
 export type BillingDocument = {
   readonly account: string;
@@ -29,7 +29,7 @@ const BILLED = [
 type Billed = Extract<AccountEvent, { type: (typeof BILLED)[number] }>;
 
 const billedIn = (recorded: RecordedEvent): Billed | null =>
-  BILLED.some((type) => type === recorded.type) ? (recorded as unknown as Billed) : null;
+  BILLED.some((type) => type === recorded.type) ? eventOf<Billed>(recorded) : null;
 
 /** Applies a scheduled plan that had taken effect by then. */
 const asOf = (document: BillingDocument, at: string): BillingDocument => {

@@ -1,16 +1,9 @@
-import type {
-  BundleEvent,
-  BundleRequest,
-  HeldBundle,
-  Step,
-  StepRefusal,
-  UndoOutcome,
-} from "../domain/bundle/events.ts";
+import type { BundleEvent, BundleRequest, Step, StepRefusal, UndoOutcome } from "../domain/bundle/events.ts";
 import type { BundleStatus, StepStatus } from "../domain/bundle/status.ts";
 import type { HoldOutcome, Origin } from "../domain/delivery/events.ts";
 import type { Verdict } from "../domain/gate/verdict.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
-import { perDocument } from "./projection.ts";
+import { eventOf, perDocument } from "./projection.ts";
 import { bundleOf } from "./streams.ts";
 
 /** One step and its outcome; its attempts are in `events.v2`. Money in micro-euros. */
@@ -112,7 +105,6 @@ const decided = (
     run_id: run.id,
     verdict,
     cost,
-    ...(type === "BundleHeld" ? { approval_id: (request as HeldBundle).approval.approval_id } : {}),
     reason: null,
     hold_outcome: null,
     left: [],
@@ -199,10 +191,13 @@ const evolveStep = (document: BundleDocument, event: BundleEvent): BundleDocumen
 };
 
 const evolve = (document: BundleDocument | null, recorded: RecordedEvent): BundleDocument | null => {
-  // The stream's category says which events are in it.
-  const event = recorded as unknown as BundleEvent;
-  if (event.type === "BundleAdmitted" || event.type === "BundleBlocked" || event.type === "BundleHeld") {
-    return decided(document, event, recorded.meta);
+  const event = eventOf<BundleEvent>(recorded);
+  switch (event.type) {
+    case "BundleAdmitted":
+    case "BundleBlocked":
+      return decided(document, event, recorded.meta);
+    case "BundleHeld":
+      return { ...decided(document, event, recorded.meta), approval_id: event.data.approval.approval_id };
   }
   if (document === null) return null;
   switch (event.type) {

@@ -1,6 +1,6 @@
 import type { DeliveryEvent } from "../domain/delivery/events.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
-import type { Projection } from "./projection.ts";
+import { documentOf, eventOf, type Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
 /** An API event that waits for an attempt, or is in one. */
@@ -30,8 +30,7 @@ export type QueueDocument = {
 };
 
 const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueDocument | null => {
-  // The stream's category says which events are in it; a type that this build does not know falls through.
-  const event = recorded as unknown as DeliveryEvent;
+  const event = eventOf<DeliveryEvent>(recorded);
   const { revision } = recorded;
   if (event.type === "EventAdmitted" || event.type === "EventReleased") {
     const { event_id, endpoint_id, at } = event.data;
@@ -91,8 +90,7 @@ export const deliveryQueue: Projection = {
   apply(event, documents) {
     const id = deliveryOf(event);
     if (id === null) return;
-    // The view's own documents come back as they were put.
-    const before = documents.get(id) as QueueDocument | null;
+    const before = documentOf<QueueDocument>(documents, id);
     const after = evolve(before, event);
     if (after !== before) documents.put(id, after);
   },

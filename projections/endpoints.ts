@@ -2,7 +2,7 @@ import type { AttemptEnd, DeliveryEvent, Failure } from "../domain/delivery/even
 import type { EndpointEvent, EndpointSettings } from "../domain/endpoint/events.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { type Histogram, merged, NO_DURATIONS, percentile, withDuration } from "./histogram.ts";
-import type { Projection } from "./projection.ts";
+import { documentOf, eventOf, type Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
 /** The attempts that ended in five minutes. */
@@ -97,9 +97,9 @@ const withAttempt = (
   const newest = buckets.at(-1)?.slot ?? slot;
   // Nodes' clocks differ, so an attempt may belong to an earlier bucket; one that is an hour old is dropped.
   if (slot <= newest - SLOTS) return buckets;
-  const known = buckets.findLastIndex((bucket) => bucket.slot === slot);
-  const found = buckets[known];
-  if (found !== undefined) return buckets.with(known, counted(found, success, duration_ms));
+  const index = buckets.findLastIndex((bucket) => bucket.slot === slot);
+  const found = buckets[index];
+  if (found !== undefined) return buckets.with(index, counted(found, success, duration_ms));
   const fresh = counted({ slot, succeeded: 0, failed: 0, duration: NO_DURATIONS }, success, duration_ms);
   const oldest = Math.max(slot, newest) - SLOTS + 1;
   return [...buckets, fresh].filter((bucket) => bucket.slot >= oldest).sort((a, b) => a.slot - b.slot);
@@ -147,8 +147,7 @@ const probedAt = (document: EndpointDocument, next_probe_at: string): EndpointDo
   document.circuit.state === "open" ? { ...document, circuit: { ...document.circuit, next_probe_at } } : document;
 
 const evolve = (document: EndpointDocument | null, recorded: RecordedEvent): EndpointDocument | null => {
-  // `idOf` lets only these streams through; a type that this build does not know falls through.
-  const event = recorded as unknown as EndpointEvent | DeliveryEvent;
+  const event = eventOf<EndpointEvent | DeliveryEvent>(recorded);
   if (event.type === "EndpointRegistered") return registered(event.data);
   if (document === null) return null;
   switch (event.type) {
@@ -243,8 +242,7 @@ export const endpoints: Projection = {
   apply(event, documents) {
     const id = endpointOf(event);
     if (id === null) return;
-    // The view's own documents come back as they were put.
-    const before = documents.get(id) as EndpointDocument | null;
+    const before = documentOf<EndpointDocument>(documents, id);
     const after = evolve(before, event);
     if (after !== before) documents.put(id, after);
   },

@@ -1,5 +1,5 @@
 import type { MembershipEvent, Role } from "../domain/account/events.ts";
-import { perDocument } from "./projection.ts";
+import { eventOf, perDocument } from "./projection.ts";
 
 export const MEMBER_STATES = ["active", "invited"] as const;
 
@@ -29,8 +29,7 @@ export const members = perDocument<MemberDocument>(
   },
   ({ type, data }) => (SHOWN.has(type) ? String(data.member) : null),
   (document, recorded) => {
-    // `idOf` lets only these through.
-    const event = recorded as unknown as Shown;
+    const event = eventOf<Shown>(recorded);
     switch (event.type) {
       case "MemberInvited": {
         const { account, email, role, expires_at, at } = event.data;

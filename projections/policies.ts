@@ -1,7 +1,7 @@
 import type { JsonObject } from "../domain/json.ts";
 import type { PolicyEvent } from "../domain/policy/events.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
-import { type Projection, perDocument } from "./projection.ts";
+import { eventOf, type Projection, perDocument, toDocument } from "./projection.ts";
 
 export type PolicyDocument = {
   readonly account: string;
@@ -17,14 +17,13 @@ export type PolicyDocument = {
 export type NewestPolicyDocument = PolicyDocument & { readonly first_at: string };
 
 const published = (recorded: RecordedEvent): PolicyEvent["data"] | null =>
-  recorded.type === "PolicyPublished" ? (recorded as unknown as PolicyEvent).data : null;
+  recorded.type === "PolicyPublished" ? eventOf<PolicyEvent>(recorded).data : null;
 
 const documentOf = (data: PolicyEvent["data"]): PolicyDocument => ({
   account: data.account,
   policy_id: data.policy_id,
   version: data.version,
-  // Plain JSON; the compiler does not see that because of the readonly lists.
-  definition: data.definition as unknown as JsonObject,
+  definition: toDocument(data.definition),
   created_by: data.created_by,
   created_at: data.at,
 });

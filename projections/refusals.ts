@@ -1,6 +1,6 @@
 import type { DeliveryEvent } from "../domain/delivery/events.ts";
 import type { GateName, GateResult, Verdict } from "../domain/gate/verdict.ts";
-import { perDocument } from "./projection.ts";
+import { eventOf, perDocument } from "./projection.ts";
 
 /** The gate that refused an event. It stays if the event is admitted later, so a search compares both views. */
 export type RefusalDocument = {
@@ -26,8 +26,7 @@ export const refusals = perDocument<RefusalDocument>(
   },
   ({ type, data }) => (type === "EventBlocked" ? String(data.event_id) : null),
   (before, recorded) => {
-    // `idOf` lets this one through.
-    const { data } = recorded as unknown as Extract<DeliveryEvent, { type: "EventBlocked" }>;
+    const { data } = eventOf<Extract<DeliveryEvent, { type: "EventBlocked" }>>(recorded);
     const refused = refusalIn(data.verdict);
     if (refused === undefined) return before;
     return {

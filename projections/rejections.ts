@@ -2,7 +2,7 @@ import type { Commitment } from "../domain/personal/events.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import type { Document } from "../domain/ports/view-store.ts";
 import type { RejectReason, SourceEvent } from "../domain/source/events.ts";
-import type { Projection } from "./projection.ts";
+import { documentOf, eventOf, type Projection } from "./projection.ts";
 
 /** Requests that a source refused for one reason in one minute. */
 export type RejectionDocument = {
@@ -16,11 +16,11 @@ export type RejectionDocument = {
   readonly client: Commitment | null;
 };
 
-type Counted = Extract<SourceEvent, { type: "SourceRejectsCounted" }>["data"];
+type RejectsCounted = Extract<SourceEvent, { type: "SourceRejectsCounted" }>;
+type Counted = RejectsCounted["data"];
 
-const countedBy = ({ type, data }: RecordedEvent): Counted | null =>
-  // The type names the shape of the data.
-  type === "SourceRejectsCounted" ? (data as unknown as Counted) : null;
+const countedBy = (recorded: RecordedEvent): Counted | null =>
+  recorded.type === "SourceRejectsCounted" ? eventOf<RejectsCounted>(recorded).data : null;
 
 const idOf = ({ source_id, minute }: Counted, reason: string): string => `${source_id}/${minute}/${reason}`;
 
@@ -51,8 +51,7 @@ export const rejections: Projection = {
     const { source_id, minute } = counted;
     for (const [reason, count] of reasonsOf(counted)) {
       const id = idOf(counted, reason);
-      // The view's own documents come back as they were put.
-      const before = documents.get(id) as RejectionDocument | null;
+      const before = documentOf<RejectionDocument>(documents, id);
       const after: RejectionDocument = {
         account,
         source_id,

@@ -1,8 +1,7 @@
 import type { DeliveryEvent, Replayer } from "../domain/delivery/events.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
-import type { Document } from "../domain/ports/view-store.ts";
 import type { ReplayEvent, ReplayFilter } from "../domain/replay/events.ts";
-import type { Projection } from "./projection.ts";
+import { documentOf, eventOf, type Projection, toDocument } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
 /** A bulk replay and its progress. */
@@ -30,8 +29,8 @@ export type ReplayDocument = {
 
 const REPLAY = "replay-";
 
-/** The field in which a delivery's record names its replay. */
-const TOLD = {
+/** The progress of a replay that a delivery's record shows. */
+const PROGRESS = {
   EventReplayed: "replayed",
   EventDelivered: "delivered",
   DeliveryFailed: "failed",
@@ -42,20 +41,20 @@ const TOLD = {
   EventBlocked: "blocked",
 } as const satisfies Partial<Record<DeliveryEvent["type"], string>>;
 
-type ToldEvent = Extract<DeliveryEvent, { type: keyof typeof TOLD }>;
+type ProgressEvent = Extract<DeliveryEvent, { type: keyof typeof PROGRESS }>;
 
-const toldIn = (recorded: RecordedEvent): ToldEvent | null =>
+const progressIn = (recorded: RecordedEvent): ProgressEvent | null =>
   // Own keys only: a type called "constructor" is not one of them.
-  Object.hasOwn(TOLD, recorded.type) && deliveryOf(recorded) !== null ? (recorded as unknown as ToldEvent) : null;
+  Object.hasOwn(PROGRESS, recorded.type) && deliveryOf(recorded) !== null ? eventOf<ProgressEvent>(recorded) : null;
 
-const replayOf = ({ data }: ToldEvent): string | null => {
+const replayOf = ({ data }: ProgressEvent): string | null => {
   if ("replay_id" in data) return data.replay_id ?? null;
   return "replay" in data ? (data.replay?.id ?? null) : null;
 };
 
 const idOf = (recorded: RecordedEvent): string | null => {
   if (recorded.stream.startsWith(REPLAY)) return recorded.stream.slice(REPLAY.length);
-  const event = toldIn(recorded);
+  const event = progressIn(recorded);
   return event === null ? null : replayOf(event);
 };
 
@@ -73,26 +72,25 @@ const started = ({ replay_id: _, up_to: _snapshot, log: _log, at, ...about }: St
   cancelled: null,
 });
 
-const counted = (document: ReplayDocument, event: ToldEvent): ReplayDocument => {
-  const told = TOLD[event.type];
+const counted = (document: ReplayDocument, event: ProgressEvent): ReplayDocument => {
+  const progress = PROGRESS[event.type];
   // The gates refused it again, so this replay had no effect.
-  if (told === "blocked") return { ...document, replayed: document.replayed + 1, failed: document.failed + 1 };
-  return { ...document, [told]: document[told] + 1 };
+  if (progress === "blocked") return { ...document, replayed: document.replayed + 1, failed: document.failed + 1 };
+  return { ...document, [progress]: document[progress] + 1 };
 };
 
 const evolve = (document: ReplayDocument | null, recorded: RecordedEvent): ReplayDocument | null => {
-  const event = toldIn(recorded);
+  const progress = progressIn(recorded);
   // A replay of a single event has no document.
-  if (event !== null) return document === null ? null : counted(document, event);
-  // The stream's category says which events are in it; a type that this build does not know falls through.
-  const of = recorded as unknown as ReplayEvent;
-  if (of.type === "ReplayStarted") return started(of.data);
+  if (progress !== null) return document === null ? null : counted(document, progress);
+  const event = eventOf<ReplayEvent>(recorded);
+  if (event.type === "ReplayStarted") return started(event.data);
   if (document === null) return null;
-  switch (of.type) {
+  switch (event.type) {
     case "ReplayProgressed":
-      return { ...document, skipped: of.data.skipped };
+      return { ...document, skipped: event.data.skipped };
     case "ReplayCancelled": {
-      const { by, reason, at } = of.data;
+      const { by, reason, at } = event.data;
       return { ...document, status: "cancelled", ended_at: at, cancelled: { by, reason } };
     }
     case "ReplayFinished":
@@ -101,7 +99,7 @@ const evolve = (document: ReplayDocument | null, recorded: RecordedEvent): Repla
         ...document,
         status: "done",
         skipped: Math.max(0, document.total - document.replayed),
-        ended_at: of.data.at,
+        ended_at: event.data.at,
       };
     default:
       return document;
@@ -126,10 +124,8 @@ export const replays: Projection = {
   apply(event, documents) {
     const id = idOf(event);
     if (id === null) return;
-    // The view's own documents come back as they were put.
-    const before = documents.get(id) as unknown as ReplayDocument | null;
+    const before = documentOf<ReplayDocument>(documents, id);
     const after = evolve(before, event);
-    // Plain JSON throughout; the compiler does not see that of a type with optional members.
-    if (after !== before) documents.put(id, after as unknown as Document);
+    if (after !== before) documents.put(id, after === null ? null : toDocument(after));
   },
 };

@@ -1,6 +1,6 @@
 import type { AccountEvent, SessionEvent } from "../domain/account/events.ts";
 import type { Commitment } from "../domain/personal/events.ts";
-import { perDocument } from "./projection.ts";
+import { eventOf, perDocument } from "./projection.ts";
 import { subjectOf } from "./streams.ts";
 
 export type SessionDocument = {
@@ -30,8 +30,7 @@ export const sessions = perDocument<SessionDocument>(
     return null;
   },
   (document, recorded) => {
-    // `idOf` lets only these through.
-    const event = recorded as unknown as SessionEvent | Ended;
+    const event = eventOf<SessionEvent | Ended>(recorded);
     switch (event.type) {
       case "SessionOpened": {
         const { account, member, epoch, expires_at, client, at } = event.data;

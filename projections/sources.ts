@@ -1,5 +1,5 @@
 import type { DedupeRule, HmacAuth, ProviderType, SourceEvent, SourceSettings } from "../domain/source/events.ts";
-import { perDocument } from "./projection.ts";
+import { eventOf, perDocument } from "./projection.ts";
 
 export type SourceDocument = SourceSettings & {
   readonly account: string;
@@ -21,8 +21,7 @@ export const sources = perDocument<SourceDocument>(
   },
   ({ type, data }) => (SHOWN.has(type) ? String(data.source_id) : null),
   (document, recorded) => {
-    // `idOf` lets only these three through.
-    const event = recorded as unknown as Shown;
+    const event = eventOf<Shown>(recorded);
     switch (event.type) {
       case "SourceRegistered": {
         const { account, type, name, policy_id, endpoint_id, status, auth, dedupe, at } = event.data;

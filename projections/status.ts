@@ -1,7 +1,7 @@
 import type { DeliveryEvent } from "../domain/delivery/events.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { type Histogram, NO_DURATIONS, withDuration } from "./histogram.ts";
-import type { Documents, Projection } from "./projection.ts";
+import { type Documents, documentOf, eventOf, type Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
 /** Counts of all accounts together in an hour or a day (UTC), without reference to any account. */
@@ -64,7 +64,7 @@ const isReleasedAgain = ({ type, data }: RecordedEvent): boolean =>
 const countedIn = (recorded: RecordedEvent): CountedEvent | null =>
   // Own keys only: an event type may be called "constructor".
   Object.hasOwn(COUNTED, recorded.type) && deliveryOf(recorded) !== null && !isReleasedAgain(recorded)
-    ? (recorded as unknown as CountedEvent)
+    ? eventOf<CountedEvent>(recorded)
     : null;
 
 const NOTHING: StatusCounts = { admitted: 0, blocked: 0, delivered: 0, failed: 0 };
@@ -79,10 +79,9 @@ const back = (at: string, ms: number): string => new Date(Date.parse(at) - ms).t
 const applyHour = (event: CountedEvent, documents: Documents): void => {
   const { at } = event.data;
   const id = hourId(at);
-  // The view's own documents come back as they were put.
-  const known = documents.get(id) as StatusHour | null;
-  if (known === null) documents.put(hourId(back(at, HOURS_KEPT * HOUR_MS)), null);
-  const hour = counted(known ?? { ...NOTHING, latency: NO_DURATIONS }, event);
+  const stored = documentOf<StatusHour>(documents, id);
+  if (stored === null) documents.put(hourId(back(at, HOURS_KEPT * HOUR_MS)), null);
+  const hour = counted(stored ?? { ...NOTHING, latency: NO_DURATIONS }, event);
   if (event.type === "EventDelivered") {
     const ms = Date.parse(at) - Date.parse(event.data.admitted_at);
     documents.put(id, { ...hour, latency: withDuration(hour.latency, ms) });
@@ -92,24 +91,22 @@ const applyHour = (event: CountedEvent, documents: Documents): void => {
 const applyDay = (event: CountedEvent, documents: Documents): void => {
   const { at } = event.data;
   const id = dayId(at);
-  const known = documents.get(id) as StatusCounts | null;
-  if (known === null) documents.put(dayId(back(at, DAYS_KEPT * DAY_MS)), null);
-  documents.put(id, counted(known ?? NOTHING, event));
+  const stored = documentOf<StatusCounts>(documents, id);
+  if (stored === null) documents.put(dayId(back(at, DAYS_KEPT * DAY_MS)), null);
+  documents.put(id, counted(stored ?? NOTHING, event));
 };
 
 const observedIn = (recorded: RecordedEvent): StatusObserved["data"] | null =>
   recorded.stream === STATUS_STREAM && recorded.type === "StatusObserved"
-    ? // The type of a recorded event says what its data are.
-      (recorded.data as unknown as StatusObserved["data"])
+    ? eventOf<StatusObserved>(recorded).data
     : null;
 
 const applyHealth = ({ status: found, at }: StatusObserved["data"], documents: Documents): void => {
   const id = healthId(at);
   const slot = slotOf(at);
-  // The view's own documents come back as they were put.
-  const known = documents.get(id) as StatusHealth | null;
-  if (known === null) documents.put(healthId(back(at, DAYS_KEPT * DAY_MS)), null);
-  const before = known ?? { operational: 0, degraded: 0, down: 0, first: slot, last: -1 };
+  const stored = documentOf<StatusHealth>(documents, id);
+  if (stored === null) documents.put(healthId(back(at, DAYS_KEPT * DAY_MS)), null);
+  const before = stored ?? { operational: 0, degraded: 0, down: 0, first: slot, last: -1 };
   // The first node's observation of a slot counts.
   if (slot <= before.last) return;
   documents.put(id, { ...before, [found]: before[found] + 1, last: slot });

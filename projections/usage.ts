@@ -1,6 +1,6 @@
 import type { DeliveryEvent } from "../domain/delivery/events.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
-import { perDocument } from "./projection.ts";
+import { eventOf, perDocument } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
 /**
@@ -31,7 +31,7 @@ const isFirst = ({ type, data }: RecordedEvent): boolean => type !== "EventRelea
 
 const countedIn = (recorded: RecordedEvent): Counted | null =>
   COUNTED.some((type) => type === recorded.type) && deliveryOf(recorded) !== null && isFirst(recorded)
-    ? (recorded as unknown as Counted)
+    ? eventOf<Counted>(recorded)
     : null;
 
 const countedAt = (event: Counted): string => (event.type === "EventReleased" ? event.data.held_at : event.data.at);
