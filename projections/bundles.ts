@@ -15,7 +15,7 @@ export type BundleStepDocument = {
   /** The name of the compensating action. */
   readonly compensation: string | null;
   readonly status: StepStatus;
-  /** The event and approval of a started step. */
+  /** The events of the step and of its undo, once started. */
   readonly event_id: string | null;
   readonly compensation_event_id: string | null;
   readonly started_at: string | null;
