@@ -4,13 +4,9 @@ import { ViewsUnavailable } from "../view-errors.ts";
 import { threadUrl, YOUNG_MB } from "./event-log-protocol.ts";
 import type { Answer, FromReader, Question, ReaderData, ReaderWorkerData, ToReader } from "./view-reader-protocol.ts";
 
-export type QueryThread = {
-  /** Throws `ViewsUnavailable` if too many questions wait, no answer comes in time, or the thread died. */
-  ask(question: Question): Promise<Answer>;
-  close(): Promise<void>;
-};
-
 export type QueryThreadLimits = { readonly pendingMax: number; readonly queryMs: number };
+
+export type QueryThreadOptions = ReaderData & QueryThreadLimits & { readonly onThread?: (worker: Worker) => void };
 
 /** Abandoned threads that are still inside a statement and use a processor. */
 const GIVEN_UP_MAX = 1;
@@ -27,151 +23,190 @@ type Call = {
   isAnswered: boolean;
 };
 
+const startWorker = (data: ReaderData): Thread => {
+  const isGivenUp = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const workerData: ReaderWorkerData = { ...data, isGivenUp };
+  const worker = new Worker(threadUrl("view-reader-worker"), {
+    workerData,
+    name: "view-reader",
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+  });
+  return { worker, isGivenUp };
+};
+
+const closed = (): ViewsUnavailable => new ViewsUnavailable("the views are closed");
+
+const ended = (worker: Worker): Promise<unknown> => {
+  worker.ref();
+  return once(worker, "exit");
+};
+
 /**
- * SQLite's synchronous API cannot interrupt a statement. A thread that is silent for a query's whole time is abandoned:
- * a new one gets the other questions, the old one ends after its statement. Terminating it would crash the process: the
- * driver returns from the statement into a dead thread.
+ * Asks a thread. SQLite's synchronous API cannot interrupt a statement. A thread that is silent for a query's whole time
+ * is abandoned: a new one gets the other questions, the old one ends after its statement. Terminating it would crash the
+ * process: the driver returns from the statement into a dead thread.
  */
-export const queryThread = async (
-  data: ReaderData,
-  { pendingMax, queryMs }: QueryThreadLimits,
-  onThread?: (worker: Worker) => void,
-): Promise<QueryThread> => {
-  const calls = new Map<number, Call>();
-  const alive = new Set<Worker>();
-  let thread: Thread | null = null;
-  let givenUp = 0;
-  let failures = 0;
-  let lastSign = 0;
-  let lastNumber = 0;
-  let isClosed = false;
+export class QueryThread {
+  readonly #data: ReaderData;
+  readonly #limits: QueryThreadLimits;
+  readonly #onThread: ((worker: Worker) => void) | undefined;
+  readonly #calls = new Map<number, Call>();
+  readonly #alive = new Set<Worker>();
+  #thread: Thread | null = null;
+  #givenUp = 0;
+  #failures = 0;
+  #lastSign = 0;
+  #lastNumber = 0;
+  #isClosed = false;
 
-  const settle = (number: number, error: Error | null, answer: Answer): void => {
-    const call = calls.get(number);
-    if (call === undefined) return;
-    calls.delete(number);
-    clearTimeout(call.timer);
-    if (error === null) call.resolve(answer);
-    else call.reject(error);
-  };
+  private constructor({ path, schemas, pendingMax, queryMs, onThread }: QueryThreadOptions) {
+    this.#data = { path, schemas };
+    this.#limits = { pendingMax, queryMs };
+    this.#onThread = onThread;
+  }
 
-  const send = (number: number, { question }: Call): void =>
-    thread?.worker.postMessage({ kind: "ask", number, question } satisfies ToReader);
+  /** Resolves when a thread has opened the file; rejects if it cannot. */
+  static async open(options: QueryThreadOptions): Promise<QueryThread> {
+    const queries = new QueryThread(options);
+    try {
+      await queries.#start();
+    } catch (error) {
+      queries.#isClosed = true;
+      throw error;
+    }
+    return queries;
+  }
 
-  const hear = (message: FromReader): void => {
-    lastSign = performance.now();
-    if (message.kind === "answer") settle(message.number, null, message.answer);
-    else if (message.kind === "failed") {
-      const error = message.isEngine ? new ViewsUnavailable(message.message) : new Error(message.message);
-      settle(message.number, error, null);
-    } else failures = 0;
-  };
+  /** Throws `ViewsUnavailable` when there are too many questions, no answer in time, or the thread died. */
+  ask(question: Question): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const { pendingMax, queryMs } = this.#limits;
+      if (this.#isClosed) return reject(closed());
+      if (this.#calls.size >= pendingMax)
+        return reject(new ViewsUnavailable(`${pendingMax} queries are waiting already`));
+      this.#lastNumber += 1;
+      const number = this.#lastNumber;
+      const call: Call = { question, resolve, reject, timer: this.#timer(number, queryMs), isAnswered: false };
+      this.#calls.set(number, call);
+      this.#send(number, call);
+    });
+  }
 
-  const lost = (cause: unknown): void => {
-    const error = new ViewsUnavailable("the thread that answers queries has ended", { cause });
-    for (const number of [...calls.keys()]) settle(number, error, null);
-    const delayMs = Math.min(RESTART_MAX_MS, RESTART_MIN_MS * 2 ** Math.min(failures, 20));
-    failures += 1;
-    setTimeout(() => start().catch(() => undefined), delayMs).unref();
-  };
+  /** Waits for running statements: ending the process during one would abort it. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#failAll(closed());
+    this.#thread?.worker.postMessage({ kind: "close" } satisfies ToReader);
+    await Promise.all([...this.#alive].map(ended));
+  }
 
-  const start = (): Promise<void> =>
-    new Promise((opened, failed) => {
-      if (isClosed) return failed(new ViewsUnavailable("the views are closed"));
-      const isGivenUp = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-      const workerData: ReaderWorkerData = { ...data, isGivenUp };
-      const worker = new Worker(threadUrl("view-reader-worker"), {
-        workerData,
-        name: "view-reader",
-        resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
-      });
-      alive.add(worker);
-      const started = { worker, isGivenUp };
-      thread = started;
-      lastSign = performance.now();
+  #start(): Promise<void> {
+    return new Promise((opened, failed) => {
+      if (this.#isClosed) return failed(closed());
+      const thread = startWorker(this.#data);
+      const { worker } = thread;
+      this.#alive.add(worker);
+      this.#thread = thread;
+      this.#lastSign = performance.now();
       let cause: unknown = new Error("the thread that answers queries has ended");
       worker.on("message", (message: FromReader) => {
         if (message.kind === "opened") {
           // From here on each caller's timer keeps the process alive.
-          if (!isClosed) worker.unref();
+          if (!this.#isClosed) worker.unref();
           opened();
         }
-        if (thread === started) hear(message);
+        if (this.#thread === thread) this.#hear(message);
       });
       worker.on("error", (error) => {
         cause = error;
       });
       worker.on("exit", () => {
-        alive.delete(worker);
         failed(cause);
-        if (thread === started) {
-          thread = null;
-          if (!isClosed) lost(cause);
-        } else {
-          givenUp -= 1;
-          if (thread === null && !isClosed) start().catch(() => undefined);
-        }
+        this.#onExit(thread, cause);
       });
-      onThread?.(worker);
-      for (const [number, call] of calls) send(number, call);
+      this.#onThread?.(worker);
+      for (const [number, call] of this.#calls) this.#send(number, call);
     });
+  }
 
-  const giveUp = (): void => {
-    for (const [number, { isAnswered }] of calls) if (isAnswered) calls.delete(number);
-    const old = thread;
-    if (old === null) return;
-    thread = null;
-    givenUp += 1;
-    Atomics.store(old.isGivenUp, 0, 1);
-    // The message makes the thread read the flag.
-    old.worker.ref();
-    old.worker.postMessage({ kind: "close" } satisfies ToReader);
-    if (givenUp <= GIVEN_UP_MAX) start().catch(() => undefined);
-  };
+  #restart(): void {
+    this.#start().catch(() => undefined);
+  }
+
+  #send(number: number, { question }: Call): void {
+    this.#thread?.worker.postMessage({ kind: "ask", number, question } satisfies ToReader);
+  }
+
+  #hear(message: FromReader): void {
+    this.#lastSign = performance.now();
+    switch (message.kind) {
+      case "opened":
+        this.#failures = 0;
+        return;
+      case "answer":
+        this.#settle(message.number, ({ resolve }) => resolve(message.answer));
+        return;
+      case "failed": {
+        const error = message.isEngine ? new ViewsUnavailable(message.message) : new Error(message.message);
+        this.#settle(message.number, ({ reject }) => reject(error));
+      }
+    }
+  }
+
+  #settle(number: number, settleCall: (call: Call) => void): void {
+    const call = this.#calls.get(number);
+    if (call === undefined) return;
+    this.#calls.delete(number);
+    clearTimeout(call.timer);
+    settleCall(call);
+  }
+
+  #failAll(error: Error): void {
+    for (const number of [...this.#calls.keys()]) this.#settle(number, ({ reject }) => reject(error));
+  }
+
+  #onExit(thread: Thread, cause: unknown): void {
+    this.#alive.delete(thread.worker);
+    if (this.#thread !== thread) {
+      this.#givenUp -= 1;
+      if (this.#thread === null && !this.#isClosed) this.#restart();
+      return;
+    }
+    this.#thread = null;
+    if (this.#isClosed) return;
+    this.#failAll(new ViewsUnavailable("the thread that answers queries has ended", { cause }));
+    const delayMs = Math.min(RESTART_MAX_MS, RESTART_MIN_MS * 2 ** Math.min(this.#failures, 20));
+    this.#failures += 1;
+    setTimeout(() => this.#restart(), delayMs).unref();
+  }
+
+  /** After a pause of this process, answers may have arrived unread; setImmediate lets them go first. */
+  #timer(number: number, ms: number): NodeJS.Timeout {
+    return setTimeout(() => setImmediate(() => this.#timeUp(number)), ms);
+  }
 
   /** The caller is answered when its time is over; only silence shows that the thread hangs. */
-  const timeUp = (number: number): void => {
-    const call = calls.get(number);
+  #timeUp(number: number): void {
+    const call = this.#calls.get(number);
     if (call === undefined) return;
+    const { queryMs } = this.#limits;
     if (!call.isAnswered) call.reject(new ViewsUnavailable(`no answer from the views within ${queryMs} ms`));
     call.isAnswered = true;
-    const silentMs = performance.now() - lastSign;
-    if (thread === null) calls.delete(number);
-    else if (silentMs >= queryMs) giveUp();
-    else call.timer = soon(number, queryMs - silentMs);
-  };
+    const silentMs = performance.now() - this.#lastSign;
+    if (this.#thread === null) this.#calls.delete(number);
+    else if (silentMs >= queryMs) this.#giveUp(this.#thread);
+    else call.timer = this.#timer(number, queryMs - silentMs);
+  }
 
-  // After a pause of this process, answers may have arrived unread; setImmediate lets them go first.
-  const soon = (number: number, ms: number): NodeJS.Timeout => setTimeout(() => setImmediate(() => timeUp(number)), ms);
-
-  const ask = (question: Question): Promise<Answer> =>
-    new Promise((resolve, reject) => {
-      if (isClosed) return reject(new ViewsUnavailable("the views are closed"));
-      if (calls.size >= pendingMax) return reject(new ViewsUnavailable(`${pendingMax} queries are waiting already`));
-      lastNumber += 1;
-      const call: Call = { question, resolve, reject, timer: soon(lastNumber, queryMs), isAnswered: false };
-      calls.set(lastNumber, call);
-      send(lastNumber, call);
-    });
-
-  const ended = (worker: Worker): Promise<unknown> => {
+  #giveUp({ worker, isGivenUp }: Thread): void {
+    for (const [number, { isAnswered }] of this.#calls) if (isAnswered) this.#calls.delete(number);
+    this.#thread = null;
+    this.#givenUp += 1;
+    Atomics.store(isGivenUp, 0, 1);
+    // The message makes the thread read the flag.
     worker.ref();
-    return once(worker, "exit");
-  };
-
-  /** Waits for running statements: ending the process during one would abort it. */
-  const close = async (): Promise<void> => {
-    if (isClosed) return;
-    isClosed = true;
-    for (const number of [...calls.keys()]) settle(number, new ViewsUnavailable("the views are closed"), null);
-    thread?.worker.postMessage({ kind: "close" } satisfies ToReader);
-    await Promise.all([...alive].map(ended));
-  };
-
-  const opening = start();
-  await opening.catch((error: unknown) => {
-    isClosed = true;
-    throw error;
-  });
-  return { ask, close };
-};
+    worker.postMessage({ kind: "close" } satisfies ToReader);
+    if (this.#givenUp <= GIVEN_UP_MAX) this.#restart();
+  }
+}

@@ -1,15 +1,10 @@
-import type { Worker } from "node:worker_threads";
-import type { ViewSchema, ViewStore } from "../../domain/ports/view-store.ts";
+import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { schemasByName } from "../view-schema.ts";
 import type { ViewQueries } from "./view-queries.ts";
-import { type QueryThreadLimits, queryThread } from "./view-reader-thread.ts";
+import { QueryThread, type QueryThreadLimits, type QueryThreadOptions } from "./view-reader-thread.ts";
 import { documentsOf, foundOf, parseDocument } from "./view-store.ts";
 
-export type SqliteViewReaderOptions = Partial<QueryThreadLimits> & {
-  readonly path: string;
-  readonly schemas: readonly ViewSchema[];
-  readonly onThread?: (worker: Worker) => void;
-};
+export type SqliteViewReaderOptions = Omit<QueryThreadOptions, keyof QueryThreadLimits> & Partial<QueryThreadLimits>;
 
 /** Each query takes about a millisecond, so answers to more would come too late. */
 const PENDING_MAX = 256;
@@ -21,9 +16,8 @@ const QUERY_MS = 2_000;
  * one too many, is `ViewsUnavailable`. Writing methods throw.
  */
 export const sqliteViewReader = async (options: SqliteViewReaderOptions): Promise<ViewStore> => {
-  const { path, schemas, pendingMax = PENDING_MAX, queryMs = QUERY_MS, onThread } = options;
-  schemasByName(schemas);
-  const thread = await queryThread({ path, schemas }, { pendingMax, queryMs }, onThread);
+  schemasByName(options.schemas);
+  const thread = await QueryThread.open({ pendingMax: PENDING_MAX, queryMs: QUERY_MS, ...options });
 
   const ask = <Method extends keyof ViewQueries>(method: Method, ...args: Parameters<ViewQueries[Method]>) =>
     // The thread runs this method with these arguments.
@@ -48,6 +42,6 @@ export const sqliteViewReader = async (options: SqliteViewReaderOptions): Promis
     drop: async () => {
       throw new Error("a drop of views that were opened for reading");
     },
-    close: thread.close,
+    close: () => thread.close(),
   };
 };
