@@ -4,7 +4,7 @@ import { type Reaction, reaction } from "../following/reaction.ts";
 import { causedEnvelope, type Envelope } from "../streams/envelope.ts";
 import type { Accounts } from "./accounts.ts";
 
-/** Finishes what a crash between two streams of an account has left; most of the time everything is done already. */
+/** Completes changes that span two streams of an account, in case a crash came between the two appends. */
 export const accountReactions = (accounts: Accounts, clock: Clock): readonly Reaction[] => {
   const envelopeOf = (cause: RecordedEvent): Envelope =>
     causedEnvelope(cause, {

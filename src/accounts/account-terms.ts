@@ -7,15 +7,14 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { accountStream } from "./accounts.ts";
 
-/** What an account may use at this moment, read from its own stream: a change holds on every node at once. */
+/** An account's plan, read from the account's stream, so that a change applies on every node at once. */
 export type AccountTerms = {
-  /** An account that this log does not have is as a new one. */
+  /** An unknown account has the free plan, as a new one would. */
   accountOf(id: string): Promise<{ readonly plan: Plan; readonly timeZone: string }>;
   planOf(id: string): Promise<Plan>;
-  /** IANA name. */
   timeZoneOf(id: string): Promise<string>;
   subscriptionOf(id: string): Promise<Subscription>;
-  /** None of what nobody can say what was promised for it: by a plan of a newer build, or an account that this log does not have. */
+  /** Empty if the account is unknown or a newer version wrote its plan: no erasure without a known retention. */
   retentionOf(id: string): Promise<readonly RetentionTerm[]>;
 };
 

@@ -24,57 +24,48 @@ export type AccountsDeps = {
   readonly personal: Pick<PersonalData, "keep" | "forget">;
   readonly passwords: Passwords;
   readonly hashes: Pick<CredentialHashes, "role" | "address">;
-  /** The plan of a new account; "free" unless configured. */
   readonly signupPlan: Plan["name"];
 };
 
 export const accountStream = (id: string): string => `account-${id}`;
-/** Of a normalised address. The address itself is in no stream's name. */
+/** Takes a normalised address; the stream's name has only a hash of it. */
 export const emailStream = (email: string, hashes: Pick<CredentialHashes, "address">): string =>
   `email-${derivedId("eml_", hashes.address(email))}`;
 
-/** Who asks, as the account's commands name them. */
 export const makerOf = ({ actor: { kind, id } }: Envelope): LinkMaker => ({
   kind: kind === "member" ? kind : "system",
   id,
 });
 
-/** A person who is known to be a member, with the account as it stands. */
 export type Belonging = { readonly account: OpenAccount; readonly member: { readonly id: string } & Member };
 
 export type Signup = {
-  /** Normalised, as everywhere here. */
+  /** Normalised; every address in this file is. */
   readonly email: string;
-  /** Normalised and strong enough. */
   readonly password: string;
   readonly name: string;
   readonly timeZone: string;
-  /** Where the request comes from. */
   readonly client: Client;
 };
 
-/** Of a link that is still open (`member-links.ts`): whom it is for. */
 export type LinkUse = {
   readonly account: string;
   readonly member: string;
   readonly email: string;
   readonly mac: string;
-  /** Normalised and strong enough. */
   readonly password: string;
   readonly client: Client;
 };
 
 type PasswordChange = {
   readonly member: string;
-  /** Both are normalised. */
   readonly current: string;
   readonly next: string;
-  /** The id of the session that goes on. */
   readonly keeps: string;
   readonly client: Client;
 };
 
-/** `position`: undefined when nothing had to be written. */
+/** `position` is undefined if nothing had to be written. */
 export type Joined = { readonly outcome: "joined"; readonly position: Position | undefined } & Belonging;
 type Removed = { readonly outcome: "removed"; readonly position: Position | undefined };
 type Changed = { readonly outcome: "changed"; readonly position: Position | undefined };
@@ -84,10 +75,9 @@ export const refused = <R>(rejection: R): Refused<R> => ({ outcome: "refused", r
 
 type JoinRejection = "email-taken" | "overloaded" | AccountRejection;
 
-/** What takes several streams. Each step is idempotent and the first one carries all that the rest needs, so that
- * whoever comes second, the caller or the process manager after a crash, finishes what was begun. */
+/** Commands over several streams. The first record has all that the others need, so a crash leaves nothing undone. */
 export type Accounts = {
-  /** `isFirst` is asked before anything is written: false makes the call a refusal, as of a link that was used. */
+  /** `isFirst` runs before anything is written; if it resolves to false, the call is refused with "link-gone". */
   signUp(
     signup: Signup,
     envelope: Envelope,
@@ -98,19 +88,17 @@ export type Accounts = {
     password: string,
     envelope: Envelope,
   ): Promise<Joined | Refused<"invalid-credentials" | "overloaded">>;
-  /** Whose member has this address; null if nobody has it. */
   memberOf(email: string): Promise<Concerned | null>;
-  /** An invited person becomes a member, under the address of the invitation. */
   accept(use: LinkUse, envelope: Envelope): Promise<Joined | Refused<JoinRejection>>;
-  /** Sets the password of the link's member, which ends all of their sessions. */
+  /** Ends all sessions of the member. */
   reset(use: LinkUse, envelope: Envelope): Promise<Joined | Refused<"overloaded" | AccountRejection>>;
-  /** Ends every session of the member but one. */
+  /** Ends all sessions of the member except `keeps`, which is a session's id. */
   changePassword(
     change: PasswordChange,
     envelope: Envelope,
   ): Promise<Changed | Refused<"invalid-credentials" | "overloaded" | AccountRejection>>;
   removeMember(member: string, envelope: Envelope): Promise<Removed | Refused<AccountRejection>>;
-  /** Makes the member that a claim is for, or releases the address when the account refuses. */
+  /** Adds the claim's member, or releases the address if the account refuses. */
   finishClaim(claim: Claim, envelope: Envelope): Promise<Joined | Refused<AccountRejection>>;
   releaseEmail(member: { account: string; id: string; email: string }, envelope: Envelope): Promise<void>;
 };
@@ -120,7 +108,7 @@ export const belongingTo = (state: OpenAccount, id: string): Belonging | null =>
   return member === undefined ? null : { account: state, member: { id, ...member } };
 };
 
-/** A member's password opens at this place alone: copied to another member it opens nothing. */
+/** The sealed hash is bound to the member: copied into another member's record, it does not open. */
 const passwordPlace = (account: string, member: string): SealedAt => ({
   account,
   stream: accountStream(account),
@@ -145,7 +133,7 @@ export const accounts = ({
 
   const releaseEmail: Accounts["releaseEmail"] = async ({ account, id, email }, cause) => {
     const command = { type: "ReleaseEmail", account, member: id, at: cause.at } as const;
-    // Named after the member, as below: the caller and the process manager mint the same events.
+    // The caller and the process manager use the same command id, so their events are the same.
     await aggregates.handle(emailClaim, streamOf(email), command, { ...cause, account, commandId: `release-${id}` });
   };
 
@@ -153,7 +141,7 @@ export const accounts = ({
     const { member, email, opens, password, client, at } = claim;
     const envelope = { ...cause, account: claim.account, commandId: `join-${member}` };
     const { state: address } = await aggregates.load(emailClaim, streamOf(email), 0);
-    // Released since, as the invitation was withdrawn: a member who comes in later could never log in, and would count as one.
+    // The address was released since: a member added now could never log in.
     if (address.phase === "free" || address.claim.member !== member) return refused("link-gone");
     const joined = await aggregates.handle(
       account,
@@ -172,7 +160,7 @@ export const accounts = ({
     return { outcome: "joined", position: joined.position, ...belonging };
   };
 
-  /** Claims the address, then joins. The slow hash is made only when the address looks free. */
+  /** The slow hash is made only if the address looks free. */
   const join = async (
     claim: Omit<Claim, "password" | "client">,
     { password, client: from }: Pick<LinkUse, "password" | "client">,
@@ -186,16 +174,16 @@ export const accounts = ({
     if (sealed === "overloaded") return refused(sealed);
     if (!(await isFirst())) return refused("link-gone");
 
-    // Named by the record of the member, and by that of the claim before it.
+    // The records of the claim and the member refer to this value.
     const client = await personal.keep(accountStream(claim.account), from, envelope);
     const command = { type: "ClaimEmail", ...claim, password: sealed, client } as const;
-    // Named after the call: of two people who use one link at once, the log must not take one's claim for the other's.
+    // If two people use one link at once, neither claim must pass for a repeat of the other.
     const commandId = `claim-${claim.member}-${envelope.commandId}`;
     const claimed = await aggregates.handle(emailClaim, stream, command, { ...envelope, commandId });
     const held = claimed.state;
-    // Each sealed value differs, so another one is another call's.
+    // No two sealed values are equal: another value is another call's.
     if (claimed.outcome === "rejected" || held.phase === "free" || held.claim.password !== sealed) {
-      // Of a claim that was released since there is a record: its value is erased when no member comes of it.
+      // The record of a released claim refers to the value, which then is erased with the claim.
       if (held.phase === "claimed") await personal.forget(client);
       return refused(claimed.outcome === "rejected" ? claimed.rejection : "link-gone");
     }
@@ -207,11 +195,11 @@ export const accounts = ({
     releaseEmail,
 
     async signUp({ email, password, name, timeZone, client }, call, isFirst = async () => true) {
-      // Random and not derived from the command: a signup has no credential, and nobody may choose another's ids.
+      // Random: ids derived from the command could be chosen by the caller, who has no credential.
       const id = randomId("acc_", randomness);
       const member = randomId("mem_", randomness);
       const envelope: Envelope = { ...call, account: id, actor: { kind: "member", id: member } };
-      // Granted here alone: whoever could rewrite a claim into one that opens an account would else be granted its owner's role.
+      // Granted only here: a claim that was rewritten in the log's file must not make an owner.
       const grant = hashes.role({ account: id, member, role: "owner" });
       const opens = { name, plan: signupPlan, time_zone: timeZone, grant };
       const claim = { account: id, member, email, opens, at: call.at };
@@ -226,17 +214,17 @@ export const accounts = ({
     async logIn(email, password, call) {
       const { state } = await aggregates.load(emailClaim, streamOf(email), 0);
       const claim = state.phase === "claimed" ? state.claim : null;
-      // An address that nobody has costs the same reads.
+      // An unknown address causes the same reads, so timing does not give it away.
       const owner = claim?.account ?? derivedId("acc_", email);
       const { state: there } = await aggregates.load(account, accountStream(owner), 0);
       const belonging = claim === null || there.phase !== "open" ? null : belongingTo(there, claim.member);
-      // Without a member, the process ended between the claim and the account, or the member was removed.
+      // Without a member, a crash came before the account's record, or the member was removed.
       const sealed = belonging?.member.password ?? claim?.password ?? null;
       const hash = sealed && claim && box.open(sealed, passwordPlace(claim.account, claim.member));
       const checked = await passwords.verify(hash, password);
       if (checked === "overloaded") return refused("overloaded");
       if (checked === "wrong" || claim === null) return refused("invalid-credentials");
-      // With the epoch from before the check: a session under a password that was changed meanwhile does not hold.
+      // The epoch is from before the check, so a concurrent password change ends the session.
       if (belonging !== null) return { outcome: "joined", position: undefined, ...belonging };
       const actor = { kind: "member", id: claim.member } as const;
       const finished = await finishClaim(claim, { ...call, account: claim.account, actor });
@@ -260,7 +248,6 @@ export const accounts = ({
         return refused(set.rejection);
       }
       const belonging = set.state.phase === "open" ? belongingTo(set.state, member) : null;
-      // Somebody has set another one since.
       if (belonging?.member.password !== sealed) return refused("link-gone");
       return { outcome: "joined", position: set.position, ...belonging };
     },

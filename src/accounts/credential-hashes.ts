@@ -1,6 +1,5 @@
 import { keyedHash } from "../../infra/crypto/keyed-hash.ts";
 
-/** Whom a session stands for: a member, in the epoch of the password that it was opened with, until then. */
 type SessionGrant = {
   readonly account: string;
   readonly member: string;
@@ -14,17 +13,14 @@ type RoleGrant = { readonly account: string; readonly member: string; readonly r
 
 type AgentKeyGrant = { readonly account: string; readonly agent: string };
 
-/**
- * What the log keeps of a credential: a hash under a key that is not in the log, over the token and all that the token gives.
- * So a record that was rewritten in the log's file gives nothing, and neither does one that was made there.
- */
+/** The log has keyed hashes over a token and its grant; their key is elsewhere, so forged records grant nothing. */
 export type CredentialHashes = {
   session(token: string, grant: SessionGrant): string;
   apiKey(key: string, grant: ApiKeyGrant): string;
   agentKey(key: string, grant: AgentKeyGrant): string;
-  /** Nothing is secret about a role: the hash shows that it was given here. */
+  /** A role is no secret; its hash proves that this service granted it. */
   role(grant: RoleGrant): string;
-  /** Of an e-mail address: a plain hash could be guessed. */
+  /** A plain hash of an e-mail address could be guessed. */
   address(email: string): string;
 };
 

@@ -23,17 +23,15 @@ type CredentialsDeps = {
 export const apiKeyStream = (id: string): string => `apikey-${id}`;
 export const agentStream = (id: string): string => `agent-${id}`;
 
-/** The streams in which the end of a principal's credential, or of its right to do something, is recorded. */
 export const credentialStreams = (principal: Principal): readonly string[] => {
   if (principal.kind === "agent") return [agentStream(principal.id)];
   const owner = accountStream(principal.account);
   return principal.kind === "member" ? [owner, principal.session] : [owner];
 };
 
-/** Session cookies, account keys and agent keys. Two cached streams say all: what was closed, revoked or removed on this node is
- * refused at once, on another within `STALENESS_MAX_MS`. */
+/** A revoked credential is refused at once on the node that revoked it, elsewhere within `STALENESS_MAX_MS`. */
 export const credentials = ({ aggregates, hashes, clock }: CredentialsDeps): Authenticate => {
-  /** Looked for a second time before it is refused: another node may have made it a moment ago. */
+  /** Reads past the cache before it refuses: another node may just have made the credential. */
   const ofAccount = async <T>(id: string, find: (open: OpenAccount) => T | undefined): Promise<T | undefined> => {
     for (const maxAgeMs of [STALENESS_MAX_MS, 0]) {
       const { state } = await aggregates.load(account, accountStream(id), maxAgeMs);
@@ -94,7 +92,7 @@ export const credentials = ({ aggregates, hashes, clock }: CredentialsDeps): Aut
   };
 };
 
-/** Whose a credential was that is refused. A key and a session are found by their hash, so whoever presents them had them. */
+/** Keys and sessions are found by their hash, so the caller of a refused one has the real token. */
 export const lapsedCredentials =
   ({ aggregates, clock }: Pick<CredentialsDeps, "aggregates" | "clock">) =>
   async ({ kind, token }: Presented): Promise<Lapsed | null> => {

@@ -27,7 +27,6 @@ type Made = {
   readonly position: Position | undefined;
 };
 
-/** Of a link that still opens something: whom it is for. */
 type Opened = {
   readonly account: string;
   readonly member: string;
@@ -35,21 +34,18 @@ type Opened = {
   readonly mac: string;
 };
 
-/**
- * One-time links that an owner makes for somebody else. Everything about them is decided in the account's stream: which are
- * open, who made them, and that each is used once. A repeated command makes a new link, as only an HMAC of the first is kept.
- */
+/** Decided in the account's stream. A repeated command makes a new link, as only an HMAC of the first is stored. */
 export type MemberLinks = {
-  /** `member`: the id that the person will have. */
+  /** `member` is the id that the invited person will have. */
   invite(
     person: { readonly member: string; readonly email: string; readonly role: Role },
     envelope: Envelope,
   ): Promise<Made | AccountRefusal>;
-  /** For a member of `envelope.account`; `lifetimeMs` is a day unless it is given. */
+  /** For a member of `envelope.account`; `lifetimeMs` is a day by default. */
   reset(member: string, envelope: Envelope, lifetimeMs?: number): Promise<Made | AccountRefusal>;
-  /** Null for a link that was never made, was used, withdrawn or replaced, or has expired. */
+  /** Null for a link that is unknown, used, withdrawn, replaced or expired. */
   opened(purpose: "invitation" | "reset", token: string, at: string): Promise<Opened | null>;
-  /** Whom a link names that opens nothing: its member, or its account if that has no such member. Null for no account. */
+  /** The member, or else the account, that a refused link names; null if there is no such account. */
   concerned(token: string): Promise<Concerned | null>;
 };
 
@@ -63,7 +59,7 @@ const ofInvitation = ({ account, member, expires_at }: Stands, { email, role }: 
 const ofReset = ({ account, member, expires_at }: Stands) => [account, member, expires_at];
 
 export const memberLinks = ({ aggregates, links, hashes, randomness }: MemberLinksDeps): MemberLinks => {
-  /** The names of a repeat's events must differ from the first one's, since its link does. */
+  /** A repeat makes another link, so its events need other ids. */
   const once = (envelope: Envelope): Envelope => ({ ...envelope, commandId: randomId("cmd_", randomness) });
 
   return {

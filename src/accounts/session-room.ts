@@ -12,27 +12,22 @@ export type SessionRoomDeps = {
   readonly slots: Pick<Slots, "holders" | "free">;
 };
 
-/** Each is a read. */
 const READS_AT_ONCE = 16;
 
-/** A session that holds a slot. `member`: null for one that holds a slot and has not been opened yet. */
+/** `member` is null for a slot whose session is not opened yet. */
 type Holder = { readonly id: string; readonly member: string | null; readonly isOver: boolean };
 
-/** The session that ends: the oldest one of the member with the most sessions, so that no member ends another's. */
+/** Chooses the oldest session of the member with the most sessions, so that no member ends another's. */
 const sessionToEnd = (open: readonly Holder[], newcomer: string): Holder | undefined => {
   const counts = new Map<string | null, number>([[newcomer, 1]]);
   for (const { member } of open) counts.set(member, (counts.get(member) ?? 0) + 1);
   const ofMember = open.filter(({ member }) => member !== null);
   const most = Math.max(...ofMember.map(({ member }) => counts.get(member) ?? 0));
   const candidates = ofMember.filter(({ member }) => counts.get(member) === most);
-  // The oldest come first.
   return candidates.find(({ member }) => member === newcomer) ?? candidates[0];
 };
 
-/**
- * Makes room for a further session of an account that has as many as its plan includes: gives back the slots of sessions
- * that are over, or ends one if there are none.
- */
+/** Makes room at the plan's limit: frees the slots of sessions that are over or, without any, ends a session. */
 export const sessionRoom = ({ aggregates, slots }: SessionRoomDeps) => {
   const end = async (of: string, id: string, envelope: Envelope): Promise<void> => {
     const stream = streamOfSession(id);

@@ -12,27 +12,24 @@ import type { Aggregates } from "../streams/aggregates.ts";
 import type { Envelope } from "../streams/envelope.ts";
 import type { CredentialHashes } from "./credential-hashes.ts";
 
-/** Two weeks from the login, however busy: a stolen cookie does not live for ever. */
+/** Counted from the login, however active the session is, so a stolen cookie expires. */
 export const SESSION_LIFETIME_S = 14 * 24 * 60 * 60;
 const TOKEN_BYTES = 32;
-/** 32 bytes in base64url. */
 const TOKEN = /^[\w-]{43}$/;
 
 const STREAM_PREFIX = "session-";
 const ID = /^ses_[a-z2-7]{32}$/;
 
-/** `ses_…`: names a session and opens nothing. */
+/** `ses_…`: identifies a session and grants nothing. */
 export const sessionIdOf = (stream: string): string => stream.slice(STREAM_PREFIX.length);
 
-/** Null for what is no id of a session. */
 export const streamOfSession = (id: string): string | null => (ID.test(id) ? `${STREAM_PREFIX}${id}` : null);
 
-/** The stream of a token, or null for what no login ever gave out. Only hashes of the token are in the log. */
+/** Null for a malformed token. The log has only hashes of tokens. */
 export const sessionStream = (token: string): string | null =>
   TOKEN.test(token) ? `${STREAM_PREFIX}${derivedId("ses_", token)}` : null;
 
-/** `Secure` cookies are also kept and sent on http://localhost by the current browsers, so that the embedded default
- * needs no certificate; `Lax` lets a link from a mail open the console logged in, and unsafe calls are checked apart. */
+/** Browsers accept `Secure` on http://localhost. `Lax` lets a link in a mail open the console logged in. */
 const ATTRIBUTES = "Path=/; Secure; HttpOnly; SameSite=Lax";
 
 export const sessionCookie = (token: string): string =>
@@ -42,13 +39,13 @@ export const clearedSessionCookie = `${SESSION_COOKIE}=; ${ATTRIBUTES}; Max-Age=
 
 type OpenedSession = { readonly token: string; readonly position: Position };
 
-/** `epoch`: the member's when the password was checked. */
+/** `epoch` is the member's when the password was checked. */
 type SessionOf = { readonly account: string; readonly member: string; readonly epoch: number };
 
 export type Sessions = {
-  /** Always a new token: one that was planted before the login is worth nothing after it. */
+  /** Always makes a new token, so a token planted before the login is worthless after it. */
   open(of: SessionOf, client: Client, envelope: Envelope): Promise<OpenedSession>;
-  /** Closed on every node. Closing twice is closing once. Undefined when there was no such session. */
+  /** Idempotent. Undefined if there is no such session. */
   close(stream: string, envelope: Envelope): Promise<Position | undefined>;
 };
 
@@ -59,11 +56,10 @@ type SessionsDeps = {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly slots: Pick<Slots, "register">;
-  /** Makes room where the account has as many sessions as it may have. */
   readonly makeRoom: (account: string, member: string, envelope: Envelope) => Promise<void>;
 };
 
-/** Each try means that others have opened sessions in the room that was made. */
+/** Each further try means that others took the room that was just made. */
 const TRIES_MAX = 16;
 
 export const sessions = (deps: SessionsDeps): Sessions => {
@@ -78,15 +74,15 @@ export const sessions = (deps: SessionsDeps): Sessions => {
       const client = await personal.keep(stream, from, envelope);
       const mac = hashes.session(token, grant);
       const command = { type: "OpenSession", ...grant, mac, client, at: envelope.at } as const;
-      // Named after the session and not after the request, which may append to other streams as well.
+      // The request may append to other streams under its own command id.
       const named = { ...envelope, account: of.account, commandId: `open-${id}` };
       for (let tries = 0; tries < TRIES_MAX; tries += 1) {
         const opened = await slots.register({ kind: "sessions", id, decider: session, command, envelope: named });
         if (opened.outcome === "accepted") return { token, position: opened.position };
-        if (opened.outcome !== "full") throw new Error("a random session token was there before");
+        if (opened.outcome !== "full") throw new Error("a random session token exists already");
         await makeRoom(of.account, of.member, named);
       }
-      throw new LogUnavailable(`too many sessions of ${of.account} are opened at once`);
+      throw new LogUnavailable(`too many sessions of ${of.account} are being opened at once`);
     },
 
     async close(stream, envelope) {

@@ -7,9 +7,9 @@ import type { Aggregates } from "../streams/aggregates.ts";
 import { type Envelope, systemEnvelope } from "../streams/envelope.ts";
 import { isStartToken, LINK_LIFETIME_MS, type Links } from "./links.ts";
 
-/** Of the installation and not of an account: there is none yet. */
+/** Belongs to the installation, as there is no account yet. */
 const STREAM = "start-links";
-/** Nearly the first record of a log that has one. */
+/** One of a log's first records, so it is found at once. */
 const ACCOUNT_OPENED = "AccountOpened";
 
 export type StartLinksDeps = {
@@ -20,13 +20,13 @@ export type StartLinksDeps = {
   readonly randomness: Randomness;
 };
 
-/** The one-time links by which the first account is made where sign-up is closed. */
+/** One-time links that create the first account of an installation with closed sign-up. */
 export type StartLinks = {
-  /** The token of a new link; null where there is an account already. */
+  /** Null if an account exists. */
   make(): Promise<string | null>;
-  /** Null for a link that opens nothing, because it never did, was used or has expired, or there is an account. */
+  /** Null for a link that is unknown, used or expired, or if an account exists. */
   opened(token: string, at: string): Promise<StartLink | null>;
-  /** False when another caller was first. */
+  /** False if another caller used it first. */
   use(link: StartLink, by: { readonly account: string; readonly member: string }, envelope: Envelope): Promise<boolean>;
 };
 

@@ -5,15 +5,14 @@ import { agentStream } from "./credentials.ts";
 
 const suspensionReason = (reason: string): string => `The agent was suspended: ${reason}`;
 
-/** For who reacts to a suspension: a state from before it, however young, would say that nothing has happened. */
+/** Reads without the cache: a state from just before a suspension would let its reaction find nothing to do. */
 export const asOfNow = (aggregates: Pick<Aggregates, "load">): Pick<Aggregates, "load"> => ({
   load: (decider, stream) => aggregates.load(decider, stream, 0),
 });
 
 /**
- * Why nothing of an agent's request is sent any more, although it was admitted; null when it may be. An agent that was
- * suspended and is active again acts anew: what it had asked for before stays undone. What takes back a bundle's step is
- * sent whatever became of the agent.
+ * Why an agent's admitted requests are not sent; null if they are. Requests from before a suspension stay unsent after
+ * it, and the undo of a bundle's step is always sent.
  */
 export const stoppedBecause = async (
   aggregates: Pick<Aggregates, "load">,

@@ -234,7 +234,7 @@ test("data whose key is gone, a key that others can read and a key that is none 
   writeFileSync(join(data, "key"), "short", { mode: 0o600 });
   await refuses({}, /^The key file \S+ must be 32 bytes in base64/, data);
   writeFileSync(join(dir, "key"), `${Buffer.alloc(32).toString("base64")}\n`, { mode: 0o644 });
-  await refuses({}, /^The key file \S+ has mode 644, others can reach it: run "chmod 600/);
+  await refuses({}, /^The key file \S+ has mode 644, others can read it: run "chmod 600/);
   const program = await startProgram({}, join(dir, "whole"));
   await program.stop();
   removeFolder(join(program.dir, "key"));

@@ -63,7 +63,7 @@ const inBrowser = (binary: string): void => {
     await until("it is said", () => page.evaluate<boolean>("document.getElementById('sign-problem').innerText !== ''"));
     await page.fill("Password", WHO.password, "#sign-up");
     await page.click("Create it");
-    await page.shows("No event has come yet.");
+    await page.shows("No events yet.");
     await page.hides("First steps");
     client = await logIn(program.url, WHO);
     scene = await consoleScene(program.url, client);
@@ -91,20 +91,20 @@ const inBrowser = (binary: string): void => {
     await page.click("More filters");
     await page.fill("Endpoint", "end_of_nobody");
     await page.click("Search");
-    await page.shows("No event is like that.");
+    await page.shows("No events match.");
   });
 
   test("a failed event shows why, its timeline, attempts, headers, answer and verdict, its payload and what repeats it", async () => {
     await at(`#/events/${scene.events.failed}`, "http-4xx: The receiver answered 422");
-    await page.click("Headers it was sent with");
-    await page.click("Headers of the answer");
-    await page.click("Headers it came with");
+    await page.click("Request headers");
+    await page.click("Response headers");
+    await page.click("Received headers");
     for (const text of ["received", "number 1, failed", "webhook-signature", "[redacted]", "keep-alive", "first byte"])
       await page.shows(text);
     for (const text of ["1 of 1 rules passed", "x-delivery-id", `shop ${HOSTILE}`]) await page.shows(text);
     await page.click("Show");
     await page.shows(`"note": "${HOSTILE}"`);
-    await page.click("Repeat it at home with curl");
+    await page.click("Repeat with curl");
     await page.shows("curl --globoff --include --request POST");
   });
 
@@ -112,7 +112,7 @@ const inBrowser = (binary: string): void => {
     await at(`#/events/${scene.events.failed}`, "number 1, failed");
     await page.fill("Why (optional)", `mended ${HOSTILE}`);
     await page.click("Replay");
-    await page.shows("It is being replayed.");
+    await page.shows("The event is being replayed.");
     await page.shows("number 2, failed");
     await page.shows(`mended ${HOSTILE}`);
     // It has to fit a phone as well.
@@ -138,7 +138,7 @@ const inBrowser = (binary: string): void => {
     await page.shows("Your approval is recorded.");
     await page.shows(WHO.email);
     await scene.eventIs(scene.events.held, "delivered");
-    await at("#/approvals", "Nothing waits for people.");
+    await at("#/approvals", "No pending approvals.");
   });
 
   test("bundles show their steps and undos; what is left to people is resolved by them", async () => {
@@ -151,8 +151,8 @@ const inBrowser = (binary: string): void => {
     await page.shows("the undo of step 0");
     await at(`#/bundles/${scene.bundles.incomplete}`, "Its compensation order.cancel did not succeed.");
     await page.fill("How it was undone", HOSTILE);
-    await page.click("It is taken back");
-    await page.shows("taken back by hand");
+    await page.click("Mark as undone");
+    await page.shows("undone by hand");
     assert.is(await status(`/v1/bundles/${scene.bundles.incomplete}`), "rolled_back");
   });
 
@@ -165,12 +165,12 @@ const inBrowser = (binary: string): void => {
     scene.shop.target.answer((_, response) => response.end());
     await at(`#/replays?source_id=${scene.source.id}`, "Replay many");
     await page.fill("Why", `mended ${HOSTILE}`);
-    await page.fill("Events a second", "100");
+    await page.fill("Events per second", "100");
     await page.click("Plan it");
     await page.shows("Takes about");
     assert.is(await page.evaluate("document.querySelector('[name=rate_per_second]').value"), "100");
     await page.click("Replay 3 events");
-    await page.shows("The replay has begun.");
+    await page.shows("The replay started.");
     await page.shows("3 of 3");
     for (const id of ids) await scene.eventIs(id, "delivered");
     await refreshed("done");
@@ -190,7 +190,7 @@ const inBrowser = (binary: string): void => {
     await page.click("Test");
     await page.shows("succeeded");
     await page.click("Enable");
-    await page.shows("It is enabled");
+    await page.shows("The endpoint is enabled");
     await page.hides("until somebody enables it.");
   });
 
@@ -203,12 +203,12 @@ const inBrowser = (binary: string): void => {
   test("an agent is suspended by one click, or by one key, and may act again", async () => {
     await at("#/agents", `helper ${HOSTILE}`);
     await page.click("Suspend");
-    await page.shows("It is suspended");
+    await page.shows("The agent is suspended");
     await page.shows("Resume");
     assert.is(await status(`/v1/agents/${scene.agent.id}`), "suspended");
     await page.evaluate("document.querySelector('#content button').focus()");
     await page.key("Enter");
-    await page.shows("It may act again.");
+    await page.shows("The agent is active again.");
     assert.is(await status(`/v1/agents/${scene.agent.id}`), "active");
     // What was pressed is gone: the keyboard goes on in the page, not from its top.
     await until("it has the focus", () => page.evaluate<boolean>("document.activeElement.id === 'content'"));
@@ -223,15 +223,15 @@ const inBrowser = (binary: string): void => {
       [`#/events/${events.failed}`, events.failed],
       [`#/events/${events.blocked}`, events.blocked],
       ["#/approvals?status=consumed", "of 1"],
-      [`#/approvals/${await list("/v1/approvals?status=consumed")}`, "What would be done"],
+      [`#/approvals/${await list("/v1/approvals?status=consumed")}`, "Requested action"],
       ["#/bundles", bundles.committed],
-      [`#/bundles/${bundles.incomplete}`, "taken back by hand"],
+      [`#/bundles/${bundles.incomplete}`, "undone by hand"],
       ["#/agents", agent.id],
       [`#/agents/${agent.id}`, "Its requests"],
       ["#/endpoints", "Success, 1 h"],
-      [`#/endpoints/${endpointId}`, "Half of the answers within"],
+      [`#/endpoints/${endpointId}`, "Median response time"],
       ["#/sources", source.id],
-      [`#/sources/${source.id}`, "Refused for their signature"],
+      [`#/sources/${source.id}`, "Refused signatures"],
       ["#/replays", "Replay many"],
       [`#/replays/${await list("/v1/replays")}`, "Begun by"],
     ];

@@ -51,9 +51,9 @@ test("somebody signs up in it, and finds it again with the same cookie until the
     email: `console-${process.pid}@example.com`,
     password: "correct horse battery",
   });
-  await page.shows("No event has come yet.");
+  await page.shows("No events yet.");
   const again = await opened(jar);
-  await again.shows("No event has come yet.");
+  await again.shows("No events yet.");
   await again.byId("log-out").fire("click");
   await again.shows("First steps");
   assert.ok((await opened(jar)).text().includes("First steps"));
@@ -77,7 +77,7 @@ test("an event is found by what it is, with its answer, its gaps and what repeat
       await page.go(`#/events/${admitted.event_id}`);
       return page.text().includes("number 1, succeeded");
     });
-    for (const text of ["delivery-1", "first byte", "webhook-id", "No gate was asked."])
+    for (const text of ["delivery-1", "first byte", "webhook-id", "No gate was evaluated."])
       assert.ok(page.text().includes(text), text);
     await page.find("button", "Show").fire("click");
     await page.shows('"type": "<b>order</b>"');
@@ -88,7 +88,7 @@ test("an event is found by what it is, with its answer, its gaps and what repeat
       return page.text().includes("a signature with another secret");
     });
     await page.go(`#/endpoints/${endpoint.id}`);
-    await page.shows("Half of the answers within");
+    await page.shows("Median response time");
     await page.find("button", "Test").fire("click");
     await page.shows("succeeded");
   } finally {
@@ -105,10 +105,10 @@ test("an agent is suspended by one click, and may act again by one more", async 
     return page.text().includes("refund.*");
   });
   await page.find("button", "Suspend").fire("click");
-  await page.shows("It is suspended");
+  await page.shows("The agent is suspended");
   assert.is((await client.call("GET", `/v1/agents/${agent.id}`)).body.status, "suspended");
   await page.find("button", "Resume").fire("click");
-  await page.shows("It may act again.");
+  await page.shows("The agent is active again.");
   assert.is((await client.call("GET", `/v1/agents/${agent.id}`)).body.status, "active");
 });
 

@@ -30,7 +30,7 @@ const inBrowser = (binary: string): void => {
       await page.fill("E-mail", "ana@shop.example");
       await page.fill("Name of the account", "Shop");
       await page.fill("Password", PASSWORD);
-      await page.click("Make the account");
+      await page.click("Create the account");
       await page.shows("ana@shop.example · Shop");
       const cookies = await page.evaluate<string>("document.cookie");
       assert.is(cookies, "", "no script can read the session");

@@ -121,7 +121,7 @@ test("a form of a page that is old changes nothing, and shows the page as it is 
   // The other tab, and the button behind "back".
   const old = await go.send(scale);
   assert.is(old.status, 409);
-  assert.match(old.html, "This page was old, and nothing was changed: here it is as it is now.");
+  assert.match(old.html, "This page was outdated, and nothing was changed. It now shows the current plan.");
   assert.is((await go.send(free)).status, 200, "sent twice it is one wish, which was done");
   assert.equal([await world.plan(), (await world.subscriptionOf()).scheduled], ["core", null]);
   assert.equal(await world.typesOf(), before);

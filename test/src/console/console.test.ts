@@ -105,7 +105,7 @@ test("each page shows what the API answers, and its links lead to pages that the
   for (const place of PLACES) {
     await page.go(place);
     await isAt(page, place);
-    assert.not(page.text().includes("That did not work"), `${place}: ${page.text()}`);
+    assert.not(page.text().includes("Something went wrong"), `${place}: ${page.text()}`);
     for (const link of within(page.byId("content")).filter(({ tagName }) => tagName === "A")) {
       const href = link.attributes.get("href") ?? "";
       assert.ok(/^\/v1\//.test(href) || Object.hasOwn(PAGES, href.replace(/^#\//, "").split(/[/?]/)[0] ?? ""), href);
@@ -195,7 +195,7 @@ test("an event says why it failed, how long each stage took, and what was sent a
   await page.find("button", "curl").fire("click");
   await shows(page, "curl --include");
   await page.fill(page.find("form", "Replay"), { reason: "mended" });
-  await shows(page, "It is being replayed.");
+  await shows(page, "The event is being replayed.");
   assert.equal(lastOf(sent, "POST /v1/events/evt_1/replay")?.body, { reason: "mended" });
   // The read behind it waits for what it changed.
   assert.match(lastOf(sent, "GET /v1/events/evt_1")?.query ?? "", /^\?after=\d{16}$/);
@@ -205,7 +205,7 @@ test("after the log was moved, which makes the position of an earlier change inv
   const { page, sent, answers } = await opened({}, "#/events/evt_1");
   await shows(page, "payment.failed");
   await page.fill(page.find("form", "Replay"), { reason: "mended" });
-  await shows(page, "It is being replayed.");
+  await shows(page, "The event is being replayed.");
   const refusal = Response.json({ code: "invalid-request", detail: "The log was moved." }, { status: 400 });
   const agents = answers["GET /v1/agents"];
   answers["GET /v1/agents"] = (query: string) => (query.includes("after=") ? refusal.clone() : Response.json(agents));
@@ -250,14 +250,14 @@ test("an agent is suspended by one click, an endpoint tested and enabled by one 
   const { page, sent } = await opened({}, "#/agents");
   await shows(page, "refund.*");
   await page.find("button", "Suspend").fire("click");
-  await shows(page, "It is suspended");
+  await shows(page, "The agent is suspended");
   assert.equal(lastOf(sent, "POST /v1/agents/agt_1/suspend")?.body, { reason: "Suspended in the console." });
   await page.go("#/endpoints/end_1");
   await shows(page, "https://till.example/hook");
   await page.find("button", "Test").fire("click");
   await shows(page, "timeout: no answer");
   await page.find("button", "Enable").fire("click");
-  await shows(page, "It is enabled");
+  await shows(page, "The endpoint is enabled");
   assert.ok(sent.some(({ call }) => call === "POST /v1/endpoints/end_1/enable"));
 });
 
@@ -273,7 +273,7 @@ test("a replay of many is planned first, and what was planned is what is begun",
   await until("it is gone to", () => page.browser.location.hash === "#/replays/rpl_1");
   assert.equal(lastOf(sent, "POST /v1/replays")?.body, planned);
   await page.go(page.browser.location.hash);
-  await shows(page, "The replay has begun.");
+  await shows(page, "The replay started.");
   await page.find("button", "Cancel").fire("click");
   await wasSent(sent, "POST /v1/replays/rpl_1/cancel");
 });
@@ -337,7 +337,7 @@ test("who may only look finds no button that changes anything", async () => {
     await isAt(page, place);
     for (const button of within(page.byId("content")).filter(({ tagName }) => tagName === "BUTTON"))
       assert.ok(
-        ["Search", "Clear", "Show", "Repeat it at home with curl"].includes(textOf(button)),
+        ["Search", "Clear", "Show", "Repeat with curl"].includes(textOf(button)),
         `${place}: ${textOf(button)}`,
       );
   }
@@ -345,7 +345,7 @@ test("who may only look finds no button that changes anything", async () => {
 
 test("a place that there is not, and an id that there is not, are said", async () => {
   const { page } = await opened({}, "#/__proto__/x");
-  await shows(page, "There is no such page in the console.");
+  await shows(page, "The console has no page at this address.");
   await page.go("#/events/evt_%E0%A4%A");
   await shows(page, "There is nothing.");
 });
