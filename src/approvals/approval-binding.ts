@@ -14,7 +14,7 @@ export type BindingDeps = {
   readonly clock: Clock;
 };
 
-/** A request with what an approval of it is bound to at this moment, and the digest that people approve. */
+/** `request` with its current bindings, and the digest that people approve. */
 export type BoundRequest<Q> = { readonly request: Q; readonly digest: string };
 
 export type ApprovalBinding = {
@@ -25,8 +25,8 @@ export type ApprovalBinding = {
 type Asked = { readonly name: string; readonly version: number } | undefined;
 
 /**
- * Looks up what decides what would be sent for a request that people have to approve: the target of its endpoint, and the
- * version of its action that is in force. Both are read from their streams, as another node may have changed them just now.
+ * Looks up the endpoint's target and the action's version in force, from their streams, as another node may have
+ * changed them just now.
  */
 export const approvalBinding = ({ aggregates, clock }: BindingDeps): ApprovalBinding => {
   /** An endpoint is marked once: nodes that do so at the same time append the same record. */
@@ -38,7 +38,7 @@ export const approvalBinding = ({ aggregates, clock }: BindingDeps): ApprovalBin
       at: new Date(clock.now()).toISOString(),
     });
 
-  /** Null where the endpoint was deleted. Marks it before anybody is asked, so that no key changes a secret header afterwards. */
+  /** Null if the endpoint is deleted. Marks it first, so that afterwards no key can change a secret header. */
   const targetNow = async (account: string, endpointId: string): Promise<Target | null> => {
     const stream = `endpoint-${endpointId}`;
     const { state } = await aggregates.load(endpointDecider, stream, 0);

@@ -12,13 +12,11 @@ import { approvalStream } from "./approvals.ts";
 
 export type ApprovalExpiry = {
   start(): void;
-  /** Finishes the approval in hand. */
   stop(): Promise<void>;
-  /** Ends what is due now; how many approvals that were. */
+  /** Resolves with the number of expired approvals. */
   look(): Promise<number>;
-  /** How many approvals it has in memory. */
   pending(): number;
-  /** For the process manager: they keep the list of pending approvals that this loop has in memory. */
+  /** These keep the list in memory up to date. */
   readonly reactions: readonly Reaction[];
 };
 
@@ -30,11 +28,10 @@ export type ApprovalExpiryDeps = {
   readonly onError: (error: unknown) => void;
 };
 
-/** An approval is over at its time whether or not this loop has looked: it only writes down what is so already. */
+/** An approval ends at its time in any case; this loop only records it. */
 const LOOK_MS = 1_000;
-/** Held in memory at once, from the view or from the log. */
 const PAGE = 200;
-/** Pending approvals kept in memory, at some hundred bytes each. Those beyond are found in the view alone. */
+/** Some hundred bytes each. Further pending approvals are found in the view only. */
 const PENDING_MAX = 50_000;
 
 const VIEW = approvals.schema.name;
@@ -57,17 +54,14 @@ const pendingIn = ({ document: { account, expires_at } }: Found): Pending => ({
 });
 
 /**
- * The timer of approvals: what is pending and past its time ends. Every node has this loop, and may know of approvals that
- * were decided meanwhile: the approval's own stream decides, and the same command again is the same.
- *
- * Pending approvals are listed in the view, which lists few of them while it is rebuilt. So they are also kept in memory: a
- * start takes them from the view, and from the records that the view has not folded yet; from then on the process manager
- * passes on what it reads.
+ * Expires pending approvals at their time. Every node runs this loop; the approval's stream decides, so a repeat
+ * changes nothing.
+ * A view that is being rebuilt lists few of them, so they are also kept in memory: loaded at the start from the view
+ * and from the records that it has not folded, then updated by the process manager.
  */
 export const approvalExpiry = ({ log, views, aggregates, clock, onError }: ApprovalExpiryDeps): ApprovalExpiry => {
   const pending = new Map<string, Pending>();
   let isLoaded = false;
-  /** The load under way; null for none. */
   let loading: Promise<void> | null = null;
 
   const now = (): string => new Date(clock.now()).toISOString();
@@ -83,13 +77,13 @@ export const approvalExpiry = ({ log, views, aggregates, clock, onError }: Appro
     } else pending.delete(String(event.data.approval_id));
   };
 
-  /** The position up to which the view has folded this log; null for nothing of it. */
+  /** Null if the view has folded nothing of this log. */
   const foldedUpTo = async (): Promise<Position | null> => {
     const [origin, position] = await Promise.all([views.origin(VIEW), views.position(VIEW)]);
     return origin?.log === (await log.identity()) ? position : null;
   };
 
-  /** All that the view lists under the condition, by the time at which they end. */
+  /** Pending approvals that end by `until` (null: all), in the order of their ends. */
   async function* listed(until: string | null): AsyncGenerator<Found> {
     const where = [PENDING, ...(until === null ? [] : [{ field: "expires_at", is: "<=", value: until } as const])];
     let last: Found | undefined;
@@ -113,7 +107,7 @@ export const approvalExpiry = ({ log, views, aggregates, clock, onError }: Appro
       for (const event of events) await hear(event);
       if (upTo === null) break;
       from = upTo;
-      // A log that is read in this thread lets others have their turn.
+      // The embedded log is read on this thread: requests get their turn between pages.
       await new Promise((resolve) => setImmediate(resolve));
     }
     isLoaded = true;
@@ -141,7 +135,7 @@ export const approvalExpiry = ({ log, views, aggregates, clock, onError }: Appro
     return expired;
   };
 
-  /** A load may take long: what is known is ended meanwhile. */
+  /** A load may take long, so known approvals are expired meanwhile. */
   const loadAndLook = async (): Promise<void> => {
     if (!isLoaded) {
       loading ??= load()

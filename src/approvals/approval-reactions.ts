@@ -19,14 +19,13 @@ export type ApprovalReactionsDeps = {
   readonly log: EventLog;
   readonly aggregates: Aggregates;
   readonly clock: Clock;
-  /** Takes the deliveries that were released. */
   readonly deliver: {
     offer(job: { readonly eventId: string; readonly account: string; readonly endpointId: string }): void;
   };
 };
 
 const EXPIRED = "Nobody decided in time.";
-const DELIVERED = "An attempt of before it was held again has reached its receiver.";
+const DELIVERED = "An attempt from before the request was held again has reached its receiver.";
 
 const OUTCOME = {
   ApprovalRejected: "rejected",
@@ -42,7 +41,7 @@ type EndHold = {
   readonly at: string;
 };
 
-/** Tells each subject of the kind that its approval was rejected, has expired or was cancelled. */
+/** Ends the holds of one kind of subject when their approvals end without a grant. */
 export const holdEnds = (
   kind: "event" | "bundle",
   clock: Clock,
@@ -58,10 +57,7 @@ export const holdEnds = (
     }),
   );
 
-/**
- * What follows from a hold for its approval, and from an approval for what it holds. The same again is done already: what
- * was decided in the one stream cannot be undone in the other, only be late there.
- */
+/** Requests approvals for holds, and ends or releases holds by their approvals. Every command is idempotent. */
 export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalReactionsDeps): readonly Reaction[] => {
   const now = (): string => new Date(clock.now()).toISOString();
 
@@ -75,7 +71,7 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
     await aggregates.handle(approval, approvalStream(approvalId), command, envelopeOf(cause));
   };
 
-  /** A refusal is the state of the delivery: it is released or ended already. */
+  /** A refusal means that the delivery was released or ended already. */
   const tell = async (cause: RecordedEvent, eventId: string, command: DeliveryCommand): Promise<Delivery> => {
     const stream = `delivery-${eventId}`;
     return (await runCommand(log, { decider: delivery, stream, command, envelope: envelopeOf(cause) })).known.state;
@@ -86,10 +82,9 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
   };
 
   return [
-    // The request's own path does this before it answers. After a crash in between it is done here.
+    // The request does this before it answers; this covers a crash in between.
     { on: "EventHeld", run: request },
     { on: "EventHeldAgain", run: request },
-    // The receiver has the event: nobody is to be asked any longer.
     reaction("HoldWithdrawn", ({ approval_id }, cause) =>
       ask(cause, approval_id, { type: "CancelApproval", reason: DELIVERED, at: now() }),
     ),

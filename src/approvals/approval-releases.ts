@@ -19,26 +19,21 @@ import { foldStream, runCommand, type StreamState } from "../streams/run-command
 import { approvalStream } from "./approvals.ts";
 
 type EndRecord = Pick<RecordedEvent, "id" | "data" | "meta">;
-/** The record of `ApprovalGranted`. */
 type GrantRecord = EndRecord;
 
-/** What the approval is for, as the release has left it. */
 type Released = { readonly kind: "event"; readonly known: StreamState<Delivery> } | ReleasedBundle;
 type ReleasedBundle = { readonly kind: "bundle"; readonly known: StreamState<Bundle> };
 
 export type ApprovalReleases = {
   /**
-   * Does what a granted approval allows: releases its event or its bundle, or ends the hold if the agent was stopped
-   * meanwhile and nothing would be sent. The vote's own path does so before it answers, so that the answer is true. The
-   * process manager does the same for every grant, in case of a crash between the two records: doing it again changes
-   * nothing.
+   * Releases the approval's event or bundle, or ends the hold if its agent was stopped meanwhile. The vote's own
+   * request does so before it answers; the process manager repeats it, in case of a crash in between.
    */
   release(granted: GrantRecord): Promise<Released>;
-  /** The same for an approval by its id; null unless it is granted. */
+  /** Null unless the approval is granted. */
   releaseGranted(approvalId: string): Promise<Released | null>;
   /**
-   * Ends the hold of what was rejected; nothing happens unless the approval was. The vote's own path does so before it
-   * answers: after that answer no later approval of the same request can release it. The process manager does the same.
+   * Ends the hold if the approval is rejected. Once the vote is answered, no later approval can release the request.
    */
   endRejected(approvalId: string): Promise<void>;
 };
@@ -49,7 +44,6 @@ export type ApprovalReleasesDeps = {
   readonly clock: Clock;
 };
 
-/** A stream of an approval has a record for each vote and a few others. */
 const READ_PAGE = 100;
 
 export const approvalReleases = ({ log, aggregates, clock }: ApprovalReleasesDeps): ApprovalReleases => {
@@ -58,7 +52,7 @@ export const approvalReleases = ({ log, aggregates, clock }: ApprovalReleasesDep
   const envelopeOf = (cause: EndRecord, type: "Release" | "Cancel" | "EndHold", at: string): Envelope =>
     causedEnvelope(cause, {
       actor: "approvals",
-      // Two nodes may see different things: the one's release must not be taken for a repeat of the other's end.
+      // Two nodes may decide differently: one's release must not pass for a repeat of the other's end.
       commandId: `approvals-${cause.id}/${type}`,
       at,
     });

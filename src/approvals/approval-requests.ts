@@ -13,20 +13,19 @@ import { causedEnvelope, type Envelope } from "../streams/envelope.ts";
 import { type Foldable, foldStream, latestOf, type StreamState } from "../streams/run-command.ts";
 import { approvalStream } from "./approvals.ts";
 
-/** The record that holds an event or a bundle, first or again. */
+/** The record of the first or of a later hold. */
 export type HoldRecord = Pick<RecordedEvent, "id" | "type" | "data" | "meta">;
 
 export type ApprovalRequests = {
   /**
-   * Requests the approval that a hold names. The request's own path does so before it answers, so that no answer names an
-   * approval that is not in the log. The process manager does the same for every hold, in case of a crash between the two
-   * records: both give the same command. An approval in place of which this one is asked for becomes void first. Resolves
-   * with the position of the approval's last record.
+   * Requests the approval of a hold, after it has voided the one that it replaces. The request's own path does so
+   * before it answers; the process manager repeats the same command for every hold, in case of a crash in between.
+   * Resolves with the position of the approval's last record.
    */
   request(held: HoldRecord): Promise<Position>;
   /**
-   * For an answer about what was recorded in `stream` before, here or on another node: the position of the last record that
-   * the answer rests on. It names the approval of what was held, which is requested here if a crash has left that undone.
+   * The position of the last record that an answer about `stream` rests on. Requests the approval of its hold if a
+   * crash prevented that.
    */
   recorded(stream: string, known: StreamState<Delivery | Bundle>): Promise<Position | undefined>;
 };
@@ -55,7 +54,7 @@ const voidedBy = (held: HoldRecord): ReplacedApproval | null => {
   return previous.used ? null : previous;
 };
 
-/** An event that is decided again after a replay may be held more than once; the last hold is the one that lasts. */
+/** A replay may hold an event again; the last hold is in force. */
 const lastHold: Foldable<HoldRecord | null, RecordedEvent> = {
   initial: null,
   evolve: (held, event) => (isHold(event) ? event : held),
@@ -84,7 +83,7 @@ export const approvalRequests = ({ log, aggregates, clock }: ApprovalRequestsDep
     const command = { type: "RequestApproval", request: asked } as const;
     const done = await aggregates.handle(approval, approvalStream(asked.approval_id), command, envelopeOf(held));
     if (done.outcome === "rejected" || done.position === undefined) {
-      throw new Error(`${asked.approval_id} was neither requested nor there`);
+      throw new Error(`the approval ${asked.approval_id} could not be requested`);
     }
     return done.position;
   };

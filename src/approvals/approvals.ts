@@ -7,22 +7,18 @@ import { canonicalJson } from "../streams/canonical-json.ts";
 
 const APPROVAL_ID = /^apr_[a-z2-7]{32}$/;
 
-/** `approvalIdOf` makes no others; and what is no id is no stream's name either. */
 export const isApprovalId = (text: string): boolean => APPROVAL_ID.test(text);
 
-/**
- * Sent by its sender an event is held once, so it has one approval: whoever asks for it asks for the same. A replay that
- * is held has one of its own: what was decided of the other stays.
- */
+/** An event has one approval, and each replay that is held one more, so ids are derived. */
 export const approvalIdOf = (account: string, eventId: string, replayId?: string): string =>
   replayId === undefined ? derivedId("apr_", account, eventId) : derivedId("apr_", account, eventId, replayId);
 
-/** The id of the approval that replaces another one: every node that finds the other one void derives the same id. */
+/** Derived, so that every node that finds an approval void names the same successor. */
 export const nextApprovalId = (account: string, approvalId: string): string => derivedId("apr_", account, approvalId);
 
 export const approvalStream = (approvalId: string): string => `approval-${approvalId}`;
 
-/** Hex SHA-256 over the canonical form (RFC 8785). */
+/** Hex SHA-256 over canonical JSON (RFC 8785). */
 const digestOf = (value: Json): string => createHash("sha256").update(canonicalJson(value)).digest("hex");
 
 const boundTo = ({ target, action_version }: Bound = { target: null, action_version: null }): Json => ({
@@ -33,9 +29,9 @@ const boundTo = ({ target, action_version }: Bound = { target: null, action_vers
 type Approved = Pick<Request, "origin" | "payload" | "endpoint_id" | "action" | "bound">;
 
 /**
- * What is approved of one event, as hex: who sends which bytes, by which action, and all that decides where they go. The
- * bytes are in it by the salted commitment of the record: a short payload could be guessed from a plain digest. This is not
- * the request's identity (`actionDigest`), which tells repetitions and does not change with the target.
+ * Covers the sender, the bytes, the action and the target. The bytes enter by their salted commitment, as a plain
+ * digest of a short payload could be guessed. Unlike `actionDigest`, which identifies repetitions, it changes with the
+ * target.
  */
 export const eventDigest = (account: string, { origin, payload, endpoint_id, action, bound }: Approved): string =>
   digestOf({
@@ -53,7 +49,6 @@ const undoOf = ({ name, version, endpoint_id, bound }: Compensation): Json => ({
   bound: boundTo(bound),
 });
 
-/** The same of all steps of a bundle, each with its position and what would take it back. */
 export const bundleApprovalDigest = (account: string, { origin, payload, steps }: ApprovedBundle): string =>
   digestOf({
     ...{ account, sender: { kind: origin.kind, id: origin.id }, payload: payload.sha256 },

@@ -17,9 +17,8 @@ const heldOf = ({ meta }: RecordedEvent): readonly Condition[] => [
   equal("status", "held"),
 ];
 
-/** The requests that the record may concern: each is compared with its streams before anything follows. */
+/** Searches for the requests that the record may affect; each is then compared with its streams. */
 const requestsOf = (cause: RecordedEvent): readonly (readonly Condition[])[] => {
-  // The type of a recorded event says what its data are.
   if (cause.type === "EndpointChanged") {
     const { endpoint_id, changes } = cause.data as Extract<EndpointEvent, { type: "EndpointChanged" }>["data"];
     if (changes.url === undefined && changes.headers === undefined) return [];
@@ -29,13 +28,13 @@ const requestsOf = (cause: RecordedEvent): readonly (readonly Condition[])[] => 
   return version === 1 ? [] : [[...heldOf(cause), equal("type", name)]];
 };
 
-/** A bundle's endpoints and actions are no fields to search by: each that is held is looked at. */
+/** The view of bundles has no index by endpoint or action, so every held bundle is checked. */
 const bundlesOf = (cause: RecordedEvent): readonly (readonly Condition[])[] =>
   requestsOf(cause).length === 0 ? [] : [heldOf(cause)];
 
 /**
- * What follows for held requests when an endpoint or an action is changed: whose approval was bound to it is held again under
- * a new approval. No promise hangs on it, as a vote and each attempt compare once more: people only learn of it at once.
+ * Holds requests again under a new approval as soon as their endpoint or action changes. Votes and attempts compare
+ * too, so this only tells people early.
  */
 export const changedTargets = (deps: ChangedTargetsDeps): readonly Reaction[] => {
   const finderOf = ({ meta }: RecordedEvent) => ({

@@ -27,19 +27,18 @@ export type HoldingAgainDeps = {
   readonly randomness: Randomness;
 };
 
-/** The caller that compares what was approved with what would be sent. */
 type Finder = {
   readonly account: string;
   readonly trace: Trace;
-  /** The process that would have sent it, and whether every other one that held a lease is known to be gone. */
+  /** The process that would have sent the request, and whether all others that held a lease are known to be gone. */
   readonly node?: string;
   readonly othersAreGone?: boolean;
 };
 
 /**
- * Compares what an approval was bound to with what would be sent now. Where they differ, the request is held under a new
- * approval, which is asked for before the promise resolves, and the one before it is void. What is as it was approved, has
- * ended, or can no longer be sent is left alone. Resolves with the state as it then is; rejects with the log's errors.
+ * Compares the target and version that an approval was bound to with the current ones. If they differ, the request is
+ * held under a new approval, requested before the promise resolves, and the old one becomes void. Requests that have
+ * ended or can no longer be sent are left alone. Resolves with the state afterwards; rejects with the log's errors.
  */
 export type HoldingAgain = {
   event(eventId: string, finder: Finder): Promise<StreamState<Delivery>>;
@@ -56,7 +55,6 @@ const headerChanges = (what: string, before: Target, now: Target): readonly stri
   return changed.length === 0 ? [] : [`${CHANGED}the headers ${changed.join(", ")} of ${what} were changed.`];
 };
 
-/** Sentences for the people who are asked again. */
 const changesBetween = (of: string, before: Bound | undefined, now: Bound | undefined): readonly string[] => {
   const [was, is] = [before?.target ?? null, now?.target ?? null];
   const what = `the endpoint${of}`;
@@ -67,7 +65,7 @@ const changesBetween = (of: string, before: Bound | undefined, now: Bound | unde
     ...(was === null || is === null ? [] : headerChanges(what, was, is)),
     ...(isRedefined
       ? [
-          `${CHANGED}the action${of} was redefined: version ${now?.action_version} is in force. What was asked for is still sent as it was decided.`,
+          `${CHANGED}the action${of} was redefined: version ${now?.action_version} is in force. The request is still sent as it was decided.`,
         ]
       : []),
   ];
@@ -78,11 +76,11 @@ const bundleChanges = (before: BundleRequest, now: BundleRequest): readonly stri
     const was = before.steps[index];
     return [
       ...changesBetween(` of step ${index}`, was?.bound, bound),
-      ...changesBetween(` that takes back step ${index}`, was?.compensation?.bound, compensation?.bound),
+      ...changesBetween(` that undoes step ${index}`, was?.compensation?.bound, compensation?.bound),
     ];
   });
 
-/** A deleted endpoint never comes back: nothing is sent to it, and nobody is asked again. */
+/** A deleted endpoint stays deleted: nothing will be sent, so nobody is asked again. */
 const isGone = (endpointId: string | null, bound: Bound | undefined): boolean =>
   endpointId !== null && (bound?.target ?? null) === null;
 
@@ -92,14 +90,14 @@ const isBundleGone = ({ steps }: BundleRequest): boolean =>
       isGone(endpoint_id, bound) || (compensation !== null && isGone(compensation.endpoint_id, compensation.bound)),
   );
 
-/** The hold that an approval has to be compared for; null where there is none, or nothing more is sent. */
+/** Null if there is no hold, or nothing more is sent under it. */
 const holdOf = (state: Delivery): (Hold & { readonly request: Request }) | null => {
   if (state.phase === "held") return state;
   if (!isActive(state) || state.hold === null) return null;
   return state.request.bundle === undefined ? { ...state.hold, request: state.request } : null;
 };
 
-/** Before its release a request is bound to all of it; afterwards to where it is sent. */
+/** A held request is bound to its target and version, a released one to its target only. */
 const isAsApproved = (state: Delivery, before: Bound | undefined, now: Bound | undefined): boolean => {
   if (state.phase === "held") return sameJson(before, now);
   const [was, is] = [before?.target ?? null, now?.target ?? null];
@@ -133,7 +131,7 @@ export const holdingAgain = (deps: HoldingAgainDeps): HoldingAgain => {
       ...replayer,
     });
 
-  /** Of a replay, who asked for it is a requester as well, by hand or with a key of theirs. */
+  /** The person who replays a request counts as a requester. */
   const replayedBy = async (state: Delivery): Promise<ReplayerAbout> => {
     const by = isActive(state) ? state.replay?.by : undefined;
     if (by === undefined) return {};

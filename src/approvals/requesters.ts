@@ -7,19 +7,16 @@ import type { Principal } from "../http/route.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 
 type Streams = Pick<Aggregates, "load">;
-/** What a person or a program of the account calls with. */
 type Credential = { readonly kind: "member" | "key"; readonly id: string };
 
 export const credentialOf = ({ kind, id }: Principal): Credential => {
-  // No route that configures anything lets an agent through.
-  if (kind === "agent") throw new Error("an agent makes no keys");
+  if (kind === "agent") throw new Error("an agent cannot make keys");
   return { kind, id };
 };
 
 /**
- * The member who made a credential: of a session the member, of an API key the one who made the key. What a key makes is
- * made by that member, so the answer is the same however many keys made keys. The stream of a key stays when it is
- * revoked: nobody gets rid of what they made.
+ * The member of a session, or the maker of an API key. Keys pass their maker on, and the stream of a revoked key stays:
+ * so nobody can disown what they made.
  */
 export const makerOf = async (streams: Streams, { kind, id }: Credential): Promise<string> => {
   if (kind === "member") return id;
@@ -31,7 +28,6 @@ export const makerOf = async (streams: Streams, { kind, id }: Credential): Promi
 export type Asked = {
   readonly origin: Origin;
   readonly replay?: Replay;
-  /** ISO-8601 UTC. */
   readonly at: string;
 };
 
@@ -45,8 +41,8 @@ const makersOfOrigin = async (streams: Streams, { origin, at }: Asked): Promise<
 };
 
 /**
- * Ids of the members who count as the requester: who made the agent's key or a secret of the source that is in force, and
- * who replays the request, by hand or with a key of theirs. Each of them could have sent the request.
+ * Ids of the members who could have sent the request: the maker of the agent's key or of a secret in force, and the
+ * person who replays it.
  */
 export const requestersOf = async (streams: Streams, asked: Asked): Promise<readonly string[]> => {
   const replayer = asked.replay === undefined ? [] : [await makerOf(streams, asked.replay.by)];
