@@ -47,8 +47,8 @@ const shownNow = async (aggregates: Pick<Aggregates, "load">, account: string, {
   (await PART_STREAMS[kind].find(aggregates, account, id)).shown;
 
 /**
- * Takes one of the account's places for held changes; null if there was one. Places are given back by the change that finds
- * all of them taken: it asks the streams of the others which of them are over.
+ * Takes a place among the account's held changes; a problem if none is free. A place is freed by the change that finds
+ * all taken: it asks the streams of the others which are over.
  */
 const placeFor = async (
   { aggregates, planOf }: HoldingDeps,
@@ -74,7 +74,7 @@ const placeFor = async (
   return placed.outcome === "rejected" ? limitReached("held_changes", max) : null;
 };
 
-/** Holds a change that weakens protected policies until their quorum has approved it: 202, and nothing is changed yet. */
+/** Answers 202 and changes nothing until the quorum has approved. */
 export const holdChange = async (
   { aggregates, planOf }: HoldingDeps,
   call: ControlCaller,
@@ -129,7 +129,7 @@ export const holdChange = async (
     ...shown,
     ...{ change_id, account, approval_id, by, at },
     approval: asJson(request) as JsonObject,
-    // What weakens another protected policy by the time of the approval is approved by nobody.
+    // A policy that is protected only later was approved by nobody, so the approved ones are recorded.
     control: asJson({ ...control, approved }) as JsonObject,
     command: command as JsonObject,
   };
@@ -137,7 +137,7 @@ export const holdChange = async (
   if (full !== null) return full;
   const own = { ...envelope, commandId: `${commandId}/hold` };
   const kept = await aggregates.handle(changeDecider, changeStream(change_id), { type: "HoldChange", held }, own);
-  // It was so late that its place was given away.
+  // Its place was given away, as it took too long.
   if (kept.outcome === "rejected") return changedMeanwhile();
   const asked = await requestApproval(aggregates, request, { ...envelope, commandId: `${commandId}/approval` });
   return { status: 202, body: { status: "held", approval_id, change_id }, ...asked };
@@ -153,12 +153,12 @@ const requestApproval = async (
   return done.outcome === "rejected" ? {} : positionOf(done);
 };
 
-const CHANGED = "What it would change is no longer what its approvers were shown: ask for the change again.";
+const CHANGED = "The target is no longer as its approvers saw it: request the change again.";
 
 export type AppliedChanges = {
-  /** Why an approved change could not be applied, or null. Voids a change whose target is not what was shown. */
+  /** Null if an approved change can be applied. Voids a change whose target is no longer as shown. */
   hindrance(changeId: string, envelope: Envelope): Promise<Problem | null>;
-  /** Applies a change that was approved, once, however often it is told. */
+  /** Idempotent. */
   apply(changeId: string, envelope: Envelope): Promise<void>;
 };
 
@@ -185,14 +185,13 @@ export const appliedChanges = ({
       const state = await load(changeId);
       if (state.phase !== "held") return;
       const { account, target, before, after, control, command, by } = state.held;
-      // A crash may have come after the change and before the record that it was applied.
+      // After a crash the target may be changed and that not yet be recorded.
       const shown = await shownNow(aggregates, account, target as Target);
       if (![before, after].some((it) => sameJson(shown, it))) {
         return tell(changeId, envelope, "void", { type: "VoidChange", reason: CHANGED });
       }
       const named = { ...envelope, commandId: `apply-${changeId}`, account };
       const caller = { principal: { kind: "member", account, id: by }, envelope: named } as const;
-      // `holdChange` has written it.
       const refused = await controls.authorize(caller, control as unknown as ControlChange);
       if (refused !== null) return tell(changeId, envelope, "void", { type: "VoidChange", reason: CHANGED });
       const { kind, id } = target as Target;
@@ -209,7 +208,7 @@ export const appliedChanges = ({
 const EXPIRED = "Nobody decided in time.";
 const OUTCOMES = { ApprovalRejected: "rejected", ApprovalExpired: "expired", ApprovalCancelled: "cancelled" } as const;
 
-/** What follows from a held change for its approval, and from the approval for the change. Doing it again changes nothing. */
+/** Requests approvals of held changes, and applies or ends changes by their approvals. Every command is idempotent. */
 export const changeReactions = (
   { aggregates, clock }: ChangesDeps & { readonly clock: Clock },
   changes: AppliedChanges,
@@ -221,7 +220,7 @@ export const changeReactions = (
       at: new Date(clock.now()).toISOString(),
     });
   return [
-    // The request's own path does this before it answers. After a crash in between it is done here.
+    // The request does this before it answers; this covers a crash in between.
     reaction("ChangeHeld", async ({ approval }, cause) => {
       await requestApproval(aggregates, approval as unknown as ApprovalRequest, envelopeOf(cause));
     }),

@@ -5,13 +5,12 @@ import type { Answer } from "../http/route.ts";
 import type { Envelope } from "../streams/envelope.ts";
 import type { Problem } from "../streams/problems.ts";
 
-/** A change as its route would make it: the command for the target's own stream, and what people are shown of it. */
+/** A change to apply later: the command for the target's stream, and the result as people see it. */
 export type Deferred = { readonly command: object; readonly after: Json };
 
 /**
- * A change that a route is about to make. `base`: the part as its own stream has it; null for a new one. `changes`: the
- * members that are to be others; null where the part is deleted. `issues`: its credential is made anew.
- * `replaces`: members that `changes` leaves out are gone.
+ * A change that a route is about to make. `base` is the part in its own stream, null if new; `changes` are the new
+ * values, null to delete the part. `issues` renews its credential; `replaces` drops members that `changes` omits.
  */
 export type ControlChange = {
   readonly [Kind in PartKind]: {
@@ -25,7 +24,6 @@ export type ControlChange = {
   };
 }[PartKind];
 
-/** Who asks for the change. */
 export type ControlCaller = {
   readonly principal: { readonly kind: "member" | "key" | "agent"; readonly account: string; readonly id: string };
   readonly envelope: Envelope;
@@ -33,15 +31,14 @@ export type ControlCaller = {
 
 export type Controls = {
   /**
-   * Decides whether the caller may make a change and records it, before it is made. Null: it may be made. What weakens a
-   * control takes a person with a session. What weakens a protected policy is held, and the answer says so; without
-   * `deferred` it is refused, as it cannot be made later.
+   * Decides and records, before a change is made, whether the caller may make it; null if so. Weakening a control takes
+   * a person with a session. Weakening a protected policy is held, or refused without `deferred`.
    */
   authorize(call: ControlCaller, change: ControlChange, deferred?: Deferred): Promise<Answer | Problem | null>;
-  /** When the protection of a policy ends, as was asked for on the machine; null if it was not. ISO-8601 UTC. */
+  /** ISO-8601 UTC; null unless an operator has requested the end of the policy's protection. */
   liftsAt(account: string, policyId: string): Promise<string | null>;
-  /** Null where nobody has asked for the end of the policy's protection. */
+  /** Null if no end of the protection was requested. */
   cancelLift(call: ControlCaller, policyId: string): Promise<Pick<Answer, "position"> | null>;
-  /** For something new that was authorized and is not made after all, as the account has no room for it. */
+  /** Takes back an authorized creation that did not happen, as the account had no room. */
   withdraw(call: ControlCaller, kind: PartKind, id: string): Promise<void>;
 };

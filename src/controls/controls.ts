@@ -9,11 +9,11 @@ import { controlsStream } from "./control-parts.ts";
 import { PART_STREAMS } from "./parts.ts";
 import { partsInForce } from "./parts-in-force.ts";
 
-/** The part as it will be: made of what the stream of controls has, so that of two changes at once both count. */
+/** Builds on the recorded part, so two concurrent changes both count. */
 const changed = (state: Configuration, { kind, id, base, changes, replaces }: ControlChange): PartChange => {
   const before = replaces === true ? null : (state[kind].get(id) ?? base);
   const part = changes === null ? null : { ...before, ...changes };
-  // The kind says which part it is, and a new one is complete.
+  // The kind determines the part's type, and a new part is complete.
   return { kind, id, part } as PartChange;
 };
 
@@ -22,12 +22,11 @@ const personRequired = (command: ChangeControls, state: Configuration): Problem 
   return problem(
     "person-required",
     `A key cannot weaken a control: ${reasons[0] ?? "the change does"}. A person with a session can make this change. ` +
-      "Keys can make it as well where the policy is on the action or the endpoint (policy_id), as it then applies whoever asks.",
+      "Keys can make it as well if the policy is on the action or the endpoint (policy_id), as it then applies to every caller.",
     { errors: reasons.slice(0, LISTED_ERRORS_MAX).map((message) => ({ path: "", message })) },
   );
 };
 
-/** Whether the stream has no record to make of a command. */
 const isNothing = (command: ChangeControls, state: Configuration): boolean => {
   const decision = controlsDecider.decide(command, state);
   return decision.ok && decision.events.length === 0;
@@ -44,7 +43,7 @@ export const controls = (deps: HoldingDeps, inForce = partsInForce(deps)): Contr
     const { principal, envelope } = call;
     const { aggregates } = deps;
     const { account, id: by, kind } = principal;
-    // What a crash has cut off long ago, or a part's own stream has refused, is put right first.
+    // First corrects what a crash cut off long ago or what a part's own stream refused.
     const asTheyAre = async (state: Configuration) =>
       ({ type: "CorrectParts", account, parts: await inForce(account, state), at: envelope.at }) as const;
     const correction = { ...envelope, commandId: `${envelope.commandId}/corrected` };
@@ -58,7 +57,7 @@ export const controls = (deps: HoldingDeps, inForce = partsInForce(deps)): Contr
       account,
       change: changed(state, change),
       ...(await actually(state)),
-      // The kind says which part it is.
+      // The kind determines the part's type.
       base: { kind: change.kind, id: change.id, part: change.base } as PartChange,
       issues: change.issues === true,
       asker: kind === "member" ? "person" : "key",
@@ -66,13 +65,13 @@ export const controls = (deps: HoldingDeps, inForce = partsInForce(deps)): Contr
       by,
       at: envelope.at,
     });
-    // The ids of its records are others than those of the change itself.
+    // Its records need other ids than those of the change itself.
     const commandId = `${envelope.commandId}/controls`;
     const record = (id: string) =>
       aggregates.handleDerived(controlsDecider, controlsStream(account), commandOf, { ...envelope, commandId: id });
     const first = await record(commandId);
     if (first.outcome === "accepted") return null;
-    // A repeat after a crash finds its record, and not what was changed since: it is decided as if it came now.
+    // A repeat after a crash finds its own record, but not later changes, so it is decided anew.
     const isRepeat = first.outcome === "unchanged" && !isNothing(await commandOf(first.state), first.state);
     if (first.outcome === "unchanged" && !isRepeat) return null;
     const done = isRepeat ? await record(`${commandId}/${first.position}`) : first;
@@ -97,7 +96,7 @@ export const controls = (deps: HoldingDeps, inForce = partsInForce(deps)): Contr
   },
 
   async withdraw({ principal: { account, id: by }, envelope }, kind, id) {
-    // Another request may have made it: an action by its name, when a place was free again.
+    // Another request may have created it meanwhile.
     const look = async () => {
       const { part } = await PART_STREAMS[kind].find(deps.aggregates, account, id);
       return { type: "WithdrawPart", account, kind, id, isMade: part !== null, by, at: envelope.at } as const;

@@ -5,28 +5,25 @@ import { asJson, PART_STREAMS } from "./parts.ts";
 
 const KINDS = ["agent", "source", "action", "endpoint", "policy", "member"] as const satisfies readonly PartKind[];
 
-/** After a start every part is looked at once: so many streams are read at a time. */
 const READS_AT_ONCE = 50;
 
-/** The parts whose own streams say something else than the stream of controls, as their own streams have them. */
+/** The parts that differ between their own streams and the stream of controls, as in their own streams. */
 export type PartsInForce = (account: string, recorded: Configuration) => Promise<readonly PartChange[]>;
 
 /**
- * A change is recorded in the stream of controls first. It may have been refused by its own stream afterwards, be under way,
- * or have been cut off by a crash: until its own stream says the same, it counts for nothing that lets others pass. A part
- * that was found as recorded is not looked at again until another record replaces it.
+ * A change is recorded in the stream of controls first, and counts only once the part's own stream agrees: that stream
+ * may have refused it, or a crash cut it off. A part that agreed is not read again until another record replaces it.
  */
 export const partsInForce = ({ aggregates }: { readonly aggregates: Pick<Aggregates, "load"> }): PartsInForce => {
   const confirmed = new WeakSet<object>();
 
   const look = async (account: string, kind: PartKind, id: string, part: Parts[PartKind]) => {
     const { part: now } = await PART_STREAMS[kind].find(aggregates, account, id);
-    // What is missing and what is undefined are the same in a record.
     if (sameJson(asJson(now), asJson(part))) {
       confirmed.add(part);
       return [];
     }
-    // The kind says which part it is.
+    // The kind determines the part's type.
     return [{ kind, id, part: now } as PartChange];
   };
 

@@ -14,12 +14,12 @@ import type { Aggregates, Handled } from "../streams/aggregates.ts";
 import type { Envelope, Fact } from "../streams/envelope.ts";
 import { actionPart, policyPart } from "./control-parts.ts";
 
-/** A part as its own stream has it. `shown`: what people are shown of it. Null: it is not there. */
+/** A part in its own stream, null if absent, and the form in which people see it. */
 type FoundPart<Kind extends PartKind> = { readonly part: Parts[Kind] | null; readonly shown: Json };
 
 type PartStream<Kind extends PartKind> = {
   find(streams: Pick<Aggregates, "load">, account: string, id: string): Promise<FoundPart<Kind>>;
-  /** Gives a recorded command to the part's stream, while people would be shown the same of it. */
+  /** Gives a recorded command to the part's stream, if people would still see the same. */
   give(
     streams: Pick<Aggregates, "handle">,
     envelope: Envelope,
@@ -27,10 +27,10 @@ type PartStream<Kind extends PartKind> = {
   ): Promise<Handled<unknown, unknown>>;
 };
 
-/** Plain JSON, whatever the type says: it comes from records and request bodies. */
+/** Drops undefined members, as records and request bodies have none. */
 export const asJson = (value: unknown): Json => JSON.parse(JSON.stringify(value ?? null)) as Json;
 
-/** `found`: null where the part is not there. */
+/** `found` returns null if the part is absent. */
 const partStream = <Kind extends PartKind, S, C, E extends Fact, R>(
   decider: Decider<S, C, E, R>,
   streamOf: (account: string, id: string) => string,
@@ -44,13 +44,13 @@ const partStream = <Kind extends PartKind, S, C, E extends Fact, R>(
     },
     give({ handle }, envelope, { id, command, shown }) {
       const asShown = onlyWhile(decider, (state) => sameJson(shownOf(state, id), shown));
-      // The kind says whose command was recorded.
+      // The recorded command was made for this kind's decider.
       return handle(asShown, streamOf(envelope.account, id), command as C, envelope);
     },
   };
 };
 
-/** What each kind of part is in its own stream: an action by its name, a member in the account's stream. */
+/** An action is identified by its name; a member is part of the account's stream. */
 export const PART_STREAMS: { readonly [Kind in PartKind]: PartStream<Kind> } = {
   agent: partStream(
     agentDecider,
@@ -84,7 +84,7 @@ export const PART_STREAMS: { readonly [Kind in PartKind]: PartStream<Kind> } = {
     (state) => (state.phase === "published" ? { part: policyPart(state.definition), shown: state.definition } : null),
   ),
   member: partStream(accountDecider, accountStream, (state, id) => {
-    // Somebody who is invited has the part that the invitation gives.
+    // An invited person has the role of the invitation.
     const it = state.phase === "open" ? (state.members.get(id) ?? state.invitations.get(id)) : undefined;
     const role = it?.role;
     return role === undefined ? null : { part: { role }, shown: { role } };
