@@ -21,14 +21,14 @@ export type AskedAgainDeps = {
   readonly actions: CompiledActions;
 };
 
-/** Asks for what was asked before as if its sender had sent it again; a problem where that is not possible. */
+/** Repeats a request as if its sender had sent it again; a problem if that is impossible. */
 export type AskedAgain = (
   request: Request,
   about: {
     readonly account: string;
     readonly replay: Replay;
     readonly trace: Trace;
-    /** ms since 1970. */
+    /** Milliseconds since 1970. */
     readonly askedAt: number;
   },
 ) => Promise<IncomingRequest | Problem>;
@@ -37,12 +37,12 @@ type Sender = Pick<IncomingRequest, "origin" | "policyId" | "endpointId" | "aske
 
 const conflict = (detail: string): Problem => problem("conflict", detail);
 
-/** The request in the words of the log: under the sender's settings as they are now, with what was kept of it. */
+/** Uses the sender's current settings and the stored payload. */
 export const askedAgain = ({ aggregates, payloads, actions }: AskedAgainDeps): AskedAgain => {
   const sentBySource = async ({ origin: { id, type } }: Request, account: string): Promise<Sender | Problem> => {
     const { state } = await aggregates.load(sourceDecider, `source-${id}`);
     if (state.phase !== "present" || state.account !== account) {
-      return conflict("Its source was deleted: nothing says any more what it has to pass.");
+      return conflict("Its source was deleted, and with it the policy that it has to pass.");
     }
     const { name, policy_id: policyId, endpoint_id: endpointId, status } = state.settings;
     if (status === "paused") {
@@ -65,7 +65,7 @@ export const askedAgain = ({ aggregates, payloads, actions }: AskedAgainDeps): A
       return problem("agent-suspended", `The agent is suspended: ${agent.suspended.reason}`);
     }
     if (asked === undefined || run === undefined || action.phase !== "defined") {
-      return problem("unknown-action", `The account has no action ${JSON.stringify(name)} any more.`);
+      return problem("unknown-action", `The account no longer has an action ${JSON.stringify(name)}.`);
     }
     const { version } = action;
     const { endpoint_id: target } = action.definition;
@@ -75,7 +75,7 @@ export const askedAgain = ({ aggregates, payloads, actions }: AskedAgainDeps): A
       run,
       isInScope: inScope(agent.settings.scope, name),
       compiled: actions.get(action),
-      // What the agent itself expected is not kept apart: what it was decided with counts where it is more.
+      // The agent's own estimate is not stored apart, so the recorded cost counts if it is higher.
       costMicro: cost,
     };
     const origin = { kind: "agent", id, name: agent.settings.name, type: "agent" } as const;
@@ -84,7 +84,7 @@ export const askedAgain = ({ aggregates, payloads, actions }: AskedAgainDeps): A
 
   const senderOf = (request: Request, account: string, { body }: ReadPayload): Promise<Sender | Problem> =>
     request.origin.kind === "agent"
-      ? // What an agent asked for was written down as JSON.
+      ? // The payload of an agent's request is stored as JSON.
         askedByAgent(request, account, jsonOf(body) as Json)
       : sentBySource(request, account);
 
@@ -93,7 +93,7 @@ export const askedAgain = ({ aggregates, payloads, actions }: AskedAgainDeps): A
     if (head !== undefined) return payloadNotKept(head.size, size);
     const kept = await payloads.read(request.event_id, request.payload);
     if (kept === "damaged") return payloadDamaged();
-    if (kept === null) return conflict("Its payload was erased: nothing is left to send.");
+    if (kept === null) return conflict("Its payload was erased, so there is nothing to send.");
     const sender = await senderOf(request, account, kept);
     if ("problem" in sender) return sender;
     const { body, headers } = kept;
@@ -111,7 +111,7 @@ export const askedAgain = ({ aggregates, payloads, actions }: AskedAgainDeps): A
         json ??= { value: jsonOf(body) };
         return json.value;
       },
-      // Secrets and signatures are not kept: conditions see them redacted.
+      // Secrets and signatures are not stored, so conditions see them redacted.
       headers,
       shownHeaders: () => headers,
       trace,

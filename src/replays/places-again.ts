@@ -10,15 +10,12 @@ import type { ReplayOrder } from "./replay-order.ts";
 
 export type TakenAgain = {
   readonly places: NonNullable<ReplayCommand["places"]>;
-  /** Settles what is spent by having been asked for. */
+  /** Settles the places that every request uses up, whatever its outcome. */
   keep(): void;
   giveBack(): Promise<void>;
 };
 
-/**
- * An agent's request whose cost was given back, as nothing of it had reached its target, has no places any more: its
- * policy is asked again, as it is now, and what it allows is reserved under the event as before.
- */
+/** Judges an agent's request again if it never reached its target and so has given its places back. */
 export const placesAgain =
   ({ ledgers, judge }: { readonly ledgers: Ledgers; readonly judge: (it: IncomingRequest) => Promise<Judged> }) =>
   async (
@@ -28,9 +25,9 @@ export const placesAgain =
   ): Promise<TakenAgain | Problem> => {
     const it = await again(request, { account, replay, trace, askedAt: Date.parse(at) });
     if ("problem" in it) return it;
-    // What is sent is what was admitted: another endpoint or another version is another request.
+    // Another endpoint or version would be another request than the admitted one.
     if (it.asked?.action.digest !== request.action?.digest) {
-      return problem("conflict", "The action has been redefined since: the agent has to request it again.");
+      return problem("conflict", "The action was redefined in the meantime: the agent has to request it again.");
     }
     const judged = await judge(it);
     const { verdict, reservations, cost } = judged;
@@ -38,7 +35,7 @@ export const placesAgain =
       for (const reservation of reservations) await ledgers.release(reservation, trace);
     };
     if (verdict.decision === "deny") return refusal({ event_id: eventId }, judged);
-    // What people have approved is what is sent, and nothing of it has happened yet.
+    // An approved request is sent as approved, and nothing of it has happened yet.
     if (verdict.decision === "hold" && releases.length === 0) {
       await giveBack();
       return problem("conflict", "The policy now requires approval: the agent has to request it again.");

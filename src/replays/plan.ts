@@ -6,23 +6,23 @@ import { events } from "../../projections/events.ts";
 import { VIEW_WAIT_MS } from "../http/limits.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
 
-/** What a replay with a filter would take at this moment. */
+/** The events that a replay with a filter would take now. */
 export type ReplayPlan = {
   readonly count: number;
-  /** When the first and the last of them were received; null for none. */
+  /** Times of receipt of the first and the last event; null without events. */
   readonly oldest: string | null;
   readonly newest: string | null;
-  /** By where they go; null for blocked ones that would have gone nowhere. */
+  /** Numbers of events by endpoint; null stands for blocked events without one. */
   readonly endpoints: ReadonlyMap<string | null, number>;
-  /** How far in the log the events were looked at: what stops behind it belongs to no replay of this plan. */
+  /** Snapshot: events that end after this position do not belong to the replay. */
   readonly upTo: Position | null;
 };
 
 export type ChosenPage = {
   readonly chosen: readonly (ReplayCursor & { readonly endpointId: string | null })[];
-  /** Those, and what was passed over. */
+  /** Includes the events that were skipped. */
   readonly walked: number;
-  /** Behind it the next page begins; null when there is none. */
+  /** Null after the last page. */
   readonly next: ReplayCursor | null;
 };
 
@@ -42,13 +42,13 @@ const conditionsOf = (account: string, filter: ReplayFilter): readonly Condition
   ];
 };
 
-/** Others have come to that behind the snapshot. */
+/** Other events ended after the snapshot. */
 const isChosen = ({ stopped_at = "" }: EventDocument, upTo: Position | null): boolean => stopped_at <= (upTo ?? "");
 
-// The view's documents with a status are what its projection writes for events.
+// The view's projection wrote the document.
 const eventOf = ({ document }: Found): EventDocument => document as unknown as EventDocument;
 
-/** The next events of a replay, at most `limit`, in the order in which they were received. */
+/** In the order of receipt. */
 export const chosenBehind = async (
   views: Pick<ViewStore, "page">,
   account: string,
@@ -78,17 +78,13 @@ export type PlanDeps = {
   readonly progress: Pick<ViewProgress, "waitFor">;
 };
 
-/** False while the view is folded again: it then does not list everything up to the position. */
+/** False while a rebuild of the view has not reached the position. */
 export const isShownUpTo = async (views: Pick<ViewStore, "position">, upTo: Position | null): Promise<boolean> =>
   ((await views.position(VIEW)) ?? "") >= (upTo ?? "");
 
-/** Documents in memory at once. */
 const PAGE = 500;
 
-/**
- * Walks through everything that a filter chooses. "too-many": that is more than `most`, including what the walk passes over.
- * "view-behind": the view does not list everything that was in the log at the beginning, for instance while it is rebuilt.
- */
+/** "too-many" if there are more than `most`, skipped ones included. "view-behind" while the view is incomplete. */
 export const planReplay = async (
   { log, views, progress }: PlanDeps,
   account: string,

@@ -10,12 +10,12 @@ export type ReplayReactionsDeps = {
 };
 
 /**
- * Hands an event that somebody has sent again to the deliverer of this process: whoever was asked may have none, or may have
- * died since, and from disk it comes in its turn, behind an open circuit. Handed over twice it is sent once, by its lease.
+ * Delivers a replayed event at once, even if the node that took the request has no deliverer or has died. Its lease
+ * lets it be sent only once.
  */
 export const replayReactions = ({ aggregates, deliver }: ReplayReactionsDeps): readonly Reaction[] => [
   reaction("EventReplayed", async ({ event_id: eventId, endpoint_id: endpointId, replay_id: id }, { meta }) => {
-    // Of many that a filter has chosen none is a probe.
+    // A single replay bypasses an open circuit; a bulk replay does not.
     const { state } = await aggregates.load(replay, replayStream(id));
     if (state.phase === "absent") deliver.offer({ eventId, account: meta.account, endpointId, trigger: "replay" });
   }),

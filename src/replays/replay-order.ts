@@ -2,12 +2,12 @@ import type { Replay } from "../../domain/delivery/events.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { Envelope } from "../streams/envelope.ts";
 
-/** One event once more. The same replay of the same event again is the same, however often it is asked for. */
+/** The replay of one event. Repeating it with the same replay id changes nothing. */
 export type ReplayOrder = {
   readonly eventId: string;
   readonly replay: Replay;
-  /** Its account is the caller's, its actor who replays. */
+  /** Names the caller's account and, as actor, the person who replays. */
   readonly envelope: Envelope;
-  /** What has come to its end behind this is left alone; undefined for whatever there is. */
+  /** Events that ended after this position are left alone; undefined for no such limit. */
   readonly upTo?: Position | null;
 };

@@ -26,11 +26,9 @@ import type { ReplayOrder } from "./replay-order.ts";
 export type ReplayingDeps = ClaimDeps & { readonly actions: CompiledActions };
 
 export type Replayed =
-  /** On its way again, or held for people. */
   | { readonly outcome: "replayed"; readonly state: Delivery; readonly position: Position | undefined }
-  /** The gates have refused it once more, and that is written down. */
+  /** The gates refused it again, and the refusal is recorded. */
   | { readonly outcome: "blocked"; readonly problem: Problem }
-  /** Nothing was written. */
   | { readonly outcome: "refused"; readonly problem: Problem };
 
 /** Rejects with the log's errors. */
@@ -39,40 +37,38 @@ export type Replaying = (order: ReplayOrder) => Promise<Replayed>;
 const refused = (it: Problem): Replayed => ({ outcome: "refused", problem: it });
 const conflict = (detail: string): Problem => problem("conflict", detail);
 
-/** A sentence that says what to do instead. */
 const why = (rejection: DeliveryRejection, state: Delivery): Problem => {
   switch (rejection) {
     case "already-delivered":
-      return problem("already-delivered", "The event was delivered: its receiver has it.");
+      return problem("already-delivered", "The event was delivered already.");
     case "in-progress":
       return state.phase === "held"
         ? problem("in-progress", "The event is held: approve or reject it.", { retryable: false })
-        : problem("in-progress", "The event is on its way: it can be replayed once it has failed.");
+        : problem("in-progress", "The event is being delivered: it can be replayed once it has failed.");
     case "of-bundle":
-      return conflict("The event is a step of a bundle: ask for the bundle anew.");
+      return conflict("The event is a step of a bundle: request the bundle again.");
     case "payload-erased":
-      return conflict("Its payload was erased: nothing is left to send. Its sender can send it as a new event.");
+      return conflict("Its payload was erased, so there is nothing to send. Its sender can send it as a new event.");
     case "too-often":
       return conflict(`The event was replayed ${REPLAYS_MAX} times: its sender can send it as a new event.`);
     case "not-failed":
       return state.phase === "stopped"
-        ? conflict(`The event was ${state.outcome}: whoever wants it has to send it as a new one.`)
-        : conflict("The event is recorded only: give its source an endpoint for those that follow.");
+        ? conflict(`The event was ${state.outcome}: its sender can send it as a new event.`)
+        : conflict("The event was only recorded: give its source an endpoint to have later events delivered.");
     default:
-      return conflict("The event changed meanwhile: look at it again.");
+      return conflict("The event changed meanwhile: read it again.");
   }
 };
 
-/** Each lost race means that the event was written to meanwhile: so often it is not by chance. */
 const TRIES_MAX = 8;
 
-/** One event is sent at once, also as the probe of an endpoint whose circuit is open; many wait as all that is queued. */
+/** A single replay bypasses an open circuit; a bulk replay does not. */
 const AT_ONCE = { trigger: "replay" } as const;
 
-/** What ended a delivery: behind its position nothing of an earlier replay's snapshot is left. */
+/** Records that end a delivery. If they are after a bulk replay's snapshot, the event does not belong to it. */
 const ENDS: ReadonlySet<string> = new Set(["EventBlocked", "DeliveryFailed"]);
 
-/** Where a decision stands, below whom its sender said. */
+/** The span of a decision, whose parent is the sender's. */
 const placeOf = ({ trace_id, span_id, parent_span_id }: Metadata): Trace => ({
   ...{ trace_id, span_id },
   ...(parent_span_id === undefined ? {} : { parent_span_id }),
@@ -85,10 +81,7 @@ type Recalled = {
   readonly endedAt: Position | null;
 };
 
-/**
- * Has a failed event delivered once more under its webhook-id, and a blocked one decided once more by the gates as they
- * are now.
- */
+/** Delivers a failed event again under its webhook-id, or has the current gates decide a blocked one again. */
 export const replaying = (deps: ReplayingDeps): Replaying => {
   const { log, aggregates } = deps;
   const again = askedAgain(deps);
@@ -111,12 +104,12 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     return { known, account, trace, endedAt };
   };
 
-  /** Of a blocked one: through the gates, as if its sender had sent it again. */
+  /** Decides a blocked event as if its sender had sent it again. */
   const decideAgain = async (order: ReplayOrder, { known, trace }: Recalled, last: Request): Promise<Replayed> => {
     const { envelope, replay, upTo } = order;
     if (last.bundle !== undefined) return refused(why("of-bundle", known.state));
     if (last.origin.kind === "system") return refused(why("not-failed", known.state));
-    // Its sender's trace goes on: the new decision is a span of its own there, the same each time.
+    // The decision is a span in the sender's trace, with a derived id, so a repeat gives the same span.
     const own = { ...trace, span_id: spanIdOf(replay.id, last.event_id) };
     const it = await again(last, { account: envelope.account, replay, trace: own, askedAt: Date.parse(envelope.at) });
     if ("problem" in it) return refused(it);
@@ -129,13 +122,12 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     return taken(order, claimed.known);
   };
 
-  /** What this replay has come to before. */
   const repeated = async ({ eventId }: ReplayOrder, known: StreamState<Delivery>): Promise<Replayed> => {
     const position = await approvals.recorded(`delivery-${eventId}`, known);
     return { outcome: "replayed", state: known.state, position };
   };
 
-  /** Decided meanwhile, by this replay before or by somebody else, or erased. */
+  /** The event was decided meanwhile, by an earlier try of this replay or by another one, or was erased. */
   const taken = async (order: ReplayOrder, known: StreamState<Delivery>): Promise<Replayed> => {
     const { state } = known;
     const { id } = order.replay;
@@ -148,16 +140,16 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     return wasReplayedBy(state, id) ? repeated(order, known) : refused(why("in-progress", state));
   };
 
-  /** Why nothing can be sent for it, though it may be replayed; null where it can. */
+  /** Null if the event can be sent. */
   const hindrance = async ({ endpoint_id, origin, at }: Request): Promise<Problem | null> => {
     const { state } = await aggregates.load(endpointDecider, `endpoint-${endpoint_id}`);
-    if (state.phase !== "present") return conflict("The endpoint that it was to go to was deleted.");
+    if (state.phase !== "present") return conflict("The endpoint of the event was deleted.");
     if (state.disabled !== null) {
       const detail = `The endpoint is disabled: ${state.disabled.reason} Enable it, then replay.`;
       return problem("endpoint-disabled", detail, { extra: { endpoint_id } });
     }
     const stopped = origin.kind === "agent" ? await stoppedBecause(aggregates, { origin, at }) : null;
-    return stopped === null ? null : conflict(`${stopped} What it had asked for before stays undone.`);
+    return stopped === null ? null : conflict(`${stopped} Its earlier requests are not sent.`);
   };
 
   const offer = (order: ReplayOrder, known: StreamState<Delivery>, trace: Trace, body: Buffer | null): void => {
@@ -169,7 +161,7 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     deps.deliver.offer({ ...job, known, trace, ...content, ...(order.upTo === undefined ? AT_ONCE : {}) });
   };
 
-  /** Null: the event was written to meanwhile. What was reserved on what was known before is given back then. */
+  /** Null if the event was written to meanwhile; what was reserved on the outdated state is given back. */
   const deliverAgain = async (order: ReplayOrder, from: Recalled): Promise<Replayed | null> => {
     const { eventId, replay, envelope, upTo } = order;
     const { state, revision } = from.known;
@@ -180,14 +172,14 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     if (state.phase !== "failed") return refused(why("not-admitted", state));
     const hindered = await hindrance(state.request);
     if (hindered !== null) return refused(hindered);
-    // Of many at once each is read when its turn comes.
+    // A bulk replay reads each payload only when it is sent.
     const content = upTo === undefined ? await deps.payloads.read(eventId, state.request.payload) : null;
     if (content === "damaged") return refused(payloadDamaged());
     const places = first.ok ? null : await takePlaces(order, state, again);
     if (places !== null && "problem" in places) return refused(places);
     const decision = places === null ? first : delivery.decide({ ...command, places: places.places }, state);
     if (!decision.ok) throw new Error(`${eventId} was not replayed with its places: ${decision.rejection}`);
-    // Of many at once no request stands for the single one: its record is found by the event's own trace.
+    // A bulk replay has no request to trace to, so its record joins the event's own trace.
     const isAlone = envelope.trace.trace_id !== NO_TRACE.trace_id;
     const events = toEvents(decision.events, isAlone ? envelope : { ...envelope, trace: from.trace });
     const appended = await appendKnown(log, `delivery-${eventId}`, revision ?? "absent", events);
@@ -202,13 +194,13 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     return { outcome: "replayed", state: known.state, position };
   };
 
-  /** Null: the event was written to meanwhile. */
+  /** Null if the event was written to meanwhile. */
   const once = async (order: ReplayOrder): Promise<Replayed | null> => {
     const from = await recall(order);
     const { state } = from.known;
     if (from.account !== order.envelope.account || requestOf(state) === null) return refused(notFound());
     const { upTo } = order;
-    // An empty log has nothing behind which anything could have ended.
+    // `upTo` is null if the log was empty at the snapshot: every end is later.
     const isLater = upTo !== undefined && from.endedAt !== null && from.endedAt > (upTo ?? "");
     if (state.phase === "blocked") {
       if (wasReplayedBy(state, order.replay.id)) return taken(order, from.known);

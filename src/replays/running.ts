@@ -18,9 +18,9 @@ import { replayStream } from "./stream.ts";
 
 export type ReplaysLoop = {
   start(): void;
-  /** Finishes the events in hand; the rest goes on from the last checkpoint, here or elsewhere. */
+  /** Waits for the events in work; the last checkpoint says where the replay continues, on any node. */
   stop(): Promise<void>;
-  /** A replay of the account that has just been started here: nobody has to find it first. */
+  /** Starts on a replay without waiting for the next look. */
   begin(replayId: string, account: string): void;
 };
 
@@ -32,39 +32,34 @@ export type ReplaysDeps = {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly node: string;
-  /** A claim of another process is that of a dead one. */
+  /** True if every other process is known to be gone, so that its claims are void. */
   readonly othersAreGone: boolean;
   readonly onError: (error: unknown) => void;
 };
 
-/** What another node started is found at a look, as is what another one left when it died. */
+/** Milliseconds between looks for replays that another node started, or left when it died. */
 const LOOK_MS = 1_000;
-/** Replays worked on here at once, each at a rate of its own; the others wait for their turn. */
+/** Each has a rate of its own; the others wait for their turn. */
 const RUNNING_MAX = 32;
-/** Of one account: whoever starts many delays nobody else's. */
+/** An account that starts many replays delays no other account's. */
 const OF_ACCOUNT_MAX = 2;
-/** A checkpoint after so many events, or so much time: what a crash makes this do again comes to nothing. */
+/** A crash repeats what came after the last checkpoint, which changes nothing. */
 const CHECKPOINT_EVENTS = 100;
 const CHECKPOINT_MS = 5_000;
-/** Several checkpoints: a node that has not written one for so long is dead or very slow, and another goes on. */
+/** Several checkpoints: a node that missed them is dead or very slow, and another one continues. */
 const CLAIM_MS = 20_000;
-/** So soon a wait notices that the loop stops. */
 const WAIT_MS = 1_000;
-/** Events in hand at once at a high rate. */
 const AT_ONCE_MAX = 16;
-/** Batches a second: those of a low rate are of one event. */
+/** At a low rate a batch is one event. */
 const BATCHES_A_SECOND = 20;
-/** How much of its rate a replay may catch up when the log was slow. */
+/** A replay may catch up this much when the log was slow. */
 const BEHIND_MAX_MS = 250;
 
 const S = 1_000;
 
 type Place = { readonly cursor: ReplayCursor | null; readonly skipped: number };
 
-/**
- * Works through the replays that run. What has happened to an event is decided in its own stream, where one replay replays
- * once: a crash, and nodes that work on the same replay for a moment, only ask for what is done already.
- */
+/** Works through the running replays. An event's stream lets a replay take effect once, so a repeat changes nothing. */
 export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
   const { log, views, aggregates, clock, node, onError } = deps;
   const working = new Map<string, { readonly account: string; readonly ended: Promise<void> }>();
@@ -78,14 +73,13 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
       at: new Date(clock.now()).toISOString(),
     });
 
-  /** Whether another node works on it. */
   const isTaken = ({ claim }: BegunReplay): boolean =>
     claim !== null &&
     claim.node !== node &&
     !deps.othersAreGone &&
     Math.abs(clock.now() - Date.parse(claim.at)) < CLAIM_MS;
 
-  /** The replay, as long as it is this node's to work on. */
+  /** Null if the replay has ended or another node works on it. */
   const own = async (id: string, maxAgeMs?: number): Promise<BegunReplay | null> => {
     const { state } = await aggregates.load(replayDecider, replayStream(id), maxAgeMs);
     return state.phase !== "running" || isTaken(state) || looks.isStopping() ? null : state;
@@ -100,7 +94,7 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
     return done.outcome !== "rejected";
   };
 
-  /** Up to where in this log it goes: in a copy its own record stands right behind all that it has chosen. */
+  /** In a copied log, positions differ: the replay's first record stands right after all that it has chosen. */
   const snapshotOf = async ({ started }: BegunReplay): Promise<Position | null> => {
     const { replay_id: id, up_to, log: of } = started;
     if (of === undefined || of === (await log.identity())) return up_to;
@@ -115,14 +109,13 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
       const { outcome } = await deps.replaying({ eventId, replay: { id, by, reason }, envelope, upTo });
       return outcome !== "refused";
     } catch (error) {
-      // The log is for all of them.
       if (error instanceof LogUnavailable || error instanceof OutcomeUnknown) throw error;
       onError(error);
       return false;
     }
   };
 
-  /** From where the stream says that it is to its end, or until it is not this node's any more. */
+  /** Continues from the last checkpoint to the end, or until another node has claimed the replay. */
   const work = async (id: string): Promise<void> => {
     const begun = await own(id, 0);
     if (begun === null) return;
@@ -135,10 +128,10 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
     let dueMs = performance.now();
     const size = Math.min(AT_ONCE_MAX, Math.max(1, Math.floor(rate / BATCHES_A_SECOND)));
     for (;;) {
-      // A page may have nothing for it.
+      // Asked for each page as well, as a page may have no event to replay.
       if ((await own(id)) === null) return;
       const { chosen, next } = await chosenBehind(views, account, filter, upTo, place.cursor, CHECKPOINT_EVENTS);
-      // Asked after the page was read: the cursor would pass over events that a view under rebuild did not list yet.
+      // Checked after the page was read: the cursor must not pass events that a view under rebuild did not list yet.
       if (!(await isShownUpTo(views, upTo))) return;
       for (let from = 0; from < chosen.length; from += size) {
         const batch = chosen.slice(from, from + size);

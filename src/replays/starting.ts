@@ -26,26 +26,24 @@ export type StartingReplaysDeps = {
 
 type StartReplay = Omit<Extract<ReplayCommand, { type: "StartReplay" }>, "type" | "place">;
 
-/** "full": as many replays of the account run as may. Rejects with the log's errors. */
+/** "full" if the account has as many running replays as it may. Rejects with the log's errors. */
 export type StartingReplays = (
   start: StartReplay,
   envelope: Envelope,
 ) => Promise<Handled<ReplayState, ReplayRejection> | "full">;
 
-/** A request that has taken a place and started nothing for so long is dead, or so slow that it has to take another place. */
+/** A request that holds a place for this long without a start is dead, or so slow that it needs another place. */
 const START_MS = 30_000;
-/** Less than the number of any place. */
 const NO_PLACE = 0;
-/** Each try means that the places changed meanwhile, or that the request was taken for dead. */
+/** Each further try means that the places changed meanwhile, or that the request was taken for dead. */
 const TRIES_MAX = 16;
 
 /**
- * Starts replays of many events. Before a replay is started, it takes one of the account's places, at the expected revision
- * of their stream. Nobody gives a place back when a replay ends: the request that finds all places taken looks at the
- * replays that hold them. So a crash at any point keeps no place taken.
+ * A bulk replay first takes one of the account's places. Its end frees nothing: the request that finds all places taken
+ * frees those of ended replays, so no crash keeps a place taken.
  */
 export const startingReplays = ({ log, aggregates, clock, randomness }: StartingReplaysDeps): StartingReplays => {
-  /** By account, the request of this process that takes a place. Without turns the requests would only conflict. */
+  /** One request of an account at a time takes a place: concurrent ones would only conflict. */
   const turns = new Map<string, Promise<unknown>>();
 
   const envelopeOf = (account: string): Envelope =>
@@ -56,7 +54,7 @@ export const startingReplays = ({ log, aggregates, clock, randomness }: Starting
       at: new Date(clock.now()).toISOString(),
     });
 
-  /** False while the replay runs or may be started. A replay that was not started in time is kept from starting with this place. */
+  /** False while the replay runs or may still start. A replay that is overdue is barred from its place. */
   const isFree = async (account: string, { replay_id: id, number, at }: ReplayPlace): Promise<boolean> => {
     const { state } = await aggregates.load(replay, replayStream(id));
     if (state.phase !== "absent") return state.phase !== "running";
@@ -77,12 +75,11 @@ export const startingReplays = ({ log, aggregates, clock, randomness }: Starting
   const lastKnown = async (stream: string): Promise<StreamState<ReplayPlaces>> => {
     const last = await log.last(stream);
     if (last === null) return { state: replayPlaces.initial, revision: null };
-    // The stream holds only these records.
     const event = last as unknown as ReplayPlaceEvent;
     return { state: replayPlaces.evolve(replayPlaces.initial, event), revision: last.revision };
   };
 
-  /** The number of the place; null when all are taken. */
+  /** The number of the place; null if all are taken. */
   const take = async (account: string, replayId: string): Promise<number | null> => {
     const stream = replayPlacesStream(account);
     for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
@@ -94,14 +91,14 @@ export const startingReplays = ({ log, aggregates, clock, randomness }: Starting
       const ran = await runCommand(log, { decider: replayPlaces, stream, from: known, command, envelope });
       const own = ran.known.state.places.find((place) => place.replay_id === replayId);
       if (ran.outcome !== "rejected" && own !== undefined) return own.number;
-      // Else another node has changed the places since they were looked at: some of the new ones may be free.
+      // Otherwise another node has changed the places: some of the new ones may be free.
       if (ran.outcome === "rejected" && ran.known.revision === known.revision) return null;
     }
     throw new LogUnavailable(`${stream} is written by too many at once`);
   };
 
   const takeInTurn = (account: string, replayId: string): Promise<number | null> => {
-    // A request fails with the one before it: the log is away for both, and one timeout after another would keep them waiting.
+    // A request fails with the one before it, as the log is down for both.
     const mine = (turns.get(account) ?? Promise.resolve()).then(() => take(account, replayId));
     turns.set(account, mine);
     const leave = (): void => {
@@ -115,13 +112,13 @@ export const startingReplays = ({ log, aggregates, clock, randomness }: Starting
     const { replay_id: id, account } = start.replay;
     for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
       const { state } = await aggregates.load(replay, replayStream(id), 0);
-      // A command that comes again finds the replay that it has started, and needs no place for it.
+      // A repeated command finds the replay that it started, and needs no place.
       const place = state.phase === "absent" ? await takeInTurn(account, id) : NO_PLACE;
       if (place === null) return "full";
       const command = { type: "StartReplay", ...start, place } as const;
       const started = await aggregates.handle(replay, replayStream(id), command, envelope);
       if (started.outcome !== "rejected" || started.rejection !== "abandoned") return started;
     }
-    throw new LogUnavailable(`${id} was given up before it could start, too often`);
+    throw new LogUnavailable(`${id} was abandoned ${TRIES_MAX} times before it could start`);
   };
 };
