@@ -10,13 +10,13 @@ import type { NotificationName } from "./names.ts";
 import type { Said, Say } from "./notification.ts";
 
 type Fact = EndpointEvent | DeliveryEvent;
-/** As it is called now; null once it is deleted. */
+/** Null once the endpoint is deleted. */
 const nameOf = async (aggregates: Pick<Aggregates, "load">, endpointId: string): Promise<string | null> => {
   const { state } = await aggregates.load(endpointDecider, `endpoint-${endpointId}`);
   return state.phase === "present" ? state.settings.name : null;
 };
 
-/** One of an endpoint's own records, by its place, as it happens again and again. */
+/** The revision is included, as the same can happen to an endpoint repeatedly. */
 const said = async (
   type: NotificationName,
   record: RecordedEvent,
@@ -54,7 +54,7 @@ const disabled: Say = (record, aggregates) => {
   return said("endpoint.disabled", record, { ...data, disabled_at }, aggregates);
 };
 
-/** Not of a notification: whoever cannot be told would be told of that, and so on. */
+/** Skips notifications: the failure of one would cause the next. */
 const failed: Say = async (record, aggregates) => {
   const { event_id, endpoint_id, failure, at: failed_at } = dataOf("DeliveryFailed", record);
   const { state } = await aggregates.load(delivery, record.stream, 0);
@@ -64,11 +64,9 @@ const failed: Say = async (record, aggregates) => {
   const { kind, detail } = failure;
   const about = { endpoint_id: endpoint_id === "" ? null : endpoint_id, attempts: state.attempts };
   const data = { event_id, event_type, origin: from, ...about, failure: { kind, detail }, failed_at };
-  // Replayed, it may fail once more.
   return { type: "delivery.failed", subject: `${event_id}/${record.revision}`, about: endpoint_id, data };
 };
 
-/** What is told of endpoints and of what could not be delivered to them; never through the endpoint itself (`about`). */
 export const ENDPOINTS_SAID: ReadonlyMap<Fact["type"], Say> = new Map<Fact["type"], Say>([
   ["EndpointDegraded", degraded],
   ["EndpointOpened", opened],

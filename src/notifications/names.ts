@@ -1,7 +1,4 @@
-/**
- * What an endpoint can subscribe to. Only what is sent: a name that nothing comes of yet is refused, so that nobody waits
- * for it.
- */
+/** Notifications that an endpoint can subscribe to. */
 export const NOTIFICATIONS = [
   "approval.requested",
   "approval.decided",

@@ -5,17 +5,16 @@ import type { NotificationName } from "./names.ts";
 
 export type Notification = {
   readonly type: NotificationName;
-  /** What it is about: of one name and subject there is one notification, whatever has said it. */
+  /** There is one notification for a type and subject, however many records cause it. */
   readonly subject: string;
-  /** When it happened. */
   readonly timestamp: string;
-  /** For people and machines outside: nothing of a payload, and nothing that only some members may see. */
+  /** Leaves the service: contains no payload, and nothing that only some members may see. */
   readonly data: JsonObject;
 };
 
 export type Said = Pick<Notification, "type" | "subject" | "data"> & {
-  /** The endpoint that it is about: that one is not told of itself. */
+  /** An endpoint is not notified about itself. */
   readonly about?: string;
 };
-/** Null: the record says nothing to anybody. */
+/** Null if the record causes no notification. */
 export type Say = (record: RecordedEvent, aggregates: Pick<Aggregates, "load">) => Promise<Said | null>;

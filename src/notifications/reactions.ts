@@ -5,10 +5,7 @@ import { type SubscribersDeps, subscribers } from "./subscribers.ts";
 
 export type NotificationReactionsDeps = SubscribersDeps & SendingDeps;
 
-/**
- * Tells the endpoints that subscribe of what happens in their account. For a follower of its own (`reactor.ts`): these wait
- * for a view, and what follows from the same records for approvals and ledgers must not wait with them.
- */
+/** For a follower apart from the process manager: notifications wait for a view, and approvals must not. */
 export const notificationReactions = (deps: NotificationReactionsDeps): readonly Reaction[] => {
   const subscribed = subscribers(deps);
   const send = sending(deps);

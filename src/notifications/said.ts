@@ -13,7 +13,7 @@ import type { Aggregates } from "../streams/aggregates.ts";
 import { ENDPOINTS_SAID } from "./endpoints-said.ts";
 import type { Say } from "./notification.ts";
 
-/** As `GET /v1/approvals/{id}` names it, without the votes and without the reasons, which may repeat what was sent. */
+/** Like `GET /v1/approvals/{id}`, without votes and reasons, which may repeat parts of the payload. */
 const aboutApproval = (request: ApprovalRequest): JsonObject => {
   const { approval_id, subject, action, summary, digest, cost, requested_by, requested_at, expires_at } = request;
   const { kind, id, name } = requested_by;
@@ -43,7 +43,6 @@ const decided =
   (type: Ended, outcome: ApprovalOutcome): Say =>
   async (record, aggregates) => {
     const end = dataOf(type, record);
-    // As it is now: the request is in the stream before its end.
     const { state } = await aggregates.load(approval, approvalStream(end.approval_id), 0);
     if (state.phase === "absent") return null;
     const reason = "reason" in end ? end.reason : null;
@@ -51,10 +50,10 @@ const decided =
     return { type: "approval.decided", subject: end.approval_id, data };
   };
 
-/** By the record's place, as it happens to an agent again and again. */
+/** The revision is included, as an agent can be suspended repeatedly. */
 const agentSubject = (agentId: string, { revision }: RecordedEvent): string => `${agentId}/${revision}`;
 
-/** As the agent is called now; null once it is deleted. */
+/** Null once the agent is deleted. */
 const nameOf = async (aggregates: Pick<Aggregates, "load">, agentId: string): Promise<string | null> => {
   const { state } = await aggregates.load(agentDecider, agentStream(agentId));
   return state.phase === "present" ? state.settings.name : null;
@@ -72,7 +71,6 @@ const resumed: Say = async (record, aggregates) => {
   return { type: "agent.resumed", subject: agentSubject(agent_id, record), data };
 };
 
-/** As `dayLedger` names the ledgers of a policy. */
 const DAY_LEDGER = /^ledger-(pol_[a-z2-7]+)-(\d{4}-\d{2}-\d{2})$/;
 
 const thresholdReached: Say = async (record, aggregates) => {
@@ -91,7 +89,7 @@ const thresholdReached: Say = async (record, aggregates) => {
   return { type: "budget.threshold", subject: `${policyId}/${day}/${threshold}`, data };
 };
 
-/** What records say, by their types. None is about the delivery of a notification: whoever is not reached is not told so. */
+/** Failed deliveries of notifications are left out, as they would cause further ones. */
 export const SAID: ReadonlyMap<string, Say> = new Map<string, Say>([
   ...ENDPOINTS_SAID,
   ["ApprovalRequested", asked],

@@ -24,9 +24,8 @@ export type SendingDeps = {
 const CONTENT_TYPE = "application/json";
 
 /**
- * Makes an event of a notification, for one endpoint: its payload is kept as any other, and it is admitted without gates, as
- * nobody asked for it. Its id comes from what it says and to whom, so it is made once, whoever else is at it and whatever
- * crashed before.
+ * Admits a notification for one endpoint as an event, without gates, as no caller requested it. Its id is derived from
+ * its content and recipient, so it is made once.
  */
 export const sending =
   ({ log, clock, randomness, payloads, deliver }: SendingDeps) =>
@@ -42,14 +41,14 @@ export const sending =
     const at = new Date(clock.now()).toISOString();
     const envelope: Envelope = systemEnvelope({
       actor: "notifications",
-      // A name of its own each time: what it writes carries a salt and a time, so a second try is not the same append.
+      // Random, because the records contain a salt and a time: a second try is not the same append.
       commandId: randomId("ntf_", randomness),
       account,
       trace,
       at,
       causationId: cause.id,
     });
-    // The order of the members is that of the examples in Standard Webhooks.
+    // Members are in the order of the examples in Standard Webhooks.
     const body = Buffer.from(JSON.stringify({ type, timestamp, data }));
     const incoming = { body, contentType: CONTENT_TYPE, contentEncoding: "", headers: {} };
     const keeping: Envelope = { ...envelope, commandId: `${envelope.commandId}/payload` };
@@ -76,7 +75,7 @@ export const sending =
       envelope,
     });
     if (ran.outcome === "rejected") {
-      // Another node was faster, and delivers it. Its payload may be erased by now, and this one was stored since.
+      // Another node delivers it. Its payload may be erased by now, and this one was stored since.
       await eraseLeft(log, eventId);
       return;
     }

@@ -15,17 +15,16 @@ export type SubscribersDeps = {
 
 const VIEW = endpoints.schema.name;
 const PAGE = 100;
-/** One notification is an event for each of them: so many are told, the oldest first. */
+/** The oldest subscribers are notified, as each costs an event. */
 export const SUBSCRIBERS_MAX = 50;
-/** Of an account with more endpoints the oldest are looked at: each notification costs a look at all of them. */
+/** Each notification searches all endpoints up to this number, the oldest first. */
 const LOOKED_AT_MAX = 1_000;
-/** Then the notification is tried again after a pause: a view that is folded anew lacks endpoints that are not in it yet. */
+/** Afterwards the reaction is repeated after a pause. */
 const VIEW_WAIT_MS = 2_000;
 
 /**
- * The account's endpoints that want a notification of what happened at `position`. No stream knows them all, so they are
- * found in the view, once it is as far as that: whoever had subscribed by then is in it. Whether they still want it is
- * asked of their own streams. `NotYet` while the view has not got as far; rejects when it cannot be read.
+ * Finds the subscribers at `position` in the view, once it is that far, and confirms each in its stream. `NotYet` while
+ * the view is behind.
  */
 export const subscribers = ({ aggregates, views, progress }: SubscribersDeps) => {
   const wants = async (id: string, account: string, type: NotificationName): Promise<boolean> => {
@@ -35,7 +34,7 @@ export const subscribers = ({ aggregates, views, progress }: SubscribersDeps) =>
 
   return async (account: string, type: NotificationName, position: Position): Promise<readonly string[] | NotYet> => {
     if (!(await progress.waitFor([VIEW], position, VIEW_WAIT_MS))) {
-      return { waitsFor: `the view ${VIEW} to reach ${position}, as it shows who wants ${type}` };
+      return { waitsFor: `the view ${VIEW} to reach ${position}, as it lists the subscribers of ${type}` };
     }
     const where: Condition[] = [
       { field: "account", is: "=", value: account },
@@ -52,7 +51,6 @@ export const subscribers = ({ aggregates, views, progress }: SubscribersDeps) =>
         ...after,
       });
       for (const { id, document } of page) {
-        // What the view's own projection has put.
         if (!(document as EndpointDocument).notifications.includes(type) || !(await wants(id, account, type))) continue;
         found.push(id);
         if (found.length === SUBSCRIBERS_MAX) return found;
