@@ -18,27 +18,21 @@ export type FollowingDeps = {
 
 type Followed = "followed" | "ignored";
 
-/** Throws `BillingUnavailable` where the provider does not say what holds. */
+/** Throws `BillingUnavailable` if the provider does not answer. */
 export type Following = (notice: BillingNotice) => Promise<Followed>;
 
-/** Webhooks of one customer that come at once settle within one or two. */
 const READS_MAX = 5;
 
-/** Of an envelope for what the provider wants: it has no credential of ours. */
 export const providerEnvelope = (provider: string, commandId: string, accountId: string, at: string): Envelope =>
   systemEnvelope({ actor: provider, commandId, account: accountId, at });
 
-/**
- * Only what was bought there can have ended there: a plan that came from elsewhere stays, whatever was begun and not paid.
- * A customer who is not the account's any more, as an admin once began two checkouts at once or it was deleted there, counts
- * when it has bought; that what another has bought is not touched by its end.
- */
+/** The end of a subscription counts only for the customer whose purchase is in force. */
 const isAbout = ({ buyer }: Subscription, customer: string, said: ProvidedSubscription): boolean =>
   said.status !== "cancelled" || buyer === customer;
 
 /**
- * Makes the account's plan what the provider says. Webhooks come late, twice and in any order, and several nodes may read
- * at once: whoever has written looks again, until what was written is what holds. The last to write has then read last.
+ * Follows the provider's state. Webhooks come late, twice and in any order, and several nodes may read at once: each
+ * writer reads again until the answer is what it wrote, so the last writer has also read last.
  */
 export const following = (
   { name: provider }: Pick<BillingProvider, "name">,
@@ -53,7 +47,7 @@ export const following = (
     const at = new Date(clock.now()).toISOString();
     const { plan, scheduled, status } = said;
     const command = { type: "FollowProvider", plan, scheduled, status, provider, customer, reference, at } as const;
-    // The same webhook may have to be followed to another end: what it is about was read anew.
+    // A repeated webhook may lead to another state, as the state is read anew.
     const commandId = `${provider}-${reference}-${JSON.stringify([at, plan, scheduled, status])}`;
     await aggregates.handle(account, stream, command, providerEnvelope(provider, commandId, accountId, at));
     return "followed";
@@ -70,6 +64,6 @@ export const following = (
       if ((await write(accountId, notice, said)) === "ignored") return "ignored";
       before = now;
     }
-    throw new Error(`${provider} said another thing of customer ${notice.customer} each time it was asked`);
+    throw new Error(`${provider} gave a different state of customer ${notice.customer} on each of ${READS_MAX} reads`);
   };
 };

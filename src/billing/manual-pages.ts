@@ -26,12 +26,10 @@ export type ManualPagesDeps = {
   readonly views: Pick<ViewStore, "count">;
   readonly box: SecretBox;
   readonly clock: Clock;
-  /** Without a slash at the end. */
   readonly publicUrl: () => string;
   readonly calls: Pick<CountedCalls, "refused" | "stranger">;
 };
 
-/** Forms of the pages carry no fields. */
 const BODY_BYTES_MAX = 1_024;
 const ROUTE = { schema: { hide: true }, config: { problems: listedProblems("cross-site", "too-large") } };
 
@@ -40,32 +38,31 @@ const HEADERS = {
   "content-security-policy": BILLING_CSP,
   "cache-control": "no-store",
   "x-frame-options": "DENY",
-  // The address is the credential: nobody else is told of it. Our own forms keep their Origin with this one.
+  // The address is a credential and must not leak; our own forms keep their Origin with this policy.
   "referrer-policy": "same-origin",
 } as const;
 
 const PLAN_NAMES = Object.values(PLANS).map(({ name }) => name);
 
-/** What the wildcard of the route stands for. Nothing in our addresses has to be encoded: of several spellings one is the address. */
+/** The segments of the wildcard. Only the spelling without percent-encoding is valid. */
 const pathOf = ({ params, url }: FastifyRequest): readonly string[] => {
   const path = (params as { readonly "*": string })["*"];
   return url.split("?", 1)[0]?.endsWith(`/${path}`) === true ? path.split("/") : [];
 };
 
-/** What is looked at: the page itself, and what follows a form. */
 const isShown = (rest: readonly string[]): boolean => rest.length === 0 || (rest.length === 1 && rest[0] === "done");
 
 type Wish = {
   readonly plan: Plan["name"];
-  /** The name of this very wish. */
+  /** Identifies the wish: the same form sent twice is one. */
   readonly reference: string;
-  /** Of the subscription that the person had before them, where it matters. */
+  /** The version of the subscription that the page showed, where it matters. */
   readonly version?: number;
 };
 
 /**
- * The hosted pages of the manual provider: `/billing/checkout/<token>` and `/billing/portal/<token>`. The token is the
- * credential: it was given to an admin, says for what, and expires. A wildcard, as tokens are longer than parameters may be.
+ * Serves `/billing/checkout/<token>` and `/billing/portal/<token>`. The token is a credential that an admin received,
+ * and it expires. The route has a wildcard because tokens exceed the limit for parameters.
  */
 export const manualPages =
   ({ aggregates, views, box, clock, publicUrl, calls }: ManualPagesDeps) =>
@@ -90,7 +87,7 @@ export const manualPages =
       });
     };
 
-    /** What the address opens, or the page that says why it opens nothing. `rest` is what stands behind the token. */
+    /** The opened link, or a page that says why it does not open. */
     const opened = async (kind: LinkKind, request: FastifyRequest): Promise<Opened | View> => {
       const [token = ""] = pathOf(request);
       const link = open(kind, token);
@@ -106,9 +103,9 @@ export const manualPages =
       const { state } = await aggregates.load(accountDecider, accountStream(link.account), 0);
       if (state.phase !== "open") return forbiddenView("unknown");
       const asker = state.members.get(link.by);
-      // Who was removed, or is no admin any more, has left nothing behind that still changes the plan.
+      // A removed or demoted member's links must not change the plan any more.
       if (asker === undefined || !roleIncludes(asker.role, "admin")) {
-        refused(kind, request, link, "Whoever asked for the link is no admin any more.");
+        refused(kind, request, link, "The member who requested the link is no longer an admin.");
         return forbiddenView("expired");
       }
       const address = `${new URL(publicUrl()).pathname.replace(/\/$/, "")}/billing/${kind}/${token}`;
@@ -139,14 +136,14 @@ export const manualPages =
         return send(reply, "page" in it ? it : viewOf(it, rest));
       });
 
-    /** Whether a form was of a page that does not hold any more, and nothing has come of it. */
+    /** Whether the form was on an outdated page, and had no effect. */
     const isOld = ({ state: { subscription }, at }: Opened, { reference, version }: Wish): boolean =>
       version !== undefined && version !== versionAt(subscription, at) && !subscription.references.includes(reference);
 
-    /** `wishOf`: what a form asks for; null: there is no such form. */
+    /** `wishOf` returns null if there is no such form. */
     const take = (kind: LinkKind, wishOf: (it: Opened, rest: readonly string[]) => Wish | null) =>
       app.post(`/billing/${kind}/*`, ROUTE, async (request, reply) => {
-        // As with a session: what the address alone allows must not be sent by another site's page.
+        // The address alone is the credential, so the page of another site must not send it.
         const foreign = crossSite(request.method, request.headers, "session", publicUrl());
         if (foreign !== null) {
           const link = open(kind, pathOf(request)[0] ?? "");
@@ -159,11 +156,10 @@ export const manualPages =
         const wish = wishOf(it, pathOf(request).slice(1));
         if (wish === null) return send(reply, forbiddenView("unknown"));
         await change(it, wish);
-        // Another form may have come between.
         const now = await opened(kind, request);
         if ("page" in now) return send(reply, now);
         if (isOld(now, wish)) return send(reply, oldPortalView(now));
-        // See Other: a reload of what follows sends nothing again.
+        // 303 See Other: reloading the next page sends nothing again.
         return reply.code(303).headers(HEADERS).header("location", `${it.address}/done`).send();
       });
 
@@ -181,7 +177,7 @@ export const manualPages =
     take("portal", ({ link }, [asked, seen, ...more]) => {
       const plan = PLAN_NAMES.find((name) => name === asked);
       if (plan === undefined || seen === undefined || !/^\d{1,15}$/.test(seen) || more.length > 0) return null;
-      // What a person saw when they asked: the same form sent twice is one wish, a later one is another.
+      // The version is part of the wish: a later click on the same button is another wish.
       return { plan, reference: `portal-${link.session}/${plan}/${seen}`, version: Number(seen) };
     });
   };

@@ -7,17 +7,15 @@ import type { BillingLink } from "../../infra/billing/manual/links.ts";
 import { noticesFor, saysOf } from "./notices.ts";
 import type { Choice, Page } from "./pages.ts";
 
-/** A link that was opened, and its account at that moment. */
 export type Opened = {
   readonly link: BillingLink;
-  /** The link's own address, without what stands behind it. */
+  /** The link's address, without further segments. */
   readonly address: string;
   readonly state: OpenAccount;
   readonly inUse: number;
   readonly at: string;
 };
 
-/** What is shown of a link, from what holds at the moment. */
 export type View = { readonly status: number; readonly page: Page };
 
 const NOTHING_TO_SEE: Readonly<Record<"unknown" | "expired", View>> = {
@@ -36,7 +34,7 @@ export const forbiddenView = (why: "unknown" | "expired"): View => NOTHING_TO_SE
 /** YYYY-MM-DD. */
 const dayOf = (at: string): string => at.slice(0, "YYYY-MM-DD".length);
 
-/** With what has taken effect by now. */
+/** Includes scheduled changes that have taken effect. */
 const holding = ({ state: { subscription }, at }: Opened): { plan: Plan; scheduled: Subscription["scheduled"] } => ({
   plan: planNamed(planAt(subscription, at)),
   scheduled: subscription.scheduled !== null && subscription.scheduled.from > at ? subscription.scheduled : null,
@@ -48,7 +46,6 @@ const standing = (it: Opened): string => {
   return `The plan of ${it.state.name} is ${plan.name}${until}.`;
 };
 
-/** When a change to `wanted` takes effect. */
 const effect = (it: Opened, wanted: Plan): string => {
   const { plan } = holding(it);
   if (wanted.priceEurMonth > plan.priceEurMonth) return "It takes effect at once.";
@@ -80,7 +77,7 @@ export const checkoutView = (it: Opened, rest: readonly string[]): View => {
   };
   const page = {
     title: `Change to ${wanted.name}`,
-    says: [standing(it), "Nothing is charged here: whoever runs this service sends the bill."],
+    says: [standing(it), "Nothing is charged here: the operator of this service sends the bill."],
     choices: [choice],
     leave: leaveTo(leaveUrl, "Go back without changing anything"),
   };
@@ -113,9 +110,8 @@ export const portalView = (it: Opened): View => {
   return { status: 200, page: { title: "Your plan", says: [standing(it)], choices, leave } };
 };
 
-/** To whom pressed a button of a page that shows what does not hold any more. */
 export const oldPortalView = (it: Opened): View => {
   const { page } = portalView(it);
-  const says = ["This page was old, and nothing was changed: here it is as it is now.", ...page.says];
+  const says = ["This page was outdated, and nothing was changed. It now shows the current plan.", ...page.says];
   return { status: 409, page: { ...page, says } };
 };

@@ -2,13 +2,13 @@ import { PLANS, type Plan } from "../../domain/account/plans.ts";
 import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { sources } from "../../projections/sources.ts";
 
-/** Above what any plan includes; a view that lags must not make an endless count. */
+/** Above every plan's limit; bounds the count. */
 const SOURCES_MAX = 1_000;
 
 export const sourcesInUse = (views: Pick<ViewStore, "count">, account: string): Promise<number> =>
   views.count(sources.schema.name, [{ field: "account", is: "=", value: account }], SOURCES_MAX);
 
-/** What a plan below what is in use means, in numbers. Not one source stops. */
+/** A plan for fewer sources than are in use stops none of them. */
 const sourcesNotice = ({ name, endpoints }: Plan, inUse: number): readonly string[] =>
   inUse <= endpoints
     ? []
@@ -17,7 +17,7 @@ const sourcesNotice = ({ name, endpoints }: Plan, inUse: number): readonly strin
           `one can be made once fewer than ${endpoints} are left.`,
       ];
 
-/** What ended before keeps the days that it was promised (`domain/account/retention.ts`). */
+/** Ended events keep their promised retention (`domain/account/retention.ts`). */
 const payloadsNotice = ({ retentionDays }: Plan, { retentionDays: before }: Plan): readonly string[] =>
   retentionDays >= before
     ? []
@@ -26,13 +26,11 @@ const payloadsNotice = ({ retentionDays }: Plan, { retentionDays: before }: Plan
           "What has ended by then is kept as long as before.",
       ];
 
-/** What a change from the plan that holds to another one means for what there is. */
 export const noticesFor = (wanted: Plan, holding: Plan, inUse: number): readonly string[] => [
   ...sourcesNotice(wanted, inUse),
   ...payloadsNotice(wanted, holding),
 ];
 
-/** What changes from one plan to another, in numbers. */
 export const saysOf = ({ name, priceEurMonth, eventsPerMonth, endpoints, retentionDays, hardStop }: Plan): string => {
   const events = eventsPerMonth.toLocaleString("en");
   const beyond = hardStop ? "and no more" : "then 12 EUR for each begun 25,000";

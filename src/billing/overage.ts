@@ -16,15 +16,13 @@ import { providerEnvelope } from "./following.ts";
 
 export type OverageLoop = {
   start(): void;
-  /** Finishes the block in hand. */
   stop(): Promise<void>;
-  /** Reports what is to be reported now; how many blocks that were. */
+  /** Resolves with the number of blocks that were reported. */
   look(): Promise<number>;
 };
 
 export type OverageDeps = {
   readonly views: Pick<ViewStore, "get" | "page">;
-  /** Tells whether the usage is of this log. */
   readonly progress: Pick<ViewProgress, "waitFor">;
   readonly aggregates: Pick<Aggregates, "load" | "handle">;
   readonly provider: BillingProvider;
@@ -32,32 +30,27 @@ export type OverageDeps = {
   readonly onError: (error: unknown) => void;
 };
 
-/** A block is 25,000 events: nobody fills two in this time. */
+/** Milliseconds between looks. A block is 25,000 events, so no account fills two in this time. */
 const LOOK_MS = 60_000;
-/** Held in memory at once. */
 const PAGE = 200;
 
-/** Every position of a log sorts after it. */
+/** Sorts before every position of a log. */
 const ANY_POSITION: Position = "";
 
 const SORT = { field: "account", order: "asc" } as const;
 
-/**
- * Whether months were reported that the clock has not reached: then it was set back, and of the months that it leads to nobody
- * knows any more what was reported of them.
- */
+/** True if the clock was set back: what was reported for the months before is then unknown. */
 const isAhead = ({ reported }: Subscription, month: string): boolean =>
   Object.keys(reported).some((told) => told > month);
 
 /**
- * Tells the provider of begun blocks of the running and of the last month. What was reported is in the account's own stream,
- * written once the provider has it: after a crash in between the block is reported again, which the provider knows as the
- * same. The views may be behind, and then show less: it is reported when they are not.
+ * Reports started blocks of this month and the last. Each is recorded in the account's stream after the provider has
+ * it; after a crash in between it is reported again, which the provider recognizes.
  */
 export const overageLoop = ({ views, progress, aggregates, provider, clock, onError }: OverageDeps): OverageLoop => {
   const { name, reportOverage } = provider;
 
-  /** As the account's own stream has it at this moment, if this provider bills it. */
+  /** Null unless this provider bills the account. */
   const billed = async (id: string): Promise<(Subscription & { customer: string }) | null> => {
     const { state } = await aggregates.load(accountDecider, accountStream(id), 0);
     if (state.phase !== "open") return null;
@@ -67,7 +60,7 @@ export const overageLoop = ({ views, progress, aggregates, provider, clock, onEr
   };
 
   const ofMonth = async (account: string, month: string): Promise<number> => {
-    // Written by the projection alone.
+    // The view's projection wrote the document.
     const used = (await views.get(usage.schema.name, usageId(account, month))) as UsageDocument | null;
     const subscription = used === null ? null : await billed(account);
     if (used === null || subscription === null || reportOverage === null) return 0;
@@ -85,7 +78,7 @@ export const overageLoop = ({ views, progress, aggregates, provider, clock, onEr
     return Math.max(0, due - told);
   };
 
-  /** What fails for one account does not keep the others from being billed. */
+  /** An error of one account must not keep the others from being billed. */
   const ofAccount = async (account: string): Promise<number> => {
     const month = monthOf(clock.now());
     try {
@@ -97,7 +90,7 @@ export const overageLoop = ({ views, progress, aggregates, provider, clock, onEr
   };
 
   const look = async (): Promise<number> => {
-    // Beside a restored log the view may show usage that the log does not know, until it is folded again.
+    // After a restore, the view may show usage that the log does not have, until it is rebuilt.
     if (!(await progress.waitFor([usage.schema.name], ANY_POSITION, 0))) return 0;
     const where = [{ field: "provider", is: "=", value: name }] as const;
     let reported = 0;

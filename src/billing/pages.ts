@@ -9,13 +9,12 @@ form { margin: .5rem 0 } button { font: inherit; padding: .45rem 1rem; border-ra
 .notice { border-left: 3px solid #d4a017; padding-left: .8rem }
 `;
 
-/** Forms lead to ourselves alone; where the page goes on to somebody else's address it does by a link. */
+/** Forms are sent only to this service; a page leads elsewhere by a link. */
 export const BILLING_CSP = contentSecurityPolicy(STYLE, "'self'");
 
-/** How long a person may read what was done before the page goes on by itself. */
 const GO_ON_S = 3;
 
-/** Made here alone: whatever comes from outside has been escaped on its way in. */
+/** Made only by this file, which escapes every value. */
 type Html = string;
 
 const paragraph = (text: string, kind = ""): Html =>
@@ -30,7 +29,7 @@ const form = ({ action, text }: Button): Html =>
 export type Choice = {
   readonly says: string;
   readonly notices: readonly string[];
-  /** Null: it is what holds already. */
+  /** Null if the choice is in force already. */
   readonly button: Button | null;
 };
 
@@ -38,9 +37,8 @@ export type Page = {
   readonly title: string;
   readonly says: readonly string[];
   readonly choices?: readonly Choice[];
-  /** Where the reader may go from here. */
   readonly leave?: { readonly href: string; readonly text: string } | null;
-  /** The same, by itself after a moment. */
+  /** Whether the page moves on to `leave` by itself. */
   readonly goesOn?: boolean;
 };
 
@@ -51,7 +49,6 @@ const choiceItem = ({ says, notices, button }: Choice): Html =>
     ...(button === null ? [] : [form(button)]),
   ].join("")}</li>`;
 
-/** Works without a script, and loads nothing. */
 export const billingPage = ({ title, says, choices = [], leave = null, goesOn = false }: Page): Html => `<!doctype html>
 <html lang="en">
 <head>

@@ -6,7 +6,7 @@ import { listedProblems } from "../http/route-problems.ts";
 import { problem } from "../streams/problems.ts";
 import { type FollowingDeps, following } from "./following.ts";
 
-/** The largest that providers send are below 256 KiB. */
+/** The largest webhooks of providers are below 256 KiB. */
 const BODY_BYTES_MAX = 1_048_576;
 
 export type ProviderWebhooksDeps = FollowingDeps & { readonly calls: Pick<CountedCalls, "stranger"> };
@@ -20,7 +20,7 @@ export const providerWebhooks =
     const { name, webhooks } = provider;
     if (webhooks === null) return;
     const follow = following(provider, webhooks, deps);
-    // What it calls itself says nothing: the signature is over the bytes, whatever they are.
+    // The content type is ignored, as the signature is over the bytes.
     app.addHook("onRequest", async ({ raw }) => {
       delete raw.headers["content-type"];
     });
@@ -38,9 +38,13 @@ export const providerWebhooks =
           return sendProblem(request, reply, problem("invalid-signature", detail));
         }
         if (notice === "malformed") {
-          return sendProblem(request, reply, problem("invalid-request", "The body is signed, but is not an event."));
+          return sendProblem(
+            request,
+            reply,
+            problem("invalid-request", "The signature is valid, but the body is not an event."),
+          );
         }
-        // What is not done is not acknowledged: the provider sends it again.
+        // An error is not acknowledged, so the provider sends the webhook again.
         const outcome = notice === null ? "ignored" : await follow(notice);
         return reply.header("cache-control", "no-store").send({ received: true, outcome });
       },
