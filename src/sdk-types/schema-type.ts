@@ -16,25 +16,24 @@ import {
   union,
 } from "./type-text.ts";
 
-/** The types of JSON values, a number being one whether it is whole or not. */
+/** Types of JSON values; integers are numbers. */
 type Kind = "null" | "boolean" | "number" | "string" | "array" | "object";
 type JsonObject = Readonly<Record<string, unknown>>;
 
 type Place = {
   readonly root: unknown;
-  /** The references that lead here. */
+  /** References on the way to this schema, to detect cycles. */
   readonly refs: readonly string[];
-  /** What the schema around leaves possible. */
+  /** The types that the enclosing schemas allow. */
   readonly kinds: readonly Kind[];
-  /** Members of any name are in the type that this one is intersected with, where they are possible. */
+  /** True if an enclosing intersection already allows members of any name. */
   readonly isPart: boolean;
   readonly indent: string;
-  /** How many parts have been written. */
   readonly written: { parts: number };
 };
 
 const KINDS: readonly Kind[] = ["null", "boolean", "number", "string", "array", "object"];
-/** As the service has it for the parts of a schema with every $ref written out. */
+/** The service's limit for a schema with every $ref resolved. */
 const PARTS_MAX = 10_000;
 
 const isObject = (value: unknown): value is JsonObject =>
@@ -45,11 +44,11 @@ const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 const kindOf = (value: unknown): Kind => {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
-  // JSON has no other.
+  // JSON has no other types.
   return typeof value as "boolean" | "number" | "string" | "object";
 };
 
-/** Those of `type`, and of OpenAPI's `nullable` beside it; every one when it is left out or says what we do not know. */
+/** Types from `type` and OpenAPI's `nullable`; all allowed ones if `type` is missing or unknown. */
 const kindsOf = ({ type, nullable }: JsonObject, allowed: readonly Kind[]): readonly Kind[] => {
   if (type === undefined) return allowed;
   const names = [...(Array.isArray(type) ? type : [type]), ...(nullable === true ? ["null"] : [])];
@@ -58,7 +57,7 @@ const kindsOf = ({ type, nullable }: JsonObject, allowed: readonly Kind[]): read
   return isKnown ? allowed.filter((kind) => kinds.includes(kind)) : allowed;
 };
 
-/** What a JSON Pointer in a fragment (RFC 6901, section 6) leads to; undefined for any other reference. */
+/** Resolves a JSON Pointer in a fragment (RFC 6901, section 6); undefined for any other reference. */
 const resolved = (root: unknown, ref: string): unknown => {
   if (ref !== "#" && !ref.startsWith("#/")) return undefined;
   let value = root;
@@ -66,7 +65,7 @@ const resolved = (root: unknown, ref: string): unknown => {
     for (const token of decodeURIComponent(ref).split("/").slice(1)) {
       const name = token.replaceAll("~1", "/").replaceAll("~0", "~");
       if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
-      // It has just been seen to have a member of this name.
+      // The line before proves the member.
       value = (value as JsonObject)[name];
     }
   } catch {
@@ -75,7 +74,7 @@ const resolved = (root: unknown, ref: string): unknown => {
   return value;
 };
 
-/** A value that stands elsewhere: nothing of the schema around holds for it. */
+/** A nested value, to which the enclosing schema does not apply. */
 const valueAt = (place: Place, schema: unknown, indent = place.indent): Type =>
   typeOf(schema, { ...place, kinds: KINDS, isPart: false, indent });
 
@@ -114,7 +113,7 @@ const objectType = (schema: JsonObject, place: Place): Type => {
   });
   const { additionalProperties: others = true, patternProperties } = schema;
   const isByPattern = isObject(patternProperties) && Object.keys(patternProperties).length > 0;
-  // In TypeScript a type for the other members has to hold for those with a name as well, and for those of a pattern.
+  // In TypeScript an index signature has to hold for the named members as well.
   if (members.length === 0 && !isByPattern) return objectOf([], valueAt(place, others, inner), place.indent);
   const isOpen = others !== false || isByPattern;
   const leftToTheWhole = place.isPart && members.length > 0;
@@ -124,7 +123,7 @@ const objectType = (schema: JsonObject, place: Place): Type => {
 const ARRAY_KEYWORDS = ["items", "prefixItems"];
 const OBJECT_KEYWORDS = ["properties", "required", "additionalProperties"];
 
-/** What `type`, `enum`, `const` and the keywords of arrays and objects say, without the parts that are schemas. */
+/** Covers `type`, `enum`, `const` and the keywords of arrays and objects, without subschemas. */
 const ownType = (schema: JsonObject, kinds: readonly Kind[], place: Place): Type => {
   const values = "const" in schema ? [schema.const] : schema.enum;
   if (Array.isArray(values)) return union(values.filter((it) => kinds.includes(kindOf(it))).map(literal));
@@ -158,9 +157,9 @@ const typeOf = (schema: unknown, place: Place): Type => {
 };
 
 /**
- * The TypeScript type of the values that a JSON Schema, 2020-12 or draft-07, allows. Whatever the schema allows has this
- * type; what TypeScript cannot say, as a pattern or `not`, is left out, and a reference that leads nowhere, to another
- * document or back to itself is `unknown`.
+ * The TypeScript type of a JSON Schema (2020-12 or draft-07). Every value that the schema allows has this type.
+ * Constraints that TypeScript lacks, such as patterns or `not`, are left out; a reference to nothing, to another
+ * document or to itself is `unknown`.
  */
 export const schemaType = (schema: unknown, indent = ""): Type =>
   typeOf(schema, { root: schema, refs: ["#"], kinds: KINDS, isPart: false, indent, written: { parts: 0 } });

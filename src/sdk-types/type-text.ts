@@ -1,6 +1,6 @@
 import { quoted } from "./source-text.ts";
 
-/** A type as source text, and how it binds: what is joined by `&` or `|` needs brackets in some places. */
+/** `binds` tells whether the text needs brackets where types are joined by `&` or `|`. */
 export type Type = { readonly text: string; readonly binds: "alone" | "and" | "or" | "array" };
 
 const alone = (text: string): Type => ({ text, binds: "alone" });
@@ -34,7 +34,7 @@ const elements = (of: Type): string => `${of.binds === "alone" ? of.text : brack
 
 export const arrayOf = (of: Type): Type => ({ text: `readonly ${elements(of)}`, binds: "array" });
 
-/** The first `required` elements are always there; after those that have a type of their own come any number of `rest`. */
+/** Elements after the first `required` are optional, and followed by any number of `rest`. */
 export const tupleOf = (first: readonly Type[], required: number, rest: Type): Type => {
   const own = first.map((type, at) => (at < required ? type.text : `${bracketed(type)}?`));
   const all = rest.text === NEVER.text ? own : [...own, `...${elements(rest)}`];
@@ -45,15 +45,14 @@ export type Member = {
   readonly name: string;
   readonly type: Type;
   readonly required: boolean;
-  /** Source text before it. */
   readonly comment: string;
 };
 
-/** `others`: the type of the members that have no name here; undefined when there are none. */
+/** `others` is the type of members without a name here; undefined for none. */
 export const objectOf = (members: readonly Member[], others: Type | undefined, indent: string): Type => {
   const inner = `${indent}  `;
   const lines = members.map(({ name, type, required, comment }) => {
-    // What is undefined is left out of the JSON.
+    // JSON leaves out undefined members.
     const value = required ? type : union([type, alone("undefined")]);
     return `${comment}${inner}readonly ${quoted(name)}${required ? "" : "?"}: ${value.text};\n`;
   });
@@ -61,10 +60,9 @@ export const objectOf = (members: readonly Member[], others: Type | undefined, i
   return alone(`{\n${lines.join("")}${indent}}`);
 };
 
-/** The type that has this JSON value alone. */
 export const literal = (value: unknown): Type => {
   if (typeof value === "string") return alone(quoted(value));
-  // JSON has numbers that a double does not.
+  // JSON has numbers that exceed a double.
   if (typeof value === "number") return Number.isFinite(value) ? alone(String(value)) : NUMBER;
   if (typeof value === "boolean") return alone(String(value));
   if (value === null) return NULL;

@@ -1,7 +1,7 @@
-/** What an action takes, and what its target answers with; an answer that is left out is `unknown`. */
+/** The payload of an action, and the body that its target answers with: `unknown` if left out. */
 export type ActionTypes = { readonly payload: unknown; readonly result?: unknown };
 
-/** Without a map every name and every payload is allowed. */
+/** Allows every name and every payload. */
 export type AnyActions = Readonly<Record<string, ActionTypes>>;
 
 export type PayloadOf<Action> = Action extends { readonly payload: infer Payload } ? Payload : unknown;

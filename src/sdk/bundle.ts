@@ -10,10 +10,10 @@ import {
 } from "./execution.ts";
 import { isObject, type JsonObject, type Read } from "./json.ts";
 
-/** Stands in a step's payload for what an earlier step's target answered, at the pointer (RFC 6901) into its body. */
+/** In a step's payload: a value from the result of an earlier step, at a JSON Pointer (RFC 6901) into its body. */
 export type FromResult = { readonly $result: { readonly step: number; readonly pointer: string } };
 
-/** A payload of which any part may come from an earlier step. */
+/** A payload whose parts may come from earlier steps. */
 export type Referring<Payload> = unknown extends Payload
   ? unknown
   :
@@ -28,39 +28,39 @@ export type Step<
 export type StepDone<Body = unknown> = {
   readonly index: number;
   readonly action: string;
-  /** Null until it is started. */
+  /** Null until the step starts. */
   readonly eventId: string | null;
-  /** Of what takes it back; null when that was never started. */
+  /** Event of the step's undo; null if that never started. */
   readonly compensationEventId: string | null;
 } & (
   | { readonly status: "succeeded"; readonly result: ActionResult<Body> }
   | {
-      /** Skipped: never started. Unknown: nobody has seen the end of what it may have done. */
+      /** `skipped`: never started. `unknown`: it may have happened, and its outcome was never seen. */
       readonly status: "pending" | "running" | "failed" | "unknown" | "compensated" | "compensation_failed" | "skipped";
       readonly result: ActionResult | null;
     }
 );
 
-/** What a person has to take back by hand, and why. */
+/** A step that a person has to undo by hand, and why. */
 export type LeftStep = { readonly index: number; readonly action: string; readonly why: string };
 
 type CommonOfBundle<Bodies extends readonly unknown[]> = Common & {
   readonly bundleId: string;
-  /** Of a bundle that was held; else null. */
+  /** Null unless the bundle was held. */
   readonly approvalId: string | null;
   readonly steps: { readonly [Index in keyof Bodies]: StepDone<Bodies[Index]> };
-  /** Why it is rolled back or was cancelled; else null. */
+  /** Why the bundle was rolled back or cancelled; otherwise null. */
   readonly reason: string | null;
-  /** Of a rollback that could not finish; else empty. */
+  /** Steps that a rollback could not undo. */
   readonly left: readonly LeftStep[];
 };
 
-/** Held: a person has to decide first. */
+/** `held`: a person has to decide first. */
 export type PendingBundle<Bodies extends readonly unknown[] = readonly unknown[]> = CommonOfBundle<Bodies> & {
   readonly status: PendingBundleStatus;
 };
 
-/** `left` may still become less, by people: a bundle of which nothing is left is rolled back. */
+/** People may still resolve steps in `left`; once it is empty, the bundle is rolled back. */
 export type EndedBundle<Bodies extends readonly unknown[] = readonly unknown[]> = CommonOfBundle<Bodies> & {
   readonly status: "committed" | "rolled_back" | "rollback_incomplete" | "blocked" | "cancelled";
 };
@@ -86,7 +86,7 @@ const stepOf = ({ index, action, status, ...it }: JsonObject) => ({
   result: resultOf(it.result),
 });
 
-/** A bundle by the body of an answer; null when the body is not one, or says what this version does not understand. */
+/** Null if the body is not a bundle that this version understands. */
 export const readBundle: Read<Bundle> = (body, replayed) => {
   const { status, steps, left = [] } = body;
   const bundleId = textOf(body.id);
@@ -97,7 +97,7 @@ export const readBundle: Read<Bundle> = (body, replayed) => {
     !steps.every(isObject)
   )
     return null;
-  // The rest is the service's own, as `/openapi.json` describes it.
+  // `/openapi.json` describes the other fields.
   return {
     bundleId,
     status,

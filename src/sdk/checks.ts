@@ -3,25 +3,27 @@ import { wrongCall } from "./errors.ts";
 const TRAILING_SLASHES = /\/+$/;
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
-/** The address to put paths behind. Throws for what fetch would refuse, or send the key astray with. */
+/**
+ * The base of all URLs, without a slash at the end. Throws for URLs that fetch would refuse or that would leak the key.
+ */
 export const baseOf = (text: string): string => {
   try {
     const { protocol, username, password, search, hash, origin, pathname } = new URL(text);
     if (/^https?:$/.test(protocol) && username + password + search + hash === "")
       return (origin + pathname).replace(TRAILING_SLASHES, "");
   } catch {
-    // No URL at all.
+    // The text is no URL.
   }
   throw wrongCall("baseUrl is an http or https URL without user, query and fragment.");
 };
 
-/** Those that are given. Checked here, as what fetch refuses looks like a service that cannot be reached. */
+/** Leaves out undefined values. Checks the others, as an error of fetch looks like an unreachable service. */
 export const headersOf = (given: Readonly<Record<string, string | number | undefined>>): Record<string, string> => {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue;
     const text = String(value);
-    // It may be a key: it is not repeated.
+    // The value may be a key, so the message does not repeat it.
     if (!PRINTABLE.test(text)) throw wrongCall(`The value for the header ${name} is not printable ASCII.`);
     headers[name] = text;
   }
@@ -39,7 +41,7 @@ export const durationOf = (name: string, ms: number): number => {
 export const jsonOf = (body: object): string => {
   try {
     return JSON.stringify(body, (key, value: unknown) => {
-      // Written as null they would be another request.
+      // JSON would turn these numbers into null, which is another request.
       if (typeof value === "number" && !Number.isFinite(value)) throw TypeError(`${key} is ${value}`);
       return value;
     });

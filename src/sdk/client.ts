@@ -7,7 +7,7 @@ import type { BundleOptions, CallOptions, ExecuteOptions, ExecutionOptions, Opti
 import type { Platform } from "./platform.ts";
 import { ANSWER_MS, type Call, transport, within } from "./transport.ts";
 
-/** What an agent can ask of the service. All throw `CountersignError`, or the reason of an aborted signal. */
+/** All methods throw `CountersignError`, or the reason of an aborted signal. */
 export type Client = {
   execute(action: string, payload: unknown, options?: ExecuteOptions): Promise<Execution>;
   execution(eventId: string, options?: ExecutionOptions): Promise<Execution>;
@@ -16,23 +16,23 @@ export type Client = {
   waitForBundle(bundleId: string, options?: WaitOptions): Promise<EndedBundle>;
 };
 
-/** What can be asked for, and followed to its end by its id. */
+/** A resource that is requested, and then followed by its id. */
 type Kind<It> = { readonly at: string; readonly read: Read<It>; readonly id: keyof It & ("eventId" | "bundleId") };
 
 const EXECUTION: Kind<Execution> = { at: "executions", read: readExecution, id: "eventId" };
 const BUNDLE: Kind<Bundle> = { at: "bundles", read: readBundle, id: "bundleId" };
 
-/** What the service waits for when it is not told, and at most: `wait_ms` in `/openapi.json`. */
+/** The default and the maximum of `wait_ms` in `/openapi.json`. */
 const WAIT_MS = 10_000;
 const WAIT_MS_MAX = 30_000;
 const ATTEMPTS_MAX = 6;
-/** Room for a second and a third attempt when the first one hangs. */
+/** Leaves time for a second and a third attempt if the first one hangs. */
 const TIMEOUT_BEYOND_WAIT_MS = 60_000;
-/** Who waits hours for a person does not give up over a service that is away for minutes. */
+/** A wait of hours for a person survives an outage of minutes. */
 const OUTAGE_MS_MAX = 300_000;
-/** A shorter rest of a wait is not worth another look. */
+/** A shorter rest of the wait is not worth another request. */
 const LOOK_MS_MIN = 100;
-/** Between two looks, when the service answers before the time that it was given. */
+/** Pause between two requests if the service answers before `wait_ms` has passed. */
 const PAUSE_MS = 1_000;
 const PAUSE_MS_MAX = 5_000;
 
@@ -40,7 +40,7 @@ const ID = /^\w+$/;
 
 const isRetryable = (error: unknown): boolean => isCountersignError(error) && error.retryable;
 
-/** The whole client but for the types of the actions. Throws `CountersignError` for wrong options. */
+/** The client without the types of actions. Throws `CountersignError` for invalid options. */
 export const agentClient = (
   { baseUrl, key, attemptsMax = ATTEMPTS_MAX }: Omit<Options, "fetch">,
   platform: Platform,
@@ -58,12 +58,12 @@ export const agentClient = (
     { signal, traceparent }: CallOptions,
     limits: Limits,
   ): Promise<It> => {
-    if (!ID.test(id)) throw wrongCall("This is no id.");
+    if (!ID.test(id)) throw wrongCall("The id is malformed.");
     const url = `${base}${at}/${id}?wait_ms=${Math.ceil(limits.waitMs)}`;
     return send({ method: "GET", url, headers: { ...common, ...headersOf({ traceparent }) }, signal, ...limits }, read);
   };
 
-  /** Looks until it is enough or the time is up; gives what was seen last. */
+  /** Polls until `isEnough` or the time is up; resolves with the last state. */
   const follow = async <It>(
     until: number,
     signal: AbortSignal | undefined,
@@ -114,7 +114,7 @@ export const agentClient = (
       kind.read,
     );
 
-    // The rest of a wait that is longer than one request's.
+    // A single request waits for at most `WAIT_MS_MAX`.
     const until = begun + wholeMs;
     const isEnough = (it: It): boolean => it.status === "held" || hasEnded(it);
     if (isEnough(first) || until - now() < LOOK_MS_MIN) return first;
@@ -126,7 +126,7 @@ export const agentClient = (
         return last;
       });
     } catch (error) {
-      // It is accepted: not to see how it goes on is no failure of it.
+      // The action is accepted, so failing to follow it is no failure of the action.
       if (!isRetryable(error)) throw error;
     }
     return { ...last, replayed: first.replayed };
@@ -135,7 +135,7 @@ export const agentClient = (
   const settled = async <It extends Execution | Bundle>(kind: Kind<It>, id: string, options: WaitOptions = {}) => {
     const until = now() + durationOf("timeoutMs", options.timeoutMs ?? Infinity);
     const last = await follow<It>(until, options.signal, hasEnded, (waitMs) => {
-      // The last answer comes when the time is over, and says how far it is.
+      // The last answer arrives after the time is up, with the state at that moment.
       const deadline = Math.min(until + ANSWER_MS, now() + waitMs + OUTAGE_MS_MAX);
       return look(kind, id, options, { waitMs, attemptsMax: Infinity, deadline });
     });

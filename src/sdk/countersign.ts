@@ -5,24 +5,22 @@ import type { Ended, Execution } from "./execution.ts";
 import type { BundleOptions, ExecuteOptions, ExecutionOptions, Options, WaitOptions } from "./options.ts";
 import { platformOf } from "./platform.ts";
 
-/** Of an execution that is known by its id alone the caller says which action it was, or gets `unknown`. */
+/** The result's type for the action that the caller names; `unknown` without a name. */
 type Named<Actions, Name extends keyof Actions> = [Name] extends [never] ? unknown : ResultOf<Actions[Name]>;
 
-/** What the targets of these actions answer, in their order. */
 type ResultsOf<Actions, Names extends readonly (keyof Actions)[]> = {
   readonly [Index in keyof Names]: ResultOf<Actions[Names[Index]]>;
 };
 
 /**
- * An agent's side of Countersign: acts through it, and waits for the people who decide.
- *
- * `Actions` maps the names of actions to their payloads, as `countersign sdk types` writes it; without it every name and
- * payload compiles. All methods throw `CountersignError`, or the reason of the signal that they were given.
+ * The client for agents.
+ * `Actions` maps the names of actions to their payloads and results, as `countersign sdk types` writes it; without it,
+ * every name and payload compiles. All methods throw `CountersignError`, or the reason of an aborted signal.
  */
 export class Countersign<Actions extends { readonly [Name in keyof Actions]: ActionTypes } = AnyActions> {
   /**
-   * Has an action done, once, however often the request has to be sent: answers what its target said, or how far it is
-   * when that takes longer than `waitMs`. A refusal is an error; an action that failed at its target is an answer.
+   * Executes an action once, however often the request is sent. Resolves with the target's answer, or with the state
+   * after `waitMs`. A refusal is an error; a failure at the target is a result.
    */
   declare readonly execute: <Name extends keyof Actions & string>(
     action: Name,
@@ -30,32 +28,32 @@ export class Countersign<Actions extends { readonly [Name in keyof Actions]: Act
     options?: ExecuteOptions,
   ) => Promise<Execution<ResultOf<Actions[Name]>>>;
 
-  /** How far an execution is, by the id that `execute` gave. */
+  /** The current state of an execution, by the id from `execute`. */
   declare readonly execution: <Name extends keyof Actions & string = never>(
     eventId: string,
     options?: ExecutionOptions,
   ) => Promise<Execution<Named<Actions, Name>>>;
 
-  /** Waits until an execution, held or on its way, has ended: delivered, failed, rejected, expired or cancelled. */
+  /** Waits until an execution has ended: delivered, failed, rejected, expired, cancelled or blocked. */
   declare readonly waitForApproval: <Name extends keyof Actions & string = never>(
     eventId: string,
     options?: WaitOptions,
   ) => Promise<Ended<Named<Actions, Name>>>;
 
   /**
-   * Has several actions done in their order, as one: when one of them fails, those before it are taken back. A payload may
-   * have parts of what earlier steps were answered (`FromResult`). That it was rolled back is an answer, not an error.
+   * Executes several actions in order, as one: if one fails, those before it are undone. Payloads may contain results
+   * of earlier steps (`FromResult`). A rollback is a result, not an error.
    */
   declare readonly bundle: <const Names extends readonly (keyof Actions & string)[]>(
     steps: { readonly [Index in keyof Names]: Step<Actions, Names[Index]> },
     options?: BundleOptions,
   ) => Promise<Bundle<ResultsOf<Actions, Names>>>;
 
-  /** Waits until a bundle, held or on its way, has ended. */
+  /** Waits until a bundle has ended. */
   declare readonly waitForBundle: (bundleId: string, options?: WaitOptions) => Promise<EndedBundle>;
 
   constructor(options: Options) {
-    // What the targets answer is as the map says.
+    // The map of actions determines the types of results.
     Object.assign(this, agentClient(options, platformOf(options.fetch)));
   }
 }

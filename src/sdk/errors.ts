@@ -1,6 +1,6 @@
 import type { Verdict } from "./execution.ts";
 
-/** Every code that an error can have: first what the service answers, then what only this side can tell. */
+/** First the codes of the service, then those that only the client can have. */
 export const ERROR_CODES = [
   "invalid-request",
   "mixed-credentials",
@@ -35,13 +35,13 @@ export const ERROR_CODES = [
   "overloaded",
   "unavailable",
   "view-behind",
-  /** No answer came: whether the action happens is not known. */
+  /** No answer came: the action may or may not happen. */
   "network",
-  /** The time was up: whether the action happens is not known. */
+  /** The time was up: the action may or may not happen. */
   "timeout",
-  /** What answered is not the service, or says what this version does not understand. */
+  /** The answer is not from the service, or this version does not understand it. */
   "invalid-response",
-  /** A refusal with a code that is newer than this version: it is in `serverCode`. */
+  /** The code in `serverCode` is newer than this version. */
   "unknown",
 ] as const;
 
@@ -53,33 +53,33 @@ export type FieldError = { readonly path: string; readonly message: string };
 export type ErrorFacts = Pick<CountersignError, "code" | "detail" | "retryable"> &
   Partial<Omit<CountersignError, keyof Error>>;
 
-/** A symbol of the registry: an error of another copy of this package is one as well. */
+/** From the global registry, so errors of another copy of this package are recognized. */
 const BRAND = Symbol.for("countersign.error");
 
-/** The only error that the client throws, but for the reason of a signal that was aborted. */
+/** The only error of the client, apart from the reason of an aborted signal. */
 export class CountersignError extends Error {
   override readonly name = "CountersignError";
   readonly [BRAND] = true;
   declare readonly code: ErrorCode;
-  /** A sentence: what is wrong and, where one can, what to change. */
+  /** A sentence that says what is wrong and, if possible, how to correct it. */
   declare readonly detail: string;
   /** The same call may succeed later. */
   declare readonly retryable: boolean;
-  /** Of HTTP; null when no answer came, or nothing was sent. */
+  /** HTTP status; null if there was no answer. */
   readonly status: number | null = null;
-  /** The code as the service gave it. */
+  /** The code from the service. */
   readonly serverCode: string | null = null;
   readonly traceId: string | null = null;
   readonly errors: readonly FieldError[] = [];
-  /** What the gates said, when one of them refused. */
+  /** The verdict of the gates, if one of them refused. */
   readonly verdict: Verdict | null = null;
-  /** Under which a refusal by a gate is recorded, or what has been accepted before it went wrong. */
+  /** The event of the refusal, or of the request that was accepted before the error. */
   readonly eventId: string | null = null;
-  /** As `eventId`, of a bundle. */
+  /** Like `eventId`, for a bundle. */
   readonly bundleId: string | null = null;
-  /** How long the service asks to be left alone. */
+  /** The service's `Retry-After`. */
   readonly retryAfterMs: number | null = null;
-  /** The same call with this key goes on where this one stopped: its action still happens once. */
+  /** Repeating the call with this key continues it: the action still happens once. */
   readonly idempotencyKey: string | null = null;
 
   constructor(facts: ErrorFacts, cause?: unknown) {
@@ -88,7 +88,7 @@ export class CountersignError extends Error {
   }
 }
 
-/** Whether it is an error of the client; with codes, whether it is one of those. */
+/** True for an error of the client and, if codes are given, with one of them. */
 export const isCountersignError = <Code extends ErrorCode = ErrorCode>(
   error: unknown,
   ...codes: readonly Code[]
@@ -96,9 +96,9 @@ export const isCountersignError = <Code extends ErrorCode = ErrorCode>(
   typeof error === "object" &&
   error !== null &&
   BRAND in error &&
-  // The brand says that it is one.
+  // The brand proves the type.
   (codes.length === 0 || (codes as readonly ErrorCode[]).includes((error as CountersignError).code));
 
-/** The call itself is wrong: nothing was sent. */
+/** An error of the caller; nothing was sent. */
 export const wrongCall = (detail: string, cause?: unknown): CountersignError =>
   new CountersignError({ code: "invalid-request", detail, retryable: false }, cause);

@@ -1,56 +1,55 @@
 import { isObject, type JsonObject, type Read } from "./json.ts";
 
 export type GateResult = {
-  /** As `budget` or `approval`. */
+  /** For example `budget` or `approval`. */
   readonly gate: string;
   readonly outcome: "allow" | "deny" | "hold";
-  /** For machines; "ok" when allowed. */
+  /** For programs; "ok" if allowed. */
   readonly code: string;
-  /** A sentence for a person. */
   readonly detail: string;
-  /** Whose gate it is, where several policies were asked. */
+  /** The gate's policy, if several policies were asked. */
   readonly policy?: { readonly id: string; readonly version: number };
 };
 
 export type Verdict = {
   readonly decision: "allow" | "deny" | "hold";
   readonly policy: { readonly id: string; readonly version: number } | null;
-  /** All policies that were asked, where there are several. `steps`: of a bundle, those that it applies to. */
+  /** All policies, if several were asked; `steps` are those of a bundle to which it applies. */
   readonly policies?: readonly { readonly id: string; readonly version: number; readonly steps?: readonly number[] }[];
   readonly gates: readonly GateResult[];
-  /** Violated, but the policy only watches. */
+  /** The policy was violated, but it only observes. */
   readonly observed?: true;
 };
 
-/** What the target answered: `body` is parsed when it is JSON, else a string; null once the payload was erased. */
+/** The target's answer. `body` is parsed if it is JSON, otherwise a string; null once the payload is erased. */
 export type ActionResult<Body = unknown> = {
   readonly statusCode: number;
   readonly body: Body;
-  /** The body is the beginning of a longer one. */
+  /** Only the beginning of the body. */
   readonly truncated?: true;
-  /** The body is no text. */
+  /** The body is binary. */
   readonly encoding?: "base64";
 };
 
 export type Failure = { readonly kind: string; readonly detail: string };
 
-/** Of an execution and of a bundle. */
+/** Fields of executions and bundles. */
 export type Common = {
-  /** The answer is that of an earlier request with the same idempotency key. */
+  /** The answer of an earlier request with the same idempotency key. */
   readonly replayed: boolean;
   readonly verdict: Verdict | null;
-  /** The estimate; once it has ended, what it has cost. */
+  /** An estimate until the end, then the actual cost. */
   readonly costEur: number | null;
 };
 
 type CommonOfExecution = Common & { readonly eventId: string };
 
-/** On its way. Held: a person has to decide first. */
+/** `held`: a person has to decide first. */
 export type Pending =
   | (CommonOfExecution & { readonly status: "held"; readonly approvalId: string })
   | (CommonOfExecution & { readonly status: "queued" | "delivering" | "retrying" });
 
-/** What will not change any more. */
+/** A final state. */
 export type Ended<Body = unknown> =
   | (CommonOfExecution & { readonly status: "delivered"; readonly result: ActionResult<Body> })
   | (CommonOfExecution & {
@@ -77,23 +76,23 @@ const PENDING: readonly unknown[] = [
 
 export const isPending = (status: unknown): boolean => PENDING.includes(status);
 
-/** Of an execution or a bundle: whether it is over. */
+/** Whether an execution or a bundle has ended. */
 export const hasEnded = <It extends { readonly status: string }>(
   it: It,
 ): it is Exclude<It, { readonly status: PendingStatus }> => !isPending(it.status);
 
-/** `truncated` and `encoding` as the service says them, or not at all. */
+/** Takes over `truncated` and `encoding`, if present. */
 export const resultOf = (value: unknown): ActionResult | null => {
   if (!isObject(value) || typeof value.status_code !== "number") return null;
   const { status_code: statusCode, ...said } = value;
   return { statusCode, body: null, ...said };
 };
 
-// The service's own, as `/openapi.json` describes it.
+// `/openapi.json` describes the field.
 const failureOf = (value: unknown): Failure | null => (isObject(value) ? (value as unknown as Failure) : null);
 
 export const verdictOf = (value: unknown): Verdict | null =>
-  // The service's own, as `/openapi.json` describes it.
+  // `/openapi.json` describes the field.
   isObject(value) && Array.isArray(value.gates) ? (value as unknown as Verdict) : null;
 
 export const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
@@ -104,7 +103,7 @@ export const commonOf = ({ cost_eur, verdict }: JsonObject, replayed: boolean): 
   costEur: typeof cost_eur === "number" ? cost_eur : null,
 });
 
-/** What an execution has beside what all have, by its status; null when that is missing. */
+/** The fields that depend on the status; null if one is missing. */
 const moreOf = ({ status, ...body }: JsonObject): object | null => {
   const result = resultOf(body.result);
   const approvalId = textOf(body.approval_id);
@@ -130,13 +129,13 @@ const moreOf = ({ status, ...body }: JsonObject): object | null => {
 };
 
 /**
- * An execution by the body of an answer, whatever the answer's HTTP status: a final failure comes with 502, a no with 409. Null when the
- * body is not one, or says what this version does not understand.
+ * Reads any HTTP status, as a final failure is a 502 and a rejection a 409. Null if this version does not understand
+ * the body.
  */
 export const readExecution: Read<Execution> = (body, replayed) => {
   const more = moreOf(body);
   const eventId = textOf(body.event_id);
   if (eventId === null || more === null) return null;
-  // By its status it is one of them.
+  // The status determines the type.
   return { status: body.status, eventId, ...commonOf(body, replayed), ...more } as Execution;
 };

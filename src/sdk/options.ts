@@ -1,51 +1,51 @@
 import type { Fetch } from "./platform.ts";
 
-// `undefined` is the same as left out, so that options can be handed on under any compiler setting.
+// Every option may be `undefined`, so options can be passed on under any compiler setting.
 
 export type Options = {
-  /** Where the service is, as `https://countersign.example.com`. */
+  /** For example `https://countersign.example.com`. */
   readonly baseUrl: string;
-  /** Of the agent: `csa_…`. */
+  /** The agent's key: `csa_…`. */
   readonly key: string;
-  /** Left out: the platform's. */
+  /** Default: the platform's. */
   readonly fetch?: Fetch | undefined;
-  /** How often one call is sent at most, while it fails in a way that may pass; 6. */
+  /** Maximum number of attempts of a call that fails temporarily. Default: 6. */
   readonly attemptsMax?: number | undefined;
 };
 
 export type CallOptions = {
-  /** Aborted: the call ends with the signal's reason. Whether the action happens is then not known. */
+  /** On abort the call rejects with the signal's reason; the action may still happen. */
   readonly signal?: AbortSignal | undefined;
-  /** A W3C trace context to go on in. */
+  /** A W3C trace context to continue. */
   readonly traceparent?: string | undefined;
 };
 
 export type ExecuteOptions = CallOptions & {
-  /** The run that this belongs to: limits of a run count by it. */
+  /** Limits per run count the requests with the same id. */
   readonly runId?: string | undefined;
-  /** How long to wait for the end; 10,000. What is held for a person is told at once. */
+  /** Milliseconds to wait for the end. Default: 10,000. A held request is returned at once. */
   readonly waitMs?: number | undefined;
-  /** Names this one action: whatever is sent with it happens once. Left out: a new one for each call. */
+  /** Identifies the action: requests with the same key execute it once. Default: a new key for each call. */
   readonly idempotencyKey?: string | undefined;
-  /** What the agent expects it to cost; counts when it is more than the policy says. */
+  /** The expected cost; counts if it is higher than the policy's. */
   readonly costEur?: number | undefined;
-  /** How deep in agents that call agents: the `countersign-depth` that this one was called with, passed on as it came. */
+  /** Depth in a chain of agents: the `countersign-depth` that this agent was called with, unchanged. */
   readonly depth?: number | undefined;
-  /** For everything, repetitions too; a minute more than `waitMs`. */
+  /** Milliseconds for all attempts together. Default: a minute more than `waitMs`. */
   readonly timeoutMs?: number | undefined;
 };
 
 export type BundleOptions = Omit<ExecuteOptions, "costEur"> & {
-  /** What people call it. */
+  /** Shown to people. */
   readonly name?: string | undefined;
 };
 
 export type ExecutionOptions = CallOptions & {
-  /** How long to wait for the end, at most 30,000; 0. */
+  /** Milliseconds to wait for the end, at most 30,000. Default: 0. */
   readonly waitMs?: number | undefined;
 };
 
 export type WaitOptions = CallOptions & {
-  /** Left out: as long as it takes. What is seen last may be under way for some seconds more. */
+  /** Milliseconds. Default: no limit. The last request may take some seconds longer. */
   readonly timeoutMs?: number | undefined;
 };

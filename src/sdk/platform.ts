@@ -1,4 +1,4 @@
-/** The part of `fetch` that is used, so that any implementation of it will do. */
+/** The part of `fetch` that the client uses, so that any implementation fits. */
 export type Fetch = (url: string, call: FetchCall) => Promise<FetchAnswer>;
 
 export type FetchCall = {
@@ -15,26 +15,25 @@ export type FetchAnswer = {
   text(): Promise<string>;
 };
 
-/** All that is asked of where it runs: Node, a browser, an edge runtime. */
+/** Everything that the client needs from Node, a browser or an edge runtime. */
 export type Platform = {
   readonly fetch: Fetch;
-  /** Milliseconds from any zero; never goes back. */
+  /** Monotonic milliseconds. */
   now(): number;
-  /** Runs something later, unless the function that it gives is called before. */
+  /** Returns a function that cancels the timer. */
   after(ms: number, run: () => void): () => void;
-  /** From 0 up to 1, for jitter. */
+  /** From 0 up to 1. */
   random(): number;
-  /** Never the same again. */
+  /** Unique. */
   newKey(): string;
 };
 
-/** A timer that is asked for more fires at once. */
+/** A longer timer would fire at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
-/** Of 32 bits. */
 const KEY_WORDS = 4;
 
 export const platformOf = (given: Fetch | undefined): Platform => ({
-  // Called as a plain function and looked up late: browsers refuse a `fetch` that is called as a method.
+  // A plain function, looked up at the call: browsers refuse a `fetch` that is called as a method.
   fetch: given ?? ((url, call) => fetch(url, call)),
   now: () => performance.now(),
   after(ms, run) {
@@ -42,6 +41,6 @@ export const platformOf = (given: Fetch | undefined): Platform => ({
     return () => clearTimeout(timer);
   },
   random: Math.random,
-  // Not randomUUID: browsers have it only on pages that came over https.
+  // Browsers have `randomUUID` only on pages from https.
   newKey: () => crypto.getRandomValues(new Uint32Array(KEY_WORDS)).join("-"),
 });

@@ -2,12 +2,12 @@ import { ERROR_CODES, type ErrorCode, type ErrorFacts, type FieldError } from ".
 import { textOf, verdictOf } from "./execution.ts";
 import { isObject } from "./json.ts";
 
-/** Timeouts, too early, too many; what is above 500 is said below. */
+/** Timeout, too early, too many; statuses from 500 are handled below. */
 const TRANSIENT: readonly number[] = [408, 425, 429];
 const NOT_IMPLEMENTED = 501;
 const SECONDS = /^\d+$/;
 
-/** Milliseconds of a Retry-After (RFC 9110, section 10.2.3), which is in seconds or an HTTP date. */
+/** Milliseconds of a Retry-After (RFC 9110, section 10.2.3), which has seconds or a date. */
 const retryAfterOf = (header: string | null): number | null => {
   if (header === null) return null;
   const ms = SECONDS.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
@@ -16,7 +16,7 @@ const retryAfterOf = (header: string | null): number | null => {
 
 const isKnown = (code: string): code is ErrorCode => (ERROR_CODES as readonly string[]).includes(code);
 
-/** What an answer that is no success says: a problem (RFC 9457) of the service, or anything of anybody else. */
+/** Reads a problem (RFC 9457) of the service, or any other unsuccessful answer. */
 export const problemFacts = (status: number, body: unknown, retryAfter: string | null): ErrorFacts => {
   const it = isObject(body) ? body : {};
   const { code, detail, retryable, errors } = it;
@@ -33,16 +33,16 @@ export const problemFacts = (status: number, body: unknown, retryAfter: string |
       retryable: typeof retryable === "boolean" ? retryable : isTransient,
       traceId: textOf(it.trace_id),
       verdict: verdictOf(it.verdict),
-      // The service's own, as `/openapi.json` describes them.
+      // `/openapi.json` describes the field.
       errors: Array.isArray(errors) ? (errors.filter(isObject) as unknown as FieldError[]) : [],
     };
   }
-  // A state of an execution that this version does not know stays one, however often it asks.
+  // An execution in an unknown state stays unknown, however often it is read.
   const isOfAnother = isTransient && eventId === null;
   return {
     ...common,
     code: isOfAnother ? "unavailable" : "invalid-response",
-    detail: `An answer with ${status} is not understood.`,
+    detail: `The service's answer with the status ${status} could not be understood.`,
     retryable: isOfAnother,
   };
 };

@@ -3,34 +3,33 @@ import { isObject, parseJson, type Read } from "./json.ts";
 import type { FetchAnswer, Platform } from "./platform.ts";
 import { problemFacts } from "./problem.ts";
 
-/** One call, however often it is sent: every attempt is the same, byte for byte, so that the service knows it again. */
+/** Every attempt of a call is the same, byte for byte, so that the service recognizes it. */
 export type Call = {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body?: string;
   readonly idempotencyKey?: string;
-  /** How long the service was asked to wait for news before it answers. */
+  /** How long the service may wait before it answers. */
   readonly waitMs: number;
   readonly attemptsMax: number;
-  /** When to give up, in the platform's time. */
+  /** In the platform's time. */
   readonly deadline: number;
   readonly signal: AbortSignal | undefined;
 };
 
-/** Throws `CountersignError`, or the reason of the signal. */
 export type Transport = <T>(call: Call, read: Read<T>) => Promise<T>;
 
 type Tried<T> = { readonly value: T } | { readonly facts: ErrorFacts; readonly cause?: unknown };
 
-/** What an answer takes beside the wait that was asked for, over a slow network too. */
+/** Time for an answer in addition to `waitMs`, over a slow network too. */
 export const ANSWER_MS = 10_000;
 const BACKOFF_MS = 500;
 const BACKOFF_MS_MAX = 10_000;
 
 /**
- * A refusal by policy is for the agent to know, not to try again: a budget does not come back in seconds, and who repeats
- * itself is what the loop gate stops. Only a rate passes by waiting.
+ * Refusals by gates are final for the client: a budget does not return in seconds, and the loop gate stops repetitions.
+ * Only a rate limit passes by waiting.
  */
 const isWorthRepeating = ({ retryable, code, serverCode }: ErrorFacts): boolean =>
   retryable && (code === "gate-rate" || !serverCode?.startsWith("gate-"));
@@ -42,14 +41,14 @@ export const transport = ({ fetch, now, after, random }: Platform): Transport =>
     return { answer, text: await answer.text() };
   };
 
-  /** One attempt up to the last byte of its answer, or why there is none. */
+  /** One attempt up to the last byte of its answer, or the reason why there is none. */
   const reach = async (call: Call) => {
     const { signal, waitMs, deadline } = call;
     signal?.throwIfAborted();
     const ended = new AbortController();
     const limitMs = Math.min(waitMs + ANSWER_MS, deadline - now());
     try {
-      // Not every implementation of fetch looks at its signal.
+      // Some implementations of fetch ignore their signal.
       const reached = await within({ after }, limitMs, signal, exchange(call, ended.signal));
       return reached ?? { facts: { code: "timeout", detail: "No answer came in time.", retryable: true } as const };
     } catch (cause) {
@@ -79,10 +78,10 @@ export const transport = ({ fetch, now, after, random }: Platform): Transport =>
       if ("value" in tried) return tried.value;
       const { facts, cause } = tried;
       const { retryAfterMs = null } = facts;
-      // Full jitter: many that failed together do not come back together.
+      // Full jitter spreads callers that failed together.
       const jitter = random() * Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** failures);
       const pause = retryAfterMs === null ? jitter : retryAfterMs + random() * BACKOFF_MS;
-      // An earlier attempt of this very call still runs: only the deadline bounds the wait for its answer.
+      // An earlier attempt is still being processed, so only the deadline bounds the wait.
       if (facts.code !== "in-progress") failures += 1;
       if (!isWorthRepeating(facts) || failures >= attemptsMax || now() + pause >= deadline)
         throw new CountersignError({ ...facts, idempotencyKey }, cause);
@@ -91,7 +90,7 @@ export const transport = ({ fetch, now, after, random }: Platform): Transport =>
   };
 };
 
-/** What the work comes to; undefined when the time is over first. Rejects with the reason of the signal once it is aborted. */
+/** Resolves with the work's value, or undefined after `ms`. Rejects with the signal's reason on abort. */
 export const within = async <T>(
   { after }: Pick<Platform, "after">,
   ms: number,
