@@ -19,7 +19,7 @@ import { type Command, UsageError } from "./command.ts";
 import { liftProtection } from "./lift-protection.ts";
 import { checkExists } from "./log-place.ts";
 
-/** The key that protects data: a link that was made with another one would open nothing. */
+/** A link made with another key would be invalid. */
 const keyOf = async (config: Config, log: EventLog): Promise<Uint8Array> => {
   const key = presentKey(config);
   if (key === null || !(await hasRing(log)))
@@ -27,13 +27,13 @@ const keyOf = async (config: Config, log: EventLog): Promise<Uint8Array> => {
   return openDataKey(log, config, key, systemClock);
 };
 
-/** The address of a reset link for an owner. Throws an error that says why there is none. */
+/** Resolves with the URL of the link; throws an error that says why there is none. */
 const recover = async (log: EventLog, config: Config, email: string): Promise<string> => {
   const key = await keyOf(config, log);
   const hashes = credentialHashes(key);
   const streams = aggregates(log, systemClock);
   const { state: address } = await streams.load(emailClaim, emailStream(email, hashes));
-  if (address.phase === "free") throw new Error("Nobody signs in with this address.");
+  if (address.phase === "free") throw new Error("No member has this address.");
   const { account: id, member } = address.claim;
   const { state } = await streams.load(account, accountStream(id));
   if (state.phase !== "open" || state.members.get(member)?.role !== "owner")
@@ -59,8 +59,8 @@ export const accountRecover: Command = {
     "it was made here. Run it with the service's environment (DATA_DIR or EVENTSTORE_URL,",
     "COUNTERSIGN_KEY, PUBLIC_URL); the service may run. Any other member gets a link from an owner.",
     "",
-    "With --policy it asks for the end of a policy's protection, for an account that has too few people",
-    "left who could approve. That takes effect after 24 hours; until then the policy shows it, and an admin",
+    "With --policy it requests the end of a policy's protection, for an account with too few people left",
+    "who could approve. That takes effect after 24 hours; until then the policy shows it, and an admin",
     "of the account can cancel it with DELETE /v1/policies/<id>/protection-lift.",
   ],
   options: { policy: { type: "string" } },

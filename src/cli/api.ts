@@ -2,21 +2,21 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Arguments, type Env, UsageError } from "./command.ts";
 
-/** A service at its address, with the caller's key. What a call answers is as the HTTP interface says: `T` is believed. */
+/** `T` is what the API's description says; answers are not validated. */
 export type Api = {
   readonly origin: string;
-  /** The address with its path, which a proxy may put in front of the service's own; without a slash at its end. */
+  /** Includes a path that a proxy may add; no slash at the end. */
   readonly base: string;
   get<T>(path: string, query?: Query): Promise<T>;
-  /** With an Idempotency-Key: sent again after a lost answer it is done once. `position` is for a read behind it. */
+  /** Sends an Idempotency-Key, so repeating it after a lost answer is safe. `position` is for consistent reads. */
   post<T>(path: string, body: unknown): Promise<{ readonly body: T; readonly position: string | null }>;
-  /** An answer that is no JSON; as long as it takes if `signal` is given. */
+  /** For answers other than JSON. Without a timeout if `signal` is given. */
   open(path: string, headers?: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Response>;
 };
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
-/** The service was asked and said no, or cannot be reached (`status` 0). */
+/** A problem from the service; `status` is 0 if it cannot be reached. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: number;
@@ -28,7 +28,6 @@ export class Refusal extends Error {
   }
 }
 
-/** Of every command that calls a service. */
 export const API_OPTIONS = {
   url: { type: "string" },
   key: { type: "string" },
@@ -38,13 +37,13 @@ export const API_OPTIONS = {
 export const API_SYNOPSIS = "[--json]";
 export const API_HELP = [
   "--json       for scripts: JSON, one document a line",
-  "--url <url>  the service; left out: COUNTERSIGN_URL, or http://localhost:8080",
-  "--key <key>  a key of the account (csk_…); left out: COUNTERSIGN_API_KEY, which others on the machine do not see",
+  "--url <url>  the service; default: COUNTERSIGN_URL, or http://localhost:8080",
+  "--key <key>  a key of the account (csk_…); default: COUNTERSIGN_API_KEY, which other users cannot see",
 ] as const;
 
 const URL_DEFAULT = "http://localhost:8080";
 const CALL_MS_MAX = 30_000;
-/** How often a call is made again that could not be answered for the moment. */
+/** Maximum number of attempts for a call that fails temporarily. */
 const TRIES_MAX = 6;
 const RETRY_S_MAX = 60;
 const KEY = /^csk_[\x21-\x7e]+$/;
@@ -54,7 +53,7 @@ export const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^http
 const problemOf = async (response: Response): Promise<string> => {
   const body = (await response.json().catch(() => null)) as { detail?: unknown; errors?: unknown } | null;
   const detail = typeof body?.detail === "string" ? body.detail : "";
-  // The problem's `errors` name what is wrong in a request.
+  // The problem's `errors` name the invalid parts of a request.
   const errors = Array.isArray(body?.errors) ? (body.errors as { path: string; message: string }[]) : [];
   return [detail, ...errors.map(({ path, message }) => `${path} ${message}`)].filter((it) => it !== "").join("; ");
 };
@@ -62,23 +61,23 @@ const problemOf = async (response: Response): Promise<string> => {
 const refusalOf = async (response: Response, url: URL): Promise<Refusal> => {
   const said = await problemOf(response);
   const after = Number(response.headers.get("retry-after") ?? Number.NaN);
-  const message = said === "" ? `${url.origin}${url.pathname} answered with ${response.status}` : said;
+  const message = said === "" ? `${url.origin}${url.pathname} answered with the status ${response.status}` : said;
   return new Refusal(message, response.status, Number.isFinite(after) ? after : null);
 };
 
-/** Nobody is there, too much is asked, or a proxy (502, 504) finds nobody behind it. */
+/** Unreachable, overloaded, or a proxy that cannot reach the service (502, 504). */
 const PASSING: ReadonlySet<number> = new Set([0, 429, 502, 503, 504]);
 
-/** Refused for now: the same call may be answered a little later. */
+/** The same call may succeed a little later. */
 export const isPassing = (error: unknown): error is Refusal => error instanceof Refusal && PASSING.has(error.status);
 
 const BACKOFF_MS_MAX = 30_000;
 
-/** How long to wait after so many failures in a row (1 for the first): 1 s, 2 s, 4 s and so on, at most 30 s. */
+/** Waits 1 s after the first failure in a row, then 2 s, 4 s and so on, at most 30 s. */
 export const backOff = (failures: number): Promise<void> =>
   pause(Math.min(1_000 * 2 ** (failures - 1), BACKOFF_MS_MAX));
 
-/** Makes a call again for as long as it is refused for now, however long that is. */
+/** Repeats a call without limit while its failures are temporary. */
 export const untilAnswered = async <T>(call: () => Promise<T>): Promise<T> => {
   for (let failures = 1; ; failures += 1) {
     try {
@@ -96,7 +95,7 @@ const settingsOf = ({ options }: Pick<Arguments, "options">, env: Env): Settings
   const base = String(options.url ?? (env.COUNTERSIGN_URL || URL_DEFAULT));
   if (!isHttpUrl(base)) throw new UsageError("The service is named by an http or https URL (--url, COUNTERSIGN_URL).");
   const key = options.key ?? (env.COUNTERSIGN_API_KEY || null);
-  // A key is not repeated.
+  // The message does not repeat the key.
   if (key !== null && !KEY.test(String(key)))
     throw new UsageError("A key of the account begins with csk_ (--key, COUNTERSIGN_API_KEY).");
   return { base: base.replace(/\/+$/, ""), key: key === null ? null : String(key) };
@@ -104,7 +103,7 @@ const settingsOf = ({ options }: Pick<Arguments, "options">, env: Env): Settings
 
 const apiAt = ({ base, key }: Settings): Api => {
   const call = async (url: URL, init: RequestInit): Promise<Response> => {
-    // A redirect would take the key along.
+    // A redirect would send the key to another address.
     const response = await fetch(url, { ...init, redirect: "manual" }).catch((error: Error) => {
       throw new Refusal(`${url.origin} cannot be reached: ${String(error.cause ?? error.message)}`, 0);
     });
@@ -122,7 +121,7 @@ const apiAt = ({ base, key }: Settings): Api => {
       try {
         return await call(url, { ...init, signal: AbortSignal.timeout(CALL_MS_MAX) });
       } catch (error) {
-        // Whoever is not there at all is not waited for at the first call.
+        // An unreachable service is not waited for at the first call.
         const mayWait = isPassing(error) && error.retryAfterS !== null && attempt < TRIES_MAX;
         if (!mayWait) throw error;
         await pause(Math.min(error.retryAfterS ?? 1, RETRY_S_MAX) * 1_000);
@@ -155,7 +154,7 @@ const apiAt = ({ base, key }: Settings): Api => {
   };
 };
 
-/** Throws `UsageError` when the address or the key is none. */
+/** Throws `UsageError` if the address or the key is invalid. */
 export const apiOf = (args: Pick<Arguments, "options">, env: Env): Api => {
   const settings = settingsOf(args, env);
   if (settings.key === null)
@@ -163,7 +162,7 @@ export const apiOf = (args: Pick<Arguments, "options">, env: Env): Api => {
   return apiAt(settings);
 };
 
-/** For what anybody may ask as well; null for the key that is not there. */
+/** For routes that need no key; null without a key. */
 export const apiOrNone = (
   args: Pick<Arguments, "options">,
   env: Env,

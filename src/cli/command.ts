@@ -1,22 +1,20 @@
 import type { ParseArgsConfig } from "node:util";
 
-/** What a person looks at: a line that is drawn over itself, and questions. */
+/** Missing in a script, where no person looks. */
 export type Screen = {
   readonly columns: number;
-  /** Replaces what was drawn before; empty clears it. */
+  /** Replaces the drawn line; an empty text clears it. */
   draw(line: string): void;
-  /** True for a yes. */
   ask(question: string): Promise<boolean>;
 };
 
-/** Where a command writes: what it was asked for to `out`, how it is going to `note`. */
+/** `out` is for results, `note` for progress. */
 export type Terminal = {
-  /** Lines, with what cannot be seen as escapes; or bytes, as they are unless a person reads them. */
+  /** Text with invisible characters escaped; bytes unchanged, except on a terminal. */
   out(it: string | Uint8Array): void;
   note(line: string): void;
-  /** Missing where no person looks, as in a script. */
   readonly screen?: Screen;
-  /** What `out` writes goes to a terminal, not into a file or a program. */
+  /** True if `out` goes to a terminal, not to a file or a program. */
   readonly isRead?: boolean;
 };
 
@@ -30,25 +28,21 @@ export type Arguments = {
 };
 
 export type Command = {
-  /** The words that call it. */
   readonly name: string;
-  /** What follows the name. */
   readonly synopsis: string;
-  /** What it does, in one line of the overview. */
   readonly summary: string;
-  /** Lines of the help. */
   readonly help: readonly string[];
   readonly options?: NonNullable<ParseArgsConfig["options"]>;
-  /** Throws `UsageError` for a wrong call, `Ended` for another exit code; any other error is a failure. */
+  /** Throws `UsageError` for a wrong call and `Ended` for another exit code; any other error is a failure. */
   run(args: Arguments, env: Env, terminal: Terminal): Promise<void>;
 };
 
-/** The call is wrong and nothing was done: the message says how it is to be made. */
+/** Nothing was done; the message says how to call the command. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** All that there is to say has been said. */
+/** Ends with an exit code and no further message. */
 export class Ended extends Error {
   override readonly name = "Ended";
   readonly status: number;

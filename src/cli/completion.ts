@@ -7,7 +7,7 @@ const flagsOf = ({ options = {} }: Completed): readonly string[] => [
   "--help",
 ];
 
-/** First words with what may follow each: the second words of a group, and of a command its flags. */
+/** Maps first words to what may follow: second words of a group, or flags of a command. */
 const wordsOf = (commands: readonly Completed[]): ReadonlyMap<string, readonly string[]> => {
   const words = new Map<string, readonly string[]>();
   for (const command of commands) {
@@ -20,7 +20,7 @@ const wordsOf = (commands: readonly Completed[]): ReadonlyMap<string, readonly s
 const groupsOf = (commands: readonly Completed[]): readonly Completed[] =>
   commands.filter(({ name }) => name.includes(" "));
 
-/** Completes words with `compgen`; files where no word fits, as `-o default` says. */
+/** `-o default` completes files if no word fits. */
 const bash = (commands: readonly Completed[]): readonly string[] => [
   "# countersign completion for bash: countersign completion bash > ~/.local/share/bash-completion/completions/countersign",
   "_countersign() {",
@@ -79,11 +79,11 @@ const fish = (commands: readonly Completed[]): readonly string[] => [
 
 const SHELLS: Readonly<Record<string, (commands: readonly Completed[]) => readonly string[]>> = { bash, zsh, fish };
 
-/** `commands` are all there are, and this one. */
+/** `commands` includes this one. */
 export const completion = (commands: () => readonly Completed[]): Command => ({
   name: "completion",
   synopsis: Object.keys(SHELLS).join("|"),
-  summary: "prints what makes a shell complete these commands",
+  summary: "prints a script that makes a shell complete these commands",
   help: [
     "Prints a script for a shell; its first lines say where to put it.",
     `<shell>    ${Object.keys(SHELLS).join(", ")}`,

@@ -20,16 +20,16 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_60
 /** A day in UTC, or a time with its zone (RFC 3339, section 5.6), also with the space that `shownTime` writes. */
 const TIME = /^(\d{4}-\d\d-\d\d)(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d))?$/;
 
-/** NaN for what is none: `Date.parse` guesses, "2" is a day of 2001 to it, and a replay since then is one of everything. */
+/** NaN for an invalid time. `Date.parse` guesses: it takes "2" for a day of 2001, which would replay everything. */
 const timeMs = (text: string): number => {
   const day = TIME.exec(text)?.[1];
   if (day === undefined) return Number.NaN;
-  // It takes the 30th of February for the 2nd of March.
+  // `Date.parse` takes the 30th of February for the 2nd of March.
   const isDay = new Date(Date.parse(day)).getUTCDate() === Number(day.slice(-2));
   return isDay ? Date.parse(text.replace(" ", "T").toUpperCase()) : Number.NaN;
 };
 
-/** ISO-8601 UTC of a time that a person writes. */
+/** Converts a time that a person wrote to ISO-8601 UTC. */
 export const timeOf = (name: string, text: string | boolean | undefined, nowMs: number): string | undefined => {
   if (text === undefined) return undefined;
   const [, count, unit = ""] = AGO.exec(String(text)) ?? [];

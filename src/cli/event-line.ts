@@ -3,7 +3,7 @@ import { visibleLine } from "../../domain/visible-text.ts";
 import type { StreamRecord } from "./record-stream.ts";
 import { shownTime } from "./shown.ts";
 
-/** What `GET /v1/events` says of one event, as far as it is shown here. */
+/** The fields of `GET /v1/events` that are shown here. */
 export type EventSummary = {
   readonly id: string;
   readonly status: string;
@@ -27,12 +27,11 @@ type Verdict = {
   }[];
 };
 
-/** An event at one moment of its life: one line. */
 export type EventLine = Pick<EventSummary, "id" | "status" | "type" | "origin" | "endpoint_id" | "delivery_id"> & {
   readonly at: string;
-  /** Why, or how; null where there is nothing to say. */
+  /** Null if there is nothing to say. */
   readonly detail: string | null;
-  /** What blocked it, as a search finds it; missing for what is not blocked. */
+  /** The gate and code by which a search finds a blocked event. */
   readonly refused?: { readonly gate: string; readonly code: string };
 };
 
@@ -42,7 +41,7 @@ const violated = ({ gates }: Verdict): string | null =>
     .map(({ gate, detail }) => `${gate}: ${detail}`)
     .join("; ") || null;
 
-/** Only of what stands as blocked: whatever was admitted later is not found by it. */
+/** A search finds only events that are still blocked. */
 const refusedIn = (status: string, verdict: Verdict): Pick<EventLine, "refused"> => {
   const refusal = status === "blocked" ? verdict.gates.find(({ outcome }) => outcome === "deny") : undefined;
   return refusal === undefined ? {} : { refused: { gate: refusal.gate, code: refusal.code } };
@@ -76,9 +75,9 @@ export const lineOfRequest = (status: string, request: Request): EventLine => ({
   ...refusedIn(status, request.verdict),
 });
 
-/** What a record makes of an event: its status and a word about it; null for records that change neither. */
+/** The event's new status and a note; null for records that change neither. */
 export const changeIn = ({ type, data }: StreamRecord): Pick<EventLine, "status" | "detail"> | null => {
-  // The type of a record says what its data are; one that this build does not know falls through.
+  // The type of a record determines its data; unknown types fall through.
   const event = { type, data } as unknown as DeliveryEvent;
   switch (event.type) {
     case "EventReleased":
@@ -94,7 +93,7 @@ export const changeIn = ({ type, data }: StreamRecord): Pick<EventLine, "status"
     case "AttemptFailed": {
       const { number, failure, next_attempt_at: next } = event.data;
       const detail = `attempt ${number}: ${failure.kind}: ${failure.detail}`;
-      // The last one is told by the end that follows it.
+      // The record of the end, which follows, tells about the last attempt.
       return next === null ? null : { status: "retrying", detail: `${detail}; again ${shownTime(next)}` };
     }
     case "EventDelivered":
@@ -106,7 +105,7 @@ export const changeIn = ({ type, data }: StreamRecord): Pick<EventLine, "status"
   }
 };
 
-/** Of the statuses the longest has nine letters, and an id 36. */
+/** The longest status has nine letters. */
 const STATUS_WIDTH = 9;
 const ID_WIDTH = 36;
 

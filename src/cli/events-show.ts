@@ -4,7 +4,7 @@ import { type Command, UsageError } from "./command.ts";
 import type { EventSummary } from "./event-line.ts";
 import { json, shownTime, table } from "./shown.ts";
 
-/** What `GET /v1/events/{id}` answers, as far as it is shown here. */
+/** The fields of `GET /v1/events/{id}` that are shown here. */
 export type EventDetail = EventSummary & {
   readonly payload: {
     readonly content_type: string;
@@ -22,7 +22,7 @@ export type EventDetail = EventSummary & {
   readonly timeline: readonly {
     readonly stage: string;
     readonly at: string;
-    /** Since the stage before. */
+    /** Milliseconds since the previous stage. */
     readonly ms: number;
     readonly number?: number;
     readonly reason?: string;
@@ -43,7 +43,7 @@ type AttemptShown = {
   readonly response: { readonly body: string | null; readonly encoding: string; readonly truncated: boolean } | null;
 };
 
-/** Of an answer's body, here: all of it is in the JSON. */
+/** Characters of a response body; `--json` has all of it. */
 const BODY_MAX = 2_000;
 
 export const isEventId = (text: string): boolean => /^evt_[a-z2-7]{1,64}$/.test(text);
@@ -106,7 +106,7 @@ const shownEvent = (event: EventDetail): readonly string[] => {
     "timeline",
     ...table(stages),
     ...(event.attempts.length === 0 ? [] : ["attempts", ...event.attempts.flatMap(attemptLines)]),
-    ...(event.attempts_left_out > 0 ? [`  ${event.attempts_left_out} in the middle are not shown`] : []),
+    ...(event.attempts_left_out > 0 ? [`  ${event.attempts_left_out} attempts in the middle are not shown`] : []),
   ];
 };
 
@@ -115,10 +115,10 @@ export const eventsShow: Command = {
   synopsis: `<event> [--payload] ${API_SYNOPSIS}`,
   summary: "one event: its verdict, its timeline and every attempt",
   help: [
-    "Prints what is known of one event: where it came from, what the gates said, when what happened, and",
-    "what each attempt sent and got.",
+    "Prints one event: its sender, the verdict of the gates, its timeline, and the request and response of",
+    "each attempt.",
     "<event>      evt_…",
-    "--payload    prints the payload instead, as it was received",
+    "--payload    prints only the payload, as it was received",
     ...API_HELP,
   ],
   options: { ...API_OPTIONS, payload: { type: "boolean" } },

@@ -13,7 +13,7 @@ type Page = { readonly data: readonly EventSummary[]; readonly next_cursor: stri
 const COUNT = 20;
 const COUNT_MAX = 1_000;
 const PAGE_MAX = 100;
-/** Events remembered while following: of one that is not, the service is asked. */
+/** Events in memory while following; the service is asked about others. */
 const KNOWN_MAX = 10_000;
 
 const DECIDED: Readonly<Record<string, string>> = {
@@ -28,7 +28,7 @@ const countOf = (text: string | boolean): number => {
   return count;
 };
 
-/** The newest that match, oldest of them first. */
+/** The newest matches, the oldest of them first. */
 const newest = async (api: Api, query: Query, count: number): Promise<readonly EventLine[]> => {
   const found: EventLine[] = [];
   for (let cursor: string | undefined; ; ) {
@@ -43,14 +43,14 @@ const newest = async (api: Api, query: Query, count: number): Promise<readonly E
 const is = (wanted: string | number | undefined, value: string | null): boolean =>
   wanted === undefined || wanted === value;
 
-/** As the service searches for a text (`src/routes/events/event-text.ts`). */
+/** Matches a text as the service does (`src/routes/events/event-text.ts`). */
 const isMeant = (q: string, { id, delivery_id, type, refused }: EventLine): boolean =>
   id === q ||
   delivery_id === q ||
   type.includes(q) ||
   (refused !== undefined && refusedBy(q).some((by) => satisfies(refused, [by])));
 
-/** The filters of the query, of a line that came by the stream. */
+/** Applies the query's filters to a line from the stream. */
 export const matches = (query: Query, line: EventLine): boolean => {
   const { origin, type } = line;
   return (
@@ -64,13 +64,12 @@ export const matches = (query: Query, line: EventLine): boolean => {
 };
 
 export type EventLines = {
-  /** Remembers an event as it is. */
   seen(line: EventLine): void;
-  /** What a record makes of its event; null for a record that changes no event. */
+  /** Null for a record that changes no event. */
   after(record: StreamRecord): Promise<EventLine | null>;
 };
 
-/** Follows events by their records: only of an event whose decision was not heard the service is asked. */
+/** Derives lines from records, and asks the service only about events whose decision was not in the stream. */
 export const eventLines = (api: Api): EventLines => {
   const known = new LRUCache<string, EventLine>({ max: KNOWN_MAX });
   const seen = (line: EventLine): void => {
@@ -86,7 +85,7 @@ export const eventLines = (api: Api): EventLines => {
       const decided = DECIDED[record.type];
       let line: EventLine;
       if (decided !== undefined) {
-        // Each decision's data are the request that was decided on.
+        // The data of a decision are its request.
         line = lineOfRequest(decided, record.data as unknown as Request);
       } else {
         const change = changeIn(record);
@@ -102,15 +101,15 @@ export const eventLines = (api: Api): EventLines => {
 export const eventsTail: Command = {
   name: "events tail",
   synopsis: `[--follow] [-n <count>] [<filters>] ${API_SYNOPSIS}`,
-  summary: "the newest events, and with --follow each change of one as it happens",
+  summary: "the newest events, and with --follow their changes as they happen",
   help: [
-    "Prints the newest events, the newest last; with --follow then a line for whatever becomes of one.",
-    "-f, --follow       goes on until it is interrupted; the key needs the role auditor for it",
-    `-n <count>         how many to begin with (${COUNT})`,
+    "Prints the newest events, the newest last; with --follow also a line for each change of an event.",
+    "-f, --follow       runs until it is interrupted; the key needs the role auditor",
+    `-n <count>         number of events at the start (${COUNT})`,
     "--status <status>  blocked, held, queued, delivering, retrying, delivered, failed, rejected, expired,",
     "                   cancelled or recorded",
     "--source <id>      of this source; also --agent <id>, --endpoint <id>, --action <name>",
-    "--q <text>         an event id, a delivery id, part of a type, or what refused it",
+    "--q <text>         an event id, a delivery id, part of a type, or the gate or code that refused it",
     `--from, --to       received between: ${TIMES_HELP}`,
     ...API_HELP,
   ],
@@ -142,7 +141,7 @@ const follow = async (api: Api, { query, count, print }: Following, { note }: Te
   const lines = eventLines(api);
   const printed = new LRUCache<string, string>({ max: KNOWN_MAX });
   const show = (line: EventLine): void => {
-    // What was listed at the start may be told by the stream once more.
+    // The stream may repeat what was listed at the start.
     if (printed.get(line.id) === line.status && line.status !== "retrying") return;
     printed.set(line.id, line.status);
     if (matches(query, line)) print(line);

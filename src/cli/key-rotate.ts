@@ -8,32 +8,32 @@ import { keyFileOf, rotateKeyFile } from "../keys/server-key.ts";
 import { type Command, type Env, UsageError } from "./command.ts";
 import { checkExists } from "./log-place.ts";
 
-/** What is left to do where the environment has the key, or the key's file. */
+/** Next steps, depending on where the key is: in the environment, or in the key's file. */
 const NEXT = {
   environment: [
     "Set COUNTERSIGN_KEY to the new key and restart every node: a start with the old key is refused.",
-    "The first start with the new key removes what the old key opens in the log.",
+    "The first start with the new key removes everything in the log that the old key opens.",
   ],
-  file: ["The old key opens nothing in the log any more."],
+  file: ["The old key no longer opens anything in the log."],
 };
 
 const ON_DISK: Readonly<Record<BytesRemoved, readonly string[]>> = {
   "within-seconds": [],
-  "with-the-next-scavenge": ["On the disks of EventStoreDB, what it opens stays until the next scavenge."],
+  "with-the-next-scavenge": ["On the disks of EventStoreDB, records that it opens stay until the next scavenge."],
 };
 
-/** What a rotation does not undo, and what to do where the old key was disclosed. */
+/** Limits of a rotation, and steps after a disclosure of the old key. */
 const LIMITS: readonly string[] = [
-  "A copy of the log from before, as a backup is, still opens with the old key. Whoever has both can read what was",
-  "recorded before, and what is recorded later if they get that as well: the keys that protect data stay the same.",
-  "Was the old key disclosed? Then rotate all that it protected:",
+  "An earlier copy of the log, such as a backup, still opens with the old key. A person with both can read the",
+  "earlier records, and later ones once they get those too: the keys that protect data stay the same.",
+  "If the old key was disclosed, rotate everything that it protected:",
   "  the secret of each source, here and at its provider     POST /v1/sources/{id}/secret",
   "  the signing secret of each endpoint, and its receiver's POST /v1/endpoints/{id}/secret",
   "  secret headers of endpoints                             PATCH /v1/endpoints/{id}",
   "  API keys                                                POST and DELETE /v1/api-keys",
   "  keys of agents                                          POST /v1/agents/{id}/key",
   "  passwords, which also ends the sessions                 POST /v1/auth/password",
-  "  open invitations and reset links                        made again, or withdrawn",
+  "  open invitations and reset links                        make them again, or withdraw them",
 ];
 
 const rotateInLog = async (log: EventLog, env: Env): Promise<void> => {
@@ -42,7 +42,7 @@ const rotateInLog = async (log: EventLog, env: Env): Promise<void> => {
   await keyRing(log, { clock: systemClock, randomness }).sealAnew(from, to);
 };
 
-/** Whether the service keeps its key in DATA_DIR. Throws `UsageError` for keys that do not go together. */
+/** Whether the key is in DATA_DIR. Throws `UsageError` for keys that do not fit together. */
 const isKeyInFile = ({ COUNTERSIGN_KEY: current, COUNTERSIGN_NEW_KEY: next, EVENTSTORE_URL: server }: Env): boolean => {
   const isFile = !current;
   if (isFile && server)
@@ -69,7 +69,7 @@ export const keyRotate: Command = {
     "or EVENTSTORE_URL, COUNTERSIGN_KEY); the service may run. Sessions, keys, secrets and counts stay.",
     "Without COUNTERSIGN_KEY it makes a new key in DATA_DIR/key. With it, COUNTERSIGN_NEW_KEY has the new",
     'key ("openssl rand -base64 32"): store it first, then rotate, then set it on each node and restart.',
-    "Whatever interrupts it, the same call again completes it.",
+    "If it is interrupted, the same call completes it.",
   ],
   async run({ positionals }, env, terminal) {
     if (positionals.length > 0) throw new UsageError("key rotate takes no arguments.");

@@ -10,14 +10,13 @@ import { aggregates } from "../streams/aggregates.ts";
 import { NO_TRACE } from "../streams/envelope.ts";
 
 /**
- * Records that the protection of a policy is to be lifted, and answers when that takes effect: 24 hours later, so that the
- * account's people can see it and cancel it. Asked again, it is the same. Throws an error that says why there is nothing
- * to lift.
+ * Resolves with the time at which the protection ends: in 24 hours, so that the account's people can see it and cancel
+ * it. Idempotent. Throws an error that says why there is nothing to lift.
  */
 export const liftProtection = async (log: EventLog, policyId: string): Promise<string> => {
   const streams = aggregates(log, systemClock);
   const { state } = isPolicyId(policyId) ? await streams.load(policy, `policy-${policyId}`) : { state: policy.initial };
-  if (state.phase !== "published") throw new Error("There is no policy of this id.");
+  if (state.phase !== "published") throw new Error("There is no policy with this id.");
   const { account } = state;
   const at = new Date(systemClock.now()).toISOString();
   const actor = { kind: "system", id: "account-recover" } as const;

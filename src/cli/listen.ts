@@ -10,23 +10,23 @@ import { eventLines, matches } from "./events-tail.ts";
 import { followRecords, type StreamRecord } from "./record-stream.ts";
 import { json, shownTime } from "./shown.ts";
 
-/** One event as it was given to the local program. */
+/** An event that was forwarded to the local program. */
 type Forwarded = Pick<EventLine, "at" | "id" | "type"> & {
   readonly status_code: number | null;
   readonly duration_ms: number;
   readonly failure: string | null;
 };
 
-/** What makes a delivery due: an admission, an approval, a replay. */
+/** Records that make a delivery due. */
 const SENT_BY: readonly string[] = ["EventAdmitted", "EventReleased", "EventReplayed"];
-/** A program under a debugger takes its time. */
+/** Long enough for a program under a debugger. */
 const FORWARD_MS_MAX = 300_000;
 const SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;
 
-/** As a receiver is told of an agent's request, whose type is the action's name. Of its run only an admission says something. */
+/** The headers that a receiver gets for an agent's request. Only an admission names the run. */
 const agentHeaders = ({ origin, type }: EventLine, { data }: StreamRecord): Record<string, string> => {
   if (origin.kind !== "agent") return {};
-  // An admission's data are the request.
+  // The data of an admission are its request.
   const { run } = data as Partial<Request>;
   return {
     "countersign-action": type,
@@ -95,14 +95,14 @@ const { status: _status, from: _from, to: _to, ...FILTERS } = FILTER_OPTIONS;
 export const listen: Command = {
   name: "listen",
   synopsis: `--forward <url> [--secret <whsec_…>] [<filters>] ${API_SYNOPSIS}`,
-  summary: "gives each new delivery to a program on this machine as well",
+  summary: "forwards each new delivery to a program on this machine as well",
   help: [
-    "Gives what is delivered from now on to a local program as well, one after the other: the payload as",
-    "it came in, with its content type and signed as Standard Webhooks. What the program answers changes",
-    "nothing at the service. The key needs the role auditor; below admin, payloads are as the policy shows",
-    "them. It goes on until it is interrupted, and behind the last record when its connection ends.",
+    "Forwards new deliveries to a local program as well, one after the other: the payload as it came in,",
+    "with its content type, signed as Standard Webhooks. The program's answer changes nothing at the",
+    "service. The key needs the role auditor; below admin, the policy may hide fields of payloads. Runs",
+    "until it is interrupted, and continues after the last record if its connection ends.",
     "--forward <url>     http://localhost:3000/hooks",
-    "--secret <secret>   what to sign with, whsec_…; left out: COUNTERSIGN_SIGNING_SECRET, or a new one, shown",
+    "--secret <secret>   for the signature, whsec_…; default: COUNTERSIGN_SIGNING_SECRET, or a new one, shown",
     "--source <id>       only of this source; also --agent <id>, --endpoint <id>, --action <name>, --q <text>",
     ...API_HELP.map((line) => line.replace(/ {2,}/, (gap) => `${gap}       `)),
   ],
@@ -113,7 +113,7 @@ export const listen: Command = {
     if (positionals.length > 0 || !isHttpUrl(url))
       throw new UsageError("listen takes --forward, an http or https URL.");
     const given = options.secret ?? (env.COUNTERSIGN_SIGNING_SECRET || undefined);
-    // A secret is not repeated.
+    // The message does not repeat the secret.
     if (given !== undefined && !SECRET.test(String(given)))
       throw new UsageError("A signing secret is whsec_ and 24 to 64 bytes in base64.");
     const secret = given === undefined ? makeSigningSecret(randomBytes(32)) : String(given);
@@ -127,7 +127,7 @@ export const listen: Command = {
       }
       if (!SENT_BY.includes(heard.record.type)) continue;
       const line = await lines.after(heard.record);
-      // What this system says itself is for the endpoint that asked for it.
+      // Notifications are forwarded only if their endpoint is asked for.
       const isOwn = line?.origin.kind === "system" && query.endpoint_id === undefined;
       if (line === null || isOwn || !matches(query, line)) continue;
       const done = await forwarded(api, { url, secret }, line, heard.record);

@@ -6,13 +6,12 @@ import { chainLine } from "./log-verify.ts";
 import { progress } from "./progress.ts";
 
 /**
- * How many appends an engine surely commits in the order in which they were sent, all or none. SQLite's writer thread
- * puts up to 512 of one turn of the event loop into one transaction; of EventStoreDB appends to different streams are
- * independent, and one may fail between two that succeed.
+ * How many appends an engine commits in the order in which they were sent, or not at all. SQLite's writer puts up to
+ * 512 of one turn of the event loop into one transaction; on EventStoreDB one append may fail between two others.
  */
 const IN_FLIGHT: Readonly<Record<LogPlace["engine"], number>> = { sqlite: 512, eventstoredb: 1 };
 const BATCH = 500;
-/** Records of a megabyte are read fewer at once in any case; of short ones more at once are no faster. */
+/** Larger batches of short records are no faster; fewer large records are read at once in any case. */
 const BATCH_MAX = 5_000;
 
 const batchOf = (text: string): number => {
@@ -26,12 +25,12 @@ const addressOf = (place: LogPlace): string => (place.engine === "sqlite" ? plac
 export const logCopy: Command = {
   name: "log copy",
   synopsis: "--from <place> --to <place> [--batch <n>]",
-  summary: "copies a log into another engine, and goes on where it was cut off",
+  summary: "copies a log into another engine, and continues an interrupted copy",
   help: [
     "Copies a log into another engine: order, ids, revisions, data, metadata and recorded times stay.",
     "What the source has at the start is copied; it may be in use, and the same call again catches up.",
-    "The target must be empty or an earlier copy, and not in use. Whatever interrupts a copy, the",
-    "same call goes on. At the end both logs are compared record by record; the hash is of log verify.",
+    "The target must be empty or an earlier copy, and not in use. If a copy is interrupted, the same",
+    "call continues it. At the end both logs are compared record by record; the hash is of log verify.",
     "Not kept: positions, so views are rebuilt and cursors end; and how many records erased payloads",
     "had. The key is no part of a log: the copy needs the COUNTERSIGN_KEY (or DATA_DIR/key) of its source.",
     `<place>      ${LOG_PLACES}`,

@@ -10,25 +10,25 @@ const EVENTSTOREDB = /^esdb(?:\+discover)?:\/\/./;
 
 export const LOG_PLACES = "sqlite:<DATA_DIR> or esdb://<host>:<port>?tls=…";
 
-/** A log by the name that a command line gives it. Throws `UsageError`. */
+/** Throws `UsageError`. */
 export const parseLogPlace = (text: string): LogPlace => {
   if (EVENTSTOREDB.test(text)) return { engine: "eventstoredb", url: text };
   const dataDir = text.startsWith(EMBEDDED) ? text.slice(EMBEDDED.length) : "";
   if (dataDir !== "") return sqliteLogIn(resolve(dataDir));
-  // A connection string may hold a password: it is not repeated.
+  // A connection string may contain a password, so the message does not repeat it.
   throw new UsageError(`A place of a log is ${LOG_PLACES}.`);
 };
 
-/** Opened for reading, a log that is not there would be an error of the engine's. */
+/** Avoids the engine's own error for a missing log. */
 export const checkExists = (place: LogPlace): void => {
   if (place.engine === "sqlite" && !existsSync(place.path))
     throw new UsageError(`There is no log.db in ${dirname(place.path)}.`);
 };
 
-/** The roles that append, by the locks that a service holds while it has them (`src/main.ts`). */
+/** Roles that append; a service holds a lock for each (`src/main.ts`). */
 const WRITING_ROLES = ["api", "deliverer", "feed"];
 
-/** Keeps services from starting on an embedded log while it is written to. Throws when one runs there. */
+/** Keeps services from starting on an embedded log during a copy. Throws if one is running. */
 export const lockLog = (place: LogPlace): readonly ExclusiveLock[] => {
   if (place.engine !== "sqlite") return [];
   const dataDir = dirname(place.path);
@@ -39,8 +39,7 @@ export const lockLog = (place: LogPlace): readonly ExclusiveLock[] => {
   }
   return WRITING_ROLES.map((role) => {
     const lock = exclusiveLock(join(dataDir, `${role}.lock`));
-    if (lock === null)
-      throw new Error(`Another process uses ${dataDir}: stop it, as nobody else may write to the target.`);
+    if (lock === null) throw new Error(`Another process uses ${dataDir}: stop it, as it must not write to the target.`);
     return lock;
   });
 };

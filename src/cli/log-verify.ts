@@ -13,9 +13,9 @@ export const logVerify: Command = {
   synopsis: "<place>",
   summary: "counts a log's records and hashes them: equal for a log and its copy",
   help: [
-    "Prints how many records a log has, and a hash over all of them in their order: of a log and",
-    "its copy both are the same. Payloads that were erased are not part of it. Names what was",
-    "damaged on disk and cannot be read, and ends with 1 then; a damaged record is the end of it.",
+    "Prints the number of records in a log and a hash over them in their order. Both are equal for",
+    "a log and its copy. Erased payloads are not included. Names damaged payloads, and ends with 1",
+    "if there are any; it stops at a damaged record.",
     `<place>  ${LOG_PLACES}`,
   ],
   async run({ positionals: [text, ...others] }, _env, terminal) {

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-/** The command line: `npm run countersign -- <command>` in a clone, `npx countersign <command>` where it is installed. */
+/** Called by `npm run countersign -- <command>` in a clone, `npx countersign <command>` if installed. */
 import { run } from "./run.ts";
 import { screenOf } from "./screen.ts";
 
-// Whoever reads has read enough, as `head` does: that is no failure.
+// A reader such as `head` closes the pipe early, which is no failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
   throw error;
@@ -17,10 +17,10 @@ const status = await run(process.argv.slice(2), process.env, {
   ...(screen === undefined ? {} : { screen }),
 });
 
-/** Behind what was written before: a pipe may take it slowly. */
+/** Resolves after earlier output is written: a pipe may be slow. */
 const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
   new Promise((resolve) => stream.write("", () => resolve()));
 
 await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
-// A connection that a client keeps does not keep the process.
+// An idle connection of a client must not keep the process running.
 process.exit(status);

@@ -1,12 +1,11 @@
 import type { Terminal } from "./command.ts";
 
-/** Where nobody looks, a line now and then. */
+/** Milliseconds between lines if no person looks. */
 const NOTE_MS = 5_000;
 const BAR_WIDTH_MAX = 40;
 
 export type ProgressBar = {
   show(done: number, total: number, words: string): void;
-  /** Takes the bar away. */
   end(): void;
 };
 
@@ -16,7 +15,7 @@ export const barOf = (done: number, total: number, width: number): string => {
   return `[${"#".repeat(full)}${".".repeat(width - full)}] ${String(Math.floor(part * 100)).padStart(3)} %`;
 };
 
-/** A bar for a person; the same in words for a file. */
+/** A bar on a terminal, lines in a file. */
 export const progressBar = ({ screen, note }: Terminal): ProgressBar => {
   let saidAt = Number.NEGATIVE_INFINITY;
   return {

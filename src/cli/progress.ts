@@ -2,7 +2,7 @@ import type { Terminal } from "./command.ts";
 
 const EVERY_MS = 2_000;
 
-/** A line now and then about work that takes longer than one. */
+/** Writes a line per interval about work that takes longer. */
 export const progress = ({ note }: Terminal): ((doing: string, count: number) => void) => {
   let said = performance.now();
   return (doing, count) => {

@@ -1,10 +1,10 @@
 import { type Api, backOff, isPassing, Refusal } from "./api.ts";
 
-/** A record of the account, as `GET /v1/audit/stream` tells it. */
+/** A record from `GET /v1/audit/stream`. */
 export type StreamRecord = {
-  /** As in the log: EventAdmitted. */
+  /** For example EventAdmitted. */
   readonly type: string;
-  /** The part of its stream before and behind the first dash: delivery, evt_…. */
+  /** The parts of the stream's name before and after the first dash. */
   readonly category: string;
   readonly id: string;
   readonly position: string;
@@ -16,7 +16,7 @@ export type Heard = { readonly kind: "open" } | { readonly kind: "record"; reado
 
 type Message = { readonly id: string | null; readonly data: string | null };
 
-/** The service sends something every 15 s: three of those without, and the connection is gone. */
+/** The service sends something every 15 s, so after three missed times the connection is dead. */
 const SILENT_MS_MAX = 45_000;
 const TYPE = /^io\.countersign\.(.+)\.v\d+$/;
 
@@ -58,8 +58,8 @@ const recordOf = (text: string): StreamRecord => {
 };
 
 /**
- * The account's records from now on, without a gap or a repeat across connections: whenever one ends, another goes on
- * behind the last record. The first thing heard is that it is open: what is asked for afterwards is told from there on.
+ * Yields the account's records from now on, without a gap or a repeat across connections: a new connection continues
+ * after the last record. First yields "open": state that is read afterwards is continued by the records.
  */
 export async function* followRecords(api: Api, note: (line: string) => void): AsyncGenerator<Heard, never> {
   let lastId: string | null = null;
@@ -80,7 +80,7 @@ export async function* followRecords(api: Api, note: (line: string) => void): As
         if (data !== null) yield { kind: "record", record: recordOf(data) };
       }
     } catch (error) {
-      // What a break of the connection throws is a TypeError of fetch's, or the abort of the watch.
+      // fetch throws a TypeError if the connection breaks; the watch aborts it.
       const isBroken = connection.signal.aborted || error instanceof TypeError || isPassing(error);
       if (!isBroken || lastId === null) throw error;
     } finally {
@@ -88,7 +88,7 @@ export async function* followRecords(api: Api, note: (line: string) => void): As
       connection.abort();
     }
     failures += 1;
-    if (failures === 1) note("the connection has ended; connecting again");
+    if (failures === 1) note("the connection ended; connecting again");
     await backOff(failures);
   }
 }

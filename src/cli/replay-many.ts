@@ -30,7 +30,7 @@ type ReplayState = {
 };
 
 const POLL_MS = 500;
-/** Behind the last event that was replayed: what is answered at once is answered by then. */
+/** After the last event, deliveries in progress have this long to end. */
 const SETTLE_MS = 10_000;
 
 export const planOf = async (api: Api, request: ReplayRequest): Promise<Plan> =>
@@ -47,7 +47,7 @@ const wordsOf = ({ delivered, failed, skipped }: ReplayState): string =>
 
 type Watched = { readonly id: string; readonly after?: string | undefined; readonly json: boolean };
 
-/** Follows a replay to its end; ends with 1 when events failed again, or somebody has cancelled it. */
+/** Ends with exit code 1 if events failed again or the replay was cancelled. */
 export const watchReplay = async (
   api: Api,
   { id, after, json: asJson }: Watched,
@@ -57,7 +57,7 @@ export const watchReplay = async (
   let endedAt: number | null = null;
   for (;;) {
     const state = await api.get<ReplayState>(`/v1/replays/${id}`, { after }).catch((error: unknown) => {
-      // It goes on whether or not it is watched.
+      // The replay runs on in the service.
       if (isPassing(error)) return null;
       throw error;
     });
@@ -69,7 +69,7 @@ export const watchReplay = async (
       if (endedAt !== null && (isSettled || performance.now() - endedAt > SETTLE_MS)) {
         bar.end();
         const open = done - delivered - failed - skipped;
-        const rest = open > 0 ? `, ${open} on their way` : "";
+        const rest = open > 0 ? `, ${open} being delivered` : "";
         terminal.out(asJson ? json(state) : `${id} is ${status}: ${done} of ${total}: ${wordsOf(state)}${rest}`);
         if (status === "cancelled" || failed > 0) throw new Ended(1);
         return;
@@ -79,7 +79,6 @@ export const watchReplay = async (
   }
 };
 
-/** Shows the plan, asks a person, starts, and follows. */
 export const replayMany = async (
   api: Api,
   request: ReplayRequest,
@@ -99,6 +98,6 @@ export const replayMany = async (
   );
   if (detach)
     return terminal.out(asJson ? json(started) : `${started.id} is ${started.status}: ${started.total} events`);
-  terminal.note(`${started.id} goes on when this is interrupted; countersign replay cancel ${started.id} stops it.`);
+  terminal.note(`${started.id} continues if this is interrupted; countersign replay cancel ${started.id} stops it.`);
   await watchReplay(api, { id: started.id, after: position ?? undefined, json: asJson }, terminal);
 };

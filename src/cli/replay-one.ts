@@ -7,20 +7,20 @@ import { json } from "./shown.ts";
 
 export type ReplayOneOptions = {
   readonly reason: string | undefined;
-  /** Does not wait for what comes of it. */
+  /** Does not wait for the outcome. */
   readonly detach: boolean;
   readonly json: boolean;
 };
 
 const POLL_MS = 300;
-/** One attempt takes less; a retry takes its own time. */
+/** Longer than one attempt; a retry is not waited for. */
 const WAIT_MS = 35_000;
-/** On its way to an attempt that is due at once; what then waits for another is left to its time. */
+/** True while an attempt is due at once; false if it waits for a later one. */
 const isMoving = ({ status, attempts }: EventDetail): boolean => {
   const isFirst = (attempts.at(-1)?.next_attempt_at ?? null) === null;
   return status === "queued" || status === "delivering" || (status === "retrying" && isFirst);
 };
-/** What a person wants to hear at once instead of waiting for the next attempt. */
+/** Statuses that end the wait without a failure. */
 const WELL: readonly string[] = ["delivered", "recorded", "held", "queued", "delivering"];
 
 const sayingOf = ({ id, status, attempts, approval_id }: EventDetail): string => {
@@ -29,7 +29,7 @@ const sayingOf = ({ id, status, attempts, approval_id }: EventDetail): string =>
     last?.failure === null || last === undefined ? "" : `: ${last.failure.kind}: ${visibleLine(last.failure.detail)}`;
   switch (status) {
     case "delivered":
-      return `${id} is delivered: attempt ${last?.number} was answered with ${last?.status_code} in ${last?.duration_ms} ms`;
+      return `${id} was delivered: attempt ${last?.number} was answered with ${last?.status_code} in ${last?.duration_ms} ms`;
     case "held":
       return `${id} is held until ${approval_id} is approved`;
     case "retrying":
@@ -40,7 +40,7 @@ const sayingOf = ({ id, status, attempts, approval_id }: EventDetail): string =>
   }
 };
 
-/** Replays one event and says what came of the attempt; ends with 1 when it was not delivered. */
+/** Ends with exit code 1 if the event was not delivered. */
 export const replayOne = async (
   api: Api,
   id: string,

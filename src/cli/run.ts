@@ -36,7 +36,7 @@ const COMMANDS: readonly Command[] = [
 ];
 
 export const EXIT_FAILURE = 1;
-/** The call is wrong, or the data are of another format: nothing was done. */
+/** Nothing was done: the call is wrong, or the data have another format. */
 export const EXIT_USAGE = 2;
 
 const callOf = ({ name, synopsis }: Command): string => `countersign ${name} ${synopsis}`;
@@ -49,8 +49,8 @@ const OVERVIEW = [
   "",
   ...table(COMMANDS.map(({ name, summary }) => [`  ${name}`, summary])),
   "",
-  "  countersign <command> --help  says more.",
-  "  COUNTERSIGN_URL and COUNTERSIGN_API_KEY say which service is meant, and who asks it.",
+  "  countersign <command> --help  explains a command.",
+  "  COUNTERSIGN_URL and COUNTERSIGN_API_KEY name the service and the caller's key.",
 ].join("\n");
 
 const isBug = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError;
@@ -60,14 +60,14 @@ const parse = (command: Command, args: readonly string[]): ReturnType<typeof par
     const options = { ...command.options, help: { type: "boolean", short: "h" } } as const;
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
-    // What parseArgs throws says which argument is wrong.
+    // The error of parseArgs names the wrong argument.
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
 };
 
 type Found = { readonly command: Command; readonly args: readonly string[] };
 
-/** The command that the first words call; of two, the one with more words. */
+/** Finds the command for the first words; the longer name wins. */
 const find = (argv: readonly string[]): Found | null => {
   for (const words of [2, 1]) {
     const command = COMMANDS.find(({ name }) => name === argv.slice(0, words).join(" "));
@@ -86,7 +86,7 @@ const withoutCommand = (argv: readonly string[], terminal: Terminal): number => 
 };
 
 const screenShown = (screen: Screen): Screen => ({
-  // It changes with the window.
+  // Read each time, as the window may change.
   get columns() {
     return screen.columns;
   },
@@ -95,8 +95,8 @@ const screenShown = (screen: Screen): Screen => ({
 });
 
 /**
- * Nothing that comes from outside writes to the terminal or hides on it. JSON stays JSON and means the same, since a
- * character that cannot be seen can only be in one of its strings.
+ * Escapes invisible characters, so that no text from outside can control the terminal or hide on it. JSON keeps its
+ * meaning, as such characters occur only in its strings.
  */
 const shownOn = (terminal: Terminal): Terminal => ({
   out(it) {
@@ -107,7 +107,7 @@ const shownOn = (terminal: Terminal): Terminal => ({
   ...(terminal.screen === undefined ? {} : { screen: screenShown(terminal.screen) }),
 });
 
-/** Runs one command; its answer is the exit code: 0, 1 for a failure, 2 for a wrong call or data of another format. */
+/** Resolves with the exit code: 0, 1 for a failure, 2 for a wrong call or data of another format. */
 export const run = async (given: readonly string[], env: Env, own: Terminal): Promise<number> => {
   const terminal = shownOn(own);
   const argv = given[0] === "help" ? [...given.slice(1), "--help"] : given;
@@ -117,7 +117,7 @@ export const run = async (given: readonly string[], env: Env, own: Terminal): Pr
   try {
     const { values, positionals } = parse(command, args);
     if (values.help === true) terminal.out(helpOf(command));
-    // No option is one that may be given several times.
+    // No option may be given several times.
     else await command.run({ positionals, options: values as Record<string, string | boolean> }, env, terminal);
     return 0;
   } catch (error) {

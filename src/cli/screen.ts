@@ -1,11 +1,11 @@
 import { createInterface } from "node:readline/promises";
 import type { Screen } from "./command.ts";
 
-/** Back to the beginning of the line, and erase it (ECMA-48, CR and EL). */
+/** Returns to the beginning of the line and erases it (ECMA-48, CR and EL). */
 const AFRESH = "\r\u001b[2K";
 const COLUMNS = 80;
 
-/** The person at this terminal; undefined where there is none: standard input and errors have to be theirs. */
+/** Undefined unless a person uses both streams. */
 export const screenOf = (input: NodeJS.ReadStream, output: NodeJS.WriteStream): Screen | undefined => {
   if (!input.isTTY || !output.isTTY) return undefined;
   return {

@@ -4,7 +4,7 @@ import { isHttpUrl } from "./api.ts";
 import { type Command, UsageError } from "./command.ts";
 
 const PAGE = 100;
-/** More than anybody has: a service whose pages never end is a wrong address. */
+/** No account has more: a service whose pages never end is a wrong address. */
 const PAGES_MAX = 100;
 const PAGE_MS_MAX = 30_000;
 
@@ -32,7 +32,7 @@ const jsonOf = async (response: Response): Promise<unknown> => {
 
 const pageOf = async (url: URL, key: string): Promise<Page> => {
   const headers = { accept: "application/json", authorization: `Bearer ${key}` };
-  // A redirect would take the key along.
+  // A redirect would send the key to another address.
   const init = { headers, redirect: "manual", signal: AbortSignal.timeout(PAGE_MS_MAX) } as const;
   const response = await fetch(url, init).catch((error: Error) => {
     throw new Error(`${url.origin} cannot be reached: ${String(error.cause ?? error.message)}`);
@@ -61,10 +61,9 @@ export const sdkTypes: Command = {
   summary: "the TypeScript types of the account's actions, for the agent SDK",
   help: [
     "Writes the TypeScript types of the account's actions, from their schemas, for the agent SDK.",
-    "--url <url>   where the service is, as https://countersign.example.com",
-    "--key <key>   a key of the account (csk_…); left out: COUNTERSIGN_API_KEY of the environment, which",
-    "              other users of the machine do not see",
-    "--out <file>  what to write; left out: standard output",
+    "--url <url>   the service, for example https://countersign.example.com",
+    "--key <key>   a key of the account (csk_…); default: COUNTERSIGN_API_KEY, which other users cannot see",
+    "--out <file>  the file to write; default: standard output",
   ],
   options: { url: { type: "string" }, key: { type: "string" }, out: { type: "string" } },
   async run({ positionals, options: { url, key, out } }, env, terminal) {

@@ -4,12 +4,12 @@ import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 import { type Command, Ended, UsageError } from "./command.ts";
 
-/** The entry that sets what has to be set before the first module is loaded, with the flags of `npm start`. */
+/** The entry that `npm start` uses, with its flags; it prepares the process before the first module is loaded. */
 const ENTRY = fileURLToPath(new URL("../start.cjs", import.meta.url));
 const FLAGS = ["--max-semi-space-size=32", "--enable-source-maps"];
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
-/** Of a process that a signal ended, as shells say it. */
+/** Shells add the signal's number to this. */
 const SIGNALLED = 128;
 
 export const serve: Command = {
@@ -17,9 +17,9 @@ export const serve: Command = {
   synopsis: "[--port <port>] [--host <host>] [--data-dir <folder>]",
   summary: "runs the service",
   help: [
-    "Runs the service until it is told to stop (SIGTERM, Ctrl-C). Everything is configured by the",
-    "environment (README, Configuration); these three are the ones that change most:",
-    "--port <port>          PORT; 0 takes a free one",
+    "Runs the service until SIGTERM or Ctrl-C. It is configured by the environment; these options stand",
+    "for the variables that change most:",
+    "--port <port>          PORT; 0 chooses a free one",
     "--host <host>          HOST",
     "--data-dir <folder>    DATA_DIR",
   ],
@@ -32,8 +32,7 @@ export const serve: Command = {
       env: { ...env, ...Object.fromEntries(set.map(([name, value]) => [name, String(value)])) },
       stdio: "inherit",
     });
-    // It stops in its own time: this process ends with it, and not before. Ctrl-C goes to both, and a second one would
-    // not let it finish.
+    // Waits for the service to stop: Ctrl-C reaches both processes, and a second signal would not let it finish.
     const forward = (signal: NodeJS.Signals): void => {
       if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
     };

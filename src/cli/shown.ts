@@ -1,7 +1,7 @@
-/** As people read it: UTC, to the second. */
+/** UTC, to the second. */
 export const shownTime = (iso: string): string => iso.replace("T", " ").replace(/(?:\.\d+)?Z$/, "Z");
 
-/** Columns as wide as their widest cell; the last one is left as it is. */
+/** Pads every column but the last to its widest cell. */
 export const table = (rows: readonly (readonly string[])[]): readonly string[] => {
   const widths: number[] = [];
   for (const row of rows) for (const [n, cell] of row.entries()) widths[n] = Math.max(widths[n] ?? 0, cell.length);

@@ -30,7 +30,7 @@ type Account = { readonly billing: Usage; readonly endpoints: readonly EndpointS
 
 const PAGE_MAX = 100;
 
-/** A service that is not ready says so with 503, and what of it fails. */
+/** A service that is not ready answers 503, with the parts that fail. */
 const readiness = async (api: Api): Promise<Ready> => {
   const response = await fetch(`${api.base}/ready`, {
     redirect: "manual",
@@ -40,7 +40,7 @@ const readiness = async (api: Api): Promise<Ready> => {
   });
   const body = (await response.json().catch(() => null)) as Ready | null;
   if (body?.checks === undefined)
-    throw new Refusal(`${api.origin} is no Countersign: it answered ${response.status}`, 0);
+    throw new Refusal(`${api.origin} is not a Countersign service: it answered with the status ${response.status}`, 0);
   return body;
 };
 
@@ -96,10 +96,10 @@ const serviceLines = (api: Api, ready: Ready, runtime: Runtime): readonly string
 export const status: Command = {
   name: "status",
   synopsis: API_SYNOPSIS,
-  summary: "how a service is; with a key also the account's usage and endpoints",
+  summary: "the health of a service; with a key also the account's usage and endpoints",
   help: [
-    "Prints whether a service is ready, what it runs on and how far its views are; with a key also what",
-    "the account has used and how its endpoints are. Exit code 1: not ready.",
+    "Prints whether a service is ready, its engines and the lag of its views; with a key also the",
+    "account's usage and the health of its endpoints. Exit code 1: not ready.",
     ...API_HELP,
   ],
   options: API_OPTIONS,

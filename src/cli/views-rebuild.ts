@@ -7,11 +7,11 @@ import { rebuildViews } from "../views/rebuild.ts";
 import { type Command, type Env, UsageError } from "./command.ts";
 import { checkExists } from "./log-place.ts";
 
-/** Folding is all that this process does: larger pages make fewer commits. */
+/** This process does nothing else, and larger pages make fewer commits. */
 const PAGE_MAX = 2_048;
 const ALL = "all";
 
-/** The engines of the environment, as the service reads it; whoever folds needs no key and no secret. */
+/** Rebuilding needs no key and no secret. */
 const enginesOf = (env: Env) =>
   placesOf({
     dataDir: env.DATA_DIR || "./data",
@@ -19,7 +19,7 @@ const enginesOf = (env: Env) =>
     mongodbUrl: env.MONGODB_URL || null,
   });
 
-/** With their tables, as the declaration may have changed; of all, versions too that nobody declares any more. */
+/** Drops the tables too, as their declaration may have changed; with "all" also views that are no longer declared. */
 const removed = (views: ViewsPlace, wanted: string): readonly string[] =>
   views.engine === "sqlite" && existsSync(views.path)
     ? removeViews(views.path, wanted === ALL ? undefined : [wanted])
@@ -30,10 +30,10 @@ const names = (projections: readonly Projection[]): string => projections.map(({
 export const viewsRebuild: Command = {
   name: "views rebuild",
   synopsis: `[<view>|${ALL}]`,
-  summary: "folds views again from the log, beside a running service",
+  summary: "rebuilds views from the log, while the service may run",
   help: [
-    "Folds one view, or all, again from the log, with the engines of the environment: DATA_DIR,",
-    "EVENTSTORE_URL, MONGODB_URL. The views are empty at first and fill; a service may run.",
+    "Rebuilds one view, or all, from the log, with the engines of the environment: DATA_DIR,",
+    "EVENTSTORE_URL, MONGODB_URL. The views start empty; the service may run.",
     `<view>  ${names(PROJECTIONS)}; left out: ${ALL}`,
   ],
   async run({ positionals: [wanted = ALL, ...others] }, env, terminal) {
