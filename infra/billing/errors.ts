@@ -1,4 +1,4 @@
-/** The provider did not answer, or refused what it should take. Nothing is known to have happened: the call may be made again. */
+/** The provider did not answer or refused. The call can be repeated. */
 export class BillingUnavailable extends Error {
   override readonly name = "BillingUnavailable";
 }

@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
 import { lengthPrefixed } from "./length-prefixed.ts";
 
-/** Hex HMAC-SHA-256 of a header's name and value under a key of the account: it tells equal values, and none can be guessed. */
+/** Hex HMAC-SHA-256 of a header under an account's key: shows equality, and cannot be guessed. */
 export type HeaderDigest = (account: string, name: string, value: string) => string;
 
-/** `key`: a subkey of the server's for this purpose alone. */
+/** `key` is a subkey for this purpose only. */
 export const headerDigests =
   (key: Uint8Array): HeaderDigest =>
   (account, name, value) => {

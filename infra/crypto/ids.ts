@@ -2,13 +2,13 @@ import { hash } from "node:crypto";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { lengthPrefixed } from "./length-prefixed.ts";
 
-/** RFC 4648, section 6, in lower case: ids stand in URLs and are read aloud. */
+/** RFC 4648, section 6, in lower case, as ids stand in URLs and are read aloud. */
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 
-/** 160 bits: no two ids meet, and 20 bytes are 32 characters without a rest. */
+/** 160 bits do not collide, and fill 32 characters exactly. */
 const ID_BYTES = 20;
 
-/** Base32 (RFC 4648, section 6), lower case, without padding. */
+/** Without padding. */
 export const base32 = (bytes: Uint8Array): string => {
   let text = "";
   let bits = 0;
@@ -24,7 +24,7 @@ export const base32 = (bytes: Uint8Array): string => {
   return held === 0 ? text : text + ALPHABET.charAt((bits << (5 - held)) & 31);
 };
 
-/** The same parts give the same id: `<prefix>` and 32 characters of base32, from SHA-256 over the parts. */
+/** `<prefix>` and 32 characters of base32, from SHA-256 over the parts. */
 export const derivedId = (prefix: string, ...parts: string[]): string =>
   prefix + base32(hash("sha256", lengthPrefixed(parts), "buffer").subarray(0, ID_BYTES));
 

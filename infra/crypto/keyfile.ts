@@ -17,23 +17,23 @@ import { dirname } from "node:path";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { KEY_BYTES } from "./subkey.ts";
 
-/** The message is one sentence for the person who starts the program. */
+/** The message is a sentence for the operator. */
 export class KeyUnusable extends Error {
   override readonly name = "KeyUnusable";
 }
 
 export type KeyPlace = {
-  /** The value of the environment's variable. When it is set the file is not looked at. */
+  /** The variable's value; if set, the file is not read. */
   readonly env?: string | undefined;
-  /** The variable's name; COUNTERSIGN_KEY if left out. */
+  /** Default: COUNTERSIGN_KEY. */
   readonly name?: string;
-  /** The file beside the data. Its directory must exist. */
+  /** The file's directory must exist. */
   readonly path: string;
-  /** False refuses a missing file: with data there already, a new key would open none of its secrets. */
+  /** False refuses a missing file: a new key would open none of the existing secrets. */
   readonly mayCreate?: boolean;
 };
 
-/** The server's key, 32 bytes. Throws `KeyUnusable`. */
+/** 32 bytes. Throws `KeyUnusable`. */
 export const loadKey = (place: KeyPlace, randomness: Randomness): Uint8Array => {
   const { env, name = "COUNTERSIGN_KEY", path, mayCreate = true } = place;
   if (env !== undefined && env !== "") return parseKey(env, name);
@@ -42,13 +42,13 @@ export const loadKey = (place: KeyPlace, randomness: Randomness): Uint8Array => 
   if (!mayCreate)
     throw new KeyUnusable(`The key file ${path} is missing, and without it the secrets in the data cannot be opened.`);
   createKeyFile(path, randomness);
-  // Read back: another process may have been the one that created it.
+  // Another process may have created it first.
   const created = readKeyFile(path);
   if (created === null) throw new KeyUnusable(`The key file ${path} was removed while it was being created.`);
   return created;
 };
 
-/** Standard base64 with padding in its one spelling: a mistyped key must not become another key. */
+/** Accepts only canonical base64, as a mistyped key must not become another key. */
 const parseKey = (text: string, name: string): Uint8Array => {
   const bytes = Buffer.from(text, "base64");
   if (bytes.toString("base64") !== text || bytes.length !== KEY_BYTES)
@@ -68,10 +68,10 @@ const readKeyFile = (path: string): Uint8Array | null => {
   }
   try {
     const { mode } = fstatSync(file);
-    // Windows has no such modes: Node reports every file as open to all there.
+    // Windows has no such modes; Node reports every file as open to all.
     if (process.platform !== "win32" && (mode & 0o077) !== 0)
       throw new KeyUnusable(
-        `The key file ${path} has mode ${(mode & 0o777).toString(8)}, others can reach it: run "chmod 600 ${path}".`,
+        `The key file ${path} has mode ${(mode & 0o777).toString(8)}, others can read it: run "chmod 600 ${path}".`,
       );
     return parseKey(readFileSync(file, "utf8").trimEnd(), `The key file ${path}`);
   } finally {
@@ -79,7 +79,7 @@ const readKeyFile = (path: string): Uint8Array | null => {
   }
 };
 
-/** Written and synced under another name first, then linked: the file is there whole or not at all, and only once. */
+/** Syncs a draft, then links it, so that the file appears once and complete. */
 const createKeyFile = (path: string, randomness: Randomness): void => {
   const draft = `${path}.${Buffer.from(randomness.bytes(8)).toString("hex")}`;
   try {
@@ -99,8 +99,8 @@ const createKeyFile = (path: string, randomness: Randomness): void => {
 };
 
 /**
- * Puts a key into the file `path` and removes the file `next`, which has the same key. The file has the old key or the new
- * one at any moment, and its owner stays. Throws what the system says.
+ * Replaces the key in `path` and removes `next`, which has the same key. At any moment the file has the old or the new
+ * key, and its owner stays. Throws the system's errors.
  */
 export const replaceKeyFile = (path: string, next: string, key: Uint8Array, randomness: Randomness): void => {
   const draft = `${path}.${Buffer.from(randomness.bytes(8)).toString("hex")}`;
@@ -108,20 +108,20 @@ export const replaceKeyFile = (path: string, next: string, key: Uint8Array, rand
   const file = openSync(draft, "wx", 0o600);
   try {
     writeSync(file, `${Buffer.from(key).toString("base64")}\n`);
-    // An operator may run the rotation as another user than the service's.
+    // The operator may run the rotation as another user than the service.
     if (process.geteuid?.() === 0) fchownSync(file, owner.uid, owner.gid);
     fsyncSync(file);
   } finally {
     closeSync(file);
   }
   renameSync(draft, path);
-  // The new name is durable before the other file with this key goes.
+  // The new file must be durable before the other copy of its key is removed.
   syncDirectory(dirname(path));
   rmSync(next, { force: true });
 };
 
 const syncDirectory = (path: string): void => {
-  // A directory cannot be opened for this on Windows.
+  // Windows cannot open a directory for this.
   if (process.platform === "win32") return;
   const directory = openSync(path, constants.O_RDONLY);
   try {

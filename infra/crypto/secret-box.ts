@@ -3,7 +3,7 @@ import type { Randomness } from "../../domain/ports/randomness.ts";
 import { lengthPrefixed } from "./length-prefixed.ts";
 import { subkey } from "./subkey.ts";
 
-/** Where a sealed value stands. It opens nowhere else, so a copied one is worth nothing. */
+/** The place of a sealed value, which opens nowhere else. */
 export type SealedAt = { readonly account: string; readonly stream: string; readonly field: string };
 
 export type SecretBox = {
@@ -18,13 +18,13 @@ export class SealBroken extends Error {
 }
 
 const VERSION = 1;
-/** 96 bits, the length GCM is made for (NIST SP 800-38D, 5.2.1.1). Random ones are safe up to 2^32 seals (8.3). */
+/** GCM is made for 96 bits (NIST SP 800-38D, 5.2.1.1); random ones are safe up to 2^32 seals (8.3). */
 const NONCE_BYTES = 12;
-/** Node accepts shorter tags when not told, and a 4-byte tag is guessed (NIST SP 800-38D, appendix C). */
+/** Explicit, as Node accepts shorter tags, and a 4-byte tag can be guessed (NIST SP 800-38D, appendix C). */
 const TAG_BYTES = 16;
 const HEAD_BYTES = 1 + NONCE_BYTES;
 
-/** AES-256-GCM; the associated data are the version and the place. */
+/** AES-256-GCM; version and place are associated data. */
 export const secretBox = (key: Uint8Array, randomness: Randomness): SecretBox => {
   const boxKey = subkey(key, "secret-box");
   const placed = ({ account, stream, field }: SealedAt): Buffer =>
@@ -40,7 +40,7 @@ export const secretBox = (key: Uint8Array, randomness: Randomness): SecretBox =>
 
     open(sealed, at) {
       const bytes = Buffer.from(sealed, "base64");
-      // Node skips what is not base64; only the one spelling that `seal` writes is read.
+      // Node ignores invalid base64; only the spelling of `seal` is accepted.
       if (bytes.toString("base64") !== sealed) throw new SealBroken("the sealed value is not canonical base64");
       if (bytes.length < HEAD_BYTES + TAG_BYTES) throw new SealBroken("the sealed value is too short");
       if (bytes[0] !== VERSION) throw new SealBroken(`the sealed value has the unknown version ${bytes[0]}`);

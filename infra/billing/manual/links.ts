@@ -6,29 +6,29 @@ import { SealBroken, type SecretBox } from "../../crypto/secret-box.ts";
 
 export type LinkKind = "checkout" | "portal";
 
-/** What the address of a page says: who holds it may do what it is for, until it expires. */
+/** The content of a page's address, which is a credential until it expires. */
 export type BillingLink = {
   readonly kind: LinkKind;
   readonly account: string;
   readonly session: string;
-  /** The member who asked for it. */
+  /** The member who requested the link. */
   readonly by: string;
-  /** Of a checkout; else empty. */
+  /** Empty unless the page is a checkout. */
   readonly plan: string;
   readonly expiresAt: string;
-  /** Where the page leads when all is done, and when it is left; null: nowhere. */
+  /** Where the page leads after the change, and where without one; null for nowhere. */
   readonly doneUrl: string | null;
   readonly leaveUrl: string | null;
 };
 
-/** Long enough to ask a colleague, short enough to be of no use in a log that somebody finds. */
+/** Long enough to ask a colleague, and too short to be of use in an old access log. */
 const LINK_MS = 3_600_000;
 const SESSION: Readonly<Record<LinkKind, string>> = { checkout: "cos_", portal: "pos_" };
 
 export type Links = {
-  /** `<account>.<base64url>`: the account in the open, as what is sealed opens for its own account only. */
+  /** `<account>.<base64url>`. The account is readable, as the seal opens only for its own account. */
   seal(link: BillingLink): string;
-  /** Null for what this service has not sealed for this kind of page. */
+  /** Null unless this service sealed the token for this kind of page. */
   open(kind: LinkKind, token: string): BillingLink | null;
 };
 
@@ -44,9 +44,9 @@ export const links = (box: SecretBox): Links => {
     open(kind, token) {
       const { account = "", sealed = "" } = TOKEN.exec(token)?.groups ?? {};
       try {
-        // Nobody but `seal` makes what opens.
+        // Only `seal` makes texts that open.
         const bytes = Buffer.from(sealed, "base64url");
-        // Of several spellings of the same bytes one is a link.
+        // A link has only one spelling.
         if (bytes.toString("base64url") !== sealed) return null;
         return JSON.parse(box.open(bytes.toString("base64"), placeOf(kind, account)));
       } catch (error) {
@@ -61,13 +61,13 @@ export type ManualBillingDeps = {
   readonly box: SecretBox;
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** Without a slash at the end. */
+  /** Has no slash at the end. */
   readonly publicUrl: () => string;
 };
 
 /**
- * Nobody is charged: pages of our own change the plan. For who runs the service for themselves, or writes bills by hand
- * from the summary. The pages are `src/billing/manual-pages.ts`.
+ * Charges nothing: our own pages (`src/billing/manual-pages.ts`) change the plan. For operators without customers, or
+ * who write bills by hand.
  */
 export const manualBilling = ({ box, clock, randomness, publicUrl }: ManualBillingDeps): BillingProvider => {
   const { seal } = links(box);

@@ -2,27 +2,26 @@ import { Stripe } from "stripe";
 import { within } from "../../within.ts";
 import { BillingUnavailable } from "../errors.ts";
 
-/** Where Stripe is, and what of it is ours. */
 export type StripePlace = {
   readonly secretKey: string;
   readonly webhookSecret: string;
-  /** Ids of the monthly prices of the plans. */
+  /** Ids of the plans' monthly prices. */
   readonly prices: Readonly<Record<"starter" | "core" | "scale", string>>;
-  /** Id of the metered price by which Stripe collects overage; null: Stripe counts it, and nobody collects. */
+  /** Id of the metered price that collects overage; null: Stripe only counts it. */
   readonly overagePrice: string | null;
-  /** The `event_name` of the meter of overage. */
+  /** The `event_name` of the overage meter. */
   readonly meterEvent: string;
-  /** Null: Stripe's own. */
+  /** Null for Stripe's own URL. */
   readonly apiUrl: string | null;
-  /** How long what takes several calls may take altogether; tests wait less. */
+  /** Milliseconds for an operation of several calls; tests use less. */
   readonly answerMs?: number;
 };
 
-/** A person waits for most of what is asked, and browsers and proxies with them: no longer than this. */
+/** A person is waiting, and browsers and proxies give up later than this. */
 const ANSWER_MS = 9_000;
-/** Of one call, so that it can be tried again meanwhile. */
+/** For one call, so that it can be repeated in time. */
 const TIMEOUT_MS = 4_000;
-/** Lost calls are repeated under one idempotency key, which the SDK makes. */
+/** The SDK repeats lost calls under one idempotency key. */
 const RETRIES_MAX = 2;
 
 export const stripeClient = ({ secretKey, apiUrl }: Pick<StripePlace, "secretKey" | "apiUrl">): Stripe => {
@@ -41,11 +40,11 @@ export const stripeClient = ({ secretKey, apiUrl }: Pick<StripePlace, "secretKey
   });
 };
 
-/** Of a Stripe error; null of any other. */
+/** Null unless it is an error of Stripe. */
 export const codeOf = (error: unknown): string | null =>
   error instanceof Stripe.errors.StripeError ? (error.code ?? error.type) : null;
 
-/** Whatever Stripe answers with instead of what was asked for, as the port has it; no answer in time among it. */
+/** Turns errors of Stripe and missing answers into `BillingUnavailable`. */
 export const asked = async <T>(
   { answerMs = ANSWER_MS }: Pick<StripePlace, "answerMs">,
   what: string,

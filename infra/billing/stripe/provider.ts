@@ -5,10 +5,10 @@ import { asked, codeOf, type StripePlace, stripeClient } from "./client.ts";
 import { customerOf, type Live, liveSubscription, SUBSCRIPTIONS_MAX } from "./subscriptions.ts";
 import { stripeWebhooks } from "./webhooks.ts";
 
-/** Stripe says no end of its portal's sessions; one that is not opened within some minutes is of no use any more. */
+/** Stripe does not tell when a portal's session ends; unopened ones expire within minutes. */
 const PORTAL_MS = 300_000;
 
-/** A meter event whose identifier came before is refused, so it is there: with this code, or with these words and no code. */
+/** Stripe refuses a repeated identifier with this code, or with these words and no code. */
 const isToldBefore = (error: unknown): boolean =>
   codeOf(error) === "duplicate_meter_event" ||
   (codeOf(error) !== null && error instanceof Error && error.message.includes("already exists with identifier"));
@@ -22,17 +22,17 @@ const pageOf = (session: Stripe.BillingPortal.Session, customer: string): Billin
   customer,
 });
 
-/** One customer an account. What was deleted at Stripe is made anew. */
+/** An account has one customer. A customer that was deleted at Stripe is created again. */
 const customerFor = async (stripe: Stripe, { account, email, customer: known }: Payer): Promise<string> => {
   const found = known === null ? null : await customerOf(stripe, known);
   if (found !== null && found.deleted !== true) return found.id;
-  // A crash before its id is written down makes the same one again. Stripe refuses a key that comes with another body.
+  // The key lets a repeat after a crash find the same customer. Stripe refuses a key with another body.
   const idempotencyKey = `customer-${hash("sha256", JSON.stringify([account, known, email]))}`;
   const made = await stripe.customers.create({ email, metadata: { account } }, { idempotencyKey });
   return made.id;
 };
 
-/** Nobody pays for two plans: what was bought is changed, on Stripe's own page. */
+/** The page changes the current subscription, so that no account pays for two plans. */
 const changePage = (
   stripe: Stripe,
   customer: string,
@@ -50,10 +50,10 @@ const changePage = (
     },
   });
 
-/** More than anybody leaves open: each is closed before the next one is made. */
+/** Each page is closed before the next one is made, so few are ever open. */
 const OPEN_MAX = 100;
 
-/** Pages that were left in another tab sell nothing any more: two that are both paid would be two subscriptions. */
+/** Closes abandoned pages: two that are both paid would be two subscriptions. */
 const closeOthers = async (stripe: Stripe, customer: string): Promise<void> => {
   const { data } = await stripe.checkout.sessions.list({ customer, status: "open", limit: OPEN_MAX });
   for (const { id } of data) await stripe.checkout.sessions.expire(id);
@@ -80,17 +80,17 @@ const checkoutPage = async (
   return { url: session.url, sessionId: session.id, expiresAt: isoOf(session.expires_at), customer };
 };
 
-/** With any other status it collects, or will. */
+/** A subscription with another status collects overage, or will. */
 const ENDED_STATUS: ReadonlySet<string> = new Set(["canceled", "incomplete_expired"]);
 
-/** A subscription of its own collects overage, as Stripe's portal changes only subscriptions of a single price. */
+/** Overage has a separate subscription, as Stripe's portal changes only those with a single price. */
 const collectOverage = async (stripe: Stripe, place: StripePlace, account: string, customer: string): Promise<void> => {
   const { overagePrice: price } = place;
   if (price === null) return;
   const { data } = await stripe.subscriptions.list({ customer, price, status: "all", limit: SUBSCRIPTIONS_MAX });
   if (data.some(({ status }) => !ENDED_STATUS.has(status))) return;
   const paymentMethod = (await liveSubscription(stripe, place, customer))?.paymentMethod ?? null;
-  // Of this very one: under the key of one that has ended Stripe would show that one, and under that of another body refuse.
+  // Under the key of an ended subscription Stripe would return that one, so the key includes their number.
   const key = hash("sha256", JSON.stringify([account, customer, paymentMethod, data.length]));
   await stripe.subscriptions.create(
     {
@@ -103,7 +103,7 @@ const collectOverage = async (stripe: Stripe, place: StripePlace, account: strin
   );
 };
 
-/** `publicUrl`, without a slash at the end, is where Stripe's pages lead when nobody said. */
+/** `publicUrl` has no slash at the end. Stripe's pages lead there by default. */
 export const stripeBilling = (place: StripePlace, publicUrl: () => string): BillingProvider => {
   const stripe = stripeClient(place);
   return {
@@ -111,10 +111,10 @@ export const stripeBilling = (place: StripePlace, publicUrl: () => string): Bill
 
     startCheckout: (payer, { plan, successUrl, cancelUrl }) =>
       asked(place, "starting a checkout", async () => {
-        if (plan === "free") throw new Error("nobody buys the free plan");
+        if (plan === "free") throw new Error("the free plan needs no checkout");
         const back = `${publicUrl()}/`;
         const customer = await customerFor(stripe, payer);
-        // Before the look at what there is: what is paid up to here is among it, and behind it nothing can be paid any more.
+        // Closed before subscriptions are read: what was paid until now is among them, and nothing more can be paid.
         await closeOthers(stripe, customer);
         const live = await liveSubscription(stripe, place, customer);
         const price = place.prices[plan];
@@ -135,7 +135,7 @@ export const stripeBilling = (place: StripePlace, publicUrl: () => string): Bill
         await collectOverage(stripe, place, account, customer);
         const identifier = `${account}/${month}/${block}`;
         try {
-          // No idempotency key of ours: under one, Stripe would give a failure of its own again for a day.
+          // No idempotency key: Stripe would repeat its own failure under it for a day.
           await stripe.billing.meterEvents.create({
             event_name: place.meterEvent,
             identifier,

@@ -2,26 +2,26 @@ import type { Stripe } from "stripe";
 import type { ProvidedSubscription } from "../../../domain/ports/billing.ts";
 import { codeOf, type StripePlace } from "./client.ts";
 
-/** More than one account ever has at once. */
+/** More than an account ever has. */
 export const SUBSCRIPTIONS_MAX = 100;
 
 type PaidPlan = keyof StripePlace["prices"];
 
-/** By what they cost: of several subscriptions the best one counts. */
+/** By price: the best of several subscriptions counts. */
 const RANK: readonly PaidPlan[] = ["starter", "core", "scale"];
 
-/** A subscription that holds: of one of our plans, and not at its end. */
+/** A subscription to one of our plans that has not ended. */
 export type Live = {
   readonly id: string;
   readonly itemId: string;
-  /** Null: sold here at a price that none of the plans has any more. */
+  /** Null: bought at a price that no plan has any more. */
   readonly plan: PaidPlan | null;
   readonly status: "active" | "past_due";
   readonly scheduled: ProvidedSubscription["scheduled"];
   readonly paymentMethod: string | null;
 };
 
-/** With any other status nothing is paid for: not begun, paused, ended, or given up to collect (`unpaid`). */
+/** Subscriptions with other statuses pay for nothing: not begun, paused, ended, or `unpaid`. */
 const STATUS: Readonly<Record<string, Live["status"]>> = {
   active: "active",
   trialing: "active",
@@ -35,7 +35,7 @@ const idOf = (it: string | { readonly id: string } | null): string | null =>
 const planOf = (prices: StripePlace["prices"], price: string | null): PaidPlan | null =>
   RANK.find((plan) => prices[plan] === price) ?? null;
 
-/** What Stripe will do with it by itself: end it, or go on to the next phase of its schedule. */
+/** The change that Stripe will make by itself: an end, or the next phase of a schedule. */
 const scheduledFor = (
   prices: StripePlace["prices"],
   subscription: Stripe.Subscription,
@@ -54,7 +54,7 @@ const scheduledFor = (
   return null;
 };
 
-/** What was bought before the price of its plan was replaced is of a plan all the same; overage, which is metered, never is. */
+/** A subscription at a replaced price is still to a plan, unless it is metered, as overage is. */
 const soldBefore = (
   { overagePrice }: Pick<StripePlace, "overagePrice">,
   { metadata, items }: Stripe.Subscription,
@@ -78,7 +78,7 @@ const liveOf = (place: StripePlace, subscription: Stripe.Subscription): Live | n
 const rankOf = ({ plan, status, scheduled }: Live): number =>
   (plan === null ? -1 : RANK.indexOf(plan)) * 4 + (status === "active" ? 2 : 0) + (scheduled === null ? 1 : 0);
 
-/** The best subscription of a customer; null: none holds. */
+/** Null if the customer has none in force. */
 export const liveSubscription = async (stripe: Stripe, place: StripePlace, customer: string): Promise<Live | null> => {
   const { data } = await stripe.subscriptions.list({
     customer,
@@ -91,7 +91,7 @@ export const liveSubscription = async (stripe: Stripe, place: StripePlace, custo
 
 const ENDED = { plan: "free", scheduled: null, status: "cancelled" } as const;
 
-/** Stripe keeps deleted customers and ends what they had bought. */
+/** Stripe keeps deleted customers and ends their subscriptions. */
 export const customerOf = async (
   stripe: Stripe,
   customer: string,
@@ -105,8 +105,8 @@ export const customerOf = async (
 };
 
 /**
- * What holds of a customer; null: Stripe has never had it, or it pays a price that is no plan's any more, of which nobody can
- * say here what it buys. "Cancelled" says that nothing holds, whether anything ever did or not.
+ * The customer's subscription. Null if Stripe does not know the customer, or the price is no plan's any more.
+ * "cancelled" means that none is in force, now or ever.
  */
 export const subscriptionOf = async (
   stripe: Stripe,

@@ -3,7 +3,7 @@ import type { BillingNotice, BillingWebhooks } from "../../../domain/ports/billi
 import { asked, type StripePlace } from "./client.ts";
 import { subscriptionOf } from "./subscriptions.ts";
 
-/** What can change which plan holds; whatever else Stripe sends is acknowledged. */
+/** Events that can change the plan; others are only acknowledged. */
 const ABOUT = /^(?:checkout\.session\.|customer\.subscription\.|subscription_schedule\.|invoice\.(?:paid|payment_))/;
 
 const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
@@ -11,13 +11,13 @@ const text = (value: unknown): string | null => (typeof value === "string" && va
 const member = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 
-/** As far as what is read of it goes. */
+/** Checks only the fields that are read. */
 const isEvent = (it: unknown): it is Stripe.Event =>
   text(member(it, "id")) !== null &&
   text(member(it, "type")) !== null &&
   typeof member(member(it, "data"), "object") === "object";
 
-/** Which fields an object has depends on the API version that the endpoint was registered with: each is looked for. */
+/** The fields depend on the API version with which the endpoint was registered, so several are tried. */
 const noticeOf = ({ id, type, data }: Stripe.Event): BillingNotice | null => {
   const about: unknown = data.object;
   const named = member(about, "customer");
@@ -35,7 +35,7 @@ export const stripeWebhooks = (stripe: Stripe, place: StripePlace): BillingWebho
       const event: unknown = stripe.webhooks.constructEvent(Buffer.from(body), signature, place.webhookSecret);
       return isEvent(event) ? noticeOf(event) : "malformed";
     } catch (error) {
-      // One that does not hold or is too old; behind one that holds, what cannot be read.
+      // "forged" covers signatures that are too old; "malformed" is signed, but unreadable.
       return error instanceof Stripe.errors.StripeSignatureVerificationError ? "forged" : "malformed";
     }
   },
