@@ -5,7 +5,7 @@ import { STYLE } from "./style.ts";
 
 export type ConsoleFile = { readonly body: Buffer; readonly contentType: string; readonly etag: string };
 
-/** The modules that the page loads, as the compiler has left them: they run in browsers as they are. */
+/** Browsers load the compiled modules as they are. */
 const BROWSER = new URL("./browser/", import.meta.url);
 
 /** RFC 9110, section 8.8.3. */
@@ -16,7 +16,7 @@ const file = (body: Buffer, contentType: string): ConsoleFile => ({ body, conten
 
 const styleSheet = (text: string): ConsoleFile => file(Buffer.from(text), "text/css; charset=utf-8");
 
-/** Everything but the page itself, by its name; read once. */
+/** All files except the page, by name; read once. */
 export const consoleFiles = (): ReadonlyMap<string, ConsoleFile> => {
   const names = readdirSync(BROWSER).filter((name) => name.endsWith(".js"));
   const modules = names.map(

@@ -1,11 +1,11 @@
-/** What a page for the holder of a one-time link asks for, and where its script sends it. */
+/** The form of a one-time link's page, and the route that it calls. */
 type LinkPage = {
   readonly title: string;
   readonly lead: string;
-  /** Of the API, without a slash at the beginning: the page may be below a path of a proxy. */
+  /** Relative, as a proxy may put the page below a path. */
   readonly action: string;
   readonly button: string;
-  /** Fields before the password. */
+  /** HTML of the fields before the password. */
   readonly fields: readonly string[];
 };
 
@@ -29,10 +29,10 @@ const PAGES = {
     fields: [],
   },
   start: {
-    title: "Make the first account",
+    title: "Create the first account",
     lead: "You become its owner, and can invite others afterwards.",
     action: "v1/auth/start",
-    button: "Make the account",
+    button: "Create the account",
     fields: [EMAIL, ACCOUNT_NAME],
   },
 } as const satisfies Record<string, LinkPage>;
@@ -40,7 +40,7 @@ const PAGES = {
 export type LinkPageName = keyof typeof PAGES;
 export const LINK_PAGES = Object.keys(PAGES) as readonly LinkPageName[];
 
-/** Everything on it is ours; what the link's holder may do is in the address's fragment, which only the script reads. */
+/** The page has no foreign text; only its script reads the token from the fragment. */
 export const linkPage = (name: LinkPageName): string => {
   const { title, lead, action, button, fields } = PAGES[name];
   return `<!doctype html>
@@ -73,7 +73,7 @@ ${[...fields, PASSWORD].join("\n")}
 `;
 };
 
-/** In the colours of the console: ledger paper, black ink for what is printed, blue ink for what a person can do. */
+/** The console's colours: blue for links and buttons, black for text. */
 export const LINK_STYLE = `
 :root { color-scheme: light dark; --paper: #F4F7F5; --sheet: #FFFFFF; --rule: #D6DFDA; --edge: #7C8B84; --ink: #13201B; --soft: #3F4E47; --blue: #2B3FA6; --blue-hover: #1E2D82; --on-blue: #FFFFFF; --fail: #B0241C }
 @media (prefers-color-scheme: dark) { :root { --paper: #0D1412; --sheet: #16201C; --rule: #283530; --edge: #6F8078; --ink: #E7EEEA; --soft: #B9C6C0; --blue: #AAB7FF; --blue-hover: #C6CFFF; --on-blue: #0D1540; --fail: #FF9088 } }

@@ -1,7 +1,7 @@
 const escapeHtml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 
-/** What is in the page itself: the first steps are there without a script, too. */
+/** The first steps work without a script. */
 const PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -74,14 +74,14 @@ curl -b cookies.txt ORIGIN/v1/api-keys \\
 </html>
 `;
 
-/** Where strangers may not sign up, the page does not offer it. */
+/** Left out of the page if sign-up is closed. */
 const WHERE_CLOSED = [
   ['<form id="sign-up">', '<form id="sign-up" hidden>'],
   ["<li>Create an account.", "<li>Accept an owner's invitation, or log in."],
   ["/v1/auth/signup", "/v1/auth/login"],
 ] as const;
 
-/** The page for this address of the service; the rest of the console is loaded by it. */
+/** The page with this service's address; it loads the rest of the console. */
 export const consolePage = (publicUrl: string, signup: "open" | "closed"): string => {
   const changes = signup === "closed" ? WHERE_CLOSED : [];
   const page = changes.reduce((text, [from, to]) => text.replace(from, to), PAGE);
@@ -89,8 +89,8 @@ export const consolePage = (publicUrl: string, signup: "open" | "closed"): strin
 };
 
 /**
- * Everything from here alone, and nothing inline. Trusted Types (W3C, section 4.2) make the browser refuse text as markup,
- * so that a mistake in a script cannot run what a webhook carried.
+ * Loads only own files, and nothing inline. Trusted Types (W3C, section 4.2) make the browser refuse text as markup, so
+ * that a bug in a script cannot run a webhook's content.
  */
 export const CONSOLE_CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; " +

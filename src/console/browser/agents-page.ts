@@ -4,7 +4,7 @@ import { badge, button, facts, idShown, link, moment, older, table } from "./par
 import { hrefOf } from "./place.ts";
 import { h, type Tree } from "./tree.ts";
 
-/** Suspending has to be one click: the reason is written for whoever reads the records. */
+/** Suspending takes one click, so the reason is fixed. */
 const REASON = "Suspended in the console.";
 
 const pathOf = (id: string): string => `/v1/agents/${encodeURIComponent(id)}`;
@@ -19,11 +19,11 @@ const switchOf = ({ id, status }: Agent, screen: Screen): Tree => {
             "POST",
             `${pathOf(id)}/suspend`,
             { reason: REASON },
-            "It is suspended: what it had waiting is cancelled.",
+            "The agent is suspended, and its waiting requests are cancelled.",
           ),
         { class: "danger" },
       )
-    : button("Resume", () => screen.act("POST", `${pathOf(id)}/resume`, undefined, "It may act again."));
+    : button("Resume", () => screen.act("POST", `${pathOf(id)}/resume`, undefined, "The agent is active again."));
 };
 
 const rowOf = (agent: Agent, screen: Screen): readonly Tree[] => [
@@ -47,7 +47,7 @@ export const agentsPage: Page<List<Agent>> = {
       table(
         ["Status", "Agent", "Scope", "Policy", "Registered", "", ""],
         data.map((agent) => rowOf(agent, screen)),
-        "There is no agent yet: POST /v1/agents registers one.",
+        "No agents yet. POST /v1/agents registers one.",
       ),
       older("agents", null, screen.place.query, next_cursor),
     ),

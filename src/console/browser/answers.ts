@@ -1,4 +1,4 @@
-/** What the console shows of the answers of the API: as its description has them, with what is not shown left out. */
+/** The parts of the API's answers that the console shows. */
 
 export type Page<T> = { readonly data: readonly T[]; readonly next_cursor: string | null };
 
@@ -133,7 +133,7 @@ export type ApprovalDetail = Approval & {
     readonly by: string;
     readonly at: string;
   }[];
-  /** What has become of the request so far. */
+  /** The current outcome of the request. */
   readonly outcome: { readonly status: string; readonly reason: string | null };
   readonly payload_damaged?: boolean;
 };

@@ -1,18 +1,18 @@
 import { searchOf } from "./place.ts";
 
-/** A problem of RFC 9457, or what stands for one when nothing came. */
+/** A problem (RFC 9457); `status` is 0 if there was no answer. */
 export type Problem = { readonly status: number; readonly code: string; readonly detail: string };
 
 export type Answered<T> = { readonly ok: true; readonly body: T } | { readonly ok: false; readonly problem: Problem };
 
 export type Api = {
   get<T>(path: string, query?: Readonly<Record<string, string | undefined>>): Promise<Answered<T>>;
-  /** Bytes as text: a payload, a command. */
+  /** For payloads and commands. */
   text(path: string): Promise<Answered<string>>;
   send<T>(method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<Answered<T>>;
 };
 
-/** A view that is behind is waited for by the service for 2 s; so often it is asked again. */
+/** Each try waits up to 2 s at the service for a view that is behind. */
 const VIEW_TRIES = 3;
 const POSITION = "countersign-position";
 
@@ -22,13 +22,13 @@ const problemOf = async (response: Response): Promise<Problem> => {
     const { code, detail } = (await response.json()) as Partial<Problem>;
     return { status, code: code ?? "unknown", detail: detail ?? response.statusText };
   } catch {
-    return { status, code: "unknown", detail: `The service answered ${status}.` };
+    return { status, code: "unknown", detail: `The service answered with the status ${status}.` };
   }
 };
 
 /**
- * The API with the session's cookie, as pages of the same origin call it. What was changed here is seen here: reads wait
- * for the position of the last change.
+ * Calls the API with the session's cookie. Reads wait for the position of the last change, so changes are visible at
+ * once.
  */
 export const api = (fetch: typeof globalThis.fetch): Api => {
   let position: string | null = null;
@@ -51,13 +51,13 @@ export const api = (fetch: typeof globalThis.fetch): Api => {
       const after = position === null ? {} : { after: position };
       const answer = await asked(`${path}${searchOf({ ...query, ...after })}`, {});
       if (!("code" in answer)) return answer;
-      // The log may have been moved while this page was open: its positions are then refused.
+      // The log may have been moved since, and its old positions are refused.
       if (answer.code === "invalid-request" && position !== null) position = null;
       else if (answer.code !== "view-behind" || tries >= VIEW_TRIES) return answer;
     }
   };
 
-  /** Each answer is what the API's description says of its path. */
+  /** The API's description says what a path answers. */
   const bodyOf = async <T>(answer: Response | Problem): Promise<Answered<T>> => {
     if ("code" in answer) return { ok: false, problem: answer };
     const text = await answer.text();

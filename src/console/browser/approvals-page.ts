@@ -51,14 +51,14 @@ export const approvalsPage: Page<List<Approval>> = {
       table(
         ["Status", "What", "Asked by", "Cost", "Asked", "Expires", "Approvals"],
         data.map((approval) => rowOf(approval, screen)),
-        (screen.place.query.status ?? "pending") === "pending" ? "Nothing waits for people." : "None is like that.",
+        (screen.place.query.status ?? "pending") === "pending" ? "No pending approvals." : "No approvals match.",
       ),
       older("approvals", null, screen.place.query, next_cursor),
     ),
   isMoving: () => false,
 };
 
-/** Both send the digest of what is on the screen: what somebody has not seen they do not decide. */
+/** The digest says what the screen shows, so a vote counts only for that. */
 const decision = ({ id, digest, shown_digest, status }: ApprovalDetail, screen: Screen): Tree => {
   if (status !== "pending" || !may(screen, "approver")) return "";
   const path = `/v1/approvals/${encodeURIComponent(id)}`;
@@ -77,7 +77,8 @@ const decision = ({ id, digest, shown_digest, status }: ApprovalDetail, screen: 
       sending("Approve"),
     ),
     form(
-      ({ comment = "" }) => screen.act("POST", `${path}/reject`, { digest, shown_digest, comment }, "It is rejected."),
+      ({ comment = "" }) =>
+        screen.act("POST", `${path}/reject`, { digest, shown_digest, comment }, "Your rejection is recorded."),
       { class: "inline" },
       field("Why not", { name: "comment", required: true, maxlength: 1_000 }),
       sending("Reject", { class: "danger" }),
@@ -87,7 +88,7 @@ const decision = ({ id, digest, shown_digest, status }: ApprovalDetail, screen: 
 
 const LINKS: Readonly<Record<string, string>> = { invitation: "an invitation", reset: "a reset link" };
 
-/** There is no mail: who makes a link hands it over, and could use it themselves. */
+/** Without mail, the maker of a link hands it over, and could use it as well. */
 const handOversShown = ({ hand_overs, votes }: ApprovalDetail, now: number): readonly Tree[] =>
   hand_overs.map(({ member_id, link: kind, by, at }) => {
     const voter = votes.find((vote) => vote.member_id === member_id)?.email ?? member_id;
@@ -107,7 +108,7 @@ const votesShown = (approval: ApprovalDetail, now: number): Tree =>
         comment ?? "",
         moment(at, now),
       ]),
-      "Nobody has decided yet.",
+      "No votes yet.",
     ),
   );
 
@@ -137,9 +138,9 @@ export const approvalPage: Page<ApprovalDetail> = {
         ["Ended because", approval.reason],
         ["Came to", approval.status === "pending" ? null : badge(approval.outcome.status)],
       ]),
-      section("Why people are asked", h("ul", {}, ...approval.reasons.map((reason) => h("li", {}, reason)))),
+      section("Why approval is needed", h("ul", {}, ...approval.reasons.map((reason) => h("li", {}, reason)))),
       section(
-        "What would be done",
+        "Requested action",
         approval.redacted ? h("p", {}, "The policy hides fields from you.") : "",
         approval.payload_damaged === true
           ? h(

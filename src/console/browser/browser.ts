@@ -1,4 +1,7 @@
-/** What the console needs of a browser. The program is compiled without the DOM's types, and a test brings a small one. */
+/**
+ * The parts of a browser that the console uses. The program is compiled without the DOM's types, and tests bring a
+ * small one.
+ */
 
 export type DomNode = { readonly nodeType: number };
 
@@ -7,11 +10,11 @@ export type DomEvent = { preventDefault(): void };
 export type DomElement = DomNode & {
   hidden: boolean;
   readonly tagName: string;
-  /** These three of fields. */
+  /** The next three members are those of fields. */
   value?: string;
   readonly name?: string;
   readonly type?: string;
-  /** Of forms; what has no name is no field. */
+  /** Set on forms; elements without a name are no fields. */
   readonly elements?: Iterable<DomElement>;
   textContent: string | null;
   setAttribute(name: string, value: string): void;
@@ -44,7 +47,7 @@ export type Browser = {
   clearTimeout(timer: unknown): void;
 };
 
-/** An element of the page; a missing one is a mistake of ours. */
+/** Throws if the page has no such element, which is a bug. */
 export const byId = (document: Dom, id: string): DomElement => {
   const element = document.getElementById(id);
   if (element === null) throw new Error(`the page has no element ${id}`);

@@ -35,12 +35,10 @@ const STATUSES = [
   "cancelled",
 ] as const;
 const MOVING: ReadonlySet<string> = new Set(["running", "rolling_back"]);
-/** What can still be taken back. */
 const CANCELLABLE: ReadonlySet<string> = new Set(["held", "running"]);
 
 const pathOf = (id: string): string => `/v1/bundles/${encodeURIComponent(id)}`;
 
-/** Why it has not simply been done. */
 const whyOf = ({ reason, verdict, status }: Bundle): string => reason ?? stoppedBy(verdict, status === "held");
 
 const rowOf = (bundle: Bundle, { now }: Screen): readonly Tree[] => [
@@ -71,27 +69,26 @@ export const bundlesPage: Page<List<Bundle>> = {
         ["Status", "Bundle", "Why", "Steps", "By", "Cost", "Begun"],
         data.map((bundle) => rowOf(bundle, screen)),
         screen.place.query.status === undefined
-          ? "No bundle has come yet: agents ask for one by POST /v1/bundles."
-          : "No bundle is like that.",
+          ? "No bundles yet. Agents request them by POST /v1/bundles."
+          : "No bundles match.",
       ),
       older("bundles", null, screen.place.query, next_cursor),
     ),
   isMoving: ({ data }) => data.some(({ status }) => MOVING.has(status)),
 };
 
-/** Why a step stands as it does, of what is known. */
 const noteOf = ({ refusal, resolution }: Step): string =>
   [
     refusal ? `${refusal.code}: ${refusal.detail}` : "",
-    resolution ? `taken back by hand (${resolution.by}): ${resolution.comment}` : "",
+    resolution ? `undone by hand (${resolution.by}): ${resolution.comment}` : "",
   ]
     .filter((it) => it !== "")
     .join("; ");
 
-/** Of a step that no action takes back. */
+/** Shown for steps without a compensation. */
 const TAKEN_BACK: Readonly<Record<string, string>> = { reversible: "undone by itself", irreversible: "none" };
 
-/** What takes a step back: leads to where that was done. */
+/** Links to the event of the undo. */
 const undoShown = ({ compensation, compensation_event_id: event, reversibility }: Step): Tree => {
   if (event !== null) return linkTo("events", event, compensation ?? "undo");
   return h(
@@ -102,7 +99,7 @@ const undoShown = ({ compensation, compensation_event_id: event, reversibility }
 };
 
 const stepRow = (step: Step): readonly Tree[] => [
-  // As the API, and every sentence of it, counts them.
+  // Counted from 0, as in the API.
   String(step.index),
   badge(step.status),
   h("code", {}, step.action),
@@ -128,7 +125,7 @@ const cancelForm = ({ id, status }: Bundle, screen: Screen): Tree =>
             "POST",
             `${pathOf(id)}/cancel`,
             reason === "" ? {} : { reason },
-            "Nothing more of it begins; what was done is taken back.",
+            "The bundle is cancelled: no further step starts, and completed steps are undone.",
           ),
         { class: "inline" },
         field("Why (optional)", { name: "reason", maxlength: 500 }),
@@ -140,7 +137,7 @@ const leftShown = ({ id, left = [] }: Bundle, screen: Screen): Tree =>
   left.length === 0
     ? ""
     : section(
-        "Left for people to take back",
+        "Steps to undo by hand",
         ...left.map(({ index, action, why }) =>
           h(
             "div",
@@ -153,11 +150,11 @@ const leftShown = ({ id, left = [] }: Bundle, screen: Screen): Tree =>
                       "POST",
                       `${pathOf(id)}/steps/${index}/resolve`,
                       { comment },
-                      "It is recorded as taken back by hand.",
+                      "The step is recorded as undone by hand.",
                     ),
                   { class: "inline" },
                   field("How it was undone", { name: "comment", required: true, maxlength: 1_000 }),
-                  sending("It is taken back"),
+                  sending("Mark as undone"),
                 )
               : "",
           ),

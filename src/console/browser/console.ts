@@ -9,18 +9,28 @@ import { hrefOf, type Place, placeOf } from "./place.ts";
 import { fieldsOf, render, showText } from "./render.ts";
 import { h, type Tree } from "./tree.ts";
 
-/** What changes by itself is looked at so often, while somebody looks. */
+/** Milliseconds between refreshes of a page that changes by itself, while it is visible. */
 const REFRESH_MS = 2_000;
 const TITLE = "Countersign";
 const FIELDS: ReadonlySet<string> = new Set(["INPUT", "SELECT", "TEXTAREA"]);
 
-/** What is on the screen. */
 type Shown = { readonly place: Place; readonly loaded: Loaded; readonly kept: Record<string, unknown> };
 
 const problemShown = ({ code, detail }: Problem): Tree =>
-  h("article", {}, h("h1", {}, "That did not work"), h("p", { class: "bad" }, detail), h("p", {}, h("code", {}, code)));
+  h(
+    "article",
+    {},
+    h("h1", {}, "Something went wrong"),
+    h("p", { class: "bad" }, detail),
+    h("p", {}, h("code", {}, code)),
+  );
 
-const NOT_HERE: Tree = h("article", {}, h("h1", {}, "Not here"), h("p", {}, "There is no such page in the console."));
+const NOT_HERE: Tree = h(
+  "article",
+  {},
+  h("h1", {}, "Page not found"),
+  h("p", {}, "The console has no page at this address."),
+);
 
 const navigation = (current: string): Tree =>
   h(
@@ -38,21 +48,21 @@ const navigation = (current: string): Tree =>
     ),
   );
 
-/** Why a page is asked for: somebody goes to it, has changed something, or wants to see what has changed meanwhile. */
+/** A page is loaded because the person moved to it, changed something, or for a refresh ("again"). */
 type Why = "moved" | "changed" | "again";
 
-/** The signed-in part: shows the place that the address names, and does what its buttons say. */
+/** The signed-in part: shows the page of the address, and runs the actions of its buttons. */
 const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
   const { document, location } = browser;
   const content = byId(document, "content");
   let me: Me | null = null;
   let shown: Shown | null = null;
   let timer: unknown;
-  /** Of several answers under way the last one asked for is shown. */
+  /** Only the answer to the latest request is shown. */
   let asked = 0;
-  /** A refresh has failed, which is said. */
+  /** True after a failed refresh, which the page says. */
   let isStale = false;
-  /** By a page that is left, on the one that is gone to. */
+  /** A message of the page before, to show on the next one. */
   let toSay = "";
 
   const say = (text: string, isBad = false): void => {
@@ -62,14 +72,14 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
     notice.hidden = text === "";
   };
 
-  /** What had the focus is gone with what it was in: the keyboard goes on from there, not from the top. */
+  /** Replacing the elements loses the focus, so it is restored for the keyboard. */
   const put = (tree: Tree): void => {
     const isFocused = content.contains(document.activeElement);
     content.replaceChildren(render(document, tree));
     if (isFocused) content.focus({ preventScroll: true });
   };
 
-  /** Another page begins at its top, and readers of screens are told. */
+  /** A new page starts at its top and is announced to screen readers. */
   const putNew = (tree: Tree): void => {
     put(tree);
     browser.scrollTo(0, 0);
@@ -94,7 +104,7 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
 
   const keep = (from: Shown, entries: Record<string, unknown>): void => {
     Object.assign(from.kept, entries);
-    // Somebody may be elsewhere by now.
+    // The person may have moved on.
     if (shown?.kept === from.kept) draw();
   };
 
@@ -129,7 +139,7 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
     },
   });
 
-  /** Nothing is drawn anew under somebody who is writing. */
+  /** A refresh must not disturb a person who is writing. */
   const isWriting = (): boolean => {
     const { activeElement: at } = document;
     return at !== null && FIELDS.has(at.tagName) && content.contains(at);
@@ -168,7 +178,7 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
     document.title = `${page.title} · ${TITLE}`;
     if (!answer.ok) {
       if (answer.problem.status === 401) return onSignedOut();
-      // A refresh that fails leaves what is there.
+      // A failed refresh keeps the page.
       if (!isNew) {
         isStale = true;
         say(answer.problem.detail, true);
@@ -184,7 +194,7 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
     const isElsewhere = before === null || hrefOf(before.place.page, before.place.id) !== hrefOf(place.page, place.id);
     const isSame = why === "again" && before?.loaded.fingerprint === answer.body.fingerprint;
     shown = { place, loaded: answer.body, kept: isNew || before === null ? {} : before.kept };
-    // What somebody has unfolded stays so while nothing changes.
+    // Without a change, unfolded details stay open.
     if (isSame) tick();
     else if (isElsewhere) putNew(answer.body.show(screenOf(shown)));
     else draw();
@@ -215,7 +225,7 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
   };
 };
 
-/** Starts the console in a page that has the elements of `page.ts`; resolves when the first thing is shown. */
+/** Needs the elements of `page.ts`; resolves when the first page is shown. */
 export const start = async (browser: Browser): Promise<void> => {
   const { document } = browser;
   const calls = api((input, init) => browser.fetch(input, init));

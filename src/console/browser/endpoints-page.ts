@@ -11,7 +11,7 @@ const pathOf = (id: string): string => `/v1/endpoints/${encodeURIComponent(id)}`
 
 const testedShown = (answer: unknown): Tree => {
   if (typeof answer !== "object" || answer === null) return "";
-  // What `POST …/test` answers.
+  // `POST …/test` answers with this.
   const { outcome, status_code, failure } = answer as Tested;
   return h(
     "span",
@@ -29,7 +29,12 @@ const buttons = ({ id, health: { state } }: Endpoint, screen: Screen): Tree =>
         button("Test", () => screen.keepAnswer(id, `${pathOf(id)}/test`, undefined)),
         CLOSED.has(state)
           ? button("Enable", () =>
-              screen.act("POST", `${pathOf(id)}/enable`, undefined, "It is enabled, and what waits is sent."),
+              screen.act(
+                "POST",
+                `${pathOf(id)}/enable`,
+                undefined,
+                "The endpoint is enabled, and waiting events are sent.",
+              ),
             )
           : "",
         testedShown(screen.kept[id]),
@@ -40,9 +45,9 @@ const lastFailure = ({ health: { last_failure: failure } }: Endpoint, now: numbe
   failure === null ? "none" : h("span", {}, `${failure.kind} ${failure.status_code ?? ""} `, moment(failure.at, now));
 
 const HEALTH: Readonly<Record<string, string>> = {
-  degraded: "Some of what is sent to it fails. It is sent to as before.",
-  open: "It fails too often: what comes waits, and one probe at a time is sent. One that succeeds lets the rest go on.",
-  disabled: "Nothing is sent to it, and what comes waits, until somebody enables it.",
+  degraded: "Some deliveries fail. Events are sent as before.",
+  open: "Too many failures. New events wait while single probes are sent; the first success resumes delivery.",
+  disabled: "Events wait until the endpoint is enabled.",
 };
 
 const meaningOf = ({ health: { state } }: Endpoint): Tree => {
@@ -86,7 +91,7 @@ export const endpointsPage: Page<List<Endpoint>> = {
           "",
         ],
         data.map((endpoint) => rowOf(endpoint, screen)),
-        "There is no endpoint yet: POST /v1/endpoints registers one.",
+        "No endpoints yet. POST /v1/endpoints registers one.",
       ),
       older("endpoints", null, screen.place.query, next_cursor),
     ),
@@ -108,9 +113,9 @@ export const endpointPage: Page<Endpoint> = {
       facts([
         ["Address", h("code", {}, endpoint.url)],
         ["Success in the last hour", percent(health.success_rate_1h)],
-        ["Half of the answers within", milliseconds(health.p50_ms)],
+        ["Median response time", milliseconds(health.p50_ms)],
         ["99 % of the answers within", milliseconds(health.p99_ms)],
-        ["Failures in a row", String(health.consecutive_failures)],
+        ["Consecutive failures", String(health.consecutive_failures)],
         ["Last success", moment(health.last_success_at, screen.now)],
         ["Last failure", lastFailure(endpoint, screen.now)],
         ["Next probe", health.next_probe_at === null ? null : moment(health.next_probe_at, screen.now)],
@@ -120,8 +125,8 @@ export const endpointPage: Page<Endpoint> = {
         "p",
         { class: "buttons" },
         link(hrefOf("events", null, { endpoint_id: endpoint.id }), "Its events"),
-        link(hrefOf("events", null, { endpoint_id: endpoint.id, status: "failed" }), "Its failed events"),
-        link(hrefOf("replays", null, { endpoint_id: endpoint.id, status: "failed" }), "Replay what failed"),
+        link(hrefOf("events", null, { endpoint_id: endpoint.id, status: "failed" }), "Failed events"),
+        link(hrefOf("replays", null, { endpoint_id: endpoint.id, status: "failed" }), "Replay failed events"),
       ),
     );
   },

@@ -6,19 +6,18 @@ import { hrefOf } from "./place.ts";
 import { h, type Tree } from "./tree.ts";
 import { whyInDetail } from "./why.ts";
 
-/** What goes on by itself. */
+/** Statuses that change without a person. */
 const MOVING: ReadonlySet<string> = new Set(["queued", "delivering", "retrying"]);
-/** What `POST …/replay` takes: it failed, or has to pass the gates again. */
+/** `POST …/replay` accepts only these. */
 const REPLAYABLE: ReadonlySet<string> = new Set(["failed", "blocked"]);
-/** Longer gaps than this are what somebody looks for. */
+/** Longer gaps are highlighted. */
 const SLOW_MS = 1_000;
 
 const pathOf = (id: string): string => `/v1/events/${encodeURIComponent(id)}`;
 
-/** A table of headers; none where an erasure took them. */
 const headersShown = (headers: Headers | null): Tree =>
   headers === null
-    ? h("p", { class: "empty" }, "They were erased, or none were kept.")
+    ? h("p", { class: "empty" }, "The headers were erased or not stored.")
     : table(
         ["Header", "Value"],
         Object.entries(headers).map(([name, value]) => [h("code", {}, name), h("code", {}, value)]),
@@ -64,7 +63,7 @@ export const verdictShown = ({ decision, policy, gates, observed }: Verdict): Tr
     table(
       ["Gate", "Outcome", "Code", "Why"],
       gates.map(({ gate, outcome, code: why, detail }) => [words(gate), badge(outcome), h("code", {}, why), detail]),
-      "No gate was asked.",
+      "No gate was evaluated.",
     ),
   );
 
@@ -93,10 +92,10 @@ const responseShown = (response: NonNullable<Attempt["response"]>): Tree => {
     {},
     h("h3", {}, "Answer"),
     body === null
-      ? h("p", { class: "empty" }, "The policy hides it.")
+      ? h("p", { class: "empty" }, "The policy hides the body.")
       : code(body === "" ? "(empty)" : encoding === "text" && !truncated ? pretty(body) : body),
     h("small", {}, said.filter((it) => it !== "").join(", ")),
-    h("details", {}, h("summary", {}, "Headers of the answer"), headersShown(headers)),
+    h("details", {}, h("summary", {}, "Response headers"), headersShown(headers)),
   );
 };
 
@@ -121,7 +120,7 @@ const attemptShown = (attempt: Attempt, now: number, isOpen: boolean): Tree => {
     attempt.response === null ? "" : responseShown(attempt.response),
     attempt.request === null
       ? ""
-      : h("details", {}, h("summary", {}, "Headers it was sent with"), headersShown(attempt.request.headers)),
+      : h("details", {}, h("summary", {}, "Request headers"), headersShown(attempt.request.headers)),
   );
 };
 
@@ -129,24 +128,29 @@ const replayForm = (event: EventDetail, screen: Screen): Tree =>
   REPLAYABLE.has(event.status) && may(screen, "admin") && !event.bundle
     ? form(
         ({ reason = "" }) =>
-          screen.act("POST", `${pathOf(event.id)}/replay`, reason === "" ? {} : { reason }, "It is being replayed."),
+          screen.act(
+            "POST",
+            `${pathOf(event.id)}/replay`,
+            reason === "" ? {} : { reason },
+            "The event is being replayed.",
+          ),
         { class: "inline" },
         field("Why (optional)", { name: "reason", maxlength: 500 }),
         sending(event.status === "blocked" ? "Replay through the gates" : "Replay"),
       )
     : "";
 
-/** What a step of a bundle was sent goes with all of its bundle. */
+/** The payloads of a bundle are erased together. */
 const whoseOf = ({ bundle }: EventDetail) => (bundle === undefined || bundle === null ? "event" : "bundle");
-const ERASING = { event: "Erase the payload", bundle: "Erase the payloads of its bundle" } as const;
-const ERASED = { event: "The payload is erased.", bundle: "The payloads of its bundle are erased." } as const;
+const ERASING = { event: "Erase the payload", bundle: "Erase the bundle's payloads" } as const;
+const ERASED = { event: "The payload is erased.", bundle: "The bundle's payloads are erased." } as const;
 
 const eraseForm = (event: EventDetail, screen: Screen): Tree =>
   event.payload.erased_at === null && may(screen, "admin")
     ? form(
         ({ reason = "" }) => screen.act("DELETE", `${pathOf(event.id)}/payload`, { reason }, ERASED[whoseOf(event)]),
         { class: "inline" },
-        field("Erase it because", { name: "reason", required: true, maxlength: 500 }),
+        field("Reason for erasing", { name: "reason", required: true, maxlength: 500 }),
         sending(ERASING[whoseOf(event)], { class: "danger" }),
       )
     : "";
@@ -173,12 +177,12 @@ const payloadShown = (event: EventDetail, screen: Screen): Tree => {
           { class: "buttons" },
           button("Show", () => screen.keepText("payload", `${path}/payload`)),
           h("a", { href: `${path}/payload`, download: true }, "Download"),
-          button("Repeat it at home with curl", () => screen.keepText("curl", `${path}/curl`)),
+          button("Repeat with curl", () => screen.keepText("curl", `${path}/curl`)),
         )
       : "",
     keptText(screen, "payload"),
     keptText(screen, "curl"),
-    h("details", {}, h("summary", {}, "Headers it came with"), headersShown(event.headers)),
+    h("details", {}, h("summary", {}, "Received headers"), headersShown(event.headers)),
     eraseForm(event, screen),
   );
 };
@@ -190,9 +194,7 @@ const bundleLink = ({ bundle }: EventDetail): Tree | null =>
         "span",
         {},
         link(hrefOf("bundles", bundle.id), bundle.id),
-        bundle.undo
-          ? `, the undo of step ${bundle.index}`
-          : `, step ${bundle.index}: replayed through its bundle alone`,
+        bundle.undo ? `, the undo of step ${bundle.index}` : `, step ${bundle.index}: replayed only with its bundle`,
       );
 
 const replaysShown = ({ replays = [] }: EventDetail, now: number): Tree =>
@@ -212,26 +214,23 @@ const replaysShown = ({ replays = [] }: EventDetail, now: number): Tree =>
         ),
       );
 
-/** As much of an answer as one look takes in. */
 const EXCERPT_LENGTH = 500;
 
-/** What the last attempt was answered, where that is text. */
+/** The response to the last attempt, if it is text. */
 const lastAnswer = ({ attempts }: EventDetail): string => {
   const { failure, response } = attempts.at(-1) ?? {};
   if (!failure || response?.encoding !== "text" || response.body === null) return "";
   return response.body.slice(0, EXCERPT_LENGTH);
 };
 
-/** What comes next, if anything does. */
 const nextShown = ({ status, approval_id: approval, attempts }: EventDetail, now: number): Tree => {
   if (status === "held" && approval !== null) return h("p", {}, link(hrefOf("approvals", approval), "Decide on it"));
   const next = attempts.at(-1)?.next_attempt_at ?? null;
-  return status !== "retrying" || next === null ? "" : h("p", {}, "It is tried again ", moment(next, now), ".");
+  return status !== "retrying" || next === null ? "" : h("p", {}, "Next attempt ", moment(next, now), ".");
 };
 
 const BAD: ReadonlySet<string> = new Set(["failed", "blocked", "rejected", "expired", "cancelled"]);
 
-/** Why it is where it is, before anything else. */
 const whyShown = (event: EventDetail, now: number): Tree => {
   const why = whyInDetail(event);
   if (why === "") return "";
@@ -255,7 +254,7 @@ const summaryOf = (event: EventDetail, now: number): Tree =>
     ["Bundle", bundleLink(event)],
     ["Cost", euro(event.cost_eur)],
     ["Duplicates", String(event.duplicates)],
-    ["Refused with another body", event.delivery_id_reused === 0 ? null : String(event.delivery_id_reused)],
+    ["Refused repeats with another body", event.delivery_id_reused === 0 ? null : String(event.delivery_id_reused)],
     ["Trace", h("code", {}, event.trace_id)],
   ]);
 
@@ -278,7 +277,7 @@ export const eventPage: Page<EventDetail> = {
         ...(event.attempts.length === 0 ? [h("p", { class: "empty" }, "None yet.")] : []),
         ...event.attempts.map((attempt) => attemptShown(attempt, screen.now, attempt === event.attempts.at(-1))),
         ...((event.attempts_left_out ?? 0) > 0
-          ? [h("p", { class: "empty" }, `${event.attempts_left_out} in the middle are not shown.`)]
+          ? [h("p", { class: "empty" }, `${event.attempts_left_out} attempts in the middle are not shown.`)]
           : []),
       ),
       replaysShown(event, screen.now),

@@ -22,7 +22,7 @@ const STATUSES = [
 
 const FILTERS = ["q", "status", "source_id", "agent_id", "endpoint_id", "action", "from", "to"] as const;
 
-/** Its delivery id, or of which bundle it is a step. */
+/** The delivery id, or the bundle and step. */
 const cameAs = ({ origin, delivery_id, bundle }: EventSummary): string =>
   bundle === undefined || bundle === null
     ? `${origin.type} · ${delivery_id}`
@@ -38,7 +38,7 @@ const rowOf = (event: EventSummary, { now }: Screen): readonly Tree[] => [
   event.cost_eur === null ? "–" : amount(event.cost_eur),
 ];
 
-/** Asked for more rarely: unfolded while one of them is. */
+/** Rarely used filters, unfolded only while one is set. */
 const RARE = ["source_id", "agent_id", "endpoint_id", "action", "from", "to"] as const;
 
 const filters = ({ place: { query }, go }: Screen): Tree =>
@@ -92,8 +92,8 @@ export const eventsPage: Page<List<EventSummary>> = {
         HEAD,
         data.map((event) => rowOf(event, screen)),
         isNarrowed(screen.place.query)
-          ? "No event is like that."
-          : "No event has come yet. Senders reach you at the address of a source, agents by POST /v1/execute.",
+          ? "No events match."
+          : "No events yet. Senders use the address of a source, agents use POST /v1/execute.",
       ),
       older("events", null, screen.place.query, next_cursor),
     ),

@@ -1,4 +1,4 @@
-/** How things are written for people. None of it depends on the browser's language: two people see the same. */
+/** Formats are independent of the browser's language, so that two people see the same. */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -14,7 +14,7 @@ export const duration = (ms: number): string => {
   return ms < DAY ? `${short(ms / HOUR)} h` : `${short(ms / DAY)} d`;
 };
 
-/** As the log has it, to the second: "2026-03-01 12:00:05" in UTC. */
+/** "2026-03-01 12:00:05", in UTC. */
 export const clock = (iso: string): string => iso.slice(0, 19).replace("T", " ");
 
 /** "5 min ago", "in 2 h". */
@@ -30,7 +30,7 @@ export const bytes = (size: number): string => {
   return size < 1_000_000 ? `${(size / 1_000).toFixed(1)} kB` : `${(size / 1_000_000).toFixed(1)} MB`;
 };
 
-/** Cents are always there, smaller parts where there are any: "2.50 €", "0.000125 €". */
+/** Two digits at least: "2.50 €", "0.000125 €". */
 export const euro = (eur: number | null): string => {
   if (eur === null) return "unknown";
   const cents = eur.toFixed(2);
@@ -41,9 +41,9 @@ export const percent = (share: number | null): string => (share === null ? "–"
 
 export const milliseconds = (ms: number | null): string => (ms === null ? "–" : duration(ms));
 
-/** Of JSON (RFC 8259, section 2): a string, a structural character, or a number or a literal name. */
+/** Tokens of JSON (RFC 8259, section 2). */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s"{}[\],:]+/g;
-/** Deeper ones indent more than they say. */
+/** Deeper levels are not indented further. */
 const DEPTH_MAX = 64;
 
 const isJson = (text: string): boolean => {
@@ -56,8 +56,8 @@ const isJson = (text: string): boolean => {
 };
 
 /**
- * Indented where it is JSON, else as it is. Token by token, as a value that is read and written again is another one: of
- * 12345678901234567890 its last digits are lost, and of a name that is there twice the first.
+ * Indents JSON and leaves other text. Works on tokens, as parsing would change values: long numbers lose digits, and
+ * repeated names all but the last.
  */
 export const pretty = (text: string): string => {
   if (!isJson(text)) return text;
@@ -75,7 +75,7 @@ export const pretty = (text: string): string => {
     else if (token === "}" || token === "]") parts.push(wasEmpty ? token : `${line}${token}`);
     else if (token === ",") parts.push(`,${line}`);
     else if (token === ":") parts.push(": ");
-    // A string means the same without its escapes, and is read more easily.
+    // Unescaped strings mean the same and are easier to read.
     else parts.push(token.startsWith('"') ? JSON.stringify(JSON.parse(token)) : token);
   }
   return parts.join("");

@@ -2,7 +2,7 @@ import { api } from "./api.ts";
 import { byId, type Dom } from "./browser.ts";
 import { fieldsOf, showText } from "./render.ts";
 
-/** What a page for a one-time link needs of a browser. */
+/** The parts of a browser that the pages of one-time links use. */
 export type LinkBrowser = {
   readonly document: Dom;
   readonly location: { readonly hash: string; readonly pathname: string; replace(address: string): void };
@@ -10,7 +10,7 @@ export type LinkBrowser = {
   readonly fetch: typeof fetch;
 };
 
-/** Starts a page of `link-pages.ts`. The token leaves the address at once, so that it is in no history and no bookmark. */
+/** Removes the token from the address at once, so that it is in no history or bookmark. */
 export const startLinkPage = ({ document, location, history, fetch }: LinkBrowser): void => {
   const token = location.hash.slice(1);
   if (token !== "") history.replaceState(null, "", location.pathname);
@@ -25,7 +25,7 @@ export const startLinkPage = ({ document, location, history, fetch }: LinkBrowse
   let isUnderWay = false;
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    // A second click would be told that the link was used.
+    // A second click would find the link used.
     if (isUnderWay) return;
     isUnderWay = true;
     problem.textContent = "";

@@ -2,19 +2,19 @@ import type { Answered, Api } from "./api.ts";
 import type { Place } from "./place.ts";
 import type { Tree } from "./tree.ts";
 
-/** What a page's view knows beside its data, and what its buttons can do. */
+/** What a view needs besides its data, and the actions of its buttons. */
 export type Screen = {
   readonly place: Place;
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly role: string;
-  /** Answers that a button has fetched for this page, by the name it gave them. */
+  /** Answers that buttons fetched for this page, by name. */
   readonly kept: Readonly<Record<string, unknown>>;
-  /** Calls, then shows the page anew with what is to be said, or another one that is found by the answer. */
+  /** Calls the API, then reloads the page with the message `said`, or moves to the page `to`. */
   act(method: "POST" | "DELETE", path: string, body: unknown, said: string, to?: (answer: unknown) => string): void;
-  /** Fetches text for this page. */
+  /** Fetches text into `kept`. */
   keepText(name: string, path: string): void;
-  /** Asks for something that changes nothing, for this page. */
+  /** Calls a route that changes nothing, and keeps the answer. */
   keepAnswer(name: string, path: string, body: unknown): void;
   go(href: string): void;
 };
@@ -23,12 +23,12 @@ export type Page<T> = {
   readonly title: string;
   load(api: Api, place: Place): Promise<Answered<T>>;
   show(data: T, screen: Screen): Tree;
-  /** Whether it changes by itself at the moment, so that it is looked at again. */
+  /** Whether the page changes by itself and has to be refreshed. */
   isMoving(data: T): boolean;
 };
 
 const ROLES = ["viewer", "auditor", "approver", "admin", "owner"];
 
-/** The service decides; this only leaves out buttons that would be refused. */
+/** Only hides buttons; the service decides. */
 export const may = ({ role }: Pick<Screen, "role">, needed: string): boolean =>
   ROLES.indexOf(role) >= ROLES.indexOf(needed);

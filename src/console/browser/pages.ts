@@ -11,10 +11,9 @@ import { replayPage, replaysPage } from "./replays-page.ts";
 import { sourcePage, sourcesPage } from "./sources-page.ts";
 import type { Tree } from "./tree.ts";
 
-/** A page with its data, whichever they are. */
 export type Loaded = {
   readonly isMoving: boolean;
-  /** The same as long as the data are. */
+  /** Equal for equal data. */
   readonly fingerprint: string;
   show(screen: Screen): Tree;
 };
@@ -32,7 +31,7 @@ const opened = <T>(page: Page<T>): Opened => ({
   },
 });
 
-/** By the first word of the address: the list, and one of it. */
+/** By the first segment of the address: the page of the list, and that of a single one. */
 export const PAGES: Readonly<Record<string, { readonly list: Opened; readonly one: Opened }>> = {
   events: { list: opened(eventsPage), one: opened(eventPage) },
   approvals: { list: opened(approvalsPage), one: opened(approvalPage) },

@@ -2,11 +2,11 @@ import { clock, euro, relative, words } from "./format.ts";
 import { hrefOf } from "./place.ts";
 import { type Attributes, type Element, type Fields, h, type Tree } from "./tree.ts";
 
-/** What several pages show alike. */
+/** Parts that several pages share. */
 
 export const link = (href: string, ...children: readonly Tree[]): Element => h("a", { href }, ...children);
 
-/** A text that leads nowhere when there is no id. */
+/** Plain text if the id is null. */
 export const linkTo = (page: string, id: string | null, text?: string): Tree =>
   id === null ? "–" : link(hrefOf(page, id), text ?? id);
 
@@ -27,7 +27,6 @@ export const form = (
 export const sending = (text: string, attributes: Attributes = {}): Element =>
   h("button", { type: "submit", ...attributes }, text);
 
-/** A field with its label around it. */
 export const field = (label: string, attributes: Attributes): Element =>
   h("label", {}, h("span", {}, label), h("input", { type: "text", ...attributes }));
 
@@ -45,7 +44,7 @@ export const choice = (label: string, name: string, options: readonly string[], 
     ),
   );
 
-/** How good a state is: what colours it. A word that is not known is neither. */
+/** Determines the colour of a state; unknown ones have none. */
 const TONES: Readonly<Record<string, string>> = {
   delivered: "good",
   succeeded: "good",
@@ -84,25 +83,24 @@ const toneOf = (state: string): string => (Object.hasOwn(TONES, state) ? String(
 
 export const badge = (state: string): Element => h("span", { class: `badge ${toneOf(state)}` }, words(state));
 
-/** Of times that are written as their distance from now: it grows while somebody looks. */
+/** Class of relative times, which are updated while they are visible. */
 export const MOMENT = "moment";
 
-/** The time with its distance from now; exact when it is pointed at. */
+/** A relative time; its title has the exact one. */
 export const moment = (iso: string | null | undefined, now: number): Tree =>
   iso === null || iso === undefined
     ? "–"
     : h("time", { class: MOMENT, datetime: iso, title: `${clock(iso)} UTC` }, relative(iso, now));
 
-/** An id under a name: cut where there is no room, whole when it is pointed at or copied. */
+/** Cut if there is no room; the title and a copy have all of it. */
 export const idShown = (id: string): Element => h("small", { class: "id", title: id }, id);
 
-/** Money in a table. */
 export const amount = (eur: number | null): Element => h("span", { class: "tight" }, euro(eur));
 
 export const facts = (entries: readonly (readonly [name: string, value: Tree | null])[]): Element =>
   h("dl", {}, ...entries.flatMap(([name, value]) => (value === null ? [] : [h("dt", {}, name), h("dd", {}, value)])));
 
-/** An empty one has nothing in it, not even a text. */
+/** An empty cell has no child, not even a text. */
 const cellOf = (label: string | undefined, content: Tree): Element =>
   h("td", { "data-label": label ?? "" }, ...(content === "" ? [] : [content]));
 
@@ -116,12 +114,12 @@ export const table = (head: readonly string[], rows: readonly (readonly Tree[])[
           "table",
           {},
           h("thead", {}, h("tr", {}, ...head.map((name) => h("th", { scope: "col" }, name)))),
-          // Where there is no room for columns each cell says its own.
+          // On narrow screens each cell shows its own label.
           h("tbody", {}, ...rows.map((cells) => h("tr", {}, ...cells.map((cell, at) => cellOf(head[at], cell))))),
         ),
       );
 
-/** On to the older ones; back is what browsers have a button for. */
+/** There is no link to newer ones, as browsers have a back button. */
 export const older = (
   page: string,
   id: string | null,

@@ -1,4 +1,4 @@
-/** Where somebody is in the console, as the address says it behind its `#`: `#/events/evt_…?status=failed`. */
+/** The page that the fragment names: `#/events/evt_…?status=failed`. */
 export type Place = {
   readonly page: string;
   readonly id: string | null;
@@ -13,7 +13,7 @@ const decoded = (text: string): string => {
   }
 };
 
-/** Whatever stands there is a place; a page that there is not shows that. */
+/** Accepts any fragment; unknown pages are handled by the caller. */
 export const placeOf = (hash: string): Place => {
   const [path = "", search = ""] = hash.replace(/^#?\/?/, "").split(/\?(.*)/s);
   const [page = "", id = ""] = path.split("/");
@@ -24,7 +24,7 @@ export const placeOf = (hash: string): Place => {
   };
 };
 
-/** Search parameters without what is empty, with its question mark; empty for none. */
+/** Leaves out empty parameters; begins with a question mark unless there are none. */
 export const searchOf = (query: Readonly<Record<string, string | undefined>>): string => {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== "") given.set(name, value);

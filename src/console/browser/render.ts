@@ -2,10 +2,10 @@ import type { Dom, DomElement, DomNode } from "./browser.ts";
 import type { Element, Fields, Tree } from "./tree.ts";
 import { visibleText } from "./visible-text.ts";
 
-/** Links lead to places of the console and addresses of this service: nothing that came from outside becomes an address. */
+/** Allows only the console's pages and this service's paths, so foreign text never becomes an address. */
 const isOwnLink = (href: string): boolean => href.startsWith("#/") || /^\/(?![/\\])/.test(href);
 
-/** Set by name: of all attributes these alone, so that none can be a handler or a style. */
+/** Only these attributes are allowed, so that none can be a handler or a style. */
 const ATTRIBUTES: ReadonlySet<string> = new Set([
   "aria-current",
   "aria-label",
@@ -38,10 +38,10 @@ const ATTRIBUTES: ReadonlySet<string> = new Set([
   "value",
 ]);
 
-/** These hold what is edited and sent, or where a link leads; every other value is read. */
+/** These are edited, sent or followed unchanged; invisible characters in other values are escaped. */
 const AS_THEY_ARE: ReadonlySet<string> = new Set(["value", "href"]);
 
-/** A password is what was typed; of everything else spaces around it are an accident. */
+/** Spaces are part of a password; elsewhere they are an accident. */
 const fieldValue = ({ type, value = "" }: DomElement): string => (type === "password" ? value : value.trim());
 
 export const fieldsOf = (form: DomElement): Fields =>
@@ -53,8 +53,8 @@ export const fieldsOf = (form: DomElement): Fields =>
 
 const setAttribute = (node: DomElement, name: string, value: string | number | boolean | null): void => {
   if (value === null || value === false) return;
-  if (!ATTRIBUTES.has(name)) throw new Error(`${name} is no attribute that pages of the console use`);
-  if (name === "href" && !isOwnLink(String(value))) throw new Error(`${value} is no address of the console`);
+  if (!ATTRIBUTES.has(name)) throw new Error(`the attribute ${name} is not allowed in the console`);
+  if (name === "href" && !isOwnLink(String(value))) throw new Error(`the link ${value} does not lead to the console`);
   const text = value === true ? "" : String(value);
   node.setAttribute(name, AS_THEY_ARE.has(name) ? text : visibleText(text));
 };
@@ -63,18 +63,17 @@ const listen = (node: DomElement, { onClick, onSubmit }: Element): void => {
   if (onClick !== undefined) node.addEventListener("click", () => onClick());
   if (onSubmit === undefined) return;
   node.addEventListener("submit", (event) => {
-    // The page's policy would not let a form leave, either.
+    // The page's policy forbids it as well.
     event.preventDefault();
     onSubmit(fieldsOf(node));
   });
 };
 
-/** Puts a text into an element of the page, with what cannot be seen as escapes. */
+/** Escapes invisible characters. */
 export const showText = (element: DomElement, text: string): void => {
   element.textContent = visibleText(text);
 };
 
-/** The elements of a tree. */
 export const render = (document: Dom, tree: Tree): DomNode => {
   if (typeof tree === "string") return document.createTextNode(visibleText(tree));
   const node = document.createElement(tree.tag);

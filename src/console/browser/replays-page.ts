@@ -24,7 +24,7 @@ const FILTER = ["status", "source_id", "endpoint_id", "from", "to"] as const;
 
 const pathOf = (id: string): string => `/v1/replays/${encodeURIComponent(id)}`;
 
-/** What the fields of the form ask for, as `POST /v1/replays` takes it. */
+/** Builds the body of `POST /v1/replays` from the form's fields. */
 export const replayAsked = (fields: Fields): Record<string, unknown> => {
   const given = FILTER.flatMap((name) => (fields[name] ? [[name, fields[name]] as const] : []));
   const rate = Number(fields.rate_per_second);
@@ -40,9 +40,19 @@ const progressShown = ({ total, done }: Replay): Tree =>
 
 const stopButton = ({ id, status }: Replay, screen: Screen): Tree =>
   status === "running" && may(screen, "admin")
-    ? button("Cancel", () => screen.act("POST", `${pathOf(id)}/cancel`, undefined, "Nothing more of it is replayed."), {
-        class: "danger",
-      })
+    ? button(
+        "Cancel",
+        () =>
+          screen.act(
+            "POST",
+            `${pathOf(id)}/cancel`,
+            undefined,
+            "The replay is cancelled. Events that it has sent stay sent.",
+          ),
+        {
+          class: "danger",
+        },
+      )
     : "";
 
 const filterOf = ({ filter }: Replay): string =>
@@ -61,16 +71,16 @@ const rowOf = (replay: Replay, screen: Screen): readonly Tree[] => [
   stopButton(replay, screen),
 ];
 
-/** The body that `replayAsked` makes. */
+/** The body from `replayAsked`. */
 type Asked = { readonly filter: Fields; readonly rate_per_second?: number; readonly reason?: string };
 
 type Planned = { readonly asked: Record<string, unknown>; readonly plan: ReplayPlan };
 
-/** The plan is kept with what was asked for, so that what is started is what was looked at. */
+/** The plan is stored with its request, so that the replay starts as planned. */
 const planShown = (screen: Screen): Tree => {
   const answer = screen.kept.plan;
   if (typeof answer !== "object" || answer === null) return "";
-  // What `keepAnswer` keeps: the body that was sent, and its answer.
+  // `keepAnswer` stores the body that was sent, and its answer.
   const { asked, plan } = { asked: screen.kept["plan asked"], plan: answer } as Planned;
   const { dry_run: _, ...started } = asked;
   return section(
@@ -89,15 +99,15 @@ const planShown = (screen: Screen): Tree => {
     plan.count === 0
       ? ""
       : button(`Replay ${plan.count} ${plan.count === 1 ? "event" : "events"}`, () =>
-          screen.act("POST", "/v1/replays", started, "The replay has begun.", (answer) =>
-            // As the API answers it.
+          screen.act("POST", "/v1/replays", started, "The replay started.", (answer) =>
+            // The API answers with a replay.
             hrefOf("replays", (answer as Pick<Replay, "id">).id),
           ),
         ),
   );
 };
 
-/** What was planned stays in its fields. */
+/** The fields keep the planned values. */
 const fieldsAgain = ({ place, kept }: Screen): Fields => {
   const asked = kept["plan asked"];
   if (typeof asked !== "object" || asked === null) return place.query;
@@ -118,7 +128,7 @@ const planForm = (screen: Screen): Tree => {
       field("Endpoint", { name: "endpoint_id", value: query.endpoint_id ?? "", placeholder: "end_…" }),
       field("From (UTC)", { name: "from", value: query.from ?? "", placeholder: "2026-01-31T12:00:00Z" }),
       field("To (UTC)", { name: "to", value: query.to ?? "", placeholder: "2026-01-31T13:00:00Z" }),
-      field("Events a second", {
+      field("Events per second", {
         name: "rate_per_second",
         type: "number",
         min: 1,
@@ -147,7 +157,7 @@ export const replaysPage: Page<List<Replay>> = {
         table(
           ["Status", "Replay", "Of", "Progress", "Delivered", "Failed", "Skipped", ""],
           data.map((replay) => rowOf(replay, screen)),
-          "Nothing was replayed yet.",
+          "No replays yet.",
         ),
         older("replays", null, screen.place.query, next_cursor),
       ),
@@ -155,9 +165,9 @@ export const replaysPage: Page<List<Replay>> = {
   isMoving: ({ data }) => data.some(({ status }) => status === "running"),
 };
 
-/** The events that it chose among, as they are by now. */
+/** The events that match the filter now. */
 const eventsOf = ({ filter: { status: _, ...rest } }: Replay): Tree =>
-  link(hrefOf("events", null, rest), "The events it is of");
+  link(hrefOf("events", null, rest), "Matching events");
 
 export const replayPage: Page<Replay> = {
   title: "Replay",
@@ -185,7 +195,7 @@ export const replayPage: Page<Replay> = {
       h("p", {}, eventsOf(replay)),
       stopButton(replay, screen),
     ),
-  // What was sent again may still be under way when the last one has been.
+  // Deliveries may still be running after the last event was replayed.
   isMoving: ({ status, delivered, failed, skipped, done }) =>
     status === "running" || delivered + failed + skipped < done,
 };

@@ -27,14 +27,14 @@ export const sourcesPage: Page<List<Source>> = {
       table(
         ["Status", "Source", "Type", "Endpoint", ""],
         data.map(rowOf),
-        "There is no source yet: POST /v1/sources registers one.",
+        "No sources yet. POST /v1/sources registers one.",
       ),
       older("sources", null, screen.place.query, next_cursor),
     ),
   isMoving: () => false,
 };
 
-/** What each reason means for whoever set the sender up. */
+/** Explains each reason to the person who configured the sender. */
 const MEANINGS: Readonly<Record<string, string>> = {
   missing: "no signature at all",
   malformed: "a signature that cannot be read",
@@ -74,7 +74,7 @@ const sourceShown = ({ source, rejections }: Shown, { place }: Screen): Tree =>
     ]),
     h("p", {}, link(hrefOf("events", null, { source_id: source.id }), "Its events")),
     section(
-      "Refused for their signature",
+      "Refused signatures",
       table(
         ["Minute (UTC)", "Reason", "How many", "First from", "Its user agent"],
         rejections.data.map(rejectionRow),

@@ -1,10 +1,10 @@
 /**
- * What a page shows, as plain data: made by pure functions, tested without a browser, turned into elements by `render.ts`
- * alone. Text is always text; there is no way to put markup in.
+ * A page as plain data: made by pure functions, tested without a browser, and turned into elements only by `render.ts`.
+ * Text stays text; there is no way to insert markup.
  */
 export type Tree = string | Element;
 
-/** No scripts, styles or frames. */
+/** Excludes scripts, styles and frames. */
 export type Tag =
   | "a"
   | "article"
@@ -46,16 +46,16 @@ export type Tag =
   | "tr"
   | "ul";
 
-/** What a form's fields say, by their names; empty for those that were left empty. */
+/** Values by name; empty for empty fields. */
 export type Fields = Readonly<Record<string, string>>;
 
 export type Element = {
   readonly tag: Tag;
-  /** `true` is an attribute without a value; `false` and null are none. */
+  /** `true` stands for an attribute without a value; `false` and null for none. */
   readonly attributes: Readonly<Record<string, string | number | boolean | null>>;
   readonly children: readonly Tree[];
   readonly onClick?: () => void;
-  /** Of a form: sent by its button or the Enter key. */
+  /** For forms: called by their button or the Enter key. */
   readonly onSubmit?: (fields: Fields) => void;
 };
 
@@ -67,10 +67,10 @@ export const h = (tag: Tag, attributes: Attributes = {}, ...children: readonly T
   children,
 });
 
-/** Everything that is read in a tree, for tests and for titles. */
+/** The text of a tree, for tests and titles. */
 export const textOf = (tree: Tree): string => (typeof tree === "string" ? tree : tree.children.map(textOf).join(" "));
 
-/** The elements of a tree that a test asks for, from the outside in. */
+/** Elements of a tree in document order, for tests. */
 export const elementsOf = (tree: Tree, tag?: Tag): readonly Element[] => {
   if (typeof tree === "string") return [];
   const within = tree.children.flatMap((child) => elementsOf(child, tag));

@@ -1,7 +1,7 @@
 import type { EventDetail, EventSummary, Verdict } from "./answers.ts";
 import { words } from "./format.ts";
 
-/** What stopped it, in a gate's own words; one that asked for people has stopped it as long as they are asked. */
+/** The detail of the gate that denied the event, or that holds it for approval. */
 export const stoppedBy = ({ gates }: Verdict, isHeld: boolean): string => {
   const gate = gates.find(({ outcome }) => outcome !== "allow" && (isHeld || outcome !== "hold"));
   return gate === undefined ? "" : `${words(gate.gate)}: ${gate.detail}`;
@@ -11,7 +11,7 @@ const said = (texts: readonly string[]): string => texts.filter((it) => it !== "
 
 const ofFailure = ({ failure }: EventSummary): string => (failure === null ? "" : `${failure.kind}: ${failure.detail}`);
 
-/** Says in one look why an event is where it is. */
+/** A short reason for the event's status. */
 export const whyOf = (event: EventSummary): string => {
   const { verdict, duplicates, delivery_id_reused: reused } = event;
   return said([
@@ -23,7 +23,7 @@ export const whyOf = (event: EventSummary): string => {
 
 const ENDED: ReadonlySet<string> = new Set(["rejected", "expired", "cancelled"]);
 
-/** The same with what the record of its end says; empty when all is well. */
+/** Adds the reason from the record of the end; empty if all is well. */
 export const whyInDetail = (event: EventDetail): string => {
   if (event.failure !== null) return ofFailure(event);
   const reason = ENDED.has(event.status) ? event.timeline.findLast((it) => it.reason !== undefined)?.reason : undefined;
