@@ -10,7 +10,7 @@ import { appendedSignal } from "./appended-signal.ts";
 import { exactAppends } from "./appends.ts";
 import { logAttempts } from "./attempts.ts";
 import { clientConnection } from "./client.ts";
-import { CLOCKS_APART_MS_MAX } from "./clock-check.ts";
+import { CLOCKS_APART_MS_MAX, type ClockLook } from "./clock-check.ts";
 import { type ClockWatch, clockWatch } from "./clock-watch.ts";
 import type { ProposedEvent } from "./connection.ts";
 import { readConnectionString } from "./connection-string.ts";
@@ -18,6 +18,7 @@ import { erasures } from "./erasures.ts";
 import { LIMITS, type Limits } from "./limits.ts";
 import { checkOpened, lookAtClock, nameOf, type Opened } from "./opening.ts";
 import { pages as pagesOf } from "./pages.ts";
+import { PendingWrites } from "./pending-writes.ts";
 import { reads as readsOf } from "./reads.ts";
 import { isErasableStream } from "./recorded.ts";
 import { warnOfAddressUnseen } from "./tls-address.ts";
@@ -40,10 +41,6 @@ export type EventStoreLogOptions = {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** The identity of an empty log that no node has begun. */
 const UNNAMED = "unnamed";
-/** More waiting than this is overload: the caller answers 503. */
-const PENDING_APPENDS_MAX = 10_000;
-const PENDING_BYTES_MAX = 64 * 1024 * 1024;
-
 /** Throws `AppendTooLarge`. */
 const proposed = (events: readonly NewEvent[]): ProposedEvent[] => {
   const texts = events.map(({ type, data, meta }) => ({
@@ -58,6 +55,16 @@ const proposed = (events: readonly NewEvent[]): ProposedEvent[] => {
     return { id, type, data: encoder.encode(data), meta: encoder.encode(meta) };
   });
 };
+
+/** Refuses decisions made while the clock was ahead, even if it is right by now. */
+const checkDecided = (events: readonly NewEvent[], clock: Clock): void => {
+  const latest = Math.max(...events.map(({ meta }) => Date.parse(meta.recorded_at)));
+  if (latest - clock.now() > CLOCKS_APART_MS_MAX)
+    throw new LogUnavailable("this machine's clock was ahead of the server's when it was decided");
+};
+
+const bytesOf = (events: readonly ProposedEvent[]): number =>
+  events.reduce((sum, { data, meta }) => sum + data.length + (meta?.length ?? 0), 0);
 
 /**
  * The log in EventStoreDB 22.6 or newer. Any number of processes may write to it, but no other programs. Throws a plain
@@ -78,32 +85,14 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
   const any = anyAppends(exact, pages, limits);
   const eraseStream = erasures(exact, pages, reading);
   const signal = appendedSignal(connection, () => reads.head("records"), limits);
-  const pending = new Set<Promise<unknown>>();
-  let pendingBytes = 0;
+  const writes = new PendingWrites(readOnly ? "the event log was opened for reading only" : null);
   let closing: Promise<void> | undefined;
 
-  /** Closing waits for the writes under way. */
-  const writing = async <T>(bytes: number, write: () => Promise<T>): Promise<T> => {
-    if (closing !== undefined) throw new LogUnavailable("the event log is closed");
-    if (readOnly) throw new LogUnavailable("the event log was opened for reading only");
-    if (pending.size >= PENDING_APPENDS_MAX || pendingBytes + bytes > PENDING_BYTES_MAX)
-      throw new LogUnavailable("too many appends are waiting");
-    const work = write();
-    pending.add(work);
-    pendingBytes += bytes;
-    try {
-      return await work;
-    } finally {
-      pending.delete(work);
-      pendingBytes -= bytes;
-    }
-  };
-
   const close = async (): Promise<void> => {
+    writes.refuse("the event log is closed");
     watch?.close();
     signal.close();
-    const settled = Promise.allSettled([...pending]);
-    await within(limits.closeMs, "appends are still under way", settled).catch(() => undefined);
+    await within(limits.closeMs, "appends are still under way", writes.settled()).catch(() => undefined);
     await connection.close();
   };
 
@@ -124,23 +113,14 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
   }
 
   let { identity } = opened;
+  const look = async (): Promise<ClockLook | null> => {
+    const found = await lookAtClock(opening);
+    return found === "overtaken" ? null : found;
+  };
   const watch: ClockWatch | null =
     onClock === undefined || readOnly
       ? null
-      : clockWatch({
-          ...{ first: opened.look, clock, limits, onChange: onClock },
-          async look() {
-            const look = await lookAtClock(opening);
-            return look === "overtaken" ? null : look;
-          },
-        });
-
-  /** Refuses decisions made while the clock was ahead, even if it is right by now. */
-  const checkDecided = (events: readonly NewEvent[]): void => {
-    const latest = Math.max(...events.map(({ meta }) => Date.parse(meta.recorded_at)));
-    if (latest - clock.now() > CLOCKS_APART_MS_MAX)
-      throw new LogUnavailable("this machine's clock was ahead of the server's when it was decided");
-  };
+      : clockWatch({ first: opened.look, look, clock, limits, onChange: onClock });
 
   return {
     async append(stream, expected, events) {
@@ -148,10 +128,9 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
       checkAppend(expected, events);
       if (!events.every(({ id }) => UUID.test(id))) throw new TypeError("an event's id is a UUID, in lower case");
       const made = proposed(events);
-      const bytes = made.reduce((sum, { data, meta }) => sum + data.length + (meta?.length ?? 0), 0);
-      return writing(bytes, async () => {
+      return writes.run(bytesOf(made), async () => {
         await watch?.check();
-        if (watch !== null) checkDecided(events);
+        if (watch !== null) checkDecided(events, clock);
         return append(stream, expected, made);
       });
     },
@@ -189,7 +168,7 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
     async erase(stream, upTo = Number.MAX_SAFE_INTEGER) {
       parseErasable(stream);
       checkRevision(upTo);
-      await writing(0, async () => {
+      await writes.run(0, async () => {
         await watch?.check();
         await eraseStream(stream, upTo);
       });
