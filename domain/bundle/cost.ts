@@ -5,7 +5,11 @@ import type { StepState } from "./state.ts";
  * said stays spent, whatever came of the step; an estimate was for what is taken back, and is given back with it. An undo
  * may say less than nothing: what it gives back, up to all that the step has cost.
  */
-export const costOfStep = ({ cost, isReported, undo }: StepState): number | null => {
+export const costOfStep = (step: StepState): number | null => {
+  if (!("outcome" in step)) return null;
+  const { cost, isReported } = step;
+  if (!("undo" in step)) return cost;
+  const { undo } = step;
   if (cost === null && undo.cost === null) return null;
   const kept = undo.outcome === "compensated" && !isReported ? 0 : (cost ?? 0);
   return Math.max(0, kept + (undo.cost ?? 0));

@@ -6,12 +6,12 @@ import type { BundleCommand, BundleRejection, CommandOf } from "./commands.ts";
 import type { BundleEvent } from "./events.ts";
 import { decideCancelRunning, decideMove, decideResolve } from "./moves.ts";
 import { evolveRunning, running } from "./running.ts";
-import { type Asked, type Bundle, erasedUpTo, type HeldBundleState, isClaimed, UNDECIDED } from "./state.ts";
+import { type Asked, type Bundle, erasedUpTo, type HeldBundleState, isClaimed } from "./state.ts";
 
 /** As it goes on behind `state`. */
 const askedFirst = (state: Bundle): Asked => {
-  if (state.phase === "absent") return {};
-  const { firstAskedAt = state.phase === "undecided" ? state.last?.received_at : undefined } = state;
+  if (state.phase === "absent" || state.phase === "abandoned") return {};
+  const { firstAskedAt = state.phase === "blocked" ? state.refused.received_at : undefined } = state;
   return firstAskedAt === undefined ? {} : { firstAskedAt };
 };
 
@@ -39,7 +39,7 @@ const holdEnded = (
 /** Consuming the approval and starting the execution: whoever comes second finds it done. */
 const decideRelease = ({ approvalId, digest, at }: CommandOf<"Release">, state: Bundle): Decided => {
   if (state.phase === "running") return state.approvalId === approvalId ? accept() : reject("already-decided");
-  if (state.phase === "ended-hold") return reject("already-ended");
+  if (state.phase === "stopped") return reject("already-ended");
   if (state.phase !== "held" || state.approval.approval_id !== approvalId) return reject("not-held");
   const { request, approval } = state;
   if (approval.digest !== digest) return reject("digest-mismatch");
@@ -60,13 +60,13 @@ const decideEndHold = (command: CommandOf<"EndHold">, state: Bundle): Decided =>
   const { outcome, reason, at } = command;
   if (state.phase === "held")
     return endsHold(command, state.approval) ? holdEnded(state, outcome, reason, at) : accept();
-  if (state.phase === "ended-hold") return accept();
+  if (state.phase === "stopped") return accept();
   return reject(state.phase === "running" ? "already-decided" : "not-held");
 };
 
 const decideCancel = (command: CommandOf<"Cancel">, state: Bundle): Decided => {
   if (state.phase === "held") return holdEnded(state, "cancelled", command.reason, command.at);
-  if (state.phase === "ended-hold") return accept();
+  if (state.phase === "stopped") return accept();
   return state.phase === "running" ? decideCancelRunning(command, state) : reject("not-found");
 };
 
@@ -79,7 +79,7 @@ export const bundle: Decider<Bundle, BundleCommand, BundleEvent, BundleRejection
       case "BundleAdmitted":
         return { ...running(event.data, event.data.at, null), ...askedFirst(state) };
       case "BundleBlocked":
-        return { ...(state.phase === "undecided" ? state : UNDECIDED), ...askedFirst(state), last: event.data };
+        return { phase: "blocked", ...askedFirst(state), refused: event.data, erasedUpTo: erasedUpTo(state) };
       case "BundleHeld": {
         const { approval, ...request } = event.data;
         return { phase: "held", ...askedFirst(state), request, approval, heldAt: request.at };
@@ -90,11 +90,10 @@ export const bundle: Decider<Bundle, BundleCommand, BundleEvent, BundleRejection
         return { ...state, request, approval, heldAt };
       }
       case "BundleAbandoned":
-        if (isClaimed(state)) return state;
-        return state.phase === "undecided" ? state : UNDECIDED;
+        return state.phase === "absent" ? { phase: "abandoned", erasedUpTo: null } : state;
       case "BundlePayloadErased":
-        if (state.phase !== "undecided") return state;
-        return { ...state, erasedUpTo: erasedWith(erasedUpTo(state), event.data) };
+        if (state.phase !== "abandoned" && state.phase !== "blocked") return state;
+        return { ...state, erasedUpTo: erasedWith(state.erasedUpTo, event.data) };
       case "BundleReleased":
         if (state.phase !== "held") return state;
         return { ...running(state.request, event.data.at, state.approval.approval_id), ...askedFirst(state) };
@@ -102,11 +101,11 @@ export const bundle: Decider<Bundle, BundleCommand, BundleEvent, BundleRejection
         if (state.phase !== "held") return state;
         const { outcome, reason, at } = event.data;
         const { heldAt: _, ...held } = state;
-        return { ...held, phase: "ended-hold", outcome, reason, at };
+        return { ...held, phase: "stopped", outcome, reason, at };
       }
       default:
         if (state.phase === "running") return evolveRunning(state, event);
-        if (state.phase === "ended-hold" && event.type === "BundleCostDetermined")
+        if (state.phase === "stopped" && event.type === "BundleCostDetermined")
           return { ...state, spent: event.data.cost };
         return state;
     }

@@ -4,6 +4,7 @@ import type { BundleEvent, Step, UndoOutcome } from "./events.ts";
 import { type Next, nextOf } from "./next.ts";
 import { concluding } from "./rollback.ts";
 import type { RunningBundle } from "./state.ts";
+import { isLeft } from "./status.ts";
 
 type Decided = Decision<BundleEvent, BundleRejection>;
 
@@ -78,11 +79,11 @@ export const decideCancelRunning = ({ reason, at }: CommandOf<"Cancel">, state: 
 /** As soon as it is known that the step will not be taken back, whatever else is still to be undone. */
 export const decideResolve = ({ index, by, comment, at }: CommandOf<"Resolve">, state: RunningBundle): Decided => {
   const step = state.steps[index];
-  if (step?.undo.outcome !== "failed" && step?.undo.outcome !== "impossible") return reject("nothing-to-resolve");
-  const { resolution } = step;
-  if (resolution === null) {
+  if (step?.phase === "undone" && isLeft(step)) {
     return accept({ type: "StepResolved", data: { bundle_id: state.request.bundle_id, index, by, comment, at } });
   }
+  if (step?.phase !== "resolved") return reject("nothing-to-resolve");
   // A second click.
+  const { resolution } = step;
   return resolution.by === by && resolution.comment === comment ? accept() : reject("nothing-to-resolve");
 };

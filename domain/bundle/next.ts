@@ -19,11 +19,11 @@ export type Next =
 const NOTHING: Next = { do: "nothing" };
 
 /** Its delivery may have been admitted, and its end is not recorded. */
-export const isUnderWay = ({ startedAt, outcome }: StepState): boolean => startedAt !== null && outcome === null;
+export const isUnderWay = ({ phase }: StepState): boolean => phase === "running";
 
 /** Of the steps that were started and have no undo outcome yet the one that was started last; null when there is none. */
 export const undoneNext = ({ steps }: Pick<RunningBundle, "steps">): number | null => {
-  const index = steps.findLastIndex(({ startedAt, undo }) => startedAt !== null && undo.outcome === null);
+  const index = steps.findLastIndex(({ phase }) => phase === "running" || phase === "ended" || phase === "undoing");
   return index === -1 ? null : index;
 };
 
@@ -33,12 +33,12 @@ const nextOfRunning = (state: RunningBundle): Next => {
   const running = steps.findIndex(isUnderWay);
   if (running !== -1) return { do: rollback === null ? "admit" : "cancel-step", index: running };
   if (rollback === null) {
-    const index = steps.findIndex(({ startedAt }) => startedAt === null);
+    const index = steps.findIndex(({ phase }) => phase === "pending");
     return index === -1 ? NOTHING : { do: "start", index };
   }
   const index = undoneNext(state);
   if (index === null) return NOTHING;
-  return { do: steps[index]?.undo.startedAt === null ? "undo" : "admit-undo", index };
+  return { do: steps[index]?.phase === "undoing" ? "admit-undo" : "undo", index };
 };
 
 /** One thing at a time: a step behind the one before it, an undo behind the one before it. */

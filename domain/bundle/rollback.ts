@@ -6,8 +6,9 @@ import type { RunningBundle, StepState } from "./state.ts";
 import { leftOf, wasSent } from "./status.ts";
 
 /** Where nothing has to be sent to know it; null where its compensation has to be tried. */
-const undoneWithout = ({ reversibility, compensation }: Step, { outcome }: StepState): UndoOutcome | null => {
-  if (outcome === "failed") return "not-needed";
+const undoneWithout = ({ reversibility, compensation }: Step, step: StepState): UndoOutcome | null => {
+  if (step.phase !== "ended") return null;
+  if (step.outcome === "failed") return "not-needed";
   if (compensation !== null) return null;
   return reversibility === "reversible" ? "not-needed" : "impossible";
 };
@@ -17,7 +18,7 @@ const undoneWithout = ({ reversibility, compensation }: Step, { outcome }: StepS
  * it is done, and to take back the rest would leave a part.
  */
 const isCommitted = ({ request, steps, rollback }: RunningBundle): boolean =>
-  steps.every(({ outcome }) => outcome === "succeeded") &&
+  steps.every((step) => step.phase === "ended" && step.outcome === "succeeded") &&
   (rollback === null || request.steps.at(-1)?.reversibility === "irreversible");
 
 const endOf = (state: RunningBundle, at: string): BundleEvent => {

@@ -1,36 +1,21 @@
 import type { BundleEvent, BundleRequest } from "./events.ts";
 import type { BundleEnd, RunningBundle, StepState } from "./state.ts";
 
-const PENDING: StepState = {
-  startedAt: null,
-  payload: null,
-  outcome: null,
-  refusal: null,
-  cost: null,
-  isReported: false,
-  isNeverSent: false,
-  undo: { payload: null, startedAt: null, outcome: null, cost: null },
-  resolution: null,
-};
-
 export const running = (request: BundleRequest, admittedAt: string, approvalId: string | null): RunningBundle => ({
   phase: "running",
   request,
   admittedAt,
   approvalId,
-  steps: request.steps.map(() => PENDING),
+  steps: request.steps.map(() => ({ phase: "pending" })),
   rollback: null,
   end: null,
   endedAt: null,
 });
 
-const withStep = (
-  state: RunningBundle,
-  index: number,
-  change: (step: StepState) => Partial<StepState>,
-): RunningBundle => ({
+/** `change` returns the step unchanged if the event does not fit its phase. */
+const withStep = (state: RunningBundle, index: number, change: (step: StepState) => StepState): RunningBundle => ({
   ...state,
-  steps: state.steps.map((step, at) => (at === index ? { ...step, ...change(step) } : step)),
+  steps: state.steps.map((step, at) => (at === index ? change(step) : step)),
 });
 
 const END = {
@@ -44,16 +29,20 @@ export const evolveRunning = (state: RunningBundle, event: BundleEvent): Running
   switch (event.type) {
     case "StepStarted": {
       const { index, payload, at: startedAt } = event.data;
-      return withStep(state, index, () => ({ startedAt, payload }));
+      return withStep(state, index, (step) =>
+        step.phase === "pending" ? { phase: "running", startedAt, payload } : step,
+      );
     }
     case "StepRefused": {
       const { index, code, detail } = event.data;
-      return withStep(state, index, () => ({ outcome: "refused", refusal: { code, detail } }));
+      return withStep(state, index, (step) =>
+        step.phase === "pending" ? { phase: "refused", refusal: { code, detail } } : step,
+      );
     }
     case "StepEnded": {
       const { index, outcome, cost, reported, never_sent } = event.data;
-      const known = { outcome, cost, isReported: reported === true, isNeverSent: never_sent === true };
-      return withStep(state, index, () => known);
+      const end = { outcome, cost, isReported: reported === true, isNeverSent: never_sent === true };
+      return withStep(state, index, (step) => (step.phase === "running" ? { ...step, ...end, phase: "ended" } : step));
     }
     case "RollbackStarted": {
       const { reason, index, at } = event.data;
@@ -61,15 +50,24 @@ export const evolveRunning = (state: RunningBundle, event: BundleEvent): Running
     }
     case "UndoStarted": {
       const { index, payload, at: startedAt } = event.data;
-      return withStep(state, index, ({ undo }) => ({ undo: { ...undo, payload, startedAt } }));
+      return withStep(state, index, (step) =>
+        step.phase === "ended" ? { ...step, phase: "undoing", undoStart: { startedAt, payload } } : step,
+      );
     }
     case "StepUndone": {
       const { index, outcome, cost } = event.data;
-      return withStep(state, index, ({ undo }) => ({ undo: { ...undo, outcome, cost } }));
+      return withStep(state, index, (step) => {
+        if (step.phase === "ended") return { ...step, phase: "undone", undo: { outcome, cost, start: null } };
+        if (step.phase !== "undoing") return step;
+        const { undoStart: start, ...ended } = step;
+        return { ...ended, phase: "undone", undo: { outcome, cost, start } };
+      });
     }
     case "StepResolved": {
       const { index, by, comment, at } = event.data;
-      return withStep(state, index, () => ({ resolution: { by, comment, at } }));
+      return withStep(state, index, (step) =>
+        step.phase === "undone" ? { ...step, phase: "resolved", resolution: { by, comment, at } } : step,
+      );
     }
     case "BundleCommitted": {
       const { reason, at: endedAt } = event.data;

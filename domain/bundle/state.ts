@@ -2,30 +2,47 @@ import type { Erased } from "../delivery/erased.ts";
 import type { HeldFor, HoldOutcome, PayloadRef, StepOutcome } from "../delivery/events.ts";
 import type { BundleRequest, StepRefusal, UndoOutcome } from "./events.ts";
 
-/** What became of one step. Times are ISO-8601 UTC, money is in micro-euros. */
-export type StepState = {
-  /** Null as long as nothing of it can have been sent. */
-  readonly startedAt: string | null;
-  /** What it is sent, in `payload-<event>`. */
-  readonly payload: PayloadRef | null;
-  /** `refused`: it was never sent. */
-  readonly outcome: StepOutcome | "refused" | null;
-  readonly refusal: StepRefusal | null;
-  /** Of its delivery; null when nothing of that has reached its target. */
+/** The start of a step or an undo: its payload is in `payload-<event>`. Times are ISO-8601 UTC. */
+export type Start = { readonly startedAt: string; readonly payload: PayloadRef };
+
+/** The end of a step's delivery. */
+type Ended = Start & {
+  readonly outcome: StepOutcome;
+  /** Micro-euros; null if nothing can have reached the target. */
   readonly cost: number | null;
-  /** Its target has said what it cost. */
+  /** The target reported the cost. */
   readonly isReported: boolean;
-  /** It was cancelled before any attempt. */
+  /** The step was cancelled before any attempt. */
   readonly isNeverSent: boolean;
-  /** `payload` is set with the start of its delivery, if it needs one. */
-  readonly undo: {
-    readonly payload: PayloadRef | null;
-    readonly startedAt: string | null;
-    readonly outcome: UndoOutcome | null;
-    readonly cost: number | null;
-  };
-  /** Of a person who has taken it back by hand. */
-  readonly resolution: { readonly by: string; readonly comment: string; readonly at: string } | null;
+};
+
+/** The end of an undo. `cost`: micro-euros; null if there was nothing to pay. `start`: null if nothing had to be sent. */
+type Undone = { readonly outcome: UndoOutcome; readonly cost: number | null; readonly start: Start | null };
+
+/** Written by the member who took the step back by hand. */
+type Resolution = { readonly by: string; readonly comment: string; readonly at: string };
+
+export type StepState =
+  | { readonly phase: "pending" }
+  /** The step was never sent. */
+  | { readonly phase: "refused"; readonly refusal: StepRefusal }
+  | (Start & { readonly phase: "running" })
+  | (Ended & { readonly phase: "ended" })
+  | (Ended & { readonly phase: "undoing"; readonly undoStart: Start })
+  | (Ended & { readonly phase: "undone"; readonly undo: Undone })
+  | (Ended & { readonly phase: "resolved"; readonly undo: Undone; readonly resolution: Resolution });
+
+/** Null as long as nothing of the step can have been sent. */
+export const startOf = (step: StepState | undefined): Start | null =>
+  step !== undefined && "startedAt" in step ? step : null;
+
+export const refusalOf = (step: StepState | undefined): StepRefusal | null =>
+  step?.phase === "refused" ? step.refusal : null;
+
+/** Null unless its undo is, or was, a delivery. */
+export const undoStartOf = (step: StepState | undefined): Start | null => {
+  if (step?.phase === "undoing") return step.undoStart;
+  return step !== undefined && "undo" in step ? step.undo.start : null;
 };
 
 export type BundleEnd = "committed" | "rolled_back" | "rollback_incomplete";
@@ -60,34 +77,38 @@ export type RunningBundle = Asked & {
   readonly spent?: number | null;
 };
 
-/** Blocked, or abandoned half-way: may be decided again. */
-type UndecidedBundle = Asked & {
-  readonly phase: "undecided";
-  readonly last: BundleRequest | null;
-  /** What of its own payloads must not be used again; missing for nothing. */
-  readonly erasedUpTo?: Erased;
+/** The request died between its reservations and its decision. It may be sent again. */
+type AbandonedBundle = { readonly phase: "abandoned"; readonly erasedUpTo: Erased };
+/** Refused by its gates. It may be decided again. */
+type BlockedBundle = Asked & {
+  readonly phase: "blocked";
+  readonly refused: BundleRequest;
+  /** The last revision of its own payload's stream that a new decision must not use. */
+  readonly erasedUpTo: Erased;
+};
+/** Its hold ended without a release: nothing was started, and nothing will be. */
+type StoppedBundle = Asked & {
+  readonly phase: "stopped";
+  readonly request: BundleRequest;
+  readonly approval: HeldFor;
+  readonly outcome: HoldOutcome;
+  readonly reason: string;
+  readonly at: string;
+  readonly spent?: number | null;
 };
 
-export type Bundle =
-  | { readonly phase: "absent" }
-  | UndecidedBundle
-  | HeldBundleState
-  /** Nothing of it was started, and nothing will be. */
-  | (Asked & {
-      readonly phase: "ended-hold";
-      readonly request: BundleRequest;
-      readonly approval: HeldFor;
-      readonly outcome: HoldOutcome;
-      readonly reason: string;
-      readonly at: string;
-      readonly spent?: number | null;
-    })
-  | RunningBundle;
+/** Decided for good: its request is never decided a second time. */
+type ClaimedBundle = HeldBundleState | StoppedBundle | RunningBundle;
+export type Bundle = { readonly phase: "absent" } | AbandonedBundle | BlockedBundle | ClaimedBundle;
 
-export const UNDECIDED: UndecidedBundle = { phase: "undecided", last: null };
+export const isClaimed = (state: Bundle): state is ClaimedBundle =>
+  state.phase === "held" || state.phase === "stopped" || state.phase === "running";
 
-/** Up to where the payloads of what is decided anew must not be used. */
-export const erasedUpTo = (state: Bundle): Erased => (state.phase === "undecided" ? (state.erasedUpTo ?? null) : null);
+/** The request that was decided last; null if none was. */
+export const requestOf = (state: Bundle): BundleRequest | null => {
+  if (isClaimed(state)) return state.request;
+  return state.phase === "blocked" ? state.refused : null;
+};
 
-/** Decided for good: it is never decided a second time, whoever sends it again. */
-export const isClaimed = ({ phase }: Bundle): boolean => phase !== "absent" && phase !== "undecided";
+export const erasedUpTo = (state: Bundle): Erased =>
+  state.phase === "abandoned" || state.phase === "blocked" ? state.erasedUpTo : null;

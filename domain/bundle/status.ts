@@ -1,4 +1,4 @@
-import type { Step } from "./events.ts";
+import type { Step, UndoOutcome } from "./events.ts";
 import type { Bundle, RunningBundle, StepState } from "./state.ts";
 
 /** How far a bundle has got, in the words of the API. */
@@ -25,8 +25,8 @@ export type StepStatus =
 /** What somebody has to take back by hand, and why. */
 export type Left = { readonly index: number; readonly action: string; readonly why: string };
 
-const isLeft = ({ undo, resolution }: StepState): boolean =>
-  resolution === null && (undo.outcome === "failed" || undo.outcome === "impossible");
+export const isLeft = (step: StepState): boolean =>
+  step.phase === "undone" && (step.undo.outcome === "failed" || step.undo.outcome === "impossible");
 
 /** The indices of the steps that are not taken back, and will not be. */
 export const leftOf = ({ steps }: Pick<RunningBundle, "steps">): readonly number[] =>
@@ -35,7 +35,7 @@ export const leftOf = ({ steps }: Pick<RunningBundle, "steps">): readonly number
 /** Of a bundle that was decided: what is not held, running or ended was refused. */
 export const bundleStatus = (state: Bundle): BundleStatus => {
   if (state.phase === "held") return "held";
-  if (state.phase === "ended-hold") return "cancelled";
+  if (state.phase === "stopped") return "cancelled";
   if (state.phase !== "running") return "blocked";
   // People may take back by hand what was left.
   if (state.end === "rollback_incomplete") return leftOf(state).length === 0 ? "rolled_back" : state.end;
@@ -43,41 +43,57 @@ export const bundleStatus = (state: Bundle): BundleStatus => {
 };
 
 /** An attempt at its target may have been made. */
-export const wasSent = ({ startedAt, isNeverSent }: StepState): boolean => startedAt !== null && !isNeverSent;
+export const wasSent = (step: StepState): boolean =>
+  step.phase === "running" || ("outcome" in step && !step.isNeverSent);
+
+const undoStatus: Readonly<Record<UndoOutcome, StepStatus>> = {
+  compensated: "compensated",
+  "not-needed": "compensated",
+  failed: "compensation_failed",
+  impossible: "unknown",
+};
 
 const stepStatus = (step: StepState, isOver: boolean): StepStatus => {
-  const { startedAt, outcome, undo, resolution } = step;
-  if (resolution !== null || undo.outcome === "compensated") return "compensated";
-  if (undo.outcome === "failed") return "compensation_failed";
-  if (outcome !== null && !wasSent(step)) return "skipped";
-  if (outcome === "failed") return "failed";
-  // Nothing of it has to be taken back.
-  if (undo.outcome === "not-needed") return "compensated";
-  if (undo.outcome === "impossible") return "unknown";
-  if (outcome === "succeeded" || outcome === "unknown") return outcome;
-  if (startedAt !== null) return "running";
-  return isOver ? "skipped" : "pending";
+  switch (step.phase) {
+    case "pending":
+      return isOver ? "skipped" : "pending";
+    case "refused":
+      return "skipped";
+    case "running":
+      return "running";
+    case "resolved":
+      return "compensated";
+    case "ended":
+    case "undoing":
+      return step.isNeverSent ? "skipped" : step.outcome;
+    case "undone":
+      // A step that failed left nothing to take back.
+      if (step.undo.outcome !== "not-needed" || step.outcome !== "failed") return undoStatus[step.undo.outcome];
+      return step.isNeverSent ? "skipped" : "failed";
+  }
 };
 
 /** One for each step, in their order. */
 export const stepStatuses = (state: Bundle): readonly StepStatus[] => {
   switch (state.phase) {
     case "absent":
+    case "abandoned":
       return [];
-    case "undecided":
-      return (state.last?.steps ?? []).map(() => "skipped");
+    case "blocked":
+      return state.refused.steps.map(() => "skipped");
     case "held":
       return state.request.steps.map(() => "pending");
-    case "ended-hold":
+    case "stopped":
       return state.request.steps.map(() => "skipped");
     case "running":
       return state.steps.map((step) => stepStatus(step, state.rollback !== null));
   }
 };
 
-const whyLeft = ({ compensation }: Step, { undo, outcome }: StepState): string => {
-  if (undo.outcome === "failed") return `Its compensation ${compensation?.name ?? ""} did not succeed.`;
-  return outcome === "unknown"
+const whyLeft = ({ compensation }: Step, step: StepState): string => {
+  if ("undo" in step && step.undo.outcome === "failed")
+    return `Its compensation ${compensation?.name ?? ""} did not succeed.`;
+  return "outcome" in step && step.outcome === "unknown"
     ? "Nothing takes it back, and it may have done what it was asked."
     : "Nothing takes it back.";
 };

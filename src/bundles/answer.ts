@@ -1,8 +1,8 @@
 import { costOfStep } from "../../domain/bundle/cost.ts";
 import { bundleErasure } from "../../domain/bundle/erasure.ts";
-import type { BundleRequest, Step } from "../../domain/bundle/events.ts";
+import type { Step } from "../../domain/bundle/events.ts";
 import { isUnderWay } from "../../domain/bundle/next.ts";
-import type { Bundle, StepState } from "../../domain/bundle/state.ts";
+import { type Bundle, refusalOf, requestOf, type StepState, startOf, undoStartOf } from "../../domain/bundle/state.ts";
 import {
   type BundleStatus,
   bundleStatus,
@@ -22,24 +22,19 @@ const UNDER_WAY: readonly BundleStatus[] = ["held", "running", "rolling_back"];
 
 export const hasEnded = (state: Bundle): boolean => !UNDER_WAY.includes(bundleStatus(state));
 
-export const requestOf = (state: Bundle): BundleRequest | null => {
-  if (state.phase === "undecided") return state.last;
-  return state.phase === "absent" ? null : state.request;
-};
-
 /** The approval that it waits for; null when it waits for nobody. */
 export const heldFor = (state: Bundle): string | null => (state.phase === "held" ? state.approval.approval_id : null);
 
 const approvalIdOf = (state: Bundle): string | null => {
-  if (state.phase === "held" || state.phase === "ended-hold") return state.approval.approval_id;
+  if (state.phase === "held" || state.phase === "stopped") return state.approval.approval_id;
   return state.phase === "running" ? state.approvalId : null;
 };
 
 const endedAtOf = (state: Bundle): string | null => {
   switch (state.phase) {
-    case "undecided":
-      return state.last?.at ?? null;
-    case "ended-hold":
+    case "blocked":
+      return state.refused.at;
+    case "stopped":
       return state.at;
     case "running":
       return state.endedAt;
@@ -49,7 +44,7 @@ const endedAtOf = (state: Bundle): string | null => {
 };
 
 const reasonOf = (state: Bundle): JsonObject => {
-  if (state.phase === "ended-hold") return { reason: state.reason, hold_outcome: state.outcome };
+  if (state.phase === "stopped") return { reason: state.reason, hold_outcome: state.outcome };
   if (state.phase !== "running") return {};
   const reason = state.rollback?.reason ?? state.tooLate;
   return reason === undefined ? {} : { reason };
@@ -60,24 +55,24 @@ export type ShowResults = (results: readonly (Result | null)[]) => Promise<reado
 
 /** What the target of a step answered to the last attempt; null when it did not, or not yet. */
 const resultOfStep = async (log: EventLog, { event_id }: Step, came: StepState | undefined): Promise<Result | null> => {
-  if (came === undefined || came.outcome === null || came.payload === null) return null;
+  if (came === undefined || !("outcome" in came)) return null;
   return resultOf(log, event_id, came.payload.revision, await outcomeOf(log, event_id));
 };
 
 /** The estimate, and once it has ended what it has cost: with its undo only once that is over, with all of the bundle. */
 const costOf = (step: Step, status: StepStatus, came: StepState | undefined, isOver: boolean): number | null => {
   if (status === "skipped") return null;
-  if (came === undefined || came.outcome === null) return step.cost;
+  if (came === undefined || came.phase === "pending" || came.phase === "running") return step.cost;
   // Given back, it was for nothing.
-  return (isOver ? costOfStep(came) : came.cost) ?? 0;
+  return (isOver || !("cost" in came) ? costOfStep(came) : came.cost) ?? 0;
 };
 
 /** The events of a step and of its undo: null for one that is not recorded. */
 const eventsOf = (step: Step, came: StepState | undefined, unrecorded: ReadonlySet<string>): JsonObject => {
   const shown = (id: string, isStarted: boolean): string | null => (isStarted && !unrecorded.has(id) ? id : null);
   return {
-    event_id: shown(step.event_id, came !== undefined && came.startedAt !== null),
-    compensation_event_id: shown(step.undo_event_id, came !== undefined && came.undo.payload !== null),
+    event_id: shown(step.event_id, startOf(came) !== null),
+    compensation_event_id: shown(step.undo_event_id, undoStartOf(came) !== null),
   };
 };
 
@@ -88,8 +83,8 @@ const stepAnswer = (step: Step, status: StepStatus, came: StepState | undefined,
   reversibility: step.reversibility,
   compensation: step.compensation?.name ?? null,
   cost_eur: eurOrNull(costOf(step, status, came, isOver)),
-  refusal: came?.refusal ?? null,
-  resolution: came?.resolution ?? null,
+  refusal: refusalOf(came),
+  resolution: came?.phase === "resolved" ? came.resolution : null,
 });
 
 const erasedAtOf = async (log: EventLog, bundleId: string, state: Bundle): Promise<string | null> => {
@@ -104,10 +99,9 @@ const eventsUnderWay = (state: Bundle): readonly string[] =>
     : state.steps.flatMap((came, index) => {
         const step = state.request.steps[index];
         if (step === undefined) return [];
-        const { undo } = came;
         return [
           ...(isUnderWay(came) ? [step.event_id] : []),
-          ...(undo.payload !== null && undo.outcome === null ? [step.undo_event_id] : []),
+          ...(came.phase === "undoing" ? [step.undo_event_id] : []),
         ];
       });
 

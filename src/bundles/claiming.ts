@@ -1,7 +1,7 @@
 import type { PresentAgent } from "../../domain/agent/decider.ts";
 import { bundle } from "../../domain/bundle/decider.ts";
 import type { BundleEvent, BundleRequest } from "../../domain/bundle/events.ts";
-import { type Bundle, erasedUpTo, isClaimed } from "../../domain/bundle/state.ts";
+import { type Bundle, erasedUpTo, isClaimed, requestOf } from "../../domain/bundle/state.ts";
 import type { Json } from "../../domain/json.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
@@ -86,10 +86,10 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
     known: StreamState<Bundle>,
   ): Promise<BundleStart | Problem | null> => {
     const { state } = known;
-    const recorded = "request" in state ? state.request : state.phase === "undecided" ? state.last : null;
+    const recorded = requestOf(state);
     if (recorded !== null && !isRepeatOf(ask, recorded)) return reused(bundleId);
     // What was refused is asked again.
-    if (!("request" in state)) return null;
+    if (!isClaimed(state)) return null;
     const position = await approvals.recorded(bundleStream(bundleId), known);
     return { bundleId, known, replayed: true, position };
   };

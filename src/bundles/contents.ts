@@ -1,6 +1,6 @@
 import type { Step, StepRefusal } from "../../domain/bundle/events.ts";
 import { referencesOf, resolved, type Usable } from "../../domain/bundle/results.ts";
-import type { RunningBundle } from "../../domain/bundle/state.ts";
+import { type RunningBundle, startOf } from "../../domain/bundle/state.ts";
 import type { Json } from "../../domain/json.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import { answeredBody } from "../documents/result.ts";
@@ -38,7 +38,8 @@ export const contents = ({ log, payloads, gates }: ContentsDeps): Contents => {
   const answerTo = async (state: RunningBundle, index: number): Promise<Usable> => {
     const step = state.request.steps[index];
     const came = state.steps[index];
-    if (step === undefined || came?.outcome !== "succeeded" || came.payload === null) return NO_ANSWER;
+    if (step === undefined || came === undefined || !("outcome" in came) || came.outcome !== "succeeded")
+      return NO_ANSWER;
     return answeredBody(log, step.event_id, came.payload.revision);
   };
 
@@ -83,7 +84,7 @@ export const contents = ({ log, payloads, gates }: ContentsDeps): Contents => {
 
     async ofUndo(state, index) {
       const { event_id }: Partial<Step> = state.request.steps[index] ?? {};
-      const sent = state.steps[index]?.payload ?? null;
+      const sent = startOf(state.steps[index])?.payload ?? null;
       const kept = event_id === undefined || sent === null ? null : await payloads.read(event_id, sent);
       const result = await answerTo(state, index);
       return encode({

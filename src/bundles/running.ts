@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { BundleCommand } from "../../domain/bundle/commands.ts";
 import { bundle } from "../../domain/bundle/decider.ts";
 import { type Next, nextOf } from "../../domain/bundle/next.ts";
-import type { Bundle, RunningBundle } from "../../domain/bundle/state.ts";
+import { type Bundle, type RunningBundle, startOf, undoStartOf } from "../../domain/bundle/state.ts";
 import type { DeliveryCommand } from "../../domain/delivery/commands.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Request } from "../../domain/delivery/events.ts";
@@ -133,7 +133,7 @@ export const bundleRunner = (deps: BundleRunnerDeps): BundleRunner => {
     await tell(it, { type, index, payload, at: now() });
     const { state } = it.known;
     const step = "steps" in state ? state.steps[index] : undefined;
-    const isStarted = (type === "StartStep" ? step?.startedAt : step?.undo.startedAt) !== null;
+    const isStarted = step === undefined || (type === "StartStep" ? startOf(step) : undoStartOf(step)) !== null;
     // Another node has ended the bundle meanwhile, and it may be erased by now: nobody sends this any more.
     if (!isStarted && hasEnded(state)) await log.erase(payloadStream(eventId));
     it.delivery = { eventId, known: UNKNOWN, body };

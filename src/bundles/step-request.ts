@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Step } from "../../domain/bundle/events.ts";
-import type { RunningBundle } from "../../domain/bundle/state.ts";
+import { type RunningBundle, type Start, startOf, undoStartOf } from "../../domain/bundle/state.ts";
 import type { Bound, PayloadRef, Request } from "../../domain/delivery/events.ts";
 import { allowed, type Verdict } from "../../domain/gate/verdict.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
@@ -18,8 +18,9 @@ const recordOf = ({ request }: RunningBundle, index: number): Step => {
   return step;
 };
 
-const started = (step: Step, what: string, payload: PayloadRef | null, startedAt: string | null): Delivered => {
-  if (payload === null || startedAt === null) throw new Error(`${what} of step ${step.index} is not started`);
+const started = (step: Step, what: string, start: Start | null): Delivered => {
+  if (start === null) throw new Error(`${what} of step ${step.index} is not started`);
+  const { payload, startedAt } = start;
   return { step, payload, startedAt };
 };
 
@@ -42,8 +43,7 @@ const common = (state: RunningBundle, { payload, startedAt }: Delivered, bound: 
 
 /** What delivers a step: of the bundle's records alone, so that whoever makes it again after a crash makes the same. */
 export const requestOfStep = (state: RunningBundle, index: number): Request => {
-  const came = state.steps[index];
-  const it = started(recordOf(state, index), "The delivery", came?.payload ?? null, came?.startedAt ?? null);
+  const it = started(recordOf(state, index), "The delivery", startOf(state.steps[index]));
   const { event_id, action, endpoint_id, cost, bound } = it.step;
   const { bundle_id: id } = state.request;
   return {
@@ -61,8 +61,7 @@ export const requestOfStep = (state: RunningBundle, index: number): Request => {
 
 /** What delivers a step's undo, as `requestOfStep`. Nobody is stopped from taking back what they did, whatever it costs. */
 export const requestOfUndo = (state: RunningBundle, index: number): Request => {
-  const undo = state.steps[index]?.undo;
-  const it = started(recordOf(state, index), "The undo", undo?.payload ?? null, undo?.startedAt ?? null);
+  const it = started(recordOf(state, index), "The undo", undoStartOf(state.steps[index]));
   const { undo_event_id: event_id, action, compensation } = it.step;
   if (compensation === null) throw new Error(`${event_id} takes back ${action.name}, which has no compensation`);
   const { name, version, endpoint_id, bound } = compensation;

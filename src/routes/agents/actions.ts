@@ -6,7 +6,6 @@ import type { Document, ViewStore } from "../../../domain/ports/view-store.ts";
 import { type ActionDocument, actions } from "../../../projections/actions.ts";
 import type { Controls } from "../../controls/control-change.ts";
 import { actionPart } from "../../controls/control-parts.ts";
-import type { ActionInput } from "../../gates/action-input.ts";
 import type { DefinitionRate } from "../../gates/definition-rate.ts";
 import type { ValidateAction } from "../../gates/definitions.ts";
 import { time } from "../../http/json-schema.ts";

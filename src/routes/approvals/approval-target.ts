@@ -70,7 +70,7 @@ export const APPROVAL_TARGET: JsonSchema = {
 /** How its hold has ended; null as long as it is held, and of what has gone on. */
 export const holdEndOf = ({ kind, state }: ApprovalSubject): HoldOutcome | "void" | null => {
   if (kind === "change") return state.phase === "over" ? state.outcome : null;
-  if (kind === "bundle") return state.phase === "ended-hold" ? state.outcome : null;
+  if (kind === "bundle") return state.phase === "stopped" ? state.outcome : null;
   return state.phase === "stopped" ? state.outcome : null;
 };
 

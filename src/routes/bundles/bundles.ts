@@ -1,12 +1,12 @@
 import type { BundleCommand, BundleRejection } from "../../../domain/bundle/commands.ts";
 import { bundle } from "../../../domain/bundle/decider.ts";
-import type { Bundle } from "../../../domain/bundle/state.ts";
+import { type Bundle, requestOf, startOf } from "../../../domain/bundle/state.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { type BundleDocument, bundles } from "../../../projections/bundles.ts";
 import { BUNDLE_STATUSES } from "../../../projections/schemas/bundles.ts";
 import type { ApprovalRequests } from "../../approvals/approval-requests.ts";
-import { bundleAnswer, hasEnded, heldFor, requestOf, type ShowResults } from "../../bundles/answer.ts";
+import { bundleAnswer, hasEnded, heldFor, type ShowResults } from "../../bundles/answer.ts";
 import type { BeginBundle } from "../../bundles/claiming.ts";
 import type { CountedCalls } from "../../calls/counted-calls.ts";
 import { directDocuments } from "../../documents/documents.ts";
@@ -127,7 +127,7 @@ const shownResults = async (
         const hidden = paths[index] ?? [];
         const step = request?.steps[index];
         if (result === null || hidden.length === 0 || step === undefined) return null;
-        const sent = came[index]?.payload ?? null;
+        const sent = startOf(came[index])?.payload ?? null;
         return hidingOf(hidden, sent === null ? null : await deps.payloads.read(step.event_id, sent));
       }),
     );

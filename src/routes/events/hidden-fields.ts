@@ -1,12 +1,12 @@
 import { bundle } from "../../../domain/bundle/decider.ts";
 import type { BundleRequest } from "../../../domain/bundle/events.ts";
+import { requestOf } from "../../../domain/bundle/state.ts";
 import type { Request } from "../../../domain/delivery/events.ts";
 import { parseFieldPath } from "../../../domain/gate/field-path.ts";
 import { type PolicyRef, policiesOf } from "../../../domain/gate/verdict.ts";
 import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
 import type { PolicyEvent } from "../../../domain/policy/events.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
-import { requestOf } from "../../bundles/answer.ts";
 import { type Documents, directDocuments } from "../../documents/documents.ts";
 import { type PlacesOrder, placesOfResults } from "../../documents/result-places.ts";
 import { hasRole, type Principal } from "../../http/route.ts";

@@ -300,7 +300,7 @@ export const play = (scene: Scene): Played => {
     takeTurn(which);
   }
   const hasEnded = (state: Bundle): boolean =>
-    state.phase === "ended-hold" || (state.phase === "running" && state.end !== null);
+    state.phase === "stopped" || (state.phase === "running" && state.end !== null);
   for (let turn = 0; !hasEnded(life.state); turn += 1) {
     assert.ok(turn < TURNS_MAX, "it has no end");
     takeTurn(turn);

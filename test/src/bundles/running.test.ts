@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Bundle } from "../../../domain/bundle/state.ts";
+import { type Bundle, refusalOf } from "../../../domain/bundle/state.ts";
 import { bundleStatus, stepStatuses } from "../../../domain/bundle/status.ts";
 import type { Sent } from "../../../domain/ports/sender.ts";
 import { type BundlesWorld, bundlesWorld, type StepInput, startBundleNode } from "../../support/bundles-world.ts";
@@ -16,7 +16,7 @@ const BUNDLE = `bun_${"a".repeat(32)}`;
 const APPENDS_MAX = 60;
 
 const hasEnded = (state: Bundle): boolean =>
-  state.phase === "ended-hold" || (state.phase === "running" && state.end !== null);
+  state.phase === "stopped" || (state.phase === "running" && state.end !== null);
 
 const ended = async (world: BundlesWorld, bundleId = BUNDLE): Promise<Bundle> => {
   let state = await world.stateOf(bundleId);
@@ -138,7 +138,7 @@ test("a step that needs a result which is not there, or that a gate refuses, is 
     const state = await ended(world);
     await node.stop();
     assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated", "skipped"]]);
-    assert.is(state.phase === "running" ? state.steps[1]?.refusal?.code : null, code);
+    assert.is(state.phase === "running" ? refusalOf(state.steps[1])?.code : null, code);
     assert.equal(arrivedAs(world), ["order.create 1", "order.cancel 1"]);
   }
 });
@@ -233,7 +233,7 @@ test("a place in a payload that is as long as the payload is told by its beginni
   const state = await ended(world);
   await node.stop();
   assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated", "skipped"]]);
-  const detail = state.phase === "running" ? (state.steps[1]?.refusal?.detail ?? "") : "";
+  const detail = state.phase === "running" ? (refusalOf(state.steps[1])?.detail ?? "") : "";
   assert.match(detail, /^\/~0~0.*…: step 0 has answered nothing at "\/nothing"$/);
   assert.ok(detail.length < 400, String(detail.length));
 });
@@ -254,7 +254,7 @@ test("results that make of a payload more than could have been asked for are ref
     await world.admit(BUNDLE, [order(1), { payload: { order: 2, was }, uses_results: true }]);
     const state = await ended(world);
     await node.stop();
-    assert.is(state.phase === "running" ? state.steps[1]?.refusal?.code : null, code, `${length}`);
+    assert.is(state.phase === "running" ? refusalOf(state.steps[1])?.code : null, code, `${length}`);
     const skipped = ["rolled_back", ["compensated", "skipped"]];
     assert.equal(
       [bundleStatus(state), stepStatuses(state)],
@@ -277,7 +277,7 @@ test("an answer that was cut off, or is no text, gives no result: neither to a l
     await world.admit(BUNDLE, [order(1), uses]);
     const state = await ended(world);
     await node.stop();
-    const refusal = state.phase === "running" ? state.steps[1]?.refusal : null;
+    const refusal = state.phase === "running" ? refusalOf(state.steps[1]) : null;
     assert.is(refusal?.code, "unresolved-result");
     assert.match(refusal?.detail ?? "", why);
     assert.is(JSON.parse(world.target.arrivals[1]?.body ?? "").result, null);
