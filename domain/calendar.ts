@@ -20,7 +20,7 @@ export const dayIn = (timeZone: string, atMs: number): string =>
   timeZone === "UTC" ? new Date(atMs).toISOString().slice(0, 10) : formatterOf(timeZone).format(atMs);
 
 /** Calendar arithmetic, which no change of the clocks affects; `days` may be negative. */
-export const dayBehind = (day: string, days: number): string =>
+export const daysLater = (day: string, days: number): string =>
   new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 
 /** YYYY-MM in UTC: quotas and bills are counted by it. */

@@ -3,7 +3,7 @@ import { accept, type Decision } from "../decider.ts";
 import type { AccountEvent } from "./events.ts";
 import { blocksBeyond, largerOf, monthBefore, newestTwo, planNamed } from "./overage.ts";
 import { PLANS, type Plan } from "./plans.ts";
-import { type Outlasting, outlasting, type RetentionTerm, termsUnder } from "./retention.ts";
+import { type OutlastingPlan, outlastingPlans, type RetentionTerm, termsUnder } from "./retention.ts";
 
 /** `past_due`: the provider could not collect; the plan holds until the provider ends it. */
 export type SubscriptionStatus = "active" | "past_due" | "cancelled";
@@ -24,7 +24,7 @@ export type Subscription = {
   /** Of those months the newest two in which a plan with a hard stop followed one without: see `overageIn`. */
   readonly stopped: readonly string[];
   /** Earlier plans whose retention still applies. */
-  readonly outlasting: readonly Outlasting[];
+  readonly outlastingPlans: readonly OutlastingPlan[];
   /** Begun blocks reported to the provider, by month. */
   readonly reported: Readonly<Record<string, number>>;
   /** Grows with each change, including a scheduled one that takes effect: `versionAt`. */
@@ -97,7 +97,7 @@ export const openedWith = (plan: string): Subscription => ({
   buyer: null,
   largest: {},
   stopped: [],
-  outlasting: [],
+  outlastingPlans: [],
   reported: {},
   version: 0,
   references: [],
@@ -141,7 +141,7 @@ const under = (subscription: Subscription, plan: string, at: string): Subscripti
   ...subscription,
   plan,
   scheduled: null,
-  outlasting: outlasting(subscription.outlasting, { from: subscription.plan, to: plan, at }),
+  outlastingPlans: outlastingPlans(subscription.outlastingPlans, { from: subscription.plan, to: plan, at }),
 });
 
 /** The subscription after the scheduled change, if that is due. */
@@ -154,7 +154,7 @@ const asOf = (subscription: Subscription, at: string): Subscription => {
 /** For how long payloads are stored; events under an unknown plan belong to no term. */
 export const retentionAt = (subscription: Subscription, at: string): readonly RetentionTerm[] => {
   const current = asOf(subscription, at);
-  return termsUnder(current.plan, current.outlasting);
+  return termsUnder(current.plan, current.outlastingPlans);
 };
 
 /** Two reads with the same version have seen the same subscription. */

@@ -13,7 +13,7 @@ import type { ControlsEvent } from "./events.ts";
 import { type Weakening, weakenings } from "./weakening.ts";
 
 /** An approval of the change. It does not meet a quorum that was made stricter since. */
-export type Approved = {
+export type ChangeApproval = {
   /** The protected policies whose quorum approved. */
   readonly policies: readonly string[];
   /** The number of approvers. */
@@ -38,7 +38,7 @@ export type ChangeControls = {
   readonly issues: boolean;
   /** A key acts for the account without a person. */
   readonly asker: "person" | "key";
-  readonly approved?: Approved;
+  readonly approved?: ChangeApproval;
   readonly by: string;
   readonly at: string;
 };

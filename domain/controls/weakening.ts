@@ -2,7 +2,7 @@ import { roleIncludes } from "../account/events.ts";
 import type { ApprovalRule } from "../policy/definition.ts";
 import { sameJson } from "../same-json.ts";
 import type { ActionPart, AgentPart, Configuration, MemberPart } from "./configuration.ts";
-import { isAsStrict, loosened, reads } from "./loosened.ts";
+import { isAsStrict, looseningsOf, reads } from "./loosening.ts";
 import { type PolicyIds, sightComparison } from "./sight.ts";
 import {
   alteredActions,
@@ -184,7 +184,7 @@ const widened = (old: Way, way: Way, required: Requirements, sides: Sides): read
     const asked = before.approval;
     const after = ids.has(id) ? (sides.after.policy.get(id) ?? null) : null;
     const isReplaced = asked !== undefined && rules.some(({ rule }) => isAsStrict(rule, asked));
-    const words = loosened(before, after).filter((_, index) => !(isReplaced && after === null && index === 0));
+    const words = looseningsOf(before, after).filter((_, index) => !(isReplaced && after === null && index === 0));
     const policyId = asked === undefined ? first.policyId : id;
     const conditions = [asked ?? {}, ...(before.deny ?? [])];
     const differs = after !== null && conditions.some((it) => isSeenOtherwise(it, way, sides));

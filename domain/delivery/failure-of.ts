@@ -1,8 +1,8 @@
-import type { Sent } from "../ports/sender.ts";
+import type { SendOutcome } from "../ports/sender.ts";
 import type { Failure } from "./events.ts";
 
 /** Null: delivered. The status decides, whatever became of the answer's body. */
-export const failureOf = (sent: Sent): Failure | null => {
+export const failureOf = (sent: SendOutcome): Failure | null => {
   if (sent.outcome === "failed") return { kind: sent.kind, detail: sent.detail };
   const { statusCode } = sent;
   if (statusCode >= 200 && statusCode < 300) return null;

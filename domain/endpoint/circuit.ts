@@ -16,7 +16,7 @@ export type Circuit =
       readonly probes: number;
       readonly nextProbeAt: string;
       /** When `nextProbeAt` was recorded. */
-      readonly nextSaidAt: string;
+      readonly probeRecordedAt: string;
       /** The event sent by the latest probe; null before the first. */
       readonly lastProbed: string | null;
       /** When the account was warned that the endpoint will be disabled; null before. */
@@ -26,7 +26,7 @@ export type Circuit =
 export type OpenCircuit = Extract<Circuit, { state: "open" }>;
 
 /** Attempts to one endpoint as one node counts them, since the endpoint last recovered. */
-export type Counted = {
+export type AttemptCounts = {
   readonly consecutiveFailures: number;
   /** When the first of the consecutive failures ended; null without any. */
   readonly failingSince: string | null;
@@ -37,7 +37,7 @@ export type Counted = {
   readonly failed: number;
 };
 
-export type Seen = {
+export type EndedAttempt = {
   readonly startedAt: string;
   readonly succeeded: boolean;
   /** The time that the receiver gave in Retry-After; null without one. */
@@ -99,15 +99,15 @@ export const catchUpRate = (wellAt: string | null, atMs: number): number | null 
 /** The delay before probe number `probes + 1`. */
 const probeDelayMs = (probes: number): number => Math.min(PROBE_MAX_MS, PROBE_MIN_MS * 2 ** probes);
 
-const openReason = ({ consecutiveFailures, attempts, failed }: Counted): OpenReason | null => {
+const openReason = ({ consecutiveFailures, attempts, failed }: AttemptCounts): OpenReason | null => {
   if (consecutiveFailures >= OPEN_FAILURES) return "failures-in-a-row";
   return attempts >= OPEN_ATTEMPTS_MIN && failed / attempts >= OPEN_RATE ? "failure-rate" : null;
 };
 
-const isDegraded = ({ consecutiveFailures, attempts, failed }: Counted): boolean =>
+const isDegraded = ({ consecutiveFailures, attempts, failed }: AttemptCounts): boolean =>
   consecutiveFailures >= DEGRADED_FAILURES || (attempts >= DEGRADED_ATTEMPTS_MIN && failed / attempts >= DEGRADED_RATE);
 
-const isWell = ({ attempts, failed, lastFailureAt }: Counted, at: string): boolean =>
+const isWell = ({ attempts, failed, lastFailureAt }: AttemptCounts, at: string): boolean =>
   attempts < DEGRADED_ATTEMPTS_MIN ||
   (failed / attempts < WELL_RATE && (lastFailureAt === null || since(lastFailureAt, at) >= WELL_MS));
 
@@ -117,7 +117,7 @@ const latest = (a: string, b: string | null): string => (b !== null && b > a ? b
 const whileOpen = (
   endpoint_id: string,
   circuit: OpenCircuit,
-  { startedAt, succeeded, notBefore }: Seen,
+  { startedAt, succeeded, notBefore }: EndedAttempt,
   at: string,
 ): readonly EndpointEvent[] => {
   if (startedAt < circuit.since) return [];
@@ -147,59 +147,57 @@ const recovered = (
   data: { endpoint_id, from: circuit.state, since: circuit.since, at },
 });
 
-/** The events that follow from an attempt that ended at `at`. `counted` includes the attempt. */
+/** The events that follow from an attempt that ended at `at`. `counts` includes the attempt. */
 export const afterAttempt = (
   endpoint_id: string,
   circuit: Circuit,
-  seen: Seen,
-  counted: Counted,
+  { attempt, counts }: { readonly attempt: EndedAttempt; readonly counts: AttemptCounts },
   at: string,
 ): readonly EndpointEvent[] => {
-  if (circuit.state === "open") return whileOpen(endpoint_id, circuit, seen, at);
-  const { consecutiveFailures: consecutive_failures, failingSince, attempts, failed } = counted;
-  if (seen.succeeded)
-    return circuit.state === "degraded" && isWell(counted, at) ? [recovered(endpoint_id, circuit, at)] : [];
-  const reason = openReason(counted);
+  if (circuit.state === "open") return whileOpen(endpoint_id, circuit, attempt, at);
+  const { consecutiveFailures: consecutive_failures, failingSince, attempts, failed } = counts;
+  if (attempt.succeeded)
+    return circuit.state === "degraded" && isWell(counts, at) ? [recovered(endpoint_id, circuit, at)] : [];
+  const reason = openReason(counts);
   const about = { endpoint_id, consecutive_failures, attempts, failed };
   if (reason === null)
-    return circuit.state === "healthy" && isDegraded(counted)
+    return circuit.state === "healthy" && isDegraded(counts)
       ? [{ type: "EndpointDegraded", data: { ...about, at } }]
       : [];
   const failing_since = failingSince ?? at;
-  const next_probe_at = latest(plus(at, probeDelayMs(0)), seen.notBefore);
+  const next_probe_at = latest(plus(at, probeDelayMs(0)), attempt.notBefore);
   return [{ type: "EndpointOpened", data: { ...about, reason, failing_since, next_probe_at, at } }];
 };
 
 /**
  * After a clock is set back, `nextProbeAt` may lie far in the future, and the endpoint would get nothing until then.
  */
-export const isProbeDue = ({ nextProbeAt, nextSaidAt }: OpenCircuit, at: string): boolean =>
-  at >= nextProbeAt || since(at, nextSaidAt) > SET_BACK_MS;
+export const isProbeDue = ({ nextProbeAt, probeRecordedAt }: OpenCircuit, at: string): boolean =>
+  at >= nextProbeAt || since(at, probeRecordedAt) > SET_BACK_MS;
 
 /**
  * Claims the next probe for one of the nodes. The record says when the probe after it is due, so that a probe is sent
  * again if its node crashes. Empty if no probe is due.
  */
-export const probing = (
+export const claimProbe = (
   endpoint_id: string,
   circuit: Circuit,
-  event_id: string,
-  timeoutMs: number,
+  { eventId, timeoutMs }: { readonly eventId: string; readonly timeoutMs: number },
   at: string,
 ): readonly EndpointEvent[] => {
   if (circuit.state !== "open" || !isProbeDue(circuit, at)) return [];
   const probe = circuit.probes + 1;
   const next_probe_at = plus(at, Math.max(probeDelayMs(probe), timeoutMs + PROBE_MARGIN_MS));
-  return [{ type: "EndpointProbed", data: { endpoint_id, event_id, probe, next_probe_at, at } }];
+  return [{ type: "EndpointProbed", data: { endpoint_id, event_id: eventId, probe, next_probe_at, at } }];
 };
 
-export const circuitAfter = (circuit: Circuit, event: EndpointEvent): Circuit => {
+export const evolveCircuit = (circuit: Circuit, event: EndpointEvent): Circuit => {
   switch (event.type) {
     case "EndpointDegraded":
       return { state: "degraded", since: event.data.at };
     case "EndpointOpened": {
       const { failing_since: failingSince, next_probe_at: nextProbeAt, at } = event.data;
-      const next = { nextProbeAt, nextSaidAt: at };
+      const next = { nextProbeAt, probeRecordedAt: at };
       return { state: "open", since: at, failingSince, probes: 0, ...next, lastProbed: null, warnedAt: null };
     }
     case "EndpointRecovered":
@@ -209,20 +207,20 @@ export const circuitAfter = (circuit: Circuit, event: EndpointEvent): Circuit =>
   if (circuit.state !== "open") return circuit;
   switch (event.type) {
     case "EndpointProbed": {
-      const { probe: probes, next_probe_at: nextProbeAt, event_id: lastProbed, at: nextSaidAt } = event.data;
+      const { probe: probes, next_probe_at: nextProbeAt, event_id: lastProbed, at: probeRecordedAt } = event.data;
       // If a clock was set back meanwhile, the probe would appear to begin before the circuit opened, and its outcome
       // would be ignored.
-      const since = nextSaidAt < circuit.since ? nextSaidAt : circuit.since;
-      return { ...circuit, since, probes, nextProbeAt, nextSaidAt, lastProbed };
+      const since = probeRecordedAt < circuit.since ? probeRecordedAt : circuit.since;
+      return { ...circuit, since, probes, nextProbeAt, probeRecordedAt, lastProbed };
     }
     case "EndpointProbeDeferred":
-      return { ...circuit, nextProbeAt: event.data.next_probe_at, nextSaidAt: event.data.at };
+      return { ...circuit, nextProbeAt: event.data.next_probe_at, probeRecordedAt: event.data.at };
     case "EndpointWarned":
       return { ...circuit, warnedAt: event.data.at };
     case "EndpointChanged":
       // A new address may work, so it is probed at once.
       if (event.data.changes.url === undefined) return circuit;
-      return { ...circuit, probes: 0, nextProbeAt: event.data.at, nextSaidAt: event.data.at, lastProbed: null };
+      return { ...circuit, probes: 0, nextProbeAt: event.data.at, probeRecordedAt: event.data.at, lastProbed: null };
     default:
       return circuit;
   }

@@ -1,5 +1,5 @@
 import type { Sealed } from "../sealed.ts";
-import type { Counted, Seen } from "./circuit.ts";
+import type { AttemptCounts, EndedAttempt } from "./circuit.ts";
 import type { EndpointSettings } from "./events.ts";
 
 export type EndpointCommand =
@@ -36,12 +36,12 @@ export type EndpointCommand =
       readonly at: string;
     }
   | { readonly type: "EnableEndpoint"; readonly account: string; readonly at: string }
-  /** `counted` includes the attempt. */
+  /** `counts` includes the attempt. */
   | {
       readonly type: "ReportAttempt";
       readonly account: string;
-      readonly seen: Seen;
-      readonly counted: Counted;
+      readonly attempt: EndedAttempt;
+      readonly counts: AttemptCounts;
       readonly at: string;
     }
   /** Claims the next probe of an endpoint whose circuit is open. */

@@ -1,6 +1,6 @@
 import { accept, type Decider, type Decision, reject } from "../decider.ts";
 import type { Sealed } from "../sealed.ts";
-import { afterAttempt, type Circuit, circuitAfter, probing } from "./circuit.ts";
+import { afterAttempt, type Circuit, claimProbe, evolveCircuit } from "./circuit.ts";
 import type { EndpointCommand } from "./commands.ts";
 import type { EndpointEvent, EndpointSettings, OwnHeader } from "./events.ts";
 
@@ -107,7 +107,7 @@ const rotate = ({ secret, previousUntil, at }: Rotate, state: PresentEndpoint): 
 };
 
 const present = (state: PresentEndpoint, event: EndpointEvent): PresentEndpoint => {
-  const circuit = circuitAfter(state.circuit, event);
+  const circuit = evolveCircuit(state.circuit, event);
   const after = circuit === state.circuit ? state : { ...state, circuit };
   switch (event.type) {
     case "EndpointChanged": {
@@ -175,11 +175,18 @@ export const endpoint: Decider<Endpoint, EndpointCommand, EndpointEvent, Endpoin
         // This applies to enabled endpoints too: it closes an open circuit.
         return accept({ type: "EndpointEnabled", data: { endpoint_id, at } });
       case "ReportAttempt":
-        if (state.disabled !== null || wentElsewhere(state, command.seen.startedAt)) return accept();
-        return accept(...afterAttempt(endpoint_id, state.circuit, command.seen, command.counted, at));
+        if (state.disabled !== null || wentElsewhere(state, command.attempt.startedAt)) return accept();
+        return accept(...afterAttempt(endpoint_id, state.circuit, command, at));
       case "ProbeEndpoint":
         if (state.disabled !== null) return accept();
-        return accept(...probing(endpoint_id, state.circuit, command.eventId, state.settings.timeout_ms, at));
+        return accept(
+          ...claimProbe(
+            endpoint_id,
+            state.circuit,
+            { eventId: command.eventId, timeoutMs: state.settings.timeout_ms },
+            at,
+          ),
+        );
       case "PutUnderApproval":
         if (state.underApproval) return accept();
         return accept({ type: "EndpointPutUnderApproval", data: { endpoint_id, at } });

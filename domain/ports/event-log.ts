@@ -40,7 +40,7 @@ export type RecordedEvent = NewEvent & {
   readonly position: Position;
 };
 
-export type Appended =
+export type AppendOutcome =
   | { readonly outcome: "appended"; readonly revision: Revision; readonly position: Position }
   | { readonly outcome: "conflict"; readonly actual: Revision | "absent" };
 
@@ -59,7 +59,7 @@ export type BytesRemoved = "within-seconds" | "with-the-next-scavenge";
  */
 export type EventLog = {
   /** Durable when it resolves; `revision` and `position` are the last event's. Repeating an append adds nothing. */
-  append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended>;
+  append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<AppendOutcome>;
   /** An empty page is the end of the stream. */
   read(stream: string, after: Revision | null, limit: number): Promise<readonly RecordedEvent[]>;
   last(stream: string): Promise<RecordedEvent | null>;

@@ -16,7 +16,7 @@ export type HttpRequest = {
  * The status decides, even if the body breaks off. `resent`: a kept-alive connection ended without an answer and the
  * request was sent again; the outcome is that of the second time.
  */
-export type Sent = { readonly resent?: true } & (
+export type SendOutcome = { readonly resent?: true } & (
   | {
       readonly outcome: "answered";
       /** 200 to 599. */
@@ -46,7 +46,7 @@ export type Sent = { readonly resent?: true } & (
 
 /** One POST to a receiver. Never rejects: every outcome is a value. */
 export type HttpSender = {
-  send(request: HttpRequest): Promise<Sent>;
+  send(request: HttpRequest): Promise<SendOutcome>;
   /** Waits at most `limitMs` for requests in flight, then aborts them. */
   close(limitMs: number): Promise<void>;
 };

@@ -30,7 +30,7 @@ export type ViewQuery = {
   readonly limit: number;
 };
 
-export type Found = { readonly id: string; readonly document: Document };
+export type FoundDocument = { readonly id: string; readonly document: Document };
 
 /** Identifies one record of a log: another log has a record with another id at the same place. */
 export type RecordName = Pick<RecordedEvent, "stream" | "revision" | "id">;
@@ -53,7 +53,7 @@ type Folded = {
 };
 
 /** `position`: how far the document is folded; null: up to the view's checkpoint. */
-export type Loaded = { readonly document: Document | null; readonly position: Position | null };
+export type LoadedDocument = { readonly document: Document | null; readonly position: Position | null };
 
 /**
  * Read models may lag, and may be dropped and folded again; nothing is decided from them. Adapters throw
@@ -62,7 +62,7 @@ export type Loaded = { readonly document: Document | null; readonly position: Po
 export type ViewStore = {
   get(view: string, id: string): Promise<Document | null>;
   getMany(view: string, ids: readonly string[]): Promise<ReadonlyMap<string, Document>>;
-  page(view: string, query: ViewQuery): Promise<readonly Found[]>;
+  page(view: string, query: ViewQuery): Promise<readonly FoundDocument[]>;
   /** Counts up to `atMost`. */
   count(view: string, where: readonly Condition[], atMost: number): Promise<number>;
   /** The checkpoint: the position up to which the view is folded; null before the first commit. */
@@ -73,7 +73,11 @@ export type ViewStore = {
    * The documents to fold from the checkpoint `after`, null where there is none; "stale" if the checkpoint is
    * different. In an engine without transactions a document may be ahead of the checkpoint, up to its own position.
    */
-  load(view: string, after: Position | null, ids: readonly string[]): Promise<ReadonlyMap<string, Loaded> | "stale">;
+  load(
+    view: string,
+    after: Position | null,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, LoadedDocument> | "stale">;
   /**
    * Writes the documents as folded at `upTo` and the checkpoint, if the checkpoint is still `after`; otherwise writes
    * nothing and returns "stale". An engine without transactions writes the first `leading` documents, then the

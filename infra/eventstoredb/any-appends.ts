@@ -1,4 +1,4 @@
-import type { Appended, Revision } from "../../domain/ports/event-log.ts";
+import type { AppendOutcome, Revision } from "../../domain/ports/event-log.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import type { ExactAppends } from "./appends.ts";
 import { attempts, unavailable } from "./attempts.ts";
@@ -43,7 +43,11 @@ export const anyAppends = (exact: ExactAppends, pages: Pages, limits: Limits) =>
     }
   };
 
-  const append = async (stream: string, events: readonly ProposedEvent[], deadline: Deadline): Promise<Appended> => {
+  const append = async (
+    stream: string,
+    events: readonly ProposedEvent[],
+    deadline: Deadline,
+  ): Promise<AppendOutcome> => {
     // An entirely erased stream shows no events, but a conflict reports its head.
     let told: Revision | "absent" = "absent";
     while (deadline.leftMs() > 0) {
@@ -57,7 +61,7 @@ export const anyAppends = (exact: ExactAppends, pages: Pages, limits: Limits) =>
     throw new LogUnavailable(`${stream} is written by too many at once`);
   };
 
-  return (stream: string, events: readonly ProposedEvent[]): Promise<Appended> => {
+  return (stream: string, events: readonly ProposedEvent[]): Promise<AppendOutcome> => {
     const deadline = deadlineIn(limits.appendMs);
     return inTurn(stream, () => append(stream, events, deadline));
   };

@@ -1,4 +1,4 @@
-import type { Appended, Expected, Position, Revision } from "../../domain/ports/event-log.ts";
+import type { AppendOutcome, Expected, Position, Revision } from "../../domain/ports/event-log.ts";
 import { AppendTooLarge, LogUnavailable, OutcomeUnknown } from "../log-errors.ts";
 import { attempts } from "./attempts.ts";
 import { type Answered, type Connection, ConnectionFailure, type Cursor, type ProposedEvent } from "./connection.ts";
@@ -30,7 +30,7 @@ const lastRevisionOf = ({ expected, events }: Append): Revision =>
 /**
  * Appends once: a try with an unknown outcome is repeated with the same ids and revision, which the server recognises.
  */
-export type ExactAppends = (append: Append, deadline?: Deadline) => Promise<Appended>;
+export type ExactAppends = (append: Append, deadline?: Deadline) => Promise<AppendOutcome>;
 
 export const exactAppends = (connection: Connection, pages: Pages, limits: Limits): ExactAppends => {
   const send = async ({ stream, expected, events }: Append, deadline: Deadline): Promise<Sent> => {
@@ -74,7 +74,7 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
     return positionOf(last.at);
   };
 
-  const appendedAt = async (append: Append, told: Cursor | null, deadline: Deadline): Promise<Appended> => {
+  const appendedAt = async (append: Append, told: Cursor | null, deadline: Deadline): Promise<AppendOutcome> => {
     const revision = lastRevisionOf(append);
     const isOfLast = append.events.length === 1 || tellsLast === true;
     if (told !== null && isOfLast) return { outcome: "appended", revision, position: positionOf(told) };
@@ -115,7 +115,11 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
     return events.every(({ id }, index) => id === there[index]?.id && there[index]?.revision === first + index);
   };
 
-  const outcomeOf = async (append: Append, { answered, mayStand }: Sent, deadline: Deadline): Promise<Appended> => {
+  const outcomeOf = async (
+    append: Append,
+    { answered, mayStand }: Sent,
+    deadline: Deadline,
+  ): Promise<AppendOutcome> => {
     switch (answered.outcome) {
       case "too-large":
         throw new AppendTooLarge(bytesOf(append.events), answered.bytesMax);

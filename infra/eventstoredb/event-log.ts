@@ -1,5 +1,5 @@
 import type { Clock } from "../../domain/ports/clock.ts";
-import type { Appended, EventLog, Expected, NewEvent } from "../../domain/ports/event-log.ts";
+import type { AppendOutcome, EventLog, Expected, NewEvent } from "../../domain/ports/event-log.ts";
 import { systemClock } from "../clock.ts";
 import { checkAppend, checkPage, checkRevision, checkSize } from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
@@ -96,7 +96,11 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
     await connection.close();
   };
 
-  const append = async (stream: string, expected: Expected, events: readonly ProposedEvent[]): Promise<Appended> => {
+  const append = async (
+    stream: string,
+    expected: Expected,
+    events: readonly ProposedEvent[],
+  ): Promise<AppendOutcome> => {
     const appended = expected === "any" ? await any(stream, events) : await exact({ stream, expected, events });
     if (appended.outcome === "appended") signal.appended();
     return appended;

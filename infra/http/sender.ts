@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 import type { Failure, FailureKind, Timings } from "../../domain/delivery/events.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
-import type { HttpRequest, HttpSender, Sent } from "../../domain/ports/sender.ts";
+import type { HttpRequest, HttpSender, SendOutcome } from "../../domain/ports/sender.ts";
 import { type Target, targetOf } from "./addresses.ts";
 import { type Connection, connections } from "./connections.ts";
 import { ConnectFailure, type ConnectorOptions, connector } from "./connector.ts";
@@ -78,7 +78,7 @@ const answerOf = (clock: Clock) => {
       return chunk.length <= rest;
     },
     status: () => statusCode,
-    answered: (truncated: boolean, timings: Timings): Sent => ({
+    answered: (truncated: boolean, timings: Timings): SendOutcome => ({
       outcome: "answered",
       statusCode,
       headers,
@@ -101,7 +101,12 @@ export const httpSender = ({ clock, ...options }: HttpSenderOptions): HttpSender
   const underWay = new Set<() => void>();
   let closed = false;
 
-  const exchange = (request: HttpRequest, target: Target, watch: Stopwatch, resolve: (sent: Sent) => void): void => {
+  const exchange = (
+    request: HttpRequest,
+    target: Target,
+    watch: Stopwatch,
+    resolve: (sent: SendOutcome) => void,
+  ): void => {
     const begun = { atMs: clock.now(), steadyMs: performance.now() };
     const { account = "" } = request;
     let connection: Connection = pool.take(target, account, watch);
@@ -110,7 +115,7 @@ export const httpSender = ({ clock, ...options }: HttpSenderOptions): HttpSender
     let settled = false;
     let resent = false;
 
-    const settle = (sent: Sent, reusable: boolean): void => {
+    const settle = (sent: SendOutcome, reusable: boolean): void => {
       if (settled) return;
       settled = true;
       clearTimeout(timer);

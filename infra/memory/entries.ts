@@ -1,4 +1,4 @@
-import type { Appended, Expected, NewEvent, RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { AppendOutcome, Expected, NewEvent, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { positionOf } from "../event-log-arguments.ts";
 import { BLANK_TYPE, isErasable, parseStreamName } from "../stream-name.ts";
 
@@ -33,7 +33,7 @@ export class Entries {
     return this.#last(this.#all, isWanted);
   }
 
-  append(stream: string, expected: Expected, events: readonly NewEvent[]): Appended {
+  append(stream: string, expected: Expected, events: readonly NewEvent[]): AppendOutcome {
     const head = this.#of(stream).length - 1;
     if (expected === "any")
       return this.#repeatOf(stream, head + 1 - events.length, events) ?? this.#insert(stream, events);
@@ -72,7 +72,7 @@ export class Entries {
     return text === null ? null : recorded(text);
   }
 
-  #insert(stream: string, events: readonly NewEvent[]): Appended {
+  #insert(stream: string, events: readonly NewEvent[]): AppendOutcome {
     const entries = this.#of(stream);
     this.#streams.set(stream, entries);
     for (const { id, type, data, meta } of events) {
@@ -90,7 +90,7 @@ export class Entries {
   }
 
   /** The outcome of the earlier append if its events stand at `first`. */
-  #repeatOf(stream: string, first: number, events: readonly NewEvent[]): Appended | null {
+  #repeatOf(stream: string, first: number, events: readonly NewEvent[]): AppendOutcome | null {
     const stored = this.#of(stream).slice(Math.max(first, 0), first + events.length);
     const last = stored.at(-1);
     if (last === undefined || !events.every(({ id }, index) => id === stored[index]?.id)) return null;

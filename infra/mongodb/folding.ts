@@ -1,5 +1,5 @@
 import type { Position } from "../../domain/ports/event-log.ts";
-import type { Loaded, RecordName, ViewOrigin, ViewSchema, ViewStore } from "../../domain/ports/view-store.ts";
+import type { LoadedDocument, RecordName, ViewOrigin, ViewSchema, ViewStore } from "../../domain/ports/view-store.ts";
 import { nameOf } from "../record-name.ts";
 import { isDocumentId, schemaOf } from "../view-schema.ts";
 import { documentOf, type StoredDocument, storedDocument } from "./documents.ts";
@@ -93,7 +93,7 @@ export const folding = (
       if (position !== after || isOther) return stale(view);
       loadedAt.set(view, { generation, position, isFresh: true });
       const prefix = prefixOf(generation);
-      const loaded = new Map<string, Loaded>(ids.map((id) => [id, { document: null, position: null }]));
+      const loaded = new Map<string, LoadedDocument>(ids.map((id) => [id, { document: null, position: null }]));
       for (const stored of await collections.find(view, ids.filter(isDocumentId))) {
         if (!stored._position.startsWith(prefix)) continue;
         const reached = stored._position.slice(prefix.length);

@@ -1,4 +1,4 @@
-import type { Appended, Expected } from "../../domain/ports/event-log.ts";
+import type { AppendOutcome, Expected } from "../../domain/ports/event-log.ts";
 import { positionOf } from "../event-log-arguments.ts";
 import { BLANK_TYPE } from "../stream-name.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
@@ -22,7 +22,7 @@ type Erase = {
 };
 export type Operation = Append | Erase;
 
-export type Outcome = Appended | { readonly outcome: "erased" };
+export type Outcome = AppendOutcome | { readonly outcome: "erased" };
 
 /** `unavailable`: nothing was written. `unknown`: it may have been written. */
 export type GroupResult =
@@ -70,7 +70,7 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
 
   const headOf = ({ key, category }: Operation): number | null => rowsOf(newest, key, category, 1)[0]?.revision ?? null;
 
-  const insertAt = ({ category, key, events }: Append, first: number): Appended | null => {
+  const insertAt = ({ category, key, events }: Append, first: number): AppendOutcome | null => {
     let position = 0;
     for (const [index, event] of events.entries()) {
       const revision = first + index;
@@ -86,14 +86,14 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
   };
 
   /** The outcome of the earlier append if these events are stored. */
-  const repeatOf = ({ events }: Append, stored: readonly StoredRow[]): Appended | null => {
+  const repeatOf = ({ events }: Append, stored: readonly StoredRow[]): AppendOutcome | null => {
     const last = stored.at(-1);
     if (last === undefined || stored.length < events.length) return null;
     if (!events.every(({ id }, index) => id === stored[index]?.id)) return null;
     return { outcome: "appended", revision: last.revision, position: positionOf(last.position) };
   };
 
-  const appendAny = (append: Append): Appended => {
+  const appendAny = (append: Append): AppendOutcome => {
     const stored = rowsOf(newest, append.key, append.category, append.events.length).reverse();
     const head = stored.at(-1)?.revision ?? -1;
     const appended = repeatOf(append, stored) ?? insertAt(append, head + 1);
@@ -101,7 +101,7 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
     return appended;
   };
 
-  const append = (append: Append): Appended => {
+  const append = (append: Append): AppendOutcome => {
     const { category, key, expected, events } = append;
     if (expected === "any") return appendAny(append);
     const first = expected === "absent" ? 0 : expected + 1;

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { Appended, EventLog, Metadata, NewEvent } from "../../domain/ports/event-log.ts";
+import type { AppendOutcome, EventLog, Metadata, NewEvent } from "../../domain/ports/event-log.ts";
 import { checkAppend, checkPage, checkRevision, checkSize } from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";
@@ -53,7 +53,7 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
   };
 
   return {
-    async append(stream, expected, events): Promise<Appended> {
+    async append(stream, expected, events): Promise<AppendOutcome> {
       const { category, key } = parseStreamName(stream);
       checkAppend(expected, events);
       const texts = toText(events);

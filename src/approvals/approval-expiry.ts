@@ -2,7 +2,7 @@ import { approval } from "../../domain/approval/decider.ts";
 import { isEvent } from "../../domain/events.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
-import type { Found, ViewStore } from "../../domain/ports/view-store.ts";
+import type { FoundDocument, ViewStore } from "../../domain/ports/view-store.ts";
 import { approvals } from "../../projections/approvals.ts";
 import { looking } from "../following/looking.ts";
 import type { Reaction } from "../following/reaction.ts";
@@ -48,7 +48,7 @@ const TYPES = [
 
 type Pending = { readonly account: string; readonly expiresAt: string };
 
-const pendingIn = ({ document: { account, expires_at } }: Found): Pending => ({
+const pendingIn = ({ document: { account, expires_at } }: FoundDocument): Pending => ({
   account: String(account),
   expiresAt: String(expires_at),
 });
@@ -84,9 +84,9 @@ export const approvalExpiry = ({ log, views, aggregates, clock, onError }: Appro
   };
 
   /** Pending approvals that end by `until` (null: all), in the order of their ends. */
-  async function* listed(until: string | null): AsyncGenerator<Found> {
+  async function* listed(until: string | null): AsyncGenerator<FoundDocument> {
     const where = [PENDING, ...(until === null ? [] : [{ field: "expires_at", is: "<=", value: until } as const])];
-    let last: Found | undefined;
+    let last: FoundDocument | undefined;
     do {
       const after = last === undefined ? {} : { after: { value: String(last.document.expires_at), id: last.id } };
       const page = await views.page(VIEW, { where, sort: SORT, limit: PAGE, ...after });

@@ -5,7 +5,7 @@ import { monthOf } from "../../domain/calendar.ts";
 import type { BillingProvider } from "../../domain/ports/billing.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
-import type { Found, ViewStore } from "../../domain/ports/view-store.ts";
+import type { FoundDocument, ViewStore } from "../../domain/ports/view-store.ts";
 import { billing } from "../../projections/billing.ts";
 import { type UsageDocument, usage, usageId } from "../../projections/usage.ts";
 import { accountStream } from "../accounts/accounts.ts";
@@ -94,7 +94,7 @@ export const overageLoop = ({ views, progress, aggregates, provider, clock, onEr
     if (!(await progress.waitFor([usage.schema.name], ANY_POSITION, 0))) return 0;
     const where = [{ field: "provider", is: "=", value: name }] as const;
     let reported = 0;
-    let last: Found | undefined;
+    let last: FoundDocument | undefined;
     for (;;) {
       const after = last === undefined ? {} : { after: { value: last.id, id: last.id } };
       const found = await views.page(billing.schema.name, { where, sort: SORT, limit: PAGE, ...after });

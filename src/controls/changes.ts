@@ -6,7 +6,7 @@ import { approval as approvalDecider } from "../../domain/approval/decider.ts";
 import type { ApprovalRequest } from "../../domain/approval/events.ts";
 import { change as changeDecider } from "../../domain/change/decider.ts";
 import type { Configuration, PartKind } from "../../domain/controls/configuration.ts";
-import { type Approved, controls as controlsDecider, protectedOf } from "../../domain/controls/decider.ts";
+import { type ChangeApproval, controls as controlsDecider, protectedOf } from "../../domain/controls/decider.ts";
 import type { Weakening } from "../../domain/controls/weakening.ts";
 import type { Json, JsonObject } from "../../domain/json.ts";
 import { policy as policyDecider } from "../../domain/policy/decider.ts";
@@ -102,7 +102,7 @@ export const holdChange = async (
   const approval_id = derivedId("apr_", account, change_id);
   const shown = { target, before: await shownNow(aggregates, account, target), after: deferred.after };
   const command = asJson(deferred.command);
-  const approved: Approved = { policies, approvals: min_approvals, excludesRequester: exclude_requester };
+  const approved: ChangeApproval = { policies, approvals: min_approvals, excludesRequester: exclude_requester };
   const { state: published } = await aggregates.load(policyDecider, `policy-${policyId}`);
   const expires = Math.min(...rules.map((rule) => rule.expires_after_s));
   const request: ApprovalRequest = {

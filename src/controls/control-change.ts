@@ -1,5 +1,5 @@
 import type { PartKind, Parts } from "../../domain/controls/configuration.ts";
-import type { Approved } from "../../domain/controls/decider.ts";
+import type { ChangeApproval } from "../../domain/controls/decider.ts";
 import type { Json } from "../../domain/json.ts";
 import type { Answer } from "../http/route.ts";
 import type { Envelope } from "../streams/envelope.ts";
@@ -20,7 +20,7 @@ export type ControlChange = {
     readonly changes: Partial<Parts[Kind]> | null;
     readonly issues?: true;
     readonly replaces?: true;
-    readonly approved?: Approved;
+    readonly approved?: ChangeApproval;
   };
 }[PartKind];
 

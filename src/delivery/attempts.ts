@@ -12,7 +12,7 @@ import { reportedCost } from "../../domain/gate/cost.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
-import type { HttpSender, Sent } from "../../domain/ports/sender.ts";
+import type { HttpSender, SendOutcome } from "../../domain/ports/sender.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { CLOCKS_APART_MS_MAX } from "../../infra/eventstoredb/clock-check.ts";
 import { stoppedBecause } from "../accounts/stopped.ts";
@@ -105,7 +105,7 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 /** Whose Retry-After is kept (RFC 6585, section 4; RFC 9110, section 15.6.4). */
 const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
 
-const answerOf = (sent: Sent, nth: number, startedAt: number, at: number): Answered => {
+const answerOf = (sent: SendOutcome, nth: number, startedAt: number, at: number): Answered => {
   const statusCode = sent.statusCode ?? null;
   const isAsked = sent.outcome === "answered" && sent.retryAfterMs !== null && ASKS_TO_WAIT.has(sent.statusCode);
   const retryAt = isAsked && sent.retryAfterMs !== null ? at + sent.retryAfterMs : null;
@@ -113,13 +113,13 @@ const answerOf = (sent: Sent, nth: number, startedAt: number, at: number): Answe
 };
 
 /** What takes a bundle's step back may give back what that has cost. */
-const costReported = (sent: Sent, { bundle }: Request): Pick<AttemptEnd, "cost_reported"> => {
+const costReported = (sent: SendOutcome, { bundle }: Request): Pick<AttemptEnd, "cost_reported"> => {
   const said = sent.outcome === "answered" ? sent.headers[COST_HEADER] : undefined;
   return said === undefined ? {} : { cost_reported: reportedCost(said, bundle?.undo === true) };
 };
 
 /** Nothing has left this machine. The cause is told to whoever runs it, as it may name what is sealed. */
-const UNMADE: Sent = {
+const UNMADE: SendOutcome = {
   outcome: "failed",
   kind: "connect",
   detail: "The request could not be made: the endpoint's secret or one of its headers cannot be opened",
@@ -214,7 +214,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     job: Offered,
     { endpoint, isElsewhere }: Destination,
     state: ActiveDelivery,
-    sent: Sent,
+    sent: SendOutcome,
     answered: Answered,
   ): Ended => {
     const { at, startedAt, statusCode: status } = answered;

@@ -1,7 +1,7 @@
 import { DAY_MS } from "../../domain/calendar.ts";
 import type { PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
-import type { Found, ViewQuery, ViewStore } from "../../domain/ports/view-store.ts";
+import type { FoundDocument, ViewQuery, ViewStore } from "../../domain/ports/view-store.ts";
 import { deliveryQueue } from "../../projections/delivery-queue.ts";
 import type { Offered } from "./attempts.ts";
 
@@ -46,7 +46,7 @@ const NEVER = Number.POSITIVE_INFINITY;
 /** No schedule and no Retry-After asks for more: what is due later was written down while a clock was ahead. */
 const WAIT_MS_MAX = 2 * DAY_MS;
 
-const jobOf = (endpointId: string, { id: eventId, document: { account } }: Found): Offered => ({
+const jobOf = (endpointId: string, { id: eventId, document: { account } }: FoundDocument): Offered => ({
   eventId,
   account: String(account),
   endpointId,
@@ -62,33 +62,34 @@ export const backlog = ({ views, clock, node, othersAreGone, isFresh }: BacklogD
       limit,
     });
 
-  const isFree = (found: Found): boolean => !isLeased(found) && isFresh(found.id, Number(found.document.revision));
+  const isFree = (found: FoundDocument): boolean =>
+    !isLeased(found) && isFresh(found.id, Number(found.document.revision));
 
   /** The first that nobody is sending. */
-  const free = async (endpointId: string, after?: ViewQuery["after"]): Promise<Found | undefined> =>
+  const free = async (endpointId: string, after?: ViewQuery["after"]): Promise<FoundDocument | undefined> =>
     (await page(endpointId, "position", PROBES_LOOKED_AT, after)).find(isFree);
 
-  const isLeased = ({ document: { node: holder, lease_until } }: Found): boolean => {
+  const isLeased = ({ document: { node: holder, lease_until } }: FoundDocument): boolean => {
     if (typeof lease_until !== "string") return false;
     // A lease that a gone process held does not have to run out.
     return (!othersAreGone || holder === node) && Date.parse(lease_until) > clock.now();
   };
 
   /** What nobody has tried yet, or somebody who is gone, is due whatever the clock says: it may have been set back. */
-  const dueAt = (found: Found): number => {
+  const dueAt = (found: FoundDocument): number => {
     const { due_at, failed_at } = found.document;
     return failed_at === null && !isLeased(found) ? 0 : Date.parse(String(due_at));
   };
 
   /** Failed while the endpoint was not well: that it is due later is no reason to come later. */
-  const isItsTurn = ({ document: { failed_at } }: Found, endpoint: PresentEndpoint | null): boolean =>
+  const isItsTurn = ({ document: { failed_at } }: FoundDocument, endpoint: PresentEndpoint | null): boolean =>
     typeof failed_at === "string" && endpoint?.wellAt != null && failed_at < endpoint.wellAt;
 
   const lookOf = (
     endpointId: string,
-    found: readonly Found[],
+    found: readonly FoundDocument[],
     limit: number,
-    early: (found: Found) => boolean,
+    early: (found: FoundDocument) => boolean,
   ): Look => {
     const now = clock.now();
     const jobs: Offered[] = [];

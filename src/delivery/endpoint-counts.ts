@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { type Counted, WINDOW_MS } from "../../domain/endpoint/circuit.ts";
+import { type AttemptCounts, WINDOW_MS } from "../../domain/endpoint/circuit.ts";
 
 /** One attempt that has ended; times in ms since 1970. */
 type Attempted = {
@@ -13,7 +13,7 @@ export type EndpointCounts = {
    * Counts an attempt, and answers what is counted with it; null when it began before its endpoint was last well again
    * (`wellAt`), and so says nothing of how it is since.
    */
-  count(endpointId: string, wellAt: string | null, attempted: Attempted): Counted | null;
+  count(endpointId: string, wellAt: string | null, attempted: Attempted): AttemptCounts | null;
 };
 
 /** A window of thirty of them: it slides in steps that nobody notices, and costs thirty small numbers an endpoint. */

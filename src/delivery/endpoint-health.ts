@@ -43,13 +43,13 @@ export const endpointHealth = ({ aggregates, randomness, paces, onClosing }: End
       const counted = counts.count(endpointId, state.wellAt, answered);
       if (counted === null) return null;
       const { succeeded, retryAt } = answered;
-      const seen = {
+      const attempt = {
         startedAt: iso(answered.startedAt),
         succeeded,
         notBefore: retryAt === null ? null : iso(retryAt),
       };
       const at = iso(answered.at);
-      const command = { type: "ReportAttempt", account, seen, counted, at } as const;
+      const command = { type: "ReportAttempt", account, attempt, counts: counted, at } as const;
       const decision = endpointDecider.decide(command, state);
       if (!decision.ok || decision.events.length === 0) return null;
       const expected = decision.events.reduce<Endpoint>(endpointDecider.evolve, state);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ActiveDelivery } from "../../domain/delivery/state.ts";
 import type { EventLog, Expected } from "../../domain/ports/event-log.ts";
-import type { Sent } from "../../domain/ports/sender.ts";
+import type { SendOutcome } from "../../domain/ports/sender.ts";
 import { isErasedSince } from "../erasure/erasures.ts";
 import type { ByteAllowances, TakenBytes } from "../ledgers/byte-allowances.ts";
 import { redactHeaders } from "../providers/redact.ts";
@@ -68,7 +68,7 @@ export const keepingResponses = ({ log, outbound, allowances }: KeepingResponses
   return (
     { eventId, account }: Pick<Job, "eventId" | "account">,
     { state: { attempts: number, request }, revision: started }: StreamState<ActiveDelivery>,
-    sent: Sent,
+    sent: SendOutcome,
     headers: Record<string, string>,
     envelope: Envelope,
   ): KeepResponse => {

@@ -1,4 +1,4 @@
-import type { Condition, Document, Found, ViewStore } from "../../domain/ports/view-store.ts";
+import type { Condition, Document, FoundDocument, ViewStore } from "../../domain/ports/view-store.ts";
 import { type Problem, problem } from "../streams/problems.ts";
 import type { JsonSchema } from "./route.ts";
 
@@ -84,7 +84,7 @@ export const pageOf = async <T>(
   };
 };
 
-const cursorAfter = ({ id, document }: Found, field: string): string => {
+const cursorAfter = ({ id, document }: FoundDocument, field: string): string => {
   const value = document[field];
   // Without a sort value the rest of the list would be lost.
   if (!isSortable(value)) throw new Error(`the document ${id} has no ${field} to sort by`);

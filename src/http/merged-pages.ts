@@ -1,15 +1,15 @@
-import type { Found, ViewQuery, ViewStore } from "../../domain/ports/view-store.ts";
+import type { FoundDocument, ViewQuery, ViewStore } from "../../domain/ports/view-store.ts";
 
 /** A list of one view, newest first; it returns fewer than `limit` only at its end. */
-export type Newest = (query: Omit<ViewQuery, "where" | "lead">) => Promise<readonly Found[]>;
+export type Newest = (query: Omit<ViewQuery, "where" | "lead">) => Promise<readonly FoundDocument[]>;
 
 /** Up to this many lists are read a whole page each, so that none is read twice. */
 const FEW = 8;
 const CHUNK_MIN = 4;
 
-type Reader = { readonly list: Newest; waiting: Found[]; after: ViewQuery["after"]; hasEnded: boolean };
+type Reader = { readonly list: Newest; waiting: FoundDocument[]; after: ViewQuery["after"]; hasEnded: boolean };
 
-export const newestFirst = (a: Found, b: Found): number => {
+export const newestFirst = (a: FoundDocument, b: FoundDocument): number => {
   const [left, right] = [String(a.document.received_at), String(b.document.received_at)];
   return left === right ? (a.id < b.id ? 1 : -1) : left < right ? 1 : -1;
 };
@@ -34,7 +34,7 @@ const refill = async (reader: Reader, query: ViewQuery, chunk: number): Promise<
 export const mergedPages = (lists: readonly Newest[]): Pick<ViewStore, "page"> => ({
   async page(_view, query) {
     const readers = lists.map((list): Reader => ({ list, waiting: [], after: query.after, hasEnded: false }));
-    const page: Found[] = [];
+    const page: FoundDocument[] = [];
     let chunk = lists.length <= FEW ? query.limit : Math.max(CHUNK_MIN, Math.ceil((2 * query.limit) / lists.length));
     while (page.length < query.limit) {
       const dry = readers.filter(({ waiting, hasEnded }) => waiting.length === 0 && !hasEnded);

@@ -1,4 +1,4 @@
-import { dayBehind, dayIn } from "../../domain/calendar.ts";
+import { dayIn, daysLater } from "../../domain/calendar.ts";
 import type { LedgerCommand, Limits } from "../../domain/ledger/commands.ts";
 import type { Answer } from "../../domain/ledger/decider.ts";
 import type { Trace } from "../streams/envelope.ts";
@@ -102,7 +102,7 @@ export const ledgers = (deps: LedgerDeps, memory: LedgerMemory = MEMORY): Ledger
         const answer = await decide(inMemory.get(stream, account), command, trace);
         if (answer !== "closed") return { stream, account, event, answer };
         // A node whose clock is ahead has begun the next day.
-        day = dayBehind(day, 1);
+        day = daysLater(day, 1);
       }
     },
 

@@ -1,4 +1,4 @@
-import { dayBehind } from "../../domain/calendar.ts";
+import { daysLater } from "../../domain/calendar.ts";
 import type { Trace } from "../streams/envelope.ts";
 import type { LedgersInMemory } from "./ledgers-in-memory.ts";
 
@@ -42,7 +42,7 @@ export class PolicyDays {
    * reserve in the old day afterwards, so the rate holds over midnight. Another node may have done either step already.
    */
   async #roll({ account, id }: PolicyOfAccount, day: string, trace: Trace): Promise<void> {
-    const carried = await this.#ledgers.get(dayLedger(id, dayBehind(day, -1)), account).close(trace);
+    const carried = await this.#ledgers.get(dayLedger(id, daysLater(day, -1)), account).close(trace);
     await this.#ledgers.get(dayLedger(id, day), account).open(carried, trace);
   }
 

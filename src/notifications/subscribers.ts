@@ -1,6 +1,6 @@
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
-import type { Condition, Found, ViewStore } from "../../domain/ports/view-store.ts";
+import type { Condition, FoundDocument, ViewStore } from "../../domain/ports/view-store.ts";
 import { type EndpointDocument, endpoints } from "../../projections/endpoints.ts";
 import type { NotYet } from "../following/reaction.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
@@ -41,7 +41,7 @@ export const subscribers = ({ aggregates, views, progress }: SubscribersDeps) =>
       { field: "deleted", is: "=", value: 0 },
     ];
     const found: string[] = [];
-    let last: Found | undefined;
+    let last: FoundDocument | undefined;
     for (let looked = 0; looked < LOOKED_AT_MAX; looked += PAGE) {
       const after = last === undefined ? {} : { after: { value: String(last.document.created_at), id: last.id } };
       const page = await views.page(VIEW, {

@@ -1,5 +1,5 @@
 import type { EventLog, Position } from "../../domain/ports/event-log.ts";
-import type { Condition, Found, ViewStore } from "../../domain/ports/view-store.ts";
+import type { Condition, FoundDocument, ViewStore } from "../../domain/ports/view-store.ts";
 import type { ReplayCursor, ReplayFilter } from "../../domain/replay/events.ts";
 import type { EventDocument } from "../../projections/event-document.ts";
 import { events } from "../../projections/events.ts";
@@ -46,7 +46,7 @@ const conditionsOf = (account: string, filter: ReplayFilter): readonly Condition
 const isChosen = ({ stopped_at = "" }: EventDocument, upTo: Position | null): boolean => stopped_at <= (upTo ?? "");
 
 // The view's projection wrote the document.
-const eventOf = ({ document }: Found): EventDocument => document as unknown as EventDocument;
+const eventOf = ({ document }: FoundDocument): EventDocument => document as unknown as EventDocument;
 
 /** In the order of receipt. */
 export const chosenBehind = async (

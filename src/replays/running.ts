@@ -1,7 +1,7 @@
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Position } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
-import type { Found, ViewStore } from "../../domain/ports/view-store.ts";
+import type { FoundDocument, ViewStore } from "../../domain/ports/view-store.ts";
 import type { ReplayCommand } from "../../domain/replay/commands.ts";
 import { replay as replayDecider } from "../../domain/replay/decider.ts";
 import type { ReplayCursor } from "../../domain/replay/events.ts";
@@ -177,7 +177,7 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
   const look = async (): Promise<void> => {
     const where = [{ field: "status", is: "=", value: "running" }] as const;
     const sort = { field: "started_at", order: "asc" } as const;
-    let last: Found | undefined;
+    let last: FoundDocument | undefined;
     do {
       const after = last === undefined ? {} : { after: { value: String(last.document.started_at), id: last.id } };
       const found = await views.page(replaysView.schema.name, { where, sort, limit: RUNNING_MAX, ...after });

@@ -4,7 +4,7 @@ import { DAY_MS } from "../../domain/calendar.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
-import type { Condition, Found, ViewStore } from "../../domain/ports/view-store.ts";
+import type { Condition, FoundDocument, ViewStore } from "../../domain/ports/view-store.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { ViewsUnavailable } from "../../infra/view-errors.ts";
@@ -67,7 +67,7 @@ export const retention = (deps: RetentionDeps): Retention => {
     }
   };
 
-  const expire = ({ id, document }: Found, plan: Plan, endedUpTo: string): Promise<boolean> =>
+  const expire = ({ id, document }: FoundDocument, plan: Plan, endedUpTo: string): Promise<boolean> =>
     expirePayload(
       log,
       id,
@@ -90,7 +90,7 @@ export const retention = (deps: RetentionDeps): Retention => {
       ...(from === null ? [] : [{ field: "ended_at", is: ">", value: from } as const]),
     ];
     let erased = 0;
-    let last: Found | undefined;
+    let last: FoundDocument | undefined;
     for (;;) {
       const after = last === undefined ? {} : { after: { value: String(last.document.ended_at), id: last.id } };
       const page = await views.page(VIEW, { where, sort: BY_END, limit: PAGE, ...after });

@@ -1,5 +1,5 @@
 import type { Position, RecordedEvent } from "../../domain/ports/event-log.ts";
-import type { Document, Loaded } from "../../domain/ports/view-store.ts";
+import type { Document, LoadedDocument } from "../../domain/ports/view-store.ts";
 import type { Documents, Projection } from "../../projections/projection.ts";
 
 /** A projection threw, which is a bug. No event from `position` on has been folded. */
@@ -42,7 +42,7 @@ export const foldPage = (
   projection: Projection,
   page: readonly RecordedEvent[],
   ids: readonly (readonly string[])[],
-  loaded: ReadonlyMap<string, Loaded>,
+  loaded: ReadonlyMap<string, LoadedDocument>,
 ): Folded => {
   const view = projection.schema.name;
   const changed = new Map<string, Document | null>();

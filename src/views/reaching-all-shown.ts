@@ -1,5 +1,5 @@
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
-import type { Condition, Found, ViewStore } from "../../domain/ports/view-store.ts";
+import type { Condition, FoundDocument, ViewStore } from "../../domain/ports/view-store.ts";
 import type { Reaction } from "../following/reaction.ts";
 import type { ViewProgress } from "./view-progress.ts";
 
@@ -30,7 +30,7 @@ async function* pagesOf(
 ): AsyncGenerator<readonly string[]> {
   for (const where of searches) {
     const sort = { field: newest, order: "desc" } as const;
-    let last: Found | undefined;
+    let last: FoundDocument | undefined;
     do {
       const after = last === undefined ? {} : { after: { value: String(last.document[newest]), id: last.id } };
       const page = await views.page(view, { where, sort, limit: PAGE, ...after });

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
-import type { Document, Loaded, ViewStore } from "../../domain/ports/view-store.ts";
+import type { Document, LoadedDocument, ViewStore } from "../../domain/ports/view-store.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { hasRecord } from "../following/place.ts";
 import { foldPage, idsOfPage, ProjectionFailed } from "./fold-page.ts";
@@ -30,7 +30,7 @@ export type ViewFollower = {
   advance(page: readonly RecordedEvent[]): Promise<void>;
 };
 
-type Documents = ReadonlyMap<string, Loaded>;
+type Documents = ReadonlyMap<string, LoadedDocument>;
 
 export const viewFollower = (
   log: FollowedLog,
@@ -86,7 +86,7 @@ export const viewFollower = (
   };
 
   const load = async (ids: Iterable<string>): Promise<Documents | "stale"> => {
-    const known = new Map<string, Loaded>();
+    const known = new Map<string, LoadedDocument>();
     const missing: string[] = [];
     for (const id of ids) {
       const it = recent.get(id);

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { dayBehind, dayIn, monthEnd, monthOf, untilMidnight } from "../../domain/calendar.ts";
+import { dayIn, daysLater, monthEnd, monthOf, untilMidnight } from "../../domain/calendar.ts";
 
 const test = suite("calendar");
 const at = (iso: string): number => Date.parse(iso);
@@ -12,9 +12,9 @@ test("a day is the account's day", () => {
 });
 
 test("the day behind the last of a month is the first of the next, leap years included", () => {
-  assert.is(dayBehind("2028-02-28", 1), "2028-02-29");
-  assert.is(dayBehind("2026-12-31", 1), "2027-01-01");
-  assert.is(dayBehind("2026-03-01", -1), "2026-02-28");
+  assert.is(daysLater("2028-02-28", 1), "2028-02-29");
+  assert.is(daysLater("2026-12-31", 1), "2027-01-01");
+  assert.is(daysLater("2026-03-01", -1), "2026-02-28");
 });
 
 test("months are UTC's", () => {

@@ -5,7 +5,7 @@ import type { EndpointSettings } from "../../domain/endpoint/events.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
-import type { HttpSender, Sent } from "../../domain/ports/sender.ts";
+import type { HttpSender, SendOutcome } from "../../domain/ports/sender.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
@@ -58,10 +58,10 @@ type Target = {
     readonly headers: Readonly<Record<string, string>>;
     readonly body: string;
   }[];
-  answer: (body: string) => Sent | Promise<Sent>;
+  answer: (body: string) => SendOutcome | Promise<SendOutcome>;
 };
 
-export const answered = (statusCode: number, body = "{}", headers: Record<string, string> = {}): Sent => ({
+export const answered = (statusCode: number, body = "{}", headers: Record<string, string> = {}): SendOutcome => ({
   outcome: "answered",
   statusCode,
   headers: { "content-type": "application/json", ...headers },

@@ -1,5 +1,5 @@
 import type { Clock } from "../../domain/ports/clock.ts";
-import type { HttpRequest, HttpSender, Sent } from "../../domain/ports/sender.ts";
+import type { HttpRequest, HttpSender, SendOutcome } from "../../domain/ports/sender.ts";
 import { addressRules } from "../../infra/http/addresses.ts";
 import { type Lookup, systemResolver } from "../../infra/http/resolve.ts";
 import { httpSender } from "../../infra/http/sender.ts";
@@ -30,7 +30,7 @@ export const testSender = (
 export const sendTo = async (
   behaviour: Behaviour,
   more: Partial<HttpRequest> = {},
-): Promise<{ readonly sent: Sent; readonly server: MisbehavingServer }> => {
+): Promise<{ readonly sent: SendOutcome; readonly server: MisbehavingServer }> => {
   const server = await misbehavingServer(behaviour);
   const sender = testSender();
   const sent = await sender.send(anyRequest(server.url, more));

@@ -74,7 +74,7 @@ export const sendTest =
 
     const endedAt = new Date(deps.clock.now()).toISOString();
     const seen = { startedAt: new Date(nowMs).toISOString(), succeeded: true, notBefore: null };
-    const command = { type: "ReportAttempt", account, seen, counted: NOTHING_COUNTED, at: endedAt } as const;
+    const command = { type: "ReportAttempt", account, attempt: seen, counts: NOTHING_COUNTED, at: endedAt } as const;
     const done = await deps.aggregates.handle(endpointDecider, `endpoint-${endpointId}`, command, envelope);
     deps.wake();
     return { status: 200, body: answer, ...(done.outcome === "rejected" ? {} : positionOf(done)) };

@@ -1,5 +1,5 @@
 import type { Verdict } from "../../../domain/gate/verdict.ts";
-import type { Condition, Document, Found, ViewQuery, ViewStore } from "../../../domain/ports/view-store.ts";
+import type { Condition, Document, FoundDocument, ViewQuery, ViewStore } from "../../../domain/ports/view-store.ts";
 import { events } from "../../../projections/events.ts";
 import { refusalIn, refusals } from "../../../projections/refusals.ts";
 import { EVENT_STATUSES } from "../../../projections/schemas/events.ts";
@@ -49,9 +49,9 @@ const CHUNK_MAX = 500;
 
 /** The documents that pass, of a list that the store cannot filter. */
 const passing =
-  (list: Newest, passes: (found: Found) => boolean): Newest =>
+  (list: Newest, passes: (found: FoundDocument) => boolean): Newest =>
   async (query) => {
-    const passed: Found[] = [];
+    const passed: FoundDocument[] = [];
     for (let next = query; passed.length < query.limit; ) {
       const found = await list(next);
       passed.push(...found.filter(passes));
@@ -123,7 +123,7 @@ const refusedList = (views: Views, asked: Asked, by: Condition): Newest => {
 };
 
 /** The same of an event's document, without its refusal's. */
-const isRefused = ({ document }: Found, by: Condition): boolean => {
+const isRefused = ({ document }: FoundDocument, by: Condition): boolean => {
   if (!satisfies(document, [BLOCKED])) return false;
   // Written by the projection; whatever has a status has a verdict.
   const refusal = refusalIn(document.verdict as unknown as Verdict);
@@ -176,7 +176,7 @@ const wordLists = async (views: Views, asked: Asked, { types, refused: named }: 
   if (byRefusal.length === refused.length && types.length <= TYPES_WALKED_MAX)
     return [...lists, ...types.map((type) => listOf(views, asked, filter.field, [typeOf(type)]))];
   const wanted = new Set<unknown>(types);
-  const passes = (found: Found): boolean =>
+  const passes = (found: FoundDocument): boolean =>
     wanted.has(found.document.type) || refused.some((by) => isRefused(found, by));
   return [...lists, passing(listOf(views, asked, filter.field), passes)];
 };

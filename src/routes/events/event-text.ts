@@ -1,4 +1,4 @@
-import type { Condition, Document, Found, ViewStore } from "../../../domain/ports/view-store.ts";
+import type { Condition, Document, FoundDocument, ViewStore } from "../../../domain/ports/view-store.ts";
 import { events } from "../../../projections/events.ts";
 import { refusals } from "../../../projections/refusals.ts";
 import type { SeenInAccount } from "../../../projections/seen-in-account.ts";
@@ -35,7 +35,7 @@ export const satisfies = (document: Document, where: readonly Condition[]): bool
     return (typeof kept === "string" || typeof kept === "number") && HOLDS[is](kept, value);
   });
 
-const isBehind = ({ id, document }: Found, after: Cursor): boolean =>
+const isBehind = ({ id, document }: FoundDocument, after: Cursor): boolean =>
   newestFirst({ id: after.id, document: { received_at: after.value } }, { id, document }) < 0;
 
 /** Events found by their ids, as if they had been searched for. */

@@ -1,11 +1,11 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { failureOf } from "../../../domain/delivery/failure-of.ts";
-import type { Sent } from "../../../domain/ports/sender.ts";
+import type { SendOutcome } from "../../../domain/ports/sender.ts";
 
 const test = suite("what an answer comes to");
 
-const answered = (statusCode: number, headers: Readonly<Record<string, string>> = {}): Sent => ({
+const answered = (statusCode: number, headers: Readonly<Record<string, string>> = {}): SendOutcome => ({
   outcome: "answered",
   statusCode,
   headers,

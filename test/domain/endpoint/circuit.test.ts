@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { fold } from "../../../domain/decider.ts";
-import { CATCH_UP_MS, type Counted, catchUpRate, type Seen } from "../../../domain/endpoint/circuit.ts";
+import { type AttemptCounts, CATCH_UP_MS, catchUpRate, type EndedAttempt } from "../../../domain/endpoint/circuit.ts";
 import { endpoint, takesDeliveries } from "../../../domain/endpoint/decider.ts";
 import type { EndpointEvent } from "../../../domain/endpoint/events.ts";
 import { specFor } from "../../support/given.ts";
@@ -52,7 +52,7 @@ const recovered = (from: "open" | "degraded", since: number, second: number): En
   data: { endpoint_id, from, since: at(since), at: at(second) },
 });
 
-const counted = (over: Partial<Counted> = {}): Counted => ({
+const counted = (over: Partial<AttemptCounts> = {}): AttemptCounts => ({
   consecutiveFailures: 0,
   failingSince: null,
   lastFailureAt: null,
@@ -60,14 +60,14 @@ const counted = (over: Partial<Counted> = {}): Counted => ({
   failed: 0,
   ...over,
 });
-const inARow = (failures: number, since: number): Counted =>
+const inARow = (failures: number, since: number): AttemptCounts =>
   counted({ consecutiveFailures: failures, failingSince: at(since), attempts: failures, failed: failures });
-const report = (second: number, succeeded: boolean, counts: Counted, seen: Partial<Seen> = {}) =>
+const report = (second: number, succeeded: boolean, counts: AttemptCounts, seen: Partial<EndedAttempt> = {}) =>
   ({
     type: "ReportAttempt",
     account,
-    seen: { startedAt: at(second), succeeded, notBefore: null, ...seen },
-    counted: counts,
+    attempt: { startedAt: at(second), succeeded, notBefore: null, ...seen },
+    counts,
     at: at(second),
   }) as const;
 
@@ -95,7 +95,7 @@ test("three failures in a row degrade, ten open; the first probe comes after ten
 });
 
 test("seven of ten in at least twenty open; below that, one of ten degrades", () => {
-  const of = (failed: number, attempts: number): Counted =>
+  const of = (failed: number, attempts: number): AttemptCounts =>
     counted({ consecutiveFailures: 1, failingSince: at(20), attempts, failed });
   given(registered)
     .when(report(20, false, of(14, 20)))

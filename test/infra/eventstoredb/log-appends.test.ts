@@ -1,7 +1,7 @@
 import { status } from "@grpc/grpc-js";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Appended, EventLog, Expected, NewEvent } from "../../../domain/ports/event-log.ts";
+import type { AppendOutcome, EventLog, Expected, NewEvent } from "../../../domain/ports/event-log.ts";
 import { within } from "../../../infra/within.ts";
 import { events, idsOf, newStream, readOn, rejection } from "../../contract/event-log-events.ts";
 import type { Misbehaviour } from "../../support/eventstore-double/misbehaviour.ts";
@@ -51,7 +51,7 @@ const kinds: readonly Kind[] = [
   { name: "two events at the head", count: 2, before: 3, expected: "any" },
 ];
 
-const appendedBy = (appended: Appended): { readonly revision: number; readonly position: string } => {
+const appendedBy = (appended: AppendOutcome): { readonly revision: number; readonly position: string } => {
   if (appended.outcome === "conflict") throw new Error(`a conflict with ${appended.actual}`);
   return appended;
 };
@@ -76,7 +76,7 @@ const prepared = async (log: EventLog, { count, before, expected }: Kind): Promi
 };
 
 /** The stream holds exactly this, the whole log holds it too, and the next append comes behind it. */
-const holdsOnce = async (log: EventLog, { stream, ids }: Prepared, appended: Appended): Promise<void> => {
+const holdsOnce = async (log: EventLog, { stream, ids }: Prepared, appended: AppendOutcome): Promise<void> => {
   const stored = await soon(log.read(stream, null, 100));
   assert.equal(idsOf(stored), ids);
   const { revision, position } = appendedBy(appended);

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { HttpSender, Sent } from "../../../domain/ports/sender.ts";
+import type { HttpSender, SendOutcome } from "../../../domain/ports/sender.ts";
 import { INTERIM_BYTES_MAX, interimAnswers } from "../../../infra/http/interim-answers.ts";
 import { validIdentity } from "../../support/certificates.ts";
 import { type Behaviour, misbehavingServer, plainAnswer } from "../../support/misbehaving-server.ts";
@@ -15,7 +15,7 @@ const PROCESSING = "HTTP/1.0 102\r\ncontent-length: 5\r\nconnection: close\r\n\r
 const FINAL = plainAnswer("200 OK", "fine", ["x-a: 1"]);
 
 const answering = (text: string): Behaviour => ({ onRequest: (socket) => socket.write(text) });
-const outcome = (sent: Sent): string => (sent.outcome === "answered" ? String(sent.statusCode) : sent.kind);
+const outcome = (sent: SendOutcome): string => (sent.outcome === "answered" ? String(sent.statusCode) : sent.kind);
 
 /** What is left of pieces that come one after the other. */
 const leftOf = (...pieces: readonly string[]): string => {
@@ -116,7 +116,7 @@ test("a 100 that comes before the body was sent does not count", async () => {
 });
 
 /** Several requests to one receiver, one after the other. */
-const oneAfterTheOther = async (behaviour: Behaviour, run: (send: () => Promise<Sent>) => Promise<void>) => {
+const oneAfterTheOther = async (behaviour: Behaviour, run: (send: () => Promise<SendOutcome>) => Promise<void>) => {
   const server = await misbehavingServer(behaviour);
   const sender: HttpSender = testSender();
   try {

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Sent } from "../../../domain/ports/sender.ts";
+import type { SendOutcome } from "../../../domain/ports/sender.ts";
 import { BODY_KEPT_MAX } from "../../../infra/http/sender.ts";
 import { type Behaviour, plainAnswer } from "../../support/misbehaving-server.ts";
 import { sendTo } from "../../support/test-sender.ts";
@@ -12,14 +12,14 @@ const test = suite("what a receiver's answer comes to");
 const answering = (text: string | Buffer): Behaviour => ({ onRequest: (socket) => socket.write(text) });
 const answeringAndClosing = (text: string): Behaviour => ({ onRequest: (socket) => socket.end(text) });
 
-type Answered = Extract<Sent, { outcome: "answered" }>;
+type Answered = Extract<SendOutcome, { outcome: "answered" }>;
 
-const answered = (sent: Sent): Answered => {
+const answered = (sent: SendOutcome): Answered => {
   if (sent.outcome === "answered") return sent;
   throw new Error(`failed: ${sent.kind} ${sent.detail}`);
 };
 
-const failed = (sent: Sent): Extract<Sent, { outcome: "failed" }> => {
+const failed = (sent: SendOutcome): Extract<SendOutcome, { outcome: "failed" }> => {
   if (sent.outcome === "failed") return sent;
   throw new Error(`answered ${sent.statusCode}`);
 };

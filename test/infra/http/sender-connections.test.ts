@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { HttpRequest, HttpSender, Sent } from "../../../domain/ports/sender.ts";
+import type { HttpRequest, HttpSender, SendOutcome } from "../../../domain/ports/sender.ts";
 import type { Lookup } from "../../../infra/http/resolve.ts";
 import {
   expiredIdentity,
@@ -51,9 +51,9 @@ const withServer = async (behaviour: Behaviour, lookup: Lookup | undefined, body
   }
 };
 
-const summary = (sent: Sent): string => (sent.outcome === "answered" ? String(sent.statusCode) : sent.kind);
+const summary = (sent: SendOutcome): string => (sent.outcome === "answered" ? String(sent.statusCode) : sent.kind);
 
-const send = (sender: HttpSender, url: string, more: Partial<HttpRequest> = {}): Promise<Sent> =>
+const send = (sender: HttpSender, url: string, more: Partial<HttpRequest> = {}): Promise<SendOutcome> =>
   sender.send(anyRequest(url, more));
 
 test("a connection is used again, and its timings say so", () =>

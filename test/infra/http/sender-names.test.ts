@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Sent } from "../../../domain/ports/sender.ts";
+import type { SendOutcome } from "../../../domain/ports/sender.ts";
 import { dnsResolver } from "../../../infra/dns/resolver.ts";
 import { addressRules } from "../../../infra/http/addresses.ts";
 import { type Lookup, type Resolve, systemResolver } from "../../../infra/http/resolve.ts";
@@ -35,7 +35,7 @@ const setUp = async (names: Readonly<Record<string, DnsAnswer>>) => {
   return { send, close, asked: server.asked };
 };
 
-const said = (sent: Sent): readonly unknown[] =>
+const said = (sent: SendOutcome): readonly unknown[] =>
   sent.outcome === "answered" ? [sent.statusCode] : [sent.kind, sent.resolverFailed === true];
 
 test("40 endpoints of one account whose names hang hold up no delivery of another one", async () => {

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Bundle, refusalOf } from "../../../domain/bundle/state.ts";
 import { bundleStatus, stepStatuses } from "../../../domain/bundle/status.ts";
-import type { Sent } from "../../../domain/ports/sender.ts";
+import type { SendOutcome } from "../../../domain/ports/sender.ts";
 import { type BundlesWorld, bundlesWorld, type StepInput, startBundleNode } from "../../support/bundles-world.ts";
 import { damagedLog } from "../../support/damaged-log.ts";
 import { AGENT_ID, answered, TRACE } from "../../support/execute-world.ts";
@@ -32,14 +32,14 @@ const order = (n: number, what: "ok" | "refused" | "timeout" = "ok"): StepInput 
   payload: { order: n, do: what },
 });
 
-const TIMEOUT: Sent = {
+const TIMEOUT: SendOutcome = {
   outcome: "failed",
   kind: "timeout",
   detail: "No answer",
   timings: { dns: 0, connect: 0, tls: 0, first_byte: null, total: 1 },
 };
 
-const target = (text: string): Sent => {
+const target = (text: string): SendOutcome => {
   const { order: n, do: what } = JSON.parse(text) as { order?: number; do?: string };
   if (what === "refused") return answered(422);
   return what === "timeout" ? TIMEOUT : answered(200, JSON.stringify({ id: `o-${n}` }));
@@ -104,7 +104,7 @@ test("a step whose outcome nobody knows is taken back as well, without a result"
 
 test("a step that was sent twice is taken back, although nobody was there any more for the second: the first may be done", async () => {
   const world = await bundlesWorld();
-  const dead: Sent = { ...TIMEOUT, kind: "connect", detail: "ECONNREFUSED", resent: true };
+  const dead: SendOutcome = { ...TIMEOUT, kind: "connect", detail: "ECONNREFUSED", resent: true };
   world.target.answer = (text) => (text.includes('"payload"') ? answered(200) : dead);
   const node = await startBundleNode(world);
   await world.admit(BUNDLE, [order(1)]);
@@ -305,7 +305,7 @@ for (const [what, byMs] of [
   test(`cancelled while a step runs, its end is awaited,${what} and then all is taken back`, async () => {
     const world = await bundlesWorld();
     let aheadMs = 0;
-    let answer: (sent: Sent) => void = () => undefined;
+    let answer: (sent: SendOutcome) => void = () => undefined;
     world.target.answer = (body) =>
       body.startsWith('{"order":2')
         ? new Promise((resolve) => {

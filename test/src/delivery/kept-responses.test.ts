@@ -4,7 +4,7 @@ import { PLANS } from "../../../domain/account/plans.ts";
 import { delivery } from "../../../domain/delivery/decider.ts";
 import { type ActiveDelivery, isActive } from "../../../domain/delivery/state.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
-import type { Sent } from "../../../domain/ports/sender.ts";
+import type { SendOutcome } from "../../../domain/ports/sender.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
@@ -33,7 +33,7 @@ const envelope = (commandId: string) => ({
   ...{ trace: NO_TRACE, at: at(60) },
 });
 
-const SENT: Sent = {
+const SENT: SendOutcome = {
   ...{ outcome: "answered", statusCode: 200, headers: {}, body: Buffer.from(BODY), truncated: false },
   ...{ retryAfterMs: null, timings: { dns: 0, connect: 0, tls: 0, first_byte: 1, total: 1 } },
 };

@@ -37,7 +37,7 @@ const costMatters = (policy: PolicyPart): boolean =>
   policy.budget_eur_day !== undefined || conditionsOf(policy).some((when) => reads(when, "cost_eur"));
 
 /** How the policy lets more through than before, in words for a person. */
-export const loosened = (before: PolicyPart, after: PolicyPart | null): readonly string[] => {
+export const looseningsOf = (before: PolicyPart, after: PolicyPart | null): readonly string[] => {
   const approval = after?.approval;
   const found: readonly (readonly [boolean, string])[] = [
     [
