@@ -4,13 +4,13 @@ import { type AuditDocument, audit, recordId } from "../../projections/audit.ts"
 
 export type AuditFilter = {
   readonly account: string;
-  /** ISO-8601 UTC with milliseconds; `to` is not part of the range. */
+  /** ISO-8601 UTC with milliseconds; `to` is exclusive. */
   readonly from: string | null;
   readonly to: string | null;
   readonly type?: string;
   readonly actor?: string;
   readonly subject?: string;
-  /** A stream's whole name, or the bare id of what it is about. */
+  /** A stream's name, or the id of its subject. */
   readonly stream?: string;
   readonly order: "asc" | "desc";
   /** The index of the last record seen. */
@@ -22,31 +22,30 @@ export type AuditSources = {
   readonly log: Pick<EventLog, "read" | "last">;
 };
 
-/** The first index, and the one behind the last. */
+/** `low` is inclusive, `high` exclusive. */
 export type Bounds = { readonly low: number; readonly high: number };
 
-/** The next records within the bounds, in the filter's order; none: there are no more. */
+/** The next records within the bounds, in the filter's order; empty at the end. */
 export type Walk = (bounds: Bounds) => Promise<readonly AuditDocument[]>;
 
 // The view's documents are what its projection writes.
 export const recordOf = (document: unknown): AuditDocument => document as AuditDocument;
 
-/** The record at an index, which has to be below the head's count. */
+/** `index` must be below the head's count. */
 export const recordAt = async (views: Pick<ViewStore, "get">, account: string, index: number): Promise<AuditDocument> =>
   recordOf(await views.get(audit.schema.name, recordId(account, index)));
 
-/** What a record says: the event itself. */
 export const eventOf = async (
   log: Pick<EventLog, "read">,
   { stream, revision }: Pick<AuditDocument, "stream" | "revision">,
 ): Promise<RecordedEvent> => {
   const [event] = await log.read(stream, revision === 0 ? null : revision - 1, 1);
-  // Only payload streams are ever erased, and they are no records: without its event a record is a broken log.
+  // Records are never erased, so a missing one means a damaged log.
   if (event?.revision !== revision) throw new Error(`the log has no ${stream} at ${revision}`);
   return event;
 };
 
-/** An account's records from an index on, at most `limit`; fewer where the view is not as far yet. */
+/** At most `limit` records from an index on; fewer if the view is behind. */
 export const eventsFrom = async (
   { views, log }: { readonly views: Pick<ViewStore, "getMany">; readonly log: Pick<EventLog, "read"> },
   account: string,
@@ -60,7 +59,7 @@ export const eventsFrom = async (
   return Promise.all(known.map((id) => eventOf(log, recordOf(found.get(id)))));
 };
 
-/** Halves its way to the first record within the bounds that `reached` holds for, as for all behind it. */
+/** Binary search for the first record for which `reached` holds, as it does for all later ones. */
 export const firstRecord = async (
   views: Pick<ViewStore, "get">,
   account: string,
@@ -76,10 +75,9 @@ export const firstRecord = async (
   return low;
 };
 
-/** How much farther each next probe is. */
 const STRIDE = 8;
 
-/** As `firstRecord`, and quick when that is near the end which the search begins at: as the next of one stream is. */
+/** Like `firstRecord`, but fast if the record is near the given end. */
 export const firstRecordNear = async (
   views: Pick<ViewStore, "get">,
   account: string,
@@ -93,7 +91,7 @@ export const firstRecordNear = async (
     const isReached = reached(await recordAt(views, account, probe));
     if (isReached) high = probe;
     else low = probe + 1;
-    // On the other side of what is looked for: it is between the last probe and this one.
+    // The record is between the last probe and this one.
     if (isReached === (end === "low")) break;
   }
   return firstRecord(views, account, { low, high }, reached);

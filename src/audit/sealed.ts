@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../domain/json.ts";
 
 const MASK = "[sealed]";
-/** What the deciders seal before it is recorded (`infra/crypto/secret-box.ts`). */
+/** Fields that deciders seal before they are recorded (`infra/crypto/secret-box.ts`). */
 const SEALED_FIELDS = ["secret", "password"] as const;
 
 const masked = (object: JsonObject): JsonObject => {
@@ -14,8 +14,8 @@ const masked = (object: JsonObject): JsonObject => {
 };
 
 /**
- * A record's data for a reader. Ciphertext is no secret while the key is kept, but a search answer ends up in tickets
- * and mails and outlives keys. The leaf's hash is over the data as recorded, which an export carries.
+ * The data shown to a reader. Ciphertext is safe while the key is, but search results end up in tickets and mails and
+ * outlive keys. The leaf's hash covers the data as recorded, which an export contains.
  */
 export const withoutSealed = (data: JsonObject): JsonObject => {
   const shown = masked(data);

@@ -7,9 +7,8 @@ import { recordsOfStreams, streamsOf } from "./streams.ts";
 type Views = AuditSources["views"];
 
 const VIEW = audit.schema.name;
-/** Records looked at in one go. */
 const CHUNK = 500;
-/** Of two filters the rarer leads; beyond so many records they count as equally common. */
+/** The rarer of two filters leads; beyond this many records they count as equally common. */
 const RARE_MAX = 2_000;
 
 const boundsOf = async (views: Views, filter: AuditFilter, head: AuditHead): Promise<Bounds> => {
@@ -34,7 +33,7 @@ const matches = ({ from, to, type, actor, subject, stream }: AuditFilter, record
 const equal = (field: string, value: string | undefined): Condition[] =>
   value === undefined ? [] : [{ field, is: "=", value }];
 
-/** The conditions that pass by the fewest records: left to choose, a store may walk through all of a common type. */
+/** The conditions of the rarest filter. Left to itself, a store may walk through all records of a common type. */
 const leadOf = async (views: Views, { account, type, actor }: AuditFilter): Promise<readonly Condition[]> => {
   const [byType, byActor] = [equal("type", type), equal("actor_id", actor)];
   if (byType.length === 0 || byActor.length === 0) return [...byType, ...byActor];
@@ -45,7 +44,6 @@ const leadOf = async (views: Views, { account, type, actor }: AuditFilter): Prom
   return types < actors ? byType : byActor;
 };
 
-/** Record by record: their ids are known. */
 const inTurn =
   (views: Views, { account, order }: AuditFilter): Walk =>
   async ({ low, high }) => {
@@ -75,7 +73,6 @@ const walkOf = async (from: AuditSources, filter: AuditFilter, head: AuditHead):
   return lead.length === 0 ? inTurn(from.views, filter) : led(from.views, filter, lead);
 };
 
-/** The first `limit` records of an account that a filter lets through, in the filter's order. */
 export const searchAudit = async (
   from: AuditSources,
   filter: AuditFilter,

@@ -4,10 +4,9 @@ import type { AuditDocument, AuditHead } from "../../projections/audit.ts";
 import { categoryOf } from "../../projections/streams.ts";
 import { type AuditFilter, type AuditSources, firstRecordNear, recordAt, type Walk } from "./records.ts";
 
-/** Records of one stream looked at in one go. */
 const CHUNK = 100;
 
-/** Callers name streams: what cannot be one is no mistake of the program, and has no records. */
+/** Callers name streams: an invalid name is no error, but has no records. */
 const isStream = (name: string): boolean => {
   try {
     parseStreamName(name);
@@ -17,7 +16,7 @@ const isStream = (name: string): boolean => {
   }
 };
 
-/** The streams that a search by subject or stream is about; null when it is about neither. */
+/** Null if the search is about neither a subject nor a stream. */
 export const streamsOf = (
   { subject, stream }: Pick<AuditFilter, "subject" | "stream">,
   { categories }: Pick<AuditHead, "categories">,
@@ -30,7 +29,7 @@ export const streamsOf = (
 const readOne = async (log: Pick<EventLog, "read">, stream: string, revision: Revision) =>
   (await log.read(stream, revision === 0 ? null : revision - 1, 1))[0];
 
-/** The first revision at or behind a position: halved for, as streams may be long. `size` is the stream's length. */
+/** The first revision at or after a position, by binary search. `size` is the stream's length. */
 const firstAt = async (log: Pick<EventLog, "read">, stream: string, size: number, position: string) => {
   let [low, high] = [0, size];
   while (low < high) {
@@ -42,7 +41,7 @@ const firstAt = async (log: Pick<EventLog, "read">, stream: string, size: number
   return low;
 };
 
-/** The records of one stream between two positions: at most a chunk, from the end that the order begins with. */
+/** At most a chunk, from the end at which the order begins. */
 const chunkOf = async (
   log: AuditSources["log"],
   stream: string,
@@ -60,15 +59,15 @@ const chunkOf = async (
   };
   if (order === "asc") return found(begin);
   let end = await firstAt(log, stream, size, upTo);
-  // What was found is the last within the range, or the first behind it.
+  // The revision found is the last within the range, or the first after it.
   if (end < size && ((await readOne(log, stream, end))?.position ?? upTo) <= upTo) end += 1;
   const first = Math.max(begin, end - CHUNK);
   return (await found(first)).filter(({ revision }) => revision < end).reverse();
 };
 
 /**
- * Walks through the records of some streams, read from the log, and finds each one's index by its position, which rises
- * with the index: no view has to keep an index by subject.
+ * Reads the records of some streams from the log. Each one's index is found by its position, which rises with the
+ * index, so no view needs an index by subject.
  */
 export const recordsOfStreams =
   (
@@ -82,7 +81,7 @@ export const recordsOfStreams =
     const chunks = await Promise.all(streams.map((stream) => chunkOf(log, stream, order, from, upTo)));
     const events = chunks
       .flat()
-      // A stream of another account's, by an id that somebody guessed.
+      // The id may be a guess at another account's stream.
       .filter(({ meta }) => meta.account === account)
       .sort((a, b) => (a.position < b.position === (order === "asc") ? -1 : 1))
       // Beyond a chunk another stream may have records in between.

@@ -7,12 +7,12 @@ import { runCommand } from "../streams/run-command.ts";
 import { callsStream } from "./counted-calls.ts";
 import { recording } from "./tallies.ts";
 
-/** A call that is about to do something outside of the log. */
+/** A call that acts outside of the log. */
 type RecordedCall = { readonly envelope: Envelope; readonly ip: string; readonly userAgent: string };
 
 /**
- * Appends the record of one call to `calls-<subject>`. Resolves once it is durable, with its position; rejects with the
- * log's errors, so that nothing is done without its record.
+ * Appends the record of one call to `calls-<subject>` and resolves with its durable position. Rejects with the log's
+ * errors: the caller must not act then.
  */
 export type RecordCall = (
   subject: string,
@@ -26,7 +26,7 @@ export const callRecords =
     const stream = callsStream(subject);
     const client = await personal.keep(stream, clientOf(call), call.envelope);
     const from = { state: null, revision: (await log.last(stream))?.revision ?? null };
-    // A repeat under the same Idempotency-Key does the same again, and is another record.
+    // A repeat under the same Idempotency-Key acts again, so it is recorded again.
     const envelope = { ...call.envelope, commandId: `${call.envelope.commandId}/${client.id}/call` };
     const ran = await runCommand(log, { decider: recording, stream, from, command: [eventOf(client)], envelope });
     return ran.outcome === "rejected" ? undefined : ran.position;

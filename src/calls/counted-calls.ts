@@ -8,7 +8,6 @@ import { NO_TRACE, type Trace } from "../streams/envelope.ts";
 import type { ProblemCode } from "../streams/problems.ts";
 import { COUNTS_ACTOR, type Sample, type Tallies, type Tally } from "./tallies.ts";
 
-/** Who called, and from where. */
 export type CalledBy = {
   readonly account: string;
   readonly actor: Actor;
@@ -19,24 +18,23 @@ export type CalledBy = {
 export type RefusedCall = CalledBy & {
   readonly problem: ProblemCode;
   readonly detail: string;
-  /** Method and path as the route table has it. */
+  /** Method and path in the route table. */
   readonly route: string;
-  /** What the refusal is about: an id that is known to be the account's. */
+  /** An id that is known to be the account's. */
   readonly subject: string;
   readonly target: string | null;
-  /** Whether the actor has presented a credential that holds. */
+  /** Whether the actor's credential is valid. */
   readonly holds: boolean;
 };
 
-/** Refusals outside of the route table have names of their own. */
 export type Stranger = ProblemCode | "billing-link";
 
-/** Records calls, counted by minute. Never throws and waits for nothing: it is called in the path of answers. */
+/** Counts calls by minute. The methods never throw and never wait, because they are called while answering. */
 export type CountedCalls = {
   refused(call: RefusedCall): void;
-  /** A refused call of which nobody can tell whose account it means. */
+  /** A refused call that names no account. */
   stranger(what: Stranger): void;
-  /** A request was refused by a gate, and leaves no record of its own. */
+  /** A gate refused a request that has no record of its own. */
   requestRefused(request: { readonly account: string; readonly origin: Origin }, gate: GateResult | undefined): void;
   /** The payload of an event, an approval or a bundle was shown with nothing hidden. */
   payloadRead(by: CalledBy, subject: string): void;
@@ -45,17 +43,17 @@ export type CountedCalls = {
 };
 
 /**
- * Each kind of call is a record of its own. Of one account so many a minute are, and the others are counted together, so
- * that nobody can fill the log. The groups have limits of their own, so that none hides another: what was read, what was
- * refused to somebody with a credential that holds, and what was refused to anybody else.
+ * Kinds of calls of one account and minute that have a record each; the others are counted together, so that a flood
+ * cannot fill the log. Each group has a limit, so that none hides another: refused with a valid credential, refused
+ * without (`outside`), read, tried.
  */
 const KINDS_A_MINUTE_MAX = { refused: 30, outside: 10, read: 20, tried: 5 } as const;
 type Group = keyof typeof KINDS_A_MINUTE_MAX;
-/** One actor's refusals that are told apart: the others' must still have room. */
+/** Of one actor, so that there is room for the refusals of other actors. */
 const KINDS_OF_ACTOR_MAX = 10;
 /**
- * The same of what is refused without a credential that holds, by the member, key or source that it is about: one revoked
- * key must not use up the room in which a guessed password is told with its address.
+ * Of one member, key or source that is refused without a valid credential: a revoked key must not use up the room in
+ * which a guessed password is recorded with its address.
  */
 const KINDS_OF_OUTSIDE_SUBJECT_MAX = 4;
 /** Ids in one record of what was read beyond the limit. */
@@ -89,7 +87,6 @@ const counterOf = (
   };
 };
 
-/** A counter whose records say where the first call came from. */
 const kindOf = (
   { account, actor, trace, client }: CalledBy,
   subject: string,
@@ -103,7 +100,6 @@ const kindOf = (
 
 type Refusals<K extends string> = Tally & { add(kind: K): void };
 
-/** Refusals of one minute by their kind, in one record. */
 const refusalsOf = <K extends string>(
   about: Pick<Tally, "account" | "stream" | "actor" | "trace">,
   minute: string,
@@ -127,7 +123,7 @@ const refusalsOf = <K extends string>(
   };
 };
 
-/** What an account has no more room for is counted by the service itself. */
+/** Calls beyond the limits are counted under the service itself. */
 const ofAccount = (account: string) => ({
   account,
   actor: COUNTS_ACTOR,
@@ -174,14 +170,13 @@ const strangersOf = (minute: string): Strangers => {
   };
 };
 
-/** The kinds of calls of one group and account in one minute. */
 type Kinds = Tally & { readonly names: Set<string> };
 
 const kindsOf = (account: string): Kinds => ({
   ...ofAccount(account),
   isOfMinute: true,
   names: new Set(),
-  // It is kept for its minute, and never written.
+  // Kept for its minute, and never written.
   take: () => null,
 });
 

@@ -8,84 +8,82 @@ import { personalData } from "../erasure/personal-data.ts";
 import type { Envelope, Fact, Trace } from "../streams/envelope.ts";
 import { runCommand, type StreamState } from "../streams/run-command.ts";
 
-/** Where the first of the counted requests came from. The commitment is made when it is first written. */
+/** The client of the first counted request. The commitment is made at the first write. */
 export type Sample = { readonly client: Client; commitment: Commitment | null };
 
-/** Facts to be recorded, once the samples have their commitments. */
+/** Facts to record once the samples have commitments. */
 export type Draft = { readonly samples: readonly Sample[]; readonly facts: () => readonly Fact[] };
 
-/** What is counted under one key until it is written. */
 export type Tally = {
   readonly account: string;
   readonly stream: string;
   readonly actor: Actor;
   readonly trace: Trace;
-  /** Of one minute: its first requests are recorded soon, all others when it is over. False: recorded with each flush. */
+  /**
+   * True: the first requests of a minute are recorded soon, the others when it is over. False: recorded with each
+   * flush.
+   */
   readonly isOfMinute: boolean;
-  /** What was counted since the last call; null when that is nothing. */
+  /** What was counted since the last call; null if nothing was. */
   take(at: string): Draft | null;
 };
 
 /**
- * Counts what is too cheap to provoke to be a record each. Each node counts in memory what it has seen itself, and the
- * records of all nodes add up. A count stays in memory until it is in the log. A crash loses what was not written.
+ * Counts calls that are too cheap to have a record each. Each node counts in memory, and the records of all nodes add
+ * up. A crash loses what was not yet recorded.
  */
 export type Tallies = {
   /**
-   * The tally of this key and, where it is of a minute, of the current one; `make` makes it. Null when there is no room for
-   * another: that is reported.
+   * The tally of this key and, if it is per minute, of the current minute; `make` creates it. Null if there is no room
+   * for another: that is reported.
    */
   of<T extends Tally>(key: string, make: (minute: string) => T): T | null;
-  /** Whether a tally of this key, and of no minute, waits to be written. */
+  /** Whether a tally of this key that is not per minute is waiting. */
   isOpen(key: string): boolean;
   /**
-   * Writes what is complete, and the first requests of a minute; everything when `all`. Rejects with the log's error if
-   * something could not be written: it stays counted, and is written by the next flush.
+   * Writes what is complete, and the first requests of a minute; everything if `all`. Rejects with the log's error:
+   * what was not written stays counted until the next flush.
    */
   flush(all: boolean): Promise<void>;
-  /** Writes everything, and tries again a few times if the log does not take it. Never rejects: what is lost is reported. */
+  /** Writes everything, with a few retries. Never rejects: what is lost is reported. */
   stop(): Promise<void>;
 };
 
 const MINUTE_MS = 60_000;
-/** With so many counts in memory a flush begins at once. */
+/** With this many counts in memory a flush begins at once. */
 const FLUSH_AT = 10_000;
 /**
- * Counts in memory, at a kilobyte or two each. They become so many only while the log takes none, or when requests of so
- * many kinds are refused in one minute. From then on no other kind is counted, which is reported.
+ * Counts in memory, at a kilobyte or two each. They get this many only while appends fail, or if very many kinds are
+ * refused in one minute. New kinds are then no longer counted, which is reported.
  */
 const COUNTS_MAX = 20_000;
-/** Records in one append, at up to three kilobytes each: so many stay far below what an append takes. */
+/** Records in one append, at up to three kilobytes each: far below an append's limit. */
 const BATCH_MAX = 100;
-/** Appends under way: the log has other things to do. */
 const WRITES_AT_ONCE = 64;
-/** Waits between the tries at the end of the process. */
+/** Pauses between retries when the process stops. */
 const STOP_RETRIES_MS = [100, 200, 400, 800];
 
 export const COUNTS_ACTOR: Actor = { kind: "system", id: "counts" };
 
-/** A tally of a minute remembers which one, and whether some of it was written. */
 type Kept = { readonly tally: Tally; readonly minute: number; isBegun: boolean };
 
-/** Records on their way to one stream. They are the same, with the same ids, however often they are sent. */
+/** Records on their way to one stream, with the same ids however often they are sent. */
 type Batch = {
   readonly stream: string;
   readonly drafts: Draft[];
   readonly envelope: Envelope;
   /** Null before the first try. */
   facts: readonly Fact[] | null;
-  /** The end of the stream before the first try. A repeat is recognised from there on; null before the first try. */
+  /** The stream's end before the first try: from there on a repeat is recognised. Null before the first try. */
   from: StreamState<null> | null;
 };
 
-/** Records that are written whatever the stream holds. */
 export const recording: Decider<null, readonly Fact[], Fact, never> = {
   initial: null,
   evolve: () => null,
   decide: (facts) => accept(...facts),
 };
 
-/** One batch has one actor. */
 const batchKey = ({ stream, actor }: Tally): string => `${stream} ${actor.kind} ${actor.id}`;
 
 export const tallies = (
@@ -96,7 +94,7 @@ export const tallies = (
 ): Tallies => {
   const personal = personalData(log, randomness);
   const open = new Map<string, Kept>();
-  /** By stream and actor, at most one batch each: what is counted meanwhile follows in the next. */
+  /** At most one batch for each stream and actor: later counts go into the next one. */
   const batches = new Map<string, Batch>();
   let uncounted = 0;
   let flushing: Promise<void> | null = null;
@@ -117,7 +115,7 @@ export const tallies = (
     batches.set(key, { stream, drafts: [draft], envelope, facts: null, from: null });
   };
 
-  /** Makes batches of what is due. A stream whose earlier batch is not written yet keeps counting. */
+  /** Makes batches of what is due. A stream whose last batch is not written keeps counting. */
   const gather = (all: boolean): void => {
     const unwritten = new Set(batches.keys());
     const minute = minuteNow();
@@ -140,7 +138,7 @@ export const tallies = (
   };
 
   const write = async ([key, batch]: readonly [string, Batch]): Promise<void> => {
-    // Last in the order until it is written: a stream that cannot be written to keeps no other one waiting.
+    // Moved to the end, so that a stream that cannot be written to holds up no other.
     batches.delete(key);
     batches.set(key, batch);
     const { stream, envelope } = batch;
@@ -166,7 +164,7 @@ export const tallies = (
       const failed = written.find((it) => it.status === "rejected");
       if (failed !== undefined) throw failed.reason;
     }
-    // What was counted while an earlier batch of its stream was on its way.
+    // Counted while an earlier batch of the same stream was being written.
     if (all && size() > 0) await writeAll(all);
   };
 
@@ -184,7 +182,6 @@ export const tallies = (
     return begin(true);
   };
 
-  /** False when nothing new may be counted. */
   const hasRoom = (): boolean => {
     if (size() === FLUSH_AT) flush(false).catch(onError);
     return size() < COUNTS_MAX;
@@ -193,11 +190,11 @@ export const tallies = (
   return {
     of<T extends Tally>(name: string, make: (minute: string) => T) {
       const minute = minuteNow();
-      // Each key belongs to one kind of tally, which `make` makes.
+      // Each key belongs to one kind of tally.
       const found = (open.get(name) ?? open.get(`${name}/${minute}`))?.tally as T | undefined;
       if (found !== undefined) return found;
       const tally = make(new Date(minute).toISOString());
-      // A batch of the same stream is on its way: at most one tally follows it.
+      // At most one tally follows a batch of the same stream.
       if (!(batches.has(batchKey(tally)) && !tally.isOfMinute) && !hasRoom()) {
         uncounted += 1;
         return null;

@@ -5,10 +5,9 @@ import { withoutSealed } from "../audit/sealed.ts";
 import type { PositionText } from "../http/position-text.ts";
 import { NO_TRACE } from "../streams/envelope.ts";
 
-/** Payloads can be erased, and a feed cannot take back what it told; checkpoints are about the records. */
+/** Payloads can be erased, and a feed cannot take back what it published; checkpoints are not about the business. */
 const UNFED: ReadonlySet<string> = new Set(["payload", "personal", "checkpoint"]);
 
-/** Whether an event of the log is a record, and so part of the feed. */
 export const isFed = ({ stream }: Pick<RecordedEvent, "stream">): boolean => !UNFED.has(categoryOf(stream));
 
 const sourceOf = (account: string, stream: string): string => {
@@ -17,10 +16,8 @@ const sourceOf = (account: string, stream: string): string => {
 };
 
 /**
- * A record as CloudEvents 1.0 has it: type `io.countersign.<its type>.v<its schema>`, source `/accounts/<account>/streams/
- * <stream>`, id the record's own, so that source and id (by which consumers know repeats) stay the same in every engine.
- * The data are what the audit search shows: nothing sealed. The position is what a read with `?after=` takes, so that
- * consumers can read on from there.
+ * The CloudEvent of a record. Source and id, by which consumers recognise repeats, are the same in every engine. The
+ * data are those of the audit search, with nothing sealed. The position can be given to `?after=`.
  */
 export const cloudEvent = (
   { id, type, data, meta, stream, revision, position }: RecordedEvent,
@@ -38,7 +35,7 @@ export const cloudEvent = (
   position: positions.of(position),
   actorkind: meta.actor.kind,
   actorid: meta.actor.id,
-  // The log keeps no flags. What is recorded is recorded: the sampled flag is set, as it is towards receivers.
+  // The log keeps no flags; the sampled flag is set as in requests to receivers.
   ...(meta.trace_id === NO_TRACE.trace_id ? {} : { traceparent: `00-${meta.trace_id}-${meta.span_id}-01` }),
   ...(meta.causation_id === null ? {} : { causationid: meta.causation_id }),
   data: withoutSealed(data),

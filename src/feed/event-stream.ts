@@ -4,7 +4,7 @@ import type { PositionText } from "../http/position-text.ts";
 import { cloudEvent } from "./cloud-event.ts";
 import type { FollowedCount } from "./record-counts.ts";
 
-/** How one stream of server-sent events (WHATWG HTML, section 9.2) behaves. Tests shorten the times. */
+/** Server-sent events: WHATWG HTML, section 9.2. Tests shorten the times. */
 export type EventStreamTimes = {
   readonly heartbeatMs: number;
   readonly recheckMs: number;
@@ -12,31 +12,32 @@ export type EventStreamTimes = {
 };
 
 export const EVENT_STREAM_TIMES: EventStreamTimes = {
-  /** Proxies cut connections that are silent for 30 s and more. */
+  /** Proxies cut connections that are silent for 30 s. */
   heartbeatMs: 15_000,
-  /** How soon the end of a credential on another node, or by its expiry, is noticed: a stream has to end within 2 s. */
+  /**
+   * Limits how late the end of a credential on another node, or its expiry, is noticed: a stream has to end within 2 s.
+   */
   recheckMs: 1_000,
-  /** A client that reads nothing for so long is gone, or too slow ever to catch up. */
+  /** A client that reads nothing for this long is gone or too slow. */
   drainMs: 30_000,
 };
 
-/** Records read at once: the memory that one stream takes beside its buffer. */
+/** Records read at once, which bounds the memory of one stream. */
 const CHUNK = 16;
 const BUFFER_BYTES = 16 * 1024;
-/** How soon a client is to come back after the connection has ended. */
+/** How soon a client should reconnect. */
 const RETRY_MS = 3_000;
 
-/** The id before the first record. */
 export const START_ID = "start";
 const TAG_LENGTH = 8;
 
-/** The record's index, and the beginning of its own id: what another account or another log was given is recognised. */
+/** The record's index and the beginning of its id, so that ids from another account or another log are recognised. */
 export const streamIdOf = (index: number, { id }: Pick<RecordedEvent, "id">): string =>
   `${index}-${id.slice(0, TAG_LENGTH)}`;
 
 const frameOf = (index: number, record: RecordedEvent, positions: Pick<PositionText, "of">): string => {
   const event = cloudEvent(record, positions);
-  // JSON has no line ends of its own, so the data are one line.
+  // JSON has no line breaks here, so the data are one line.
   return `id: ${streamIdOf(index, record)}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 };
 
@@ -44,13 +45,13 @@ export type EventStreamSource = {
   /** The index of the first record to send, and the id of the one before it. */
   readonly next: number;
   readonly lastId: string;
-  /** Records up to here are passed over: they were in the log before the stream was asked for. Null: none is. */
+  /** Records up to here are skipped; null: none is. */
   readonly newerThan: Position | null;
   readonly count: FollowedCount;
   readonly read: (index: number, limit: number) => Promise<readonly RecordedEvent[]>;
   readonly positions: Pick<PositionText, "of">;
   readonly isStillAllowed: () => Promise<boolean>;
-  /** Calls back when the answer of `isStillAllowed` may have changed. Returns a function that stops it. */
+  /** Calls back when the answer of `isStillAllowed` may have changed. Returns the unsubscribe function. */
   readonly watchCredential: (onChanged: () => void) => () => void;
   readonly closing: AbortSignal;
   readonly times: EventStreamTimes;
@@ -60,13 +61,13 @@ export type EventStreamSource = {
 
 type Frames = Omit<EventStreamSource, "isStillAllowed">;
 
-/** `mayGoOn` is asked before every record: none is written once it is known that the credential has ended. */
+/** `mayGoOn` is asked before every record: after a credential has ended, none is sent. */
 async function* framesOf(source: Frames, mayGoOn: () => Promise<boolean>): AsyncGenerator<string, void> {
   const { count, times, newerThan } = source;
   let { next } = source;
   let sentAt = performance.now();
   if (!(await mayGoOn())) return;
-  // An id without data is no event, and is remembered: a client that goes before the first event resumes from here.
+  // An id without data is no event, but clients remember it and resume from here.
   yield `retry: ${RETRY_MS}\nid: ${source.lastId}\n\n`;
   while (await mayGoOn()) {
     const records = next < count.count() ? await source.read(next, Math.min(CHUNK, count.count() - next)) : [];
@@ -87,9 +88,8 @@ async function* framesOf(source: Frames, mayGoOn: () => Promise<boolean>): Async
 }
 
 /**
- * An account's records as server-sent events, from an index on and then as they come. Read only as fast as the client
- * reads; ended by the client, by a credential that does not hold any more, when the server closes, and when the client
- * does not read.
+ * An account's records as server-sent events, from an index on. It reads only as fast as the client does. It ends with
+ * the client, with the credential, when the server closes, or when the client does not read.
  */
 export const eventStream = (source: EventStreamSource): Readable => {
   const { count, closing, times, onEnd, isStillAllowed, watchCredential } = source;
@@ -101,11 +101,11 @@ export const eventStream = (source: EventStreamSource): Readable => {
   let fullSince: number | null = null;
 
   const fail = (error: unknown): void => {
-    // The client resumes behind the last record that it has.
+    // The client resumes after its last record.
     stream.destroy(error instanceof Error ? error : new Error(String(error)));
   };
 
-  /** Ends the stream without what is still kept for the client: it was read for a credential that does not hold any more. */
+  /** Discards what is buffered for the client, because its credential has ended. */
   const revoke = (): void => {
     if (isRevoked || isDestroyed) return;
     isRevoked = true;

@@ -4,24 +4,23 @@ import { type Place, positionOf } from "../following/place.ts";
 import { systemEnvelope, toEvents } from "../streams/envelope.ts";
 import { appendKnown } from "../streams/run-command.ts";
 
-/** How far the feed is, and who feeds. Nothing but this stream says so: its revision is what nodes compete by. */
+/** Nodes compete for the feed by this stream's revision. */
 const STREAM = "checkpoint-feed";
 
 export type Checkpointed = {
-  /** The stream's; the next checkpoint expects it. */
+  /** The next checkpoint expects this revision. */
   readonly revision: Revision | "absent";
-  /** The last record that is known to be published; null before the first. */
+  /** The last published record; null before the first. */
   readonly place: Place | null;
-  /** Where to go on. */
   readonly after: Position | null;
-  /** Who feeds; null when the one who did has ended. */
+  /** The node that feeds; null if it has handed over. */
   readonly node: string | null;
 };
 
 export type FeedCheckpoints = {
-  /** Throws when this log lacks the record that the newest one names. */
+  /** Throws if this log lacks the record that the checkpoint names. */
   read(): Promise<Checkpointed>;
-  /** Writes the next one behind `expected`, and gives its revision; null when another node was first. */
+  /** Resolves with the revision; null if another node was first. */
   write(
     expected: Checkpointed["revision"],
     place: Place | null,
@@ -49,7 +48,7 @@ export const feedCheckpoints = (
     const next = expected === "absent" ? 0 : expected + 1;
     const envelope = systemEnvelope({
       actor: "feed",
-      // Each node's attempt at a revision is one command: a repeat after a lost reply is the same append.
+      // One command id for each node and revision: a repeat after a lost reply is the same append.
       commandId: `feed/${node}/${next}`,
       at: new Date(clock.now()).toISOString(),
     });

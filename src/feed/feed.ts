@@ -11,24 +11,22 @@ import { type Checkpointed, feedCheckpoints } from "./feed-checkpoint.ts";
 
 type FeedStatus = {
   readonly state: "publishing" | "standing-by" | "failing";
-  /** Everything up to here was published or is none of the feed's; null: nothing yet. */
+  /** Everything up to here was published or is not part of the feed; null: nothing yet. */
   readonly position: Position | null;
-  /** Records published by this node since it began. */
+  /** Published by this node since it started. */
   readonly published: number;
-  /** The age of the oldest record that is known to wait, in seconds; 0 when none does. */
+  /** Seconds since the oldest waiting record was recorded; 0 if none is known to wait. */
   readonly lag_s: number;
 };
 
 export type FeedLoop = {
   start(): void;
-  /** Finishes the page in hand within `graceMs`, writes down how far it is, and leaves the feed to others. */
+  /** Finishes the page within `graceMs`, writes a checkpoint and releases the feed. */
   stop(graceMs: number): Promise<void>;
-  /** False when nothing could be published for some time. */
   healthy(): boolean;
   status(): FeedStatus;
 };
 
-/** Tests shorten them. */
 export type FeedTimes = {
   readonly pollMs: number;
   readonly gatherMs: number;
@@ -40,24 +38,27 @@ export type FeedTimes = {
 };
 
 const TIMES: FeedTimes = {
-  /** The hint that something was appended may be lost. */
+  /** The append hint may be lost. */
   pollMs: 1_000,
-  /** From the hint to the reading: what is appended meanwhile goes out in one batch. */
+  /** What is appended in this time is published in one batch. */
   gatherMs: 25,
-  /** Each checkpoint is an append. What was published behind the last one is published again after a crash. */
+  /** Each checkpoint is an append. What was published since the last one is published again after a crash. */
   checkpointMs: 1_000,
-  /** How often a node that stands by looks after the one that feeds. */
+  /** Milliseconds between looks of a node on standby. */
   lookMs: 2_000,
-  /** Longer than one page takes on a slow broker: so long nothing has moved although there was something to publish. */
+  /**
+   * Longer than one page takes on a slow broker. If nothing has moved for this long although records wait, a node on
+   * standby takes over.
+   */
   takeOverMs: 30_000,
   backoffMinMs: 500,
   backoffMaxMs: 10_000,
 };
 
 const PAGE_MAX = 500;
-/** Sooner than `checkpointMs` when so many were published, so that what a crash repeats stays small. */
+/** A checkpoint is also written after this many records, which limits what a crash repeats. */
 const CHECKPOINT_RECORDS = 5_000;
-/** A broker that restarts is back within this; a longer failure is one that somebody has to look after. */
+/** A broker that restarts is back by then; a longer failure needs an operator. */
 const FAILING_MS = 10_000;
 
 export type FeedLoopDeps = {
@@ -65,27 +66,24 @@ export type FeedLoopDeps = {
   readonly feed: Pick<Feed, "publish">;
   readonly positions: Pick<PositionText, "of">;
   readonly clock: Clock;
-  /** The name of this process. */
   readonly node: string;
-  /** No other process feeds from this log: whoever holds the feed is dead. */
+  /** No other process feeds from this log, so the node that holds the feed is dead. */
   readonly othersAreGone: boolean;
   readonly onError: (error: unknown) => void;
   readonly times?: Partial<FeedTimes>;
 };
 
-/** What a node that feeds knows; `revision` is that of its last checkpoint. */
+/** `revision` is that of the last checkpoint. */
 type Lead = { revision: Checkpointed["revision"]; place: Place | null; unsaved: number; savedAt: number };
-/** What a node that stands by has seen: since when something waits behind a checkpoint that does not move. */
+/** `waitsSince`: since when records wait although the checkpoint does not move. */
 type Watch = { readonly revision: Checkpointed["revision"]; waitsSince: number | null };
 
 /**
- * Follows the log from the checkpoint and publishes every record, at least once. Records of one stream come in their
- * order; after a crash, a broken connection or a change of nodes the last ones may come again, and each of them comes
- * for the first time only after the one before it. One page is in memory at a time: a broker that is slow or away holds
- * up nothing but the feed.
- *
- * Of several nodes one feeds and the others stand by. Each checkpoint is appended behind the one that the node knows;
- * who is refused was replaced, and stands by. Until it notices, both publish: repeats, never a gap.
+ * Publishes every record at least once, following the log from the checkpoint. Records of one stream come in order.
+ * After a crash, a broken connection or a change of nodes the last ones may come again. One page is in memory at a
+ * time, so a slow broker holds up nothing but the feed. One node feeds and the others stand by. Each checkpoint expects
+ * the revision of the one before, so a node that is refused knows that it was replaced. Until then both publish:
+ * repeats, never a gap.
  */
 export const feedLoop = (deps: FeedLoopDeps): FeedLoop => {
   const { log, feed, positions, clock, node, othersAreGone, onError } = deps;
@@ -93,7 +91,7 @@ export const feedLoop = (deps: FeedLoopDeps): FeedLoop => {
   const checkpoints = feedCheckpoints(log, clock, node);
   const size = pageSize(PAGE_MAX);
   const rest = wakeablePause();
-  // Of its own: appends wake the other one, and under load a broker that is away would be asked without a pause.
+  // Appends end the other pause; while the broker is away they must not.
   const backoff = wakeablePause();
   let isStopping = false;
   let running: Promise<void> = Promise.resolve();
@@ -112,7 +110,7 @@ export const feedLoop = (deps: FeedLoopDeps): FeedLoop => {
     watch = null;
   };
 
-  /** Writes down how far it is. Who is refused was replaced. */
+  /** A node that is refused was replaced. */
   const save = async (it: Lead, holder: string | null): Promise<void> => {
     const revision = await checkpoints.write(it.revision, it.place, holder);
     if (revision === null) return standBy();
@@ -123,7 +121,7 @@ export const feedLoop = (deps: FeedLoopDeps): FeedLoop => {
 
   const untilSaveMs = (it: Lead): number => it.savedAt + times.checkpointMs - performance.now();
 
-  /** True when there is more to read at once. */
+  /** True if there is more to read at once. */
   const publishPage = async (it: Lead): Promise<boolean> => {
     const limit = size.events();
     const page = await log.readAll(after, limit, "records");
@@ -143,7 +141,10 @@ export const feedLoop = (deps: FeedLoopDeps): FeedLoop => {
     return page.length >= limit;
   };
 
-  /** After a failure another node may have taken over; or its own checkpoint is there, and it takes over from itself. */
+  /**
+   * After a failure another node may have taken over, or this node's own checkpoint was written although the reply was
+   * lost.
+   */
   const confirm = async (it: Lead): Promise<void> => {
     if ((await checkpoints.read()).revision !== it.revision) standBy();
   };
@@ -164,7 +165,7 @@ export const feedLoop = (deps: FeedLoopDeps): FeedLoop => {
     await save(it, node);
   };
 
-  /** The first record behind the checkpoint; on the way `after` passes by what is none. */
+  /** The first record after the checkpoint. On the way, `after` moves past what is not part of the feed. */
   const firstWaiting = async (): Promise<RecordedEvent | null> => {
     for (;;) {
       const page = await log.readAll(after, PAGE_MAX, "records");
@@ -185,7 +186,7 @@ export const feedLoop = (deps: FeedLoopDeps): FeedLoop => {
     const waiting = await firstWaiting();
     waitingSince = waiting?.meta.recorded_at ?? null;
     failures = 0;
-    // Without anything to publish the one that feeds has no reason to write, and may well be alive.
+    // Without records to publish, the node that feeds writes no checkpoint and may well be alive.
     if (waiting === null) watch.waitsSince = null;
     else watch.waitsSince ??= performance.now();
     if (watch.waitsSince !== null && performance.now() - watch.waitsSince >= times.takeOverMs) return takeOver(kept);
@@ -220,7 +221,7 @@ export const feedLoop = (deps: FeedLoopDeps): FeedLoop => {
       rest.wake();
       backoff.wake();
       const giveUp = new AbortController();
-      // What is still under way then ends with its connection, and is published again.
+      // A request in progress ends with its connection, and its page is published again.
       await Promise.race([running, sleep(graceMs, undefined, { signal: giveUp.signal }).catch(() => undefined)]);
       giveUp.abort();
     },

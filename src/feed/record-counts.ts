@@ -5,20 +5,19 @@ import { type WakeablePause, wakeablePause } from "../following/wakeable-pause.t
 import type { ViewProgress } from "../views/view-progress.ts";
 
 export type FollowedCount = {
-  /** How many records the account has, as of the last look. */
   count(): number;
-  /** Resolves when there are more, when somebody calls `wake`, or after `ms`. */
+  /** Resolves when there are more records, after a call of `wake`, or after `ms`. */
   changed(ms: number): Promise<unknown>;
   wake(): void;
   end(): void;
 };
 
-/** Follows how many records accounts have: one look for all who follow, so that an idle stream costs next to nothing. */
+/** One look serves all followers, so that an idle stream costs next to nothing. */
 export type RecordCounts = { follow(account: string, count: number): FollowedCount };
 
-/** Progress of a projector in another process is not told. */
+/** A projector in another process does not report its progress. */
 const POLL_MS = 1_000;
-/** From the progress to the look: under load the projector moves many times a second. */
+/** Under load the projector moves many times a second. */
 const GATHER_MS = 50;
 
 const VIEW = audit.schema.name;
@@ -38,7 +37,7 @@ export const recordCounts = (
     const accounts = new Set([...followers].map(({ account }) => account));
     const heads = await views.getMany(VIEW, [...accounts]);
     for (const follower of followers) {
-      // Written by the projection under the account's id. Lower than before while the view is folded anew.
+      // Written by the projection under the account's id. Lower than before while the view is rebuilt.
       const { count } = (heads.get(follower.account) as AuditHead | undefined) ?? { count: 0 };
       const isMore = count > follower.count;
       follower.count = count;
@@ -63,7 +62,7 @@ export const recordCounts = (
     follow(account, count) {
       const follower: Follower = { account, count, rest: wakeablePause() };
       followers.add(follower);
-      // What came since the caller has counted is seen at once.
+      // Finds what was recorded since the caller counted.
       rest.wake();
       if (!isLooking) void keepLooking();
       return {

@@ -7,19 +7,19 @@ import { payloadStream } from "../streams/payloads.ts";
 import { appendKnown } from "../streams/run-command.ts";
 import { eraseUpTo } from "./placeholders.ts";
 
-/** The copy cannot be made, or is not one: the message is a sentence for whoever asked for it. */
+/** The message is a sentence for the operator. */
 export class CopyRefused extends Error {
   override readonly name = "CopyRefused";
 }
 
 const BATCH_EVENTS_MAX = 500;
-/** What is in flight at once. In SQLite's writer thread, 8 MiB and 512 appends of one turn make one transaction. */
+/** SQLite's writer thread commits up to 8 MiB and 512 appends of one turn as one transaction. */
 const FLIGHT_BYTES_MAX = 4 * 1024 * 1024;
-/** Payload streams whose last revision is remembered: without it each event behind the first costs a wait. */
+/** Payload streams whose last revision is remembered: without it each event after the first costs a wait. */
 const HEADS_MAX = 100_000;
 const READ_PAGE = 500;
 
-/** Consecutive events of one stream, in one append. */
+/** Consecutive events of one stream. */
 type Batch = {
   readonly stream: string;
   readonly expected: Exclude<Expected, "any">;
@@ -29,9 +29,9 @@ type Batch = {
 
 export type Appending = {
   add(record: RecordedEvent): Promise<void>;
-  /** Waits until everything that was added is in the target. */
+  /** Resolves when everything added is in the target. */
   flush(): Promise<void>;
-  /** By stream, up to where the target still shows what the source has erased: to be erased when all is added. */
+  /** By stream, the last revision that the target still shows although the source has erased it. */
   readonly shown: ReadonlyMap<string, Revision>;
 };
 
@@ -46,7 +46,7 @@ const takenByErasure = ({ stream, revision }: RecordedEvent): CopyRefused =>
   new CopyRefused(
     `${stream} was erased in the target by an earlier copy, for which its engine took revision ${revision}, and has come again in the source since. Copy into an empty target.`,
   );
-/** The stream that a record says was erased: the payload of a delivery or of a bundle, or personal data. */
+/** The stream that a record erases; null for other records. */
 const erasedBy = ({ type, data, stream }: RecordedEvent): string | null => {
   if (type === "PayloadErased" && stream === `delivery-${data.event_id}`) return payloadStream(String(data.event_id));
   if (type === "BundlePayloadErased" && stream === `bundle-${data.bundle_id}`)
@@ -56,14 +56,14 @@ const erasedBy = ({ type, data, stream }: RecordedEvent): string | null => {
   return null;
 };
 
-/** The highest revision of its payload that a delivery or a bundle refers to, up to a record of it. */
+/** The highest revision of its payload that a delivery or a bundle refers to, up to this record. */
 const referredTo = async (source: EventLog, { stream, revision }: RecordedEvent): Promise<Revision> => {
   let highest = 0;
   for (let after: Revision | null = null; ; ) {
     const page = await source.read(stream, after, READ_PAGE);
     for (const record of page) {
       if (record.revision >= revision) return highest;
-      // Of whichever decision: each has the reference in the same place (`Request`). That of a bundle's step is another one's.
+      // Every decision has the reference in the same place (`Request`). A bundle's step refers to another stream.
       const { payload, index } = record.data as { readonly payload?: Partial<PayloadRef>; readonly index?: number };
       if (index === undefined) highest = Math.max(highest, payload?.revision ?? 0);
       after = record.revision;
@@ -73,9 +73,9 @@ const referredTo = async (source: EventLog, { stream, revision }: RecordedEvent)
 };
 
 /**
- * Appends the source's records to the target, each at its own revision and all in the order in which they are added, so
- * that whatever ends this leaves a beginning of the source. `inFlight`: how many appends, sent together, the target
- * commits in their order and all or none; 1 where that is not certain.
+ * Appends the source's records to the target at their own revisions and in the order in which they are added, so that
+ * an interruption leaves a beginning of the source. `inFlight`: how many appends, sent together, the target commits in
+ * order and all or none; 1 if that is not certain.
  */
 export const appending = (source: EventLog, target: EventLog, inFlight: number): Appending => {
   let flight: Batch[] = [];
@@ -84,7 +84,7 @@ export const appending = (source: EventLog, target: EventLog, inFlight: number):
   const shown = new Map<string, Revision>();
 
   const send = ({ stream, expected, events }: Batch, isAlone: boolean): ReturnType<EventLog["append"]> =>
-    // Sent again by itself, one of several could overtake the others.
+    // A retry of one of several appends could overtake the others.
     isAlone ? appendKnown(target, stream, expected, events) : target.append(stream, expected, events);
 
   const refused = ({ stream, expected }: Batch, actual: Revision | "absent"): CopyRefused =>
@@ -107,11 +107,11 @@ export const appending = (source: EventLog, target: EventLog, inFlight: number):
     if (!(await eraseUpTo(target, stream, upTo, meta))) shown.set(stream, upTo);
   };
 
-  /** The target has nothing to show where the record belongs, and yet its place is taken: by an erasure. */
+  /** The target shows nothing at the record's place, which is taken by an erasure. */
   const isBlank = async ({ stream, revision }: RecordedEvent, actual: Revision | "absent"): Promise<boolean> =>
     actual === revision && (await target.read(stream, revision - 1, 1)).length === 0;
 
-  /** What is in front of the record may be erased in the source: its revisions are then taken up before. */
+  /** Records before this one may be erased in the source: their revisions are taken first. */
   const addBehindGap = async (batch: Batch, record: RecordedEvent): Promise<void> => {
     await flush();
     const first = await send(batch, true);
@@ -126,17 +126,20 @@ export const appending = (source: EventLog, target: EventLog, inFlight: number):
     if (second.outcome === "conflict") throw refused(batch, second.actual);
   };
 
-  /** Before the record of an erasure: its payload must not be absent in the target, where a repeat would bring it back. */
+  /**
+   * Before the record of an erasure, the payload's revisions must be taken in the target: otherwise a repeated request
+   * would bring the payload back.
+   */
   const erase = async (stream: string, record: RecordedEvent): Promise<void> => {
     const [first] = await source.read(stream, null, 1);
-    // Recorded and not done, as a crash leaves it; or done, and the payload came again behind it.
+    // The erasure was recorded but not done, or the payload was stored again after it.
     if (first !== undefined && first.position < record.position) return;
     await flush();
     await eraseTo({ stream, upTo: await referredTo(source, record) }, record.meta);
   };
 
   const follows = ({ stream, revision }: RecordedEvent): boolean => {
-    // A stream that cannot be erased is there from its beginning.
+    // A stream that cannot be erased has no gap.
     if (!isErasable(parseStreamName(stream))) return true;
     const isNext = revision === 0 || heads.get(stream) === revision - 1;
     if (heads.size >= HEADS_MAX) heads.clear();
@@ -151,7 +154,7 @@ export const appending = (source: EventLog, target: EventLog, inFlight: number):
       const { stream, revision, id, type, data, meta } = record;
       const event = { id, type, data, meta };
       const bytes = sizeOf(event);
-      // Among others in flight it would be refused alone, and they would be there without it.
+      // With others in flight, it would be refused alone and leave a gap.
       if (bytes > APPEND_BYTES_MAX) throw tooLong(record, bytes);
       const erased = erasedBy(record);
       if (erased !== null) await erase(erased, record);

@@ -4,7 +4,6 @@ import { type Chain, chained, EMPTY_CHAIN, recordText } from "./chain.ts";
 import { placeholderId } from "./placeholders.ts";
 import { recordsOf } from "./records.ts";
 
-/** How far two logs are the same, and where each of them goes on. */
 export type Compared = {
   readonly source: Chain;
   readonly target: Chain;
@@ -21,30 +20,29 @@ export const NOTHING_COMPARED: Compared = {
 
 export type Comparison = {
   readonly compared: Compared;
-  /** By stream of the target, up to where it was erased in the source: the records stand there still, and are not counted. */
+  /** By stream, the last revision that the source has erased and the target still shows; not counted. */
   readonly gone: ReadonlyMap<string, Revision>;
-  /** A sentence about the first place where they differ, or null. */
+  /** A sentence about the first difference, or null. */
   readonly difference: string | null;
-  /** The first record of the source that the target, at its end, does not have; null when it has all. */
+  /** The first record that the target lacks at its end; null if it has all. */
   readonly missing: RecordedEvent | null;
 };
 
 type Reading = Pick<EventLog, "read" | "last">;
 
 /**
- * Whether the source had this record of the target, and erased it: a payload of which the source shows nothing up to
- * here, though it knows the event; or what a copy that was interrupted left in the place of an erased one.
+ * Whether the source had this record of the target and erased it: the source shows nothing of the payload up to here
+ * but knows its event, or an interrupted copy left a placeholder.
  */
 const isGone = async (source: Reading, { stream, revision, id }: RecordedEvent): Promise<boolean> => {
   const { category, key } = parseStreamName(stream);
   if (!isErasable({ category })) return false;
   const [shown] = await source.read(stream, null, 1);
-  // An erasure takes what a stream begins with: nothing is left in front of what is shown.
+  // Erasures remove the beginning of a stream.
   if (shown !== undefined && revision >= shown.revision) return false;
   if (id === placeholderId(stream, revision)) return true;
-  // The id of personal data is random, so no stream of another log has this name.
+  // Ids of personal data are random, so no stream of another log has this name.
   if (category === "personal") return true;
-  // Whose it is, a delivery's or a bundle's, its id says.
   return (await source.last(`delivery-${key}`)) !== null || (await source.last(`bundle-${key}`)) !== null;
 };
 
@@ -59,8 +57,8 @@ const differenceOf = (number: number, source: RecordedEvent | null, target: Reco
 };
 
 /**
- * Goes through both logs record by record from where an earlier comparison ended, up to `end` in the source, until they
- * differ or one has no more.
+ * Compares both logs record by record, from the end of an earlier comparison up to `end` in the source, until they
+ * differ or one ends.
  */
 export const compareLogs = async (
   source: EventLog,

@@ -7,9 +7,8 @@ import { recordsOf } from "./records.ts";
 type Step = "comparing" | "copying" | "verifying";
 
 export type CopyOptions = {
-  /** Appends that, sent together, the target commits in their order and all or none; 1 where that is not certain. */
+  /** How many appends, sent together, the target commits in order and all or none; 1 if that is not certain. */
   readonly inFlight: number;
-  /** Records read at once, at most. */
   readonly pageMax?: number;
   readonly onProgress?: (step: Step, records: number) => void;
 };
@@ -18,22 +17,22 @@ export type Copied = {
   /** Records that were in the target before. */
   readonly found: number;
   readonly copied: number;
-  /** Payloads that were erased in the source since they were copied, and are erased in the target. */
+  /** Payloads erased in the source since they were copied, and now erased in the target. */
   readonly erased: number;
-  /** Of the source and of the target, by reading both again: equal. */
+  /** Of both logs, by reading them again: equal. */
   readonly source: Chain;
   readonly target: Chain;
 };
 
-/** A target that is not a copy is left as it is. */
+/** A target that is not a copy is left unchanged. */
 const checkCopy = ({ difference }: Comparison): void => {
   if (difference !== null) throw new CopyRefused(`The target is not a copy of the source. ${difference}`);
 };
 
 /**
- * Copies a log into another engine's: order, streams, revisions, ids, types, data and metadata stay, positions are the
- * target's own. What the source has when this begins is copied; a repeat goes on from what the target has, which has to
- * be a beginning of the source, and erases what the source has erased since. Throws `CopyRefused`, and the logs' errors.
+ * Copies a log into another engine. Everything but positions stays the same. It copies what the source has at the
+ * start. A repeated copy continues after what the target has, which must be a beginning of the source, and erases what
+ * the source has erased since. Throws `CopyRefused` and the logs' errors.
  */
 export const copyLog = async (
   source: EventLog,
@@ -43,8 +42,8 @@ export const copyLog = async (
   const end = await source.head();
   const before = await compareLogs(source, target, NOTHING_COMPARED, end, (n) => onProgress("comparing", n));
   checkCopy(before);
-  // Erased at the end, when what stands behind it in the source stands there in the target as well: to erase the last
-  // event of a stream an engine may take the next revision.
+  // Erased at the end, when the target has the records that follow: to erase the last event of a stream, an engine may
+  // take the next revision.
   const gone = new Map(before.gone);
   const goes = (more: ReadonlyMap<string, Revision>): void => {
     for (const [stream, upTo] of more) gone.set(stream, Math.max(upTo, gone.get(stream) ?? 0));

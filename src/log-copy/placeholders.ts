@@ -3,10 +3,9 @@ import { BLANK_TYPE } from "../../infra/stream-name.ts";
 import { eventId } from "../streams/envelope.ts";
 import { appendKnown } from "../streams/run-command.ts";
 
-/** Appended at once; a payload's stream is seldom longer. */
 const APPEND_MAX = 100;
 
-/** The same for the same place, so that a placeholder is known as one, and that a repeat of its append is no second one. */
+/** Derived from the place, so that a placeholder is recognised and a repeated append adds none. */
 export const placeholderId = (stream: string, revision: Revision): string =>
   eventId(`log-copy/placeholder/${stream}`, revision);
 
@@ -18,10 +17,10 @@ const placeholder = (stream: string, revision: Revision, meta: Metadata): NewEve
 });
 
 /**
- * Makes a `payload-` stream one whose revisions up to `upTo` are taken and erased, as they are in the source: so no
- * other event gets their revisions, and no 'absent' append brings back what was erased. `meta` is of the record that
- * makes it necessary. Resolves with false, and nothing erased, where something is shown there that an earlier copy has
- * left: an engine may need the revision behind it to erase it, so that is for when what comes there is copied.
+ * Takes a `payload-` stream's revisions up to `upTo` and erases them, as in the source: so no other event gets them,
+ * and no 'absent' append brings back what was erased. `meta` is that of the record that requires it. False, with
+ * nothing erased, if an earlier copy has left records there: to erase those, an engine may need the next revision, so
+ * that waits until the next record is copied.
  */
 export const eraseUpTo = async (log: EventLog, stream: string, upTo: Revision, meta: Metadata): Promise<boolean> => {
   let expected: Exclude<Expected, "any"> = "absent";

@@ -2,10 +2,10 @@ import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event
 import { pageSize } from "../following/page-size.ts";
 import { type Chain, chained, EMPTY_CHAIN, recordText } from "./chain.ts";
 
-/** Records asked for at once; fewer where they are long. */
+/** Fewer if they are long. */
 const PAGE_MAX = 1_000;
 
-/** The log's records behind `after`, in its order, up to and with `end`. */
+/** Up to and including `end`. */
 export async function* recordsOf(
   log: Pick<EventLog, "readAll">,
   after: Position | null,
@@ -25,7 +25,7 @@ export async function* recordsOf(
   }
 }
 
-/** Count and hash of everything that is in the log when this is called. */
+/** Of everything in the log at the time of the call. */
 export const chainOf = async (
   log: Pick<EventLog, "readAll" | "head">,
   onRecord: (count: number, record: RecordedEvent) => void = () => undefined,

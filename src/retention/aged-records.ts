@@ -4,51 +4,52 @@ import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { systemEnvelope, toEvents } from "../streams/envelope.ts";
 
 export type AgedRecords = {
-  /** Shows each record that has come of age since; how many of them `each` says it has done something about. */
+  /**
+   * Calls `each` for every record that has reached the age since the last sweep. Resolves with how often `each` was
+   * true.
+   */
   sweep(isStopping: () => boolean, each: Each): Promise<number>;
 };
 
-/** `isAged` judges other records as the sweep judges its own: for instance the last one of the same stream. */
+/** `isAged` judges other records by the same rule, for instance the last one of the same stream. */
 type Each = (record: RecordedEvent, isAged: (other: RecordedEvent) => boolean) => Promise<boolean>;
 
 export type AgedLog = Pick<EventLog, "readTypes" | "append" | "last" | "identity">;
 
 export type Aging = {
-  /** Where it is written down how far it was looked. */
+  /** The stream of the checkpoint. */
   readonly stream: string;
-  /** Of that record. */
+  /** The type of the checkpoint's record. */
   readonly type: string;
   readonly types: readonly string[];
   /** Since it was recorded. */
   readonly ageMs: number;
-  /** Read at once. */
   readonly page: number;
   readonly onError: (error: unknown) => void;
 };
 
-/** How far it was looked, in a log of this identity: a copy has other positions, and is looked through again. */
+/** Valid for a log of this identity: a copy has other positions and is swept from its beginning. */
 type Swept = { readonly log: string; readonly position: Position };
 
-/** So many records are looked through again by whoever is started next, if nothing was to be done about them. */
+/** A restart repeats at most this many records. */
 const SAVE_EVERY = 1_000;
-/** Between two pages: the engine that is read in this thread lets others have their turn. */
+/** An embedded log is read in this thread: let other work have its turn between pages. */
 const GAP_MS = 10;
-/** A sweep looks so many pages past a record of the future; the next sweep continues from there. */
+/** A sweep looks this many pages past a record of the future; the next sweep continues there. */
 const PAGES_AHEAD_MAX = 50;
 
 /**
- * Follows the records of some types through the log and shows each when it is old enough. The log has them in the order in
- * which they were written, so the sweep stops at the first one that is too young.
- *
- * A record stamped later than now was written while a node's clock was wrong: its stamp says nothing. It was written before
- * every record after it, so it has come of age when a later record has. Until then it waits, and the sweep with it.
+ * Follows records of some types and calls back for each that is old enough. The log is in the order of writing, so a
+ * sweep stops at the first record that is too young. A record stamped later than now was written while a node's clock
+ * was wrong, so its stamp says nothing. It is older than every record after it, so it has reached the age when a later
+ * record has. Until then the sweep waits.
  */
 export const agedRecords = (log: AgedLog, clock: Clock, aging: Aging): AgedRecords => {
   let after: Position | null | undefined;
   let unsaved = 0;
-  /** Everything up to this position has come of age, because the record at it has; null before the first look ahead. */
+  /** Everything up to this position has reached the age; null before the first look ahead. */
   let agedUpTo: Position | null = null;
-  /** Between the sweep and this position there are only records of the future; null before the first look ahead. */
+  /** Up to this position there are only records of the future; null before the first look ahead. */
   let futureUpTo: Position | null = null;
 
   const ageOf = ({ meta }: RecordedEvent): number => clock.now() - Date.parse(meta.recorded_at);
@@ -56,7 +57,7 @@ export const agedRecords = (log: AgedLog, clock: Clock, aging: Aging): AgedRecor
   const isAged = (record: RecordedEvent): boolean =>
     ageOf(record) >= aging.ageMs || (agedUpTo !== null && record.position <= agedUpTo);
 
-  /** Looks for a record after the given one whose stamp can be believed: whether that has come of age. */
+  /** Whether the next record with a credible stamp has reached the age. */
   const isBeforeAged = async ({ position }: RecordedEvent, isStopping: () => boolean): Promise<boolean> => {
     let from = futureUpTo !== null && futureUpTo > position ? futureUpTo : position;
     for (let pages = 0; pages < PAGES_AHEAD_MAX && !isStopping(); pages += 1) {
@@ -110,7 +111,7 @@ export const agedRecords = (log: AgedLog, clock: Clock, aging: Aging): AgedRecor
           try {
             if (await each(event, isAged)) done += 1;
           } catch (error) {
-            // The log is for all of them; what one alone is to blame for keeps none of the others.
+            // If the log fails, it fails for all records; any other error concerns this record alone.
             if (error instanceof LogUnavailable || error instanceof OutcomeUnknown) throw error;
             aging.onError(error);
           }

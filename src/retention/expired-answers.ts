@@ -4,15 +4,13 @@ import { IDEMPOTENCY_KEPT_MS, type IdempotencyEvent } from "../http/idempotency.
 import { type AgedLog, agedRecords } from "./aged-records.ts";
 
 export type ExpiredAnswers = {
-  /** Erases what was kept for longer than `IDEMPOTENCY_KEPT_MS`; how many keys that were. */
+  /** Erases answers older than `IDEMPOTENCY_KEPT_MS`. Resolves with the number of keys. */
   sweep(isStopping: () => boolean): Promise<number>;
 };
 
 const CLAIMED: IdempotencyEvent["type"] = "RequestClaimed";
-/** Each one a look at its stream, and seldom an erasure. */
 const PAGE = 100;
 
-/** Forgets the answers to calls with an Idempotency-Key. What was erased is not met again. */
 export const expiredAnswers = (
   log: AgedLog & Pick<EventLog, "erase">,
   clock: Clock,
@@ -31,9 +29,10 @@ export const expiredAnswers = (
       claims.sweep(isStopping, async ({ stream, meta }, isAged) => {
         const last = await log.last(stream);
         if (last === null) return false;
-        // A claim's answer carries the time of its request. Any other record is of a later claim, to which the sweep comes later.
+        // An answer carries the time of its claim. Any other record belongs to a later claim, which the sweep reaches
+        // later.
         if (last.meta.recorded_at !== meta.recorded_at && !isAged(last)) return false;
-        // What is claimed from here on stands behind it.
+        // A later claim is appended after this revision, and stays.
         await log.erase(stream, last.revision);
         return true;
       }),

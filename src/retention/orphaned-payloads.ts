@@ -12,18 +12,18 @@ import { systemEnvelope } from "../streams/envelope.ts";
 import { type AgedLog, agedRecords } from "./aged-records.ts";
 
 export type OrphanedPayloads = {
-  /** Fences what was kept for a request that died, and erases what one kept too late; how many that were. */
+  /** Resolves with the number of payloads that were fenced or erased. */
   sweep(isStopping: () => boolean): Promise<number>;
 };
 
 const KEPT: readonly PayloadEvent["type"][] = ["PayloadKept", "PayloadPartKept"];
-/** Far beyond what any request may take. */
+/** Far longer than any request may take. */
 const AGE_MS = 24 * 60 * 60 * 1_000;
-/** A record here may carry a megabyte, so few are held at once. */
+/** One record may hold a megabyte. */
 const PAGE = 20;
 const PAYLOAD = "payload-";
 
-/** Records that may follow the erasure of an event that was admitted. */
+/** Records that may follow the erasure of an admitted event. */
 const FOLLOW_ERASURE: ReadonlySet<string> = new Set([
   "PayloadErased",
   "BundlePayloadErased",
@@ -31,7 +31,7 @@ const FOLLOW_ERASURE: ReadonlySet<string> = new Set([
   "DeliveryIdReused",
 ]);
 
-/** Nothing was decided with it, or all that was decided was erased before it was kept. */
+/** No decision refers to the payload, or only decisions whose payload was erased before it was stored. */
 const isOrphan = ({ revision }: RecordedEvent, last: RecordedEvent | null): boolean => {
   if (last === null) return true;
   if (last.type !== "PayloadErased" && last.type !== "BundlePayloadErased") return false;
@@ -40,9 +40,9 @@ const isOrphan = ({ revision }: RecordedEvent, last: RecordedEvent | null): bool
 };
 
 /**
- * A request that died between its payload and its verdict has left a payload of which no view knows. It is fenced by a
- * record in the stream that its verdict would have come to, as `placeStatus` does it for places in ledgers: so it has ended,
- * and retention finds it. Whoever is sent again is decided behind that as before.
+ * A request that died between its payload and its verdict has left a payload that no view knows. A record in the stream
+ * of its verdict fences it (as `placeStatus` does for places in ledgers): the event has ended, and retention finds it.
+ * A repeat of the request is decided after the fence as usual.
  */
 export const orphanedPayloads = (
   log: EventLog & AgedLog,
@@ -84,7 +84,7 @@ export const orphanedPayloads = (
         const id = record.stream.slice(PAYLOAD.length);
         const last = await log.last(`${id.startsWith("bun_") ? "bundle" : "delivery"}-${id}`);
         if (isOrphan(record, last) && (await fence(id, record.meta.account))) return true;
-        // An admitted event does not end once more, so a payload that was stored after its erasure is erased here.
+        // An admitted event ends once, so a payload stored after its erasure is erased here.
         return last !== null && FOLLOW_ERASURE.has(last.type) && (await eraseLeft(log, id));
       }),
   };

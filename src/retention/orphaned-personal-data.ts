@@ -8,7 +8,7 @@ import { systemEnvelope } from "../streams/envelope.ts";
 import { type AgedLog, agedRecords } from "./aged-records.ts";
 
 export type OrphanedPersonalData = {
-  /** Erases the values for which no record came within a day; how many that were. */
+  /** Erases values without a record after a day. Resolves with their number. */
   sweep(isStopping: () => boolean): Promise<number>;
 };
 
@@ -30,7 +30,7 @@ const isNamed = async (log: Pick<EventLog, "read">, kept: PersonalDataEvent["dat
 
 /**
  * A request that died between its personal data and its record has left a value that no record names. The erasure is
- * recorded, so that a record that still comes, from a process that was suspended for a day, names a value known as erased.
+ * recorded, in case the record still comes, from a process that was suspended for a day.
  */
 export const orphanedPersonalData = (
   log: EventLog & AgedLog,
@@ -63,7 +63,6 @@ export const orphanedPersonalData = (
   return {
     sweep: (isStopping) =>
       kept.sweep(isStopping, async (record) => {
-        // The type says which data the event has.
         const data = record.data as PersonalDataEvent["data"];
         if (await isNamed(log, data)) return false;
         await erase(data.id, record);

@@ -15,47 +15,45 @@ import { systemEnvelope } from "../streams/envelope.ts";
 
 export type Retention = {
   start(): void;
-  /** Finishes the payload in hand. */
   stop(): Promise<void>;
-  /** Erases what is due now; how many payloads that were. */
+  /** Erases what is due. Resolves with the number of payloads. */
   look(): Promise<number>;
 };
 
 export type RetentionDeps = {
   readonly log: EventLog;
   readonly views: Pick<ViewStore, "page">;
-  /** What has become old without any view: answers kept for repeats, and payloads of requests that died. */
+  /** Sweeps that need no view. */
   readonly sweeps: readonly { sweep(isStopping: () => boolean): Promise<number> }[];
-  /** What is in none of them is not erased: every plan promises other days. */
+  /** Without a term nothing is erased, because each plan promises other days. */
   readonly termsOf: (account: string) => Promise<readonly RetentionTerm[]>;
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly onError: (error: unknown) => void;
 };
 
-/** Days are promised: a minute more is none. */
+/** Retention is promised in days, so a minute makes no difference. */
 const LOOK_MS = 60_000;
-/** Erased in one go. */
 const PAGE = 100;
-/** Between two of those: what is delivered meanwhile needs the log as well. */
+/** Leaves the log to deliveries between pages. */
 const GAP_MS = 100;
 
 const VIEW = retained.schema.name;
 const BY_ACCOUNT = { field: "account", order: "asc" } as const;
 const BY_END = { field: "ended_at", order: "asc" } as const;
 
-/** The plan's promise, as the record of each erasure repeats it. */
+/** The reason in the record of each erasure. */
 const reasonOf = ({ name, retentionDays }: Plan): string => `retention: ${retentionDays} days of the ${name} plan`;
 
 /**
- * Erases payloads when the days since the end of their event have passed that the plan has, or that the one had under which
- * it ended, where those are more. The view may be behind, and every node has this loop: the event's own stream decides, and
- * the same erasure again is the same.
+ * Erases payloads after the days that the current plan promises, or the plan under which the event ended if those are
+ * more. The view may be behind, and every node runs this loop: the event's own stream decides, and an erasure is
+ * idempotent.
  */
 export const retention = (deps: RetentionDeps): Retention => {
   const { log, views, sweeps, termsOf, clock, randomness, onError } = deps;
 
-  /** What one alone is to blame for is reported, and keeps none of the others; the log and the views are for all of them. */
+  /** An error of one item is reported and does not stop the others, unless the log or the views fail. */
   const alone = async (work: () => Promise<number>): Promise<number> => {
     try {
       return await work();
@@ -74,7 +72,7 @@ export const retention = (deps: RetentionDeps): Retention => {
       { reason: reasonOf(plan), endedUpTo },
       systemEnvelope({
         actor: "retention",
-        // Of its own: another node's may take less, and this one must not be taken for its repeat.
+        // A new id: another node's erasure may cover less, so this one must not count as its repeat.
         commandId: randomId("cmd_", randomness),
         account: String(document.account),
         at: new Date(clock.now()).toISOString(),

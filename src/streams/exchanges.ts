@@ -16,9 +16,9 @@ const READ_PAGE = 20;
 const MARGIN = READ_PAGE;
 
 /**
- * Reads from the payload that was decided on; payloads of earlier, blocked requests are skipped. `wanted` is the number
- * of first and of last attempts to read. Those in between are not read: an endpoint that is probed or replayed for ever
- * has no end of them.
+ * Reads from the payload that was decided on; payloads of earlier, blocked requests are skipped. `wanted` are the
+ * numbers of the attempts to read: the first and the last ones, or the last alone. Those in between are skipped,
+ * because an endpoint that is probed, or an event that is replayed, for ever has no end of them.
  */
 export const exchangesOf = async (
   log: EventLog,
