@@ -10,10 +10,8 @@ export type AuditFilter = {
   readonly type?: string;
   readonly actor?: string;
   readonly subject?: string;
-  /** A stream's name, or the id of its subject. */
   readonly stream?: string;
   readonly order: "asc" | "desc";
-  /** The index of the last record seen. */
   readonly after: number | null;
 };
 
@@ -31,7 +29,6 @@ export type Walk = (bounds: Bounds) => Promise<readonly AuditDocument[]>;
 // The view's documents are what its projection writes.
 export const recordOf = (document: unknown): AuditDocument => document as AuditDocument;
 
-/** `index` must be below the head's count. */
 export const recordAt = async (views: Pick<ViewStore, "get">, account: string, index: number): Promise<AuditDocument> =>
   recordOf(await views.get(audit.schema.name, recordId(account, index)));
 
@@ -91,7 +88,6 @@ export const firstRecordNear = async (
     const isReached = reached(await recordAt(views, account, probe));
     if (isReached) high = probe;
     else low = probe + 1;
-    // The record is between the last probe and this one.
     if (isReached === (end === "low")) break;
   }
   return firstRecord(views, account, { low, high }, reached);

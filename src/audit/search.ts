@@ -78,7 +78,6 @@ export const searchAudit = async (
   filter: AuditFilter,
   limit: number,
 ): Promise<readonly AuditDocument[]> => {
-  // Written by the projection under the account's id.
   const head = (await from.views.get(VIEW, filter.account)) as AuditHead | null;
   if (head === null) return [];
   const matching: AuditDocument[] = [];

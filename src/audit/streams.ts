@@ -41,7 +41,6 @@ const firstAt = async (log: Pick<EventLog, "read">, stream: string, size: number
   return low;
 };
 
-/** At most a chunk, from the end at which the order begins. */
 const chunkOf = async (
   log: AuditSources["log"],
   stream: string,
@@ -59,7 +58,6 @@ const chunkOf = async (
   };
   if (order === "asc") return found(begin);
   let end = await firstAt(log, stream, size, upTo);
-  // The revision found is the last within the range, or the first after it.
   if (end < size && ((await readOne(log, stream, end))?.position ?? upTo) <= upTo) end += 1;
   const first = Math.max(begin, end - CHUNK);
   return (await found(first)).filter(({ revision }) => revision < end).reverse();

@@ -7,7 +7,6 @@ import { runCommand } from "../streams/run-command.ts";
 import { callsStream } from "./counted-calls.ts";
 import { recording } from "./tallies.ts";
 
-/** A call that acts outside of the log. */
 type RecordedCall = { readonly envelope: Envelope; readonly ip: string; readonly userAgent: string };
 
 /**

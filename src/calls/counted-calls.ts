@@ -18,12 +18,10 @@ export type CalledBy = {
 export type RefusedCall = CalledBy & {
   readonly problem: ProblemCode;
   readonly detail: string;
-  /** Method and path in the route table. */
   readonly route: string;
   /** An id that is known to be the account's. */
   readonly subject: string;
   readonly target: string | null;
-  /** Whether the actor's credential is valid. */
   readonly holds: boolean;
 };
 
@@ -32,7 +30,6 @@ export type Stranger = ProblemCode | "billing-link";
 /** Counts calls by minute. The methods never throw and never wait, because they are called while answering. */
 export type CountedCalls = {
   refused(call: RefusedCall): void;
-  /** A refused call that names no account. */
   stranger(what: Stranger): void;
   /** A gate refused a request that has no record of its own. */
   requestRefused(request: { readonly account: string; readonly origin: Origin }, gate: GateResult | undefined): void;
@@ -56,7 +53,6 @@ const KINDS_OF_ACTOR_MAX = 10;
  * which a guessed password is recorded with its address.
  */
 const KINDS_OF_OUTSIDE_SUBJECT_MAX = 4;
-/** Ids in one record of what was read beyond the limit. */
 const LISTED_MAX = 500;
 const DETAIL_LENGTH_MAX = 200;
 const INSTALLATION = "calls-installation";
@@ -176,7 +172,6 @@ const kindsOf = (account: string): Kinds => ({
   ...ofAccount(account),
   isOfMinute: true,
   names: new Set(),
-  // Kept for its minute, and never written.
   take: () => null,
 });
 

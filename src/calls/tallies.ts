@@ -11,7 +11,6 @@ import { runCommand, type StreamState } from "../streams/run-command.ts";
 /** The client of the first counted request. The commitment is made at the first write. */
 export type Sample = { readonly client: Client; commitment: Commitment | null };
 
-/** Facts to record once the samples have commitments. */
 export type Draft = { readonly samples: readonly Sample[]; readonly facts: () => readonly Fact[] };
 
 export type Tally = {
@@ -24,7 +23,6 @@ export type Tally = {
    * flush.
    */
   readonly isOfMinute: boolean;
-  /** What was counted since the last call; null if nothing was. */
   take(at: string): Draft | null;
 };
 
@@ -38,7 +36,6 @@ export type Tallies = {
    * for another: that is reported.
    */
   of<T extends Tally>(key: string, make: (minute: string) => T): T | null;
-  /** Whether a tally of this key that is not per minute is waiting. */
   isOpen(key: string): boolean;
   /**
    * Writes what is complete, and the first requests of a minute; everything if `all`. Rejects with the log's error:
@@ -60,19 +57,16 @@ const COUNTS_MAX = 20_000;
 /** Records in one append, at up to three kilobytes each: far below an append's limit. */
 const BATCH_MAX = 100;
 const WRITES_AT_ONCE = 64;
-/** Pauses between retries when the process stops. */
 const STOP_RETRIES_MS = [100, 200, 400, 800];
 
 export const COUNTS_ACTOR: Actor = { kind: "system", id: "counts" };
 
 type Kept = { readonly tally: Tally; readonly minute: number; isBegun: boolean };
 
-/** Records on their way to one stream, with the same ids however often they are sent. */
 type Batch = {
   readonly stream: string;
   readonly drafts: Draft[];
   readonly envelope: Envelope;
-  /** Null before the first try. */
   facts: readonly Fact[] | null;
   /** The stream's end before the first try: from there on a repeat is recognised. Null before the first try. */
   from: StreamState<null> | null;
@@ -94,7 +88,6 @@ export const tallies = (
 ): Tallies => {
   const personal = personalData(log, randomness);
   const open = new Map<string, Kept>();
-  /** At most one batch for each stream and actor: later counts go into the next one. */
   const batches = new Map<string, Batch>();
   let uncounted = 0;
   let flushing: Promise<void> | null = null;
@@ -190,7 +183,6 @@ export const tallies = (
   return {
     of<T extends Tally>(name: string, make: (minute: string) => T) {
       const minute = minuteNow();
-      // Each key belongs to one kind of tally.
       const found = (open.get(name) ?? open.get(`${name}/${minute}`))?.tally as T | undefined;
       if (found !== undefined) return found;
       const tally = make(new Date(minute).toISOString());

@@ -11,7 +11,6 @@ import { sqliteEventLog } from "../../infra/sqlite/event-log.ts";
 import { sqliteViewReader } from "../../infra/sqlite/view-reader.ts";
 import { sqliteViewStore } from "../../infra/sqlite/view-store.ts";
 
-/** Plain values, so that it can be sent to a thread. */
 export type LogPlace =
   | { readonly engine: "sqlite"; readonly path: string }
   | { readonly engine: "eventstoredb"; readonly url: string };
@@ -42,13 +41,11 @@ const mongo = async (options: { readonly url: string; readonly schemas: readonly
 
 export type OpenLogOptions = {
   readonly readOnly?: boolean;
-  /** Called with the number of appends that each sync of an embedded log has made durable. */
   readonly onGroup?: (appends: number) => void;
   /** A log on a server compares clocks while it is open, and refuses appends while they differ (`eventStoreLog`). */
   readonly onClock?: (problem: string | null) => void;
 };
 
-/** Rejects with a sentence that says why the log cannot be used. */
 export const openLog = (
   place: LogPlace,
   { readOnly = false, onGroup, onClock }: OpenLogOptions = {},
@@ -72,13 +69,11 @@ export const openSpanExporter = async (options: OtlpOptions): Promise<SpanExport
 
 export type { StripePlace };
 
-/** `publicUrl` has no slash at the end. */
 export const openStripe = async (place: StripePlace, publicUrl: () => string): Promise<BillingProvider> =>
   (await import("../../infra/billing/stripe/provider.ts")).stripeBilling(place, publicUrl);
 
 export type KafkaPlace = { readonly brokers: readonly string[]; readonly topic: string };
 
-/** Rejects with a sentence if the topic does not exist. */
 export const openFeed = async (place: KafkaPlace): Promise<Feed> =>
   (await import("../../infra/kafka/feed.ts")).kafkaFeed({ ...place, onOmitted });
 

@@ -41,7 +41,6 @@ export const erase = async <S extends Erasable, C extends Erasing, E extends Fac
   const id = subjectOf(stream);
   const look = async (): Promise<C> => {
     const upTo = (await log.last(payloadStream(id)))?.revision ?? null;
-    // `C` is its parts.
     return { ...command, upTo } as C;
   };
   const ran = await runDerived(log, { decider, stream, from: known, derive: look, envelope });
@@ -54,10 +53,6 @@ export const erase = async <S extends Erasable, C extends Erasing, E extends Fac
 
 type Cause = { readonly reason: string; readonly at: string };
 
-/**
- * Erases the payloads of a bundle's steps and undos after the bundle's own erasure is recorded. Resolves with the
- * position of the last record; undefined if there is none.
- */
 const eraseSteps = async (
   log: EventLog,
   { events }: ErasableBundle,
@@ -114,7 +109,6 @@ export const isErasedSince = async (log: EventLog, eventId: string, revision: Re
   return (await foldStream(log, erasure, `delivery-${eventId}`, { from })).state.erasedAt !== null;
 };
 
-/** Applies only if the event or bundle has ended by then. */
 export type Expiry = { readonly reason: string; readonly endedUpTo: string };
 
 /**

@@ -26,11 +26,9 @@ export type PersonalData = {
 };
 
 const SALT_BYTES = 16;
-/** Few user agents are longer, and senders choose the length. */
 const USER_AGENT_MAX = 200;
 /** Longer than any spelling of an address: a trusted proxy may send any text. */
 const IP_MAX = 64;
-/** `personal-` streams have one event. */
 const READ_LIMIT = 1;
 
 const ID_PREFIX = "per_";
@@ -53,7 +51,6 @@ const digest = (salt: Uint8Array, bytes: Uint8Array): string =>
 const isObject = (value: Json | undefined): value is { readonly [name: string]: Json } =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** All commitments in a record's data, at any depth. */
 export const commitmentsIn = (value: Json): readonly Commitment[] => {
   if (Array.isArray(value)) return value.flatMap(commitmentsIn);
   if (!isObject(value)) return [];
@@ -72,7 +69,6 @@ const stored = async (log: Pick<EventLog, "read">, id: string) => {
 
 const readErasure = (log: EventLog, id: string) => foldStream(log, personalErasure, erasureStream(id));
 
-/** After a crash between the two, `personalDataReactions` erases. */
 export const erasePersonalData = async (
   log: EventLog,
   id: string,

@@ -25,7 +25,6 @@ export const EVENT_STREAM_TIMES: EventStreamTimes = {
 /** Records read at once, which bounds the memory of one stream. */
 const CHUNK = 16;
 const BUFFER_BYTES = 16 * 1024;
-/** How soon a client should reconnect. */
 const RETRY_MS = 3_000;
 
 export const START_ID = "start";
@@ -51,11 +50,9 @@ export type EventStreamSource = {
   readonly read: (index: number, limit: number) => Promise<readonly RecordedEvent[]>;
   readonly positions: Pick<PositionText, "of">;
   readonly isStillAllowed: () => Promise<boolean>;
-  /** Calls back when the answer of `isStillAllowed` may have changed. Returns the unsubscribe function. */
   readonly watchCredential: (onChanged: () => void) => () => void;
   readonly closing: AbortSignal;
   readonly times: EventStreamTimes;
-  /** Called once, when nothing is sent any more. */
   readonly onEnd: () => void;
 };
 
@@ -101,7 +98,6 @@ export const eventStream = (source: EventStreamSource): Readable => {
   let fullSince: number | null = null;
 
   const fail = (error: unknown): void => {
-    // The client resumes after its last record.
     stream.destroy(error instanceof Error ? error : new Error(String(error)));
   };
 

@@ -17,7 +17,6 @@ export type RecordCounts = { follow(account: string, count: number): FollowedCou
 
 /** A projector in another process does not report its progress. */
 const POLL_MS = 1_000;
-/** Under load the projector moves many times a second. */
 const GATHER_MS = 50;
 
 const VIEW = audit.schema.name;

@@ -7,7 +7,6 @@ import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 const PAGE_CHARS_MAX = 8 * 1024 * 1024;
 const EVENTS_MIN = 8;
 
-/** Adapts the number of events in a page to the size of the events before. */
 export type PageSize = { events(): number; learn(page: readonly RecordedEvent[]): void };
 
 /** Only texts at the top level of the data are long. */

@@ -13,7 +13,6 @@ export type Reaction = {
   run(event: RecordedEvent, isStopping?: () => boolean): Promise<NotYet | void>;
 };
 
-/** A reaction to events of one type, with their data. */
 export const reaction = <T extends EventType>(
   on: T,
   run: (data: DataOf<T>, cause: RecordedEvent) => Promise<void>,

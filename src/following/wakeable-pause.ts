@@ -1,7 +1,6 @@
 /** A pause that can be ended early. A wake before the pause makes it return at once. */
 export type WakeablePause = {
   wake(): void;
-  /** True if it was woken, false if the time was over. */
   pause(ms: number): Promise<boolean>;
 };
 

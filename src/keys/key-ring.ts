@@ -19,9 +19,7 @@ const RING = "payload-keyring";
 /** Cannot be erased. It holds the data key's fingerprint, so that a lost ring is never replaced by a new one. */
 const MARK = "checkpoint-keyring";
 const PLACE = { account: "", stream: RING, field: "data-key" };
-/** The next start with the newest key removes older records, so there are few. */
 const OLDER_MAX = 100;
-/** Each lost race means that another node has begun the ring, or another rotation has sealed it. */
 const ATTEMPTS_MAX = 5;
 
 type Deps = { readonly clock: Clock; readonly randomness: Randomness };
@@ -54,7 +52,6 @@ export const keyRing = (log: EventLog, { clock, randomness }: Deps) => {
     return { type: "DataKeySealed", data: { sealed } };
   };
 
-  /** Null if it is sealed under another key. */
   const opened = ({ data }: RecordedEvent, serverKey: Uint8Array): Uint8Array | null => {
     try {
       const bytes = Buffer.from(boxOf(serverKey, randomness).open(String(data.sealed), PLACE), "base64");
@@ -102,7 +99,6 @@ export const keyRing = (log: EventLog, { clock, randomness }: Deps) => {
   };
 
   return {
-    /** The first node makes the data key. Throws `KeyUnusable`. */
     open: (serverKey: Uint8Array): Promise<Uint8Array> => open(serverKey),
 
     isSealedUnder,

@@ -4,7 +4,6 @@ import type { SealedAt, SecretBox } from "../../infra/crypto/secret-box.ts";
 /** Opening a sealed secret costs more than signing with it, and few secrets are used often. */
 const OPENED_MAX = 2_000;
 
-/** Remembers opened secrets by their sealed text, which changes whenever a secret is sealed again. */
 export const openedSecrets = (box: Pick<SecretBox, "open">): Pick<SecretBox, "open"> => {
   const opened = new LRUCache<string, string>({ max: OPENED_MAX });
   return {

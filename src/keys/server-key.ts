@@ -11,7 +11,6 @@ type KeyPlace = { readonly dataDir: string; readonly key: string | null };
 
 export const keyFileOf = ({ dataDir }: Pick<KeyPlace, "dataDir">): string => join(dataDir, "key");
 
-/** The new key during a rotation. */
 const nextKeyFileOf = (place: KeyPlace): string => `${keyFileOf(place)}.new`;
 
 /** Null if there is no key file. Throws `KeyUnusable`. */
@@ -21,7 +20,6 @@ export const presentKey = (place: KeyPlace): Uint8Array | null => {
   return existsSync(path) ? loadKey({ path, mayCreate: false }, randomness) : null;
 };
 
-/** One process at a time may change the key's files. Null if another process holds the lock. */
 const lockFiles = ({ dataDir }: KeyPlace) => exclusiveLock(join(dataDir, "key.lock"));
 
 /**
@@ -49,7 +47,6 @@ const completeRotation = async (place: KeyPlace, ring: KeyRing): Promise<void> =
   }
 };
 
-/** Whether a rotation has replaced the key file since this key was read from it. */
 const isReplaced = (place: KeyPlace, serverKey: Uint8Array): boolean => {
   const now = place.key === null ? presentKey(place) : null;
   return now !== null && Buffer.compare(now, serverKey) !== 0;

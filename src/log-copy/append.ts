@@ -7,7 +7,6 @@ import { payloadStream } from "../streams/payloads.ts";
 import { appendKnown } from "../streams/run-command.ts";
 import { eraseUpTo } from "./placeholders.ts";
 
-/** The message is a sentence for the operator. */
 export class CopyRefused extends Error {
   override readonly name = "CopyRefused";
 }
@@ -19,7 +18,6 @@ const FLIGHT_BYTES_MAX = 4 * 1024 * 1024;
 const HEADS_MAX = 100_000;
 const READ_PAGE = 500;
 
-/** Consecutive events of one stream. */
 type Batch = {
   readonly stream: string;
   readonly expected: Exclude<Expected, "any">;
@@ -29,7 +27,6 @@ type Batch = {
 
 export type Appending = {
   add(record: RecordedEvent): Promise<void>;
-  /** Resolves when everything added is in the target. */
   flush(): Promise<void>;
   /** By stream, the last revision that the target still shows although the source has erased it. */
   readonly shown: ReadonlyMap<string, Revision>;
@@ -46,7 +43,6 @@ const takenByErasure = ({ stream, revision }: RecordedEvent): CopyRefused =>
   new CopyRefused(
     `${stream} was erased in the target by an earlier copy, for which its engine took revision ${revision}, and has come again in the source since. Copy into an empty target.`,
   );
-/** The stream that a record erases; null for other records. */
 const erasedBy = ({ type, data, stream }: RecordedEvent): string | null => {
   if (type === "PayloadErased" && stream === `delivery-${data.event_id}`) return payloadStream(String(data.event_id));
   if (type === "BundlePayloadErased" && stream === `bundle-${data.bundle_id}`)

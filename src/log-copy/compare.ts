@@ -22,7 +22,6 @@ export type Comparison = {
   readonly compared: Compared;
   /** By stream, the last revision that the source has erased and the target still shows; not counted. */
   readonly gone: ReadonlyMap<string, Revision>;
-  /** A sentence about the first difference, or null. */
   readonly difference: string | null;
   /** The first record that the target lacks at its end; null if it has all. */
   readonly missing: RecordedEvent | null;

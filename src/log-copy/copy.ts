@@ -14,7 +14,6 @@ export type CopyOptions = {
 };
 
 export type Copied = {
-  /** Records that were in the target before. */
   readonly found: number;
   readonly copied: number;
   /** Payloads erased in the source since they were copied, and now erased in the target. */
@@ -24,7 +23,6 @@ export type Copied = {
   readonly target: Chain;
 };
 
-/** A target that is not a copy is left unchanged. */
 const checkCopy = ({ difference }: Comparison): void => {
   if (difference !== null) throw new CopyRefused(`The target is not a copy of the source. ${difference}`);
 };

@@ -2,7 +2,6 @@ import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event
 import { pageSize } from "../following/page-size.ts";
 import { type Chain, chained, EMPTY_CHAIN, recordText } from "./chain.ts";
 
-/** Fewer if they are long. */
 const PAGE_MAX = 1_000;
 
 /** Up to and including `end`. */
@@ -25,7 +24,6 @@ export async function* recordsOf(
   }
 }
 
-/** Of everything in the log at the time of the call. */
 export const chainOf = async (
   log: Pick<EventLog, "readAll" | "head">,
   onRecord: (count: number, record: RecordedEvent) => void = () => undefined,

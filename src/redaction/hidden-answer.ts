@@ -28,7 +28,6 @@ export const searchLimit = () => {
   };
 };
 
-/** `payload` is what the answer responds to; null if it is gone. */
 export type Hiding = { readonly paths: readonly FieldPath[]; readonly payload: Uint8Array | null };
 
 const jsonOf = (body: Uint8Array): Json | undefined => {
@@ -43,7 +42,6 @@ const jsonOf = (body: Uint8Array): Json | undefined => {
   }
 };
 
-/** Null if nothing is hidden. */
 export const hidingOf = (paths: readonly FieldPath[], payload: ReadPayload | "damaged" | null): Hiding | null =>
   paths.length === 0 ? null : { paths, payload: payload === null || payload === "damaged" ? null : payload.body };
 

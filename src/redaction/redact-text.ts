@@ -13,7 +13,6 @@ const isClose = (character: string | undefined): boolean => character === "}" ||
 const isBlank = (character: string | undefined): boolean =>
   character === " " || character === "\n" || character === "\r" || character === "\t";
 
-/** Matches the value itself. */
 const ALL = PathTree.of([[]]);
 
 /** `text` must be valid JSON. Null if its values together repeat what is hidden. */
@@ -44,14 +43,12 @@ const rewritten = (text: string, paths: PathTree, echo: Echo | null): string | n
       if (isOpen(character)) depth += 1;
       else if (isClose(character)) depth -= 1;
       at += 1;
-      // A number or a literal name at the top level ends here.
       while (depth === 0 && at < text.length && !isClose(character) && !ENDS.has(text[at] ?? "")) at += 1;
     } while (depth > 0);
     return text.slice(from, at);
   };
 
   const member = (rest: PathTree, raw: string): string => {
-    // Without escapes, the name is the text between the quotes.
     const name = raw.includes("\\") ? String(JSON.parse(raw)) : raw.slice(1, -1);
     if (echo?.hidesName(name) === true) return `${raw}:${value(ALL)}`;
     return `${echo?.hides(name) === true ? hidden : raw}:${value(rest.member(name))}`;

@@ -17,12 +17,9 @@ type Each = (record: RecordedEvent, isAged: (other: RecordedEvent) => boolean) =
 export type AgedLog = Pick<EventLog, "readTypes" | "append" | "last" | "identity">;
 
 export type Aging = {
-  /** The stream of the checkpoint. */
   readonly stream: string;
-  /** The type of the checkpoint's record. */
   readonly type: string;
   readonly types: readonly string[];
-  /** Since it was recorded. */
   readonly ageMs: number;
   readonly page: number;
   readonly onError: (error: unknown) => void;
@@ -57,7 +54,6 @@ export const agedRecords = (log: AgedLog, clock: Clock, aging: Aging): AgedRecor
   const isAged = (record: RecordedEvent): boolean =>
     ageOf(record) >= aging.ageMs || (agedUpTo !== null && record.position <= agedUpTo);
 
-  /** Whether the next record with a credible stamp has reached the age. */
   const isBeforeAged = async ({ position }: RecordedEvent, isStopping: () => boolean): Promise<boolean> => {
     let from = futureUpTo !== null && futureUpTo > position ? futureUpTo : position;
     for (let pages = 0; pages < PAGES_AHEAD_MAX && !isStopping(); pages += 1) {
@@ -81,7 +77,6 @@ export const agedRecords = (log: AgedLog, clock: Clock, aging: Aging): AgedRecor
 
   const begin = async (identity: string): Promise<Position | null> => {
     const checkpoint = await log.last(aging.stream);
-    // Only `save` appends to this stream.
     const swept = checkpoint?.data as Swept | undefined;
     return swept?.log === identity ? swept.position : null;
   };

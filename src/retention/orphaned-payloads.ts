@@ -12,18 +12,15 @@ import { systemEnvelope } from "../streams/envelope.ts";
 import { type AgedLog, agedRecords } from "./aged-records.ts";
 
 export type OrphanedPayloads = {
-  /** Resolves with the number of payloads that were fenced or erased. */
   sweep(isStopping: () => boolean): Promise<number>;
 };
 
 const KEPT: readonly PayloadEvent["type"][] = ["PayloadKept", "PayloadPartKept"];
 /** Far longer than any request may take. */
 const AGE_MS = 24 * 60 * 60 * 1_000;
-/** One record may hold a megabyte. */
 const PAGE = 20;
 const PAYLOAD = "payload-";
 
-/** Records that may follow the erasure of an admitted event. */
 const FOLLOW_ERASURE: ReadonlySet<string> = new Set([
   "PayloadErased",
   "BundlePayloadErased",
@@ -35,7 +32,6 @@ const FOLLOW_ERASURE: ReadonlySet<string> = new Set([
 const isOrphan = ({ revision }: RecordedEvent, last: RecordedEvent | null): boolean => {
   if (last === null) return true;
   if (last.type !== "PayloadErased" && last.type !== "BundlePayloadErased") return false;
-  // Of both records.
   return !isErasedAt(erasedWith(null, last.data as { readonly up_to?: ErasedUpTo }), revision);
 };
 

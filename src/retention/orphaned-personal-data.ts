@@ -8,7 +8,6 @@ import { systemEnvelope } from "../streams/envelope.ts";
 import { type AgedLog, agedRecords } from "./aged-records.ts";
 
 export type OrphanedPersonalData = {
-  /** Erases values without a record after a day. Resolves with their number. */
   sweep(isStopping: () => boolean): Promise<number>;
 };
 

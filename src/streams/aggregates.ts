@@ -7,14 +7,12 @@ import { type Foldable, foldStream, runDerived, type StreamState } from "./run-c
 
 export type Handled<S, R> =
   | { readonly outcome: "accepted"; readonly state: S; readonly position: Position; readonly revision: Revision }
-  /** `position` is that of the stream's last record; undefined if the stream has none. */
   | { readonly outcome: "unchanged"; readonly state: S; readonly position: Position | undefined }
   | { readonly outcome: "rejected"; readonly rejection: R; readonly state: S };
 
 export type Aggregates = {
   /** The state of a stream. Appends of other nodes may be missing if they are younger than `maxAgeMs`. */
   load<S, E extends Fact>(decider: Foldable<S, E>, stream: string, maxAgeMs?: number): Promise<StreamState<S>>;
-  /** Reads, decides, appends; on a conflict reads what is missing and decides again. */
   handle<S, C, E extends Fact, R>(
     decider: Decider<S, C, E, R>,
     stream: string,
@@ -44,7 +42,6 @@ export const STALENESS_MAX_MS = 100;
 type Cached = {
   known: StreamState<unknown>;
   readonly commands: Set<string>;
-  /** When the last read that succeeded began. */
   checkedAt: number;
   looking: { readonly startedAt: number; readonly done: Promise<void> } | null;
 };
@@ -83,7 +80,6 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
   const catchUp = async <S, E extends Fact>(entry: Cached, decider: Foldable<S, E>, stream: string): Promise<void> => {
     const startedAt = clock.now();
     const onEvent = (event: RecordedEvent): void => remember(entry.commands, event.meta.command_id);
-    // An entry is only ever used with the decider of its stream's category.
     keep(entry, await foldStream(log, decider, stream, { from: entry.known as StreamState<S>, onEvent }), stream);
     entry.checkedAt = startedAt;
   };
@@ -129,7 +125,6 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
     async load<S, E extends Fact>(decider: Foldable<S, E>, stream: string, maxAgeMs = STALENESS_MAX_MS) {
       const entry = cached(stream, decider.initial);
       if (!isYounger(entry.checkedAt, maxAgeMs)) {
-        // Many callers at once share one read.
         const { looking } = entry;
         await (looking !== null && isYounger(looking.startedAt, maxAgeMs)
           ? looking.done

@@ -8,7 +8,6 @@ export type Trace = {
   readonly parent_span_id?: string;
 };
 
-/** The trace of work that no request caused. */
 export const NO_TRACE: Trace = { trace_id: "0".repeat(32), span_id: "0".repeat(16) };
 
 /** The trace of a record. A record without one starts a trace whose ids are derived from the record's id. */
@@ -24,7 +23,6 @@ export type Envelope = {
   readonly account: string;
   readonly actor: Actor;
   readonly trace: Trace;
-  /** ISO-8601 UTC; recorded as `recorded_at`. */
   readonly at: string;
   readonly causationId?: string;
 };
@@ -35,7 +33,6 @@ type SystemEnvelope = Pick<Envelope, "commandId" | "at" | "causationId"> & {
   readonly trace?: Trace;
 };
 
-/** The envelope of a command that a part of this program gives. */
 export const systemEnvelope = ({ actor, account = "", trace = NO_TRACE, ...rest }: SystemEnvelope): Envelope => ({
   ...rest,
   account,
@@ -43,7 +40,6 @@ export const systemEnvelope = ({ actor, account = "", trace = NO_TRACE, ...rest 
   actor: { kind: "system", id: actor },
 });
 
-/** The envelope of a command that follows from a record: it belongs to the record's account and trace. */
 export const causedEnvelope = (
   { id, meta }: Pick<RecordedEvent, "id" | "meta">,
   { actor, commandId, at }: Pick<SystemEnvelope, "actor" | "commandId" | "at">,

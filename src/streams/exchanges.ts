@@ -9,7 +9,6 @@ export type Exchanges = {
   readonly responses: ReadonlyMap<number, ResponseKept>;
 };
 
-/** One record may hold a megabyte. */
 const READ_PAGE = 20;
 
 /** The stream may have this many attempts more than the caller has seen. */

@@ -11,7 +11,6 @@ import { foldStream, runCommand } from "./run-command.ts";
 
 type DamageDecider<E extends Fact> = Decider<Damage, FindDamage, E, DamageRejection>;
 
-/** True if this is the first record of the damage. */
 const record = async <E extends Fact>(
   log: EventLog,
   stream: string,

@@ -18,10 +18,8 @@ type Exact = Exclude<Expected, "any">;
 export type Incoming = {
   readonly body: Buffer;
   readonly contentType: string;
-  /** Empty for none. */
   readonly contentEncoding: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Set if `body` is only the beginning of what was received. */
   readonly whole?: Buffer;
 };
 
@@ -44,7 +42,6 @@ export const headOf = (incoming: Incoming): Incoming => {
   return { ...incoming, headers, body: incoming.body.subarray(0, HEAD_BYTES), whole: incoming.body };
 };
 
-/** `head`: only the beginning is stored. `isReused`: an earlier request of the same event stored it. */
 export type KeptPayload = {
   readonly revision: Revision;
   readonly sha256: string;
@@ -52,7 +49,6 @@ export type KeptPayload = {
   readonly isReused?: true;
 };
 
-/** Called for each stored payload that does not match its hash. Never rejects. */
 export type OnDamage = (eventId: string, name: PayloadName) => Promise<void>;
 
 export type ReadPayload = Pick<Kept, "content_type" | "content_encoding" | "headers"> & {
@@ -64,7 +60,6 @@ export type ReadPayload = Pick<Kept, "content_type" | "content_encoding" | "head
 /** 1 MiB less 64 KiB: with its envelope a payload stays below the limit of one append. */
 export const PAYLOAD_BYTES_MAX = 1_048_576 - 65_536;
 const SALT_BYTES = 16;
-/** One record may hold a megabyte. */
 const READ_PAGE = 20;
 /**
  * Bytes of one append. Encoding them takes the main thread about a millisecond, and the log's writer as long: other
@@ -84,7 +79,6 @@ const KEEP_ATTEMPTS_MAX = 64;
 
 export const payloadStream = (eventId: string): string => `payload-${eventId}`;
 
-/** Hex SHA-256 over salt and body. */
 export const payloadDigest = (salt: Uint8Array, body: Uint8Array): string =>
   createHash("sha256").update(salt).update(body).digest("hex");
 
@@ -156,7 +150,6 @@ const isRevisionBelow = (value: unknown, end: Revision): boolean =>
 
 const isEncoded = ({ encoding, body }: Encoded): boolean => typeof encoding === "string" && typeof body === "string";
 
-/** A damaged record may be valid JSON with other members. */
 const isWellFormed = ({ type, data }: PayloadEvent, revision: Revision): boolean =>
   type === "PayloadKept" &&
   isEncoded(data) &&
@@ -207,7 +200,6 @@ export const payloads = (
     }
   };
 
-  /** `there`: parts that are stored already, which are not stored again. */
   const keepAt = async (
     eventId: string,
     expected: Exact,
@@ -236,7 +228,6 @@ export const payloads = (
       parts.push(appended.revision);
       at = appended.revision;
     }
-    // Even an empty body has one slice.
     const last = slices.at(-1) ?? incoming.body;
     const sha256 = hash.update(last).digest("hex");
     const data: Kept = {
@@ -291,7 +282,6 @@ export const payloads = (
       for (let attempt = 1; attempt <= KEEP_ATTEMPTS_MAX; attempt += 1) {
         const { parts, payloads } = await stored(eventId, erased);
         const { body, whole = body } = incoming;
-        // A body that was stored whole also serves a later request for its head.
         for (const wanted of whole === body ? [incoming] : [{ body: whole }, incoming]) {
           const same = payloads.find((it) => it.body.equals(wanted.body));
           if (same === undefined) continue;

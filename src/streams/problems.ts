@@ -78,9 +78,7 @@ export type Problem = {
   readonly problem: ProblemCode;
   readonly detail: string;
   readonly errors?: readonly { readonly path: string; readonly message: string }[];
-  /** Further members of the body, such as `event_id` or `verdict`. */
   readonly extra?: JsonObject;
-  /** Overrides the code's own. */
   readonly retryable?: boolean;
   readonly retryAfterS?: number;
   /**
@@ -90,7 +88,6 @@ export type Problem = {
   readonly about?: () => Promise<Concerned | null>;
 };
 
-/** `subject` is an id of the account. */
 export type Concerned = { readonly account: string; readonly subject: string };
 
 export const problem = (
@@ -103,13 +100,11 @@ export const problem = (
   ...more,
 });
 
-/** The change was authorized for another state than the current one. */
 export const changedMeanwhile = (): Problem =>
   problem("conflict", "It was changed at the same moment: look at what is in force, and ask again.");
 
 export const notFound = (): Problem => problem("not-found", "There is nothing at this address for this credential.");
 
-/** In bytes. */
 export const payloadNotKept = (kept: number, size: number): Problem =>
   problem(
     "payload-not-kept",
@@ -124,7 +119,6 @@ export const limitReached = (name: keyof Counts, max?: number): Problem => {
   return problem("limit-reached", detail, { extra: { limit: name, ...(max === undefined ? {} : { max }) } });
 };
 
-/** `path` is a JSON Pointer into the body. */
 export const missingReference = (path: string, what: string): Problem =>
   problem("not-found", `The account has no ${what} of this id.`, { errors: [{ path, message: "does not exist" }] });
 

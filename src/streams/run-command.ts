@@ -27,12 +27,10 @@ export const latestOf = (...positions: readonly (Position | undefined)[]): Posit
   );
 
 const READ_PAGE = 500;
-/** A stream that loses this many races in a row has too many writers. */
 const ATTEMPTS_MAX = 16;
 const UNKNOWN_RETRIES_MAX = 3;
 
 type FoldOptions<S> = {
-  /** Left out: the stream is folded from its beginning. */
   readonly from?: StreamState<S>;
   readonly onEvent?: (event: RecordedEvent) => void;
 };

@@ -4,11 +4,9 @@ import { isExactNumber } from "./exact-number.ts";
 
 /** Places are JSON Pointers (RFC 6901). */
 export type JsonScan = {
-  /** The first key that occurs twice in its object. */
   readonly duplicate?: string;
   /** The first key `__proto__`: harmless in JSON, but a careless copy of it changes the prototype of every object. */
   readonly proto?: string;
-  /** The first number that parsing changes. */
   readonly inexact?: string;
   readonly tooDeep?: true;
 };
@@ -26,7 +24,6 @@ const DIGIT_9 = 0x39;
 
 const isNumberStart = (code: number): boolean => code === MINUS || (code >= DIGIT_0 && code <= DIGIT_9);
 
-/** Up to here, comparing with each key is faster than hashing. */
 const LINEAR_KEYS_MAX = 16;
 
 /** An open object with the keys seen so far, or an open array (`keys` is null). `at` is the current key or index. */
@@ -49,7 +46,6 @@ const numberAt = (text: string, at: number): string => {
   return number.exec(text)?.[0] ?? "";
 };
 
-/** Escapes are resolved before keys are compared. */
 const keyText = (text: string, from: number, to: number): string => {
   const raw = text.slice(from + 1, to);
   if (!raw.includes("\\")) return raw;
@@ -131,7 +127,6 @@ export const scanJson = (text: string, depthMax: number): JsonScan => {
   return found({});
 };
 
-/** Deeper than anyone writes by hand, and shallow enough for recursive readers. */
 export const JSON_DEPTH_MAX = 64;
 
 /** Whether the text keeps its meaning when it is parsed and written again, and recursive readers can do that. */
@@ -149,7 +144,6 @@ const refused = (message: string, path = ""): StrictJson => ({ ok: false, messag
 const BOM = 0xfeff;
 /** The bytes are valid UTF-8, so half a surrogate pair can only be an escape. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
-/** With the flag u, a pair is one character that is not a surrogate. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** A string with half a surrogate pair changes when it is stored as UTF-8 (forbidden by RFC 7493, section 2.1). */

@@ -15,12 +15,9 @@ export type TurnThreadOptions<Order, Answer> = {
   readonly name: string;
   /** The module of the thread without its extension, which is that of this file, compiled or not. */
   readonly program: URL;
-  /** Orders of one account that may wait. */
   readonly waitingMax: number;
   readonly heapMb: number;
-  /** An order that takes longer is abandoned, and the thread is terminated. */
   readonly answerMs: number;
-  /** The answer to an abandoned order. */
   readonly lost: (order: Order) => Answer;
 };
 

@@ -58,7 +58,6 @@ export const foldPage = (
     return document === undefined ? (loaded.get(id)?.document ?? null) : document;
   };
 
-  /** False if the event puts a document unasked that an earlier event has named. */
   const apply = (event: RecordedEvent, named: readonly string[]): boolean => {
     const isKnown = named.some((id) => isFolded(id, event));
     let isInOrder = true;

@@ -7,7 +7,6 @@ import type { Progress } from "./view-progress.ts";
 
 export type ProjectorData = {
   readonly places: Places;
-  /** The module that exports `PROJECTIONS`. */
   readonly projectionsUrl: string;
   readonly options: Omit<ProjectorOptions, "onProgress" | "onError" | "onDropped">;
 };

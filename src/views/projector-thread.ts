@@ -11,20 +11,17 @@ import type { DropReason } from "./view-follower.ts";
 import { SILENCE_MAX_MS, unknownProgress, type ViewProgress } from "./view-progress.ts";
 
 export type ProjectorThreadOptions = {
-  /** The log must exist; missing views are created. */
   readonly places: Places;
   /** A module that exports `PROJECTIONS`, in place of `projections/all.ts`. */
   readonly module?: { readonly url: string; readonly projections: readonly Projection[] };
   readonly options?: ProjectorData["options"];
   readonly onError?: (failure: ProjectorFailure) => void;
-  /** Called once for each reason, when a thread has dropped views at its start. */
   readonly onDropped?: (views: readonly string[], reason: DropReason) => void;
   readonly onThread?: (worker: Worker) => void;
 };
 
 export type ProjectorThread = ViewProgress;
 
-/** Enough for a page and its documents; the large young generation of `npm start` is for the main thread. */
 const YOUNG_MB = 24;
 /** A thread that ended is restarted after this. The pause doubles each time it ends before it was ready. */
 const RESTART_MIN_MS = 100;
@@ -46,7 +43,6 @@ export const projectorThread = async (given: ProjectorThreadOptions): Promise<Pr
   let progress = unknownProgress(board.all());
   let lastBeat = performance.now();
   let failures = 0;
-  /** If the first thread fails, the caller is told; another thread would fail as well. */
   let isOpen = false;
   let isStopping = false;
   let restart: NodeJS.Timeout | undefined;

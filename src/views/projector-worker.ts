@@ -8,11 +8,8 @@ import { distanceIn } from "./distance.ts";
 import type { FromProjector, ProjectorData, ToProjector } from "./projector-protocol.ts";
 import { inlineProjector } from "./view-progress.ts";
 
-/** The only connection that writes SQLite's views belongs to this thread. */
-
 if (parentPort === null) throw new Error("the projector's thread is a worker thread");
 const port = parentPort;
-// workerData is untyped; only projector-thread.ts starts this thread.
 const { places, projectionsUrl, options } = workerData as ProjectorData;
 
 /** When processors are scarce, requests go first and the views catch up later. */

@@ -9,7 +9,6 @@ import { ProjectionFailed } from "./fold-page.ts";
 import type { Reached } from "./reached-positions.ts";
 import { type DropReason, type ViewFollower, viewFollower } from "./view-follower.ts";
 
-/** `view` is null if the log could not be read. */
 export type ProjectorFailure = {
   readonly view: string | null;
   /** The event that the projection failed at; null if storage failed. */
@@ -25,15 +24,12 @@ export type ProjectorOptions = {
   readonly documentsMax?: number;
   readonly retryMinMs?: number;
   readonly retryMaxMs?: number;
-  /** Called after each page with the views that it moved. */
   readonly onProgress?: (reached: readonly Reached[]) => void;
   readonly onError?: (failure: ProjectorFailure) => void;
-  /** Called at the start, once for each reason, with the views to be rebuilt. */
   readonly onDropped?: (views: readonly string[], reason: DropReason) => void;
 };
 
 export type Projector = {
-  /** Resolves when the views' positions are known and the log is followed. */
   start(): Promise<void>;
   stop(): Promise<void>;
   positions(): readonly Reached[];
@@ -47,9 +43,7 @@ const POLL_MS = 1_000;
 const GATHER_MS = 10;
 /** Under load, gathering takes this many times longer: an event changes its documents often within milliseconds. */
 const GATHER_BUSY = 4;
-/** A page of this many events counts as load. */
 const BUSY_EVENTS = 16;
-/** Parsed documents cached for each view. */
 const DOCUMENTS_MAX = 2_048;
 const RETRY_MIN_MS = 100;
 const RETRY_MAX_MS = 30_000;
@@ -59,7 +53,6 @@ const DROP_REASONS: readonly DropReason[] = ["unknown-log", "record-missing"];
 type Followed = { readonly follower: ViewFollower; failures: number; retryAt: number };
 type Round = "idle" | "some" | "busy" | "more";
 
-/** Null is the log's beginning. */
 const isBehind = (a: Position | null, b: Position | null): boolean => b !== null && (a === null || a < b);
 
 /**
@@ -144,7 +137,6 @@ export const projector = (
     return page;
   };
 
-  /** The views furthest ahead first, then those furthest behind. */
   const round = async (): Promise<Round> => {
     const now = performance.now();
     const due = all.filter(({ retryAt }) => retryAt <= now);

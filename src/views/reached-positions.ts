@@ -5,7 +5,6 @@ export type Reached = { readonly view: string; readonly position: Position | nul
 export type ReachedPositions = {
   record(reached: readonly Reached[]): void;
   all(): readonly Reached[];
-  /** Returns the unsubscribe function. */
   onReached(listener: (reached: readonly Reached[]) => void): () => void;
   /** Whether all these views reach `position` within the time. Throws for a view that does not exist. */
   waitFor(views: readonly string[], position: Position, timeoutMs: number): Promise<boolean>;

@@ -10,11 +10,8 @@ export type Reaching = {
 
 export type AllShown = {
   readonly view: string;
-  /** The field that orders documents by age. */
   readonly newest: string;
-  /** The searches for the documents that the record concerns; empty for none. */
   readonly searches: (cause: RecordedEvent) => readonly (readonly Condition[])[];
-  /** Called for each document, possibly more than once. */
   readonly reach: (cause: RecordedEvent, id: string) => Promise<void>;
 };
 
@@ -58,7 +55,6 @@ export const reachingAllShown = (deps: Reaching, shown: AllShown): Reaction["run
     };
     if (!isWhole && reachedInPart.has(cause.id)) return notYet;
     for await (const page of pagesOf(deps, shown, searches)) {
-      // There may be tens of thousands: the process that starts next reaches the rest.
       if (isStopping()) return;
       await Promise.all(page.map((id) => shown.reach(cause, id)));
     }

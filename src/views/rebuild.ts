@@ -6,7 +6,6 @@ import type { Reached } from "./reached-positions.ts";
 
 export type RebuildOptions = Omit<ProjectorOptions, "onError">;
 
-/** Milliseconds between checks whether a record is left. The log may end in payloads, which no view folds. */
 const LOOK_MS = 200;
 
 const isBefore = (position: Position | null, target: Position): boolean => position === null || position < target;

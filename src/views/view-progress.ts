@@ -8,7 +8,6 @@ import { type Reached, reachedPositions } from "./reached-positions.ts";
 export type Progress = Reached & {
   /** Events that the view has not folded; a lower bound where positions are not counts. */
   readonly lag_events: number;
-  /** The age of the oldest of them. */
   readonly lag_s: number;
 };
 
@@ -17,7 +16,6 @@ export type ViewProgress = {
   healthy(): boolean;
   /** At most about a second old. Never rejects: on failure it repeats the last known values. */
   progress(): Promise<readonly Progress[]>;
-  /** Called after each page with the views that it moved. Returns the unsubscribe function. */
   onProgress(listener: (reached: readonly Reached[]) => void): () => void;
   /** Whether all these views reach `position` within the time. */
   waitFor(views: readonly string[], position: Position, timeoutMs: number): Promise<boolean>;
