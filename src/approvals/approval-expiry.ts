@@ -4,7 +4,7 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { FoundDocument, ViewStore } from "../../domain/ports/view-store.ts";
 import { approvals } from "../../projections/approvals.ts";
-import { looking } from "../following/looking.ts";
+import { pollLoop } from "../following/poll-loop.ts";
 import type { Reaction } from "../following/reaction.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { systemEnvelope } from "../streams/envelope.ts";
@@ -147,7 +147,7 @@ export const approvalExpiry = ({ log, views, aggregates, clock, onError }: Appro
     await look();
   };
 
-  const looks = looking(loadAndLook, LOOK_MS, onError);
+  const looks = pollLoop(loadAndLook, LOOK_MS, onError);
 
   return {
     start: looks.start,

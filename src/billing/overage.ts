@@ -9,7 +9,7 @@ import type { FoundDocument, ViewStore } from "../../domain/ports/view-store.ts"
 import { billing } from "../../projections/billing.ts";
 import { type UsageDocument, usage, usageId } from "../../projections/usage.ts";
 import { accountStream } from "../accounts/accounts.ts";
-import { looking } from "../following/looking.ts";
+import { pollLoop } from "../following/poll-loop.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
 import { providerEnvelope } from "./following.ts";
@@ -107,7 +107,7 @@ export const overageLoop = ({ views, progress, aggregates, provider, clock, onEr
     }
   };
 
-  const looks = looking(look, LOOK_MS, onError);
+  const looks = pollLoop(look, LOOK_MS, onError);
 
   return {
     start() {

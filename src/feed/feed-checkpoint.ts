@@ -1,6 +1,6 @@
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Position, Revision } from "../../domain/ports/event-log.ts";
-import { type Place, positionOf } from "../following/place.ts";
+import { type LogCursor, positionAfter } from "../following/log-cursor.ts";
 import { systemEnvelope, toEvents } from "../streams/envelope.ts";
 import { appendKnown } from "../streams/run-command.ts";
 
@@ -8,10 +8,9 @@ import { appendKnown } from "../streams/run-command.ts";
 const STREAM = "checkpoint-feed";
 
 export type Checkpointed = {
-  /** The next checkpoint expects this revision. */
   readonly revision: Revision | "absent";
   /** The last published record; null before the first. */
-  readonly place: Place | null;
+  readonly place: LogCursor | null;
   readonly after: Position | null;
   /** The node that feeds; null if it has handed over. */
   readonly node: string | null;
@@ -23,7 +22,7 @@ export type FeedCheckpoints = {
   /** Resolves with the revision; null if another node was first. */
   write(
     expected: Checkpointed["revision"],
-    place: Place | null,
+    place: LogCursor | null,
     holder: Checkpointed["node"],
   ): Promise<Revision | null>;
 };
@@ -36,12 +35,11 @@ export const feedCheckpoints = (
   async read() {
     const last = await log.last(STREAM);
     if (last === null) return { revision: "absent", place: null, after: null, node: null };
-    // Only `write` appends to this stream.
     const { position, stream, revision, node } = last.data as
-      | (Place & { readonly node: string | null })
+      | (LogCursor & { readonly node: string | null })
       | { readonly position: null; readonly stream: null; readonly revision: null; readonly node: string | null };
     const place = position === null ? null : { position, stream, revision };
-    return { revision: last.revision, place, after: await positionOf(log, last), node };
+    return { revision: last.revision, place, after: await positionAfter(log, last), node };
   },
 
   async write(expected, place, holder) {

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Feed } from "../../domain/ports/feed.ts";
+import { cursorOf, type LogCursor } from "../following/log-cursor.ts";
 import { pageSize } from "../following/page-size.ts";
-import { type Place, placeOf } from "../following/place.ts";
 import { wakeablePause } from "../following/wakeable-pause.ts";
 import type { PositionText } from "../http/position-text.ts";
 import { cloudEvent, isFed } from "./cloud-event.ts";
@@ -13,7 +13,6 @@ type FeedStatus = {
   readonly state: "publishing" | "standing-by" | "failing";
   /** Everything up to here was published or is not part of the feed; null: nothing yet. */
   readonly position: Position | null;
-  /** Published by this node since it started. */
   readonly published: number;
   /** Seconds since the oldest waiting record was recorded; 0 if none is known to wait. */
   readonly lag_s: number;
@@ -44,7 +43,6 @@ const TIMES: FeedTimes = {
   gatherMs: 25,
   /** Each checkpoint is an append. What was published since the last one is published again after a crash. */
   checkpointMs: 1_000,
-  /** Milliseconds between looks of a node on standby. */
   lookMs: 2_000,
   /**
    * Longer than one page takes on a slow broker. If nothing has moved for this long although records wait, a node on
@@ -73,9 +71,7 @@ export type FeedLoopDeps = {
   readonly times?: Partial<FeedTimes>;
 };
 
-/** `revision` is that of the last checkpoint. */
-type Lead = { revision: Checkpointed["revision"]; place: Place | null; unsaved: number; savedAt: number };
-/** `waitsSince`: since when records wait although the checkpoint does not move. */
+type Lead = { revision: Checkpointed["revision"]; place: LogCursor | null; unsaved: number; savedAt: number };
 type Watch = { readonly revision: Checkpointed["revision"]; waitsSince: number | null };
 
 /**
@@ -110,7 +106,6 @@ export const feedLoop = (deps: FeedLoopDeps): FeedLoop => {
     watch = null;
   };
 
-  /** A node that is refused was replaced. */
   const save = async (it: Lead, holder: string | null): Promise<void> => {
     const revision = await checkpoints.write(it.revision, it.place, holder);
     if (revision === null) return standBy();
@@ -121,7 +116,6 @@ export const feedLoop = (deps: FeedLoopDeps): FeedLoop => {
 
   const untilSaveMs = (it: Lead): number => it.savedAt + times.checkpointMs - performance.now();
 
-  /** True if there is more to read at once. */
   const publishPage = async (it: Lead): Promise<boolean> => {
     const limit = size.events();
     const page = await log.readAll(after, limit, "records");
@@ -131,7 +125,7 @@ export const feedLoop = (deps: FeedLoopDeps): FeedLoop => {
     waitingSince = records[0]?.meta.recorded_at ?? null;
     if (last !== undefined) {
       await feed.publish(records.map((record) => cloudEvent(record, positions)));
-      it.place = placeOf(last);
+      it.place = cursorOf(last);
       it.unsaved += records.length;
       published += records.length;
       waitingSince = null;

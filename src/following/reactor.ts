@@ -1,9 +1,9 @@
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Expected, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { systemEnvelope, toEvents } from "../streams/envelope.ts";
-import { type Place, placeOf, positionOf } from "./place.ts";
+import { cursorOf, type LogCursor, positionAfter } from "./log-cursor.ts";
 import type { NotYet, Reaction } from "./reaction.ts";
-import { untold, type Waits } from "./waits.ts";
+import { silentWaits, type Waits } from "./waits.ts";
 import { wakeablePause } from "./wakeable-pause.ts";
 
 export type Reactor = {
@@ -20,7 +20,6 @@ const GATHER_MS = 25;
 /** A look that finds nothing is checkpointed only this often. It bounds what a restart reads again. */
 const LOOKS_MAX = 100;
 const BACKOFF_MS = 1_000;
-/** A log that restarts is back by then. */
 const FAILING_MS = 30_000;
 
 export type ReactorDeps = {
@@ -30,7 +29,6 @@ export type ReactorDeps = {
 };
 
 export type ReactorOptions = {
-  /** The checkpoint is in the stream `checkpoint-<name>`. */
   readonly name: string;
   /** Milliseconds between looks. A reactor that can wait should: each look reads everything appended since. */
   readonly gatherMs: number;
@@ -68,7 +66,14 @@ export const reactor = (
   reactions: readonly Reaction[],
   options: ReactorOptions = PROCESS_MANAGER,
 ): Reactor => {
-  const { name, gatherMs, failingMs = FAILING_MS, beginsAtEnd = false, atOnce = IN_ORDER, waits = untold } = options;
+  const {
+    name,
+    gatherMs,
+    failingMs = FAILING_MS,
+    beginsAtEnd = false,
+    atOnce = IN_ORDER,
+    waits = silentWaits,
+  } = options;
   const stream = `checkpoint-${name}`;
   const byType = new Map<string, Reaction[]>();
   for (const reaction of reactions) byType.set(reaction.on, [...(byType.get(reaction.on) ?? []), reaction]);
@@ -78,7 +83,6 @@ export const reactor = (
   const done = new Set<string>();
   let looks = 0;
   let stopping = false;
-  /** Monotonic; null while nothing fails or waits. */
   let failingSince: number | null = null;
   let wake: () => void = () => undefined;
   let woken = false;
@@ -88,7 +92,7 @@ export const reactor = (
 
   const checkpoint = async (
     done: string,
-    place: Omit<Place, "position">,
+    place: Omit<LogCursor, "position">,
     expected: Expected = "any",
   ): Promise<void> => {
     const envelope = systemEnvelope({
@@ -101,10 +105,10 @@ export const reactor = (
 
   const begin = async (): Promise<Position | null> => {
     const last = await log.last(stream);
-    if (last !== null || !beginsAtEnd) return positionOf(log, last);
+    if (last !== null || !beginsAtEnd) return positionAfter(log, last);
     // The first record names itself. It is written before any reaction, so that a crash leaves no gap.
     await checkpoint("begin", { stream, revision: 0 }, "absent");
-    return positionOf(log, await log.last(stream));
+    return positionAfter(log, await log.last(stream));
   };
 
   const react = async (events: readonly RecordedEvent[]): Promise<NotYet | null> => {
@@ -144,7 +148,6 @@ export const reactor = (
     return waiting[0] ?? null;
   };
 
-  /** A record to checkpoint although no event was handled; undefined if a checkpoint is not due. */
   const passedOver = async (from: Position | null, upTo: Position): Promise<RecordedEvent | undefined> => {
     looks += 1;
     if (looks < LOOKS_MAX) return undefined;
@@ -157,7 +160,6 @@ export const reactor = (
     waits.over();
   };
 
-  /** True if there may be more to read. */
   const page = async (): Promise<boolean | NotYet> => {
     const from = after;
     const { events, upTo } = await log.readTypes(types, from, PAGE);
@@ -174,7 +176,7 @@ export const reactor = (
     const last = events.at(-1) ?? (await passedOver(from, upTo));
     if (last === undefined) return true;
     looks = 0;
-    await checkpoint(last.id, placeOf(last));
+    await checkpoint(last.id, cursorOf(last));
     return true;
   };
 

@@ -2,7 +2,6 @@ import type { FastifyBaseLogger } from "fastify";
 
 /** Reports that a part waits for another one, such as a view that has to catch up. A wait is no error. */
 export type Waits = {
-  /** Called at each try. */
   waiting(waitsFor: string): void;
   over(): void;
 };
@@ -49,4 +48,4 @@ export const waitLines = (
   };
 };
 
-export const untold: Waits = { waiting: () => undefined, over: () => undefined };
+export const silentWaits: Waits = { waiting: () => undefined, over: () => undefined };

@@ -9,7 +9,7 @@ import type { BegunReplay } from "../../domain/replay/state.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { replays as replaysView } from "../../projections/replays.ts";
-import { looking } from "../following/looking.ts";
+import { pollLoop } from "../following/poll-loop.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { type Envelope, systemEnvelope } from "../streams/envelope.ts";
 import { chosenBehind, isShownUpTo } from "./plan.ts";
@@ -186,7 +186,7 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
     } while (last !== undefined && working.size < RUNNING_MAX);
   };
 
-  const looks = looking(look, LOOK_MS, onError);
+  const looks = pollLoop(look, LOOK_MS, onError);
 
   return {
     start() {

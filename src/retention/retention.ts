@@ -10,20 +10,18 @@ import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { ViewsUnavailable } from "../../infra/view-errors.ts";
 import { retention as retained } from "../../projections/retention.ts";
 import { expirePayload } from "../erasure/erasures.ts";
-import { looking } from "../following/looking.ts";
+import { pollLoop } from "../following/poll-loop.ts";
 import { systemEnvelope } from "../streams/envelope.ts";
 
 export type Retention = {
   start(): void;
   stop(): Promise<void>;
-  /** Erases what is due. Resolves with the number of payloads. */
   look(): Promise<number>;
 };
 
 export type RetentionDeps = {
   readonly log: EventLog;
   readonly views: Pick<ViewStore, "page">;
-  /** Sweeps that need no view. */
   readonly sweeps: readonly { sweep(isStopping: () => boolean): Promise<number> }[];
   /** Without a term nothing is erased, because each plan promises other days. */
   readonly termsOf: (account: string) => Promise<readonly RetentionTerm[]>;
@@ -42,7 +40,6 @@ const VIEW = retained.schema.name;
 const BY_ACCOUNT = { field: "account", order: "asc" } as const;
 const BY_END = { field: "ended_at", order: "asc" } as const;
 
-/** The reason in the record of each erasure. */
 const reasonOf = ({ name, retentionDays }: Plan): string => `retention: ${retentionDays} days of the ${name} plan`;
 
 /**
@@ -128,7 +125,7 @@ export const retention = (deps: RetentionDeps): Retention => {
     }
   };
 
-  const looks = looking(expireAll, LOOK_MS, onError);
+  const looks = pollLoop(expireAll, LOOK_MS, onError);
 
   return { start: looks.start, stop: looks.stop, look };
 };

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Document, LoadedDocument, ViewStore } from "../../domain/ports/view-store.ts";
 import type { Projection } from "../../projections/projection.ts";
-import { hasRecord } from "../following/place.ts";
+import { hasRecord } from "../following/log-cursor.ts";
 import { foldPage, idsOfPage, ProjectionFailed } from "./fold-page.ts";
 
 /** Why a view is folded again: it may belong to another log, or this log lacks the last record that it folded. */
@@ -63,7 +63,6 @@ export const viewFollower = (
   const refresh = async (): Promise<void> => {
     isLost = true;
     const [kept, origin] = await Promise.all([views.position(view), views.origin(view)]);
-    // The database was dropped.
     if (origin === null) return drop();
     if (origin.log !== (await log.identity())) throw new Error(`${view} is a view of another log by now`);
     if (kept !== position) distrust();
@@ -142,7 +141,6 @@ export const viewFollower = (
     if ((await views.commit(view, position, upTo, { documents, leading, record })) === "stale") return stale();
     position = upTo;
     isUndisturbed = true;
-    // Documents put unasked are not cached: no event asks for them.
     remember(loaded, documents, upTo);
     return folded.events;
   };

@@ -2,7 +2,7 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { within } from "../../infra/within.ts";
-import { hasRecord } from "../following/place.ts";
+import { hasRecord } from "../following/log-cursor.ts";
 import type { Reached } from "./reached-positions.ts";
 import {
   BEAT_MS,
@@ -21,9 +21,7 @@ export type WatchedViewsOptions = {
   readonly distance?: Distance;
 };
 
-/** Milliseconds between looks at views that another process writes. */
 const LOOK_MS = 25;
-/** Limits how long an engine that does not answer delays the caller. */
 const MEASURE_MS = 2_000;
 
 /** The progress of views that another process writes, read from their checkpoints. */

@@ -1,8 +1,7 @@
 import { wakeablePause } from "./wakeable-pause.ts";
 
-export type Looking = {
+export type PollLoop = {
   start(): void;
-  /** Ends the pause, and resolves when the look in progress has ended. */
   stop(): Promise<void>;
   isStopping(): boolean;
   pause(ms: number): Promise<void>;
@@ -12,7 +11,11 @@ export type Looking = {
  * Calls `look` until stopped, `everyMs` milliseconds after the last call ended. A rejection is reported, and the loop
  * goes on.
  */
-export const looking = (look: () => Promise<unknown>, everyMs: number, onError: (error: unknown) => void): Looking => {
+export const pollLoop = (
+  look: () => Promise<unknown>,
+  everyMs: number,
+  onError: (error: unknown) => void,
+): PollLoop => {
   const rest = wakeablePause();
   let isStopping = false;
   let running: Promise<void> = Promise.resolve();
