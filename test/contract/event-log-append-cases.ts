@@ -40,7 +40,7 @@ export const appendCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "an exact revision appends behind it",
+    name: "an exact revision appends after it",
     run: async (log) => {
       const stream = newStream();
       const [a, b, c] = [event(), event(), event()];
@@ -79,7 +79,7 @@ export const appendCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "an exact revision of a stream that is not there is a conflict with 'absent'",
+    name: "an exact revision of a missing stream is a conflict with 'absent'",
     run: async (log) => {
       const stream = newStream();
       assert.equal(await log.append(stream, 0, [event()]), { outcome: "conflict", actual: "absent" });
@@ -97,7 +97,7 @@ export const appendCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "'any' appends at the head, whether or not the stream is there",
+    name: "'any' appends at the head, whether or not the stream exists",
     run: async (log) => {
       const stream = newStream();
       const first = await log.append(stream, "any", [event()]);
@@ -167,7 +167,7 @@ export const appendCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "a name that is no stream's is a bug and throws",
+    name: "an invalid stream name is a bug and throws",
     run: async (log) => {
       const names = [
         "",

@@ -114,7 +114,7 @@ const appending: Readonly<Record<string, Break>> = {
       return appended.outcome === "conflict" ? { outcome: "conflict", actual: 0 } : appended;
     },
   }),
-  "a conflict fails whoever comes next": (log) => {
+  "a conflict fails the next append": (log) => {
     let isPoisoned = false;
     return {
       ...log,
@@ -259,20 +259,20 @@ const readingWrongly: Readonly<Record<string, Break>> = {
     ...log,
     read: (stream, _after, limit) => log.read(stream, null, limit),
   }),
-  "a stream's page includes the revision it begins behind": (log) => ({
+  "a stream's page includes the revision that it begins after": (log) => ({
     ...log,
     read: (stream, after, limit) => log.read(stream, after === null || after === 0 ? null : after - 1, limit),
   }),
-  "the limit of a page is not kept": (log) => ({ ...log, read: (stream, after) => log.read(stream, after, 1_000) }),
+  "the limit of a page is exceeded": (log) => ({ ...log, read: (stream, after) => log.read(stream, after, 1_000) }),
   "the last event is the first": (log) => ({
     ...log,
     last: async (stream) => (await log.read(stream, null, 1))[0] ?? null,
   }),
-  "a stream that is not there has a last event": (log) => ({
+  "a missing stream has a last event": (log) => ({
     ...log,
     last: async (stream) => (await log.last(stream)) ?? (await log.readAll(null, 1))[0] ?? ({} as RecordedEvent),
   }),
-  "the head is behind": (log) => ({
+  "the head is an older event's": (log) => ({
     ...log,
     async head() {
       const head = await log.head();
@@ -280,7 +280,7 @@ const readingWrongly: Readonly<Record<string, Break>> = {
     },
   }),
   "the head of the records may be a payload": (log) => ({ ...log, head: () => log.head() }),
-  "reads are a moment behind": (log) => {
+  "reads are a moment late": (log) => {
     let before: readonly RecordedEvent[] = [];
     return {
       ...log,
@@ -300,10 +300,10 @@ const readingWrongly: Readonly<Record<string, Break>> = {
     ...event,
     data: JSON.stringify(event.data).length > 65_536 ? {} : event.data,
   })),
-  "a recorded event hides what it holds": reading((event) =>
+  "a recorded event hides its members": reading((event) =>
     Object.defineProperty({ ...event }, "data", { enumerable: false, value: event.data }),
   ),
-  "what was handed in is kept, not copied": (log) => {
+  "the caller's object is stored, not copied": (log) => {
     const kept = new Map<string, JsonObject>();
     const sharing = reading((event) => ({ ...event, data: kept.get(event.id) ?? event.data }))(log);
     return {
@@ -315,7 +315,7 @@ const readingWrongly: Readonly<Record<string, Break>> = {
     };
   },
   "its name is that of its last event": (log) => ({ ...log, identity: async () => (await log.head()) ?? "" }),
-  "nobody is ever woken": (log) => ({ ...log, onAppended: () => () => undefined }),
+  "no listener is ever woken": (log) => ({ ...log, onAppended: () => () => undefined }),
   "stopping to listen has no effect": (log) => ({
     ...log,
     onAppended(wake) {
@@ -327,7 +327,7 @@ const readingWrongly: Readonly<Record<string, Break>> = {
 
 const erasing: Readonly<Record<string, Break>> = {
   "erasing does nothing": (log) => ({ ...log, erase: async () => undefined }),
-  "an erasure takes all that a stream has": (log) => ({ ...log, erase: (stream) => log.erase(stream) }),
+  "an erasure takes the whole stream": (log) => ({ ...log, erase: (stream) => log.erase(stream) }),
   "an erasure up to a revision takes one too few": (log) => ({
     ...log,
     async erase(stream, upTo) {
@@ -454,7 +454,7 @@ const measuring: Readonly<Record<string, Break>> = {
       }
     },
   }),
-  "an append that is too large fails those that come after": (log) => {
+  "an append that is too large fails the next ones": (log) => {
     let isPoisoned = false;
     return {
       ...log,

@@ -75,7 +75,7 @@ export const eraseCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "an erasure up to a revision takes what stands there and before, and nothing behind it",
+    name: "an erasure up to a revision takes that event and earlier ones, and no later one",
     run: async (log) => {
       const stream = newStream("payload");
       const [gone, kept] = [events(2), events(2)];
@@ -102,7 +102,7 @@ export const eraseCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "what is appended while the stream is erased up to a revision stays, whichever comes first",
+    name: "an event appended during an erasure up to a revision stays, whichever comes first",
     run: async (log) => {
       const stream = newStream("payload");
       await log.append(stream, "absent", events(1));
@@ -136,7 +136,7 @@ export const eraseCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "a late repeat of an erased append is answered as the first time and brings nothing back",
+    name: "a late repeat of an erased append is answered like the first and restores nothing",
     run: async (log) => {
       const stream = newStream("payload");
       const batch = events(2);

@@ -17,7 +17,7 @@ const WAKE_MAX_MS = 2_000;
 
 export const readCases: readonly ContractCase[] = [
   {
-    name: "what was appended is read back whole, at once, with its stream, revision and position",
+    name: "an appended event is read back whole, at once, with its stream, revision and position",
     run: async (log) => {
       const stream = newStream();
       const [a, b] = [event({ n: 1 }, "First"), event({ n: 2 }, "Second")];
@@ -40,7 +40,7 @@ export const readCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "the log has one name, whatever is appended",
+    name: "the log's identity does not change with its events",
     run: async (log) => {
       const identity = await log.identity();
       assert.ok(identity.length > 0);
@@ -62,7 +62,7 @@ export const readCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "nobody changes what is recorded through an object handed in or out",
+    name: "a recorded event cannot be changed through an object passed in or out",
     run: async (log) => {
       const stream = newStream();
       const data = { list: [1] };
@@ -76,7 +76,7 @@ export const readCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "a stream is read by pages behind a revision, until an empty one",
+    name: "a stream is read in pages after a revision, until an empty one",
     run: async (log) => {
       const stream = newStream();
       const stored = events(7);
@@ -90,7 +90,7 @@ export const readCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "a stream that is not there is an empty page and has no last event",
+    name: "a missing stream is an empty page and has no last event",
     run: async (log) => {
       const stream = newStream();
       assert.equal(await log.read(stream, null, 10), []);
@@ -112,7 +112,7 @@ export const readCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "a page of no events, of a fraction, or behind what is no revision is a bug and throws",
+    name: "a page of no events, of a fraction, or after an invalid revision is a bug and throws",
     run: async (log) => {
       const stream = newStream();
       for (const limit of [0, -1, 1.5, Number.NaN]) {
@@ -171,7 +171,7 @@ export const readCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "whoever follows the log while many append sees every event once, and none before an earlier one",
+    name: "a follower of the log sees every event once, in order, while many append",
     run: async (log) => {
       const start = await log.head();
       const streams = Array.from({ length: 40 }, () => newStream());
@@ -212,7 +212,7 @@ export const readCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "the head of the records passes over payloads",
+    name: "the head of the records ignores payloads",
     run: async (log) => {
       const record = await log.append(newStream(), "absent", events(2));
       await log.append(newStream("payload"), "absent", events(3));
@@ -235,7 +235,7 @@ export const readCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "nobody is woken after having stopped to listen",
+    name: "a listener that has stopped is not woken",
     run: async (log) => {
       let stopped = 0;
       let listening = 0;
@@ -269,7 +269,7 @@ export const readCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "following a few types shows each of their events once and goes on behind all others",
+    name: "following a few types shows each of their events once and continues after all others",
     run: async (log) => {
       const before = await log.head();
       const stream = newStream();

@@ -5,7 +5,7 @@ import { event, events, idsOf, newStream } from "./event-log-events.ts";
 /** A lost reply is answered by sending the same append again: same ids, same expected revision. */
 export const repeatCases: readonly ContractCase[] = [
   {
-    name: "a repeat of an 'absent' append is answered as the first time and writes nothing",
+    name: "a repeat of an 'absent' append is answered like the first and writes nothing",
     run: async (log) => {
       const stream = newStream();
       const batch = events(2);
@@ -15,7 +15,7 @@ export const repeatCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "a repeat of an append at an exact revision is answered as the first time and writes nothing",
+    name: "a repeat of an append at an exact revision is answered like the first and writes nothing",
     run: async (log) => {
       const stream = newStream();
       await log.append(stream, "absent", events(2));
@@ -26,7 +26,7 @@ export const repeatCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "a repeat is recognised behind later events",
+    name: "a repeat is recognised after later events",
     run: async (log) => {
       const stream = newStream();
       const [one, two] = [events(2), events(1)];
@@ -50,7 +50,7 @@ export const repeatCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "a longer append than what was written is a conflict and writes nothing",
+    name: "an append longer than the one written is a conflict and writes nothing",
     run: async (log) => {
       const stream = newStream();
       const batch = events(2);
@@ -71,7 +71,7 @@ export const repeatCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "a repeat of the last 'any' append is answered as the first time and writes nothing",
+    name: "a repeat of the last 'any' append is answered like the first and writes nothing",
     run: async (log) => {
       const stream = newStream();
       await log.append(stream, "any", events(2));

@@ -32,7 +32,7 @@ export const sizeCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "an append of one byte more is refused, says how large it is and may be, and writes nothing",
+    name: "an append of one byte more is refused with its size and the limit, and writes nothing",
     run: async (log) => {
       const stream = newStream();
       const tooMany = [eventOf(APPEND_BYTES_MAX / 2), eventOf(APPEND_BYTES_MAX / 2 + 1)];
@@ -61,7 +61,7 @@ export const sizeCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "it is bytes that count, not characters",
+    name: "the limit counts bytes, not characters",
     run: async (log) => {
       for (const fill of ["\u00e9", "\u20ac", "\u{1f600}"]) {
         const stream = newStream();

@@ -46,13 +46,13 @@ const broken: Readonly<Record<string, (good: ViewStore) => Partial<ViewStore>>> 
       return good.commit(view, now, now === null ? upTo : later(now), { documents });
     },
   }),
-  "leaves out ties when it goes on": (good) => ({
+  "leaves out ties on the next page": (good) => ({
     async page(view, query) {
       const found = await good.page(view, query);
       return found.filter(({ document }) => document[query.sort.field] !== query.after?.value);
     },
   }),
-  "repeats ties when it goes on": (good) => ({
+  "repeats ties on the next page": (good) => ({
     page: (view, query) =>
       good.page(view, query.after === undefined ? query : { ...query, after: { value: query.after.value, id: "" } }),
   }),
@@ -78,7 +78,7 @@ const broken: Readonly<Record<string, (good: ViewStore) => Partial<ViewStore>>> 
       if (before !== null) await good.commit(view, null, before, { documents: new Map() });
     },
   }),
-  "forgets of which log a view is": () => ({ origin: async () => null }),
+  "forgets which log a view belongs to": () => ({ origin: async () => null }),
   "keeps the name of the record before": (good) => {
     let last: ViewOrigin["last"] = null;
     return {
@@ -96,19 +96,19 @@ const broken: Readonly<Record<string, (good: ViewStore) => Partial<ViewStore>>> 
   "loads whatever the checkpoint is": (good) => ({
     load: async (view, _after, ids) => good.load(view, await good.position(view), ids),
   }),
-  "loads only what is there": (good) => ({
+  "loads only existing documents": (good) => ({
     async load(view, after, ids) {
       const loaded = await good.load(view, after, ids);
       return loaded === "stale" ? loaded : new Map([...loaded].filter(([, { document }]) => document !== null));
     },
   }),
-  "loads what is at the checkpoint as if it were further": (good) => ({
+  "loads documents at the checkpoint as if they were ahead": (good) => ({
     async load(view, after, ids) {
       const loaded = await good.load(view, after, ids);
       return loaded === "stale" ? loaded : new Map([...loaded].map(([id, it]) => [id, { ...it, position: after }]));
     },
   }),
-  "never brings back": (good) => {
+  "never restores a removed document": (good) => {
     const removed = new Set<string>();
     return {
       async commit(view, after, upTo, { documents }) {
@@ -134,7 +134,7 @@ const broken: Readonly<Record<string, (good: ViewStore) => Partial<ViewStore>>> 
 
 const test = suite("view store contract: broken adapters");
 
-test("the good one passes", async () => {
+test("the good store passes", async () => {
   assert.equal(await failures(memoryViewStore), []);
 });
 

@@ -73,7 +73,7 @@ const commits: readonly ContractCase[] = [
     },
   },
   {
-    name: "a commit behind another checkpoint is stale and writes nothing",
+    name: "a commit after another checkpoint is stale and writes nothing",
     async run(views) {
       await put(views, ORDERS, { a: order("x", 1) });
       const late = new Map([
@@ -88,7 +88,7 @@ const commits: readonly ContractCase[] = [
     },
   },
   {
-    name: "of two committers behind the same checkpoint one wins",
+    name: "of two commits after the same checkpoint one wins",
     async run(views) {
       for (const after of [null, position(1)]) {
         const upTo = position(Number(after) + 1);
@@ -139,7 +139,7 @@ const commits: readonly ContractCase[] = [
     },
   },
   {
-    name: "a view is of the log that its last drop has named, whatever is committed",
+    name: "a view belongs to the log that its last drop named",
     async run(views) {
       assert.is(await views.origin(ORDERS), null);
       await put(views, ORDERS, { a: order("x", 1) });
@@ -203,7 +203,7 @@ const loaded = async (
 
 const loads: readonly ContractCase[] = [
   {
-    name: "loading answers for every id, with null for what is not there, was removed, or cannot be an id",
+    name: "loading answers for every id, with null for a missing or removed document and an invalid id",
     async run(views) {
       assert.equal(await loaded(views, ORDERS, ["a"]), { a: null });
       await put(views, ORDERS, { a: order("x", 1), b: order("x", 2) });
@@ -216,7 +216,7 @@ const loads: readonly ContractCase[] = [
     },
   },
   {
-    name: "loading behind another checkpoint is stale",
+    name: "loading after another checkpoint is stale",
     async run(views) {
       assert.is(await views.load(ORDERS, position(1), ["a"]), "stale");
       await put(views, ORDERS, { a: order("x", 1) });
@@ -238,7 +238,7 @@ const loads: readonly ContractCase[] = [
     },
   },
   {
-    name: "what was loaded before a drop is not committed behind it",
+    name: "a fold that loaded before a drop does not commit after it",
     async run(views) {
       await put(views, ORDERS, { a: order("x", 1) });
       assert.equal(await loaded(views, ORDERS, ["a"]), { a: order("x", 1) });
@@ -257,7 +257,7 @@ const loads: readonly ContractCase[] = [
 
 const lookUps: readonly ContractCase[] = [
   {
-    name: "looking up many finds those that are there",
+    name: "looking up many ids finds the existing documents",
     async run(views) {
       await put(views, ORDERS, { a: order("x", 1), b: order("x", 2) });
       assert.equal(await views.getMany(ORDERS, []), new Map());
@@ -271,7 +271,7 @@ const lookUps: readonly ContractCase[] = [
     },
   },
   {
-    name: "any text is kept and found as it was: accents, emoji, quotes, NUL and lone surrogates",
+    name: "any text is stored and found unchanged: accents, emoji, quotes, NUL and lone surrogates",
     async run(views) {
       const texts = ["é", "e\u0301", "😀", "\uffee", "o'x\" -- ;", "\u202egnp", "a\0b", "\ud800", "__proto__", ""];
       for (const [i, text] of texts.entries()) {
@@ -303,7 +303,7 @@ const lookUps: readonly ContractCase[] = [
     },
   },
   {
-    name: "an id that no document can have is not there, and is refused in a commit",
+    name: "an invalid id has no document, and is refused in a commit",
     async run(views) {
       await put(views, ORDERS, { a: order("x", 1) });
       for (const id of ["", "a\0b", "a\ud800", "a".repeat(600)]) {
@@ -351,7 +351,7 @@ const pages: readonly ContractCase[] = [
     },
   },
   {
-    name: "which condition is to lead changes nothing of what is found",
+    name: "the leading condition does not change the result",
     async run(views) {
       const orders = { a: order("x", 1), b: order("x", 2), c: order("y", 3), d: order("y", 2) };
       await put(views, ORDERS, orders);
@@ -453,7 +453,7 @@ const pages: readonly ContractCase[] = [
     },
   },
   {
-    name: "paging neither skips nor repeats what was there, while documents come, change and go",
+    name: "paging neither skips nor repeats documents that stay, while others come, change and go",
     async run(views) {
       const there = Array.from({ length: 30 }, (_, i) => `d${String(i).padStart(2, "0")}`);
       await put(views, ORDERS, Object.fromEntries(there.map((id, i) => [id, order("x", 100 + Math.floor(i / 5))])));

@@ -20,14 +20,14 @@ test("one party gets half, and each greedy party leaves a part to the next one",
   assert.is(shares.total, 1_125);
 });
 
-test("what is taken in the name of two parties needs room in the share of both", () => {
+test("an amount for two parties needs room in both shares", () => {
   const shares = new Shares(100);
   assert.ok(shares.take(["network", "source a"], 30));
   assert.not.ok(shares.take(["network", "source b"], 30));
   assert.ok(shares.take(["other", "source b"], 30));
 });
 
-test("what is given back is there for others, and what moves is counted for the new party alone", () => {
+test("a returned amount is free for others, and a moved one counts for the new party alone", () => {
   const shares = new Shares(100);
   shares.take(["a"], 40);
   shares.move(["a"], ["b"], 40);

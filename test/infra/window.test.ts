@@ -31,7 +31,7 @@ test("accounts that wait take turns", async () => {
   assert.equal(entered, ["a", "b", "c", "a", "a"]);
 });
 
-test("who has waited too long is told, and takes no place later", async () => {
+test("a caller that waited too long is refused, and takes no place later", async () => {
   const window = windowOf(2);
   await window.enter("a", LONG_MS);
   assert.is(await window.enter("a", WAIT_MS), false);

@@ -86,7 +86,7 @@ const approvals = ({ name, open }: EngineSet): void => {
     const client = await signUp(program.url);
     const { source, policy, eventId, approvalId } = await held(client, "refused");
     // What holds it now is what it was held by.
-    await client.session("PUT", `/v1/policies/${policy.id}`, { name: "nobody is asked" });
+    await client.session("PUT", `/v1/policies/${policy.id}`, { name: "no approval is needed" });
     const { digest } = await approvalOf(client, approvalId);
     const rejected = await client.session("POST", `/v1/approvals/${approvalId}/reject`, {
       digest,

@@ -6,7 +6,7 @@ import { killPrograms, removeFolder, startProgram, temporaryFolder, until } from
 
 const test = suite("the program's stream of records");
 
-test("what happens is told as it happens, over a restart without a gap, until the key is revoked", async () => {
+test("the stream reports events as they happen, over a restart without a gap, until the key is revoked", async () => {
   const dir = temporaryFolder();
   let program = await startProgram({}, dir);
   try {

@@ -89,7 +89,7 @@ const bundlesAtNodes = (open: () => Promise<Engines>): void => {
     assert.is(ended.id, begun.body.id);
   });
 
-  test("where one process answers and another delivers, bundles are moved on by the other", async () => {
+  test("if one process answers and another delivers, the other carries bundles out", async () => {
     const [api] = await Promise.all([start(0, { ROLES: "api" }), start(1, { ROLES: "projector,deliverer" })]);
     const { agent } = await ordersWorld(api.url, shop.target);
     const { status } = await endOf(agent, "divided", [create("a"), create("b")]);

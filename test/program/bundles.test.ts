@@ -93,7 +93,7 @@ const bundles = ({ name, open }: EngineSet): void => {
     await spent(it, 0);
   });
 
-  test("a step whose target is gone disables the endpoint: what was done at it is taken back all the same", async () => {
+  test("a step answered 410 disables the endpoint, and its undo is sent all the same", async () => {
     const it = await world();
     const steps = [create("a"), create("b"), create("c", { do: "gone" })];
     const done = await it.agent.bundle("gone", steps);
@@ -102,7 +102,7 @@ const bundles = ({ name, open }: EngineSet): void => {
     assert.is(shop.effects.size, 0);
   });
 
-  test("rollback incomplete: what could not be taken back is named, the rest is, and a person says that they did it", async () => {
+  test("rollback incomplete: steps that could not be undone are named, and a person resolves them", async () => {
     const it = await world();
     const steps = [create("a"), create("b", { undo: "refuse" }), create("c", { do: "refuse" })];
     const done = await it.agent.bundle("three", steps);
@@ -118,7 +118,7 @@ const bundles = ({ name, open }: EngineSet): void => {
     assert.equal(statusesOf(resolved), ["rolled_back", "compensated", "compensated", "failed"]);
   });
 
-  test("a step whose answer was lost is taken back, whether it was done or not", async () => {
+  test("a step whose answer was lost is undone, whether it was done or not", async () => {
     const it = await world();
     for (const how of ["lost", "dropped"] as const) {
       const done = await it.agent.bundle(how, [create("a"), create("b", { do: how })]);
@@ -130,14 +130,14 @@ const bundles = ({ name, open }: EngineSet): void => {
     }
   });
 
-  test("one that nothing takes back, and whose answer was lost, is left to a person", async () => {
+  test("an irreversible step whose answer was lost is left to a person", async () => {
     const it = await world();
     const done = await it.agent.bundle("mail", [create("a"), { ...create("b", { do: "lost" }), action: "mail.send" }]);
     assert.equal(statusesOf(done), ["rollback_incomplete", "compensated", "unknown"]);
     assert.equal([...shop.effects.values()], ["b"]);
   });
 
-  test("cancelled while a step runs: its end is awaited, and all is taken back", async () => {
+  test("cancelled while a step runs: its end is awaited, and all steps are undone", async () => {
     const it = await world();
     const steps = [create("a"), create("b", { do: "hang" }), create("c")];
     const begun = await it.agent.bundle("four", steps, { wait_ms: 0 });
@@ -173,7 +173,7 @@ const bundles = ({ name, open }: EngineSet): void => {
     await spent(it, 2);
   });
 
-  test("rejected, or cancelled while it is held, nothing of it is done, and nothing is spent", async () => {
+  test("a bundle rejected or cancelled while held does nothing and spends nothing", async () => {
     const it = await world(HELD);
     const one = await it.agent.bundle("six", [create("large")]);
     const shown = await approvalOf(it, one.body.approval_id);
@@ -191,7 +191,7 @@ const bundles = ({ name, open }: EngineSet): void => {
     await spent(it, 0);
   });
 
-  test("an agent that is suspended does nothing more: what runs is taken back, what is held is cancelled", async () => {
+  test("a suspended agent's running bundles are rolled back, and its held ones cancelled", async () => {
     const it = await world(HELD);
     const held = await it.agent.bundle("eight", [create("large")]);
     const begun = await it.agent.bundle("nine", [create("a"), create("b", { do: "hang" }), create("c")], {

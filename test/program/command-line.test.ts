@@ -174,7 +174,7 @@ const commandLine = ({ name, open }: EngineSet): void => {
     assert.match(withoutKey.stderr, "COUNTERSIGN_API_KEY");
   });
 
-  test("one failed event is replayed and what came of it is said; a delivered one is refused", async () => {
+  test("one failed event is replayed and its outcome printed; a delivered one is refused", async () => {
     const { client, send } = await shop();
     refuse();
     const id = await send("once");
@@ -281,7 +281,7 @@ const commandLine = ({ name, open }: EngineSet): void => {
     await listening.stop();
   });
 
-  test("what is followed goes on behind the last record when the service was away", async () => {
+  test("following continues after the last record when the service was away", async () => {
     // Its own, as the others are not to be away.
     const own = await open();
     let service = await startProgram(own.env);

@@ -184,7 +184,7 @@ test("an embedded log of another format is refused by the service, and by each c
   assert.equal(viewFiles(), before);
 });
 
-test("what answers at KAFKA_BROKERS and speaks something else is named", async () => {
+test("a server at KAFKA_BROKERS with another protocol is named", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   // A server that listens on a port.
@@ -207,7 +207,7 @@ test("data that were begun with another key are refused, whatever the key file s
   await (await startProgram(one, dir)).stop();
 });
 
-test("a port that somebody else listens on is named", async () => {
+test("a port that is in use is named", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   // A server that listens on a port.
@@ -272,7 +272,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   });
 }
 
-test("a program that is told to stop while its engines do not answer yet does so by itself", async () => {
+test("a program that is stopped while its engines do not answer ends by itself", async () => {
   const double = await startEventStoreDouble();
   double.freeze();
   const child = spawnProgram({ COUNTERSIGN_KEY, EVENTSTORE_URL: double.url }, dir);
@@ -291,13 +291,13 @@ const STOP_AT_ONCE = `let told = false; process.on("newListener", (name) => {
   told = true; process.nextTick(() => process.kill(process.pid, "SIGTERM"));
 });`;
 
-test("a program that is told to stop while it is still loaded does so before it opens anything", async () => {
+test("a program that is stopped while it is loading ends before it opens anything", async () => {
   const preload = `--import data:text/javascript,${encodeURIComponent(STOP_AT_ONCE)}`;
   assert.equal(await runProgram({ NODE_OPTIONS: preload }, dir), { code: 0, stdout: "", stderr: "" });
   assert.equal(readdirSync(dir), []);
 });
 
-test("a second process on the same data directory is told so, whatever the first one has been through", async () => {
+test("a second process on the same data directory is refused, even after crashes of the first", async () => {
   const first = await startProgram({ NODE_OPTIONS: "--max-old-space-size=128" }, dir);
   await refuses({}, /^Another process answers requests on DATA_DIR \S+ already: stop it, or set ROLES\.$/m);
   const client = await signUp(first.url);

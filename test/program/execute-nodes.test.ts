@@ -85,7 +85,7 @@ const executesAtNodes = (open: () => Promise<Engines>): void => {
     for (const program of [a, b]) assert.is(await program.stop(), 0, program.output());
   });
 
-  test("where one process answers and another delivers, whoever waits is told by the log", async () => {
+  test("if one process answers and another delivers, waiting callers learn the outcome from the log", async () => {
     const [api] = await Promise.all([start(0, { ROLES: "api" }), start(1, { ROLES: "projector,deliverer" })]);
     const [, agent] = await agentAt(api.url);
     target.answer((_arrival, response) => response.end("done"));

@@ -120,7 +120,7 @@ const executes = ({ name, open }: EngineSet): void => {
     assert.equal((await agent.execute("kept", REFUND)).body, first.body);
   });
 
-  test("what an agent may not do is refused before anything is counted or sent, and says why", async () => {
+  test("a request outside the agent's scope is refused with the reason before anything is counted or sent", async () => {
     const { client, endpointId } = await world({ schema: { type: "object", required: ["order"] } });
     await defineAction(client, "payout.create", endpointId);
     const { id } = await client.make("/v1/policies", { name: "p", rate_per_minute: 1 });

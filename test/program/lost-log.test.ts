@@ -64,9 +64,7 @@ const refuses = async (dir: string, says: RegExp, env: Record<string, string> = 
   assert.equal(logs(), before, "no log is begun");
 };
 
-test("a start without the log beside views and a key is refused, again and again, and says what to do", async ({
-  dir,
-}) => {
+test("a start with views and a key but no log is refused, again and again, and says what to do", async ({ dir }) => {
   const program = await startProgram({}, dir);
   const client = await signUp(program.url);
   await shows(client, await sendAll(await hookSource(client), ["one"]));
@@ -115,9 +113,7 @@ const backUp = (dir: string, to: string): void => {
   db.close();
 };
 
-test("an older copy of the log beside newer views has them folded again, whatever it has recorded since", async ({
-  dir,
-}) => {
+test("an older copy of the log has newer views folded again, whatever it has recorded since", async ({ dir }) => {
   const first = await startProgram({}, dir);
   const client = await signUp(first.url);
   const hook = await hookSource(client);

@@ -83,7 +83,7 @@ const goesOn = async (
   await log.close();
 };
 
-test("to another file, with views.db beside it", async ({ from, to, target }) => {
+test("to another file next to views.db", async ({ from, to, target }) => {
   const old = await startProgram({}, from);
   const world = await used(old, target);
   assert.is(await old.stop(), 0);

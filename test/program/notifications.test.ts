@@ -146,7 +146,7 @@ const notifications = ({ name, open }: EngineSet): void => {
     }
   });
 
-  test("what a receiver does not take is sent again under its id, and nothing is told of that", async () => {
+  test("a notification that a receiver refuses is sent again under its id, without a notification about that", async () => {
     const { client, told } = await world();
     let refusals = 1;
     pager.answer((_, response) => {
@@ -162,7 +162,7 @@ const notifications = ({ name, open }: EngineSet): void => {
     assert.equal([...new Set(pager.arrivals.map(({ body }) => JSON.parse(body).type))], ["agent.suspended"]);
   });
 
-  test("only what there is can be subscribed to, and what is not subscribed to is not sent", async () => {
+  test("only known notifications can be subscribed to, and only those are sent", async () => {
     const { client, told, target } = await world(["agent.suspended"]);
     const wrong = await client.call("PATCH", `/v1/endpoints/${told.id}`, { notifications: ["agent.resigned"] });
     assert.equal([wrong.status, wrong.body.errors[0].path], [400, "/notifications/0"]);
@@ -180,7 +180,7 @@ const notifications = ({ name, open }: EngineSet): void => {
     assert.is(held.status, "held");
   });
 
-  test("killed again and again while approvals are asked for, each is told, in one event each", async () => {
+  test("killed again and again during requests for approval, it sends one notification for each", async () => {
     const { client, told, target } = await world(["approval.requested"]);
     const source = await holding(client, target.id);
     const held: string[] = [];

@@ -62,7 +62,7 @@ const delivered = (ids: readonly string[], to = target): Promise<true> =>
     WAIT_MS,
   );
 
-test("P10: thousands at once are accepted or told to come again, within bounded memory, and the next one is served as ever", async () => {
+test("P10: thousands at once are accepted or asked to retry, within bounded memory, and the next one is served as usual", async () => {
   const program = await startProgram(SMALL_HEAP, dir);
   const client = await signUp(program.url);
   const app = await endpoint(client, target.url, { concurrency: 100 });
@@ -79,7 +79,7 @@ test("P10: thousands at once are accepted or told to come again, within bounded 
   assert.is(await program.stop(), 0);
 });
 
-test("P10: killed while it refuses what is too much, it has lost nothing that it accepted", async () => {
+test("P10: killed under overload, it has lost nothing that it accepted", async () => {
   const program = await startProgram({ ...SMALL_HEAP, LOG_LEVEL: "fatal" }, dir);
   const client = await signUp(program.url);
   const app = await endpoint(client, target.url, { concurrency: 100 });
@@ -140,7 +140,7 @@ test("P10: clients who announce large bodies and send nothing keep no place from
   assert.is(await program.stop(), 0);
 });
 
-test("a receiver that hangs delays no other, and what waits for it on disk is delivered when it answers again", async () => {
+test("a hanging receiver delays no other, and its events on disk are delivered when it answers again", async () => {
   const program = await startProgram(SMALL_HEAP, dir);
   const hanging = await receiver();
   const held: (() => void)[] = [];

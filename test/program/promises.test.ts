@@ -102,7 +102,7 @@ const promises = ({ name, open }: EngineSet): void => {
     });
   });
 
-  test("P6: 300 at once against 20 a minute: exactly 20 are admitted, the rest is told when to come again", async () => {
+  test("P6: 300 at once against 20 a minute: exactly 20 are admitted, the others are told when to retry", async () => {
     const client = await signUp(program.url);
     const policy = await client.make("/v1/policies", { name: "slow", rate_per_minute: 20 });
     const source = await hookSource(client, { policy_id: policy.id });
@@ -142,7 +142,7 @@ const promises = ({ name, open }: EngineSet): void => {
     assert.equal([answer.status, await answer.text()], [200, ""]);
   });
 
-  test("a cost that cannot be told is refused for good, and the answer says what is missing", async () => {
+  test("a cost that cannot be determined is refused for good, and the answer says what is missing", async () => {
     const client = await signUp(program.url);
     const policy = await client.make("/v1/policies", { name: "exact", budget_eur_day: 1, cost: { pointer: "amount" } });
     const source = await hookSource(client, { policy_id: policy.id });
@@ -180,7 +180,7 @@ const promises = ({ name, open }: EngineSet): void => {
     });
   });
 
-  test("a policy that only observes admits what it would have blocked, flagged", async () => {
+  test("a policy that only observes admits violations, flagged", async () => {
     const client = await signUp(program.url);
     const policy = await client.make("/v1/policies", {
       name: "watch",
@@ -231,7 +231,7 @@ const promises = ({ name, open }: EngineSet): void => {
     await eventIs(client, waiting.body.event_id, "delivered");
   });
 
-  test("what is not signed well is refused with the reason and counted, not written one by one", async () => {
+  test("badly signed requests are refused with the reason and counted, not recorded one by one", async () => {
     const client = await signUp(program.url);
     const source = await hookSource(client);
     const forged = await source.send("x", { n: 1 }, { "x-signature": "0".repeat(64) });
@@ -242,7 +242,7 @@ const promises = ({ name, open }: EngineSet): void => {
     assert.is(body.data.length, 0);
   });
 
-  test("paused, deleted, unknown and mistyped sources are told apart from each other as the contract says", async () => {
+  test("paused, deleted, unknown and mistyped sources get the documented answers", async () => {
     const client = await signUp(program.url);
     const source = await hookSource(client);
     await client.call("PATCH", `/v1/sources/${source.id}`, { status: "paused" });

@@ -137,7 +137,7 @@ const replays = (name: string, { open }: Pick<EngineSet, "open">, events: number
     await isRecordedOnce(it, id);
   });
 
-  test("what failed is replayed by its id once it is mended; delivered it is refused, and blocked it passes the gates again", async () => {
+  test("a failed event is replayed by its id; a delivered one is refused, and a blocked one passes the gates again", async () => {
     const program = await start();
     const client = await signUp(program.url);
     const policy = await client.make("/v1/policies", { name: "p", require_fields: ["order"] });

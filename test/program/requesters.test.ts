@@ -121,7 +121,7 @@ test("who replays with an API key of theirs, and who made the source's secret, d
   assert.is((await approve(ben, id)).status, 200);
 });
 
-test("a policy that nobody but the requester could approve is published with a warning", async () => {
+test("a policy that only the requester could approve is published with a warning", async () => {
   const { client, made } = await world({ expires_after_s: 60 });
   const warned = await made("/v1/policies", { name: "alone", approval: APPROVAL });
   assert.equal(

@@ -33,7 +33,7 @@ const retention = ({ name, open }: EngineSet): void => {
     program = await startProgram({ ...engines.env, SIGNUP_PLAN: "free" }, program.dir);
   };
 
-  test("after a crash it erases what is older than the plan's days, and the event is shown without its payload", async () => {
+  test("after a crash it erases payloads older than the plan's days, and events are shown without them", async () => {
     const client = await signUp(program.url);
     await program.stop();
     const log = await openLog(placesIn(engines, program.dir).log);

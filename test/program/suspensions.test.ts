@@ -10,7 +10,7 @@ const test = suite("suspensions");
 /** Each waits for views that nobody folds, for seconds: together much longer than `until` does. */
 const SUSPENSIONS = 20;
 
-test("while suspensions wait for views, what other accounts have approved is carried out", async () => {
+test("while suspensions wait for views, other accounts' approved requests are carried out", async () => {
   const target = await receiver();
   const all = await startProgram();
   const [loud, quiet] = [await signUp(all.url), await signUp(all.url)];

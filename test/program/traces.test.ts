@@ -136,7 +136,7 @@ const traces = ({ name, open }: EngineSet): void => {
     await isShown(client, body.event_id, spans);
   });
 
-  test("what people approve after a restart is one trace, and a collector that is away is waited for", async () => {
+  test("a request approved after a restart is one trace, and an unreachable collector is waited for", async () => {
     const client = await signUp(program.url);
     await defineAction(client, "refund.create", await endpointOf(client));
     const policy = await client.make("/v1/policies", { name: "p", approval: { expires_after_s: 3_600 } });
@@ -205,7 +205,7 @@ const traces = ({ name, open }: EngineSet): void => {
     await shop.target.close();
   });
 
-  test("killed again and again while it exports, it goes on without a gap", async () => {
+  test("killed again and again while it exports, it continues without a gap", async () => {
     const client = await signUp(program.url);
     const target = await endpointOf(client);
     let source = await hookSource(client, { endpoint_id: target });

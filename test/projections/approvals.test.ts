@@ -21,7 +21,7 @@ const after = (...facts: readonly (ApprovalEvent | DeliveryEvent)[]): ApprovalDo
   return document;
 };
 
-test("what is asked for is pending, with all that a person is shown", () => {
+test("a requested approval is pending, with everything that people see", () => {
   const document = after(event.held(), is.requested());
   assert.equal(
     [document.status, document.subject_kind, document.subject_id, document.votes, document.decided_at],
@@ -30,7 +30,7 @@ test("what is asked for is pending, with all that a person is shown", () => {
   assert.equal([document.requested_at, document.expires_at, document.digest], [at(0), at(3_600), "d1"]);
 });
 
-test("granted it is approved, and consumed once what it approved has begun", () => {
+test("a granted approval is approved, and consumed once the execution begins", () => {
   const granted = [is.requested(), is.voted("mem_1", "approve", 5), is.granted(5)];
   assert.equal([after(...granted).status, after(...granted).decided_at], ["approved", at(5)]);
   const consumed = after(...granted, event.released(6));
@@ -41,7 +41,7 @@ test("granted it is approved, and consumed once what it approved has begun", () 
   );
 });
 
-test("each end is told apart, and the end of the hold that follows changes nothing", () => {
+test("each end has a status, and the end of the hold changes nothing", () => {
   const ends = [
     [is.rejected(5, "no"), "rejected", "no"],
     [is.expired(3_600), "expired", null],
@@ -54,12 +54,12 @@ test("each end is told apart, and the end of the hold that follows changes nothi
   }
 });
 
-test("what somebody stopped is cancelled, whether it was pending or granted", () => {
+test("a stopped request's approval is cancelled, whether pending or granted", () => {
   assert.is(after(is.requested(), event.holdEnded(5, "cancelled")).status, "cancelled");
   assert.is(after(is.requested(), is.granted(4), event.holdEnded(5, "cancelled")).status, "cancelled");
 });
 
-test("a vote of a member who changes from yes to no stands beside the first", () => {
+test("a member's second vote is listed after the first", () => {
   const both = after(is.requested(), is.voted("mem_1", "approve", 1), is.voted("mem_1", "reject", 2), is.rejected(2));
   assert.equal(
     both.votes.map(({ decision }) => decision),

@@ -43,7 +43,7 @@ test("a record copies nothing of what was recorded", () => {
   assert.not.match(JSON.stringify(folded(audit, log.events).all()), /sealed|private/);
 });
 
-test("records behind a clock that was set back say how late it had been, and the head how far", () => {
+test("after a clock was set back, records have the latest earlier time, and the head the difference", () => {
   const log = history();
   for (const second of [10, 4, 7, 11]) log.add("account-acc_1", { type: "X", data: {} }, { at: at(second) });
   const view = folded(audit, log.events);

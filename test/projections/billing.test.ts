@@ -10,7 +10,7 @@ import { folded } from "../support/projected.ts";
 const test = suite("billing view");
 const ACCOUNTS = ["acc_free", "acc_core", "acc_scale", "acc_kept", "acc_over"];
 
-test("it says what the account's own stream says", () => {
+test("the document follows the account's stream", () => {
   const { events } = broadHistory();
   const view = folded(billing, events);
   const types: readonly string[] = SUBSCRIPTION_EVENTS;
@@ -30,7 +30,7 @@ test("it says what the account's own stream says", () => {
   }
 });
 
-test("what is there without an account is no document", () => {
+test("records without an account make no document", () => {
   const log = history();
   const data = { account: "acc_1", provider: "stripe", reference: "r", by: "stripe", plan: "core", at: at(0) };
   log.add("account-acc_1", { type: "PlanChanged", data });

@@ -51,7 +51,7 @@ test("a step shows its event once it is started, and what it has cost once it ha
   assert.equal([committed.cost, committed.ended_at], [7_000, at(4)]);
 });
 
-test("a rollback says why, what becomes of each step, and what is left until somebody has done it", () => {
+test("a rollback shows its reason, each step's outcome, and the steps left until a person resolves them", () => {
   const steps = [0, 1, 2].map((index) => bundleStep(index));
   const rolling = [
     ...[is.admitted({ steps }), is.started(0, 1), is.ended(0, 2, "succeeded"), is.started(1, 3)],
@@ -80,7 +80,7 @@ test("a step that was resolved before the rest is undone leaves the bundle rolli
   assert.equal(statuses(early), ["rolling_back", "succeeded", "compensated"]);
 });
 
-test("of a step that did nothing, and of one that nothing takes back, no undo is shown as done", () => {
+test("a step without effect, and an irreversible one, show no completed undo", () => {
   const failed = after(is.admitted(), is.started(0, 1), is.ended(0, 2, "failed"), is.rollback(2, 0));
   assert.equal(statuses(failed), ["rolling_back", "failed", "skipped"]);
   const rolledBack = after(
@@ -96,7 +96,7 @@ test("of a step that did nothing, and of one that nothing takes back, no undo is
   assert.is(impossible.steps[0]?.status, "unknown");
 });
 
-test("what was never sent is skipped, and costs nothing that could be said", () => {
+test("a step that was never sent is skipped, without a cost", () => {
   const refused = after(is.admitted(), is.refused(0, 1), is.rollback(1, 0));
   assert.equal(statuses(refused), ["rolling_back", "skipped", "skipped"]);
   assert.is(refused.steps[0]?.refusal?.code, "missing-result");
@@ -112,7 +112,7 @@ test("what was never sent is skipped, and costs nothing that could be said", () 
     );
 });
 
-test("one that was cancelled too late is committed, and says so", () => {
+test("a bundle that was cancelled too late is committed, with the reason", () => {
   const late = after(
     ...[is.admitted(), is.started(0, 1), is.ended(0, 2, "succeeded"), is.started(1, 3), is.rollback(4)],
     ...[is.ended(1, 5, "succeeded"), is.committed(5, "The cancellation came too late: said so")],
@@ -140,7 +140,7 @@ test("a blocked one that is asked again keeps its place", () => {
   assert.is(admitted.ended_at, null);
 });
 
-test("what belongs to no decided bundle, or to none at all, is of no interest", () => {
+test("records of no decided bundle are ignored", () => {
   const log = history();
   log.add("bundle-bun_1", is.abandoned(1));
   log.add("bundle-bun_1", is.started(0, 1));

@@ -45,7 +45,7 @@ test("during an attempt it is due when the lease ends, between attempts when the
   assert.equal([again?.failed_at, again?.position], [null, leased?.position]);
 });
 
-test("what does not wait for its endpoint is found by it: an undo until an attempt of it has failed, and what is cancelled", () => {
+test("pressing deliveries are found by endpoint: an undo until an attempt has failed, and a cancelled delivery", () => {
   const [undo, step] = [true, false].map((it) => facts.admitted({ bundle: { id: "bun_1", index: 0, undo: it } }));
   assert.ok(undo !== undefined && step !== undefined);
   const started = facts.started(1, 1);
@@ -62,7 +62,7 @@ test("counts and erasures move the revision that the next attempt expects", () =
   assert.is(after(facts.admitted(), facts.duplicates(1, 1), facts.erased(2))?.revision, 2);
 });
 
-test("nothing waits once it is delivered or failed, whatever is recorded later", () => {
+test("a delivered or failed event does not wait, whatever is recorded later", () => {
   const start = [facts.admitted(), facts.started(1, 1)] as const;
   assert.is(after(...start, facts.succeeded(1, 2), facts.delivered(2), facts.duplicates(1, 3)), null);
   assert.is(after(...start, facts.attemptFailed(1, 2, null)), null);
@@ -73,7 +73,7 @@ test("a blocked event that is admitted later is queued with its stream's revisio
   assert.is(after(facts.blocked(), facts.admitted())?.revision, 1);
 });
 
-test("what is held does not wait for an attempt; released it is due at once, and cancelled it is gone", () => {
+test("a held event is not due; it is due once released, and removed if cancelled", () => {
   assert.is(after(facts.held()), null);
   assert.is(after(facts.held(), facts.holdEnded(5, "expired")), null);
   const released = after(facts.held(), facts.released(60));

@@ -120,14 +120,14 @@ test("an hour of buckets is kept, also when a clock is behind or jumps", () => {
   assert.is(it.document().buckets.length, 1);
 });
 
-test("attempts for an endpoint that the view does not know are passed over", () => {
+test("attempts for an unknown endpoint are ignored", () => {
   const log = history();
   log.add("delivery-evt_1", facts.admitted());
   log.add("delivery-evt_2", deliveryFacts("evt_2", "").failed(1));
   assert.equal(folded(endpoints, log.events).all(), {});
 });
 
-test("what is held is not queued; what is released is, until it is delivered or cancelled", () => {
+test("a held event is not queued; a released one is, until it is delivered or cancelled", () => {
   const it = world();
   it.add("delivery-evt_1", facts.held());
   it.add("delivery-evt_2", facts.held());

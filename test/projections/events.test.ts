@@ -65,7 +65,7 @@ test("after the last attempt, or without any, an event is failed and says why", 
   assert.is(after(facts.admitted(), facts.failed(2)).status, "failed");
 });
 
-test("an attempt that nobody saw the end of is unknown once the next one starts, and its late success counts", () => {
+test("an attempt without a recorded end is unknown once the next one starts, and its late success counts", () => {
   const lost = [facts.admitted(), facts.started(1, 1), facts.started(2, 40)] as const;
   assert.equal(
     after(...lost).attempts.map(({ outcome }) => outcome),
@@ -115,7 +115,7 @@ test("however often an event is tried, the first and the last attempts and stage
   assert.is(many.attempts.at(-1)?.outcome, "failed");
 });
 
-test("what a replay may take is found by that, as long as there is something to send", () => {
+test("replayable events are found as such while there is something to send", () => {
   const failed = [facts.admitted(), facts.started(1, 1), facts.attemptFailed(1, 2, null), facts.failed(2)];
   assert.is(after(...failed).replayable, "failed");
   assert.is(after(facts.blocked()).replayable, "blocked");
@@ -148,7 +148,7 @@ test("a step of a bundle says whose it is, and whether it takes the step back", 
   assert.not("bundle" in after(facts.admitted()));
 });
 
-test("what is unknown or belongs to no decided event changes nothing", () => {
+test("unknown records, and records of no decided event, change nothing", () => {
   const known = after(facts.admitted());
   assert.equal(after(facts.admitted(), { type: "SomethingLater", data: {} }), known);
   const log = history();
@@ -160,7 +160,7 @@ test("what is unknown or belongs to no decided event changes nothing", () => {
   assert.equal(folded(events, log.events).all(), {});
 });
 
-test("the types an account has seen are kept sorted, and given up when there are too many", () => {
+test("the types of an account are sorted, and incomplete if there are too many", () => {
   const log = history();
   for (const type of ["b", "a", "b"]) log.add(`delivery-${log.events.length}`, facts.admitted({ type }));
   assert.equal(folded(events, log.events).get<SeenInAccount>("acc_1"), {

@@ -25,7 +25,7 @@ const told = (past: readonly Parameters<ReturnType<typeof history>["add"]>[1][])
   return log.events;
 };
 
-test("held again it waits for nobody's attempt; released again it waits for its next one", () => {
+test("an event held again waits for no attempt; released again it waits for its next one", () => {
   assert.is(folded(deliveryQueue, told(HELD_AGAIN)).get("evt_1"), null);
   const waits = folded(deliveryQueue, told(RELEASED_AGAIN)).get<QueueDocument>("evt_1");
   assert.equal([waits?.due_at, waits?.attempts, waits?.node], [at(20), 1, null]);

@@ -28,7 +28,7 @@ test("a longer duration is never in a lower bin", () => {
   fc.assert(fc.property(duration, duration, (a, b) => a > b || binOf(a) <= binOf(b)));
 });
 
-test("what is no duration counts as none or as the longest", () => {
+test("an invalid duration counts as zero or as the longest", () => {
   assert.is(binOf(Number.NaN), 0);
   assert.is(binOf(-5), 0);
   assert.is(binOf(Number.POSITIVE_INFINITY), binOf(2 ** 31 - 1));

@@ -55,7 +55,7 @@ test("the list has the newest version, sorted by the first", () => {
   assert.equal(document?.definition, { name: "v2", require_fields: ["id"] });
 });
 
-test("every version is kept", () => {
+test("every version is listed", () => {
   assert.equal([...folded(policyVersions, page).keys()], ["pol_1/1", "pol_1/2"]);
 });
 
@@ -64,7 +64,7 @@ test("a page that is applied twice changes nothing", () => {
     assert.equal(folded(projection, [...page, ...page]), folded(projection, page));
 });
 
-test("other events are of no interest", () => {
+test("other events are ignored", () => {
   for (const projection of [policies, policyVersions])
     assert.equal(projection.idsOf(recorded(1, "SourceRegistered")), []);
 });

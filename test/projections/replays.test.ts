@@ -25,7 +25,7 @@ const failing = (is: ReturnType<typeof deliveryFacts>) => [
   is.failed(2),
 ];
 
-test("what has become of its events is counted from their own records; what it never came to is skipped when it ends", () => {
+test("the outcomes of its events are counted from their records; unprocessed events are skipped at its end", () => {
   const log = history();
   const is = replayFacts();
   for (const id of ["evt_1", "evt_2", "evt_3"]) told(log, id, failing);
@@ -55,7 +55,7 @@ test("a blocked one that is decided again counts by what the gates say, and what
   assert.equal([replayed, delivered, failed], [3, 1, 2]);
 });
 
-test("cancelled it says who and why", () => {
+test("a cancelled replay shows by whom and why", () => {
   const log = history();
   log.add("replay-rpl_1", replayFacts().started());
   log.add("replay-rpl_1", replayFacts().cancelled(9));

@@ -10,7 +10,7 @@ const test = suite("EventStoreDB log: the signal of what was appended");
 
 const at = (n: bigint): Cursor => ({ commit: n, prepare: n });
 
-test("however often the watchdog looks, a subscription that is about to be opened again is opened", async () => {
+test("a pending reopening of a subscription happens, however often the watchdog looks", async () => {
   let isDown = false;
   let head = 1n;
   let opened = 0;

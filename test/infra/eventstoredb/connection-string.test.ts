@@ -38,7 +38,7 @@ const refusals: readonly (readonly [string, RegExp])[] = [
   ["esdb://user:sekret@host?keepAliveInterval=1", /keepAliveInterval below 10000 ms/],
 ];
 
-test("what cannot be used is refused in one sentence that repeats nothing that may be secret", () => {
+test("an unusable connection string is refused in one sentence without secrets", () => {
   for (const [text, sentence] of refusals) {
     assert.throws(
       () => readConnectionString(text),
@@ -51,7 +51,7 @@ test("what cannot be used is refused in one sentence that repeats nothing that m
   }
 });
 
-test("a connection string is taken with whatever the client knows, and its address has no more than hosts", () => {
+test("a connection string may use all the client's options, and its address has only hosts", () => {
   const taken: readonly (readonly [string, ConnectionString])[] = [
     ["esdb://host", { url: "esdb://host", address: "esdb://host", asksAddressForTls: false }],
     [

@@ -51,7 +51,7 @@ const unsent = new ConnectionFailure("unsent", "not-reached", "nothing answers")
 const refused = new ConnectionFailure("refused", "access", "no");
 const conflictAt = (actual: number): Answered => ({ outcome: "conflict", actual });
 
-test("a conflict behind a lost answer is our own append when our events stand there", async () => {
+test("a conflict after a lost answer is our own append if our events are stored there", async () => {
   const [before, a, b, behind] = [proposed(), proposed(), proposed(), proposed()];
   const { append } = connectionOf([lost, conflictAt(3)], [before, a, b, behind].map(stored));
   const appended = await append({ stream: STREAM, expected: 0, events: [a, b] });
@@ -62,7 +62,7 @@ test("a conflict behind a lost answer is our own append when our events stand th
   });
 });
 
-test("it is a conflict when others' events stand there, or ours in another place, or only some of them", async () => {
+test("other events at those revisions, or only some of ours, are a conflict", async () => {
   const [before, a, b, other] = [proposed(), proposed(), proposed(), proposed()];
   for (const there of [
     [before, other, other],
@@ -77,14 +77,14 @@ test("it is a conflict when others' events stand there, or ours in another place
   }
 });
 
-test("a conflict at the first try is a conflict, whatever stands there", async () => {
+test("a conflict at the first try is a conflict, whichever events are stored", async () => {
   const one = proposed();
   const { append, calls } = connectionOf([conflictAt(0)], [stored(one, 0)]);
   assert.equal(await append({ stream: STREAM, expected: "absent", events: [one] }), conflictAt(0));
   assert.is(calls(), 1);
 });
 
-test("a conflict with what cannot be read is told within a limit, and at once when there is nothing", async () => {
+test("a conflict with an unreadable event is answered within a limit, and at once without any event", async () => {
   for (const [actual, leastMs] of [
     [3, SHORT.visibleMs / 2],
     ["absent", 0],
@@ -97,7 +97,7 @@ test("a conflict with what cannot be read is told within a limit, and at once wh
   }
 });
 
-test("what was never sent is LogUnavailable, what once was is OutcomeUnknown, also when it is refused later", async () => {
+test("an unsent append is LogUnavailable, a sent one OutcomeUnknown, even if a later try is refused", async () => {
   const cases = [
     [[unsent], "LogUnavailable"],
     [[refused], "LogUnavailable"],
@@ -112,7 +112,7 @@ test("what was never sent is LogUnavailable, what once was is OutcomeUnknown, al
   }
 });
 
-test("a server that takes less than we send says how much, and nothing is tried again", async () => {
+test("a server's lower limit is reported, and nothing is tried again", async () => {
   const { append, calls } = connectionOf([{ outcome: "too-large", bytesMax: 5 }], []);
   const failure = await rejection(() => append({ stream: STREAM, expected: "absent", events: [proposed()] }));
   assert.is(failure.name, "AppendTooLarge");

@@ -40,14 +40,14 @@ const listening = async (server: Server): Promise<number> => {
 const dataOf = ({ state }: EventStoreDouble, stream: string): readonly JsonObject[] =>
   (state.streams.get(stream)?.records ?? []).map((record) => JSON.parse(Buffer.from(record?.data ?? []).toString()));
 
-test("what is no connection string is said to be none", async () => {
+test("an invalid connection string is reported as such", async () => {
   for (const url of ["", "mongodb://secret:secret@h", "esdb://secret:secret@h?tls=maybe", "http://127.0.0.1:2113"])
     assert.match(await sentenceOf(url), /not a connection string of EventStoreDB/);
   assert.match(await sentenceOf("esdb://user:not@secret@127.0.0.1:1?tls=false"), /percent-encoded/);
   assert.match(await sentenceOf("esdb://secret:secret@127.0.0.1:2113?tlsCAFile=/no/such/file"), /certificate/);
 });
 
-test("where nothing answers, or nobody of that name is, that is said with the address", async () => {
+test("an unreachable server or unknown host is reported with the address", async () => {
   const server = createServer();
   const port = await listening(server);
   server.close();
@@ -56,7 +56,7 @@ test("where nothing answers, or nobody of that name is, that is said with the ad
   assert.match(await sentenceOf("esdb://secret:secret@no-such-host.invalid?tls=false"), /no host of that name/);
 });
 
-test("where something else answers, or nothing ever does, that is said", async () => {
+test("another protocol, and a silent server, are reported", async () => {
   const silent = createServer();
   const http1 = createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
   const hangsUp = createServer((socket) => socket.destroy());

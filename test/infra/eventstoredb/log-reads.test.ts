@@ -171,7 +171,7 @@ test(
 );
 
 test(
-  "a record that is no JSON any more is refused by its name, and a payload is shown without its content",
+  "a damaged record is refused by its name, and a damaged payload is shown without its content",
   inWorld(async ({ double: { state }, log }) => {
     const [stream, payload, other] = [newStream(), newStream("payload"), newStream()];
     await log.append(stream, "absent", events(3));

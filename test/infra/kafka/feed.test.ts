@@ -37,7 +37,7 @@ const atLeast = (count: number) => (consumed: readonly Consumed[]) => consumed.l
 /** As the real thing may carry repeats: what matters is when each came first. */
 const firsts = (all: readonly CloudEvent[]): CloudEvent[] => [...new Map(all.map((it) => [it.id, it])).values()];
 
-test("brokers that do not answer are one sentence that says what to do", async () => {
+test("unreachable brokers are reported in one sentence that says what to do", async () => {
   const refused = await kafkaFeed({ brokers: ["127.0.0.1:9"], topic: "t" }).catch((error: Error) => error.message);
   assert.match(
     String(refused),
@@ -78,7 +78,7 @@ const checkTopic = async (topic: TestTopic, count: number): Promise<void> => {
 };
 
 if (brokers !== null) {
-  test("a missing topic is one sentence that says how to make it, and is not made", async () => {
+  test("a missing topic is reported with the command to create it, and is not created", async () => {
     for (let i = 0; i < 2; i += 1) {
       const refused = await kafkaFeed({ brokers, topic: "no-such-topic" }).catch((error: Error) => error.message);
       assert.match(
@@ -120,7 +120,7 @@ if (brokers !== null) {
     }
   });
 
-  test("an event that the topic does not take comes without its data, in its place, and is told of", async () => {
+  test("an event that the topic refuses is published without its data, in order, and reported", async () => {
     const topic = await testTopic(brokers, { "max.message.bytes": "3000" });
     const omitted: string[] = [];
     const feed = await kafkaFeed({ brokers, topic: topic.name, onOmitted: ({ id }) => omitted.push(id) });
@@ -169,7 +169,7 @@ if (brokers !== null) {
     }
   });
 
-  test("a closed feed takes nothing more", async () => {
+  test("a closed feed publishes nothing", async () => {
     const topic = await testTopic(brokers);
     const feed = await kafkaFeed({ brokers, topic: topic.name });
     await feed.publish(events(1));
@@ -179,7 +179,7 @@ if (brokers !== null) {
     await topic.remove();
   });
 
-  test("a broker that is away again and again loses nothing of what the loop follows, and reorders nothing", async () => {
+  test("repeated outages of a broker lose and reorder nothing", async () => {
     const topic = await testTopic(brokers);
     const proxy = await kafkaProxy(brokers[0] ?? "");
     const feed = await kafkaFeed({ brokers: [proxy.address], topic: topic.name });

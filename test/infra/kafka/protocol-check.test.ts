@@ -38,7 +38,7 @@ test("HTTP, SSH, SMTP, TLS and a few bytes are no Kafka", async () => {
   assert.equal(await Promise.all(others.map(judged)), ["is none", "is none", "is none", "is none", "is none"]);
 });
 
-test("who hangs up, or is not there, may be Kafka: the client says what that means", async () => {
+test("a silent or missing broker may be Kafka: the client reports it", async () => {
   assert.is(await judged((socket) => socket.destroy()), "may be Kafka");
   assert.equal(await notKafka(["127.0.0.1:1", "[::1]:1", "no-such-host.invalid:9092"]), []);
 });

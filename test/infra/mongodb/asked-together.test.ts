@@ -4,7 +4,7 @@ import { askedTogether } from "../../../infra/mongodb/asked-together.ts";
 
 const test = suite("what is asked together");
 
-test("is one question, however many promises that are settled were awaited in between", async () => {
+test("questions are one call, even with settled promises awaited in between", async () => {
   const asked: (readonly number[])[] = [];
   const double = askedTogether(async (numbers: readonly number[]) => {
     asked.push(numbers);
@@ -32,7 +32,7 @@ test("waits for no answer to a question before it", async () => {
   await Promise.all([first, second]);
 });
 
-test("fails for everyone who asked, and for nobody afterwards", async () => {
+test("a failure reaches every caller of that call, and no later one", async () => {
   let isBroken = true;
   const ask = askedTogether(async (questions: readonly string[]) => {
     if (isBroken) throw new Error("broken");

@@ -40,7 +40,7 @@ test.after.each(async ({ double, views }) => {
   await double.stop();
 });
 
-test("positions that are asked for at the same time are one command", async (context) => {
+test("positions that are read at the same time are one command", async (context) => {
   answering(context, [checkpoint("three.v1", "3"), checkpoint("one.v1", "1")], 0);
   const positions = await Promise.all([...NAMES, "one.v1"].map((name) => context.views.position(name)));
   assert.equal(positions, ["1", null, "3", "1"]);
@@ -53,12 +53,12 @@ test("commits without documents at the same time are one command, and nothing is
   assert.equal(context.commands, ["update checkpoints"]);
 });
 
-test("where only some of them are done, each is answered for itself", async (context) => {
+test("if only some of them are set, each gets its own answer", async (context) => {
   answering(context, [checkpoint("one.v1", "2"), checkpoint("two.v1", "9"), checkpoint("three.v1", "2", 1)], 1);
   assert.equal(await commitAll(context), ["committed", "stale", "stale"]);
 });
 
-test("a commit behind a load looks at the checkpoint once, one without a load as well", async (context) => {
+test("a commit reads the checkpoint once, with or without a load before it", async (context) => {
   const { views, commands } = context;
   const documents = new Map([["a", { at: 1 }]]);
   answering(context, [checkpoint("one.v1", "1")], 1);

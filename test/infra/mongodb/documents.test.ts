@@ -16,13 +16,13 @@ const nested = (depth: number): Json => (depth === 0 ? "bottom" : { in: [nested(
 
 const test = suite("documents in MongoDB");
 
-test("a document that BSON can hold lies there as it is, and nothing else does", () => {
+test("a document that BSON can represent is stored natively, any other is not", () => {
   const document = { text: "é😀", at: 1.5, list: [1, null, true, { a: [] }], empty: {}, note: "a\0b $x a.b" };
   assert.equal(stored(document), { _id: "a", _position: "000000.1", ...document });
   assert.equal(documentOf(throughBson(stored(document))), document);
 });
 
-test("what BSON cannot hold is there as near as can be, and exactly beside it", () => {
+test("other documents are stored as an approximation and as exact text", () => {
   const document: Document = JSON.parse(
     `{"text":"a\\u0000\\ud800","at":1,"$ref":"x","a.b":{"$in":["\\udfff"],"__proto__":{"c":1}},"_own":1,"":2}`,
   );
@@ -39,7 +39,7 @@ test("what BSON cannot hold is there as near as can be, and exactly beside it", 
   assert.is(_exact, JSON.stringify(document));
 });
 
-test("a list in a field that is searched by is left out, as MongoDB would find the document by each of its items", () => {
+test("a list in an indexed field is left out, as MongoDB would find the document by each of its items", () => {
   const document = { text: ["a", "b"], other: ["a"] };
   const { text, other } = throughBson(stored(document));
   assert.is(text, undefined);
@@ -47,14 +47,14 @@ test("a list in a field that is searched by is left out, as MongoDB would find t
   assert.equal(documentOf(throughBson(stored(document))), document);
 });
 
-test("what is nested more deeply than MongoDB takes is text", () => {
+test("nesting that is too deep for MongoDB is stored as text", () => {
   const document = { deep: nested(70) };
   const kept = throughBson(stored(document));
   assert.equal(documentOf(kept), document);
   assert.match(JSON.stringify(kept.deep), "bottom");
 });
 
-test("a removed document says when, and is none", () => {
+test("a removed document has only the time of its removal", () => {
   const { _removed, ...rest } = throughBson(stored(null));
   assert.instance(_removed, Date);
   assert.equal(rest, { _id: "a", _position: "000000.1" });

@@ -33,7 +33,7 @@ const sentence = async (url: string): Promise<string> => {
   return error.message;
 };
 
-test("a URL that is none, or names no database, is refused in a sentence", async () => {
+test("an invalid URL, or one without a database, is refused in a sentence", async () => {
   for (const url of ["", "localhost:27017", "http://127.0.0.1/countersign"])
     assert.match(await sentence(url), /^MONGODB_URL is no MongoDB URL: give mongodb:\/\/<host>:<port>\/<database>\.$/);
   for (const url of ["mongodb://user:pass%20word@127.0.0.1", "mongodb://127.0.0.1/", "mongodb://127.0.0.1/?w=1"])
@@ -42,7 +42,7 @@ test("a URL that is none, or names no database, is refused in a sentence", async
     assert.match(await sentence(url), /^MONGODB_URL cannot be understood: give mongodb:/);
 });
 
-test("no server there is said in a sentence with the hosts", async () => {
+test("a missing server is reported in a sentence with the hosts", async () => {
   const { host, stop } = await startMongodbDouble();
   await stop();
   const said = await sentence(`mongodb://user:pass%20word@${host}/countersign`);
@@ -52,7 +52,7 @@ test("no server there is said in a sentence with the hosts", async () => {
   );
 });
 
-test("refused credentials are said in a sentence", async ({ double }) => {
+test("refused credentials are reported in a sentence", async ({ double }) => {
   double.answerWith(refusal(18, "Authentication failed."));
   const said = await sentence(`mongodb://user:pass%20word@${double.host}/countersign`);
   assert.is(said, `MongoDB at ${double.host} refuses the user name or the password in MONGODB_URL.`);
@@ -64,7 +64,7 @@ test("a user who may not write is told which role is missing", async ({ double }
   assert.match(said, /does not let the program read and write the database countersign: name a user .* role readWrite/);
 });
 
-test("a primary that steps down is unavailable, and the same call goes to the next", async ({ double }) => {
+test("a primary that steps down is unavailable, and the same call reaches the next one", async ({ double }) => {
   const views = await mongoViewStore({ url: `mongodb://${double.host}/countersign`, schemas });
   double.answerWith(refusal(10_107, "not primary"));
   assert.instance(await rejection(views.get("things.v1", "a")), ViewsUnavailable);
@@ -103,7 +103,7 @@ test("a write that no majority has is unavailable, not committed", async ({ doub
   await views.close();
 });
 
-test("a server that says nothing is unavailable within the time of a query", async ({ double }) => {
+test("a silent server is unavailable within the time of a query", async ({ double }) => {
   const views = await mongoViewStore({ url: `mongodb://${double.host}/countersign`, schemas });
   double.answerWith(() => null);
   const error = await rejection(views.get("things.v1", "a"));
@@ -114,7 +114,7 @@ test("a server that says nothing is unavailable within the time of a query", asy
   await views.close();
 });
 
-test("what can have no result asks nothing", async ({ double }) => {
+test("a query without any possible result asks nothing", async ({ double }) => {
   const views = await mongoViewStore({ url: `mongodb://${double.host}/countersign`, schemas });
   double.answerWith(() => "cut");
   const sort = { field: "at", order: "asc" } as const;

@@ -198,7 +198,7 @@ for (const projection of PROJECTIONS) {
 
 const VIEW = PROJECTIONS[0]?.schema.name ?? "";
 
-test("a fold whose second load is behind a drop begins again", async () => {
+test("a fold whose second load follows a drop begins again", async () => {
   const kept = nothingKept();
   const [ours, theirs] = [node(kept, NO_STEP, SOUND).views, node(kept, NO_STEP, SOUND).views];
   assert.is.not(await ours.load(VIEW, null, ["a"]), "stale");
@@ -208,7 +208,7 @@ test("a fold whose second load is behind a drop begins again", async () => {
   assert.is(await ours.commit(VIEW, null, "1", { documents: new Map([["a", { at: 1 }]]) }), "committed");
 });
 
-test("documents that were all in memory are not written behind a checkpoint that has moved on", async () => {
+test("documents from memory are not written if the checkpoint has moved", async () => {
   const kept = nothingKept();
   const [ours, theirs] = [node(kept, NO_STEP, SOUND).views, node(kept, NO_STEP, SOUND).views];
   await ours.load(VIEW, null, ["a"]);
@@ -254,7 +254,7 @@ const BROKEN: Readonly<Record<string, Breaking>> = {
       },
     }),
   },
-  "writes what was put unasked behind what was named": {
+  "writes the leading documents after the named ones": {
     folding: (good) => ({
       commit: (view, after, upTo, { documents, leading = 0, ...details }) => {
         const reversed = new Map([...documents].reverse());
@@ -268,7 +268,7 @@ const BROKEN: Readonly<Record<string, Breaking>> = {
         (await good.find(view, ids)).map((stored) => ({ ...stored, _position: generationOf(stored) })),
     }),
   },
-  "leaves nothing in the place of what was removed": {
+  "leaves no remainder of a removed document": {
     collections: (good, kept) => ({
       async write(view, documents) {
         const isWritten = await good.write(view, documents);
@@ -277,7 +277,7 @@ const BROKEN: Readonly<Record<string, Breaking>> = {
       },
     }),
   },
-  "does not write what came and went within a page": {
+  "does not write a document that came and went within a page": {
     collections: (good, kept) => ({
       write: (view, documents) =>
         good.write(
@@ -301,7 +301,7 @@ const BROKEN: Readonly<Record<string, Breaking>> = {
 const ATTEMPTS_MAX = 1_000;
 const SOUND_ATTEMPTS = 100;
 
-test("with any of the rules left out the documents come out differently", async () => {
+test("without any one of the rules the documents differ", async () => {
   const logs = [broadHistory(), ...fc.sample(randomHistory, { numRuns: 40, seed: 1 })];
   const isNoticed = async (breaking: Breaking, attempts: number): Promise<boolean> => {
     for (let attempt = 0; attempt < attempts; attempt += 1) {

@@ -56,7 +56,7 @@ test("upwards the bounds are the other way round, and text begins with the empty
   });
 });
 
-test("what has another type than its field, and a page without room, is not asked for", () => {
+test("a value of another type, and a page of no documents, ask nothing", () => {
   const sort = { field: "at", order: "asc" } as const;
   assert.is(pageQuery(schema, { where: [{ field: "at", is: ">", value: "1" }], sort, limit: 9 }), null);
   assert.is(pageQuery(schema, { where: [], sort, after: { value: "1", id: "a" }, limit: 9 }), null);
@@ -73,7 +73,7 @@ test("an unknown field is a mistake of the program, and no operator of MongoDB c
   assert.throws(() => countFilter(schema, [odd]));
 });
 
-test("counting everything leaves out what was removed", () => {
+test("counting everything leaves out removed documents", () => {
   assert.equal(countFilter(schema, []), { _removed: { $exists: false } });
   assert.equal(countFilter(schema, [{ field: "at", is: ">=", value: 1 }]), { $and: [{ at: { $gte: 1 } }] });
 });

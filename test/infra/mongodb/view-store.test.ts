@@ -88,7 +88,7 @@ test("indexes are made for each declared one, the id last, and for taking away w
   for (const views of stores) await views.close();
 });
 
-test("what was committed is there after a restart, and a database of another format is refused", async ({ url }) => {
+test("committed documents survive a restart, and a database of another format is refused", async ({ url }) => {
   const first = await mongoViewStore({ url, schemas: [schema] });
   await first.commit("things.v1", null, "1", { documents: new Map([["a", { account: "x", at: 1 }]]) });
   await first.close();
@@ -118,7 +118,7 @@ test("what was committed is there after a restart, and a database of another for
   await refuses("names no format");
 });
 
-test("a commit that ended half-way is gone on with from each document's own position", async ({ url }) => {
+test("an interrupted commit continues from each document's own position", async ({ url }) => {
   const views = await mongoViewStore({ url, schemas: [schema] });
   await views.commit("things.v1", null, "1", { documents: new Map([["a", { at: 1 }]]) });
   // As left by another projector that wrote two of its documents, one of them removed, and ended.
@@ -227,9 +227,7 @@ const indexesIn = (url: string, view: string): Promise<readonly string[]> =>
     return indexes.map(({ key }) => Object.keys(key).join()).sort();
   });
 
-test("a view whose collection was dropped, also if something was written to it since, is folded again at the start", async ({
-  url,
-}) => {
+test("a view whose collection was dropped is folded again at the start, even after a later write", async ({ url }) => {
   const log = memoryEventLog();
   await appendTo(log, broadHistory().events);
   const dropped: string[] = [];
@@ -305,7 +303,7 @@ test("a database that is dropped while it is followed is filled again, with its 
   await views.close();
 });
 
-test("a drop that did not come to its end is told from one that did", async ({ url }) => {
+test("an interrupted drop is distinguished from a finished one", async ({ url }) => {
   const views = await mongoViewStore({ url, schemas: [schema] });
   await views.drop("things.v1", "a log");
   await looking(url, (db) =>
@@ -354,7 +352,7 @@ test("connections that break again and again while two projectors fold lose noth
   await line.stop();
 });
 
-test("when all connections break at once while many ask, whoever asks is answered again, each time", async ({
+test("when all connections break at once during many queries, later queries are answered, each time", async ({
   url,
 }) => {
   const { hostname, port } = new URL(url);
@@ -403,7 +401,7 @@ const query: fc.Arbitrary<ViewQuery> = fc
   })
   .map(({ after, ...rest }) => (after === undefined ? rest : { ...rest, after }));
 
-test("any query finds what the store in memory finds", async ({ url }) => {
+test("any query finds the same as the store in memory", async ({ url }) => {
   const views = await mongoViewStore({ url, schemas: [schema] });
   const run = async (documents: readonly Document[], queries: readonly ViewQuery[]) => {
     const memory = memoryViewStore([schema]);

@@ -96,7 +96,7 @@ withStrace("a sync that fails is an unknown outcome, and the log works again whe
 const CRASH_ROUNDS = Number(process.env.CRASH_ROUNDS ?? 10);
 const CRASH_WITHIN_MS = 150;
 
-test("what was answered before a kill -9 is there, whole, in order and without gaps", () =>
+test("answered appends survive kill -9, whole, in order and without gaps", () =>
   inDirectory(async (directory) => {
     const path = join(directory, "log.db");
     const answered = new Map<string, string[]>();

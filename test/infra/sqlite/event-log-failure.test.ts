@@ -47,7 +47,7 @@ test("when a group fails, each of its appends may be sent again", () =>
     await log.close();
   }));
 
-test("another process's lock is waited for, then refused, and forgotten when it is gone", () =>
+test("another process's lock is waited for, then refused, and does not matter once released", () =>
   inNewFile(async (path) => {
     const log = await sqliteEventLog({ path, busyTimeoutMs: 50 });
     const other = new DatabaseSync(path);
@@ -96,7 +96,7 @@ test("a writer thread that dies leaves unknown outcomes, and the next append fin
     await log.close();
   }));
 
-test("what was submitted while a dying writer still had something is taken by the next, without anything else to wake it", () =>
+test("operations submitted to a dying writer are taken by the next, without another append", () =>
   inNewFile(async (path) => {
     const writers: Worker[] = [];
     const log = await sqliteEventLog({ path, onWriter: (worker) => writers.push(worker) });
@@ -144,7 +144,7 @@ test("a writer thread that is replaced leaves the process its lock on the file: 
     await log.close();
   }));
 
-test("more than may wait is refused at once, and nothing that was taken is lost", () =>
+test("appends over the limit are refused at once, and accepted ones are not lost", () =>
   inNewFile(async (path) => {
     const log = await sqliteEventLog({ path });
     const appends = Array.from({ length: 80 }, () => ({ stream: newStream(), batch: [big()] }));

@@ -26,7 +26,7 @@ test("two processes make and fill one log without losing or reordering anything"
     await log.close();
   }));
 
-test("what another process appends wakes those who listen", () =>
+test("another process's append wakes listeners", () =>
   inDirectory(async (directory) => {
     const path = join(directory, "log.db");
     const log = await sqliteEventLog({ path });
@@ -41,7 +41,7 @@ test("what another process appends wakes those who listen", () =>
     await log.close();
   }));
 
-test("an open log that somebody listens to does not keep the process alive, a pending append does", () =>
+test("a listener does not keep the process alive, a pending append does", () =>
   inDirectory(async (directory) => {
     const modules = (name: string) => new URL(`../../../${name}${extname(import.meta.url)}`, import.meta.url).href;
     const program = `

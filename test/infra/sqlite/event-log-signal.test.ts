@@ -7,7 +7,7 @@ import { until } from "../../support/until.ts";
 
 const test = suite("signal of appends by other processes");
 
-test("a file that cannot be asked wakes its followers, who are told when they read, and ends no process", async () => {
+test("an unreadable file wakes its followers, whose reads report the error, and ends no process", async () => {
   const dir = temporaryFolder();
   let answer = (): number => 1;
   let asked = 0;

@@ -30,7 +30,7 @@ const sql = (path: string, text: string): void => {
 const filesWith = (path: string, text: string): string[] =>
   readdirSync(dirname(path)).filter((name) => readFileSync(join(dirname(path), name)).includes(text));
 
-test("only its owner may look into the directory and the files", () =>
+test("only the owner may read the directory and the files", () =>
   inNewFile(async (path) => {
     const log = await sqliteEventLog({ path });
     await log.append(newStream(), "absent", [event()]);
@@ -61,7 +61,7 @@ test("a log keeps its name, and another has another", () =>
     await other.close();
   }));
 
-test("closing waits for what was appended and leaves everything in the one file", () =>
+test("closing waits for pending appends and leaves everything in the one file", () =>
   inNewFile(async (path) => {
     const log = await sqliteEventLog({ path });
     const stream = newStream();
@@ -111,7 +111,7 @@ test("a file that is no event log is refused, and is left as it is", () =>
     assert.ok(before.equals(readFileSync(other)));
   }));
 
-test("a file that was cut to nothing is refused, and the WAL beside it is left as it is", () =>
+test("a file that was cut to nothing is refused, and its WAL is left as it is", () =>
   inNewFile(async (path) => {
     const log = await sqliteEventLog({ path });
     await log.append(newStream(), "absent", events(3));
@@ -173,7 +173,7 @@ test("a log without its WAL is an older one, and never a new one", () =>
     await left.close();
   }));
 
-test("a new log is there as a whole or not at all, whoever begins it at the same moment", () =>
+test("a new log exists as a whole or not at all, even if several processes create it at once", () =>
   inNewFile(async (path) => {
     const logs = await Promise.all(Array.from({ length: 4 }, () => sqliteEventLog({ path })));
     const names = new Set(await Promise.all(logs.map((log) => log.identity())));
@@ -200,7 +200,7 @@ test("a reading log sees what another appends, refuses to append, and needs the 
     await log.close();
   }));
 
-test("erased content soon is in no file, also where it was moved about", () =>
+test("erased content is soon in no file, even if it was moved within the file", () =>
   inNewFile(async (path) => {
     const log = await sqliteEventLog({ path });
     const streams = Array.from({ length: 300 }, () => newStream("payload"));
@@ -224,7 +224,7 @@ test("erased content soon is in no file, also where it was moved about", () =>
     for (const n of order.slice(0, -1)) assert.equal(filesWith(path, `s${n}es${n}es${n}es${n}es${n}e`), [], String(n));
   }));
 
-test("what a process erased right before it died leaves the files after the next start", () =>
+test("content erased right before a crash leaves the files after the next start", () =>
   inNewFile(async (path) => {
     const log = await sqliteEventLog({ path });
     const stream = newStream("payload");
@@ -258,7 +258,7 @@ test("the WAL begins anew while appends go on", () =>
     await log.close();
   }));
 
-test("a record that is no JSON any more is refused by its name, and a payload is shown without its content", () =>
+test("a damaged record is refused by its name, and a damaged payload is shown without its content", () =>
   inNewFile(async (path) => {
     const log = await sqliteEventLog({ path });
     const [stream, payload] = [newStream(), newStream("payload")];

@@ -41,7 +41,7 @@ const planOf = (database: Database, lead: string | undefined, after?: { value: s
   return explained.map(({ detail }) => String(detail)).join("; ");
 };
 
-test("of several conditions with an index each it walks along the one that is to lead, and sorts nothing", () => {
+test("of several indexed conditions it uses the leading one's index, and sorts nothing", () => {
   const dir = temporaryFolder();
   try {
     const path = `${dir}/views.db`;

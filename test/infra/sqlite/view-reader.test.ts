@@ -54,7 +54,7 @@ const written = async (path: string): Promise<void> => {
   await views.close();
 };
 
-test("it opens a file that is not there yet, and sees what is committed later", async ({ path }) => {
+test("it opens a file that does not exist yet, and sees later commits", async ({ path }) => {
   const reader = await sqliteViewReader({ path, schemas: [schema] });
   assert.is(await reader.position("things.v1"), null);
   await written(path);
@@ -73,7 +73,7 @@ test("a file that cannot be used is refused when it is opened", async ({ path })
   assert.match(String(await failure(sqliteViewReader({ path: join(path, "no"), schemas: [schema] }))), "open");
 });
 
-test("writing through it and asking for what is not declared are bugs, not outages", async ({ path }) => {
+test("writes, and queries of undeclared views, are bugs, not outages", async ({ path }) => {
   const reader = await sqliteViewReader({ path, schemas: [schema] });
   const sort = { field: "unknown", order: "asc" } as const;
   const bugs = [

@@ -50,7 +50,7 @@ test("its files are read by their owner alone, also in a folder that everybody m
   await store.close();
 });
 
-test("what was committed is there after a restart, checkpoint and all", async ({ path }) => {
+test("documents and checkpoint survive a restart", async ({ path }) => {
   const first = sqliteViewStore({ path, schemas: [schema] });
   await first.commit("things.v1", null, "1", { documents: new Map([["a", { account: "x", at: 1 }]]) });
   await first.close();
@@ -220,7 +220,7 @@ const query: fc.Arbitrary<ViewQuery> = fc
   })
   .map(({ after, ...rest }) => (after === undefined ? rest : { ...rest, after }));
 
-test("any query finds what the store in memory finds", async ({ path }) => {
+test("any query finds the same as the store in memory", async ({ path }) => {
   const views = sqliteViewStore({ path, schemas: [schema] });
   const run = async (documents: readonly Document[], queries: readonly ViewQuery[]) => {
     const memory = memoryViewStore([schema]);
