@@ -39,11 +39,11 @@ const measured = (log: string, perS: number, notes: readonly string[] = []): Mea
 const report = (...of: readonly Measured[]): string =>
   printed({ at: "2026-01-01T00:00:00.000Z", node: "20.20.2", cores: 2, loadAverage: [0, 0], measured: of });
 
-test("the table says which engines were measured, and what is to be known of them", () => {
+test("the table names the measured engines, with notes about them", () => {
   const text = report(measured("eventstoredb", 1_000, ["The log is a double."]));
   assert.match(text, /^Engines: log eventstoredb, views sqlite, feed none\.\nThe log is a double\.$/m);
   assert.match(text, /^\| I {2}bare appends of both records, eventstoredb +\| 10,000\/s/m);
-  assert.match(text, /^\| {4}views behind, most \/ at the end +\| 0\.25 \/ 0\.00 s/m);
+  assert.match(text, /^\| {4}lag of the views, most \/ at the end +\| 0\.25 \/ 0\.00 s/m);
   assert.not.match(text, /ratio/);
 });
 
