@@ -12,9 +12,9 @@ export type Notification = {
   readonly data: JsonObject;
 };
 
-export type Said = Pick<Notification, "type" | "subject" | "data"> & {
+export type Content = Pick<Notification, "type" | "subject" | "data"> & {
   /** An endpoint is not notified about itself. */
   readonly about?: string;
 };
 /** Null if the record causes no notification. */
-export type Say = (record: RecordedEvent, aggregates: Pick<Aggregates, "load">) => Promise<Said | null>;
+export type ContentOf = (record: RecordedEvent, aggregates: Pick<Aggregates, "load">) => Promise<Content | null>;

@@ -1,5 +1,5 @@
 import type { Reaction } from "../following/reaction.ts";
-import { SAID } from "./said.ts";
+import { CONTENTS } from "./contents.ts";
 import { type SendingDeps, sending } from "./sending.ts";
 import { type SubscribersDeps, subscribers } from "./subscribers.ts";
 
@@ -9,13 +9,13 @@ export type NotificationReactionsDeps = SubscribersDeps & SendingDeps;
 export const notificationReactions = (deps: NotificationReactionsDeps): readonly Reaction[] => {
   const subscribed = subscribers(deps);
   const send = sending(deps);
-  return [...SAID].map(([on, say]) => ({
+  return [...CONTENTS].map(([on, contentOf]) => ({
     on,
     async run(record) {
-      const said = await say(record, deps.aggregates);
-      if (said === null) return;
+      const content = await contentOf(record, deps.aggregates);
+      if (content === null) return;
       const { account, recorded_at: timestamp } = record.meta;
-      const { about, ...what } = said;
+      const { about, ...what } = content;
       const endpointIds = await subscribed(account, what.type, record.position);
       if ("waitsFor" in endpointIds) return endpointIds;
       for (const endpointId of endpointIds) {

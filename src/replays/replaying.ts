@@ -19,8 +19,8 @@ import { notFound, type Problem, problem } from "../streams/problems.ts";
 import { appendKnown, foldStream, type StreamState } from "../streams/run-command.ts";
 import { DECISIONS } from "../traces/execution-spans.ts";
 import { spanIdOf } from "../traces/span.ts";
-import { askedAgain } from "./asked-again.ts";
-import { placesAgain } from "./places-again.ts";
+import { renewedPlaces } from "./renewed-places.ts";
+import { repeatedRequests } from "./repeated-requests.ts";
 import type { ReplayOrder } from "./replay-order.ts";
 
 export type ReplayingDeps = ClaimDeps & { readonly actions: CompiledActions };
@@ -84,11 +84,11 @@ type Recalled = {
 /** Delivers a failed event again under its webhook-id, or has the current gates decide a blocked one again. */
 export const replaying = (deps: ReplayingDeps): Replaying => {
   const { log, aggregates } = deps;
-  const again = askedAgain(deps);
+  const again = repeatedRequests(deps);
   const approvals = approvalRequests(deps);
   const claim = claiming(deps);
   const claimAlone = claiming({ ...deps, deliver: { offer: (job) => deps.deliver.offer({ ...job, ...AT_ONCE }) } });
-  const takePlaces = placesAgain({ ...deps, judge: judgement(deps) });
+  const takePlaces = renewedPlaces({ ...deps, judge: judgement(deps) });
 
   const recall = async ({ eventId, envelope }: ReplayOrder): Promise<Recalled> => {
     let account: string | null = null;

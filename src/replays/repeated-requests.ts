@@ -15,14 +15,14 @@ import { payloadDamaged } from "../streams/payload-damage.ts";
 import type { Payloads, ReadPayload } from "../streams/payloads.ts";
 import { type Problem, payloadNotKept, problem } from "../streams/problems.ts";
 
-export type AskedAgainDeps = {
+export type RepeatedRequestsDeps = {
   readonly aggregates: Pick<Aggregates, "load">;
   readonly payloads: Pick<Payloads, "read">;
   readonly actions: CompiledActions;
 };
 
 /** Repeats a request as if its sender had sent it again; a problem if that is impossible. */
-export type AskedAgain = (
+export type RepeatedRequests = (
   request: Request,
   about: {
     readonly account: string;
@@ -38,7 +38,7 @@ type Sender = Pick<IncomingRequest, "origin" | "policyId" | "endpointId" | "aske
 const conflict = (detail: string): Problem => problem("conflict", detail);
 
 /** Uses the sender's current settings and the stored payload. */
-export const askedAgain = ({ aggregates, payloads, actions }: AskedAgainDeps): AskedAgain => {
+export const repeatedRequests = ({ aggregates, payloads, actions }: RepeatedRequestsDeps): RepeatedRequests => {
   const sentBySource = async ({ origin: { id, type } }: Request, account: string): Promise<Sender | Problem> => {
     const { state } = await aggregates.load(sourceDecider, `source-${id}`);
     if (state.phase !== "present" || state.account !== account) {

@@ -5,10 +5,10 @@ import { refusal } from "../admission/refusal.ts";
 import type { IncomingRequest } from "../gates/incoming-request.ts";
 import type { Ledgers } from "../ledgers/ledgers.ts";
 import { type Problem, problem } from "../streams/problems.ts";
-import type { AskedAgain } from "./asked-again.ts";
+import type { RepeatedRequests } from "./repeated-requests.ts";
 import type { ReplayOrder } from "./replay-order.ts";
 
-export type TakenAgain = {
+export type RenewedPlaces = {
   readonly places: NonNullable<ReplayCommand["places"]>;
   /** Settles the places that every request uses up, whatever its outcome. */
   keep(): void;
@@ -16,13 +16,13 @@ export type TakenAgain = {
 };
 
 /** Judges an agent's request again if it never reached its target and so has given its places back. */
-export const placesAgain =
+export const renewedPlaces =
   ({ ledgers, judge }: { readonly ledgers: Ledgers; readonly judge: (it: IncomingRequest) => Promise<Judged> }) =>
   async (
     { eventId, envelope: { account, trace, at }, replay }: ReplayOrder,
     { request, releases }: FailedDelivery,
-    again: AskedAgain,
-  ): Promise<TakenAgain | Problem> => {
+    again: RepeatedRequests,
+  ): Promise<RenewedPlaces | Problem> => {
     const it = await again(request, { account, replay, trace, askedAt: Date.parse(at) });
     if ("problem" in it) return it;
     // Another endpoint or version would be another request than the admitted one.

@@ -10,8 +10,8 @@ import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import { agentStream } from "../accounts/credentials.ts";
 import { approvalStream } from "../approvals/approvals.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
-import { ENDPOINTS_SAID } from "./endpoints-said.ts";
-import type { Say } from "./notification.ts";
+import { ENDPOINT_CONTENTS } from "./endpoint-contents.ts";
+import type { ContentOf } from "./notification.ts";
 
 /** Like `GET /v1/approvals/{id}`, without votes and reasons, which may repeat parts of the payload. */
 const aboutApproval = (request: ApprovalRequest): JsonObject => {
@@ -32,7 +32,7 @@ const aboutApproval = (request: ApprovalRequest): JsonObject => {
   };
 };
 
-const asked: Say = async (record) => {
+const asked: ContentOf = async (record) => {
   const request = dataOf("ApprovalRequested", record);
   return { type: "approval.requested", subject: request.approval_id, data: aboutApproval(request) };
 };
@@ -40,7 +40,7 @@ const asked: Say = async (record) => {
 type Ended = Exclude<ApprovalEvent["type"], "ApprovalRequested" | "VoteCast">;
 
 const decided =
-  (type: Ended, outcome: ApprovalOutcome): Say =>
+  (type: Ended, outcome: ApprovalOutcome): ContentOf =>
   async (record, aggregates) => {
     const end = dataOf(type, record);
     const { state } = await aggregates.load(approval, approvalStream(end.approval_id), 0);
@@ -59,13 +59,13 @@ const nameOf = async (aggregates: Pick<Aggregates, "load">, agentId: string): Pr
   return state.phase === "present" ? state.settings.name : null;
 };
 
-const suspended: Say = async (record, aggregates) => {
+const suspended: ContentOf = async (record, aggregates) => {
   const { agent_id, reason, at: suspended_at } = dataOf("AgentSuspended", record);
   const data = { agent_id, name: await nameOf(aggregates, agent_id), reason, suspended_at };
   return { type: "agent.suspended", subject: agentSubject(agent_id, record), data };
 };
 
-const resumed: Say = async (record, aggregates) => {
+const resumed: ContentOf = async (record, aggregates) => {
   const { agent_id, at: resumed_at } = dataOf("AgentResumed", record);
   const data = { agent_id, name: await nameOf(aggregates, agent_id), resumed_at };
   return { type: "agent.resumed", subject: agentSubject(agent_id, record), data };
@@ -73,7 +73,7 @@ const resumed: Say = async (record, aggregates) => {
 
 const DAY_LEDGER = /^ledger-(pol_[a-z2-7]+)-(\d{4}-\d{2}-\d{2})$/;
 
-const thresholdReached: Say = async (record, aggregates) => {
+const thresholdReached: ContentOf = async (record, aggregates) => {
   const [, policyId, day] = DAY_LEDGER.exec(record.stream) ?? [];
   if (policyId === undefined || day === undefined) return null;
   const { threshold, used, limit } = dataOf("BudgetThresholdReached", record);
@@ -90,8 +90,8 @@ const thresholdReached: Say = async (record, aggregates) => {
 };
 
 /** Failed deliveries of notifications are left out, as they would cause further ones. */
-export const SAID: ReadonlyMap<string, Say> = new Map<string, Say>([
-  ...ENDPOINTS_SAID,
+export const CONTENTS: ReadonlyMap<string, ContentOf> = new Map<string, ContentOf>([
+  ...ENDPOINT_CONTENTS,
   ["ApprovalRequested", asked],
   ["ApprovalGranted", decided("ApprovalGranted", "approved")],
   ["ApprovalRejected", decided("ApprovalRejected", "rejected")],

@@ -7,7 +7,7 @@ import { dataOf } from "../../domain/events.ts";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { NotificationName } from "./names.ts";
-import type { Said, Say } from "./notification.ts";
+import type { Content, ContentOf } from "./notification.ts";
 
 type Fact = EndpointEvent | DeliveryEvent;
 /** Null once the endpoint is deleted. */
@@ -17,45 +17,45 @@ const nameOf = async (aggregates: Pick<Aggregates, "load">, endpointId: string):
 };
 
 /** The revision is included, as the same can happen to an endpoint repeatedly. */
-const said = async (
+const endpointContent = async (
   type: NotificationName,
   record: RecordedEvent,
-  { endpoint_id, ...rest }: { readonly endpoint_id: string } & Said["data"],
+  { endpoint_id, ...rest }: { readonly endpoint_id: string } & Content["data"],
   aggregates: Pick<Aggregates, "load">,
-): Promise<Said> => ({
+): Promise<Content> => ({
   type,
   subject: `${endpoint_id}/${record.revision}`,
   about: endpoint_id,
   data: { endpoint_id, name: await nameOf(aggregates, endpoint_id), ...rest },
 });
 
-const degraded: Say = (record, aggregates) => {
+const degraded: ContentOf = (record, aggregates) => {
   const { at: degraded_at, ...data } = dataOf("EndpointDegraded", record);
-  return said("endpoint.degraded", record, { ...data, degraded_at }, aggregates);
+  return endpointContent("endpoint.degraded", record, { ...data, degraded_at }, aggregates);
 };
 
-const opened: Say = (record, aggregates) => {
+const opened: ContentOf = (record, aggregates) => {
   const { at: opened_at, ...data } = dataOf("EndpointOpened", record);
-  return said("endpoint.opened", record, { ...data, opened_at }, aggregates);
+  return endpointContent("endpoint.opened", record, { ...data, opened_at }, aggregates);
 };
 
-const recovered: Say = (record, aggregates) => {
+const recovered: ContentOf = (record, aggregates) => {
   const { at: recovered_at, ...data } = dataOf("EndpointRecovered", record);
-  return said("endpoint.recovered", record, { ...data, recovered_at }, aggregates);
+  return endpointContent("endpoint.recovered", record, { ...data, recovered_at }, aggregates);
 };
 
-const warned: Say = (record, aggregates) => {
+const warned: ContentOf = (record, aggregates) => {
   const { at: warned_at, ...data } = dataOf("EndpointWarned", record);
-  return said("endpoint.warned", record, { ...data, warned_at }, aggregates);
+  return endpointContent("endpoint.warned", record, { ...data, warned_at }, aggregates);
 };
 
-const disabled: Say = (record, aggregates) => {
+const disabled: ContentOf = (record, aggregates) => {
   const { at: disabled_at, ...data } = dataOf("EndpointDisabled", record);
-  return said("endpoint.disabled", record, { ...data, disabled_at }, aggregates);
+  return endpointContent("endpoint.disabled", record, { ...data, disabled_at }, aggregates);
 };
 
 /** Skips notifications: the failure of one would cause the next. */
-const failed: Say = async (record, aggregates) => {
+const failed: ContentOf = async (record, aggregates) => {
   const { event_id, endpoint_id, failure, at: failed_at } = dataOf("DeliveryFailed", record);
   const { state } = await aggregates.load(delivery, record.stream, 0);
   if (!isAdmitted(state) || state.phase === "recorded" || state.request.origin.kind === "system") return null;
@@ -67,7 +67,7 @@ const failed: Say = async (record, aggregates) => {
   return { type: "delivery.failed", subject: `${event_id}/${record.revision}`, about: endpoint_id, data };
 };
 
-export const ENDPOINTS_SAID: ReadonlyMap<Fact["type"], Say> = new Map<Fact["type"], Say>([
+export const ENDPOINT_CONTENTS: ReadonlyMap<Fact["type"], ContentOf> = new Map<Fact["type"], ContentOf>([
   ["EndpointDegraded", degraded],
   ["EndpointOpened", opened],
   ["EndpointRecovered", recovered],
