@@ -1,4 +1,5 @@
 import { approval } from "../../domain/approval/decider.ts";
+import { defined } from "../../domain/defined.ts";
 import { isEvent } from "../../domain/events.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
@@ -88,8 +89,8 @@ export const approvalExpiry = ({ log, views, aggregates, clock, onError }: Appro
     const where = [PENDING, ...(until === null ? [] : [{ field: "expires_at", is: "<=", value: until } as const])];
     let last: FoundDocument | undefined;
     do {
-      const after = last === undefined ? {} : { after: { value: String(last.document.expires_at), id: last.id } };
-      const page = await views.page(VIEW, { where, sort: SORT, limit: PAGE, ...after });
+      const after = last === undefined ? undefined : { value: String(last.document.expires_at), id: last.id };
+      const page = await views.page(VIEW, { where, sort: SORT, limit: PAGE, ...defined({ after }) });
       yield* page;
       last = page.length < PAGE ? undefined : page.at(-1);
     } while (last !== undefined);

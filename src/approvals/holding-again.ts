@@ -118,18 +118,8 @@ export const holdingAgain = (deps: HoldingAgainDeps): HoldingAgain => {
       at: new Date(clock.now()).toISOString(),
     });
 
-  const termsOf = (
-    account: string,
-    hold: Hold,
-    digest: string,
-    changes: readonly string[],
-    atMs: number,
-    replayer: ReplayerAbout = {},
-  ) =>
-    heldForAgain(hold, {
-      ...{ approvalId: nextApprovalId(account, hold.approval.approval_id), digest, changes, atMs },
-      ...replayer,
-    });
+  const termsOf = (account: string, hold: Hold, about: Omit<AgainAbout, "approvalId">) =>
+    heldForAgain(hold, { ...about, approvalId: nextApprovalId(account, hold.approval.approval_id) });
 
   /** The person who replays a request counts as a requester. */
   const replayedBy = async (state: Delivery): Promise<ReplayerAbout> => {
@@ -152,9 +142,10 @@ export const holdingAgain = (deps: HoldingAgainDeps): HoldingAgain => {
       if (bound === undefined || isGone(endpoint_id, bound) || isAsApproved(known.state, before, bound)) return known;
       const envelope = envelopeOf(finder);
       const changes = changesBetween("", before, bound);
-      const approval = termsOf(account, hold, digest, changes, Date.parse(envelope.at), await replayedBy(known.state));
-      const { approval_id: approvalId } = hold.approval;
       const { at } = envelope;
+      const replayer = await replayedBy(known.state);
+      const approval = termsOf(account, hold, { digest, changes, atMs: Date.parse(at), ...replayer });
+      const { approval_id: approvalId } = hold.approval;
       const command = { type: "HoldAgain", approvalId, bound, approval, node, othersAreGone, at } as const;
       const ran = await runCommand(log, { decider: delivery, stream, from: known, command, envelope });
       if (ran.known.state.phase === "held") await approvals.recorded(stream, ran.known);
@@ -171,7 +162,7 @@ export const holdingAgain = (deps: HoldingAgainDeps): HoldingAgain => {
       const envelope = envelopeOf(finder);
       const { at } = envelope;
       const changes = bundleChanges(state.request, request);
-      const approval = termsOf(finder.account, state, digest, changes, Date.parse(at));
+      const approval = termsOf(finder.account, state, { digest, changes, atMs: Date.parse(at) });
       const { approval_id: approvalId } = state.approval;
       const command = { type: "HoldAgain", approvalId, request, approval, at } as const;
       const ran = await runCommand(log, { decider: bundle, stream, from: known, command, envelope });

@@ -2,6 +2,7 @@ import { account as accountDecider } from "../../domain/account/decider.ts";
 import { monthBefore } from "../../domain/account/overage.ts";
 import { overageIn, type Subscription } from "../../domain/account/subscription.ts";
 import { monthOf } from "../../domain/calendar.ts";
+import { defined } from "../../domain/defined.ts";
 import type { BillingProvider } from "../../domain/ports/billing.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
@@ -96,8 +97,8 @@ export const overageLoop = ({ views, progress, aggregates, provider, clock, onEr
     let reported = 0;
     let last: FoundDocument | undefined;
     for (;;) {
-      const after = last === undefined ? {} : { after: { value: last.id, id: last.id } };
-      const found = await views.page(billing.schema.name, { where, sort: SORT, limit: PAGE, ...after });
+      const after = last === undefined ? undefined : { value: last.id, id: last.id };
+      const found = await views.page(billing.schema.name, { where, sort: SORT, limit: PAGE, ...defined({ after }) });
       for (const { id } of found) {
         if (looks.isStopping()) return reported;
         reported += await ofAccount(id);

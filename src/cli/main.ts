@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** Called by `npm run countersign -- <command>` in a clone, `npx countersign <command>` if installed. */
+import { defined } from "../../domain/defined.ts";
 import { run } from "./run.ts";
 import { screenOf } from "./screen.ts";
 
@@ -14,7 +15,7 @@ const status = await run(process.argv.slice(2), process.env, {
   out: (it) => (typeof it === "string" ? console.log(it) : void process.stdout.write(it)),
   note: (line) => console.error(line),
   isRead: process.stdout.isTTY,
-  ...(screen === undefined ? {} : { screen }),
+  ...defined({ screen }),
 });
 
 /** Resolves after earlier output is written: a pipe may be slow. */

@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, apiOf } from "./api.ts";
 import { type Command, type Options, UsageError } from "./command.ts";
 import { TIMES_HELP, timeOf } from "./event-filter.ts";
@@ -12,6 +13,9 @@ const RATE_MIN = 1;
 const RATE_MAX = 1_000;
 const FILTERS = ["status", "source", "endpoint", "from", "to"] as const;
 
+const textOf = (value: string | boolean | undefined): string | undefined =>
+  value === undefined ? undefined : String(value);
+
 const requestOf = ({ status, source, endpoint, from, to, rate, reason }: Options): ReplayRequest => {
   if (status !== "failed" && status !== "blocked") throw new UsageError("--status is failed or blocked.");
   const rate_per_second = rate === undefined ? undefined : Number(rate);
@@ -20,15 +24,8 @@ const requestOf = ({ status, source, endpoint, from, to, rate, reason }: Options
   const nowMs = Date.now();
   const times = { from: timeOf("from", from, nowMs), to: timeOf("to", to, nowMs) };
   return {
-    filter: {
-      status,
-      ...(source === undefined ? {} : { source_id: String(source) }),
-      ...(endpoint === undefined ? {} : { endpoint_id: String(endpoint) }),
-      ...(times.from === undefined ? {} : { from: times.from }),
-      ...(times.to === undefined ? {} : { to: times.to }),
-    },
-    ...(rate_per_second === undefined ? {} : { rate_per_second }),
-    ...(reason === undefined ? {} : { reason: String(reason) }),
+    filter: { status, ...defined({ source_id: textOf(source), endpoint_id: textOf(endpoint), ...times }) },
+    ...defined({ rate_per_second, reason: textOf(reason) }),
   };
 };
 

@@ -74,13 +74,19 @@ const placeFor = async (
   return placed.outcome === "rejected" ? limitReached("held_changes", max) : null;
 };
 
+/** A change that weakens protected policies, in the state of the controls in which that was decided. */
+type WeakeningChange = {
+  readonly change: ControlChange;
+  readonly deferred: Deferred;
+  readonly weakened: readonly Weakening[];
+  readonly state: Configuration;
+};
+
 /** Answers 202 and changes nothing until the quorum has approved. */
 export const holdChange = async (
   { aggregates, planOf }: HoldingDeps,
   call: ControlCaller,
-  control: ControlChange,
-  deferred: Deferred,
-  { weakened, state }: { readonly weakened: readonly Weakening[]; readonly state: Configuration },
+  { change: control, deferred, weakened, state }: WeakeningChange,
 ): Promise<Answer | Problem> => {
   const { envelope, principal } = call;
   const { account, id: by } = principal;

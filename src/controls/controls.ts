@@ -1,5 +1,6 @@
 import { type Configuration, type PartChange, withPart } from "../../domain/controls/configuration.ts";
 import { type ChangeControls, controls as controlsDecider, weakenedBy } from "../../domain/controls/decider.ts";
+import { defined } from "../../domain/defined.ts";
 import { LISTED_ERRORS_MAX } from "../http/limits.ts";
 import { positionOf } from "../http/route.ts";
 import { changedMeanwhile, type Problem, problem } from "../streams/problems.ts";
@@ -61,7 +62,7 @@ export const controls = (deps: HoldingDeps, inForce = partsInForce(deps)): Contr
       base: { kind: change.kind, id: change.id, part: change.base } as PartChange,
       issues: change.issues === true,
       asker: kind === "member" ? "person" : "key",
-      ...(change.approved === undefined ? {} : { approved: change.approved }),
+      ...defined({ approved: change.approved }),
       by,
       at: envelope.at,
     });
@@ -81,7 +82,7 @@ export const controls = (deps: HoldingDeps, inForce = partsInForce(deps)): Contr
     const command = await commandOf(done.state);
     if (rejection === "person-required") return personRequired(command, done.state);
     if (deferred === undefined) return NOT_LATER;
-    return holdChange(deps, call, change, deferred, { weakened: weakenedBy(command, done.state), state: done.state });
+    return holdChange(deps, call, { change, deferred, weakened: weakenedBy(command, done.state), state: done.state });
   },
 
   async liftsAt(account, policyId) {

@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { Condition, FoundDocument, ViewStore } from "../../domain/ports/view-store.ts";
@@ -43,12 +44,12 @@ export const subscribers = ({ aggregates, views, progress }: SubscribersDeps) =>
     const found: string[] = [];
     let last: FoundDocument | undefined;
     for (let looked = 0; looked < LOOKED_AT_MAX; looked += PAGE) {
-      const after = last === undefined ? {} : { after: { value: String(last.document.created_at), id: last.id } };
+      const after = last === undefined ? undefined : { value: String(last.document.created_at), id: last.id };
       const page = await views.page(VIEW, {
         where,
         sort: { field: "created_at", order: "asc" },
         limit: PAGE,
-        ...after,
+        ...defined({ after }),
       });
       for (const { id, document } of page) {
         if (!(document as EndpointDocument).notifications.includes(type) || !(await wants(id, account, type))) continue;

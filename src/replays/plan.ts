@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import type { EventLog, Position } from "../../domain/ports/event-log.ts";
 import type { Condition, FoundDocument, ViewStore } from "../../domain/ports/view-store.ts";
 import type { ReplayCursor, ReplayFilter } from "../../domain/replay/events.ts";
@@ -16,6 +17,14 @@ export type ReplayPlan = {
   readonly endpoints: ReadonlyMap<string | null, number>;
   /** Snapshot: events that end after this position do not belong to the replay. */
   readonly upTo: Position | null;
+};
+
+/** Events of the account that match the filter and ended by `upTo`; at most `limit` are read at once. */
+export type Choice = {
+  readonly account: string;
+  readonly filter: ReplayFilter;
+  readonly upTo: Position | null;
+  readonly limit: number;
 };
 
 export type ChosenPage = {
@@ -49,16 +58,14 @@ const isChosen = ({ stopped_at = "" }: EventDocument, upTo: Position | null): bo
 const eventOf = ({ document }: FoundDocument): EventDocument => document as unknown as EventDocument;
 
 /** In the order of receipt. */
-export const chosenBehind = async (
+export const chosenAfter = async (
   views: Pick<ViewStore, "page">,
-  account: string,
-  filter: ReplayFilter,
-  upTo: Position | null,
   cursor: ReplayCursor | null,
-  limit: number,
+  { account, filter, upTo, limit }: Choice,
 ): Promise<ChosenPage> => {
-  const after = cursor === null ? {} : { after: { value: cursor.received_at, id: cursor.id } };
-  const page = await views.page(VIEW, { where: conditionsOf(account, filter), sort: SORT, limit, ...after });
+  const after = cursor === null ? undefined : { value: cursor.received_at, id: cursor.id };
+  const where = conditionsOf(account, filter);
+  const page = await views.page(VIEW, { where, sort: SORT, limit, ...defined({ after }) });
   const last = page.at(-1);
   return {
     chosen: page
@@ -95,13 +102,14 @@ export const planReplay = async (
   if (head !== null && !(await progress.waitFor([VIEW], head, VIEW_WAIT_MS))) return "view-behind";
   const upTo = await views.position(VIEW);
   if ((upTo ?? "") < (head ?? "")) return "view-behind";
+  const choice = { account, filter, upTo, limit: PAGE };
   const endpoints = new Map<string | null, number>();
   let count = 0;
   let walked = 0;
   let oldest: string | null = null;
   let newest: string | null = null;
   for (let cursor: ReplayCursor | null = null; ; ) {
-    const { chosen, walked: more, next }: ChosenPage = await chosenBehind(views, account, filter, upTo, cursor, PAGE);
+    const { chosen, walked: more, next }: ChosenPage = await chosenAfter(views, cursor, choice);
     for (const { received_at, endpointId } of chosen) {
       count += 1;
       oldest ??= received_at;

@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import type { DeliveryRejection, ReplayCommand } from "../../domain/delivery/commands.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Request } from "../../domain/delivery/events.ts";
@@ -71,7 +72,7 @@ const ENDS: ReadonlySet<string> = new Set(["EventBlocked", "DeliveryFailed"]);
 /** The span of a decision, whose parent is the sender's. */
 const placeOf = ({ trace_id, span_id, parent_span_id }: Metadata): Trace => ({
   ...{ trace_id, span_id },
-  ...(parent_span_id === undefined ? {} : { parent_span_id }),
+  ...defined({ parent_span_id }),
 });
 
 type Recalled = {
@@ -157,8 +158,14 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     if (!isActive(state) || state.request.endpoint_id === null) return;
     const { eventId, envelope } = order;
     const job = { eventId, account: envelope.account, endpointId: state.request.endpoint_id };
-    const content = body === null ? {} : { body };
-    deps.deliver.offer({ ...job, known, trace, ...content, ...(order.upTo === undefined ? AT_ONCE : {}) });
+
+    deps.deliver.offer({
+      ...job,
+      known,
+      trace,
+      ...defined({ body: body ?? undefined }),
+      ...(order.upTo === undefined ? AT_ONCE : {}),
+    });
   };
 
   /** Null if the event was written to meanwhile; what was reserved on the outdated state is given back. */

@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Position } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
@@ -12,7 +13,7 @@ import { replays as replaysView } from "../../projections/replays.ts";
 import { pollLoop } from "../following/poll-loop.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { type Envelope, systemEnvelope } from "../streams/envelope.ts";
-import { chosenBehind, isShownUpTo } from "./plan.ts";
+import { chosenAfter, isShownUpTo } from "./plan.ts";
 import type { Replaying } from "./replaying.ts";
 import { replayStream } from "./stream.ts";
 
@@ -124,13 +125,14 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
     if (!(await isShownUpTo(views, upTo))) return;
     let place: Place = begun;
     if (begun.claim?.node !== node && !(await checkpoint(id, account, place))) return;
+    const choice = { account, filter, upTo, limit: CHECKPOINT_EVENTS };
     let since = { events: 0, atMs: performance.now() };
     let dueMs = performance.now();
     const size = Math.min(AT_ONCE_MAX, Math.max(1, Math.floor(rate / BATCHES_A_SECOND)));
     for (;;) {
       // Asked for each page as well, as a page may have no event to replay.
       if ((await own(id)) === null) return;
-      const { chosen, next } = await chosenBehind(views, account, filter, upTo, place.cursor, CHECKPOINT_EVENTS);
+      const { chosen, next } = await chosenAfter(views, place.cursor, choice);
       // Checked after the page was read: the cursor must not pass events that a view under rebuild did not list yet.
       if (!(await isShownUpTo(views, upTo))) return;
       for (let from = 0; from < chosen.length; from += size) {
@@ -179,8 +181,13 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
     const sort = { field: "started_at", order: "asc" } as const;
     let last: FoundDocument | undefined;
     do {
-      const after = last === undefined ? {} : { after: { value: String(last.document.started_at), id: last.id } };
-      const found = await views.page(replaysView.schema.name, { where, sort, limit: RUNNING_MAX, ...after });
+      const after = last === undefined ? undefined : { value: String(last.document.started_at), id: last.id };
+      const found = await views.page(replaysView.schema.name, {
+        where,
+        sort,
+        limit: RUNNING_MAX,
+        ...defined({ after }),
+      });
       for (const { id, document } of found) begin(id, String(document.account));
       last = found.length < RUNNING_MAX ? undefined : found.at(-1);
     } while (last !== undefined && working.size < RUNNING_MAX);

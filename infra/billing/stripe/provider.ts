@@ -36,9 +36,11 @@ const customerFor = async (stripe: Stripe, { account, email, customer: known }: 
 const changePage = (
   stripe: Stripe,
   customer: string,
-  { id, itemId }: Live,
-  price: string,
-  returnUrl: string,
+  {
+    live: { id, itemId },
+    price,
+    returnUrl,
+  }: { readonly live: Live; readonly price: string; readonly returnUrl: string },
 ): Promise<Stripe.BillingPortal.Session> =>
   stripe.billingPortal.sessions.create({
     customer,
@@ -59,12 +61,17 @@ const closeOthers = async (stripe: Stripe, customer: string): Promise<void> => {
   for (const { id } of data) await stripe.checkout.sessions.expire(id);
 };
 
+type Checkout = {
+  readonly account: string;
+  readonly price: string;
+  readonly successUrl: string;
+  readonly cancelUrl: string;
+};
+
 const checkoutPage = async (
   stripe: Stripe,
   customer: string,
-  price: string,
-  account: string,
-  { successUrl, cancelUrl }: { readonly successUrl: string; readonly cancelUrl: string },
+  { account, price, successUrl, cancelUrl }: Checkout,
 ): Promise<BillingPage> => {
   const session = await stripe.checkout.sessions.create({
     mode: "subscription",
@@ -118,9 +125,12 @@ export const stripeBilling = (place: StripePlace, publicUrl: () => string): Bill
         await closeOthers(stripe, customer);
         const live = await liveSubscription(stripe, place, customer);
         const price = place.prices[plan];
-        if (live !== null) return pageOf(await changePage(stripe, customer, live, price, successUrl ?? back), customer);
+        if (live !== null) {
+          const returnUrl = successUrl ?? back;
+          return pageOf(await changePage(stripe, customer, { live, price, returnUrl }), customer);
+        }
         const urls = { successUrl: successUrl ?? back, cancelUrl: cancelUrl ?? back };
-        return checkoutPage(stripe, customer, price, payer.account, urls);
+        return checkoutPage(stripe, customer, { account: payer.account, price, ...urls });
       }),
 
     portal: (payer, returnUrl) =>
