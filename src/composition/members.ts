@@ -1,5 +1,5 @@
 import { passwords } from "../../infra/crypto/passwords.ts";
-import { accounts } from "../accounts/accounts.ts";
+import { accounts } from "../accounts/account-commands.ts";
 import { links } from "../accounts/links.ts";
 import { memberLinks } from "../accounts/member-links.ts";
 import { sessionRoom } from "../accounts/session-room.ts";

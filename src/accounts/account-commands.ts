@@ -1,0 +1,82 @@
+import { account } from "../../domain/account/decider.ts";
+import { emailClaim } from "../../domain/account/email-claim.ts";
+import { derivedId, randomId } from "../../infra/crypto/ids.ts";
+import type { Envelope } from "../streams/envelope.ts";
+import {
+  type Accounts,
+  type AccountsDeps,
+  accountStream,
+  belongingTo,
+  emailStream,
+  makerOf,
+  refused,
+} from "./accounts.ts";
+import { emailClaims } from "./email-claims.ts";
+import { memberPasswords } from "./member-passwords.ts";
+import { passwordChanges } from "./password-changes.ts";
+
+export const accounts = (deps: AccountsDeps): Accounts => {
+  const { aggregates, randomness, hashes, signupPlan } = deps;
+  const passwords = memberPasswords(deps.box, deps.passwords);
+  const claims = emailClaims({ ...deps, passwords });
+  const streamOf = (email: string): string => emailStream(email, hashes);
+
+  return {
+    ...passwordChanges({ ...deps, passwords }),
+    finishClaim: claims.finishClaim,
+    releaseEmail: claims.releaseEmail,
+
+    async signUp({ email, password, name, timeZone, client }, call, isFirst = async () => true) {
+      // Random: ids derived from the command could be chosen by the caller, who has no credential.
+      const id = randomId("acc_", randomness);
+      const member = randomId("mem_", randomness);
+      const envelope: Envelope = { ...call, account: id, actor: { kind: "member", id: member } };
+      // Granted only here: a claim that was rewritten in the log's file must not make an owner.
+      const grant = hashes.role({ account: id, member, role: "owner" });
+      const opens = { name, plan: signupPlan, time_zone: timeZone, grant };
+      const claim = { account: id, member, email, opens, at: call.at };
+      return await claims.join(claim, { password, client }, envelope, () => isFirst({ account: id, member }, envelope));
+    },
+
+    async memberOf(email) {
+      const { state } = await aggregates.load(emailClaim, streamOf(email));
+      return state.phase === "free" ? null : { account: state.claim.account, subject: state.claim.member };
+    },
+
+    async logIn(email, password, call) {
+      const { state } = await aggregates.load(emailClaim, streamOf(email), 0);
+      const claim = state.phase === "claimed" ? state.claim : null;
+      // An unknown address causes the same reads, so timing does not give it away.
+      const owner = claim?.account ?? derivedId("acc_", email);
+      const { state: there } = await aggregates.load(account, accountStream(owner), 0);
+      const belonging = claim === null || there.phase !== "open" ? null : belongingTo(there, claim.member);
+      // Without a member, a crash came before the account's record, or the member was removed.
+      const held = claim && { ...claim, sealed: belonging?.member.password ?? claim.password };
+      const checked = await passwords.check(held, password);
+      if (checked === "overloaded") return refused("overloaded");
+      if (checked === "wrong" || claim === null) return refused("invalid-credentials");
+      // The epoch is from before the check, so a concurrent password change ends the session.
+      if (belonging !== null) return { outcome: "joined", position: undefined, ...belonging };
+      const actor = { kind: "member", id: claim.member } as const;
+      const finished = await claims.finishClaim(claim, { ...call, account: claim.account, actor });
+      return finished.outcome === "joined" ? finished : refused("invalid-credentials");
+    },
+
+    async accept({ account: id, member, email, ...use }, call) {
+      const envelope: Envelope = { ...call, account: id, actor: { kind: "member", id: member } };
+      return await claims.join({ account: id, member, email, opens: null, at: call.at }, use, envelope);
+    },
+
+    async removeMember(member, envelope) {
+      const stream = accountStream(envelope.account);
+      const before = await aggregates.load(account, stream, 0);
+      const leaving = before.state.phase === "open" ? before.state.members.get(member) : undefined;
+      const command = { type: "RemoveMember", member, by: makerOf(envelope), at: envelope.at } as const;
+      const removed = await aggregates.handle(account, stream, command, envelope);
+      if (removed.outcome === "rejected") return refused(removed.rejection);
+      if (leaving !== undefined)
+        await claims.releaseEmail({ account: envelope.account, id: member, email: leaving.email }, envelope);
+      return { outcome: "removed", position: removed.position };
+    },
+  };
+};

@@ -1,0 +1,96 @@
+import { account } from "../../domain/account/decider.ts";
+import { type Claim, emailClaim } from "../../domain/account/email-claim.ts";
+import type { Envelope } from "../streams/envelope.ts";
+import {
+  type Accounts,
+  type AccountsDeps,
+  accountStream,
+  belongingTo,
+  emailStream,
+  type Joined,
+  type JoinRejection,
+  type LinkUse,
+  type Refused,
+  refused,
+} from "./accounts.ts";
+import type { MemberPasswords } from "./member-passwords.ts";
+
+export type EmailClaims = Pick<Accounts, "finishClaim" | "releaseEmail"> & {
+  /** Claims the address and adds the member. `isFirst` is as in `Accounts`. */
+  join(
+    claim: Omit<Claim, "password" | "client">,
+    use: Pick<LinkUse, "password" | "client">,
+    envelope: Envelope,
+    isFirst?: () => Promise<boolean>,
+  ): Promise<Joined | Refused<JoinRejection>>;
+};
+
+type EmailClaimsDeps = Pick<AccountsDeps, "aggregates" | "personal" | "hashes"> & {
+  readonly passwords: MemberPasswords;
+};
+
+/** An address is claimed in its own stream before its member is added to the account. */
+export const emailClaims = ({ aggregates, personal, hashes, passwords }: EmailClaimsDeps): EmailClaims => {
+  const streamOf = (email: string): string => emailStream(email, hashes);
+
+  const releaseEmail: Accounts["releaseEmail"] = async ({ account, id, email }, cause) => {
+    const command = { type: "ReleaseEmail", account, member: id, at: cause.at } as const;
+    // The caller and the process manager use the same command id, so their events are the same.
+    await aggregates.handle(emailClaim, streamOf(email), command, { ...cause, account, commandId: `release-${id}` });
+  };
+
+  const finishClaim: Accounts["finishClaim"] = async (claim, cause) => {
+    const { member, email, opens, password, client, at } = claim;
+    const envelope = { ...cause, account: claim.account, commandId: `join-${member}` };
+    const { state: address } = await aggregates.load(emailClaim, streamOf(email), 0);
+    // The address was released since: a member added now could never log in.
+    if (address.phase === "free" || address.claim.member !== member) return refused("link-gone");
+    const joined = await aggregates.handle(
+      account,
+      accountStream(claim.account),
+      opens === null
+        ? { type: "AcceptInvitation", member, password, client, at }
+        : { type: "OpenAccount", account: claim.account, ...opens, member, email, password, client, at },
+      envelope,
+    );
+    if (joined.outcome === "rejected") {
+      await releaseEmail({ account: claim.account, id: member, email }, cause);
+      return refused(joined.rejection);
+    }
+    const belonging = joined.state.phase === "open" ? belongingTo(joined.state, member) : null;
+    if (belonging === null) return refused("member-absent");
+    return { outcome: "joined", position: joined.position, ...belonging };
+  };
+
+  /** The slow hash is made only if the address looks free. */
+  const join = async (
+    claim: Omit<Claim, "password" | "client">,
+    { password, client: from }: Pick<LinkUse, "password" | "client">,
+    envelope: Envelope,
+    isFirst: () => Promise<boolean> = async () => true,
+  ): Promise<Joined | Refused<JoinRejection>> => {
+    const stream = streamOf(claim.email);
+    const { state } = await aggregates.load(emailClaim, stream, 0);
+    if (state.phase === "claimed") return refused(state.claim.member === claim.member ? "link-gone" : "email-taken");
+    const sealed = await passwords.seal({ account: claim.account, member: claim.member }, password);
+    if (sealed === "overloaded") return refused(sealed);
+    if (!(await isFirst())) return refused("link-gone");
+
+    // The records of the claim and the member refer to this value.
+    const client = await personal.keep(accountStream(claim.account), from, envelope);
+    const command = { type: "ClaimEmail", ...claim, password: sealed, client } as const;
+    // If two people use one link at once, neither claim must pass for a repeat of the other.
+    const commandId = `claim-${claim.member}-${envelope.commandId}`;
+    const claimed = await aggregates.handle(emailClaim, stream, command, { ...envelope, commandId });
+    const held = claimed.state;
+    // No two sealed values are equal: another value is another call's.
+    if (claimed.outcome === "rejected" || held.phase === "free" || held.claim.password !== sealed) {
+      // The record of a released claim refers to the value, which then is erased with the claim.
+      if (held.phase === "claimed") await personal.forget(client);
+      return refused(claimed.outcome === "rejected" ? claimed.rejection : "link-gone");
+    }
+    return await finishClaim(held.claim, envelope);
+  };
+
+  return { finishClaim, releaseEmail, join };
+};
