@@ -6,8 +6,10 @@ import { approvalBinding } from "../approvals/approval-binding.ts";
 import type { Deliverer } from "../delivery/deliverer.ts";
 import type { IncomingRequest } from "../gates/incoming-request.ts";
 import type { StreamState } from "../streams/run-command.ts";
-import { type Claimable, type ClaimedOnce, type ClaimOnceDeps, claimingOnce, type Decided } from "./claim-once.ts";
-import { type JudgeDeps, type Judged, judgement } from "./judge.ts";
+import { type ClaimedOnce, ClaimOnce, type ClaimOnceDeps } from "./claim-once.ts";
+import type { Claimable, Decided } from "./claimable.ts";
+import type { JudgeDeps, Judged } from "./judge.ts";
+import { judgement } from "./judge-request.ts";
 
 export type ClaimDeps = JudgeDeps &
   ClaimOnceDeps & {
@@ -46,7 +48,7 @@ const isDecided = ({ replay }: IncomingRequest, state: Delivery): boolean =>
 /** Makes an event of a request, or refuses it: the one path of webhooks and of agents' requests. */
 export const claiming = (deps: ClaimDeps): Claim => {
   const judge = judgement(deps);
-  const claim = claimingOnce(deps);
+  const claims = new ClaimOnce(deps);
   const binding = approvalBinding(deps);
 
   const claimable = (it: IncomingRequest): Claimable<Delivery, DeliveryEvent, Request, Judged> => {
@@ -80,7 +82,7 @@ export const claiming = (deps: ClaimDeps): Claim => {
   };
 
   return async (it, from) => {
-    const claimed = await claim(claimable(it), from);
+    const claimed = await claims.claim(claimable(it), from);
     if (claimed.outcome === "claimed") offer(it, claimed.known);
     return claimed;
   };

@@ -1,21 +1,20 @@
-import { createHmac } from "node:crypto";
 import type { Plan } from "../../domain/account/plans.ts";
 import type { Run } from "../../domain/delivery/events.ts";
-import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
-import { costGate, costOf, whyCostUnknown } from "../../domain/gate/cost.ts";
+import { costGate } from "../../domain/gate/cost.ts";
 import { decideAll, type GateGroup, refusedBy, refusedByAny } from "../../domain/gate/decide.ts";
 import { type AppliedPolicy, allowed, denied, type GateResult, type Verdict } from "../../domain/gate/verdict.ts";
 import { policy as policyDecider } from "../../domain/policy/decider.ts";
 import type { ApprovalRule, PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
-import { lengthPrefixed } from "../../infra/crypto/length-prefixed.ts";
-import { type Checks, directChecks, type Question } from "../gates/checks.ts";
-import type { CompiledPolicies, CompiledPolicy, PolicyCheck } from "../gates/compiled-policy.ts";
-import type { AgentRequest, IncomingRequest } from "../gates/incoming-request.ts";
+import type { Checks, Question } from "../gates/checks.ts";
+import type { CompiledPolicies, CompiledPolicy } from "../gates/compiled-policy.ts";
+import type { AgentRequest } from "../gates/incoming-request.ts";
+import type { PolicyCheck } from "../gates/policy-gates.ts";
 import type { Ledgers, Reservation } from "../ledgers/ledgers.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { Trace } from "../streams/envelope.ts";
-import { ledgerGates, type TakenPlace } from "./ledger-gates.ts";
+import type { TakenPlace } from "./counted.ts";
+import { ledgerGates } from "./ledger-gates.ts";
 
 export type JudgeDeps = {
   readonly aggregates: Aggregates;
@@ -97,61 +96,19 @@ const afterSecond = ({ code }: GateResult): number | null => (code === "evaluati
 
 const isApproval = ({ gate }: GateResult): boolean => gate === "approval";
 
-/** What makes an agent's request the same as another: hex, by the digest of its action. */
-export const samenessOf = (key: Uint8Array, actionDigest: string): string =>
-  createHmac("sha256", key)
-    .update(lengthPrefixed([actionDigest]))
-    .digest("hex");
-
-const sameness = (
-  key: Uint8Array,
-  { asked, account, origin, eventType, endpointId, body }: IncomingRequest,
-): string => {
-  if (asked !== null) return samenessOf(key, asked.action.digest);
-  const same = [account, origin.id, eventType, endpointId ?? ""];
-  return createHmac("sha256", key).update(lengthPrefixed(same)).update(body).digest("hex");
-};
-
-/** The highest of those that are known; null when none is. */
-const highest = (costs: readonly (number | null)[]): number | null => {
-  const known = costs.filter((cost) => cost !== null);
-  return known.length === 0 ? null : Math.max(...known);
-};
-
-/** What the action alone says of the cost, for a request without a policy. */
-const costByAction = ({ asked, json }: IncomingRequest): number | null => {
-  const ruled = asked?.compiled.cost ?? null;
-  const cost = ruled === null ? null : costOf(ruled, json());
-  return typeof cost !== "number" ? null : Math.max(cost, asked?.costMicro ?? 0);
-};
-
-/** What a policy says of an event, or an agent's request, as if it were the only one. */
-const checkOne = (checks: Checks, it: IncomingRequest, policy: PolicyAsked): PolicyCheck | Promise<PolicyCheck> => {
-  const { asked, json, account, body, isStrict } = it;
-  const rule = asked?.compiled.cost ?? null;
-  const found = rule === null ? null : costOf(rule, json());
-  // Undefined: the action says nothing, so the policy's rule does.
-  const costMicro = rule === null ? undefined : typeof found === "number" ? found : null;
-  const atLeastMicro = asked?.costMicro ?? 0;
-  const missing = costMicro === null ? { costMissing: whyCostUnknown(rule, json(), "action") } : {};
-  const { id: originId, name, type } = it.origin;
-  return checks.policy(policy, {
-    ...{ account, isStrict, payload: json, body: () => body },
-    headers: it.headers,
-    source: asked === null ? { id: originId, name, type } : null,
-    agent: asked === null ? null : { id: originId, name },
-    action: asked?.action.name ?? null,
-    ...(costMicro === undefined ? {} : { costMicro }),
-    atLeastMicro,
-    ...missing,
-  });
-};
-
 /** A policy and all that it said, in the order in which its gates are listed. */
 type Asking = {
   readonly policy: PolicyAsked;
   readonly checked: PolicyCheck;
   readonly counted: readonly GateResult[];
+};
+
+type Counting = {
+  readonly it: Judging;
+  readonly asking: readonly Asking[];
+  readonly cost: number | null;
+  readonly nowMs: number;
+  readonly places: Places;
 };
 
 /** Where several policies were asked, each gate says whose it is. */
@@ -215,13 +172,7 @@ export const verdicts = (deps: JudgeDeps): ((it: Judging, places: Places) => Pro
     return asking;
   };
 
-  const counting = async (
-    it: Judging,
-    asking: readonly Asking[],
-    cost: number | null,
-    nowMs: number,
-    places: Places,
-  ) => {
+  const counting = async ({ it, asking, cost, nowMs, places }: Counting) => {
     const { account, id: eventId, trace, run, countsForPlan, places: placesOf, identical } = it;
     const { plan, timeZone } = await deps.accountOf(account);
     return ledgerGates(places === "take" ? deps.ledgers : deps.ledgers.asking, {
@@ -259,7 +210,12 @@ export const verdicts = (deps: JudgeDeps): ((it: Judging, places: Places) => Pro
       return { ...nothing, verdict, refusedBy: refusedEarly, cost, retryAfterS: afterSecond(refusedEarly) };
     }
     const nowMs = deps.clock.now();
-    const { gates: counted, quota, reservations, retryAfterS } = await counting(it, stated, cost, nowMs, places);
+    const {
+      gates: counted,
+      quota,
+      reservations,
+      retryAfterS,
+    } = await counting({ it, asking: stated, cost, nowMs, places });
     const asking = stated.map((asked, index) => ({ ...asked, counted: counted[index] ?? [] }));
     const groups = asking.map((asked) => groupOf(asked, isOne));
     const all = [{ gates: [...own, ...quota], blocks: true }, ...groups];
@@ -267,52 +223,5 @@ export const verdicts = (deps: JudgeDeps): ((it: Judging, places: Places) => Pro
     const verdict = { decision, ...more, ...policies, gates: listed(own, groups, quota) };
     const approvals = rulesThatHold(asking);
     return { verdict, refusedBy: refusedByAny(all), cost, reservations, retryAfterS, approvals, countedAt: nowMs };
-  };
-};
-
-/**
- * All policies that apply to a request: that of its agent or source, that of the action and that of the endpoint. The last
- * two apply whoever asks. A policy that is put on several of them is asked once.
- */
-const policiesFor = async (
-  aggregates: Pick<Aggregates, "load">,
-  { account, policyId, asked, endpointId }: Pick<IncomingRequest, "account" | "policyId" | "asked" | "endpointId">,
-): Promise<readonly PolicyUse[]> => {
-  const ids = [policyId, asked?.compiled.policyId ?? null, await policyOfEndpoint(aggregates, account, endpointId)];
-  return [...new Set(ids)].flatMap((id) => (id === null ? [] : [{ id }]));
-};
-
-/** The policy on an endpoint; null where there is none. */
-export const policyOfEndpoint = async (
-  aggregates: Pick<Aggregates, "load">,
-  account: string,
-  endpointId: string | null,
-): Promise<string | null> => {
-  if (endpointId === null) return null;
-  const { state } = await aggregates.load(endpointDecider, `endpoint-${endpointId}`);
-  return state.phase === "present" && state.account === account ? (state.settings.policy_id ?? null) : null;
-};
-
-/** The verdict on one request, whoever sent it. */
-export const judgement = (deps: JudgeDeps): ((it: IncomingRequest, places?: Places) => Promise<Judged>) => {
-  const judge = verdicts(deps);
-  const { checks = directChecks } = deps;
-  return (it, places = "take") => {
-    const { asked, account, eventId: id, trace } = it;
-    const judging: Judging = {
-      id,
-      account,
-      trace,
-      policies: () => policiesFor(deps.aggregates, it),
-      countsForPlan: asked === null,
-      run: asked?.run ?? null,
-      places: () => 1,
-      identical: () => new Map([[sameness(deps.digestKey, it), 1]]),
-      own: async () =>
-        asked === null ? [] : ownGates(checks, asked, { account, payload: it.json, body: () => it.body }),
-      check: async (policy) => checkOne(checks, it, policy),
-      cost: (checked) => (checked.length === 0 ? costByAction(it) : highest(checked.map(({ cost }) => cost))),
-    };
-    return judge(judging, places);
   };
 };

@@ -1,7 +1,7 @@
 import type { GateResult } from "../../domain/gate/verdict.ts";
 import { type Problem, type ProblemCode, problem } from "../streams/problems.ts";
+import { mayPassLater } from "./counted.ts";
 import type { Judged } from "./judge.ts";
-import { mayPassLater } from "./ledger-gates.ts";
 
 const PROBLEM_OF: Readonly<Record<GateResult["gate"], ProblemCode>> = {
   scope: "out-of-scope",

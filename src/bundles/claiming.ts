@@ -5,7 +5,8 @@ import { type Bundle, erasedUpTo, isClaimed, requestOf } from "../../domain/bund
 import type { Json } from "../../domain/json.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
-import { type Claimable, type ClaimOnceDeps, claimingOnce, type Decided } from "../admission/claim-once.ts";
+import { ClaimOnce, type ClaimOnceDeps } from "../admission/claim-once.ts";
+import type { Claimable, Decided } from "../admission/claimable.ts";
 import type { JudgeDeps } from "../admission/judge.ts";
 import { refusal } from "../admission/refusal.ts";
 import { approvalBinding } from "../approvals/approval-binding.ts";
@@ -69,12 +70,20 @@ const isRepeatOf = ({ account, agentId: agent, steps }: BundleAsk, recorded: Bun
   return bundleDigest(account, agent, stepDigests({ account, agent, steps: identities })) === recorded.digest;
 };
 
+type PlannedBundle = {
+  readonly ask: BundleAsk;
+  readonly bundleId: string;
+  readonly agent: PresentAgent;
+  readonly planned: Plan;
+  readonly receivedAt: number;
+};
+
 /** Takes a bundle to its verdict, once however often it is asked for; what it does then is the runner's. */
 export const bundling = (deps: BundlingDeps): BeginBundle => {
   const { log, clock, aggregates } = deps;
   const plan = planning(deps);
   const judge = bundleJudgement(deps);
-  const claim = claimingOnce(deps);
+  const claims = new ClaimOnce(deps);
   const binding = approvalBinding(deps);
   const approvals = approvalRequests(deps);
   const decideOnce = singleFlight<BundleStart | Problem>();
@@ -94,13 +103,13 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
     return { bundleId, known, replayed: true, position };
   };
 
-  const claimable = (
-    ask: BundleAsk,
-    bundleId: string,
-    agent: PresentAgent,
-    planned: Plan,
-    receivedAt: number,
-  ): Claimable<Bundle, BundleEvent, BundleRequest, JudgedBundle> => {
+  const claimable = ({
+    ask,
+    bundleId,
+    agent,
+    planned,
+    receivedAt,
+  }: PlannedBundle): Claimable<Bundle, BundleEvent, BundleRequest, JudgedBundle> => {
     const { account, agentId, key, name, runId, depth, userAgent, trace } = ask;
     const origin = { kind: "agent", id: agentId, name: agent.settings.name, type: "agent" } as const;
     const headers = { "user-agent": userAgent };
@@ -139,7 +148,7 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
     const { account, steps } = ask;
     const planned = await plan({ bundleId, account, steps }, agent);
     if ("problem" in planned) return planned;
-    const claimed = await claim(claimable(ask, bundleId, agent, planned, receivedAt), from);
+    const claimed = await claims.claim(claimable({ ask, bundleId, agent, planned, receivedAt }), from);
     if (claimed.outcome === "refused") return refusal({ bundle_id: bundleId }, claimed.judged);
     const { known } = claimed;
     if (claimed.outcome === "claimed") return { bundleId, known, replayed: false, position: claimed.position };

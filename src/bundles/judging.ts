@@ -11,12 +11,11 @@ import {
   type Places,
   type PolicyAsked,
   type PolicyUse,
-  policyOfEndpoint,
-  samenessOf,
   verdicts,
 } from "../admission/judge.ts";
+import { policyOfEndpoint, samenessOf } from "../admission/judge-request.ts";
 import { bytesOf, type Checks, directChecks } from "../gates/checks.ts";
-import { askedLater, clip } from "../gates/compiled-policy.ts";
+import { askedLater, clip } from "../gates/policy-gates.ts";
 import type { Trace } from "../streams/envelope.ts";
 import type { Plan, PlannedStep } from "./plan.ts";
 

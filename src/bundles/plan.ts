@@ -63,16 +63,20 @@ const badReferences = (payload: Json, index: number): readonly FieldError[] => {
   ];
 };
 
+/** As it is at this moment; null when nothing takes the action back. */
+const compensationOf = async (
+  aggregates: PlanDeps["aggregates"],
+  account: string,
+  { definition }: DefinedAction,
+): Promise<Compensation | null> => {
+  const { compensation: name } = definition;
+  if (name === undefined) return null;
+  const it = await actionNamed(aggregates, account, name);
+  return it.phase === "defined" ? { name, version: it.version, endpoint_id: it.definition.endpoint_id } : null;
+};
+
 /** Checks all that can be known of a bundle before any gate is asked, and makes of it what is decided on. */
 export const planning = ({ aggregates, actions }: PlanDeps) => {
-  /** As it is at this moment; null when nothing takes the action back. */
-  const compensationOf = async (account: string, { definition }: DefinedAction): Promise<Compensation | null> => {
-    const { compensation: name } = definition;
-    if (name === undefined) return null;
-    const it = await actionNamed(aggregates, account, name);
-    return it.phase === "defined" ? { name, version: it.version, endpoint_id: it.definition.endpoint_id } : null;
-  };
-
   /** The actions that the steps name, or why there is none for one of them. */
   const named = async (
     { account, steps }: PlanAsk,
@@ -106,7 +110,7 @@ export const planning = ({ aggregates, actions }: PlanDeps) => {
     const found: (Compensation | null)[] = [];
     const without: FieldError[] = [];
     for (const [index, action] of defined.entries()) {
-      const compensation = await compensationOf(account, action);
+      const compensation = await compensationOf(aggregates, account, action);
       found.push(compensation);
       const { compensation: name, reversibility } = action.definition;
       const needsNone = name === undefined && reversibility !== "compensable";

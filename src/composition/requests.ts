@@ -5,7 +5,7 @@ import { activeSource } from "../admission/active-source.ts";
 import { admission } from "../admission/admission.ts";
 import { counts } from "../admission/counts.ts";
 import { bundling } from "../bundles/claiming.ts";
-import { bundleRunner, startingAtOnce } from "../bundles/running.ts";
+import { BundleRunner, startingAtOnce } from "../bundles/running.ts";
 import { stepGates } from "../bundles/step-gates.ts";
 import { deliverer } from "../delivery/deliverer.ts";
 import { documentThread, sharedDocuments } from "../documents/documents.ts";
@@ -79,7 +79,7 @@ export const requests = (it: Foundation) => {
     onAttempt: it.observer.attempted,
     onError: errorsOf("deliverer", "delivering events"),
   });
-  const runner = bundleRunner({
+  const runner = new BundleRunner({
     ...it,
     gates: stepGates({ ...it, ...compiled, digestKey }),
     deliver,

@@ -1,5 +1,5 @@
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
-import type { PolicyCheck, PolicyInput } from "./compiled-policy.ts";
+import type { PolicyCheck, PolicyInput } from "./policy-gates.ts";
 
 /** What a check rests on. `key` names the definition: the thread keeps what it has compiled. */
 export type CheckOrder = {

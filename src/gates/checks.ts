@@ -7,7 +7,8 @@ import { AccountWork } from "./account-work.ts";
 import type { CheckOrder } from "./check-protocol.ts";
 import type { CheckThread } from "./check-thread.ts";
 import type { CompiledAction } from "./compiled-action.ts";
-import { type CompiledPolicy, type PolicyCheck, type PolicyInput, schemaGate } from "./compiled-policy.ts";
+import type { CompiledPolicy } from "./compiled-policy.ts";
+import { type PolicyCheck, type PolicyInput, schemaGate } from "./policy-gates.ts";
 
 /** What is asked of a policy. */
 export type Question = Omit<PolicyInput, "payload" | "ambiguous"> & {

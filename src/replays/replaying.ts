@@ -10,7 +10,7 @@ import type { Metadata, Position } from "../../domain/ports/event-log.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import { stoppedBecause } from "../accounts/stopped.ts";
 import { type ClaimDeps, claiming } from "../admission/claim.ts";
-import { judgement } from "../admission/judge.ts";
+import { judgement } from "../admission/judge-request.ts";
 import { refusal } from "../admission/refusal.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";
 import type { CompiledActions } from "../gates/compiled-action.ts";

@@ -11,7 +11,7 @@ import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { bundles as bundlesView } from "../../projections/bundles.ts";
 import { deliveryQueue } from "../../projections/delivery-queue.ts";
 import { BUNDLE_REACTOR, bundleReactions, stoppedBundles } from "../../src/bundles/reactions.ts";
-import { bundleRunner } from "../../src/bundles/running.ts";
+import { BundleRunner } from "../../src/bundles/running.ts";
 import type { StepGates } from "../../src/bundles/step-gates.ts";
 import { deliverer } from "../../src/delivery/deliverer.ts";
 import { outbound } from "../../src/delivery/outbound.ts";
@@ -179,7 +179,7 @@ export const startBundleNode = async (world: BundlesWorld, options: BundleNodeOp
     onChanged: (eventId, known) => runner.delivered(eventId, known),
   });
   const about = { ...common, aggregates: streams, outcomes: waiting };
-  const runner = bundleRunner({ ...about, randomness, payloads: kept, gates, deliver: delivering });
+  const runner = new BundleRunner({ ...about, randomness, payloads: kept, gates, deliver: delivering });
   const places = ledgers({ ...common, randomness, placeStatus: placeStatus(log, clock, randomness), orphanAgeMs: 0 });
   const reacting = reactor(
     { log, clock, onError },

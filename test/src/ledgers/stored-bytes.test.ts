@@ -5,7 +5,7 @@ import { PLANS } from "../../../domain/account/plans.ts";
 import { dayIn } from "../../../domain/calendar.ts";
 import { systemClock } from "../../../infra/clock.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
-import { RECORDS_BYTES } from "../../../src/admission/claim-once.ts";
+import { RECORDS_BYTES } from "../../../src/admission/intake.ts";
 import type { AllowanceKind } from "../../../src/ledgers/byte-allowances.ts";
 import { ledgers } from "../../../src/ledgers/ledgers.ts";
 import { NO_TRACE } from "../../../src/streams/envelope.ts";

@@ -1,0 +1,193 @@
+import { untilMidnight } from "../../domain/calendar.ts";
+import { denied, type GateResult } from "../../domain/gate/verdict.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { ByteAllowances, TakenBytes } from "../ledgers/byte-allowances.ts";
+import { type HeldPlaces, type HeldPlacesDeps, heldPlaces } from "../ledgers/held-places.ts";
+import type { Ledgers } from "../ledgers/ledgers.ts";
+import type { Envelope } from "../streams/envelope.ts";
+import { bytesOf, headOf, type Incoming, type KeptPayload, type Payloads } from "../streams/payloads.ts";
+import { limitReached } from "../streams/problems.ts";
+import type { ClaimSubject, Judgeable } from "./claimable.ts";
+import type { Judged } from "./judge.ts";
+
+export type IntakeDeps = {
+  readonly clock: Clock;
+  readonly ledgers: Ledgers;
+  readonly payloads: Payloads;
+  readonly allowances: ByteAllowances;
+  readonly accountOf: HeldPlacesDeps["accountOf"];
+};
+
+/** Bytes that are counted for the records of one request besides its payload: its decision, attempts and places. */
+export const RECORDS_BYTES = 2_048;
+
+type JudgedBytes<J> = { readonly judged: J; readonly taken: TakenBytes | null };
+
+/**
+ * `form`: the stored payload, whole or its head. `first`: null if the event's stream has a payload from an earlier request.
+ * `taken`: the bytes counted for storing it, given back if it turns out not to be stored; `reusable` of them are given back
+ * if an earlier request has stored the same payload.
+ */
+export type StoredIntake<J> = JudgedBytes<J> & {
+  readonly form: Incoming;
+  readonly first: KeptPayload | null;
+  readonly reusable: number;
+};
+
+/** A refusal of an account for which nothing more is stored today. */
+type CountedIntake<J> = { readonly judged: J; readonly form: null };
+
+const OVER_BYTES = denied(
+  "bytes",
+  "bytes-reached",
+  "The account has stored as many bytes today (UTC) as its plan includes (stored_bytes_day).",
+);
+
+/** The verdict on a request that passed all gates of policies and exceeds a limit of the account. */
+const refusedLate = <J extends Judged>(judged: J, gate: GateResult, retryAfterS: number | null): J => {
+  const { observed: _, ...verdict } = judged.verdict;
+  const gates = [...verdict.gates.filter((it) => it.gate !== gate.gate), gate];
+  return {
+    ...judged,
+    verdict: { ...verdict, decision: "deny", gates },
+    refusedBy: gate,
+    reservations: [],
+    retryAfterS,
+  };
+};
+
+const overHeld = <J extends Judged>(judged: J, max: number): J =>
+  refusedLate(judged, denied("approval", "limit-reached", limitReached("held_approvals", max).detail), null);
+
+/** Waits for both, then throws the first failure: an error leaves nothing running. */
+const both = async <A, B>(first: Promise<A>, second: Promise<B>): Promise<readonly [A, B]> => {
+  const [a, b] = await Promise.allSettled([first, second]);
+  if (a.status === "rejected") throw a.reason;
+  if (b.status === "rejected") throw b.reason;
+  return [a.value, b.value];
+};
+
+/** Asks the gates about a request, and stores its payload within the account's limits. */
+export class Intake {
+  readonly #deps: IntakeDeps;
+  readonly #held: HeldPlaces;
+
+  constructor(deps: IntakeDeps) {
+    this.#deps = deps;
+    this.#held = heldPlaces(deps);
+  }
+
+  /**
+   * Asks the gates and stores the payload: both at once if the process has leased bytes to store a refused one whole.
+   * Otherwise the verdict comes first, because it decides how much is stored.
+   */
+  async judgeAndStore<J extends Judged>(
+    it: Judgeable<J>,
+    incoming: Incoming,
+    envelope: Envelope,
+  ): Promise<StoredIntake<J> | CountedIntake<J>> {
+    if (it.kept !== undefined) {
+      return { form: incoming, first: it.kept, judged: await this.#judgeHeld(it), taken: null, reusable: 0 };
+    }
+    const { allowances, payloads } = this.#deps;
+    const body = bytesOf(incoming);
+    const atHand = allowances.takeAtHand(it.account, "refused", body + RECORDS_BYTES);
+    if (atHand === null) return this.#judgeThenStore(it, incoming, envelope);
+    const [first, { judged, taken }] = await both(
+      payloads.keepFirst(it.id, incoming, envelope),
+      this.#judgeBytes(it, body),
+    );
+    if (judged.verdict.decision === "deny") return { form: incoming, first, judged, taken: atHand, reusable: body };
+    atHand.giveBack();
+    return { form: incoming, first, judged, taken, reusable: body };
+  }
+
+  /** Releases the places of a verdict that is not used. Reservations of other requests for the event stay. */
+  async giveBack({ trace }: ClaimSubject, { reservations, heldPlace }: Judged): Promise<void> {
+    for (const reservation of reservations) await this.#deps.ledgers.release(reservation, trace);
+    if (heldPlace !== undefined) await this.#deps.ledgers.release(heldPlace, trace);
+  }
+
+  async #judgeThenStore<J extends Judged>(
+    it: Judgeable<J>,
+    incoming: Incoming,
+    envelope: Envelope,
+  ): Promise<StoredIntake<J> | CountedIntake<J>> {
+    const { account, id } = it;
+    const { allowances, payloads } = this.#deps;
+    const body = bytesOf(incoming);
+    const { judged, taken } = await this.#judgeBytes(it, body);
+    if (judged.verdict.decision !== "deny") {
+      const first = await payloads.keepFirst(id, incoming, envelope);
+      return { form: incoming, first, judged, taken, reusable: body };
+    }
+    const whole = await allowances.take(account, "refused", body + RECORDS_BYTES);
+    if (whole !== null) {
+      const first = await payloads.keepFirst(id, incoming, envelope);
+      return { form: incoming, first, judged, taken: whole, reusable: body };
+    }
+    const record = await allowances.take(account, "refused_records", 1);
+    if (record === null) return { judged, form: null };
+    const form = headOf(incoming);
+    return { form, first: await payloads.keepFirst(id, form, envelope), judged, taken: record, reusable: 0 };
+  }
+
+  /** The gates' verdict, or a denial if the account has stored as many bytes today as its plan allows. */
+  async #judgeBytes<J extends Judged>(it: Judgeable<J>, body: number): Promise<JudgedBytes<J>> {
+    const { account, copies = 1, records = 1 } = it;
+    const { allowances } = this.#deps;
+    const bytes = body * copies + records * RECORDS_BYTES;
+    if (!(await allowances.hasRoom(account, "stored", bytes))) {
+      const asked = await it.judge("ask");
+      return asked.verdict.decision === "deny" ? { judged: asked, taken: null } : this.#overBytes(asked);
+    }
+    const judged = (await this.#recordsRefusals(account, body))
+      ? await this.#judgeHeld(it)
+      : await this.#judgeSparingly(it);
+    if (judged.verdict.decision === "deny") return { judged, taken: null };
+    const taken = await allowances.take(account, "stored", bytes);
+    if (taken !== null) return { judged, taken };
+    await this.giveBack(it, judged);
+    return this.#overBytes(judged);
+  }
+
+  #overBytes<J extends Judged>(judged: J): JudgedBytes<J> {
+    const retryAfterS = Math.ceil(untilMidnight("UTC", this.#deps.clock.now()) / 1_000);
+    return { judged: refusedLate(judged, OVER_BYTES, retryAfterS), taken: null };
+  }
+
+  /** The gates' verdict, or a denial if it is a hold and the account may hold no further request. */
+  async #judgeHeld<J extends Judged>(it: Judgeable<J>): Promise<J> {
+    const judged = await it.judge();
+    if (judged.verdict.decision !== "hold") return judged;
+    const place = await this.#held.take(it.account, it.id, it.trace);
+    if (!("max" in place)) return { ...judged, heldPlace: place };
+    await this.giveBack(it, judged);
+    return overHeld(judged, place.max);
+  }
+
+  /**
+   * The same for an account whose refusals are only counted: a refused request reserves no place, because reserving and
+   * releasing are records as well.
+   */
+  async #judgeSparingly<J extends Judged>(it: Judgeable<J>): Promise<J> {
+    const asked = await it.judge("ask");
+    if (asked.verdict.decision === "deny") return asked;
+    if (asked.verdict.decision === "allow") return this.#judgeHeld(it);
+    const place = await this.#held.take(it.account, it.id, it.trace);
+    if ("max" in place) return overHeld(asked, place.max);
+    const judged = await it.judge();
+    if (judged.verdict.decision === "hold") return { ...judged, heldPlace: place };
+    await this.#deps.ledgers.release(place, it.trace);
+    return judged;
+  }
+
+  /** False if this process knows that a refused body of this size would only be counted. */
+  async #recordsRefusals(account: string, body: number): Promise<boolean> {
+    const { allowances } = this.#deps;
+    return (
+      (await allowances.hasRoom(account, "refused", body + RECORDS_BYTES)) ||
+      (await allowances.hasRoom(account, "refused_records", 1))
+    );
+  }
+}

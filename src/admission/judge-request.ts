@@ -1,0 +1,115 @@
+import { createHmac } from "node:crypto";
+import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
+import { costOf, whyCostUnknown } from "../../domain/gate/cost.ts";
+import { lengthPrefixed } from "../../infra/crypto/length-prefixed.ts";
+import { type Checks, directChecks } from "../gates/checks.ts";
+import type { IncomingRequest } from "../gates/incoming-request.ts";
+import type { PolicyCheck } from "../gates/policy-gates.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import {
+  type JudgeDeps,
+  type Judged,
+  type Judging,
+  ownGates,
+  type Places,
+  type PolicyAsked,
+  type PolicyUse,
+  verdicts,
+} from "./judge.ts";
+
+/** What makes an agent's request the same as another: hex, by the digest of its action. */
+export const samenessOf = (key: Uint8Array, actionDigest: string): string =>
+  createHmac("sha256", key)
+    .update(lengthPrefixed([actionDigest]))
+    .digest("hex");
+
+const sameness = (
+  key: Uint8Array,
+  { asked, account, origin, eventType, endpointId, body }: IncomingRequest,
+): string => {
+  if (asked !== null) return samenessOf(key, asked.action.digest);
+  const same = [account, origin.id, eventType, endpointId ?? ""];
+  return createHmac("sha256", key).update(lengthPrefixed(same)).update(body).digest("hex");
+};
+
+/** The highest of those that are known; null when none is. */
+const highest = (costs: readonly (number | null)[]): number | null => {
+  const known = costs.filter((cost) => cost !== null);
+  return known.length === 0 ? null : Math.max(...known);
+};
+
+/** What the action alone says of the cost, for a request without a policy. */
+const costByAction = ({ asked, json }: IncomingRequest): number | null => {
+  const ruled = asked?.compiled.cost ?? null;
+  const cost = ruled === null ? null : costOf(ruled, json());
+  return typeof cost !== "number" ? null : Math.max(cost, asked?.costMicro ?? 0);
+};
+
+/** What a policy says of an event, or an agent's request, as if it were the only one. */
+const checkOne = (checks: Checks, it: IncomingRequest, policy: PolicyAsked): PolicyCheck | Promise<PolicyCheck> => {
+  const { asked, json, account, body, isStrict } = it;
+  const rule = asked?.compiled.cost ?? null;
+  const found = rule === null ? null : costOf(rule, json());
+  // Undefined: the action says nothing, so the policy's rule does.
+  const costMicro = rule === null ? undefined : typeof found === "number" ? found : null;
+  const atLeastMicro = asked?.costMicro ?? 0;
+  const missing = costMicro === null ? { costMissing: whyCostUnknown(rule, json(), "action") } : {};
+  const { id: originId, name, type } = it.origin;
+  return checks.policy(policy, {
+    ...{ account, isStrict, payload: json, body: () => body },
+    headers: it.headers,
+    source: asked === null ? { id: originId, name, type } : null,
+    agent: asked === null ? null : { id: originId, name },
+    action: asked?.action.name ?? null,
+    ...(costMicro === undefined ? {} : { costMicro }),
+    atLeastMicro,
+    ...missing,
+  });
+};
+
+/**
+ * All policies that apply to a request: that of its agent or source, that of the action and that of the endpoint. The last
+ * two apply whoever asks. A policy that is put on several of them is asked once.
+ */
+const policiesFor = async (
+  aggregates: Pick<Aggregates, "load">,
+  { account, policyId, asked, endpointId }: Pick<IncomingRequest, "account" | "policyId" | "asked" | "endpointId">,
+): Promise<readonly PolicyUse[]> => {
+  const ids = [policyId, asked?.compiled.policyId ?? null, await policyOfEndpoint(aggregates, account, endpointId)];
+  return [...new Set(ids)].flatMap((id) => (id === null ? [] : [{ id }]));
+};
+
+/** The policy on an endpoint; null where there is none. */
+export const policyOfEndpoint = async (
+  aggregates: Pick<Aggregates, "load">,
+  account: string,
+  endpointId: string | null,
+): Promise<string | null> => {
+  if (endpointId === null) return null;
+  const { state } = await aggregates.load(endpointDecider, `endpoint-${endpointId}`);
+  return state.phase === "present" && state.account === account ? (state.settings.policy_id ?? null) : null;
+};
+
+/** The verdict on one request, whoever sent it. */
+export const judgement = (deps: JudgeDeps): ((it: IncomingRequest, places?: Places) => Promise<Judged>) => {
+  const judge = verdicts(deps);
+  const { checks = directChecks } = deps;
+  return (it, places = "take") => {
+    const { asked, account, eventId: id, trace } = it;
+    const judging: Judging = {
+      id,
+      account,
+      trace,
+      policies: () => policiesFor(deps.aggregates, it),
+      countsForPlan: asked === null,
+      run: asked?.run ?? null,
+      places: () => 1,
+      identical: () => new Map([[sameness(deps.digestKey, it), 1]]),
+      own: async () =>
+        asked === null ? [] : ownGates(checks, asked, { account, payload: it.json, body: () => it.body }),
+      check: async (policy) => checkOne(checks, it, policy),
+      cost: (checked) => (checked.length === 0 ? costByAction(it) : highest(checked.map(({ cost }) => cost))),
+    };
+    return judge(judging, places);
+  };
+};

@@ -1,0 +1,129 @@
+import { allowed, denied, type GateResult } from "../../domain/gate/verdict.ts";
+import type { Limits } from "../../domain/ledger/commands.ts";
+import type { Answer } from "../../domain/ledger/decider.ts";
+import { type LoopRule, runLedger, sameLedger } from "../../domain/ledger/loop.ts";
+import { derivedId } from "../../infra/crypto/ids.ts";
+import type { Ledgers, Reserving } from "../ledgers/ledgers.ts";
+import type { Trace } from "../streams/envelope.ts";
+import {
+  asksFor,
+  type Counted,
+  type CountedPolicy,
+  contested,
+  exceeds,
+  type LedgerInput,
+  NOTHING_COUNTED,
+  type PolicyInput,
+  RUN_USED_UP,
+  refused,
+  type TakenPlace,
+  TOO_DEEP,
+  TOO_MANY_STEPS,
+} from "./counted.ts";
+
+type Take = (stream: string, limits: Limits, places: number) => Promise<Answer>;
+
+type LoopInput = Pick<LedgerInput, "run"> &
+  Pick<CountedPolicy, "identical" | "places"> & { readonly policyId: string; readonly loop: LoopRule };
+
+/** Null where the policy has no such limit. */
+type LoopAnswer =
+  | { readonly ok: true; readonly detail: string }
+  | { readonly ok: false; readonly counted: Counted }
+  | null;
+
+const stopped = (code: string, detail: string, retryAfterMs: number | null): LoopAnswer => ({
+  ok: false,
+  counted: refused([denied("loop", code, detail)], retryAfterMs),
+});
+
+const depthLimit = async ({ loop: { max_depth }, run }: LoopInput): Promise<LoopAnswer> => {
+  if (max_depth === undefined || run === null) return null;
+  // What the target is told: one more than the caller was.
+  const depth = run.depth + 1;
+  const detail = `depth ${depth} of ${max_depth}`;
+  return depth > max_depth ? stopped(TOO_DEEP, detail, null) : { ok: true, detail };
+};
+
+type IdenticalInput = Pick<LoopInput, "policyId" | "loop" | "identical">;
+
+const identicalLimit = async ({ policyId, loop, identical }: IdenticalInput, take: Take): Promise<LoopAnswer> => {
+  const { max_identical, window_s } = loop;
+  if (max_identical === undefined || window_s === undefined) return null;
+  const about = (used: number): string => `${used} of ${max_identical} identical in ${window_s} s`;
+  let most = 0;
+  // In one order for all that ask: of two that would take each other's places one gets all of its own.
+  for (const [digest, places] of [...identical()].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const answer = await take(sameLedger(policyId, window_s, digest), { rate: max_identical }, places);
+    if (answer.isContested === true) return { ok: false, counted: contested("loop") };
+    const used = answer.rate?.used ?? 0;
+    most = Math.max(most, used);
+    if (answer.granted) continue;
+    const detail = about(used) + asksFor(places);
+    if (exceeds(places, max_identical)) return stopped(TOO_MANY_STEPS, detail, null);
+    return stopped("identical-reached", detail, answer.rate?.retryAfterMs ?? 0);
+  }
+  return { ok: true, detail: about(most) };
+};
+
+const runLimit = async ({ policyId, loop, run, places = 1 }: LoopInput, take: Take): Promise<LoopAnswer> => {
+  const { max_per_run } = loop;
+  if (max_per_run === undefined || run === null || run.id === null) return null;
+  const answer = await take(runLedger(policyId, derivedId("", run.id)), { count: max_per_run }, places);
+  if (answer.isContested === true) return { ok: false, counted: contested("loop") };
+  const detail = `${answer.count?.used ?? 0} of ${max_per_run} in this run${asksFor(places)}`;
+  return answer.granted ? { ok: true, detail } : stopped(RUN_USED_UP, detail, null);
+};
+
+/** How deep it is, which needs no ledger, then repetitions and requests of the run, each in a ledger of its own. One gate:
+ * refused by any of the three it takes no place in either. */
+export const loopGate = async (ledgers: Reserving, input: PolicyInput): Promise<Counted> => {
+  const { account, eventId, trace, policy, run } = input;
+  const { id: policyId, identical, places: asked = 1 } = policy;
+  const { loop } = policy.definition;
+  if (loop === undefined) return NOTHING_COUNTED;
+  const said: string[] = [];
+  const taken: TakenPlace[] = [];
+  const take: Take = async (stream, limits, places) => {
+    const reserved = await ledgers.reserve({ stream, account, event: eventId, limits, trace, places });
+    if (reserved.answer.granted) taken.push({ lasts: false, ...reserved });
+    return reserved.answer;
+  };
+  for (const ask of [depthLimit, identicalLimit, runLimit]) {
+    const answer = await ask({ run, policyId, identical, places: asked, loop }, take);
+    if (answer?.ok === false) {
+      for (const reservation of taken) await ledgers.release(reservation, trace);
+      return answer.counted;
+    }
+    if (answer !== null) said.push(answer.detail);
+  }
+  const detail = said.length === 0 ? "nothing to count" : said.join(", ");
+  return { gates: [allowed("loop", detail)], taken, refused: false, retryAfterS: null };
+};
+
+/** One more that became known later than the rest of what it was asked for with. */
+export type Repetition = {
+  readonly account: string;
+  /** Names its place: asked again by it, it is the same. */
+  readonly holder: string;
+  readonly policyId: string;
+  readonly loop: LoopRule;
+  /** As the keys of `LedgerInput.identical`. */
+  readonly digest: string;
+  readonly trace: Trace;
+};
+
+/** What the loop gate says of repetitions alone; null where the policy does not count them. Its place is spent by being asked for. */
+export const repetitionGate = async (
+  ledgers: Pick<Ledgers, "reserve" | "settle">,
+  { account, holder, policyId, loop, digest, trace }: Repetition,
+): Promise<GateResult | null> => {
+  const take: Take = async (stream, limits, places) => {
+    const reservation = await ledgers.reserve({ stream, account, event: holder, limits, trace, places });
+    if (reservation.answer.granted) ledgers.settle(reservation, 0, trace);
+    return reservation.answer;
+  };
+  const answer = await identicalLimit({ policyId, loop, identical: () => new Map([[digest, 1]]) }, take);
+  if (answer === null) return null;
+  return answer.ok ? allowed("loop", answer.detail) : (answer.counted.gates[0] ?? null);
+};

@@ -1,0 +1,106 @@
+import { delivery } from "../../domain/delivery/decider.ts";
+import type { Delivery } from "../../domain/delivery/state.ts";
+import { statusOf } from "../../domain/delivery/status.ts";
+import type { PresentSource } from "../../domain/source/decider.ts";
+import { approvalRequests } from "../approvals/approval-requests.ts";
+import type { IncomingRequest } from "../gates/incoming-request.ts";
+import { type Answer, positionOf } from "../http/route.ts";
+import type { Trace } from "../streams/envelope.ts";
+import { type Problem, problem } from "../streams/problems.ts";
+import { foldStream, type StreamState } from "../streams/run-command.ts";
+import { type Claim, type ClaimDeps, claiming, UNKNOWN } from "./claim.ts";
+import type { Counts } from "./counts.ts";
+import { recentIds } from "./recent-ids.ts";
+import { refusal } from "./refusal.ts";
+
+export type WebhookDecisionsDeps = ClaimDeps & { readonly counts: Counts };
+
+export type VerifiedWebhook = IncomingRequest & { readonly source: PresentSource };
+
+/** A request of this process that is being decided. */
+type Flight = { readonly body: Buffer; readonly landed: Promise<Answer | Problem> };
+
+/** Decides each verified webhook once, and answers its repeats. */
+export class WebhookDecisions {
+  readonly #deps: WebhookDecisionsDeps;
+  readonly #claim: Claim;
+  readonly #approvals: ReturnType<typeof approvalRequests>;
+  /** By event. Requests with the same body get the outcome of the first. */
+  readonly #flights = new Map<string, Flight>();
+  readonly #recent = recentIds();
+
+  constructor(deps: WebhookDecisionsDeps) {
+    this.#deps = deps;
+    this.#claim = claiming(deps);
+    this.#approvals = approvalRequests(deps);
+  }
+
+  async decide(it: VerifiedWebhook): Promise<Answer | Problem> {
+    const { eventId, body } = it;
+    for (let flight = this.#flights.get(eventId); flight !== undefined; flight = this.#flights.get(eventId)) {
+      if (flight.body.equals(body)) return this.#repeatOf(it, await flight.landed);
+      // Another body is a reuse only of an event that was claimed, which is not known before the first has landed.
+      await flight.landed.catch(() => undefined);
+    }
+    const landed = this.#decideFirst(it);
+    this.#flights.set(eventId, { body, landed });
+    try {
+      return await landed;
+    } finally {
+      this.#flights.delete(eventId);
+    }
+  }
+
+  /** Most webhooks are new, so the stream is only read for one that is known to have come before: the claim of any other
+   * repeat conflicts. */
+  async #decideFirst(it: VerifiedWebhook): Promise<Answer | Problem> {
+    const { eventId } = it;
+    const isRepeat = this.#recent.has(eventId);
+    const from = isRepeat ? await foldStream(this.#deps.log, delivery, `delivery-${eventId}`) : UNKNOWN;
+    this.#recent.add(eventId);
+    const claimed = await this.#claim(it, from);
+    if (claimed.outcome === "taken") return this.#duplicate(it, claimed.known);
+    if (claimed.outcome === "refused") return refusal({ event_id: eventId }, claimed.judged);
+    const { known, position } = claimed;
+    const { state } = known;
+    const approval = state.phase === "held" ? { approval_id: state.approval.approval_id } : {};
+    return { status: 202, body: { event_id: eventId, status: statusOf(state), ...approval }, position };
+  }
+
+  async #duplicate(it: VerifiedWebhook, known: StreamState<Delivery>): Promise<Answer | Problem> {
+    const { state } = known;
+    const { eventId, account, body, trace } = it;
+    const event = { account, id: eventId };
+    const first = "request" in state ? state.request.payload : null;
+    const kept = first === null ? null : await this.#deps.payloads.read(eventId, first);
+    // An erased or damaged payload leaves nothing to compare with.
+    if (kept !== null && kept !== "damaged" && !kept.body.equals(body)) return this.#reused(event, trace);
+    const position = await this.#approvals.recorded(`delivery-${eventId}`, known);
+    this.#deps.counts.duplicate(event, trace);
+    const answer = { event_id: eventId, status: statusOf(state), duplicate: true };
+    return { status: 200, body: answer, ...positionOf({ position }) };
+  }
+
+  #reused(event: { account: string; id: string }, trace: Trace): Problem {
+    this.#deps.counts.reused(event, trace);
+    const detail =
+      "The body differs from the one that came first with this delivery id: send a new event under a new id.";
+    return problem("delivery-id-reused", detail, { extra: { event_id: event.id } });
+  }
+
+  #repeatOf(it: VerifiedWebhook, outcome: Answer | Problem): Answer | Problem {
+    const { account, eventId: id, trace, receivedAt } = it;
+    const { counts, clock, onDecided } = this.#deps;
+    const event = { account, id };
+    if ("problem" in outcome) {
+      if (outcome.problem === "delivery-id-reused") counts.reused(event, trace);
+      return outcome;
+    }
+    const { trace_id } = trace;
+    const ms = Math.max(0, clock.now() - receivedAt);
+    onDecided?.({ trace_id, id, origin: "source", outcome: "duplicate", gate: null, code: null, ms });
+    counts.duplicate(event, trace);
+    // The answer of an admission or of a duplicate is this object.
+    return { ...outcome, status: 200, body: { ...(outcome.body as object), duplicate: true } };
+  }
+}

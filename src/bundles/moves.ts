@@ -1,0 +1,207 @@
+import type { BundleCommand } from "../../domain/bundle/commands.ts";
+import { bundle } from "../../domain/bundle/decider.ts";
+import { type Next, nextOf } from "../../domain/bundle/next.ts";
+import { type Bundle, type RunningBundle, startOf, undoStartOf } from "../../domain/bundle/state.ts";
+import type { DeliveryCommand } from "../../domain/delivery/commands.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
+import type { Request } from "../../domain/delivery/events.ts";
+import { type Delivery, isClaimed, stepEndOf } from "../../domain/delivery/state.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import { stoppedBecause } from "../accounts/stopped.ts";
+import { UNKNOWN } from "../admission/claim.ts";
+import type { Deliverer } from "../delivery/deliverer.ts";
+import type { Outcomes } from "../execute/outcomes.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import { bundleStream } from "../streams/bundle-id.ts";
+import { type Envelope, systemEnvelope, type Trace } from "../streams/envelope.ts";
+import { type KeptPayload, type Payloads, payloadStream } from "../streams/payloads.ts";
+import { foldStream, runCommand, type StreamState } from "../streams/run-command.ts";
+import { hasEnded } from "./answer.ts";
+import { type Contents, contents } from "./contents.ts";
+import type { StepGates } from "./step-gates.ts";
+import { requestOfStep, requestOfUndo } from "./step-request.ts";
+
+export type BundleMovesDeps = {
+  readonly log: EventLog;
+  readonly aggregates: Pick<Aggregates, "load">;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly payloads: Payloads;
+  /** Checks a step again whose payload was made of results. */
+  readonly gates: StepGates;
+  readonly deliver: Pick<Deliverer, "offer" | "isSending">;
+  /** Learns of each bundle that this process has written to. */
+  readonly outcomes: Pick<Outcomes<Bundle>, "changed">;
+};
+
+/** This process's knowledge of a bundle that runs. */
+export type BundleEntry = {
+  readonly bundleId: string;
+  account: string;
+  /** The trace of the request that asked for the bundle. */
+  trace: Trace;
+  known: StreamState<Bundle>;
+  /** Its step or undo that is under way. */
+  delivery: { readonly eventId: string; known: StreamState<Delivery>; readonly body?: Buffer } | null;
+};
+
+const JSON_TYPE = "application/json";
+
+type FollowedDelivery = Extract<Next, { do: "admit" | "admit-undo" | "cancel-step" }>;
+
+type DeliveryRun = {
+  readonly eventId: string;
+  readonly from: StreamState<Delivery>;
+  readonly command: DeliveryCommand;
+};
+
+type Start = {
+  readonly type: "StartStep" | "StartUndo";
+  readonly index: number;
+  readonly eventId: string;
+  readonly body: Buffer;
+};
+
+/**
+ * Moves bundles on (`nextOf`), each by one append at a time, written before what it announces is done: `StepStarted` comes
+ * before the step's delivery is admitted, so that everything that is sent is known to have an undo.
+ */
+export class BundleMoves {
+  readonly #deps: BundleMovesDeps;
+  readonly #bodies: Contents;
+
+  constructor(deps: BundleMovesDeps) {
+    this.#deps = deps;
+    this.#bodies = contents(deps);
+  }
+
+  /** False when there is nothing more to do now. */
+  async move(it: BundleEntry): Promise<boolean> {
+    const { state } = it.known;
+    const next = nextOf(state);
+    if (state.phase !== "running" || next.do === "wait" || next.do === "nothing") return false;
+    if (next.do === "start") await this.#startStep(it, state, next.index);
+    else if (next.do === "undo") await this.#startUndo(it, state, next.index);
+    else return this.#follow(it, state, next);
+    return true;
+  }
+
+  async #startStep(it: BundleEntry, state: RunningBundle, index: number): Promise<void> {
+    const { request } = state;
+    const stopped = await stoppedBecause(this.#deps.aggregates, request);
+    if (stopped !== null) return this.#run(it, { type: "Cancel", reason: stopped, at: this.#now() });
+    const content = await this.#bodies.ofStep(state, index, it.trace);
+    if ("refusal" in content) {
+      return this.#run(it, { type: "RefuseStep", index, refusal: content.refusal, at: this.#now() });
+    }
+    const eventId = request.steps[index]?.event_id ?? "";
+    await this.#start(it, { type: "StartStep", index, eventId, body: content.body });
+  }
+
+  async #startUndo(it: BundleEntry, state: RunningBundle, index: number): Promise<void> {
+    const eventId = state.request.steps[index]?.undo_event_id ?? "";
+    await this.#start(it, { type: "StartUndo", index, eventId, body: await this.#bodies.ofUndo(state, index) });
+  }
+
+  async #start(it: BundleEntry, { type, index, eventId, body }: Start): Promise<void> {
+    const { revision, sha256 } = await this.#store(it, eventId, body);
+    const payload = { revision, content_type: JSON_TYPE, size: body.length, sha256 };
+    await this.#run(it, { type, index, payload, at: this.#now() });
+    const { state } = it.known;
+    const step = "steps" in state ? state.steps[index] : undefined;
+    const isStarted = step === undefined || (type === "StartStep" ? startOf(step) : undoStartOf(step)) !== null;
+    // Another node has ended the bundle meanwhile, and it may be erased by now: this payload is never sent.
+    if (!isStarted && hasEnded(state)) await this.#deps.log.erase(payloadStream(eventId));
+    it.delivery = { eventId, known: UNKNOWN, body };
+  }
+
+  async #store(it: BundleEntry, eventId: string, body: Buffer): Promise<KeptPayload> {
+    const incoming = { body, contentType: JSON_TYPE, contentEncoding: "", headers: {} };
+    const envelope = this.#envelopeOf(it);
+    const first = await this.#deps.payloads.keepFirst(eventId, incoming, envelope);
+    return first ?? this.#deps.payloads.keepAgain(eventId, incoming, envelope);
+  }
+
+  /** Follows a started step or undo; false while the end of its delivery is awaited. */
+  async #follow(it: BundleEntry, state: RunningBundle, { do: what, index }: FollowedDelivery): Promise<boolean> {
+    const request = what === "admit-undo" ? requestOfUndo(state, index) : requestOfStep(state, index);
+    let known = await this.#admit(it, request, what !== "cancel-step");
+    if (what === "cancel-step" && stepEndOf(known.state) === null) {
+      const reason = state.rollback?.reason ?? "";
+      const { event_id: eventId } = request;
+      const underWay = this.#deps.deliver.isSending(eventId);
+      const command = { type: "Cancel", reason, at: this.#now(), underWay } as const;
+      ({ known } = await this.#runDelivery(it, { eventId, from: known, command }));
+    }
+    const end = stepEndOf(known.state);
+    if (end === null) return false;
+    // A request that the deliverer did not send any more has not failed: the agent was stopped.
+    const stopped =
+      what === "admit" && end.outcome !== "succeeded" ? await stoppedBecause(this.#deps.aggregates, request) : null;
+    if (stopped !== null) await this.#run(it, { type: "Cancel", reason: stopped, at: this.#now() });
+    else await this.#run(it, { type: what === "admit-undo" ? "EndUndo" : "EndStep", index, ...end, at: this.#now() });
+    return true;
+  }
+
+  /** The delivery, admitted by this node or by another one. */
+  async #admit(it: BundleEntry, request: Request, isToBeSent: boolean): Promise<StreamState<Delivery>> {
+    const { event_id: eventId, endpoint_id: endpointId } = request;
+    const { known, body } = it.delivery?.eventId === eventId ? it.delivery : { known: UNKNOWN };
+    if (isClaimed(known.state)) {
+      if (stepEndOf(known.state) !== null) return known;
+      const latest = await foldStream(this.#deps.log, delivery, `delivery-${eventId}`, { from: known });
+      it.delivery = { eventId, known: latest };
+      return latest;
+    }
+    const ran = await this.#runDelivery(it, { eventId, from: known, command: { type: "Admit", request } });
+    if (ran.outcome === "accepted" && isToBeSent && endpointId !== null) {
+      const { account, trace } = it;
+      const content = body === undefined ? {} : { body, contentType: JSON_TYPE, contentEncoding: "" };
+      const takesBack = request.bundle?.undo === true ? ({ takesBack: true } as const) : {};
+      this.#deps.deliver.offer({ eventId, account, endpointId, trace, known: ran.known, ...content, ...takesBack });
+    }
+    return ran.known;
+  }
+
+  async #run(it: BundleEntry, command: BundleCommand): Promise<void> {
+    const ran = await runCommand(this.#deps.log, {
+      decider: bundle,
+      stream: bundleStream(it.bundleId),
+      from: it.known,
+      command,
+      envelope: this.#envelopeOf(it),
+    });
+    it.known = ran.known;
+    this.#deps.outcomes.changed(it.bundleId, it.known);
+  }
+
+  async #runDelivery(it: BundleEntry, { eventId, from, command }: DeliveryRun) {
+    const ran = await runCommand(this.#deps.log, {
+      decider: delivery,
+      stream: `delivery-${eventId}`,
+      from,
+      command,
+      envelope: this.#envelopeOf(it),
+    });
+    it.delivery = { eventId, known: ran.known };
+    return ran;
+  }
+
+  #envelopeOf({ account, trace }: BundleEntry): Envelope {
+    return systemEnvelope({
+      actor: "bundles",
+      // A new id each time: another node that does the same at this moment has to lose.
+      commandId: randomId("cmd_", this.#deps.randomness),
+      account,
+      trace,
+      at: this.#now(),
+    });
+  }
+
+  #now(): string {
+    return new Date(this.#deps.clock.now()).toISOString();
+  }
+}
