@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
 import { type CompiledPolicy, compiledPolicies, policyCompiler } from "../../../src/gates/compiled-policy.ts";
-import { type PolicyCheck, type PolicyInput } from "../../../src/gates/policy-gates.ts";
+import type { PolicyCheck, PolicyInput } from "../../../src/gates/policy-gates.ts";
 
 const test = suite("compiled policy");
 
