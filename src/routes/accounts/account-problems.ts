@@ -5,12 +5,11 @@ import { normalizePassword, PASSWORD_LENGTH_MAX, weaknessOf } from "../../../dom
 import type { JsonSchema } from "../../http/route.ts";
 import { limitReached, notFound, type Problem, problem } from "../../streams/problems.ts";
 
-/** How soon the line before the password hashing is worth another try. */
 const OVERLOADED_RETRY_S = 2;
 
 const invalidCredentials = (): Problem => problem("invalid-credentials", "The address or the password is wrong.");
 
-/** The same for a link that never was, and for one that was used, withdrawn or replaced, or has expired. */
+/** The same answer for an unknown, used, withdrawn, replaced or expired link. */
 export const linkGone = (): Problem =>
   problem("not-found", "This link was used or has expired. Ask for a new one where you got it.");
 
@@ -38,7 +37,7 @@ const PROBLEM_OF: Record<AccountRejection | "email-taken" | "invalid-credentials
 
 export const accountProblem = (rejection: keyof typeof PROBLEM_OF): Problem => PROBLEM_OF[rejection];
 
-/** As they are typed; what they must be is said by `emailOf` and `newPasswordOf`. */
+/** As typed; `emailOf` and `newPasswordOf` normalise and check them. */
 export const EMAIL_SCHEMA = { type: "string", minLength: 3, maxLength: EMAIL_LENGTH_MAX } as const satisfies JsonSchema;
 export const PASSWORD_SCHEMA = {
   type: "string",
@@ -46,14 +45,13 @@ export const PASSWORD_SCHEMA = {
   maxLength: PASSWORD_LENGTH_MAX,
 } as const satisfies JsonSchema;
 
-/** The normalised address. */
 export const emailOf = (raw: string): string | Problem =>
   normalizeEmail(raw) ??
   problem("invalid-request", "This is not an e-mail address.", {
     errors: [{ path: "/email", message: "must be an e-mail address" }],
   });
 
-/** The normalised password for a new login, or what has to change about it. `path`: where it stands in the body. */
+/** The normalised password, or the reason why it is too weak. */
 export const newPasswordOf = (raw: string, email: string, path = "/password"): string | Problem => {
   const password = normalizePassword(raw);
   const weakness = weaknessOf(password, email);

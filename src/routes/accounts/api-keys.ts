@@ -56,7 +56,7 @@ const LISTED: JsonSchema = {
 
 const LAST = 4;
 
-/** In UTC with milliseconds, as all times are kept; null for a day that no calendar has. */
+/** UTC with milliseconds; null for a date that does not exist. */
 const instantOf = (text: string): string | null => {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? null : new Date(ms).toISOString();
@@ -72,7 +72,7 @@ const create =
       return problem("invalid-request", "expires_at is not a time.", { errors });
     }
     const name = given.trim();
-    // A repeat under the same Idempotency-Key makes the same key again: a crash before the answer loses nothing.
+    // A repeat under the same Idempotency-Key derives the same key, so a crash before the answer loses nothing.
     const key = bearerKey("csk", secret("api-key"));
     const id = keyId(key);
     const digest = hashes.apiKey(key, { account: principal.account, role, expires_at });
@@ -102,7 +102,7 @@ const list =
     const sort = { field: "created_at", order: "desc" } as const;
     const now = new Date(clock.now()).toISOString();
     const page = await pageOf(views, { view: apiKeys.schema.name, where, sort }, query, (document, id) => {
-      // What the view's own projection has put.
+      // The view holds what its projection writes.
       const { account: _, ...key } = document as ApiKeyDocument;
       return { id, ...key, status: isExpired(key, now) ? "expired" : "active" };
     });

@@ -41,12 +41,12 @@ const NEW_PASSWORD = {
   properties: { current_password: PASSWORD_SCHEMA, new_password: PASSWORD_SCHEMA },
 } as const satisfies JsonSchema;
 
-const SIGNUP_CLOSED = problem("signup-closed", "Accounts are not open to strangers here. Ask an owner to invite you.");
+const SIGNUP_CLOSED = problem("signup-closed", "Sign-up is closed. Ask the owner of an account to invite you.");
 
 const signUp =
   ({ accounts, sessions, attempts, signup }: AuthDeps): Handler<{ body: typeof SIGNUP_BODY }> =>
   async (call) => {
-    // Before the address is looked at, so that the answer says nothing about it.
+    // Checked first, so that the answer reveals nothing about the address.
     if (signup === "closed") return SIGNUP_CLOSED;
     const person = signupOf(call.body, call);
     if ("problem" in person) return person;
@@ -169,7 +169,7 @@ export const authRoutes = (deps: AuthDeps): readonly Route[] => [
     method: "GET",
     path: "/v1/auth/me",
     who: { session: "viewer" },
-    summary: "Who is logged in",
+    summary: "The member who is logged in, and the account",
     tag: "accounts",
     problems: ["not-found"],
     answers: { 200: BELONGING },

@@ -10,7 +10,7 @@ export type CapabilitiesDeps = {
   readonly maxPayloadBytes: number;
 };
 
-/** In the order in which they are asked; the scope is an agent's. */
+/** In the order in which they are asked; only agents have a scope. */
 const GATES: readonly GateName[] = [
   "scope",
   "schema",
@@ -25,7 +25,7 @@ const GATES: readonly GateName[] = [
   "approval",
 ];
 
-/** What this service can do, on every plan: plans differ in volume alone. */
+/** Every plan has all features; plans differ in volume. */
 const FEATURES = { agent_sdk: true, gates: true, approvals: true, bundles: true, traces: true };
 
 const COUNTED: Readonly<Record<keyof Counts, JsonSchema>> = {

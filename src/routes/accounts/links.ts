@@ -33,7 +33,7 @@ const TOKEN_SCHEMA = {
   type: "string",
   minLength: 1,
   maxLength: TOKEN_LENGTH_MAX,
-  description: "What stands behind # in the link",
+  description: "The part of the link after #",
 } as const satisfies JsonSchema;
 
 const BODY = {
@@ -53,7 +53,7 @@ const START_BODY = {
 type WithLink = { readonly body: typeof BODY };
 type Used = Joined | Refused<Parameters<typeof accountProblem>[0]>;
 
-/** A link that opens nothing counts as a failed login: each makes us read a stream that the caller names. */
+/** An invalid link counts as a failed login, since each makes the server read a stream that the caller names. */
 const limited =
   <C extends Call & { readonly body: { readonly token: string } }>(
     { attempts, memberLinks }: LinksDeps,
@@ -63,7 +63,7 @@ const limited =
     const { token } = call.body;
     const about = () => memberLinks.concerned(token);
     const attempt = attempts.take("failed-login-ip", call.ip);
-    // It is counted for nobody: looking up whom the link names would read without a limit.
+    // No member is noted: looking one up would read without a limit.
     if (!attempt.ok) return rateLimited(attempt.retryAfterS);
     let isGone = false;
     try {
@@ -76,7 +76,6 @@ const limited =
     }
   };
 
-/** The link of this call, if it still opens something, and the new password if it is strong enough. */
 const useOf = async (
   { memberLinks }: LinksDeps,
   purpose: "invitation" | "reset",
@@ -97,7 +96,7 @@ const accept =
   async (call) => {
     const use = await useOf(deps, "invitation", call);
     if ("problem" in use) return use;
-    // An address that somebody has is answered `email-taken`, as at sign-up: so within the same limit.
+    // A taken address is answered `email-taken`, so the limit of sign-ups applies.
     const attempt = deps.attempts.take("signup-ip", call.ip);
     if (!attempt.ok) return rateLimited(attempt.retryAfterS);
     const used = await deps.accounts.accept(use, call.envelope);
@@ -125,13 +124,13 @@ const start =
     return await answered(deps, await deps.accounts.signUp(person, call.envelope, isFirst), call);
   };
 
-/** What the holder of a one-time link may do; the link is the credential. */
+/** The one-time link is the credential of these calls. */
 export const linkRoutes = (deps: LinksDeps): readonly Route[] => [
   route({
     method: "POST",
     path: "/v1/auth/invitations/accept",
     who: "anyone",
-    summary: "Accept an invitation with a password of one's own, and log in",
+    summary: "Accept an invitation with a new password, and log in",
     tag: "accounts",
     body: BODY,
     problems: ["not-found", "email-taken", "weak-password", "limit-reached", "conflict", "rate-limited", "overloaded"],
@@ -153,7 +152,7 @@ export const linkRoutes = (deps: LinksDeps): readonly Route[] => [
     method: "POST",
     path: "/v1/auth/start",
     who: "anyone",
-    summary: "Make the first account with the link that the first start has printed, and log in",
+    summary: "Create the first account with the link that the first start printed, and log in",
     tag: "accounts",
     body: START_BODY,
     problems: ["not-found", "email-taken", "weak-password", "rate-limited", "overloaded"],

@@ -61,7 +61,7 @@ const MEMBER: JsonSchema = {
   },
 };
 
-const LINK: JsonSchema = { type: "string", description: "Shown only once. Hand it to this person and nobody else." };
+const LINK: JsonSchema = { type: "string", description: "Shown only once. Give it to this person only." };
 const INVITATION: JsonSchema = {
   type: "object",
   required: [...REQUIRED, "invitation_url", "expires_at"],
@@ -112,7 +112,7 @@ const changeRole =
     const before = state.phase === "open" ? state.members.get(id) : undefined;
     if (state.phase !== "open" || before === undefined) return accountProblem("member-absent");
     const by = makerOf(envelope);
-    // Before the controls are asked: they record a weakening, and this change will not be made.
+    // Checked first, as the controls would record a weakening that does not happen.
     if (!mayChangeMembers(state, by)) return accountProblem("not-owner");
     const base = { role: before.role };
     const change = { kind: "member", id, base, changes: { role } } as const;
@@ -140,7 +140,7 @@ const list =
     ] as const;
     const sort = { field: "created_at", order: "desc" } as const;
     const page = await pageOf(views, { view: members.schema.name, where, sort }, query, (document, id) => {
-      // What the view's own projection has put.
+      // The view holds what its projection writes.
       const { email, role, state, created_at, open_until } = document as MemberDocument;
       return { id, email, role, state, created_at, expires_at: state === "invited" ? open_until : null };
     });

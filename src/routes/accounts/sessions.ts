@@ -42,7 +42,6 @@ const SESSION: JsonSchema = {
 
 const BEHIND = problem("view-behind", "The list does not show your last change yet.", { retryAfterS: 1 });
 
-/** The position of the last record in these streams. */
 const endOf = async (log: Pick<EventLog, "last">, streams: readonly string[]): Promise<Position> => {
   const ends = await Promise.all(streams.map((stream) => log.last(stream)));
   return ends.reduce<Position>((end, last) => (last !== null && last.position > end ? last.position : end), "");
@@ -58,14 +57,14 @@ const list =
   async ({ principal, query }) => {
     if (principal.kind !== "member") return notFound();
     const shownClient = async (commitment: Commitment, owner: string) => {
-      // What was kept of a session is a `Client`.
+      // Sessions commit to a `Client`.
       const client = (await personal.read(commitment, owner)) as Client | null;
       return { ip: client?.ip ?? null, user_agent: client?.user_agent ?? null };
     };
     const { state } = await aggregates.load(account, accountStream(principal.account));
     const member = state.phase === "open" ? state.members.get(principal.id) : undefined;
     if (member === undefined) return notFound();
-    // The epoch is the stream's. A view that shows an earlier one would have no session at all.
+    // The epoch comes from the stream; a view that lags behind it would show no sessions.
     const end = await endOf(log, [accountStream(principal.account), principal.session]);
     if (!(await progress.waitFor([sessionsView.schema.name], end, VIEW_WAIT_MS))) return BEHIND;
     const where = [
@@ -77,14 +76,14 @@ const list =
     const listing = { view: sessionsView.schema.name, where, sort: { field: "created_at", order: "desc" } } as const;
     const current = sessionIdOf(principal.session);
     const page = await pageOf(views, listing, query, (document, id) => {
-      // What the view's own projection has put.
+      // The view holds what its projection writes.
       const { created_at, expires_at, client } = document as SessionDocument;
       return { id, created_at, expires_at, current: id === current, client };
     });
     if (!isPage(page)) return page;
     const shown = await Promise.all(
       page.data.map(async ({ client, ...it }) => {
-        // The view may still show a session that was ended a moment ago.
+        // The view may lag behind ended sessions.
         const isShown = await isOpen(aggregates, it.id);
         return isShown ? [{ ...it, ...(await shownClient(client, principal.account)) }] : [];
       }),
@@ -113,7 +112,6 @@ const endOthers =
     return ended.outcome === "rejected" ? accountProblem(ended.rejection) : { status: 204, ...positionOf(ended) };
   };
 
-/** Each member's own sessions. */
 export const sessionRoutes = (deps: SessionRoutesDeps): readonly Route[] => [
   route({
     method: "GET",

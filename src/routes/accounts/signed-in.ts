@@ -11,7 +11,6 @@ const strings = (...names: string[]): JsonSchema => ({
   properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
 });
 
-/** Who is logged in. */
 export const BELONGING: JsonSchema = {
   type: "object",
   required: ["account", "member"],
@@ -26,7 +25,6 @@ export const shownBelonging = (
   member: { id: member.id, email: member.email, role: member.role },
 });
 
-/** Opens a session for a person whose password or link was right. */
 export const signedIn = async (
   sessions: Sessions,
   status: number,

@@ -5,12 +5,11 @@ import type { BodyOf, Call, JsonSchema } from "../../http/route.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
 import { EMAIL_SCHEMA, emailOf, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
 
-/** What the owner of a new account says; the e-mail address and the password are required. */
 export const SIGNUP_PROPERTIES = {
   email: EMAIL_SCHEMA,
   password: PASSWORD_SCHEMA,
   account_name: nonBlank(100),
-  time_zone: { type: "string", minLength: 1, maxLength: 64, description: "an IANA name, as Europe/Madrid" },
+  time_zone: { type: "string", minLength: 1, maxLength: 64, description: "an IANA name, such as Europe/Madrid" },
 } as const satisfies Record<string, JsonSchema>;
 
 export const SIGNUP_BODY = {
@@ -20,7 +19,7 @@ export const SIGNUP_BODY = {
   properties: SIGNUP_PROPERTIES,
 } as const satisfies JsonSchema;
 
-/** The canonical spelling of an IANA time zone, or null. Offsets as "+01:00" are none: they know no summer. */
+/** The canonical name of an IANA time zone, or null. Offsets such as "+01:00" are refused: they have no summer time. */
 const timeZoneOf = (name: string): string | null => {
   if (/^[+-]/.test(name)) return null;
   try {
@@ -30,7 +29,6 @@ const timeZoneOf = (name: string): string | null => {
   }
 };
 
-/** The new account and its owner, or what has to change. Its body has the shape of `SIGNUP_PROPERTIES`. */
 export const signupOf = (
   given: BodyOf<typeof SIGNUP_BODY>,
   client: Pick<Call, "ip" | "userAgent">,
@@ -41,7 +39,7 @@ export const signupOf = (
   if (typeof password !== "string") return password;
   const timeZone = timeZoneOf(given.time_zone ?? "UTC");
   if (timeZone === null) {
-    const errors = [{ path: "/time_zone", message: "must be an IANA time zone, as Europe/Madrid" }];
+    const errors = [{ path: "/time_zone", message: "must be an IANA time zone, such as Europe/Madrid" }];
     return problem("invalid-request", "This time zone is not known.", { errors });
   }
   const [local = email] = email.split("@");

@@ -49,8 +49,8 @@ const DEFINITION = {
   reversibility: {
     enum: REVERSIBILITIES,
     description:
-      "what takes it back: reversible: it leaves nothing that has to be taken back (it reads, or expires by itself), and " +
-      "nothing is sent unless it names a compensation; compensable: its compensation; irreversible: nothing",
+      "reversible: there is nothing to undo (it reads, or expires by itself), and nothing is sent unless it names a " +
+      "compensation; compensable: its compensation undoes it; irreversible: nothing can undo it",
   },
   compensation: {
     type: "string",
@@ -60,7 +60,7 @@ const DEFINITION = {
   policy_id: {
     type: ["string", "null"],
     maxLength: 64,
-    description: "a policy that each request for the action has to pass, whoever asks; null or left out: none",
+    description: "a policy that every request for the action has to pass; null or left out: none",
   },
 } as const satisfies Record<string, JsonSchema>;
 
@@ -101,7 +101,7 @@ const show = (it: {
 });
 
 const showDocument = (document: Document) => {
-  // What the view's own projection has put.
+  // The view holds what its projection writes.
   const {
     name,
     version,
@@ -120,7 +120,7 @@ const find = async ({ aggregates }: ActionsDeps, { principal, params }: Call<OfO
   return state.phase === "defined" ? state : null;
 };
 
-/** Of an action that is defined; null for none. */
+/** Null if the action is not defined. */
 const versionOf = (it: Action): number | null => (it.phase === "defined" ? it.version : null);
 
 const put: Handle<{ body: typeof BODY; params: "name" }> = (deps) => async (call) => {
@@ -128,7 +128,7 @@ const put: Handle<{ body: typeof BODY; params: "name" }> = (deps) => async (call
   const { account } = principal;
   const { name } = params;
   if (!isActionName(name)) {
-    const message = `must be lower-case parts with dots between them, as refund.create, at most ${ACTION_NAME_MAX} characters`;
+    const message = `must be lower-case parts separated by dots, such as refund.create, at most ${ACTION_NAME_MAX} characters`;
     return problem("invalid-request", `The action's name ${message}.`, { errors: [{ path: "/name", message }] });
   }
   const tooMany = deps.definitionRate(account, call.body);
@@ -152,7 +152,7 @@ const put: Handle<{ body: typeof BODY; params: "name" }> = (deps) => async (call
   const command = { type: "DefineAction", actionId: id, account, name, definition, by, at: envelope.at } as const;
   const change = { kind: "action", id: name, base: null, changes: part } as const;
   const isThere = before.state.phase === "defined";
-  // Something new takes a place of the plan, which cannot be kept for it.
+  // A new action needs a slot of the plan, which cannot be reserved while people decide.
   const refused = await deps.controls.authorize(call, change, isThere ? { command, after: definition } : undefined);
   if (refused !== null) return refused;
   const decider = onlyWhile(actionDecider, (now) => versionOf(now) === versionOf(before.state));

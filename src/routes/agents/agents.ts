@@ -125,7 +125,7 @@ const showPresent = ({ agentId, account, settings, key, suspended, createdAt }: 
     created_at: createdAt,
   });
 
-/** What is wrong with the settings that only the account or the form of a name can tell; null when nothing is. */
+/** Checks what the schema cannot: the patterns of the scope and the existence of the policy. */
 const settingsProblem = async (
   { policyExists }: AgentsDeps,
   account: string,
@@ -142,7 +142,7 @@ const settingsProblem = async (
   return missingReference("/policy_id", "policy");
 };
 
-/** A repeat under the same Idempotency-Key makes the same key: a crash before the answer loses nothing. */
+/** A repeat under the same Idempotency-Key derives the same key, so a crash before the answer loses nothing. */
 const newKey = (
   { hashes }: AgentsDeps,
   { secret, principal: { account } }: Call,
@@ -153,7 +153,7 @@ const newKey = (
   return { key, of: { key_id: keyId(key), digest, last4: key.slice(-LAST) } };
 };
 
-/** Leads from the key to its agent: written before the agent names the key, so that a key that was shown is known. */
+/** The record that leads from the key to its agent. It is written before the agent names the key, so that no shown key is unknown. */
 const issue = async ({ aggregates }: AgentsDeps, call: Call, agentId: string, { key_id }: AgentKey): Promise<void> => {
   const { account } = call.principal;
   const { at } = call.envelope;
@@ -185,7 +185,7 @@ const register: Handle<{ body: typeof NEW_AGENT }> = (deps) => async (call) => {
   return { status: 201, body: { ...showPresent(done.state), key }, ...positionOf(done) };
 };
 
-/** The caller's own agent as its stream has it; null for any other id. */
+/** Null unless the agent belongs to the caller's account. */
 const own = async ({ aggregates }: AgentsDeps, { principal, params }: Call<OfOne>): Promise<PresentAgent | null> => {
   const { id } = params;
   if (!ID.test(id)) return null;
@@ -193,7 +193,6 @@ const own = async ({ aggregates }: AgentsDeps, { principal, params }: Call<OfOne
   return state.phase === "present" && state.account === principal.account ? state : null;
 };
 
-/** The agent for the decision whether a change of it weakens a control. */
 const controlled = ({ agentId: id, settings: base }: PresentAgent) => ({ kind: "agent", id, base }) as const;
 
 const get: Handle<OfOne> = (deps) => async (call) => {
@@ -206,7 +205,7 @@ const list: Handle =
   async ({ principal, query }) => {
     const where = [{ field: "account", is: "=", value: principal.account }] as const;
     const sort = { field: "created_at", order: "desc" } as const;
-    // What the view's own projection has put.
+    // The view holds what its projection writes.
     const page = await pageOf(views, { view: agents.schema.name, where, sort }, query, (document, id) =>
       show(id, document as AgentDocument),
     );
@@ -215,11 +214,10 @@ const list: Handle =
 
 type Change = Parameters<typeof agentDecider.decide>[0];
 
-/** Gives a command to the caller's own agent. `authorized`: the agent as it was when the change of it was authorized. */
+/** `authorized` is the agent for which the change was authorized: a change in between is a conflict. */
 const handled = async (deps: AgentsDeps, call: Call<OfOne>, command: Change, authorized?: PresentAgent) => {
   const { id } = call.params;
   if (!ID.test(id)) return notFound();
-  // An agent that is gone is refused as such.
   const decider = onlyWhile(
     agentDecider,
     (now) => authorized === undefined || now.phase !== "present" || now.settings === authorized.settings,
@@ -228,7 +226,7 @@ const handled = async (deps: AgentsDeps, call: Call<OfOne>, command: Change, aut
   return done.outcome === "rejected" ? PROBLEM_OF[done.rejection] : done;
 };
 
-/** As `handled`, and shows the agent as it then is. */
+/** Handles the command and answers with the agent. */
 const changed = async (
   deps: AgentsDeps,
   call: Call<OfOne>,

@@ -2,12 +2,12 @@ import { DEPTH_MAX } from "../../../domain/ledger/loop.ts";
 import type { Call, JsonSchema } from "../../http/route.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
 
-// What agents say with everything that they ask for.
+// The parts that requests for actions and for bundles share.
 
-/** Shorter than proxies usually wait for an answer: who wants to wait longer asks again. */
+/** Shorter than the usual timeout of proxies; a client that wants to wait longer asks again. */
 const WAIT_MS_MAX = 30_000;
 export const WAIT_MS = 10_000;
-/** Goes out in a header. */
+/** It is sent in a header. */
 const RUN_ID_LENGTH_MAX = 128;
 const DEPTH = "countersign-depth";
 
@@ -18,14 +18,13 @@ export const WAIT_QUERY = {
   wait_ms: { ...WAITING, default: 0, description: "How long to wait for the end" },
 } as const satisfies Record<string, JsonSchema>;
 
-/** Members of the body. */
 export const ASKING = {
   run_id: {
     type: "string",
     minLength: 1,
     maxLength: RUN_ID_LENGTH_MAX,
     pattern: "^[\\x21-\\x7e]+$",
-    description: "The run that this belongs to: `max_per_run` counts by it, and the target is told",
+    description: "The run of the request: `max_per_run` counts by it, and it is sent to the target",
   },
   wait_ms: { ...WAITING, description: `How long to wait for the end; left out: ${WAIT_MS}` },
 } as const satisfies Record<string, JsonSchema>;
@@ -33,11 +32,11 @@ export const ASKING = {
 export const DEPTH_HEADER: Readonly<Record<string, JsonSchema>> = {
   [DEPTH]: {
     type: "string",
-    description: "How many agents called each other before; what this one was called with",
+    description:
+      "The depth of the chain of agents that led to this request: the value with which this agent was called",
   },
 };
 
-/** What a target answered. */
 export const RESULT: JsonSchema = {
   type: ["object", "null"],
   required: ["status_code", "body"],

@@ -33,7 +33,7 @@ const BODY = {
       type: "number",
       minimum: 0,
       maximum: EUR_MAX,
-      description: "What the agent expects it to cost; counts where it is more than the action or the policy says",
+      description: "The cost that the agent expects; it counts if it is above that of the action or the policy",
     },
     ...ASKING,
   },
@@ -49,7 +49,7 @@ const EXECUTION: JsonSchema = {
     status: { enum: STATUSES },
     approval_id: { type: "string", description: "If it is or was held for approval" },
     verdict: { type: ["object", "null"] },
-    cost_eur: { type: ["number", "null"], description: "The estimate, and once it has ended what it has cost" },
+    cost_eur: { type: ["number", "null"], description: "The estimate; the cost once it has ended" },
     result: RESULT,
     failure: {
       type: ["object", "null"],
@@ -61,7 +61,7 @@ const EXECUTION: JsonSchema = {
 
 const ANSWERS = { 200: EXECUTION, 202: EXECUTION, 409: EXECUTION, 502: EXECUTION };
 
-/** Null for an amount with more than six decimals: what cannot be counted exactly is not rounded behind the agent's back. */
+/** Null for an amount with more than six decimals, which is refused rather than rounded. */
 const exactMicro = (eur: number): number | null => {
   const micro = microOf(eur);
   return micro !== null && eurOf(micro) === eur ? micro : null;
@@ -104,7 +104,7 @@ const show: Handle<{ query: typeof WAIT_QUERY; params: "event_id" }> =
     const { state } = known;
     const request = requestOf(state);
     const { kind, id: originId } = request?.origin ?? {};
-    // Agents' ids are unique: another account's agent is another one.
+    // Ids of agents are unique across accounts.
     if (request === null || kind !== "agent" || originId !== principal.id) return notFound();
     const { wait_ms: waitMs } = query;
     const { account } = principal;

@@ -22,33 +22,30 @@ export type DetailDeps = {
   readonly aggregates: Aggregates;
   readonly log: EventLog;
   readonly payloads: Pick<Payloads, "read">;
-  /** Left out: all documents are shown by this thread. */
+  /** Without it this thread shows all documents. */
   readonly documents?: Documents;
 };
 
-/** The caller's own approval as its stream has it; null for any other id. */
+/** Null unless the approval belongs to the caller's account. */
 export const ownApproval = async (
   { aggregates }: Pick<DetailDeps, "aggregates">,
   { principal, params }: Call,
 ): Promise<RequestedApproval | null> => {
   const { id = "" } = params;
   if (!isApprovalId(id)) return null;
-  // Not a moment old: another node may have decided it just now.
+  // Read without a cache, as another node may just have decided it.
   const { state }: { readonly state: Approval } = await aggregates.load(approval, approvalStream(id), 0);
   return state.phase === "requested" && state.request.account === principal.account ? state : null;
 };
 
-/** With the version that is in force: what is approved was held under the one that it names, whatever came after it. */
+/** Adds the version in force; the approval is bound to the version under which the request was held. */
 const policyShown = async ({ aggregates }: DetailDeps, { policy: held }: RequestedApproval["request"]) => {
   if (held === null) return null;
   const { state } = await aggregates.load(policy, policyStream(held.id));
   return { ...held, newest_version: state.phase === "published" ? state.version : held.version };
 };
 
-/**
- * What the policy keeps from this reader. A policy that hides a field from approvers says that they need not see it; what
- * they approve is bound by the digest.
- */
+/** The fields that the policy hides from this reader; approvers vote on the digest, which covers them. */
 export const hiddenOfSubject = async (
   deps: DetailDeps,
   { kind, state }: ApprovalSubject,
@@ -58,7 +55,6 @@ export const hiddenOfSubject = async (
   return kind === "event" && "request" in state ? hiddenOfEvent(deps, state.request, principal) : [];
 };
 
-/** What would be executed, as it is kept. */
 const contentKept = async (
   { aggregates, payloads }: DetailDeps,
   { kind, asked }: ApprovalSubject,
@@ -70,7 +66,7 @@ const contentKept = async (
   return { steps: kind === "bundle" ? await stepsShown(aggregates, asked) : null, kept };
 };
 
-/** `position`: up to which the subject is shown. */
+/** `position` is the last record of the subject that is shown. */
 export type Detail = {
   readonly answer: Pick<Answer, "body" | "headers">;
   readonly form: Form;
@@ -81,13 +77,13 @@ export type Detail = {
 export type DetailAsked = {
   readonly principal: Principal;
   readonly at: string;
-  /** Left out: the fields that the policies hide from the reader. */
+  /** If left out, the fields that the policies hide from the reader. */
   readonly hidden?: Hidden;
-  /** Something has been done before: it is shown also to an account that has had much shown. */
+  /** True after a command: its result is shown even if the account has used up its reading time. */
   readonly isDone?: true;
 };
 
-/** The approval for a reader. A problem only if the account has had as much shown as it may, and nothing was done. */
+/** A problem only if the account has used up its reading time and `isDone` is not set. */
 export const detailOf = async (
   deps: DetailDeps,
   it: RequestedApproval,
@@ -100,7 +96,7 @@ export const detailOf = async (
   const kept = hidden ?? (await hiddenOfSubject(deps, subject, principal));
   const endpoint = await targetShown(deps.aggregates, subject);
   const content = await contentKept(deps, subject);
-  // What changes with votes and time is no part of what is decided on.
+  // The digest leaves out what changes with votes and time.
   const { status: _, votes: _votes, decided_at: _at, reason: _reason, replaced_by: _next, ...asked } = summary;
   const order = { asked: { ...asked, endpoint }, ...content, hidden: kept };
   const busy = isDone === true ? null : documents.busy(account, "content", order);

@@ -6,7 +6,7 @@ import { isOverdue, mayApprove, type RequestedApproval } from "../../../domain/a
 import { accountStream } from "../../accounts/accounts.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 
-/** The account at this moment, whichever node has added or removed somebody; null if there is none. */
+/** The account's present members, read from its stream; null if there is no account. */
 export const peopleOf = async (
   { aggregates }: { readonly aggregates: Pick<Aggregates, "load"> },
   id: string,
@@ -17,28 +17,27 @@ export const peopleOf = async (
 
 export const isApprover = ({ role }: Pick<Member, "role">): boolean => roleIncludes(role, "approver");
 
-/** Ids of the members whose approval would count at this moment. */
+/** Ids of the members whose approval would count now. */
 const canDecide = ({ request, end }: RequestedApproval, people: OpenAccount, at: string): readonly string[] => {
   if (end !== null || isOverdue(request, at)) return [];
   return [...people.members].filter(([id, member]) => isApprover(member) && mayApprove(request, id)).map(([id]) => id);
 };
 
 const DAY_MS = 86_400_000;
-/** A link that was used longer ago is old enough to be known to its member. */
+/** The member of an older link would have noticed that another person used it. */
 const HAND_OVER_MS = 7 * DAY_MS;
 
 export type HandOver = {
   readonly member_id: string;
   readonly link: "invitation" | "reset";
-  /** The member who made the link, and could have used it. */
+  /** The member who made the link. */
   readonly by: string;
-  /** When it was used. */
   readonly at: string;
 };
 
 /**
- * The links that voters used in the 7 days before their vote and that a requester or another voter had made. There is no
- * mail: who makes a link hands it over, and could use it themselves.
+ * Links made by a requester or another voter and used by voters in the 7 days before their vote. Links are handed over by
+ * their makers, not mailed, so the maker could have used the link.
  */
 const handOvers = ({ request, votes }: RequestedApproval, { members }: OpenAccount): readonly HandOver[] => {
   const suspects = new Set([...request.requesters, ...votes.map(({ member_id }) => member_id)]);
@@ -55,7 +54,6 @@ const handOvers = ({ request, votes }: RequestedApproval, { members }: OpenAccou
   return votes.flatMap(ofVote);
 };
 
-/** What an approval says of the people around it. */
 export const peopleShown = (it: RequestedApproval, people: OpenAccount | null, at: string) => ({
   can_decide: people === null ? [] : canDecide(it, people, at),
   hand_overs: people === null ? [] : handOvers(it, people),

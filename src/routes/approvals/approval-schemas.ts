@@ -4,7 +4,7 @@ import type { JsonSchema } from "../../http/route.ts";
 import { APPROVAL_TARGET } from "./approval-target.ts";
 
 const COMMENT_LENGTH_MAX = 1_000;
-/** A digest is 64 characters; whatever else is sent is another digest. */
+/** A digest has 64 characters; a longer text is a wrong digest, not an invalid request. */
 const DIGEST_LENGTH_MAX = 128;
 
 const DIGEST = {
@@ -16,8 +16,7 @@ const DIGEST = {
 
 const SHOWN_DIGEST = {
   ...DIGEST,
-  description:
-    "`shown_digest` of the approval as it was shown to you; left out, the record says that it was not stated",
+  description: "`shown_digest` of the approval as you read it; if left out, the record says 'not stated'",
 } as const satisfies JsonSchema;
 
 export const APPROVE_BODY = {
@@ -80,7 +79,7 @@ const summary = {
   summary: { type: "string", description: "One line for people" },
   digest: {
     type: "string",
-    description: "Hex SHA-256 of what would be executed and where it would be sent: sent back with the decision",
+    description: "Hex SHA-256 of the request and its target: send it back with the decision",
   },
   cost_eur: nullable("number"),
   requested_by: REQUESTER,
@@ -92,8 +91,8 @@ const summary = {
     type: "array",
     items: text,
     description:
-      "Ids of the members who count as the requester: who replays it, and who made the key or secret it was sent with, by " +
-      "hand or with keys of theirs",
+      "Ids of the members who count as the requester: the person who replayed it, and those who created the key or the " +
+      "secret that it was sent with, also by an API key",
   },
   policy: { ...object(POLICY), type: ["object", "null"] },
   reasons: { type: "array", items: text },
@@ -102,9 +101,9 @@ const summary = {
   reason: { type: ["string", "null"], description: "Why it was rejected or cancelled, or became void" },
   replaces: {
     type: ["string", "null"],
-    description: "The approval that was asked for before, which became void or was used",
+    description: "The earlier approval, which became void or was used",
   },
-  replaced_by: { type: ["string", "null"], description: "Of a void one, the approval that was asked for instead" },
+  replaced_by: { type: ["string", "null"], description: "If this one is void, the approval requested instead" },
 } satisfies Record<string, JsonSchema>;
 
 export const APPROVAL: JsonSchema = object(summary);
@@ -117,7 +116,7 @@ const detail = {
   endpoint: APPROVAL_TARGET,
   payload: {
     description:
-      "What would be executed: JSON as it is, anything else as text or base64; null for none. Of a bundle its steps: " +
+      "The payload to be sent: JSON as it is, anything else as text or base64; null for none. For a bundle its steps: " +
       "[{index, action, payload, endpoint, cost_eur, reversibility, compensation: {action, endpoint} or null}]",
   },
   can_decide: {
@@ -129,13 +128,12 @@ const detail = {
     type: "array",
     items: object({ member_id: text, link: { enum: ["invitation", "reset"] }, by: text, at: time }),
     description:
-      "Voters who used an invitation or a reset link in the 7 days before their vote that a requester or another voter " +
-      "had made: the maker of a link may have used it",
+      "Voters who, in the 7 days before their vote, used an invitation or a reset link made by a requester or another " +
+      "voter, who could have used the link themselves",
   },
   outcome: {
     ...object({ status: text, reason: nullable("string") }),
-    description:
-      "What has become of the request so far: the status of its event or its bundle, and why it was cancelled if it was",
+    description: "The status of the event or bundle and, if it was cancelled, the reason",
   },
   payload_format: {
     enum: ["json", "text", "base64", null],
@@ -145,7 +143,7 @@ const detail = {
   hidden: { type: "array", items: text, description: 'JSON Pointers of those fields; "" is the whole payload' },
   shown_digest: {
     type: "string",
-    description: "Hex SHA-256 of this form of the approval, with the payload's salt: sent back with the decision",
+    description: "Hex SHA-256 of this form of the approval, with the payload's salt: send it back with the decision",
   },
 };
 export const APPROVAL_DETAIL: JsonSchema = object(

@@ -7,10 +7,9 @@ import { type ApprovalSubject, holdEndOf } from "./approval-target.ts";
 
 type Shown = Omit<ApprovalDocument, "account">;
 
-/** The list's shape of an approval; the detail adds to it. */
 export const approvalSummary = (id: string, it: Shown, at: string) => ({
   id,
-  // Past its time it is over, whether or not that is written down yet.
+  // An overdue approval has expired, even if that is not recorded yet.
   status: it.status === "pending" && isOverdue(it, at) ? "expired" : it.status,
   event_id: it.subject_kind === "event" ? it.subject_id : null,
   bundle_id: it.subject_kind === "bundle" ? it.subject_id : null,
@@ -34,14 +33,14 @@ export const approvalSummary = (id: string, it: Shown, at: string) => ({
   replaced_by: it.replaced_by,
 });
 
-/** Also when it was cancelled after its release, or was held again then. */
+/** True as well if it was cancelled or held again after its release. */
 const isUsed = ({ kind, state }: ApprovalSubject, { approval_id }: ApprovalRequest): boolean => {
   if (kind === "change") return state.phase === "applied";
   if (kind === "bundle") return state.phase === "running" && state.approvalId === approval_id;
   return releasesOf(state).includes(approval_id);
 };
 
-/** It is held under another approval by now, of which this one's stream may not say it yet. */
+/** The request is held under another approval, which this approval's stream may not record yet. */
 const isReplaced = ({ kind, state }: ApprovalSubject, { approval_id }: ApprovalRequest): boolean =>
   kind !== "change" && state.phase === "held" && state.approval.approval_id !== approval_id;
 
@@ -53,7 +52,6 @@ const statusOf = (request: ApprovalRequest, end: ApprovalEnd | null, subject: Ap
   return holdEndOf(subject) ?? end?.outcome ?? "pending";
 };
 
-/** The approval as its own stream and that of what it is for have it. */
 export const asShown = ({ request, votes, end }: RequestedApproval, of: ApprovalSubject): Shown => {
   const { approval_id: _, account: _account, subject, ...rest } = request;
   const status = statusOf(request, end, of);
@@ -64,7 +62,7 @@ export const asShown = ({ request, votes, end }: RequestedApproval, of: Approval
     subject_id: subject.id,
     votes,
     decided_at: end?.at ?? null,
-    // Also of one that was granted, and was not used before somebody stopped it.
+    // A granted approval may also be stopped before it is used.
     reason: end?.reason ?? (status === holdEndOf(of) ? of.endedBecause : null),
     replaced_by: end?.next ?? null,
   };

@@ -3,7 +3,6 @@ import { eurOrNull } from "../../../domain/gate/cost.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { type ApprovalTarget, endpointShown } from "./approval-target.ts";
 
-/** A step as a person reads it before they approve its bundle, without its payload. */
 export type ShownStep = {
   readonly index: number;
   readonly action: string;
@@ -13,7 +12,7 @@ export type ShownStep = {
   readonly compensation: { readonly action: string; readonly endpoint: ApprovalTarget | null } | null;
 };
 
-/** The steps of a bundle with all that is decided on but their payloads. */
+/** Everything that is decided on, except the payloads. */
 export const stepsShown = (aggregates: Aggregates, { steps }: BundleRequest): Promise<readonly ShownStep[]> =>
   Promise.all(
     steps.map(async ({ index, action, endpoint_id, cost, reversibility, compensation, bound }) => ({

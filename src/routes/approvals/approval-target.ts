@@ -25,21 +25,20 @@ import type { Payloads } from "../../streams/payloads.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
 import { foldStream, type StreamState } from "../../streams/run-command.ts";
 
-/** Where it goes: the endpoint with the name that it has now, and the target that the approval is bound to. */
+/** The endpoint's present name with the target that the approval is bound to. */
 export type ApprovalTarget = {
   readonly id: string;
   readonly name: string;
   readonly url: string;
-  /** Those of the endpoint's own, without their values. */
+  /** Names only. */
   readonly headers: readonly { readonly name: string; readonly secret: boolean }[];
 };
 
-/** `asked`: the request as it was when this approval was asked for. It may have been held again since, for another target. */
+/** `asked` is the request for which this approval was requested; it may be held again since, for another target. */
 type SubjectOf<K, S, Q> = { readonly kind: K; readonly asked: Q | null } & StreamState<S>;
 
-/** What an approval is for, as its stream has it up to a position. */
 export type ApprovalSubject = {
-  /** Why it was cancelled or its hold was ended; null if it was not. */
+  /** Why the request or its hold was cancelled; null if neither was. */
   readonly endedBecause: string | null;
 } & (
   | SubjectOf<"event", Delivery, Request>
@@ -67,14 +66,14 @@ export const APPROVAL_TARGET: JsonSchema = {
   description: "Where it goes: what the digest is bound to. Null when the endpoint was deleted, or there is none",
 };
 
-/** How its hold has ended; null as long as it is held, and of what has gone on. */
+/** Null while the request is held, and after its release. */
 export const holdEndOf = ({ kind, state }: ApprovalSubject): HoldOutcome | "void" | null => {
   if (kind === "change") return state.phase === "over" ? state.outcome : null;
   if (kind === "bundle") return state.phase === "stopped" ? state.outcome : null;
   return state.phase === "stopped" ? state.outcome : null;
 };
 
-/** Records that say why nothing of a request is sent any more. */
+/** These records have the reason why a request is not sent any more. */
 const ENDS: ReadonlySet<string> = new Set(["HoldEnded", "EventCancelled", "BundleHoldEnded"]);
 
 export const subjectOf = async (log: EventLog, { request }: RequestedApproval): Promise<ApprovalSubject> => {
@@ -84,7 +83,7 @@ export const subjectOf = async (log: EventLog, { request }: RequestedApproval): 
   const seen = (event: RecordedEvent): void => {
     const { type, data } = event;
     if (ENDS.has(type)) endedBecause = String(data.reason);
-    // What a hold says of its approval is plain JSON.
+    // A hold's record names its approval.
     if (isHold(event) && (data.approval as { approval_id: string }).approval_id === request.approval_id) held = data;
   };
   if (kind === "change") {
@@ -101,7 +100,6 @@ export const subjectOf = async (log: EventLog, { request }: RequestedApproval): 
 
 const changeStatus = (state: Change): string => (state.phase === "over" ? state.outcome : state.phase);
 
-/** What has become of the request so far, in the words of its event or bundle. */
 export const outcomeOf = ({ kind, state, endedBecause }: ApprovalSubject) => ({
   status: kind === "change" ? changeStatus(state) : kind === "bundle" ? bundleStatus(state) : deliveryStatus(state),
   reason: endedBecause,
@@ -112,7 +110,7 @@ export const endpointShown = async (
   id: string,
   bound: Bound | undefined,
 ): Promise<ApprovalTarget | null> => {
-  // Not a moment old: it may have been deleted just now.
+  // Read without a cache, as it may just have been deleted.
   const { state } = await aggregates.load(endpoint, `endpoint-${id}`, 0);
   if (state.phase !== "present") return null;
   const { url, headers } = bound?.target ?? targetOf(state);
@@ -120,7 +118,7 @@ export const endpointShown = async (
   return { id, name: state.settings.name, url, headers: shown };
 };
 
-/** Of an event; each step of a bundle has its own. */
+/** For an event; each step of a bundle has its own target. */
 export const targetShown = async (
   aggregates: Aggregates,
   { kind, asked }: ApprovalSubject,
@@ -144,7 +142,7 @@ const payloadHindrance = async (
 const isGone = async (aggregates: Aggregates, id: string): Promise<boolean> =>
   (await endpointShown(aggregates, id, undefined)) === null;
 
-/** It is held under another approval by now, which its people have to decide on. */
+/** The request is held under another approval, which has to be decided instead. */
 const replacedBy = (approvalId: string): Problem =>
   problem(
     "digest-mismatch",
@@ -205,7 +203,7 @@ export type HindranceDeps = {
   readonly changes: AppliedChanges;
 };
 
-/** Why nobody can approve it though it is still to be decided; null for nothing. What is decided, the decider says. */
+/** The reason why an undecided request cannot be approved; null if there is none. */
 export const approvalHindrance = async (
   deps: HindranceDeps,
   it: RequestedApproval,
@@ -215,12 +213,11 @@ export const approvalHindrance = async (
   if (it.end !== null || isOverdue(it.request, at)) return null;
   const subject = await subjectOf(deps.log, it);
   const over = holdEndOf(subject);
-  // Told to its approval a moment later.
+  // The approval records it a moment later.
   if (over !== null) return problem("already-decided", `Nothing is left to decide: it was ${over} meanwhile.`);
   const { kind, state } = subject;
   if (kind === "change") return deps.changes.hindrance(it.request.subject.id, envelope);
   const stopped = state.phase === "held" ? await stoppedBecause(asOfNow(deps.aggregates), state.request) : null;
-  // Its cancellation follows a moment later.
   if (stopped !== null) {
     return problem("already-decided", `Nothing is left to decide, because nothing will be sent. ${stopped}.`);
   }

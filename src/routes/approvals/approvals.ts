@@ -45,7 +45,7 @@ export type ApprovalsDeps = DetailDeps &
 
 type Handle<I extends Input = object> = (deps: ApprovalsDeps) => Handler<I>;
 type OfOne = { readonly params: "id" };
-/** The two bodies differ in whether there has to be a comment. */
+/** A rejection also requires a comment. */
 type Voting = OfOne & { readonly body: typeof APPROVE_BODY };
 
 const VIEW = approvals.schema.name;
@@ -54,7 +54,7 @@ const LIST_QUERY = {
   ...LISTING_QUERY,
 } as const satisfies Record<string, JsonSchema>;
 
-/** Names the approval to decide instead where one was asked for. */
+/** Names the approval that replaces this one, if there is one. */
 const alreadyDecided = (state: Approval): Problem => {
   const end = state.phase === "requested" ? state.end : null;
   const decided = end === null ? "" : ` It was ${end.outcome} at ${end.at}.`;
@@ -64,22 +64,22 @@ const alreadyDecided = (state: Approval): Problem => {
   });
 };
 
-/** Each rejection of the decider as it is answered. */
 const PROBLEM_OF: Record<ApprovalRejection, (state: Approval) => Problem> = {
   "not-found": notFound,
   "not-due": () => problem("conflict", "It is not due yet."),
   "digest-mismatch": () =>
-    problem("digest-mismatch", "The digest is not the one to be approved: read the approval again."),
+    problem("digest-mismatch", "The digest does not match this approval: read the approval again."),
   "already-decided": alreadyDecided,
-  expired: () => problem("expired", "Nobody decided in time: what was held is refused, and has to be asked for again."),
+  expired: () =>
+    problem("expired", "The approval expired without a decision: the request was refused and must be sent again."),
   "self-approval": () =>
-    problem("self-approval", "The policy wants another person than the one who asked. You can still reject it."),
+    problem(
+      "self-approval",
+      "The policy requires another person than the requester. You can still reject the request.",
+    ),
 };
 
-/**
- * The approval as the caller may see it. That an admin reads what is hidden from others is recorded, also after a vote.
- * `done`: the position of what the call has done; left out: nothing.
- */
+/** An admin's read of hidden fields is recorded. `done` is the position of what the call has appended. */
 const shownTo = async (
   deps: ApprovalsDeps,
   call: Call,
@@ -101,7 +101,6 @@ const get: Handle<OfOne> = (deps) => async (call) => {
   if (it === null) return notFound();
   const shown = await shownTo(deps, call, it);
   if ("problem" in shown) return shown;
-  // Only commands answer with a position.
   const { position: _, ...answer } = shown;
   return answer;
 };
@@ -115,7 +114,7 @@ const list: Handle<{ query: typeof LIST_QUERY }> =
       ...(status === undefined ? [] : [{ field: "status", is: "=", value: status } as const]),
     ] as const;
     const sort = { field: "requested_at", order: "desc" } as const;
-    // What the view's own projection has put.
+    // The view holds what its projection writes.
     const page = await pageOf(views, { view: VIEW, where, sort }, query, (document, id) =>
       approvalSummary(id, document as ApprovalDocument, envelope.at),
     );
@@ -124,16 +123,16 @@ const list: Handle<{ query: typeof LIST_QUERY }> =
 
 const OTHER_FORM = problem(
   "digest-mismatch",
-  "The shown_digest is not the one of the approval as it is shown to you: read the approval again.",
+  "The shown_digest does not match the approval as it is shown to you: read the approval again.",
 );
 
-/** The form that the vote names among those that the voter may have read; a problem if it is none of them. */
+/** The form with this digest among those that the voter could read; a problem if there is none. */
 const formSeen = async (
   deps: ApprovalsDeps,
   it: RequestedApproval,
   { principal, at, digest }: { readonly principal: Principal; readonly at: string; readonly digest: string },
 ): Promise<Pick<Vote, "shown" | "shown_digest"> | Problem> => {
-  // The revealed form comes first: where the policy hides nothing from the voter, both are the same.
+  // The revealed form comes first, as both are equal if the policy hides nothing from the voter.
   const forms = it.revealedTo.has(principal.id) ? [{ hidden: [] }, {}] : [{}];
   for (const form of forms) {
     const detail = await detailOf(deps, it, { principal, at, ...form });
@@ -146,7 +145,7 @@ const formSeen = async (
 
 const isOpen = ({ request, end }: RequestedApproval, at: string): boolean => end === null && !isOverdue(request, at);
 
-/** What was approved is done before the answer; the process manager does the same, in case of a crash in between. */
+/** Executes the approved request before the answer; after a crash the process manager does it. */
 const doApproved = async (deps: ApprovalsDeps, { request }: RequestedApproval, envelope: Envelope): Promise<void> => {
   const { approval_id, subject } = request;
   if (subject.kind !== "change") {
@@ -164,7 +163,7 @@ const vote =
     const { principal, params, envelope } = call;
     const { id } = params;
     if (!isApprovalId(id)) return notFound();
-    // A body may be half a minute under way: who has lost the role or the session meanwhile decides nothing.
+    // The role or the session may have ended while the body arrived.
     if (principal.kind !== "member" || !(await call.isStillAllowed())) {
       return problem("forbidden", "Only a person with a session and the role approver decides.");
     }
@@ -174,34 +173,33 @@ const vote =
     if (it === null) return notFound();
     const hindrance = decision === "approve" ? await approvalHindrance(deps, it, envelope) : null;
     if (hindrance !== null) return hindrance;
-    // Of what is decided the decider says so; its payload may be gone, and with it the form that was shown.
+    // Once decided, the decider refuses the vote; the payload may be erased, so the form cannot be checked.
     const seen =
       stated === undefined || !isOpen(it, at)
         ? FORM_NOT_STATED
         : await formSeen(deps, it, { principal, at, digest: stated });
     if ("problem" in seen) return seen;
-    const said = comment.trim() === "" ? null : comment.trim();
-    const cast = { member_id: principal.id, email: principal.email, decision, comment: said, ...seen, at };
+    const reason = comment.trim() === "" ? null : comment.trim();
+    const cast = { member_id: principal.id, email: principal.email, decision, comment: reason, ...seen, at };
     const people = await peopleOf(deps, principal.account);
     const members = new Set(people?.members.keys() ?? []);
     const command = { type: "CastVote", account: principal.account, vote: cast, digest, members } as const;
     const done = await deps.aggregates.handle(approval, approvalStream(id), command, envelope);
     if (done.outcome === "rejected") return PROBLEM_OF[done.rejection](done.state);
     if (done.state.phase !== "requested") return notFound();
-    // Before the answer: the member who decided it sees what has become of it.
+    // Before the answer, so that the deciding member sees the result.
     if (done.state.end?.outcome === "approved") await doApproved(deps, done.state, envelope);
     if (done.state.end?.outcome === "rejected") await deps.releases.endRejected(id);
     return shownTo(deps, call, done.state, { done: done.position });
   };
 
-/** Whether the policy versions that the request is held under let the reader reveal what they hide. */
+/** True if every policy version that hides fields lets this role reveal them. */
 const mayReveal = async (deps: ApprovalsDeps, it: RequestedApproval, principal: Principal): Promise<boolean> => {
-  // Of several policies the first is named by the approval, and the verdict has all.
+  // The approval names one policy; the verdict lists all.
   const { state } = await subjectOf(deps.log, it);
   const policies = state !== null && "request" in state ? policiesOf(state.request.verdict) : [];
   const definitions = await Promise.all(policies.map((policy) => publishedVersion(deps.log, policy)));
   const hiding = definitions.filter(({ redact = [] }) => redact.length > 0);
-  // Whatever one of them hides stays hidden unless that one lets the reader reveal it.
   return (
     hiding.length > 0 &&
     hiding.every(({ approval: rule }) => (rule?.reveal ?? []).some((role) => hasRole(principal, role)))
@@ -215,12 +213,12 @@ const reveal: Handle<OfOne> = (deps) => async (call) => {
   const { account, id: member_id } = principal;
   const { at } = envelope;
   const hidden = pointersOf(await hiddenOfSubject(deps, await subjectOf(deps.log, it), principal));
-  // Nothing is hidden from an admin, so nothing is revealed to one.
+  // Nothing is hidden from an admin.
   if (hidden.length === 0) {
     return shownTo(deps, call, it);
   }
   if (!(await mayReveal(deps, it, principal))) {
-    return problem("forbidden", "The policy does not let your role reveal the fields that it hides: ask an admin.");
+    return problem("forbidden", "The policy does not allow your role to reveal its hidden fields: ask an admin.");
   }
   const command = { type: "RevealHiddenFields", account, member_id, hidden, at } as const;
   const done = await deps.aggregates.handle(approval, approvalStream(params.id), command, envelope);
@@ -229,7 +227,7 @@ const reveal: Handle<OfOne> = (deps) => async (call) => {
   return shownTo(deps, call, done.state, { hidden: [], done: done.position });
 };
 
-/** Deciding needs a human: no key can. */
+/** Only people decide, not keys. */
 const DECIDES = { session: "approver" } as const;
 
 export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [

@@ -23,9 +23,9 @@ export type AuditStreamLimits = EventStreamTimes & { readonly accountMax: number
 
 const AUDIT_STREAM_LIMITS: AuditStreamLimits = {
   ...EVENT_STREAM_TIMES,
-  /** A consumer needs one; more are several consumers, or connections that are not yet known to be gone. */
+  /** A consumer needs one; dead connections may count until they are detected. */
   accountMax: 10,
-  /** Each holds a connection and, while its client is slow, some 100 KiB. */
+  /** Each holds a connection and, if its client is slow, about 100 KiB. */
   max: 500,
 };
 
@@ -44,7 +44,7 @@ const QUERY = {
   from_index: {
     type: "integer",
     minimum: 0,
-    description: "Begin with the record of this index, 0 being the first. Left out: with the next one to come.",
+    description: "Begin with the record of this index; the first has 0. Left out: with the next new record.",
   },
 } as const satisfies Record<string, JsonSchema>;
 type Following = { readonly query: typeof QUERY };
@@ -53,18 +53,18 @@ const RETRY_AFTER_S = 10;
 const LAST_EVENT_ID = "last-event-id";
 const INDEX_IN_ID = /^(\d{1,12})-/;
 
-/** Where a stream begins: the next index, the id of the record before it, and up to where records are passed over. */
+/** `lastId` is the id of the record before `next`; records up to `newerThan` are skipped. */
 type Begin = { readonly next: number; readonly lastId: string; readonly newerThan: Position | null };
 
-/** Whether the view shows all that is in the log now; waits for it. */
+/** Waits until the view shows everything in the log. */
 const hasCaughtUp = async ({ views, log, progress }: AuditStreamDeps): Promise<boolean> => {
   const head = await log.head();
   if (head === null) return true;
   const isThere = async (): Promise<boolean> => {
-    // Asked of the store: a view that was dropped has lost what its projector remembers.
+    // From the store, since the projector's own position is wrong after the view was dropped.
     const upTo = await views.position(VIEW);
     if (upTo !== null && upTo >= head) return true;
-    // What lies behind may be payloads alone.
+    // Only payloads may follow, which are no records.
     return (await log.readAll(upTo, 1, "records")).length === 0;
   };
   if (await isThere()) return true;
@@ -73,14 +73,13 @@ const hasCaughtUp = async ({ views, log, progress }: AuditStreamDeps): Promise<b
 };
 
 const behind = (what: string): Problem =>
-  problem("view-behind", `The view is not as far as the record of this ${what} yet.`, { retryAfterS: 1 });
+  problem("view-behind", `The view does not show the record of this ${what} yet.`, { retryAfterS: 1 });
 
-/** As of the view. */
 const countOf = async ({ views }: AuditStreamDeps, account: string): Promise<number> =>
-  // Written by the projection under the account's id.
+  // The projection stores the head under the account's id.
   ((await views.get(VIEW, account)) as AuditHead | null)?.count ?? 0;
 
-/** Behind a record that the client says it has: it has to be there, and to be that one. */
+/** Continues after the record with the client's last id, which must exist. */
 const resumed = async (deps: AuditStreamDeps, account: string, id: string): Promise<Begin | Problem> => {
   if (id === START_ID) return { next: 0, lastId: id, newerThan: null };
   const unknown = problem("invalid-request", "The Last-Event-ID does not belong to this account's stream.", {
@@ -110,10 +109,10 @@ const beginOf = async (
   if (id !== undefined) return resumed(deps, account, id);
   const { from_index: asked } = query;
   const next = asked ?? count;
-  // The view may not have folded yet what was recorded, and answered for, before the stream was asked for.
+  // The view may lag: records from before this call are skipped when it shows them.
   const newerThan = asked === undefined ? await deps.log.head() : null;
   if (next > count) {
-    // Of a view that is folded anew the count begins at 0 again.
+    // While a view is rebuilt its count is too low.
     const isAll = await hasCaughtUp(deps);
     const all = await countOf(deps, account);
     if (next > all && !isAll) return behind("from_index");
@@ -123,7 +122,6 @@ const beginOf = async (
   return { next, lastId: before === undefined ? START_ID : streamIdOf(next - 1, before), newerThan };
 };
 
-/** How many streams are open. */
 const slots = ({ accountMax, max }: AuditStreamLimits) => {
   const open = new Map<string, number>();
   let all = 0;
@@ -152,7 +150,7 @@ const slots = ({ accountMax, max }: AuditStreamLimits) => {
 
 const STREAM_HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",
-  // nginx and those that follow it would collect the events otherwise.
+  // Otherwise nginx buffers the events.
   "x-accel-buffering": "no",
 };
 
@@ -210,7 +208,7 @@ export const auditStreamRoutes = (deps: AuditStreamDeps): readonly Route[] => [
     headers: {
       [LAST_EVENT_ID]: {
         type: "string",
-        description: "The `id` of the last event that came: the stream goes on behind it, without a gap or a repeat.",
+        description: "The `id` of the last received event: the stream continues after it, without a gap or a repeat.",
       },
     },
     problems: ["view-behind", "overloaded"],
@@ -218,8 +216,8 @@ export const auditStreamRoutes = (deps: AuditStreamDeps): readonly Route[] => [
       200: {
         type: "string",
         description:
-          "Each event's `data` is a record as CloudEvents 1.0 (JSON), its `event` the type and its `id` what resumes. " +
-          "The stream ends when its credential does: at once, on other nodes within 2 s.",
+          "Each event's `data` is a record as CloudEvents 1.0 (JSON), its `event` the type, its `id` the value for Last-Event-ID. " +
+          "The stream ends when its credential is revoked: at once, or within 2 s if another node revoked it.",
       },
     },
     produces: "text/event-stream",

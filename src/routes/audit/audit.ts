@@ -28,8 +28,8 @@ const searched = (description: string) =>
 
 const QUERY = {
   ...TIME_RANGE_QUERY,
-  type: searched("Only records of this type, as EventAdmitted"),
-  actor: searched("Only what this member, key, source or system part did"),
+  type: searched("Only records of this type, such as EventAdmitted"),
+  actor: searched("Only records of what this member, key, source or part of the system did"),
   subject: searched("Only records about this id"),
   stream: searched("Only records of this stream: its name, or the id in it"),
   order: { enum: ["asc", "desc"], description: "Newest first unless `asc`" },
@@ -66,11 +66,11 @@ const RECORD: JsonSchema = {
       properties: { kind: { enum: ["member", "key", "agent", "source", "system"] }, id: { type: "string" } },
     },
     subject: { type: "string" },
-    data: { type: "object", description: "As recorded, but for values that are stored sealed: those are `[sealed]`" },
+    data: { type: "object", description: "As recorded; values that are stored sealed are `[sealed]`" },
     personal: {
       type: "object",
       description:
-        "What the commitments in `data` (`{id, commitment, size}`) stand for, by their ids; an id is missing once its value was erased",
+        "The values of the commitments in `data` (`{id, commitment, size}`) by their ids; erased values are missing",
       additionalProperties: { type: ["string", "object"] },
     },
     metadata: { type: "object" },
@@ -128,14 +128,14 @@ const search =
     const records: Pick<ViewStore, "page"> = {
       async page(_view, { after, limit }) {
         const seen = after?.value ?? null;
-        // A cursor of another list, or of nobody's: there is no record half-way between two.
+        // A cursor of another list.
         if (seen !== null && !isIndex(seen)) return [];
         const found = await searchAudit({ views, log }, { ...filter, after: seen }, limit);
         return found.map((document) => ({ id: String(document.index), document }));
       },
     };
     const sort = { field: "index", order: filter.order } as const;
-    // Found by `records` alone, which gives records.
+    // `records` returns only these documents.
     const page = await pageOf(records, { view: VIEW, where: [], sort }, query, (document) => document as AuditDocument);
     if (!isPage(page)) return page;
     const data = await Promise.all(page.data.map((record) => shown(deps, record)));

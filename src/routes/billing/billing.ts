@@ -14,7 +14,7 @@ export type BillingDeps = {
   readonly views: Pick<ViewStore, "get" | "count">;
   readonly clock: Clock;
   readonly subscriptionOf: (account: string) => Promise<Subscription>;
-  /** Who bills an account that nobody has billed yet. */
+  /** The provider of an account that was never billed. */
   readonly provider: string;
 };
 
@@ -51,7 +51,7 @@ const summary =
     const { scheduled } = subscription;
     const current = planNamed(planAt(subscription, at));
     const largest = planNamed(largestIn(subscription, month));
-    // Written by the projection alone.
+    // The view holds what its projection writes.
     const used = (await views.get(usage.schema.name, usageId(account, month))) as UsageDocument | null;
     const events = used?.events ?? 0;
     const blocks = overageIn(subscription, month, events);

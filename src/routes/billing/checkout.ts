@@ -23,7 +23,7 @@ export type CheckoutDeps = {
   readonly recordCall: RecordCall;
 };
 
-/** Longer addresses do not fit everywhere: old browsers and proxies take 2,083. */
+/** Old browsers and proxies accept at most 2,083 characters. */
 const URL_LENGTH_MAX = 2_048;
 
 const url: JsonSchema = { type: "string", format: "uri" };
@@ -41,8 +41,8 @@ const START_BODY = {
   additionalProperties: false,
   properties: {
     plan: { enum: PAID },
-    success_url: address("where the person goes when all is done"),
-    cancel_url: address("where they go who turn back"),
+    success_url: address("where the person returns after the purchase"),
+    cancel_url: address("where the person returns after cancelling"),
   },
 } as const satisfies JsonSchema;
 
@@ -62,7 +62,7 @@ const STARTED: JsonSchema = {
     notices: {
       type: "array",
       items: { type: "string" },
-      description: "What is in use that the plan does not include, and what it will no longer keep",
+      description: "What is in use beyond the new plan, and what will no longer be stored",
     },
   },
 };
@@ -73,20 +73,17 @@ const OPENED: JsonSchema = {
   properties: { portal_url: url, expires_at: time },
 };
 
-/**
- * Normalised, so that it can stand in a page; null: not an address that a browser should be sent to. Encoded it may be nine
- * times as long as it was written, and a link that carries it longer than a request may be.
- */
+/** The normalised address; null if a browser should not be sent there. Encoding can make it nine times as long. */
 const webAddress = (text: string): string | null => {
   const parsed = URL.canParse(text) ? new URL(text) : null;
   if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.href.length > URL_LENGTH_MAX) return null;
-  // What stands before an @ looks like whose address it is, and is not.
+  // A user name before the @ could look like the host.
   return parsed.username === "" && parsed.password === "" ? parsed.href : null;
 };
 
 const MUST_BE = `must be an http or https address without a user name, of at most ${URL_LENGTH_MAX} characters when encoded`;
 
-/** Of the members of a body that are addresses: each, normalised or null where it was left out. */
+/** Each address normalised; null if it was left out. */
 const addressesIn = <K extends string>(body: Partial<Record<K, string>>, names: readonly K[]) => {
   const found = names.map((name) => [name, body[name] === undefined ? null : webAddress(body[name])] as const);
   const errors = found
@@ -102,13 +99,13 @@ const addressesIn = <K extends string>(body: Partial<Record<K, string>>, names: 
 
 const payerOf = ({ principal }: Call, { customer }: Subscription): Payer => ({
   account: principal.account,
-  // The route lets sessions in alone.
+  // The route accepts sessions only.
   email: principal.kind === "member" ? principal.email : "",
   by: principal.id,
   customer,
 });
 
-/** Before anybody is sent there: webhooks of the customer must find the account's own name for it. */
+/** Recorded before the link is given out, so that the customer's webhooks find the account. */
 const remember = async (
   { aggregates, provider }: CheckoutDeps,
   { principal, envelope }: Call,
@@ -125,7 +122,7 @@ const remember = async (
   );
 };
 
-/** Before the link is given to anybody: whoever has it can change what the account pays. */
+/** Recorded before the link is given out, since its holder can change what the account pays. */
 const recordLink = (
   { provider, recordCall }: CheckoutDeps,
   call: Call,
@@ -140,14 +137,11 @@ const recordLink = (
     },
   }));
 
-/**
- * A webhook may be late, or lost for good: whoever wants to buy is told of what holds at the provider, and neither sold what
- * they have nor refused what they have lost.
- */
+/** Webhooks may be late or lost, so a purchase is decided on the provider's present state. */
 const caughtUp = async (deps: CheckoutDeps, { principal: { account }, envelope }: Call): Promise<Subscription> => {
   const { provider, subscriptionOf } = deps;
   const known = asKnownTo(provider, await subscriptionOf(account));
-  // Without webhooks a provider is ourselves: there is nobody else to ask.
+  // A provider without webhooks is this service itself.
   if (known.customer === null || provider.webhooks === null) return known;
   await following(
     provider,
@@ -157,7 +151,7 @@ const caughtUp = async (deps: CheckoutDeps, { principal: { account }, envelope }
   return asKnownTo(provider, await subscriptionOf(account));
 };
 
-/** What another provider called the account is no name here. */
+/** A customer id of another provider is ignored. */
 const asKnownTo = ({ name }: BillingProvider, subscription: Subscription): Subscription =>
   subscription.provider === name ? subscription : { ...subscription, customer: null };
 
@@ -174,7 +168,7 @@ const start =
     if ("problem" in addresses) return addresses;
     const { account } = call.principal;
     const subscription = await caughtUp(deps, call);
-    // The provider may have been asked meanwhile, and what it said is newer than the call.
+    // The provider's answer may be newer than the call.
     const at = new Date(deps.clock.now()).toISOString();
     const holding = planAt(subscription, at);
     if (holding === body.plan) return samePlan(body.plan, subscription, at);

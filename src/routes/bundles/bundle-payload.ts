@@ -12,7 +12,7 @@ type Erasing = { readonly body: typeof REASON_BODY };
 /** `erasedAt`: ISO-8601 UTC. */
 export type BundleErased = { readonly erasedAt: string | null; readonly written: Pick<Answer, "position"> };
 
-/** Erases the bundle's own payload, and all that the steps and their undos were sent and answered. */
+/** Erases the payloads of the bundle, its steps and their undos, and the answers to them. */
 export const eraseOwnBundle = async (
   log: EventLog,
   id: string,

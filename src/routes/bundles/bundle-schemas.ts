@@ -14,7 +14,7 @@ export const BUNDLE_BODY = {
   required: ["steps"],
   additionalProperties: false,
   properties: {
-    name: { ...nonBlank(NAME_LENGTH_MAX), description: "For people" },
+    name: { ...nonBlank(NAME_LENGTH_MAX), description: "Shown to people" },
     steps: {
       type: "array",
       minItems: 1,
@@ -60,24 +60,24 @@ const step = {
   status: {
     enum: STEP_STATUSES,
     description:
-      "skipped: never sent; failed: refused by its target, or never reached it; unknown: it may have done what it was asked",
+      "skipped: never sent; failed: refused by its target, or did not reach it; unknown: it may have been executed",
   },
   event_id: nullable("string", "Null until it is started"),
   compensation_event_id: nullable(
     "string",
-    "Of what takes it back; null when that was not started: of a compensated one nothing had to be sent",
+    "The event of the undo; null if none was started, because nothing had to be sent",
   ),
   reversibility: { enum: ["reversible", "compensable", "irreversible"] },
-  compensation: nullable("string", "The action that takes it back"),
+  compensation: nullable("string", "The action that undoes it"),
   cost_eur: nullable(
     "number",
-    "The estimate; once it has ended what it has cost, and with its undo once the bundle has; null of a skipped one",
+    "The estimate; the cost once the step has ended, including its undo once the bundle has ended; null if skipped",
   ),
   refusal: { ...object({ code: text, detail: text }), type: ["object", "null"], description: "Why it was never sent" },
   resolution: {
     ...object({ by: text, comment: text, at: time }),
     type: ["object", "null"],
-    description: "A person has undone it by hand",
+    description: "Set if a person has undone it by hand",
   },
 } satisfies Record<string, JsonSchema>;
 
@@ -89,7 +89,7 @@ const summary = {
   status: { enum: BUNDLE_STATUSES },
   agent_id: text,
   verdict: { type: "object" },
-  cost_eur: nullable("number", "The estimate, and once it has ended what it has cost"),
+  cost_eur: nullable("number", "The estimate; the cost once it has ended"),
   run_id: nullable("string"),
   created_at: time,
   ended_at: nullableTime,
@@ -115,7 +115,7 @@ export const BUNDLE: JsonSchema = shaped(
   { ...summary, steps: { type: "array", items: object({ ...step, result: RESULT }) }, payload_erased_at: nullableTime },
   {
     ...sometimes,
-    left: { type: "array", items: LEFT, description: "What a person has to undo by hand, if rollback_incomplete" },
+    left: { type: "array", items: LEFT, description: "What a person has to undo by hand after rollback_incomplete" },
   },
 );
 

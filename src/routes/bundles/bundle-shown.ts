@@ -14,7 +14,7 @@ const stepShown = (step: BundleStepDocument) => ({
   resolution: step.resolution,
 });
 
-/** The list's shape of a bundle; `bundleAnswer` adds the results to it, and what is left to be done by hand. */
+/** A bundle in a list; `bundleAnswer` adds results and what is left to undo by hand. */
 export const bundleSummary = (id: string, it: BundleDocument) => ({
   id,
   name: it.name,

@@ -53,7 +53,7 @@ const LIST_QUERY = {
   status: { enum: BUNDLE_STATUSES, description: "Only bundles with this status" },
   ...LISTING_QUERY,
 } as const satisfies Record<string, JsonSchema>;
-/** More digits are no index of a step, and each has one name. */
+/** No bundle has more steps; leading zeros are refused. */
 const INDEX = /^(?:0|[1-9]\d?)$/;
 
 const REASON = {
@@ -62,7 +62,6 @@ const REASON = {
   key: "It was cancelled.",
 } as const;
 
-/** Each rejection of the decider as it is answered. */
 const PROBLEM_OF: Record<BundleRejection, () => Problem> = {
   "not-found": notFound,
   "already-ended": () => problem("conflict", "The bundle has ended: nothing is left to cancel."),
@@ -70,7 +69,7 @@ const PROBLEM_OF: Record<BundleRejection, () => Problem> = {
     problem("conflict", "Nothing of this step is left to undo by hand: read the bundle again."),
   "already-decided": () => problem("conflict", "The bundle has already been decided."),
   "not-held": () => problem("conflict", "The bundle is not held."),
-  "not-next": () => problem("conflict", "The bundle has gone on meanwhile."),
+  "not-next": () => problem("conflict", "The bundle has changed meanwhile."),
   "digest-mismatch": () => problem("digest-mismatch", "This is not the bundle that was approved."),
 };
 
@@ -96,7 +95,7 @@ const begin: Handle<{ body: typeof BUNDLE_BODY }> =
     };
   };
 
-/** The bundle as its stream has it; null for an agent's that it is not, and for any id of another account. */
+/** Null for any id of another account and, to an agent, of another agent. */
 const own = async (log: EventLog, { principal, params }: Call<OfOne>): Promise<StreamState<Bundle> | null> => {
   const { id } = params;
   if (!isBundleId(id)) return null;
@@ -111,7 +110,7 @@ const own = async (log: EventLog, { principal, params }: Call<OfOne>): Promise<S
   return principal.kind === "agent" && request.origin.id !== principal.id ? null : known;
 };
 
-/** What people below admin see of what each step's target answered. */
+/** Below admin the fields that the policy redacts are hidden in the answers of the targets. */
 const shownResults = async (
   deps: BundleRoutesDeps,
   principal: Principal,
@@ -135,7 +134,7 @@ const shownResults = async (
   };
 };
 
-/** An agent reads what it was answered. That an admin reads what is hidden from others is recorded. */
+/** An admin's read of fields that are hidden from others is recorded. */
 const answerTo = async (deps: BundleRoutesDeps, call: Call<OfOne>, known: StreamState<Bundle>): Promise<Answer> => {
   const { principal, params } = call;
   if (principal.kind === "agent") return bundleAnswer(deps.log, known);
@@ -145,7 +144,7 @@ const answerTo = async (deps: BundleRoutesDeps, call: Call<OfOne>, known: Stream
   return bundleAnswer(deps.log, known, await shownResults(deps, principal, known));
 };
 
-/** What is asked for is there, however far it is. */
+/** A read answers 200 whatever the bundle's status is. */
 const shown = (answer: Answer): Answer => ({ ...answer, status: 200 });
 
 const show: Handle<{ query: typeof WAIT_QUERY; params: "id" }> = (deps) => async (call) => {
@@ -156,7 +155,6 @@ const show: Handle<{ query: typeof WAIT_QUERY; params: "id" }> = (deps) => async
   const { wait_ms: waitMs } = query;
   const { account } = principal;
   const seen = await deps.outcomes.wait(id, known, { account, isEnough: hasEnded, waitMs, signal });
-  // Only commands answer with a position.
   const busy = deps.documents?.indebted(account) ?? null;
   if (busy !== null) return busy;
   const { position: _, ...answer } = await answerTo(deps, call, seen);
@@ -174,7 +172,7 @@ const list: Handle<{ query: typeof LIST_QUERY }> =
     ] as const;
     const sort = { field: "created_at", order: "desc" } as const;
     const page = await pageOf(views, { view: VIEW, where, sort }, query, (document, id) =>
-      // What the view's own projection has put.
+      // The view holds what its projection writes.
       bundleSummary(id, document as unknown as BundleDocument),
     );
     return isPage(page) ? { status: 200, body: page } : page;
@@ -209,9 +207,9 @@ const resolve: Handle<{ body: typeof RESOLVE_BODY; params: "id" | "index" }> = (
   const known = await own(deps.log, call);
   const steps = known === null ? [] : (requestOf(known.state)?.steps ?? []);
   if (known === null || !INDEX.test(index) || Number(index) >= steps.length) return notFound();
-  // A body may be half a minute under way: who has lost the role or the session meanwhile says nothing.
+  // The role or the session may have ended while the body arrived.
   if (principal.kind !== "member" || !(await call.isStillAllowed())) {
-    return problem("forbidden", "Only a person with a session and the role approver says that it was done by hand.");
+    return problem("forbidden", "Only a person with a session and the role approver may mark it as undone by hand.");
   }
   const { comment } = call.body;
   const said = { index: Number(index), by: principal.id, comment: comment.trim(), at: envelope.at };
@@ -227,7 +225,7 @@ export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
     method: "POST",
     path: "/v1/bundles",
     who: { agent: true },
-    summary: "Execute several actions as one: if one fails, those that were done are undone",
+    summary: "Execute several actions as one: if one fails, the completed ones are undone",
     tag: TAG,
     headers: DEPTH_HEADER,
     body: BUNDLE_BODY,
@@ -282,7 +280,7 @@ export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
   route({
     method: "POST",
     path: "/v1/bundles/{id}/steps/{index}/resolve",
-    // That somebody did it by hand is for a human to say: no key can.
+    // Only a person can confirm work done by hand.
     who: { session: "approver" },
     summary: "Mark a step that could not be undone as undone by hand",
     tag: TAG,

@@ -4,16 +4,15 @@ import { nonBlank, nullable, nullableTime, time } from "../../http/json-schema.t
 import type { BodyOf, JsonSchema } from "../../http/route.ts";
 import { NOTIFICATIONS } from "../../notifications/names.ts";
 
-/** What an endpoint has that says nothing else. */
 export const DEFAULTS = {
   timeout_ms: 15_000,
   retry_schedule_s: [5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 36_000, 86_400],
-  /** What a small application's workers manage at once. */
+  /** A small application handles this many at once. */
   concurrency: 16,
   rate_per_second: null,
 } as const;
 
-/** How a header's value is shown, since it is often a credential. Sent back in a change it keeps the value there is. */
+/** Shown instead of a header's value. Sent back in a change, it leaves the value as it is. */
 export const REDACTED = "[redacted]";
 
 const TIMEOUT_MS = { minimum: 1_000, maximum: 60_000 };
@@ -55,19 +54,19 @@ const FIELDS = {
         },
       ],
     },
-    description: `sent with every delivery; the values are kept sealed and shown as ${REDACTED}. An approval is bound to the values, but to a secret header by its name alone: where the endpoint is under an approval, only a person with a session changes the value of a secret header`,
+    description: `sent with every delivery; values are stored sealed and shown as ${REDACTED}. An approval is bound to the values, but of a secret header to its name only: if the endpoint needs approvals, only a person with a session may change such a value`,
   },
   notifications: {
     type: "array",
     maxItems: NOTIFICATIONS.length,
     uniqueItems: true,
     items: { enum: NOTIFICATIONS },
-    description: "what it is notified about, each as a signed event of its own",
+    description: "its notifications, each sent as a signed event",
   },
   policy_id: {
     type: ["string", "null"],
     maxLength: 64,
-    description: "a policy that whatever goes to this endpoint has to pass, whoever asks; null: none",
+    description: "a policy that every request to this endpoint has to pass; null: none",
   },
 } as const satisfies Record<string, JsonSchema>;
 

@@ -13,7 +13,6 @@ export type SettingsDeps = {
   readonly addresses: Pick<AddressRules, "vetUrl">;
 };
 
-/** Whose settings, and the headers there are already. */
 export type Before = {
   readonly account: string;
   readonly stream: string;
@@ -46,7 +45,7 @@ const refusedAddress = async (
   });
 };
 
-/** Each value sealed for its own name; one that is shown redacted, or is given again, stays what it was. */
+/** Each value is sealed for its name; a redacted or unchanged value keeps its seal. */
 const sealedHeaders = (
   { box, headerDigest }: Pick<SettingsDeps, "box" | "headerDigest">,
   { account, stream, headers: before }: Before,
@@ -66,7 +65,7 @@ const sealedHeaders = (
     const fault = headerFault(name, value);
     if (fault !== null) return invalid(path, fault);
     const opened = kept === undefined ? value : box.open(kept.sealed, at);
-    // A secret one stays secret until it is said that it is not.
+    // A secret header stays secret unless the change says otherwise.
     const isSecret = secret ?? known.get(name)?.digest === null;
     const digest = isSecret ? null : headerDigest(account, name, opened);
     const same = digest !== null && known.get(name)?.digest === digest ? known.get(name) : kept;
@@ -77,7 +76,6 @@ const sealedHeaders = (
   return fault === null ? { headers: Object.fromEntries(sealed) } : invalid("/headers", fault);
 };
 
-/** What a body changes, checked and with its headers sealed. */
 export const settingsOf = async (
   deps: SettingsDeps,
   before: Before,

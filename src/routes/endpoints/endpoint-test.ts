@@ -14,13 +14,13 @@ export type EndpointTestDeps = {
   readonly outbound: Pick<Outbound, "headers">;
   readonly clock: Clock;
   readonly recordCall: RecordCall;
-  /** What waits for an endpoint may go. */
+  /** Wakes the deliverer. */
   readonly wake: () => void;
 };
 
-/** Somebody waits for the answer of a test, whatever the endpoint's own limit. */
+/** The caller waits for the result, so the endpoint's own limit may be too long. */
 const TIMEOUT_MAX_MS = 15_000;
-/** A person has tried it once: that says that it is there, and nothing of how often it fails. */
+/** A test shows that the endpoint answers, but does not count as a delivery. */
 const NOTHING_COUNTED = {
   consecutiveFailures: 0,
   failingSince: null,
@@ -29,10 +29,7 @@ const NOTHING_COUNTED = {
   failed: 0,
 } as const;
 
-/**
- * Sends a test, also to a disabled endpoint, as one tries it before enabling it. It is no event. Its record says that it was
- * sent; an endpoint whose circuit is open and that takes it is well again.
- */
+/** Sends a test, also to a disabled endpoint, so that it can be tried before it is enabled. A success closes an open circuit. */
 export const sendTest =
   (deps: EndpointTestDeps) =>
   async (call: Call, endpoint: PresentEndpoint): Promise<Answer> => {
@@ -54,7 +51,7 @@ export const sendTest =
       trace,
       nowMs,
     });
-    // Before it is sent: no signed request leaves without a record.
+    // Recorded first: no signed request is sent without a record.
     const test = { endpoint_id: endpointId, webhook_id: eventId, url: settings.url, at };
     const recorded = await deps.recordCall(endpointId, call, (client) => ({
       type: "EndpointTestSent",

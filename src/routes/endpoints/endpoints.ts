@@ -76,12 +76,12 @@ export type EndpointsDeps = EndpointTestDeps & {
 type Handle<I extends Input = object> = (deps: EndpointsDeps) => Handler<I>;
 type OfOne = { readonly params: "id" };
 
-/** How long the previous secret goes on signing beside a new one. */
+/** Deliveries are signed with the previous secret as well for this long. */
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
 /** No plan has more sources. */
 const SOURCES_MAX = PLANS.scale.endpoints;
-/** Sources that a sentence names; the answer's `sources` has all. */
+/** Sources named in the detail; the answer's `sources` lists all. */
 const NAMED_MAX = 5;
 
 const streamOf = (endpointId: string): string => `endpoint-${endpointId}`;
@@ -91,12 +91,12 @@ const PROBLEM_OF: Record<EndpointRejection | "changed-meanwhile", Problem> = {
   "not-found": notFound(),
   "person-required": problem(
     "person-required",
-    "Nobody can read the endpoint's secret headers. A person with a session has to set their values where people approve of requests, and to send kept ones to another URL or make them open.",
+    "Only a person with a session may set secret headers of an endpoint that needs approvals, make them readable, or send them to another URL.",
   ),
   conflict: problem("conflict", "This endpoint existed and was deleted."),
   "too-many-secrets": problem(
     "conflict",
-    `${SECRETS_MAX} secrets sign at once. The next one can be made when the oldest has run out, 24 hours after its successor came.`,
+    `${SECRETS_MAX} secrets sign at once. A new one can be made when the oldest has expired, 24 hours after its successor.`,
   ),
 };
 
@@ -119,7 +119,7 @@ const show = (id: string, it: EndpointDocument, nowMs: number) => ({
   health: healthOf(it, nowMs),
 });
 
-/** What the view will show of an endpoint before its first attempt. */
+/** The figures of an endpoint before its first attempt. */
 const untried = {
   deleted: 0,
   queued: 0,
@@ -129,11 +129,11 @@ const untried = {
   buckets: [],
 } as const;
 
-/** Settings as the stream has them; only what deliveries add comes from the view, which may be a moment behind. */
+/** Settings come from the stream, figures of deliveries from the view, which may lag. */
 const showPresent = async ({ views, clock }: EndpointsDeps, state: PresentEndpoint) => {
   const { endpointId, account, disabled, circuit: is, createdAt: created_at } = state;
   const { headers, ...settings } = state.settings;
-  // What the view's own projection has put.
+  // The view holds what its projection writes.
   const seen = (await views.get(endpoints.schema.name, endpointId)) as EndpointDocument | null;
   const circuit: CircuitDocument = {
     state: is.state,
@@ -144,7 +144,7 @@ const showPresent = async ({ views, clock }: EndpointsDeps, state: PresentEndpoi
   return show(endpointId, { ...untried, ...seen, ...own }, clock.now());
 };
 
-/** The account's own endpoint; null for any other id. */
+/** Null unless the endpoint belongs to the caller's account. */
 const own = async (
   { aggregates }: EndpointsDeps,
   { principal, params }: Call<OfOne>,
@@ -155,7 +155,6 @@ const own = async (
   return state.phase === "present" && state.account === principal.account ? state : null;
 };
 
-/** The policy that an endpoint is put under must be the account's own. */
 const foreignPolicy = async (
   { policyExists }: EndpointsDeps,
   account: string,
@@ -163,11 +162,9 @@ const foreignPolicy = async (
 ): Promise<Problem | null> =>
   policy_id === null || (await policyExists(account, policy_id)) ? null : missingReference("/policy_id", "policy");
 
-/** The endpoint for the decision whether a change of it weakens a control. */
 const controlled = ({ endpointId: id, settings: { policy_id = null } }: PresentEndpoint) =>
   ({ kind: "endpoint", id, base: { policy_id } }) as const;
 
-/** Decides and appends; the endpoint as it is then, or the problem to answer. */
 const handled = async (
   deps: EndpointsDeps,
   call: Call,
@@ -183,7 +180,7 @@ const handled = async (
 const register: Handle<{ body: typeof NEW_ENDPOINT }> = (deps) => async (call) => {
   const { account } = call.principal;
   const { commandId, at } = call.envelope;
-  // The same command makes the same endpoint and the same secret: a crash before the answer loses neither.
+  // A repeat of the command derives the same id and secret, so a crash before the answer loses neither.
   const endpointId = derivedId("end_", account, commandId);
   const stream = streamOf(endpointId);
   const { body } = call;
@@ -224,7 +221,7 @@ const list: Handle =
     ] as const;
     const sort = { field: "created_at", order: "desc" } as const;
     const now = clock.now();
-    // What the view's own projection has put.
+    // The view holds what its projection writes.
     const page = await pageOf(views, { view: endpoints.schema.name, where, sort }, query, (document, id) =>
       show(id, document as EndpointDocument, now),
     );
@@ -250,16 +247,16 @@ const change: Handle<{ body: typeof ENDPOINT_CHANGES; params: "id" }> = (deps) =
   if (body.policy_id !== undefined) {
     const { policy_id } = body;
     const command = { type: "ChangeEndpoint", account, changes: { policy_id }, at: call.envelope.at } as const;
-    // People approve of what they are shown, and that is the policy alone.
+    // A held change shows approvers the policy only, so it must change nothing else.
     const deferred = Object.keys(body).length === 1 ? { command, after: { policy_id } } : undefined;
     const refused = await deps.controls.authorize(call, { ...controlled(it), changes: { policy_id } }, deferred);
     if (refused !== null) return refused;
   }
   const { at } = call.envelope;
-  // A body may be half a minute under way: who has lost the session meanwhile is nobody here.
+  // The session may have ended while the body arrived.
   const isPerson = call.principal.kind === "member" && (await call.isStillAllowed());
   const by = isPerson ? ({ byPerson: true } as const) : {};
-  // A policy that was authorized replaces the one that was there then; an endpoint that is gone is refused as such.
+  // The authorized change of the policy is a conflict if the policy has changed since.
   const decider = onlyWhile(
     endpointDecider,
     (now) =>
@@ -288,7 +285,7 @@ const rotate: Handle<OfOne> = (deps) => async (call) => {
   const done = await handled(deps, call, endpointId, command);
   if ("problem" in done) return done;
   if (done.state.phase !== "present") return notFound();
-  // A repeat of the command finds the end that was recorded the first time.
+  // A repeat of the command answers with the recorded end.
   const previous_valid_until = done.state.secrets[1]?.until ?? previousUntil;
   return { status: 200, body: { signing_secret, previous_valid_until }, ...done.position };
 };
@@ -306,9 +303,8 @@ const enable: Handle<OfOne> = (deps) => async (call) => {
 };
 
 /**
- * The account's sources that send to an endpoint. The view is searched, as no stream knows them; it may not have a source of
- * a moment ago. That is enough: this guards people from a slip, and nothing hangs on it. Events of a source whose endpoint is
- * gone end as failed with `endpoint-deleted`, none is lost silently.
+ * The account's sources that send to an endpoint, from the view, which may miss a new one. That is enough to prevent a
+ * slip: events for a deleted endpoint end as failed with `endpoint-deleted`.
  */
 const sourcesOf = async ({ aggregates, views }: EndpointsDeps, account: string, endpointId: string) => {
   const listed = await views.page(sources.schema.name, {
@@ -319,7 +315,7 @@ const sourcesOf = async ({ aggregates, views }: EndpointsDeps, account: string, 
   const using: { id: string; name: string }[] = [];
   for (const { id, document } of listed) {
     if (document.endpoint_id !== endpointId) continue;
-    // Whoever has just moved or deleted the source is not told of it by a view that is behind.
+    // The view may lag behind a source that was just changed or deleted.
     const { state } = await aggregates.load(sourceDecider, `source-${id}`);
     if (state.phase === "present" && state.settings.endpoint_id === endpointId) {
       using.push({ id, name: state.settings.name });
@@ -331,7 +327,7 @@ const sourcesOf = async ({ aggregates, views }: EndpointsDeps, account: string, 
 const inUse = (using: readonly { readonly id: string; readonly name: string }[]): Problem => {
   const named = using.slice(0, NAMED_MAX).map(({ id, name }) => `${name} (${id})`);
   const more = using.length > NAMED_MAX ? ` and ${using.length - NAMED_MAX} more` : "";
-  const detail = `These sources send to it: ${named.join(", ")}${more}. Give them another endpoint, or delete them, first.`;
+  const detail = `These sources send to it: ${named.join(", ")}${more}. Change their endpoint or delete them first.`;
   return problem("endpoint-in-use", detail, { extra: { sources: using.map((source) => ({ ...source })) } });
 };
 
@@ -347,7 +343,7 @@ const remove: Handle<OfOne> = (deps) => async (call) => {
   const done = await handled(deps, call, it.endpointId, command);
   if ("problem" in done) return done;
   await deps.slots.free("delivery_endpoints", account, it.endpointId);
-  // What waits for it is ended now, not when somebody looks next.
+  // The deliverer then ends what waits for the endpoint.
   deps.wake();
   return { status: 204, ...done.position };
 };

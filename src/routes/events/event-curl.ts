@@ -9,11 +9,11 @@ import type { VisiblePayload } from "./event-payload.ts";
 /** Where a program under development usually listens. */
 const RECEIVER = "http://localhost:3000/";
 const URL_LENGTH_MAX = 2_048;
-/** A command of a few screens; a longer body is fetched into a file. */
+/** A longer body is fetched into a file. */
 const INLINE_BYTES_MAX = 16 * 1_024;
-/** Known to everybody: it signs for receivers on one's own machine alone. 32 bytes in base64, as Standard Webhooks has it. */
+/** A public secret for receivers on the developer's machine: 32 bytes in base64 (Standard Webhooks). */
 const TEST_SECRET = `whsec_${Buffer.from("countersign, for local tests only").subarray(0, 32).toString("base64")}`;
-/** What curl makes itself, and what is made anew. */
+/** Headers that curl sets itself, and those that are computed anew. */
 const MADE = new Set([
   "host",
   "connection",
@@ -35,28 +35,23 @@ export const CURL_QUERY: Readonly<Record<string, JsonSchema>> = {
   },
 };
 
-/** The receiver that was asked for. */
 export const receiverOf = ({ to = RECEIVER }: Readonly<Record<string, unknown>>): string | Problem => {
   const url = typeof to === "string" && URL.canParse(to) ? new URL(to) : null;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url.href;
-  return invalid("to", "must be an address with http or https, as http://localhost:3000/webhooks");
+  return invalid("to", "must be an address with http or https, such as http://localhost:3000/webhooks");
 };
 
 /** One word of a POSIX shell (IEEE 1003.1, Shell Command Language, section 2.2.2). */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/**
- * Nothing in it that a terminal would take for a key or a command of its own when it is pasted, and nothing that a reader
- * does not see.
- */
+/** True if the text has no control or invisible characters, which a terminal could take for keys when it is pasted. */
 const isPlain = (text: string): boolean => !/[^\P{C}\n\t]/u.test(text) && visibleText(text) === text;
 
 export type Repeat = {
   readonly id: string;
   readonly payload: VisiblePayload;
-  /** The headers of the delivery, secrets redacted; empty when there was none. */
+  /** The headers of the last attempt, secrets redacted; empty if there was none. */
   readonly sent: Readonly<Record<string, string>>;
-  /** The receiver's address. */
   readonly to: string;
   readonly publicUrl: string;
   readonly at: string;
@@ -94,9 +89,9 @@ export const curlCommand = (repeat: Repeat): string => {
   const isInline = text !== null && isPlain(text);
   const headers = headersOf(repeat);
   const hidden = headers.some(([, value]) => value === "[redacted]");
-  // Without one curl says that it is a form; a name without a value is what it leaves out (curl's manual, `--header`).
+  // Without a type curl sends that of a form; a name without a value removes the header (curl's manual, `--header`).
   const untyped = headers.some(([name]) => name === "content-type") ? [] : ["  --header 'content-type:' \\"];
-  // `--data-raw` takes its text as it is, `--data-binary` a file: `--data` would drop line feeds (curl's manual).
+  // `--data` would drop line feeds (curl's manual).
   const data = isInline ? `--data-raw ${quoted(text)}` : `--data-binary @${id}.body`;
   return [
     `# Repeats the delivery of ${id} to a receiver of yours.`,

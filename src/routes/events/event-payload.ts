@@ -14,30 +14,29 @@ import { foldStream } from "../../streams/run-command.ts";
 import { eraseOwnBundle } from "../bundles/bundle-payload.ts";
 import { type HiddenDeps, hiddenOfEvent } from "./hidden-fields.ts";
 
-/** Whatever a sender put there must not run in the console's origin. */
+/** A sender's payload must not run as a page of the console's origin. */
 const safeHeaders = (id: string, contentType: string, contentEncoding: string | undefined): Record<string, string> => ({
-  // A content type comes from outside: what cannot stand in a header is not repeated.
+  // The sender's content type is repeated only if it is a valid header value.
   "content-type": /^[\x21-\x7e][\x20-\x7e]*$/.test(contentType) ? contentType : "application/octet-stream",
   "content-disposition": `attachment; filename="${id}"`,
   "content-security-policy": "sandbox; default-src 'none'",
-  // Under its own name the client would decode: other bytes than were received and signed, or none if the sender was wrong.
+  // Under `content-encoding` clients would decode the bytes, which are to be those that were received and signed.
   ...(contentEncoding === undefined ? {} : { "countersign-content-encoding": contentEncoding }),
 });
 
-/** The bytes as this reader sees them. */
 export type VisiblePayload = {
   readonly body: Buffer;
   readonly contentType: string;
   readonly contentEncoding: string | undefined;
-  /** Only the first bytes of it are stored. */
+  /** Only the first bytes are stored. */
   readonly isHead: boolean;
-  /** Fields are hidden, so that it is not what was received. */
+  /** Fields are hidden, so the bytes differ from those received. */
   readonly isRedacted: boolean;
 };
 
 export type PayloadDeps = HiddenDeps & { readonly calls: Pick<CountedCalls, "payloadRead"> };
 
-/** The bytes as received, which is recorded; for a role below admin the fields that the policy redacts are hidden. */
+/** Reading all bytes is recorded; below admin the fields that the policy redacts are hidden. */
 export const visiblePayload = async (
   deps: PayloadDeps,
   id: string,
@@ -61,7 +60,7 @@ export const visiblePayload = async (
   const busy = documents.busy(account, "text", order);
   if (busy !== null) return busy;
   const shown = await documents.run(account, "text", order);
-  // Nothing is shown rather than too much.
+  // A body that is not JSON cannot be redacted.
   if (shown === null)
     return problem("forbidden", "The policy hides fields of this payload, and it is not JSON: an admin can read it.");
   return { body: Buffer.from(shown), contentType, contentEncoding, isHead, isRedacted: true };
@@ -75,7 +74,7 @@ export const readPayload = async (
 ): Promise<Answer | Problem> => {
   const it = await visiblePayload(deps, id, event, call);
   if ("problem" in it) return it;
-  // The beginning of a document is no document of its type.
+  // A truncated document does not have its content type.
   const contentType = it.isHead ? "application/octet-stream" : it.contentType;
   return {
     status: 200,
@@ -90,10 +89,9 @@ export const readPayload = async (
 
 type Erasing = { readonly body: typeof REASON_BODY };
 
-/** How long one attempt may last at most is the endpoint's affair; a caller may as well look again soon. */
 const RETRY_AFTER_S = 5;
 
-/** Its payload is in that of the bundle as well, and in that of its undo. */
+/** The bundle's payload and that of the undo repeat the step's, so all are erased. */
 const eraseOfBundle = async (
   log: EventLog,
   id: string,
@@ -110,7 +108,7 @@ const eraseOfBundle = async (
   return problem("conflict", detail);
 };
 
-/** What a bundle's step or undo was sent goes with all of its bundle. */
+/** A step or undo of a bundle is erased with its whole bundle. */
 export const erasePayload = async (log: EventLog, id: string, call: Call<Erasing>): Promise<Answer | Problem> => {
   if (!isEventId(id)) return notFound();
   const stream = `delivery-${id}`;

@@ -10,7 +10,6 @@ import { TIME_RANGE_QUERY, timeRangeOf } from "../../http/time-range.ts";
 import type { Problem } from "../../streams/problems.ts";
 import { type Meant, meaningOf, satisfies, thoseOf } from "./event-text.ts";
 
-/** Longer than any delivery id or type that a provider sends. */
 const TEXT_LENGTH_MAX = 512;
 const text = (description: string) =>
   ({ type: "string", minLength: 1, maxLength: TEXT_LENGTH_MAX, description }) as const satisfies JsonSchema;
@@ -38,16 +37,15 @@ const SORT = { field: "received_at", order: "desc" } as const;
 const equal = (field: string, value: unknown): Condition[] =>
   value === undefined ? [] : [{ field, is: "=", value: String(value) }];
 
-/** Which of two filters is the rarer is not counted any further, which takes a store a millisecond or two. */
+/** Counting stops here, after a millisecond or two: filters above it count as equally common. */
 const COUNTED_MAX = 20_000;
-/** So few types the store looks for itself among those that a filter lets through, a walk for each: it need not send the others. */
+/** Up to this many types the store searches each among the filtered events, instead of sending them all. */
 const TYPES_WALKED_MAX = 4;
-/** Types counted at once. */
 const TYPES_AT_ONCE = 16;
-/** Documents looked at in one go where the store does not filter: as many as are asked for, then more and more. */
+/** The largest chunk read where the store cannot filter; chunks double from the limit of the page. */
 const CHUNK_MAX = 500;
 
-/** The documents that pass, of a list that the store cannot filter. */
+/** Filters a list that the store cannot filter. */
 const passing =
   (list: Newest, passes: (found: FoundDocument) => boolean): Newest =>
   async (query) => {
@@ -63,12 +61,11 @@ const passing =
     return passed.slice(0, query.limit);
   };
 
-/** An account's events, by the filters and the time that were asked for. */
 type Asked = {
   readonly account: Condition;
-  /** Each has an index. */
+  /** Conditions with an index. */
   readonly filters: readonly Condition[];
-  /** These have none. */
+  /** Conditions without an index. */
   readonly others: readonly Condition[];
   readonly range: readonly Condition[];
 };
@@ -83,7 +80,7 @@ const everyCondition = ({ account, filters, others, range }: Asked): readonly Co
 const countOf = (views: Views, { account }: Asked, condition: Condition): Promise<number> =>
   views.count(VIEW, [account, condition], COUNTED_MAX);
 
-/** The filter that the fewest events meet: each has an index, and none of them is one for two. */
+/** The filter that the fewest events meet. Every index has one filter, so the rarest should lead. */
 const rarest = async (
   views: Views,
   asked: Asked,
@@ -94,7 +91,6 @@ const rarest = async (
   return counted.sort((a, b) => a.count - b.count).at(0) ?? null;
 };
 
-/** A single filter leads without being counted. */
 const leadOf = async (views: Views, asked: Asked): Promise<string | undefined> =>
   asked.filters.length < 2 ? asked.filters[0]?.field : (await rarest(views, asked))?.field;
 
@@ -103,7 +99,7 @@ const listOf = (views: Views, asked: Asked, lead: string | undefined, more: read
   return (query) => views.page(VIEW, { ...query, where, ...(lead === undefined ? {} : { lead }) });
 };
 
-/** What was refused so, as events: those that were admitted later are left out. */
+/** Events with this refusal that were not admitted later. */
 const refusedList = (views: Views, asked: Asked, by: Condition): Newest => {
   const { account, range } = asked;
   const wanted = [...everyCondition(asked), BLOCKED];
@@ -113,7 +109,7 @@ const refusedList = (views: Views, asked: Asked, by: Condition): Newest => {
       VIEW,
       found.map(({ id }) => id),
     );
-    // What is not there yet has no status, so does not pass.
+    // An event that the view does not have yet has no status and does not pass.
     return found.map(({ id, document }) => ({
       id,
       document: documents.get(id) ?? { received_at: document.received_at ?? null },
@@ -122,10 +118,10 @@ const refusedList = (views: Views, asked: Asked, by: Condition): Newest => {
   return passing(all, ({ document }) => satisfies(document, wanted));
 };
 
-/** The same of an event's document, without its refusal's. */
+/** Tests an event's own document. */
 const isRefused = ({ document }: FoundDocument, by: Condition): boolean => {
   if (!satisfies(document, [BLOCKED])) return false;
-  // Written by the projection; whatever has a status has a verdict.
+  // The projection stores a verdict with every status.
   const refusal = refusalIn(document.verdict as unknown as Verdict);
   return refusal !== undefined && satisfies({ gate: refusal.gate, code: refusal.code }, [by]);
 };
@@ -134,7 +130,7 @@ type Words = Extract<Meant, { readonly kind: "words" }>;
 
 const typeOf = (value: string): Condition => ({ field: "type", is: "=", value });
 
-/** Whether the events of these types are no more than `count`: of common ones the first few tell. */
+/** True if there are at most `count` events of these types; counting stops above it. */
 const areRarer = async (
   views: Views,
   { account }: Asked,
@@ -154,13 +150,13 @@ const areRarer = async (
   return sum <= count;
 };
 
-/** Each list is read by what the fewest events meet: a type, a refusal, or the rarest of the filters for the rest of them. */
+/** Each list is led by its rarest condition: a type, a refusal, or for the others the rarest filter. */
 const wordLists = async (views: Views, asked: Asked, { types, refused: named }: Words): Promise<readonly Newest[]> => {
   const filter = await rarest(views, asked);
-  // Where both are too common to be counted, the store finds enough of either type soon.
+  // If all are too common to count, the store soon finds a page of any type.
   const isByType =
     filter === null || filter.count >= COUNTED_MAX || (await areRarer(views, asked, types, filter.count));
-  // What was refused stands as that, and as nothing else.
+  // Refused events have the status `blocked` only.
   const refused = asked.filters.some(({ field, value }) => field === BLOCKED.field && value !== BLOCKED.value)
     ? []
     : named;
@@ -191,7 +187,6 @@ const pagesOf = async (views: Views, asked: Asked, meant: Meant | null): Promise
   };
 };
 
-/** A page of an account's events by the filters of `EVENT_SEARCH_QUERY`, newest first. */
 export const searchEvents = async <T>(
   views: Views,
   accountId: string,
@@ -206,7 +201,7 @@ export const searchEvents = async <T>(
       ...equal("origin_id", query.source_id),
       ...equal("origin_id", query.agent_id),
       ...equal("endpoint_id", query.endpoint_id),
-      // An agent's request has the action's name as its type.
+      // The type of an agent's request is the action's name.
       ...equal("type", query.action),
       ...equal("status", query.status),
     ],

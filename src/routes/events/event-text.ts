@@ -6,19 +6,19 @@ import type { Cursor } from "../../http/listing.ts";
 import { newestFirst } from "../../http/merged-pages.ts";
 import { eventIdOf, isEventId } from "../../streams/event-id.ts";
 
-/** What a text means among an account's events. */
+/** The meaning of a search text in an account's events. */
 export type Meant =
-  /** These alone: it is their id, or the sender's name for them. */
+  /** The text is an event's id or a sender's delivery id. */
   | { readonly kind: "events"; readonly ids: readonly string[] }
-  /** Types that contain it, and what was refused by the gate or for the reason that is called so. */
+  /** Types that contain the text, and refusals by the gate or with the code of this name. */
   | { readonly kind: "words"; readonly types: readonly string[]; readonly refused: readonly Condition[] }
-  /** More types than are known: those that begin with it, as a range. */
+  /** The account has too many types to list: those that begin with the text. */
   | { readonly kind: "range"; readonly where: readonly Condition[] };
 
 type Views = Pick<ViewStore, "get" | "getMany" | "count">;
 
 const VIEW = events.schema.name;
-/** Behind every text that begins with the one before it: no character has a higher code point. */
+/** The highest code point: `q + LAST_CHARACTER` sorts after every text that begins with q. */
 const LAST_CHARACTER = "\u{10ffff}";
 
 const HOLDS: Readonly<Record<Condition["is"], (a: string | number, b: string | number) => boolean>> = {
@@ -38,7 +38,6 @@ export const satisfies = (document: Document, where: readonly Condition[]): bool
 const isBehind = ({ id, document }: FoundDocument, after: Cursor): boolean =>
   newestFirst({ id: after.id, document: { received_at: after.value } }, { id, document }) < 0;
 
-/** Events found by their ids, as if they had been searched for. */
 export const thoseOf = (views: Pick<ViewStore, "getMany">, ids: readonly string[]): Pick<ViewStore, "page"> => ({
   async page(view, { where, after, limit }) {
     const documents = await views.getMany(view, ids);
@@ -50,13 +49,13 @@ export const thoseOf = (views: Pick<ViewStore, "getMany">, ids: readonly string[
   },
 });
 
-/** `gate-budget` is the problem's code, `budget` the gate, and what the gate says in particular is a code of its own. */
+/** The text may be a problem's code (`gate-budget`), a gate (`budget`) or the code in a verdict. */
 export const refusedBy = (q: string): readonly Condition[] => [
   { field: "gate", is: "=", value: q.replace(/^gate-/, "").replaceAll("-", "_") },
   { field: "code", is: "=", value: q },
 ];
 
-/** Of the two, those that any refusal of the account is found by. */
+/** The conditions that any refusal of the account meets. */
 const known = async (views: Views, account: string, q: string): Promise<readonly Condition[]> => {
   const own: Condition = { field: "account", is: "=", value: account };
   const counted = await Promise.all(
@@ -65,10 +64,9 @@ const known = async (views: Views, account: string, q: string): Promise<readonly
   return counted.flat();
 };
 
-/** An event's id, a sender's delivery id, a part of an event type, or what refused it. */
 export const meaningOf = async (views: Views, account: string, q: string): Promise<Meant> => {
   if (isEventId(q)) return { kind: "events", ids: [q] };
-  // Written by the projection under the account's id.
+  // The projection stores this document under the account's id.
   const seen = (await views.get(VIEW, account)) as SeenInAccount | null;
   if (seen === null) return { kind: "events", ids: [] };
   const ids = seen.origins.map((origin) => eventIdOf(account, origin, q));

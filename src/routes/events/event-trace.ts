@@ -11,7 +11,6 @@ export type EventTraceDeps = {
   readonly views: Pick<ViewStore, "get">;
   readonly log: Pick<EventLog, "read">;
   readonly version: string;
-  /** What the service is called in a trace. */
   readonly serviceName: string;
 };
 
@@ -36,7 +35,7 @@ export const eventTraceRoutes = ({ views, log, version, serviceName }: EventTrac
     async handle({ principal, params: { id } }) {
       const document = await views.get(VIEW, id);
       if (document === null || document.account !== principal.account) return notFound();
-      // The view's own projection has put it.
+      // The view holds what its projection writes.
       const { bundle } = document as unknown as EventDocument;
       const spans = await (bundle === undefined ? spansOfEvent(log, id) : traceOfBundle(log, bundle.id));
       const resource = { "service.name": serviceName, "service.version": version };

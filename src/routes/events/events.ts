@@ -29,16 +29,15 @@ export type EventsDeps = {
   readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "count">;
   readonly log: EventLog;
   readonly payloads: Pick<Payloads, "read">;
-  /** Where the payload can be fetched. */
   readonly publicUrl: () => string;
   readonly calls: Pick<CountedCalls, "payloadRead">;
-  /** Left out: all documents are shown by this thread. */
+  /** Without it this thread shows all documents. */
   readonly documents?: Documents;
 };
 
 const VIEW = events.schema.name;
 
-// The view's documents are what its projection writes; what an account has seen stands beside them and names no account.
+// Every document with an account is an event's; the view also has one without for each account.
 const eventOf = (document: Document): EventDocument => document as unknown as EventDocument;
 
 type Found = { readonly id: string; readonly event: EventDocument };
@@ -60,7 +59,7 @@ const list =
 
 const numbersOf = ({ attempts }: EventDocument): readonly number[] => attempts.map(({ number }) => number);
 
-/** The request of the last attempt where there is one. */
+/** Repeats the request of the last attempt, if there was one. */
 const curl = async (deps: EventsDeps, { id, event }: Found, call: Call): Promise<Answer | Problem> => {
   const payload = await visiblePayload(deps, id, event, call);
   if ("problem" in payload) return payload;
@@ -73,7 +72,6 @@ const curl = async (deps: EventsDeps, { id, event }: Found, call: Call): Promise
   return { status: 200, body: Buffer.from(text), headers: { "content-type": "text/plain; charset=utf-8" } };
 };
 
-/** A read of one event; another account's is none. */
 const ofOne =
   (deps: EventsDeps, show: (it: Found, call: Call) => Promise<Answer | Problem>): Route["handle"] =>
   async (call) => {
@@ -83,14 +81,14 @@ const ofOne =
 
 type Exchanged = Pick<Exchanges, "headers"> & { readonly attempts: readonly ShownAttempt[] };
 
-/** What was sent and answered, without what this reader does not see of it. */
+/** Requests and answers without the fields that are hidden from this reader. */
 const exchanged = async (deps: EventsDeps, { id, event }: Found, call: Call): Promise<Exchanged | Problem> => {
   const { documents = directDocuments } = deps;
   const { principal } = call;
   if (await seesHidden(deps.log, event, principal)) deps.calls.payloadRead(calledBy(call), id);
   const paths = await hiddenOfEvent(deps, event, principal);
   const { headers, responses } = await exchangesOf(deps.log, id, event.payload.revision, numbersOf(event));
-  // The payload is read only to tell what an answer repeats of it.
+  // The payload is only needed to find its hidden values in the answers.
   const isCompared = paths.length > 0 && responses.size > 0 && event.payload.erased_at === null;
   const payload = isCompared ? await deps.payloads.read(id, event.payload) : null;
   const order = { attempts: event.attempts, responses, hiding: hidingOf(paths, payload) };

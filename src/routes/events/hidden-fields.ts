@@ -18,15 +18,14 @@ import { foldStream } from "../../streams/run-command.ts";
 export type HiddenDeps = {
   readonly log: EventLog;
   readonly payloads: Pick<Payloads, "read">;
-  /** Left out: all documents are read by this thread. */
+  /** Without it this thread reads all documents. */
   readonly documents?: Documents;
 };
 
-/** Members of what a compensation is sent: what its step was sent, and what the step's target answered. */
+/** Members of an undo's payload: the step's payload and the answer of its target. */
 const STEP_PAYLOAD = "payload";
 const STEP_RESULT = "result";
 
-/** One version of a policy as it was published. */
 export const publishedVersion = async (
   log: EventLog,
   { id, version }: { readonly id: string; readonly version: number },
@@ -38,13 +37,12 @@ export const publishedVersion = async (
   return published.data.definition;
 };
 
-/** What one version of a policy hides. */
 const pathsOf = async (log: EventLog, ref: PolicyRef): Promise<Hidden> => {
   const { redact = [] } = await publishedVersion(log, ref);
   return redact.map(parseFieldPath).filter((path) => path !== null);
 };
 
-/** What the policy versions of the verdict hide from this reader: nothing from an admin. */
+/** The fields that the verdict's policies hide; none for an admin. */
 export const hiddenPaths = async (
   log: EventLog,
   { verdict }: Pick<Request, "verdict">,
@@ -54,10 +52,7 @@ export const hiddenPaths = async (
   return (await Promise.all(policiesOf(verdict).map((policy) => pathsOf(log, policy)))).flat();
 };
 
-/**
- * Whether this reader sees what a policy of the verdict hides from others. True if that cannot be told: it changes no
- * answer.
- */
+/** Whether this reader sees fields that are hidden from others; true if unknown. It decides only whether the read is recorded. */
 export const seesHidden = async (
   log: EventLog,
   { verdict }: Pick<Request, "verdict">,
@@ -72,10 +67,7 @@ export const seesHidden = async (
   }
 };
 
-/**
- * For each step of a bundle. A value that comes from a result may be a hidden field of that under another name: where the
- * policy hides anything, it is hidden as well.
- */
+/** For each step of a bundle. If the policy hides any field, values inserted from results are hidden, too: they may be hidden fields. */
 export const hiddenOfSteps = async (
   { log, payloads, documents = directDocuments }: HiddenDeps,
   request: BundleRequest,
@@ -87,7 +79,7 @@ export const hiddenOfSteps = async (
   return (await placesOfResults(payloads, request, placesOf)).map((places) => [...paths, ...places]);
 };
 
-/** Of any event; an undo has inside it what its step was sent and answered. */
+/** An undo contains its step's payload and answer, so their hidden fields are hidden in it. */
 export const hiddenOfEvent = async (
   deps: HiddenDeps,
   event: Pick<Request, "verdict" | "bundle">,
@@ -100,8 +92,8 @@ export const hiddenOfEvent = async (
   if (request === null) throw new Error(`${step.id} was never decided, and has a step`);
   const hidden = (await hiddenOfSteps(deps, request, principal))[step.index] ?? paths;
   if (!step.undo) return hidden;
-  // A target may repeat a hidden value anywhere in its answer, also within a text, so the answer is hidden as a whole.
+  // The target may repeat a hidden value anywhere in its answer, so the whole answer is hidden.
   const inside = [...hidden.map((path) => [STEP_PAYLOAD, ...path]), [STEP_RESULT]];
-  // The whole of the step's payload is not the whole of the undo's.
+  // Hiding the step's whole payload hides only that member of the undo's.
   return [...hidden.filter(({ length }) => length > 0), ...inside];
 };

@@ -71,7 +71,7 @@ const list =
       ...(range.from === null ? [] : [{ field: "minute", is: ">=", value: range.from } as const]),
       ...(range.to === null ? [] : [{ field: "minute", is: "<", value: range.to } as const]),
     ];
-    // The view's documents are what its projection writes.
+    // The view holds what its projection writes.
     const page = await pageOf(
       views,
       { view: VIEW, where, sort: { field: "minute", order: "desc" } },
@@ -90,7 +90,7 @@ const list =
     return { status: 200, body: { ...page, data } };
   };
 
-/** What a source refused before anybody knew whom it was from; a deleted one's as well. */
+/** Refused signatures; deleted sources keep theirs. */
 export const rejectionRoutes = (deps: RejectionsDeps): readonly Route[] => [
   route({
     method: "GET",

@@ -14,7 +14,7 @@ const PAGE_HEADERS = {
 
 const CONDITION = { "if-none-match": { type: "string", description: "The ETag of what is kept" } } as const;
 
-/** Asked for again each time, and sent when it has changed. */
+/** Revalidated each time. */
 const answer = ({ body, contentType, etag }: ConsoleFile, { headers }: Call, more: Answer["headers"] = {}): Answer => {
   const caching = { "cache-control": "no-cache", etag, ...more };
   const kept = (headers["if-none-match"] ?? "").split(",").map((it) => it.trim().replace(/^W\//, ""));
@@ -29,7 +29,7 @@ const LINK_SUMMARY: Readonly<Record<LinkPageName, string>> = {
   start: "The page where the first account is made",
 };
 
-/** The token in the address's fragment is never sent to us with the page; it must not be kept or passed on by it. */
+/** The page's address has a token in its fragment, which must not be stored or passed on. */
 const linkPageRoute = (name: LinkPageName): Route => ({
   method: "GET",
   path: `/${name}`,
@@ -45,7 +45,7 @@ const linkPageRoute = (name: LinkPageName): Route => ({
   }),
 });
 
-/** The inspector: a page, its style and its modules, for whoever asks. What it shows it gets by the API. */
+/** The inspector's public page, style and modules; the page gets its data from the API. */
 export const consoleRoutes = (publicUrl: () => string, signup: Signup): readonly Route[] => {
   const files = consoleFiles();
   return [

@@ -11,11 +11,11 @@ import { notFound, problem } from "../../streams/problems.ts";
 export type MetricsRouteDeps = {
   readonly meters: Pick<Metrics, "scrape" | "contentType">;
   readonly readings: Readings;
-  /** METRICS_TOKEN; null: only whoever is on this machine may scrape. */
+  /** METRICS_TOKEN; null: only clients on this machine may scrape. */
   readonly token: string | null;
 };
 
-/** Set by proxies: with one of them on this machine everybody would come from it. */
+/** Set by proxies: through one on this machine every client would look local. */
 const FORWARDED = [
   "forwarded",
   "x-forwarded-for",
@@ -44,7 +44,7 @@ const DESCRIPTION = {
   [PROBLEMS_LISTED]: [...PROBLEMS],
 } as const;
 
-/** `GET /metrics` in Prometheus' text format: outside of the route table, as its credential is no account's. */
+/** Outside of the route table, as its credential belongs to no account. */
 export const metricsRoute =
   ({ meters, readings, token }: MetricsRouteDeps) =>
   async (app: FastifyInstance): Promise<void> => {

@@ -7,7 +7,7 @@ import type { Answer, JsonSchema, Route } from "../../http/route.ts";
 import { consoleRoutes } from "./console.ts";
 import { viewSchemaRoutes } from "./view-schemas.ts";
 
-/** What `/runtime` tells beside what the process knows of itself. No tenant data and no secret. */
+/** Facts for `/runtime`, which is public: no tenant data and no secrets. */
 type Runtime = {
   readonly engines: { readonly log: string; readonly views: string; readonly feed: string };
   readonly erasure: { readonly bytes_removed: BytesRemoved };
@@ -18,7 +18,7 @@ type Runtime = {
     readonly lag_events: number;
     readonly lag_s: number;
   }[];
-  /** Null: this process feeds nobody. */
+  /** Null if this process sends no feed. */
   readonly feed: {
     readonly state: string;
     readonly position: string | null;
@@ -33,19 +33,18 @@ export type OperationsDeps = {
   readonly version: string;
   readonly commit: string;
   readonly publicUrl: () => string;
-  /** Whether the console offers to create an account. */
   readonly signup: Signup;
-  /** Milliseconds since 1970, when the process started. */
+  /** Milliseconds since 1970. */
   readonly startedAt: number;
   readonly clock: Clock;
-  /** One for each part this process runs (log, views, projector, deliverer …): does it work? May throw. */
+  /** One check for each part of this process (log, views, projector, deliverer …); it may throw. */
   readonly checks: Checks;
-  /** The same of parts that are shown, and that no node is taken out of service for. */
+  /** Checks that are shown but do not make the node unready. */
   readonly informational?: Checks;
   readonly runtime: () => Promise<Runtime>;
 };
 
-/** A part that does not say within this time that it works does not work. */
+/** A check that takes longer has failed. */
 const CHECK_TIMEOUT_MS = 1_000;
 
 const TAG = "operations";

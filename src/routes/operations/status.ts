@@ -23,21 +23,19 @@ export type Component = { readonly name: string; readonly check: () => Promise<H
 export type StatusDeps = {
   readonly views: Pick<ViewStore, "getMany">;
   readonly clock: Clock;
-  /** The parts of the service by the names the public knows; the first that is down takes the service with it. */
+  /** The parts of the service by their public names; if one is down, so is the service. */
   readonly components: readonly Component[];
 };
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Smaller counts could be one tenant's: they are not told apart, nor can they be computed from the others, which are told
- * in tens. */
+/** Smaller counts could identify a tenant; they are hidden, and larger ones rounded to tens so that none can be derived. */
 const COUNT_SHOWN_MIN = 10;
-/** In looks five minutes apart. A restart is no bad day. */
+/** Checks are five minutes apart, so a short restart does not make a bad day. */
 const DEGRADED_LOOKS = 2;
-/** Of a day. */
 const DOWN_SHARE = 0.5;
 const SLOTS_A_DAY = DAY_MS / SLOT_MS;
-/** Anyone may ask, as often as they like: the answer is made once in this time, and caches may keep it as long. */
+/** The answer is public, computed once in this time and cacheable as long. */
 const MAX_AGE_S = 15;
 const CHECK_TIMEOUT_MS = 1_000;
 
@@ -57,13 +55,13 @@ const sum = (all: readonly StatusCounts[]): StatusCounts =>
     NOTHING,
   );
 
-/** Of the finished deliveries; null when there are too few. */
+/** Null if there were too few deliveries. */
 const successRate = ({ delivered, failed }: StatusCounts): number | null =>
   delivered + failed < COUNT_SHOWN_MIN ? null : delivered / (delivered + failed);
 
 const DECIMALS_MAX = 4;
 
-/** Rounded down, to so many places that one unit of the last is at least ten deliveries: at least so many succeed. */
+/** Rounded down to as many places as ten deliveries are one unit of the last. */
 const shownRate = (counts: StatusCounts): number | null => {
   const decimals = Math.min(DECIMALS_MAX, Math.floor(Math.log10((counts.delivered + counts.failed) / COUNT_SHOWN_MIN)));
   const rate = successRate(counts);
@@ -85,10 +83,10 @@ const last24h = (hours: readonly StatusHour[]) => {
   };
 };
 
-/** `from` and `to`: slots of the day in which somebody should have looked. */
+/** `from` and `to` are the slots of the day that should have checks. */
 const healthOfDay = (found: StatusHealth | undefined, from: number, to: number): Health => {
   const { operational, degraded, down } = found ?? { operational: 0, degraded: 0, down: 0 };
-  // One look is the slot that runs.
+  // The current slot may have one check.
   const missing = Math.max(0, to - from - operational - degraded - down);
   if (down + missing >= DOWN_SHARE * SLOTS_A_DAY) return "down";
   return degraded + down + missing > DEGRADED_LOOKS ? "degraded" : "operational";
@@ -122,16 +120,15 @@ const overall = (components: readonly { status: Health }[]): Health => {
   return components[0]?.status === "down" ? "down" : "degraded";
 };
 
-/** How the service is at this moment. */
 export const statusNow = async (components: readonly Component[]): Promise<Health> =>
   overall(await Promise.all(components.map(healthOf)));
 
 const range = (count: number, stepMs: number, now: number): string[] =>
   Array.from({ length: count }, (_, i) => new Date(now - i * stepMs).toISOString());
 
-/** Newest first. Of a day before anybody looked nothing is said against it, and `observed` is false. */
+/** Newest first; `observed` is false for days before the first check. */
 const daysShown = (days: readonly string[], documents: ReadonlyMap<string, Document>, now: number) => {
-  // Written by the projection alone.
+  // The view holds what its projection writes.
   const healthAt = (at: string) => documents.get(healthId(at)) as StatusHealth | undefined;
   const firstLook = days.findLastIndex((at) => healthAt(at) !== undefined);
   return days.map((at, index) => {
@@ -150,12 +147,12 @@ const made = async ({ views, clock, components }: StatusDeps): Promise<Answer> =
   const hours = range(24, HOUR_MS, now).map(hourId);
   const range90 = range(DAYS_KEPT, DAY_MS, now);
   const checks = Promise.all(components.map(healthOf));
-  // A page that says what is down has to be there when the views are not.
+  // The status page must work without the views.
   const documents = await views
     .getMany(status.schema.name, [...hours, ...range90.map(dayId), ...range90.map(healthId)])
     .catch(() => new Map<string, Document>());
   const checked = await checks;
-  // Written by the projection alone.
+  // The view holds what its projection writes.
   const found = hours.flatMap((id) => (documents.get(id) as StatusHour | undefined) ?? []);
   const body = {
     status: overall(checked),
@@ -203,7 +200,7 @@ export const statusRoutes = (deps: StatusDeps): readonly Route[] => {
   const answer = (): Promise<Answer> => {
     const now = deps.clock.now();
     const age = latest === null ? Number.POSITIVE_INFINITY : now - latest.madeAt;
-    // A clock that was set back makes the age negative.
+    // After the clock was set back the age is negative.
     if (latest === null || age < 0 || age >= MAX_AGE_S * 1_000) latest = { answer: made(deps), madeAt: now };
     return latest.answer;
   };
@@ -231,7 +228,7 @@ export const statusRoutes = (deps: StatusDeps): readonly Route[] => {
           "content-type": "text/html; charset=utf-8",
           "content-security-policy": STATUS_CSP,
         };
-        // Made by `made`.
+        // `made` builds the body.
         return { status: 200, body: Buffer.from(statusPage(body as StatusBody)), headers: page };
       },
     },

@@ -3,7 +3,7 @@ import { storedSchema } from "../../../projections/schemas/stored.ts";
 import type { Answer, Route } from "../../http/route.ts";
 import { notFound } from "../../streams/problems.ts";
 
-/** They change with the build alone, and a changed shape has a name of its own. */
+/** They change only with the build, and a changed shape gets a new name. */
 const MAX_AGE_S = 3_600;
 const CACHED = { "cache-control": `public, max-age=${MAX_AGE_S}` };
 /** JSON Schema 2020-12 Core, section 14.1. */
@@ -33,7 +33,7 @@ const LIST = {
 
 const SCHEMA = { type: "object", description: "A JSON Schema, 2020-12." } as const;
 
-/** The views in MongoDB as a published interface: what their documents are, field by field. */
+/** The published schemas of the views' documents in MongoDB. */
 export const viewSchemaRoutes = (publicUrl: () => string): readonly Route[] => {
   const addressOf = (view: string): string => `${publicUrl()}/schemas/${view}`;
   const list = async (): Promise<Answer> => {

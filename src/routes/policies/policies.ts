@@ -55,7 +55,7 @@ const show = (it: {
 });
 
 const showDocument = (document: Document) => {
-  // What the view's own projection has put.
+  // The view holds what its projection writes.
   const {
     policy_id: id,
     version,
@@ -66,7 +66,7 @@ const showDocument = (document: Document) => {
   return show({ id, version, definition, createdBy, createdAt });
 };
 
-/** The policy of this account; null for another's, and for an id that is none. */
+/** Null unless the policy belongs to the caller's account. */
 export const ownPolicy = async (
   { aggregates }: Pick<PoliciesDeps, "aggregates">,
   { principal, params }: Call<OfOne>,
@@ -83,7 +83,7 @@ const invalid = (errors: NonNullable<Problem["errors"]>): Problem => {
   return problem("invalid-policy", `${where} ${first?.message ?? "is not valid"}.`, { errors });
 };
 
-/** Of a policy that is published; null for none. */
+/** Null if the policy is not published. */
 const versionOf = (it: Policy): number | null => (it.phase === "published" ? it.version : null);
 
 const publish = async (
@@ -100,7 +100,7 @@ const publish = async (
   const { definition } = compiled;
   const { state: before } = await deps.aggregates.load(policy, policyStream(policyId), 0);
   const part = policyPart(definition);
-  // A member that the new version leaves out is gone, so the part is replaced as a whole.
+  // A version replaces the definition as a whole: members left out are removed.
   const change = { kind: "policy", id: policyId, base: null, changes: part, replaces: true } as const;
   const command = { type, policyId, account: principal.account, definition, by: principal.id, at: envelope.at };
   // A schema is JSON by its parser.
@@ -134,7 +134,6 @@ const publishNew =
 const publishVersion =
   (deps: PoliciesDeps): Handler<OfOne> =>
   async (call) => {
-    // Another account's policy is not there, whatever is sent to it.
     const there = await ownPolicy(deps, call);
     return there === null ? notFound() : publish(deps, call, "PublishPolicyVersion", there.policyId);
   };

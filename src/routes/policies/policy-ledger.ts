@@ -63,17 +63,17 @@ const LEDGER: JsonSchema = {
 
 const isDay = (text: string): boolean => {
   const time = Date.parse(`${text}T00:00:00Z`);
-  // Date.parse takes the 31st of February for a day of March.
+  // Date.parse reads February 31 as a day in March.
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 };
 
-/** A budget in micro-euros less what is reserved and settled: whole numbers, so that no cent is lost to rounding. */
+/** Computed in whole micro-euros, so that rounding loses nothing. */
 const available = (
   { budget_eur_day: budget }: PolicyDefinition,
   { reserved, settled }: LedgerFigures,
 ): number | null => (budget === undefined ? null : eurOf(Math.round(budget * MICRO_PER_EUR) - reserved - settled));
 
-/** What of a policy's limits is used on a day: read from the ledger itself, so that it is what the next request is judged by. */
+/** Read from the ledger itself, by which the next request is judged. */
 export const policyLedgerRoutes = ({ aggregates, ledgers, timeZoneOf, clock }: PolicyLedgerDeps): readonly Route[] => [
   route({
     method: "GET",

@@ -2,7 +2,6 @@ import { EUR_MAX } from "../../../domain/gate/cost.ts";
 import type { JsonSchema } from "../../http/route.ts";
 import { WARNINGS } from "./policy-warnings.ts";
 
-/** The fields of a definition, for the description and for what is answered. */
 const FIELDS = {
   name: { type: "string", description: "1 to 200 characters", examples: ["payments"] },
   budget_eur_day: { type: "number", description: "Euros a day in the account's time zone, at most 6 decimals" },
@@ -77,7 +76,7 @@ const FIELDS = {
       exclude_requester: {
         type: "boolean",
         description:
-          "Who replays a request, or made the agent's key or the source's secret, cannot approve it; left out: false",
+          "The person who replayed the request, or created the agent's key or the source's secret, cannot approve it; left out: false",
       },
       reveal: {
         type: "array",
@@ -92,13 +91,13 @@ const FIELDS = {
   },
   protected: {
     type: "boolean",
-    description: "True: a change that weakens the policy is held until the policy's own quorum approves it",
+    description: "True: a change that weakens the policy waits until the policy's own approvers approve it",
   },
 } as const satisfies Record<string, JsonSchema>;
 
 const described = ({ description }: JsonSchema): JsonSchema => (description === undefined ? {} : { description });
 
-/** An object of known fields, of whatever type. */
+/** Checks the names of the members only. */
 const describedMembers = (
   it: JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> },
 ): JsonSchema => ({
@@ -108,8 +107,8 @@ const describedMembers = (
 });
 
 /**
- * What the HTTP layer checks of a definition: that it is an object of known fields, all the way down. Whatever is wrong
- * inside them is one answer, `invalid-policy`, with every error; hence no types here (`src/gates/policy-input.ts`).
+ * The HTTP layer checks only that all fields are known. `src/gates/policy-input.ts` checks their values and lists every
+ * error in one answer, `invalid-policy`; hence there are no types here.
  */
 export const DEFINITION_BODY: JsonSchema = {
   type: "object",
@@ -141,7 +140,6 @@ export const DEFINITION_BODY: JsonSchema = {
   ],
 };
 
-/** A version of a policy as it is answered. */
 export const POLICY: JsonSchema = {
   type: "object",
   required: ["id", "name", "version", "created_at", "created_by"],
@@ -153,19 +151,17 @@ export const POLICY: JsonSchema = {
     protection_lifts_at: {
       type: "string",
       format: "date-time",
-      description:
-        "When `protected` ends, as was asked for on the service's machine; missing: nobody has asked for that",
+      description: "When `protected` ends, if an operator has requested that on the service's machine",
     },
     ...FIELDS,
   },
 };
 
-/** As it is answered to who published it. */
 export const PUBLISHED: JsonSchema = {
   ...POLICY,
   required: [...(POLICY.required as readonly string[]), "warnings"],
   properties: { ...(POLICY.properties as object), warnings: WARNINGS },
 };
 
-/** The rule of an action is that of a policy. */
+/** Actions use the same cost rule. */
 export const COST: JsonSchema = FIELDS.cost;

@@ -12,12 +12,13 @@ export const WARNINGS: JsonSchema = {
     required: ["path", "message"],
     properties: { path: { type: "string" }, message: { type: "string" } },
   },
-  description: "What the policy says that cannot work as the account is now; it was published all the same",
+  description:
+    "Parts of the policy that cannot work with the account's present members; the policy is published nevertheless",
 };
 
 /**
- * Whether the account has enough people for the policy's approvals. A requester who is excluded is one of them, as long
- * as somebody else could not be: whoever made the key in force counts as the requester.
+ * Warns if the account has too few approvers. One more is needed if the requester is excluded, since the requester (the
+ * person who created the key) may be one of them.
  */
 export const policyWarnings = async (
   deps: { readonly aggregates: Pick<Aggregates, "load"> },
@@ -32,7 +33,7 @@ export const policyWarnings = async (
   const there = approvers === 1 ? "1 member can approve" : `${approvers} members can approve`;
   const wanted = `${needed} ${needed === 1 ? "approval" : "approvals"}`;
   const message = excludes
-    ? `${there} in this account, and the requester, who may be one of them, is excluded: nothing may ever get ${wanted}. Invite another approver.`
-    : `${there} in this account, and ${wanted} are needed: nothing will ever be approved. Invite another approver.`;
+    ? `${there} in this account, and the requester, who may be one of them, is excluded: a request may never get ${wanted}. Invite another approver.`
+    : `${there} in this account, and ${wanted} are needed: no request can be approved. Invite another approver.`;
   return [{ path: excludes ? "/approval/exclude_requester" : "/approval/min_approvals", message }];
 };

@@ -11,7 +11,7 @@ const REASON = {
   description: "Why, for the audit",
 } as const satisfies JsonSchema;
 
-/** Of every replay: as many requests as most receivers stand beside their own work. */
+/** Requests a second: low enough for most receivers besides their own traffic. */
 const RATE_DEFAULT = 10;
 const RATE_MAX = 1_000;
 const ID_LENGTH_MAX = 64;
@@ -40,7 +40,7 @@ export const NEW_REPLAY = {
   required: ["filter"],
   properties: {
     filter: FILTER,
-    dry_run: { type: "boolean", default: false, description: "Only say what it would do" },
+    dry_run: { type: "boolean", default: false, description: "Only preview it" },
     rate_per_second: { type: "number", minimum: 1, maximum: RATE_MAX, default: RATE_DEFAULT },
     reason: REASON,
   },
@@ -52,7 +52,7 @@ export const PLAN: JsonSchema = object({
   oldest: nullableTime,
   newest: nullableTime,
   endpoints: { type: "array", items: object({ id: nullable("string"), count }) },
-  estimated_s: { type: "number", description: "By its rate, and those of the endpoints" },
+  estimated_s: { type: "number", description: "From the rates of the replay and of the endpoints" },
 });
 
 export const BY = object({ kind: { enum: ["member", "key"] }, id: text });
@@ -66,10 +66,10 @@ export const REPLAY: JsonSchema = object({
   status: { enum: ["running", "done", "cancelled"] },
   filter: FILTER,
   total: count,
-  done: { ...count, description: "Dealt with: replayed or skipped" },
+  done: { ...count, description: "Replayed or skipped" },
   delivered: count,
-  failed: { ...count, description: "Failed, refused, rejected or cancelled once more" },
-  skipped: { ...count, description: "Could not be replayed, or had come to something else before their turn" },
+  failed: { ...count, description: "Failed, refused, rejected or cancelled again" },
+  skipped: { ...count, description: "Could not be replayed, or changed before their turn" },
   rate_per_second: { type: "number" },
   by: BY,
   reason: nullable("string"),

@@ -48,11 +48,11 @@ type Handle<I extends Input = object> = (deps: ReplayRoutesDeps) => Handler<I>;
 
 const VIEW = replays.schema.name;
 
-/** A walk through so many takes seconds; what is more is replayed in parts, by time. */
+/** Counting more would take more than seconds; larger sets are replayed in parts, by time. */
 const EVENTS_MAX = 100_000;
 
 const replayerOf = ({ kind, id }: Principal): Replayer => {
-  // The table lets no agent through.
+  // The routes accept no agents.
   if (kind === "agent") throw new Error("an agent replays nothing");
   return { kind, id };
 };
@@ -61,7 +61,6 @@ const replayEvent: Handle<{ body: typeof REASON_BODY; params: "id" }> = (deps) =
   const { params, principal, envelope } = call;
   const { id: eventId } = params;
   if (!isEventId(eventId)) return notFound();
-  // The same command again is the same replay.
   const id = derivedId("rpl_", envelope.commandId, eventId);
   const replay = { id, by: replayerOf(principal), reason: call.body.reason ?? null };
   const done = await deps.replaying({ eventId, replay, envelope });
@@ -75,7 +74,7 @@ const replayEvent: Handle<{ body: typeof REASON_BODY; params: "id" }> = (deps) =
   };
 };
 
-/** With its times as they are compared; a time without its zone is a problem. */
+/** With normalised times; a time without its zone is a problem. */
 const filterOf = (given: ReplayFilter): ReplayFilter | Problem => {
   const range = timeRangeOf(given);
   if ("problem" in range) {
@@ -86,7 +85,7 @@ const filterOf = (given: ReplayFilter): ReplayFilter | Problem => {
   return { ...rest, ...(from === null ? {} : { from }), ...(to === null ? {} : { to }) };
 };
 
-/** By the replay's rate, or that of the endpoint that takes longest. */
+/** By the rate of the replay or of the slowest endpoint. */
 const estimatedS = async ({ views }: ReplayRoutesDeps, plan: ReplayPlan, rate: number): Promise<number> => {
   const ids = [...plan.endpoints.keys()].filter((id) => id !== null);
   const found = await views.getMany(endpointsView.schema.name, ids);
@@ -141,7 +140,7 @@ const begin: Handle<{ body: typeof NEW_REPLAY }> = (deps) => async (call) => {
 };
 
 const show = (id: string, document: Document) => {
-  // What the view's own projection has put.
+  // The view holds what its projection writes.
   const { account: _, replayed, ...rest } = document as unknown as ReplayDocument;
   return { id, ...rest, done: replayed + rest.skipped };
 };

@@ -20,15 +20,12 @@ import { PAYLOAD_BYTES_MAX } from "../../streams/payloads.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
 
 /**
- * Webhooks under way at once, and the bytes of their bodies in memory: the rest is told to come again (P10). A request is
- * under way once its body is there: until then a client holds a connection and the bytes it has really sent, no more.
- * Both are given out in shares (`BodyBudget`).
- * On its way to the log a body is there several times, as bytes, as text and as a record: memory is some times `bytes`.
- * `decisions`: so many are decided at once, the rest wait, and the accounts take turns. All of a burst at once would be done
- * at one time, and where the log is slow that is too late for each of them.
- * `lagMs`: so late an event loop leaves much unseen in sockets. Senders wait for 3 s (Slack) and more.
- * `lookMs` and `decideMs`: a log that hangs does not keep a sender longer, 10 s being what most wait. What is decided
- * behind such an answer holds: the sender's repeat is answered with it.
+ * `requests` and `bytes` limit the webhooks whose bodies have arrived, in shares (`BodyBudget`); others are told to come
+ * again (P10). A body exists several times at once, as bytes, text and record, so memory is a multiple of `bytes`.
+ * `decisions` are made at once while the rest wait and accounts take turns: deciding a whole burst at once could be too
+ * late for all of it. `lagMs`: an event loop this late hides requests in sockets, while senders wait 3 s (Slack) or more.
+ * `lookMs` and `decideMs`: a hanging log does not delay the sender longer, as most give up after 10 s. A decision made
+ * after that is final, and the sender's repeat is answered with it.
  */
 export type IngestLimits = {
   readonly requests: number;
@@ -48,7 +45,7 @@ export const INGEST_LIMITS: IngestLimits = {
 };
 const RETRY_AFTER_S = 1;
 const LATE_RETRY_AFTER_S = 5;
-/** How long a body may bring no byte. Senders have theirs ready: a longer pause is a dead network, or no sender. */
+/** Senders have their body ready, so a longer pause means a dead network or an attack. */
 const SILENCE_MS = 5_000;
 
 export type IngestDeps = {
@@ -61,13 +58,12 @@ export type IngestDeps = {
   readonly silenceMs?: number;
 };
 
-/** Until its signature is verified a body is hashed and no more, so that the plan does not matter yet. */
+/** An unverified body is only hashed, so the plan does not matter yet. */
 const UNVERIFIED_BYTES_PER_S = 8 * 1_048_576;
 
-/** One request's part of the budget. `forget` drops the bytes that have been read. */
+/** `forget` drops the bytes that have been read. */
 type Share = { readonly body: BudgetedBody; readonly account: string; forget: () => void };
 
-/** For a request that is refused before its source is known. */
 const NO_ROOM: BudgetedBody = {
   take: () => false,
   enter: () => false,
@@ -96,7 +92,7 @@ const taken = (more: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
   properties: { event_id: { type: "string" }, status: { type: "string" }, ...more },
 });
 
-/** For the description alone: a schema of parameters or of the body would be checked for each webhook. */
+/** For the description only: Fastify would check a schema of parameters for each webhook. */
 const SCHEMA = {
   operationId: operationId("POST", PATH),
   summary: "Take a webhook of any content type; the source's secret is the credential",
@@ -111,11 +107,11 @@ const SCHEMA = {
   [PROBLEMS_LISTED]: [...PROBLEMS],
 };
 
-const overloaded = problem("overloaded", "This node has too many requests in flight: send it again in a second.", {
+const overloaded = problem("overloaded", "This node has too many requests in flight. Repeat the request in a second.", {
   retryAfterS: RETRY_AFTER_S,
 });
 
-const late = problem("unavailable", "The log does not answer at the moment: send it again.", {
+const late = problem("unavailable", "The log does not answer at the moment. Repeat the request.", {
   retryAfterS: LATE_RETRY_AFTER_S,
 });
 
@@ -131,11 +127,10 @@ const inTime = async <T>(limitMs: number, work: Promise<T>): Promise<T | Problem
   }
 };
 
-// The route's own parameters, both present by its path.
+// The path has both parameters.
 const addressOf = ({ params }: FastifyRequest) => params as { readonly provider: string; readonly source_id: string };
 
-/** `POST /v1/webhooks/{provider}/{source_id}`: outside of the route table, as it takes any content type and every cost here
- * is paid by each webhook. */
+/** `POST /v1/webhooks/{provider}/{source_id}`, outside of the route table: it accepts any content type and must be cheap. */
 export const ingest =
   ({ activeSource, admit, positions, clock, planOf, limits = INGEST_LIMITS, silenceMs = SILENCE_MS }: IngestDeps) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -147,7 +142,6 @@ export const ingest =
 
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", (request, raw, done) => {
-      // The share of a client that has gone is given back.
       const take = (bytes: number): boolean => shares.get(request)?.body.take(bytes) ?? false;
       const forget = readBody(raw, { bytesMax: PAYLOAD_BYTES_MAX, silenceMs, take }, done);
       const share = shares.get(request);
@@ -155,7 +149,7 @@ export const ingest =
     });
 
     app.addHook("onRequest", async (request, reply) => {
-      // Told when its body has been read: see `readBody`.
+      // `readBody` has reported it.
       shares.set(request, { body: NO_ROOM, account: "", forget: () => undefined });
       if (budget.requests < limits.requests && lag() <= limits.lagMs) {
         const { provider, source_id: sourceId } = addressOf(request);
@@ -164,14 +158,13 @@ export const ingest =
         const sender = { account: source.account, source: sourceId, network: networkOf(request.ip) };
         const body = budget.begin(sender, () => share.forget());
         const share: Share = { body, account: source.account, forget: () => undefined };
-        // The client may have gone meanwhile.
+        // The client may have disconnected meanwhile.
         if (shares.has(request)) shares.set(request, share);
       }
-      // Fastify answers 415 to a content type that is none, as `json`: what to make of it is the receiver's affair.
-      // Only the choice of a parser reads these headers, and the one there is reads anything.
+      // Fastify would answer 415 to an invalid content type such as `json`; here the source's rules decide.
       if (request.mediaType === undefined) request.headers = { "content-type": undefined };
     });
-    /** Once answered or given up. Not on response: that of a client who is gone never ends, and its place would be lost. */
+    /** Not an onResponse hook: for a client that disconnected it never runs, and the place would be lost. */
     const leave = (request: FastifyRequest): void => {
       const share = shares.get(request);
       if (share === undefined) return;
@@ -186,7 +179,7 @@ export const ingest =
 
     const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
       const share = shares.get(request);
-      // A client who is gone has left its share, and reads no answer either.
+      // The client has disconnected and its share is given back.
       share?.body.complete();
       if (share === undefined || !share.body.enter()) return sendProblem(request, reply, overloaded);
       const { body, account } = share;
@@ -202,7 +195,7 @@ export const ingest =
       if (waitMs > 0) await sleep(waitMs);
       if (!(await deciding.enter(party, limits.decideMs - waitMs))) return sendProblem(request, reply, late);
       const done = (): void => deciding.leave(party);
-      // Gone while it waited: its sender comes again.
+      // The client disconnected while it waited and will repeat the request.
       if (!shares.has(request)) {
         done();
         return sendProblem(request, reply, overloaded);
@@ -219,7 +212,7 @@ export const ingest =
         receivedAt,
         onVerified: body.verified,
       });
-      // Not once its sender is answered: what is late is still under way.
+      // Only when the decision is made, which may be after the answer.
       void admitted.then(done, done);
       const answer = await inTime(limits.decideMs - (performance.now() - from), admitted);
       if (isProblem(answer)) return sendProblem(request, reply, answer);

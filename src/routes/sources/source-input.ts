@@ -16,7 +16,7 @@ import { type Problem, problem } from "../../streams/problems.ts";
 const NAME = nonBlank(100);
 const ID = { type: ["string", "null"], maxLength: 64 } as const satisfies JsonSchema;
 const STATUS = { enum: ["active", "paused"] } as const satisfies JsonSchema;
-/** A field name of HTTP (RFC 9110, section 5.1), shorter than any limit on header lines. */
+/** A field name (RFC 9110, section 5.1). */
 const HEADER = {
   type: "string",
   minLength: 1,
@@ -43,12 +43,12 @@ const AUTH = {
   },
 } as const satisfies JsonSchema;
 
-/** What stands where is said by `newSourceOf`, as of a oneOf nobody could tell which of its sides was meant. */
+/** `newSourceOf` checks the combination: errors of a `oneOf` would not tell which form was meant. */
 const DEDUPE = {
   type: ["object", "string"],
   additionalProperties: false,
   description:
-    "Where the delivery id is: {header} or {pointer}; left out: by the provider's rule. hmac, bearer and slack: requests without " +
+    "The place of the delivery id: {header} or {pointer}; left out: by the provider's rule. hmac, bearer and slack: requests without " +
     `a delivery id and with the same body are one delivery for ${SAME_BODY_MS / 1_000} s from the first ("body", as when left out), or never ("none").`,
   properties: { header: HEADER, pointer: { type: "string", minLength: 1, maxLength: 256 } },
 } as const satisfies JsonSchema;
@@ -125,7 +125,7 @@ export const secretProblem = (type: ProviderType, secret: string): Problem | nul
   return fault === null ? null : problem("invalid-request", fault, { errors: [{ path: "/secret", message: fault }] });
 };
 
-/** Names of headers do not differ by case (RFC 9110, section 5.1). */
+/** Header names ignore case (RFC 9110, section 5.1). */
 const isSameHeader = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 const dedupeRule = (
@@ -144,7 +144,6 @@ const dedupeRule = (
   return { rule: { pointer } };
 };
 
-/** A new source out of a body of the right shape. */
 export const newSourceOf = (body: NewSourceBody): NewSource | Problem => {
   const { type, secret = null, dedupe, auth, policy_id = null, endpoint_id = null } = body;
   if (!isProviderType(type)) {

@@ -34,9 +34,8 @@ export type SourcesDeps = {
   readonly aggregates: Aggregates;
   readonly views: Pick<ViewStore, "page">;
   readonly box: Pick<SecretBox, "seal">;
-  /** Without a slash at its end; a function, as the port may be known only once it listens. */
+  /** Without a slash at the end. A function, as the port may be known only after listening. */
   readonly publicUrl: () => string;
-  /** The plan's limit on sources. */
   readonly slots: Slots;
   readonly endpointExists: (account: string, id: string) => Promise<boolean>;
   readonly controls: Controls;
@@ -46,7 +45,7 @@ export type SourcesDeps = {
 type Handle<I extends Input = object> = (deps: SourcesDeps) => Handler<I>;
 type OfOne = { readonly params: "id" };
 
-/** How long the previous secret is still accepted beside a new one. */
+/** The previous secret remains valid this long. */
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
 const ID = /^src_[a-z2-7]{32}$/;
@@ -63,7 +62,7 @@ const PROBLEM_OF: Record<SourceRejection | "changed-meanwhile", Problem> = {
   conflict: problem("conflict", "This source already exists, or existed before."),
   "too-many-secrets": problem(
     "conflict",
-    `${SECRETS_MAX} secrets are valid at once. The next one can be made when the oldest has run out, 24 hours after its successor came.`,
+    `${SECRETS_MAX} secrets are valid at once. A new one can be made when the oldest has expired, 24 hours after its successor.`,
   ),
 };
 
@@ -83,7 +82,7 @@ const show = (id: string, it: Omit<SourceDocument, "account">, publicUrl: string
 const showPresent = ({ sourceId, settings, type, auth, dedupe, createdAt }: PresentSource, publicUrl: string) =>
   show(sourceId, { ...settings, type, auth, dedupe, created_at: createdAt }, publicUrl);
 
-/** The caller's own source as its stream has it; null for any other id. */
+/** Null unless the source belongs to the caller's account. */
 const own = async ({ aggregates }: SourcesDeps, { principal, params }: Call<OfOne>): Promise<PresentSource | null> => {
   const { id } = params;
   if (!ID.test(id)) return null;
@@ -91,15 +90,14 @@ const own = async ({ aggregates }: SourcesDeps, { principal, params }: Call<OfOn
   return state.phase === "present" && state.account === principal.account ? state : null;
 };
 
-/** The source for the decision whether a change of it weakens a control. */
 const controlled = ({ sourceId: id, type, settings: { name, policy_id, endpoint_id } }: PresentSource) =>
   ({ kind: "source", id, base: { name, type, policy_id, endpoint_id } }) as const;
 
-/** Decides only while the source is as it was when the change of it was authorized; one that is gone is refused as such. */
+/** A conflict if the source has changed since the change was authorized. */
 const asAuthorized = ({ settings }: PresentSource) =>
   onlyWhile(sourceDecider, (now) => now.phase !== "present" || now.settings === settings);
 
-/** Where a source sends to and what it obeys must be the account's own. */
+/** The endpoint and the policy must belong to the account. */
 const foreignReference = async (
   { endpointExists, policyExists }: SourcesDeps,
   account: string,
@@ -123,7 +121,7 @@ const register: Handle<{ body: typeof NEW_SOURCE }> = (deps) => async (call) => 
   const { type: provider, settings, auth, dedupe } = wanted;
   const foreign = await foreignReference(deps, account, settings);
   if (foreign !== null) return foreign;
-  // The same command makes the same source and the same secret: a crash before the answer loses neither.
+  // A repeat of the command derives the same id and secret, so a crash before the answer loses neither.
   const sourceId = derivedId("src_", envelope.commandId);
   const made = wanted.secret === null ? makeSecret(provider, call.secret("source-secret")) : null;
   const secret = seal(deps, wanted.secret ?? made ?? "", account, sourceId);
@@ -159,7 +157,7 @@ const list: Handle =
   async ({ principal, query }) => {
     const where = [{ field: "account", is: "=", value: principal.account }] as const;
     const sort = { field: "created_at", order: "desc" } as const;
-    // What the view's own projection has put.
+    // The view holds what its projection writes.
     const page = await pageOf(views, { view: sources.schema.name, where, sort }, query, (document, id) =>
       show(id, document as SourceDocument, publicUrl()),
     );
@@ -209,7 +207,7 @@ const rotate: Handle<{ body: typeof NEW_SECRET; params: "id" }> = (deps) => asyn
   const rotated = await deps.aggregates.handle(asAuthorized(it), streamOf(sourceId), command, call.envelope);
   if (rotated.outcome === "rejected") return PROBLEM_OF[rotated.rejection];
   if (rotated.state.phase !== "present") return notFound();
-  // A repeat of the command finds the end that was recorded the first time.
+  // A repeat of the command answers with the recorded end.
   const end = rotated.state.secrets[1]?.until ?? previousUntil;
   const body = { ...(made === null ? {} : { secret: made }), previous_valid_until: end };
   return { status: 200, body, ...positionOf(rotated) };
@@ -224,7 +222,7 @@ const remove: Handle<OfOne> = (deps) => async (call) => {
   if (refused !== null) return refused;
   const command = { type: "DeleteSource", account, at: call.envelope.at } as const;
   const deleted = await deps.aggregates.handle(sourceDecider, streamOf(id), command, call.envelope);
-  // Again for one that is deleted: the first time may have ended between the two appends.
+  // Repeated for a deleted source, as a crash may have separated the two appends.
   if (deleted.state.phase === "deleted" && deleted.state.account === account) {
     await deps.slots.free("sources", account, id);
   }

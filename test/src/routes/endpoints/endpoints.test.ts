@@ -260,7 +260,7 @@ test("an endpoint that sources send to is not deleted: the answer names them and
   const refused = await call("DELETE", "/v1/endpoints/{id}", one(id));
   assert.is(refused.outcome, "endpoint-in-use");
   assert.match(refused.detail, /shop \(src_shop\)/);
-  assert.match(refused.detail, "another endpoint, or delete them");
+  assert.match(refused.detail, "Change their endpoint or delete them");
   assert.not.match(refused.detail, "src_else");
   assert.is((await call("GET", "/v1/endpoints/{id}", one(id))).outcome, 200);
 });
