@@ -1,17 +1,14 @@
-import { apiKey } from "../../../domain/account/api-key.ts";
 import { type AgentRejection, agent as agentDecider, type PresentAgent } from "../../../domain/agent/decider.ts";
-import type { AgentKey, AgentSettings } from "../../../domain/agent/events.ts";
-import { isScopePattern, SCOPE_PATTERNS_MAX } from "../../../domain/agent/scope.ts";
+import type { AgentSettings } from "../../../domain/agent/events.ts";
+import { isScopePattern } from "../../../domain/agent/scope.ts";
 import { onlyWhile } from "../../../domain/decider.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
-import { bearerKey, keyId } from "../../../infra/crypto/api-key.ts";
 import { derivedId } from "../../../infra/crypto/ids.ts";
 import { type AgentDocument, agents } from "../../../projections/agents.ts";
 import type { CredentialHashes } from "../../accounts/credential-hashes.ts";
-import { agentStream, apiKeyStream } from "../../accounts/credentials.ts";
-import { credentialOf, makerOf } from "../../approvals/requesters.ts";
+import { agentStream } from "../../accounts/credentials.ts";
 import type { Controls } from "../../controls/control-change.ts";
-import { nonBlank, REASON_BODY, time } from "../../http/json-schema.ts";
+import { REASON_BODY } from "../../http/json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
 import {
   ADMINS,
@@ -20,7 +17,6 @@ import {
   type Handler,
   HELD_CHANGE,
   type Input,
-  type JsonSchema,
   positionOf,
   READERS,
   type Route,
@@ -36,6 +32,8 @@ import {
   type Problem,
   problem,
 } from "../../streams/problems.ts";
+import { issue, newKey } from "./agent-keys.ts";
+import { AGENT, CHANGES, CREATED, NEW_AGENT, ROTATED } from "./agent-schemas.ts";
 
 export type AgentsDeps = {
   readonly aggregates: Aggregates;
@@ -50,62 +48,6 @@ type Handle<I extends Input = object> = (deps: AgentsDeps) => Handler<I>;
 type OfOne = { readonly params: "id" };
 
 const ID = /^agt_[a-z2-7]{32}$/;
-const LAST = 4;
-const PATTERN_LENGTH_MAX = 102;
-
-const NAME = nonBlank(100);
-const POLICY = { type: ["string", "null"], maxLength: 64 } as const satisfies JsonSchema;
-const SCOPE = {
-  type: "object",
-  required: ["actions"],
-  additionalProperties: false,
-  properties: {
-    actions: {
-      type: "array",
-      maxItems: SCOPE_PATTERNS_MAX,
-      uniqueItems: true,
-      items: { type: "string", minLength: 1, maxLength: PATTERN_LENGTH_MAX },
-      description: "names of actions; refund.* for all that begin with refund., * for every one",
-    },
-  },
-} as const satisfies JsonSchema;
-
-const NEW_AGENT = {
-  type: "object",
-  required: ["name", "scope"],
-  additionalProperties: false,
-  properties: { name: NAME, policy_id: POLICY, scope: SCOPE },
-} as const satisfies JsonSchema;
-const CHANGES = {
-  type: "object",
-  additionalProperties: false,
-  properties: { name: NAME, policy_id: POLICY, scope: SCOPE },
-} as const satisfies JsonSchema;
-
-const SHOWN = {
-  id: { type: "string" },
-  name: NAME,
-  policy_id: POLICY,
-  scope: SCOPE,
-  status: { enum: ["active", "suspended"] },
-  suspended_reason: { type: ["string", "null"] },
-  suspended_at: { type: ["string", "null"], format: "date-time" },
-  last4: { type: "string" },
-  created_at: time,
-};
-const AGENT: JsonSchema = { type: "object", required: Object.keys(SHOWN), properties: SHOWN };
-const KEY: JsonSchema = { type: "string", description: "shown only once" };
-const CREATED: JsonSchema = {
-  type: "object",
-  required: [...Object.keys(SHOWN), "key"],
-  properties: { ...SHOWN, key: KEY },
-};
-const ROTATED: JsonSchema = {
-  type: "object",
-  required: ["key", "last4"],
-  properties: { key: KEY, last4: { type: "string" } },
-};
-
 const PROBLEM_OF: Record<AgentRejection | "changed-meanwhile", Problem> = {
   "changed-meanwhile": changedMeanwhile(),
   "not-found": notFound(),
@@ -140,26 +82,6 @@ const settingsProblem = async (
   }
   if (policy_id === null || (await policyExists(account, policy_id))) return null;
   return missingReference("/policy_id", "policy");
-};
-
-/** A repeat under the same Idempotency-Key derives the same key, so a crash before the answer loses nothing. */
-const newKey = (
-  { hashes }: AgentsDeps,
-  { secret, principal: { account } }: Call,
-  agent: string,
-): { readonly key: string; readonly of: AgentKey } => {
-  const key = bearerKey("csa", secret("agent-key"));
-  const digest = hashes.agentKey(key, { account, agent });
-  return { key, of: { key_id: keyId(key), digest, last4: key.slice(-LAST) } };
-};
-
-/** The record that leads from the key to its agent. It is written before the agent names the key, so that no shown key is unknown. */
-const issue = async ({ aggregates }: AgentsDeps, call: Call, agentId: string, { key_id }: AgentKey): Promise<void> => {
-  const { account } = call.principal;
-  const { at } = call.envelope;
-  const made_by = await makerOf(aggregates, credentialOf(call.principal));
-  const command = { type: "IssueAgentKey", account, agent_id: agentId, key_id, made_by, at } as const;
-  await aggregates.handle(apiKey, apiKeyStream(key_id), command, { ...call.envelope, commandId: `issue-${key_id}` });
 };
 
 const register: Handle<{ body: typeof NEW_AGENT }> = (deps) => async (call) => {

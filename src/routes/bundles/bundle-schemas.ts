@@ -2,12 +2,18 @@ import { ACTION_NAME_MAX } from "../../../domain/action/name.ts";
 import { BUNDLE_STATUSES, STEP_STATUSES } from "../../../projections/schemas/bundles.ts";
 import { STEPS_MAX } from "../../bundles/plan.ts";
 import { BYTES_REMOVED, nonBlank, nullable, nullableTime, object, text, time } from "../../http/json-schema.ts";
+import { LISTING_QUERY } from "../../http/listing.ts";
 import type { JsonSchema } from "../../http/route.ts";
 import { ASKING, RESULT } from "../agents/asking.ts";
 
 const NAME_LENGTH_MAX = 100;
 const REASON_LENGTH_MAX = 500;
 const COMMENT_LENGTH_MAX = 1_000;
+
+export const LIST_QUERY = {
+  status: { enum: BUNDLE_STATUSES, description: "Only bundles with this status" },
+  ...LISTING_QUERY,
+} as const satisfies Record<string, JsonSchema>;
 
 export const BUNDLE_BODY = {
   type: "object",

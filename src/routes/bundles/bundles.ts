@@ -1,44 +1,36 @@
 import type { BundleCommand, BundleRejection } from "../../../domain/bundle/commands.ts";
 import { bundle } from "../../../domain/bundle/decider.ts";
-import { type Bundle, requestOf, startOf } from "../../../domain/bundle/state.ts";
+import { type Bundle, requestOf } from "../../../domain/bundle/state.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { type BundleDocument, bundles } from "../../../projections/bundles.ts";
-import { BUNDLE_STATUSES } from "../../../projections/schemas/bundles.ts";
 import type { ApprovalRequests } from "../../approvals/approval-requests.ts";
-import { bundleAnswer, hasEnded, heldFor, type ShowResults } from "../../bundles/answer.ts";
+import { bundleAnswer, hasEnded, heldFor } from "../../bundles/answer.ts";
 import type { BeginBundle } from "../../bundles/claiming.ts";
-import type { CountedCalls } from "../../calls/counted-calls.ts";
-import { directDocuments } from "../../documents/documents.ts";
 import type { Outcomes } from "../../execute/outcomes.ts";
 import { untilEndedOrHeld } from "../../execute/until-ended.ts";
 import { REASON_BODY } from "../../http/json-schema.ts";
-import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
-import {
-  type Answer,
-  type Call,
-  calledBy,
-  type Handler,
-  type Input,
-  type JsonSchema,
-  type Principal,
-  positionOf,
-  type Route,
-  route,
-} from "../../http/route.ts";
+import { isPage, listOf, pageOf } from "../../http/listing.ts";
+import { type Answer, type Call, type Handler, type Input, positionOf, type Route, route } from "../../http/route.ts";
 import { GATE_PROBLEMS } from "../../http/route-problems.ts";
-import { hidingOf } from "../../redaction/hidden-answer.ts";
 import { bundleStream, isBundleId } from "../../streams/bundle-id.ts";
 import { notFound, type Problem, problem } from "../../streams/problems.ts";
 import { foldStream, latestOf, runCommand, type StreamState } from "../../streams/run-command.ts";
 import { DEPTH_HEADER, depthOf, WAIT_MS, WAIT_QUERY } from "../agents/asking.ts";
-import { type HiddenDeps, hiddenOfSteps, seesHidden } from "../events/hidden-fields.ts";
 import { eraseBundlePayload } from "./bundle-payload.ts";
-import { BUNDLE, BUNDLE_BODY, BUNDLE_SUMMARY, CANCEL_BODY, ERASED, RESOLVE_BODY } from "./bundle-schemas.ts";
+import { answerTo, type BundleReadingDeps, type OfOne } from "./bundle-reading.ts";
+import {
+  BUNDLE,
+  BUNDLE_BODY,
+  BUNDLE_SUMMARY,
+  CANCEL_BODY,
+  ERASED,
+  LIST_QUERY,
+  RESOLVE_BODY,
+} from "./bundle-schemas.ts";
 import { bundleSummary } from "./bundle-shown.ts";
 
-export type BundleRoutesDeps = HiddenDeps & {
-  readonly calls: Pick<CountedCalls, "payloadRead">;
+export type BundleRoutesDeps = BundleReadingDeps & {
   readonly views: Pick<ViewStore, "page">;
   readonly begin: BeginBundle;
   readonly approvals: Pick<ApprovalRequests, "recorded">;
@@ -46,13 +38,8 @@ export type BundleRoutesDeps = HiddenDeps & {
 };
 
 type Handle<I extends Input = object> = (deps: BundleRoutesDeps) => Handler<I>;
-type OfOne = { readonly params: "id" };
 
 const VIEW = bundles.schema.name;
-const LIST_QUERY = {
-  status: { enum: BUNDLE_STATUSES, description: "Only bundles with this status" },
-  ...LISTING_QUERY,
-} as const satisfies Record<string, JsonSchema>;
 /** No bundle has more steps; leading zeros are refused. */
 const INDEX = /^(?:0|[1-9]\d?)$/;
 
@@ -108,40 +95,6 @@ const own = async (log: EventLog, { principal, params }: Call<OfOne>): Promise<S
   const request = requestOf(known.state);
   if (request === null || owner !== principal.account) return null;
   return principal.kind === "agent" && request.origin.id !== principal.id ? null : known;
-};
-
-/** Below admin the fields that the policy redacts are hidden in the answers of the targets. */
-const shownResults = async (
-  deps: BundleRoutesDeps,
-  principal: Principal,
-  { state }: StreamState<Bundle>,
-): Promise<ShowResults> => {
-  const { documents = directDocuments } = deps;
-  const request = requestOf(state);
-  const paths = request === null ? [] : await hiddenOfSteps(deps, request, principal);
-  const came = state.phase === "running" ? state.steps : [];
-  return async (results) => {
-    const hidings = await Promise.all(
-      results.map(async (result, index) => {
-        const hidden = paths[index] ?? [];
-        const step = request?.steps[index];
-        if (result === null || hidden.length === 0 || step === undefined) return null;
-        const sent = startOf(came[index])?.payload ?? null;
-        return hidingOf(hidden, sent === null ? null : await deps.payloads.read(step.event_id, sent));
-      }),
-    );
-    return documents.run(principal.account, "results", { results, hidings });
-  };
-};
-
-/** An admin's read of fields that are hidden from others is recorded. */
-const answerTo = async (deps: BundleRoutesDeps, call: Call<OfOne>, known: StreamState<Bundle>): Promise<Answer> => {
-  const { principal, params } = call;
-  if (principal.kind === "agent") return bundleAnswer(deps.log, known);
-  const request = requestOf(known.state);
-  if (request !== null && (await seesHidden(deps.log, request, principal)))
-    deps.calls.payloadRead(calledBy(call), params.id);
-  return bundleAnswer(deps.log, known, await shownResults(deps, principal, known));
 };
 
 /** A read answers 200 whatever the bundle's status is. */

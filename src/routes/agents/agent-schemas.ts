@@ -1,0 +1,58 @@
+import { SCOPE_PATTERNS_MAX } from "../../../domain/agent/scope.ts";
+import { nonBlank, time } from "../../http/json-schema.ts";
+import type { JsonSchema } from "../../http/route.ts";
+
+const PATTERN_LENGTH_MAX = 102;
+
+const NAME = nonBlank(100);
+const POLICY = { type: ["string", "null"], maxLength: 64 } as const satisfies JsonSchema;
+const SCOPE = {
+  type: "object",
+  required: ["actions"],
+  additionalProperties: false,
+  properties: {
+    actions: {
+      type: "array",
+      maxItems: SCOPE_PATTERNS_MAX,
+      uniqueItems: true,
+      items: { type: "string", minLength: 1, maxLength: PATTERN_LENGTH_MAX },
+      description: "names of actions; refund.* for all that begin with refund., * for every one",
+    },
+  },
+} as const satisfies JsonSchema;
+
+export const NEW_AGENT = {
+  type: "object",
+  required: ["name", "scope"],
+  additionalProperties: false,
+  properties: { name: NAME, policy_id: POLICY, scope: SCOPE },
+} as const satisfies JsonSchema;
+export const CHANGES = {
+  type: "object",
+  additionalProperties: false,
+  properties: { name: NAME, policy_id: POLICY, scope: SCOPE },
+} as const satisfies JsonSchema;
+
+const SHOWN = {
+  id: { type: "string" },
+  name: NAME,
+  policy_id: POLICY,
+  scope: SCOPE,
+  status: { enum: ["active", "suspended"] },
+  suspended_reason: { type: ["string", "null"] },
+  suspended_at: { type: ["string", "null"], format: "date-time" },
+  last4: { type: "string" },
+  created_at: time,
+};
+export const AGENT: JsonSchema = { type: "object", required: Object.keys(SHOWN), properties: SHOWN };
+const KEY: JsonSchema = { type: "string", description: "shown only once" };
+export const CREATED: JsonSchema = {
+  type: "object",
+  required: [...Object.keys(SHOWN), "key"],
+  properties: { ...SHOWN, key: KEY },
+};
+export const ROTATED: JsonSchema = {
+  type: "object",
+  required: ["key", "last4"],
+  properties: { key: KEY, last4: { type: "string" } },
+};

@@ -1,0 +1,49 @@
+import { type Bundle, requestOf, startOf } from "../../../domain/bundle/state.ts";
+import { bundleAnswer, type ShowResults } from "../../bundles/answer.ts";
+import type { CountedCalls } from "../../calls/counted-calls.ts";
+import { directDocuments } from "../../documents/documents.ts";
+import { type Answer, type Call, calledBy, type Principal } from "../../http/route.ts";
+import { hidingOf } from "../../redaction/hidden-answer.ts";
+import type { StreamState } from "../../streams/run-command.ts";
+import { type HiddenDeps, hiddenOfSteps, seesHidden } from "../events/hidden-fields.ts";
+
+export type BundleReadingDeps = HiddenDeps & { readonly calls: Pick<CountedCalls, "payloadRead"> };
+export type OfOne = { readonly params: "id" };
+
+/** Below admin the fields that the policy redacts are hidden in the answers of the targets. */
+const shownResults = async (
+  deps: BundleReadingDeps,
+  principal: Principal,
+  { state }: StreamState<Bundle>,
+): Promise<ShowResults> => {
+  const { documents = directDocuments } = deps;
+  const request = requestOf(state);
+  const paths = request === null ? [] : await hiddenOfSteps(deps, request, principal);
+  const came = state.phase === "running" ? state.steps : [];
+  return async (results) => {
+    const hidings = await Promise.all(
+      results.map(async (result, index) => {
+        const hidden = paths[index] ?? [];
+        const step = request?.steps[index];
+        if (result === null || hidden.length === 0 || step === undefined) return null;
+        const sent = startOf(came[index])?.payload ?? null;
+        return hidingOf(hidden, sent === null ? null : await deps.payloads.read(step.event_id, sent));
+      }),
+    );
+    return documents.run(principal.account, "results", { results, hidings });
+  };
+};
+
+/** An admin's read of fields that are hidden from others is recorded. */
+export const answerTo = async (
+  deps: BundleReadingDeps,
+  call: Call<OfOne>,
+  known: StreamState<Bundle>,
+): Promise<Answer> => {
+  const { principal, params } = call;
+  if (principal.kind === "agent") return bundleAnswer(deps.log, known);
+  const request = requestOf(known.state);
+  if (request !== null && (await seesHidden(deps.log, request, principal)))
+    deps.calls.payloadRead(calledBy(call), params.id);
+  return bundleAnswer(deps.log, known, await shownResults(deps, principal, known));
+};

@@ -1,0 +1,43 @@
+import { PLANS } from "../../../domain/account/plans.ts";
+import { source as sourceDecider } from "../../../domain/source/decider.ts";
+import { sources } from "../../../projections/sources.ts";
+import { type Problem, problem } from "../../streams/problems.ts";
+import type { EndpointsDeps } from "./endpoint-commands.ts";
+
+/** No plan has more sources. */
+const SOURCES_MAX = PLANS.scale.endpoints;
+/** Sources named in the detail; the answer's `sources` lists all. */
+const NAMED_MAX = 5;
+
+/**
+ * The account's sources that send to an endpoint, from the view, which may miss a new one. That is enough to prevent a
+ * slip: events for a deleted endpoint end as failed with `endpoint-deleted`.
+ */
+export const sourcesOf = async (
+  { aggregates, views }: Pick<EndpointsDeps, "aggregates" | "views">,
+  account: string,
+  endpointId: string,
+) => {
+  const listed = await views.page(sources.schema.name, {
+    where: [{ field: "account", is: "=", value: account }],
+    sort: { field: "created_at", order: "asc" },
+    limit: SOURCES_MAX,
+  });
+  const using: { id: string; name: string }[] = [];
+  for (const { id, document } of listed) {
+    if (document.endpoint_id !== endpointId) continue;
+    // The view may lag behind a source that was just changed or deleted.
+    const { state } = await aggregates.load(sourceDecider, `source-${id}`);
+    if (state.phase === "present" && state.settings.endpoint_id === endpointId) {
+      using.push({ id, name: state.settings.name });
+    }
+  }
+  return using;
+};
+
+export const inUse = (using: readonly { readonly id: string; readonly name: string }[]): Problem => {
+  const named = using.slice(0, NAMED_MAX).map(({ id, name }) => `${name} (${id})`);
+  const more = using.length > NAMED_MAX ? ` and ${using.length - NAMED_MAX} more` : "";
+  const detail = `These sources send to it: ${named.join(", ")}${more}. Change their endpoint or delete them first.`;
+  return problem("endpoint-in-use", detail, { extra: { sources: using.map((source) => ({ ...source })) } });
+};
