@@ -7,12 +7,12 @@ export type ApprovalCommand =
       readonly type: "CastVote";
       readonly account: string;
       readonly vote: Vote;
-      /** Of what the member was shown. */
+      /** The digest that the member was shown. */
       readonly digest: string;
-      /** Ids of the account's members as it is decided: an earlier vote of anybody else no longer counts. */
+      /** The account's current members: earlier votes of former members do not count. */
       readonly members: ReadonlySet<string>;
     }
-  /** `hidden`: JSON Pointers of the fields that the policy hides from the member and lets them reveal. */
+  /** `hidden`: JSON Pointers of the fields that the policy hides from the member and allows to reveal. */
   | {
       readonly type: "RevealHiddenFields";
       readonly account: string;
@@ -20,16 +20,16 @@ export type ApprovalCommand =
       readonly hidden: readonly string[];
       readonly at: string;
     }
-  /** Of a timer: only what is due ends by it. */
+  /** Given by a timer: refused before the approval is due. */
   | { readonly type: "ExpireApproval"; readonly at: string }
-  /** What it is bound to has changed, and nothing has used it. `next`: what is asked for instead. */
+  /** The target or action has changed, and the approval is unused. `next`: the approval requested instead. */
   | {
       readonly type: "VoidApproval";
       readonly next: { readonly approval_id: string; readonly digest: string };
       readonly reason: string;
       readonly at: string;
     }
-  /** Of the system, as what was to be approved will not be executed whatever people say. */
+  /** The request will not be executed, whatever people decide. */
   | { readonly type: "CancelApproval"; readonly reason: string; readonly at: string };
 
 export type ApprovalRejection =

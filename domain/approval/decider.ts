@@ -10,15 +10,12 @@ const aboutOf = ({ approval_id, subject }: ApprovalRequest, at: string) => ({ ap
 
 const AGREES: Record<Vote["decision"], ApprovalOutcome> = { approve: "approved", reject: "rejected" };
 
-/** The member has said the same before, and it has come to that or still may. */
+/** The member has cast the same vote before, and it still counts. */
 const isRepeated = ({ votes, end }: RequestedApproval, { member_id, decision }: Vote): boolean =>
   votes.some((vote) => vote.member_id === member_id && vote.decision === decision) &&
   (end === null || end.outcome === AGREES[decision]);
 
-/**
- * How many people approve: two votes are of one person when either the member or the address is the same, as somebody who
- * was removed and added again is another member and no other person.
- */
+/** Counts people: a member who was removed and invited again has another id and the same address. */
 const approversOf = (votes: readonly Vote[]): number => {
   const seen = new Set<string>();
   let people = 0;
@@ -31,7 +28,7 @@ const approversOf = (votes: readonly Vote[]): number => {
   return people;
 };
 
-/** Why nothing can be decided any more; null while it is open, also if its time is up and no timer has run yet. */
+/** Null while the approval is open. An overdue one is closed before its timer has run. */
 const closedFor = ({ request, end }: RequestedApproval, at: string): "already-decided" | "expired" | null => {
   if (end !== null) return end.outcome === "expired" ? "expired" : "already-decided";
   return isOverdue(request, at) ? "expired" : null;
@@ -67,7 +64,6 @@ const reveal = ({ member_id, hidden, at }: CommandOf<"RevealHiddenFields">, stat
   return accept({ type: "HiddenFieldsRevealed", data: { approval_id, member_id, hidden, at } });
 };
 
-/** Stream `approval-<id>`: who was asked for what, what they said, and what it came to. */
 export const approval: Decider<Approval, ApprovalCommand, ApprovalEvent, ApprovalRejection> = {
   initial: { phase: "absent" },
 

@@ -4,9 +4,9 @@ export type ApprovalOutcome = "approved" | "rejected" | "expired" | "cancelled" 
 
 export type ApprovalEnd = {
   readonly outcome: ApprovalOutcome;
-  /** Of a rejection, a cancellation or a void one. */
+  /** Null unless it was rejected, cancelled or voided. */
   readonly reason: string | null;
-  /** Of a void one, the approval that was asked for instead. */
+  /** The approval that replaces a void one. */
   readonly next?: string;
   readonly at: string;
 };
@@ -15,14 +15,13 @@ export type RequestedApproval = {
   readonly phase: "requested";
   readonly request: ApprovalRequest;
   readonly votes: readonly Vote[];
-  /** The members to whom the hidden fields were revealed. */
   readonly revealedTo: ReadonlySet<string>;
   readonly end: ApprovalEnd | null;
 };
 
 export type Approval = { readonly phase: "absent" } | RequestedApproval;
 
-/** Times are text of one width, which compares as they do. */
+/** ISO-8601 times of one width compare as text. */
 export const isOverdue = ({ expires_at }: Pick<ApprovalRequest, "expires_at">, at: string): boolean => at >= expires_at;
 
 /** Whether the member's approval counts: a requester may be excluded. */

@@ -6,7 +6,7 @@ export type BundleCommand =
   | { readonly type: "Admit"; readonly request: BundleRequest }
   | { readonly type: "Block"; readonly request: BundleRequest }
   | { readonly type: "Hold"; readonly request: BundleRequest; readonly approval: HeldFor }
-  /** The same as the command of a delivery; `request` has what its steps are bound to now. */
+  /** `request` has the targets and actions of now. */
   | {
       readonly type: "HoldAgain";
       readonly approvalId: string;
@@ -16,7 +16,7 @@ export type BundleCommand =
     }
   | { readonly type: "Abandon"; readonly bundleId: string; readonly at: string }
   | { readonly type: "Release"; readonly approvalId: string; readonly digest: string; readonly at: string }
-  /** Of the end of an approval, or, without its id, of whatever it is held for. */
+  /** Without an id it ends any hold. */
   | {
       readonly type: "EndHold";
       readonly approvalId?: string;
@@ -31,14 +31,13 @@ export type BundleCommand =
       readonly index: number;
       readonly outcome: StepOutcome;
       readonly cost: number | null;
-      /** Its target has said so. */
+      /** The target reported the cost. */
       readonly reported?: true;
-      /** It was cancelled before any attempt. */
       readonly neverSent?: true;
       readonly at: string;
     }
   | { readonly type: "StartUndo"; readonly index: number; readonly payload: PayloadRef; readonly at: string }
-  /** `outcome` of the undo's delivery; below zero its `cost` is what it gives back. */
+  /** A negative `cost` is what the undo gives back. */
   | {
       readonly type: "EndUndo";
       readonly index: number;
@@ -46,21 +45,17 @@ export type BundleCommand =
       readonly cost: number | null;
       readonly at: string;
     }
-  /** Ends a hold; of a running one rolls back what it has done. */
+  /** Ends a hold, or rolls back what has been done. */
   | { readonly type: "Cancel"; readonly reason: string; readonly at: string }
   | {
       readonly type: "Resolve";
       readonly index: number;
-      /** The member. */
       readonly by: string;
       readonly comment: string;
       readonly at: string;
     };
 
-/**
- * Of a command of the process manager that comes a second time, `not-next`: what it would do was done. `nothing-to-resolve`:
- * the step was taken back, or did nothing.
- */
+/** `not-next`: the command was carried out before. `nothing-to-resolve`: the step was taken back, or did nothing. */
 export type BundleRejection =
   | "already-decided"
   | "not-found"

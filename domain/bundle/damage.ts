@@ -2,7 +2,7 @@ import type { Decider } from "../decider.ts";
 import { type Damage, type DamageRejection, decideDamage, type FindDamage, NO_DAMAGE } from "../delivery/damage.ts";
 import type { BundleEvent } from "./events.ts";
 
-/** As `domain/delivery/damage.ts`, for the payload that holds those of all steps. */
+/** The bundle's own payload holds those of all steps. */
 export const bundleDamage: Decider<Damage, FindDamage, BundleEvent, DamageRejection> = {
   initial: NO_DAMAGE,
 

@@ -3,19 +3,14 @@ import { type Erased, erasedWith, isErasedAt } from "../delivery/erased.ts";
 import type { ErasedUpTo } from "../delivery/events.ts";
 import type { BundleEvent } from "./events.ts";
 
-/** What an erasure of a bundle's payloads depends on. */
 export type ErasableBundle = {
   readonly decided: boolean;
-  /** Decided for good: no request stores the payload anew, so an erasure takes whatever the streams hold. */
+  /** No later request stores the payload again, so an erasure takes all that the streams hold. */
   readonly claimed: boolean;
-  /**
-   * Since when nothing is sent any more that would be kept behind the erasure, and nobody takes steps back by hand, who
-   * needs to see what they were; null while something is, and before anything is known.
-   */
+  /** When the last sending, hold or resolution by hand ended; null while one may follow, and before any decision. */
   readonly endedAt: string | null;
   /**
-   * The events that carry the steps and undos of a claimed bundle. Also those that were never started: a crash before the
-   * start leaves a payload.
+   * The deliveries of the steps and undos. A crash before a start leaves a payload, so those never started are included.
    */
   readonly events: readonly string[];
   readonly erasedAt: string | null;
@@ -27,9 +22,9 @@ export type EraseBundlePayload = {
   readonly bundleId: string;
   readonly reason: string;
   readonly at: string;
-  /** The last revision of its payload's stream, read behind everything that this is decided on. */
+  /** The last revision of the payload's stream, read after all that this decision is based on. */
   readonly upTo: ErasedUpTo;
-  /** Only if it has ended no later than that; left out where somebody wants it gone. */
+  /** Refuses unless the bundle ended by this time. Absent: erased whatever becomes of it. */
   readonly endedUpTo?: string;
 };
 
@@ -40,10 +35,7 @@ const withEvents = (state: ErasableBundle, ...ids: readonly string[]): ErasableB
   events: [...new Set([...state.events, ...ids])],
 });
 
-/**
- * A bundle's payloads go together: as long as it may roll back, an undo is made of what its step was sent and answered.
- * The second decider on a bundle's stream, as that of `domain/delivery/erasure.ts` is on a delivery's.
- */
+/** A bundle's payloads are erased together: until it ends, an undo is made from what its step was sent and answered. */
 export const bundleErasure: Decider<ErasableBundle, EraseBundlePayload, BundleEvent, BundleErasureRejection> = {
   initial: { decided: false, claimed: false, endedAt: null, events: [], erasedAt: null, erased: null },
 

@@ -8,10 +8,8 @@ import { isLeft } from "./status.ts";
 
 type Decided = Decision<BundleEvent, BundleRejection>;
 
-/** What moves a bundle on, one thing at a time. */
 export type Move = CommandOf<"StartStep" | "RefuseStep" | "EndStep" | "StartUndo" | "EndUndo">;
 
-/** What each is for. */
 const FOR = {
   StartStep: ["start"],
   RefuseStep: ["start"],
@@ -20,7 +18,7 @@ const FOR = {
   EndUndo: ["admit-undo"],
 } as const satisfies Record<Move["type"], readonly Next["do"][]>;
 
-/** One that is not has been carried out before, or is of somebody who has not seen what the bundle came to. */
+/** A command that is not next was carried out before, or was decided on an older state. */
 const isNext = ({ type, index }: Move, state: RunningBundle): boolean => {
   const next = nextOf(state);
   return "index" in next && next.index === index && FOR[type].some((it) => it === next.do);
@@ -68,7 +66,7 @@ export const decideMove = (command: Move, state: RunningBundle): Decided => {
   }
 };
 
-/** Rolls back what it has done; of a step that is under way the end is awaited. */
+/** A step that is under way is awaited before the rollback. */
 export const decideCancelRunning = ({ reason, at }: CommandOf<"Cancel">, state: RunningBundle): Decided => {
   if (state.end !== null) return reject("already-ended");
   if (state.rollback !== null) return accept();
@@ -76,7 +74,7 @@ export const decideCancelRunning = ({ reason, at }: CommandOf<"Cancel">, state: 
   return accept(...concluding(state, [{ type: "RollbackStarted", data: { bundle_id, reason, index: null, at } }], at));
 };
 
-/** As soon as it is known that the step will not be taken back, whatever else is still to be undone. */
+/** Allowed as soon as the step is known to stay, while others are still being undone. */
 export const decideResolve = ({ index, by, comment, at }: CommandOf<"Resolve">, state: RunningBundle): Decided => {
   const step = state.steps[index];
   if (step?.phase === "undone" && isLeft(step)) {

@@ -1,27 +1,23 @@
 import type { Bundle, RunningBundle, StepState } from "./state.ts";
 
-/** What a process manager does for a bundle as it stands. Each may be done again: a crash behind any of it only delays. */
+/** The next thing the process manager does. Each may be done again, so a crash only delays it. */
 export type Next =
-  /** Make the step's payload, and record its start (`StartStep`) or why it cannot be (`RefuseStep`). */
+  /** Make the step's payload and record its start (`StartStep`), or why it cannot start (`RefuseStep`). */
   | { readonly do: "start"; readonly index: number }
-  /** Its start is recorded: see to it that its delivery is admitted, and record its end once it has one (`EndStep`). */
+  /** Admit the delivery of a started step, and record its end (`EndStep`). */
   | { readonly do: "admit"; readonly index: number }
-  /** As `admit`, but no attempt may follow: its delivery is admitted, so that nobody can admit it later, and cancelled. */
+  /** Admit and cancel the delivery, so that it is not admitted later, and record its end. */
   | { readonly do: "cancel-step"; readonly index: number }
-  /** Record the start of the step's undo (`StartUndo`). */
   | { readonly do: "undo"; readonly index: number }
-  /** As `admit`, of the undo's delivery (`EndUndo`). */
   | { readonly do: "admit-undo"; readonly index: number }
-  /** People decide. */
   | { readonly do: "wait" }
   | { readonly do: "nothing" };
 
 const NOTHING: Next = { do: "nothing" };
 
-/** Its delivery may have been admitted, and its end is not recorded. */
 export const isUnderWay = ({ phase }: StepState): boolean => phase === "running";
 
-/** Of the steps that were started and have no undo outcome yet the one that was started last; null when there is none. */
+/** The step that was started last and has no undo outcome; null if there is none. */
 export const undoneNext = ({ steps }: Pick<RunningBundle, "steps">): number | null => {
   const index = steps.findLastIndex(({ phase }) => phase === "running" || phase === "ended" || phase === "undoing");
   return index === -1 ? null : index;
@@ -41,7 +37,6 @@ const nextOfRunning = (state: RunningBundle): Next => {
   return { do: steps[index]?.phase === "undoing" ? "admit-undo" : "undo", index };
 };
 
-/** One thing at a time: a step behind the one before it, an undo behind the one before it. */
 export const nextOf = (state: Bundle): Next => {
   if (state.phase === "held") return { do: "wait" };
   return state.phase === "running" ? nextOfRunning(state) : NOTHING;

@@ -5,7 +5,7 @@ import { evolveRunning } from "./running.ts";
 import type { RunningBundle, StepState } from "./state.ts";
 import { leftOf, wasSent } from "./status.ts";
 
-/** Where nothing has to be sent to know it; null where its compensation has to be tried. */
+/** The undo outcome if nothing has to be sent for it; null if a compensation has to be tried. */
 const undoneWithout = ({ reversibility, compensation }: Step, step: StepState): UndoOutcome | null => {
   if (step.phase !== "ended") return null;
   if (step.outcome === "failed") return "not-needed";
@@ -14,8 +14,8 @@ const undoneWithout = ({ reversibility, compensation }: Step, step: StepState): 
 };
 
 /**
- * Also of one that was to be rolled back while its last step ran, if that is irreversible and has succeeded: then all of
- * it is done, and to take back the rest would leave a part.
+ * A cancelled bundle is committed if its last step is irreversible and has succeeded: undoing the others would leave a
+ * part.
  */
 const isCommitted = ({ request, steps, rollback }: RunningBundle): boolean =>
   steps.every((step) => step.phase === "ended" && step.outcome === "succeeded") &&
@@ -33,7 +33,7 @@ const endOf = (state: RunningBundle, at: string): BundleEvent => {
     : { type: "RollbackIncomplete", data: { bundle_id, left, at } };
 };
 
-/** Null for what was never sent; what could not be reached has cost nothing. */
+/** Null for a step that was never sent; 0 for one that could not be reached. */
 const spentOn = (step: StepState): number | null => (wasSent(step) ? (costOfStep(step) ?? 0) : null);
 
 const ending = (state: RunningBundle, at: string): readonly BundleEvent[] => {
@@ -42,7 +42,7 @@ const ending = (state: RunningBundle, at: string): readonly BundleEvent[] => {
   return [endOf(state, at), { type: "BundleCostDetermined", data }];
 };
 
-/** All that follows from these events without anything being sent, behind them: undos that need nothing, and the end. */
+/** The events, followed by all that needs nothing sent: undos without a compensation, and the end. */
 export const concluding = (
   before: RunningBundle,
   events: readonly BundleEvent[],

@@ -24,7 +24,6 @@ const END = {
   RollbackIncomplete: "rollback_incomplete",
 } as const satisfies Partial<Record<BundleEvent["type"], BundleEnd>>;
 
-/** Of a bundle that was admitted or released; what is no event of such a one changes nothing. */
 export const evolveRunning = (state: RunningBundle, event: BundleEvent): RunningBundle => {
   switch (event.type) {
     case "StepStarted": {

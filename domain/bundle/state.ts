@@ -47,7 +47,7 @@ export const undoStartOf = (step: StepState | undefined): Start | null => {
 
 export type BundleEnd = "committed" | "rolled_back" | "rollback_incomplete";
 
-/** When it was asked for first, where that was not with what was decided on: it was blocked before. */
+/** When it was requested first, if it was blocked before. */
 export type Asked = { readonly firstAskedAt?: string };
 
 export type HeldBundleState = Asked & {
@@ -63,17 +63,15 @@ export type RunningBundle = Asked & {
   readonly request: BundleRequest;
   /** When it was admitted or released. */
   readonly admittedAt: string;
-  /** The approval that released it; null when none was needed. */
   readonly approvalId: string | null;
-  /** One for each step of the request. */
   readonly steps: readonly StepState[];
-  /** `index`: of the step that failed; null when somebody asked for it. */
+  /** `index`: the step that failed; null for a cancellation. */
   readonly rollback: { readonly reason: string; readonly index: number | null; readonly at: string } | null;
-  /** Of a committed one that was to be rolled back, in a sentence with why it was. */
+  /** Why a cancellation came too late, in a sentence. */
   readonly tooLate?: string;
   readonly end: BundleEnd | null;
   readonly endedAt: string | null;
-  /** Micro-euros that it has cost in the end; null when it was for nothing, missing until it has ended. */
+  /** The final cost in micro-euros; null if it was for nothing, absent until it has ended. */
   readonly spent?: number | null;
 };
 

@@ -1,7 +1,7 @@
 import type { Step, UndoOutcome } from "./events.ts";
 import type { Bundle, RunningBundle, StepState } from "./state.ts";
 
-/** How far a bundle has got, in the words of the API. */
+/** The states of a bundle in the API. */
 export type BundleStatus =
   | "blocked"
   | "held"
@@ -22,17 +22,16 @@ export type StepStatus =
   | "compensation_failed"
   | "skipped";
 
-/** What somebody has to take back by hand, and why. */
+/** A step that people have to take back by hand, and why. */
 export type Left = { readonly index: number; readonly action: string; readonly why: string };
 
 export const isLeft = (step: StepState): boolean =>
   step.phase === "undone" && (step.undo.outcome === "failed" || step.undo.outcome === "impossible");
 
-/** The indices of the steps that are not taken back, and will not be. */
 export const leftOf = ({ steps }: Pick<RunningBundle, "steps">): readonly number[] =>
   steps.flatMap((step, index) => (isLeft(step) ? [index] : []));
 
-/** Of a bundle that was decided: what is not held, running or ended was refused. */
+/** A bundle that was not claimed was refused: it is blocked. */
 export const bundleStatus = (state: Bundle): BundleStatus => {
   if (state.phase === "held") return "held";
   if (state.phase === "stopped") return "cancelled";
@@ -42,7 +41,6 @@ export const bundleStatus = (state: Bundle): BundleStatus => {
   return state.end ?? (state.rollback === null ? "running" : "rolling_back");
 };
 
-/** An attempt at its target may have been made. */
 export const wasSent = (step: StepState): boolean =>
   step.phase === "running" || ("outcome" in step && !step.isNeverSent);
 
@@ -73,7 +71,6 @@ const stepStatus = (step: StepState, isOver: boolean): StepStatus => {
   }
 };
 
-/** One for each step, in their order. */
 export const stepStatuses = (state: Bundle): readonly StepStatus[] => {
   switch (state.phase) {
     case "absent":
@@ -98,7 +95,6 @@ const whyLeft = ({ compensation }: Step, step: StepState): string => {
     : "Nothing takes it back.";
 };
 
-/** Empty unless something could not be taken back. */
 export const leftToDo = (state: Bundle): readonly Left[] => {
   if (state.phase !== "running") return [];
   return leftOf(state).flatMap((index) => {

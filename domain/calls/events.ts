@@ -1,68 +1,66 @@
 import type { Commitment } from "../personal/events.ts";
 import type { ReplayFilter } from "../replay/events.ts";
 
-/** Calls of one minute. Several nodes' records of a minute add up. */
+/** Counts of one minute; the records of several nodes add up. */
 type Counted = { readonly minute: string; readonly count: number; readonly at: string };
 
-/** `client`: where the first of them came from (a `Client`). */
+/** `client`: the origin of the first call. */
 type CountedFrom = Counted & { readonly client: Commitment | null };
 
 /** Stream `calls-<subject>`: what was asked for and changed nothing. */
 export type CallsEvent =
   | {
-      /** Calls of one actor that were refused for one reason. */
+      /** Refused calls of one actor and problem. */
       readonly type: "CallsRefused";
       readonly data: CountedFrom & {
-        /** The problem's code. */
         readonly problem: string;
-        /** Why, as the first caller was told; shortened. */
+        /** The shortened detail of the first answer. */
         readonly detail: string;
-        /** Method and path of the route, as `POST /v1/execute`. */
+        /** As `POST /v1/execute`. */
         readonly route: string;
-        /** The id in the path, or null. It was only checked where it is also the stream's. */
+        /** The id in the path, or null. It was only checked if the stream has the same id. */
         readonly target: string | null;
       };
     }
   | {
-      /** Of an account: what was refused beyond the kinds that are told apart in a minute, by the problem's code. */
+      /** Refusals of an account beyond the kinds that are recorded singly in a minute, by problem code. */
       readonly type: "MoreCallsRefused";
       readonly data: Counted & { readonly counts: Readonly<Record<string, number>> };
     }
   | {
       /**
-       * Of a source or an agent: requests that its account's policies, or limits, refused beyond the allowances for records
-       * of their own, by gate and code as `quota/quota-reached`.
+       * Requests of a source or an agent that policies or limits refused beyond the singly recorded ones, by gate and
+       * code as `quota/quota-reached`.
        */
       readonly type: "RequestsRefused";
       readonly data: Counted & { readonly counts: Readonly<Record<string, number>> };
     }
   | {
-      /** Stream `calls-installation`, of no account: refusals where nobody can tell whose account is meant. */
+      /** Stream `calls-installation`: refusals that belong to no account. */
       readonly type: "StrangersRefused";
       readonly data: {
         readonly minute: string;
-        /** By the problem's code; `billing-link` for a link that this service has not made. */
+        /** By problem code; `billing-link` for a link that this service has not made. */
         readonly counts: Readonly<Record<string, number>>;
         readonly at: string;
       };
     }
-  /** Of an event, an approval or a bundle: its payload was shown to the actor with nothing hidden. */
+  /** The actor read the payload of an event, approval or bundle with nothing hidden. */
   | { readonly type: "PayloadRead"; readonly data: CountedFrom & { readonly subject: string } }
-  /** Of the actor: what was read beyond the payloads that are told apart in a minute; the ids of the first ones. */
+  /** Reads beyond the singly recorded ones of a minute; the ids of the first of them. */
   | { readonly type: "MorePayloadsRead"; readonly data: Counted & { readonly subjects: readonly string[] } }
-  /** Of the actor: a dry run. `events`: how many the filter chose the first time. */
+  /** A dry run by the actor. `events`: matches of the first run. */
   | {
       readonly type: "ReplayTried";
       readonly data: CountedFrom & { readonly filter: ReplayFilter; readonly events: number };
     }
-  /** Of an account: repeated deliveries beyond those that are recorded by event in a minute. */
+  /** Repeated deliveries of an account beyond the singly recorded ones of a minute. */
   | {
       readonly type: "MoreRepeatsCounted";
       readonly data: Counted & { readonly duplicates: number; readonly reused: number };
     }
-  /** Of an account: dry runs beyond the filters that are told apart in a minute. */
+  /** Dry runs of an account beyond the singly recorded ones of a minute. */
   | { readonly type: "MoreReplaysTried"; readonly data: Counted }
-  /** Of an endpoint: a signed test is about to be sent to it. */
   | {
       readonly type: "EndpointTestSent";
       readonly data: {
@@ -73,14 +71,13 @@ export type CallsEvent =
         readonly at: string;
       };
     }
-  /** Of an account: a link to a page of the billing provider was made. */
   | {
       readonly type: "BillingLinkMade";
       readonly data: {
         readonly page: "checkout" | "portal";
         readonly provider: string;
         readonly session_id: string;
-        /** Of a checkout; null for the portal. */
+        /** Null for the portal. */
         readonly plan: string | null;
         readonly expires_at: string;
         readonly client: Commitment;

@@ -1,18 +1,18 @@
 import { policiesOf } from "../gate/verdict.ts";
 import type { DeliveryEvent, FailureKind, Request, StepOutcome } from "./events.ts";
 
-/** The receiver may have done what it was asked. `reported`: what it said of the cost last, in micro-euros; null for nothing. */
+/** The receiver may have executed the request. `reported`: the cost it reported last, in micro-euros; null if none. */
 export type Reached = { readonly reported: number | null };
 
 type Failed = { readonly kind: FailureKind };
-/** How often it went out, where that is not once. */
+/** `resent` and `unsent` of `AttemptEnd`. */
 type Sendings = { readonly resent?: true; readonly unsent?: true };
 type FailedAttempt = Sendings & { readonly failure: Failed; readonly status_code: number | null };
 
-/** An attempt whose outcome nobody has seen. */
+/** An attempt without a known outcome. */
 export const UNSEEN: Reached = { reported: null };
 
-/** With these nothing of the request has left this machine, or nobody has read it. */
+/** Failures before the request can have reached its receiver. */
 const NOT_REACHED: ReadonlySet<FailureKind> = new Set([
   "dns",
   "connect",
@@ -25,9 +25,8 @@ const NOT_REACHED: ReadonlySet<FailureKind> = new Set([
 ]);
 
 /**
- * With these of its answers a receiver, or a gateway before it, says that it does not know what became of the request: RFC
- * 9110, sections 15.5.9, 15.6.3 and 15.6.5, and of Cloudflare ("5xx errors") those behind which the request may have been
- * passed on: 520 (the answer makes no sense, or broke off), 522 and 524 (it was not acknowledged, or not answered, in time).
+ * Statuses with which a receiver, or a gateway in front of it, says that the outcome is unknown: RFC 9110, sections
+ * 15.5.9, 15.6.3 and 15.6.5; Cloudflare's 520, 522 and 524, after which the request may have been passed on.
  */
 const UNDECIDED: ReadonlySet<number> = new Set([408, 502, 504, 520, 522, 524]);
 
@@ -35,10 +34,7 @@ const wasNotReached = ({ kind }: Failed, { resent, unsent }: Sendings): boolean 
   // Of two requests nobody knows what became of the first.
   resent !== true && (unsent === true || NOT_REACHED.has(kind));
 
-/**
- * An attempt that failed so may have done what it was asked all the same: its answer is missing, cannot be read, or says
- * nothing about it.
- */
+/** True if a failed attempt may have had its effect: its answer is missing, unreadable, or does not tell. */
 export const mayBeDone = (attempt: FailedAttempt): boolean => {
   const { failure, status_code, resent } = attempt;
   if (wasNotReached(failure, attempt)) return false;
@@ -48,7 +44,7 @@ export const mayBeDone = (attempt: FailedAttempt): boolean => {
   return !isRefusal || status_code === null || UNDECIDED.has(status_code);
 };
 
-/** What is known behind one more attempt, which takes back nothing by saying nothing; `failure` is null for one that succeeded. */
+/** An attempt without a reported cost keeps the one reported before. `failure` is null for a success. */
 export const reachedAfter = (
   before: Reached | null,
   attempt: Sendings & { readonly cost_reported?: number | null },
@@ -58,7 +54,7 @@ export const reachedAfter = (
     ? before
     : { reported: attempt.cost_reported ?? before?.reported ?? null };
 
-/** As `spentBy`, of a bundle's step or undo: what was refused was done for nothing, unless its receiver says otherwise. */
+/** A refused step costs nothing unless its receiver reported a cost. */
 export const spentOnStep = (
   request: Pick<Request, "cost">,
   reached: Reached | null,
@@ -67,13 +63,11 @@ export const spentOnStep = (
 
 type Determined = Extract<DeliveryEvent, { type: "CostDetermined" }>;
 
-/** What the receiver said last, else the estimate; null where nothing can have reached it. */
+/** The last reported cost, else the estimate; null if nothing can have reached the receiver. */
 const spentBy = ({ cost: estimate }: Pick<Request, "cost">, reached: Reached | null): number | null =>
   reached === null ? null : (reached.reported ?? estimate ?? 0);
 
-/**
- * What a request has cost that ends so. No record of one whose places were spent by its admission, or that nobody can say anything about.
- */
+/** Empty if the admission has spent the places, or if nothing is known about the cost. */
 export const costDetermined = (request: Request, reached: Reached | null, at: string): readonly Determined[] => {
   const { event_id, origin, ledgers, cost: estimate } = request;
   if (origin.kind === "source" && ledgers === undefined) return [];
@@ -85,8 +79,8 @@ export const costDetermined = (request: Request, reached: Reached | null, at: st
 };
 
 /**
- * What a replay has cost beyond what its request was counted for before: only what its receiver says now, as the same
- * webhook-id has no second effect. No record where that is nothing.
+ * Only the reported cost beyond what was counted before: the same webhook-id has no second effect. Empty if there is
+ * none.
  */
 export const costOnTop = (
   { event_id, verdict }: Request,

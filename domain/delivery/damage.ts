@@ -1,13 +1,13 @@
 import { accept, type Decider, reject } from "../decider.ts";
 import type { DeliveryEvent, PayloadRef } from "./events.ts";
 
-/** One payload of a stream `payload-<subject>`, with the hash that its content must have. */
+/** A payload in `payload-<subject>`, with the hash of its content. */
 export type PayloadName = Pick<PayloadRef, "revision" | "sha256" | "head">;
 
-/** The payload that was decided on last, null before any decision, and the revision that was last found damaged. */
+/** `payload`: the one of the last decision, null before any. `found`: the revision that was last found damaged. */
 export type Damage = { readonly payload: PayloadName | null; readonly found: number | null };
 
-/** Says that what is stored under this name does not match its hash. `subject`: the id of the event or bundle. */
+/** Reports a stored payload that does not match its hash. `subject`: the id of the event or bundle. */
 export type FindDamage = {
   readonly type: "FindDamage";
   readonly subject: string;
@@ -15,12 +15,11 @@ export type FindDamage = {
   readonly at: string;
 };
 
-/** Only a record of the stream says which hash is right: a view may be damaged as well. */
+/** Only the stream tells which hash is right: a view may be damaged as well. */
 export type DamageRejection = "not-decided";
 
 export const NO_DAMAGE: Damage = { payload: null, found: null };
 
-/** Records the damage of a payload once. */
 export const decideDamage =
   <E>(eventOf: (found: { readonly subject: string; readonly revision: number; readonly at: string }) => E) =>
   ({ subject, payload: { revision, sha256 }, at }: FindDamage, { payload, found }: Damage) => {
@@ -28,7 +27,7 @@ export const decideDamage =
     return found === revision ? accept<E>() : accept<E>(eventOf({ subject, revision, at }));
   };
 
-/** Separate from the delivery's own decider, so that neither has to fold what only the other needs. */
+/** A second decider on the delivery's stream, so that neither folds what only the other needs. */
 export const damage: Decider<Damage, FindDamage, DeliveryEvent, DamageRejection> = {
   initial: NO_DAMAGE,
 

@@ -2,14 +2,12 @@ import { accept, type Decider, reject } from "../decider.ts";
 import { type Erased, erasedWith, isErasedAt } from "./erased.ts";
 import type { DeliveryEvent, ErasedUpTo } from "./events.ts";
 
-/** What an erasure of the payload depends on. */
 export type Erasable = {
   readonly decided: boolean;
-  /** Decided for good: no request stores the payload anew, so an erasure takes whatever the stream holds. */
+  /** No later request stores the payload again, so an erasure takes all that the stream holds. */
   readonly claimed: boolean;
-  /** Since when nothing is to be sent and nobody is asked; null while something is, and before anything is known. */
+  /** When the last sending or hold ended; null while one is under way, and before any decision. */
   readonly endedAt: string | null;
-  /** Set during an attempt whose answer is awaited. */
   readonly leaseUntil: string | null;
   readonly erasedAt: string | null;
   readonly erased: Erased;
@@ -20,15 +18,14 @@ export type ErasePayload = {
   readonly eventId: string;
   readonly reason: string;
   readonly at: string;
-  /** The last revision of the payload's stream, read behind everything that this is decided on. */
+  /** The last revision of the payload's stream, read after all that this decision is based on. */
   readonly upTo: ErasedUpTo;
-  /** Only if it has ended, and no later than that; left out where somebody wants it gone whatever becomes of it. */
+  /** Refuses unless the delivery ended by this time. Absent: erased whatever becomes of it. */
   readonly endedUpTo?: string;
 };
 
 export type ErasureRejection = "absent" | "under-way" | "not-ended";
 
-/** The second decider on a delivery's stream: who reads it for one purpose need not know the other's state. */
 export const erasure: Decider<Erasable, ErasePayload, DeliveryEvent, ErasureRejection> = {
   initial: { decided: false, claimed: false, endedAt: null, leaseUntil: null, erasedAt: null, erased: null },
 

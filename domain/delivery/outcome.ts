@@ -1,14 +1,13 @@
 import type { DeliveryEvent, Failure } from "./events.ts";
 
-/** What the receiver's side of a delivery came to so far. */
+/** The latest result of a delivery. */
 export type Outcome = {
-  /** The last attempt that has ended, with the status of its answer if there was one. */
+  /** The last attempt that has ended; `statusCode` is null if there was no answer. */
   readonly attempt: { readonly number: number; readonly statusCode: number | null } | null;
-  /** Of the last attempt, or of the end without one. */
   readonly failure: Failure | null;
 };
 
-/** A fold of a delivery's stream for those who answer with it: nothing is decided on it. */
+/** For answers only: nothing is decided on it. */
 export const outcome = {
   initial: { attempt: null, failure: null } as Outcome, // The type that further events widen it to.
   evolve(state: Outcome, event: DeliveryEvent): Outcome {

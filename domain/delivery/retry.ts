@@ -2,8 +2,8 @@
 const JITTER = 0.2;
 
 /**
- * When to try again, in ms since 1970, after attempt `number` (1-based) has failed; null when the schedule is used up.
- * A Retry-After of the receiver is honoured when it is later. `random` in [0, 1).
+ * When to try again, in ms since 1970, after attempt `number` (1-based) has failed; null after the last. A later Retry-
+ * After is honoured. `random` in [0, 1).
  */
 export const nextAttemptAt = (
   scheduleS: readonly number[],

@@ -1,7 +1,7 @@
 import type { HoldOutcome } from "./events.ts";
 import type { Delivery } from "./state.ts";
 
-/** How far an event has got, in the words of the API. */
+/** The states of an event in the API. */
 export type DeliveryStatus =
   | "blocked"
   | "held"

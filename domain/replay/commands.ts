@@ -3,9 +3,9 @@ import type { ReplayCursor } from "./events.ts";
 import type { Started } from "./state.ts";
 
 export type ReplayCommand =
-  /** `place`: the number of the account's place that this request has taken for it. */
+  /** `place`: the number of the place that the request took. */
   | { readonly type: "StartReplay"; readonly replay: Omit<Started, "at">; readonly place: number; readonly at: string }
-  /** Keeps a request that has taken a place, and was not heard of since, from starting the replay with it. */
+  /** Fences a request that took a place and has not reported since. */
   | { readonly type: "AbandonReplay"; readonly replayId: string; readonly place: number; readonly at: string }
   | {
       readonly type: "ProgressReplay";

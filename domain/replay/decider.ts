@@ -3,7 +3,6 @@ import type { ReplayCommand, ReplayRejection } from "./commands.ts";
 import type { ReplayCursor, ReplayEvent } from "./events.ts";
 import type { ReplayState } from "./state.ts";
 
-/** Times and ids as text, in the order of the list. */
 const isBehind = (a: ReplayCursor | null, b: ReplayCursor | null): boolean => {
   if (b === null) return false;
   if (a === null) return true;

@@ -1,12 +1,12 @@
 import { accept, type Decider, reject } from "../decider.ts";
 
-/** Replays of one account that may run at the same time. More would only wait for each other, and be looked for each second. */
+/** Concurrent replays per account. Each is looked for every second, and more would only wait for each other. */
 export const RUNNING_MAX = 20;
 
-/** The right to start one replay. Numbers grow with each place that an account takes, so they are never used twice. */
+/** The right to start one replay. Numbers grow, so none is used twice. */
 export type ReplayPlace = { readonly replay_id: string; readonly number: number; readonly at: string };
 
-/** Stream `replays-<account>`. Each record carries all places, so the last one is the whole state, a few kilobytes. */
+/** Stream `replays-<account>`. Each record has all places, so the last one is the whole state. */
 export type ReplayPlaceEvent = {
   readonly type: "ReplayPlaceTaken";
   readonly data: {
@@ -19,7 +19,7 @@ export type ReplayPlaceEvent = {
 
 export type ReplayPlaces = { readonly places: readonly ReplayPlace[]; readonly lastNumber: number };
 
-/** `free`: places of replays that have ended or can never start. They are given back with the next place that is taken. */
+/** `free`: places of replays that have ended or can never start; the next record releases them. */
 export type TakeReplayPlace = { readonly replayId: string; readonly free: readonly ReplayPlace[]; readonly at: string };
 
 export const replayPlaces: Decider<ReplayPlaces, TakeReplayPlace, ReplayPlaceEvent, "full"> = {

@@ -7,7 +7,7 @@ export type BegunReplay = {
   readonly started: Started;
   readonly cursor: ReplayCursor | null;
   readonly skipped: number;
-  /** Who works on it, and when that was last said; null before the first. */
+  /** The node that works on it, and when it reported last; null before the first. */
   readonly claim: { readonly node: string; readonly at: string } | null;
 };
 
