@@ -8,7 +8,7 @@ import type { StepState } from "./state.ts";
 export const costOfStep = (step: StepState): number | null => {
   if (!("outcome" in step)) return null;
   const { cost, isReported } = step;
-  if (!("undo" in step)) return cost;
+  if (!("undo" in step)) return cost === null ? null : Math.max(0, cost);
   const { undo } = step;
   if (cost === null && undo.cost === null) return null;
   const kept = undo.outcome === "compensated" && !isReported ? 0 : (cost ?? 0);
