@@ -16,6 +16,7 @@ import { bundleStream } from "../streams/bundle-id.ts";
 import { changeStream } from "../streams/change-stream.ts";
 import { causedEnvelope, type Envelope, type Fact } from "../streams/envelope.ts";
 import { foldStream, runCommand, type StreamState } from "../streams/run-command.ts";
+import { pagesOf } from "../streams/stream-pages.ts";
 import { approvalStream } from "./approvals.ts";
 
 type EndRecord = Pick<RecordedEvent, "id" | "data" | "meta">;
@@ -99,13 +100,11 @@ export const approvalReleases = ({ log, aggregates, clock }: ApprovalReleasesDep
     approvalId: string,
     wanted: "ApprovalGranted" | "ApprovalRejected",
   ): Promise<EndRecord | null> => {
-    for (let after: number | null = null; ; ) {
-      const page = await log.read(approvalStream(approvalId), after, READ_PAGE);
+    for await (const page of pagesOf(log, approvalStream(approvalId), null, READ_PAGE)) {
       const found = page.find(({ type }) => type === wanted);
       if (found !== undefined) return found;
-      if (page.length < READ_PAGE) return null;
-      after = page.at(-1)?.revision ?? null;
     }
+    return null;
   };
 
   const tell = async <S, C, E extends Fact, R>(

@@ -7,7 +7,7 @@ import { type GateResult, type PolicyRef, policiesOf } from "../../domain/gate/v
 import type { Json } from "../../domain/json.ts";
 import type { LoopRule } from "../../domain/ledger/loop.ts";
 import { policy as policyDecider } from "../../domain/policy/decider.ts";
-import type { EventLog, Revision } from "../../domain/ports/event-log.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import { agentStream } from "../accounts/credentials.ts";
 import { samenessOf } from "../admission/judge-request.ts";
 import { repetitionGate } from "../admission/loop-gate.ts";
@@ -20,6 +20,7 @@ import { stepPlace } from "../ledgers/place-status.ts";
 import { actionStream } from "../streams/action-stream.ts";
 import type { Fact, Trace } from "../streams/envelope.ts";
 import type { Foldable } from "../streams/run-command.ts";
+import { pagesOf } from "../streams/stream-pages.ts";
 
 export type StepGatesDeps = {
   readonly log: EventLog;
@@ -60,16 +61,14 @@ const foldUntil = async <S, E extends Fact, W extends S>(
   isWanted: (state: S) => state is W,
 ): Promise<W> => {
   let state = decider.initial;
-  for (let after: Revision | null = null; ; ) {
-    const page = await log.read(stream, after, READ_PAGE);
+  for await (const page of pagesOf(log, stream, null, READ_PAGE)) {
     for (const event of page) {
       // The stream's category says which events are in it.
       state = decider.evolve(state, event as unknown as E);
       if (isWanted(state)) return state;
-      after = event.revision;
     }
-    if (page.length < READ_PAGE) throw new Error(`${stream} was never what was decided by`);
   }
+  throw new Error(`${stream} was never what was decided by`);
 };
 
 const refusalOf = ({ code, detail }: GateResult): StepRefusal => ({ code, detail });

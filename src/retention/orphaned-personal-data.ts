@@ -5,6 +5,7 @@ import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { commitmentsIn, erasePersonalData } from "../erasure/personal-data.ts";
 import { systemEnvelope } from "../streams/envelope.ts";
+import { pagesOf } from "../streams/stream-pages.ts";
 import { type AgedLog, agedRecords } from "./aged-records.ts";
 
 export type OrphanedPersonalData = {
@@ -18,13 +19,10 @@ const PAGE = 100;
 const READ_PAGE = 100;
 
 const isNamed = async (log: Pick<EventLog, "read">, kept: PersonalDataEvent["data"]): Promise<boolean> => {
-  for (let after = kept.after; ; ) {
-    const page = await log.read(kept.stream, after, READ_PAGE);
+  for await (const page of pagesOf(log, kept.stream, kept.after, READ_PAGE)) {
     if (page.some(({ data }) => commitmentsIn(data).some(({ id }) => id === kept.id))) return true;
-    const last = page.at(-1);
-    if (last === undefined || page.length < READ_PAGE) return false;
-    after = last.revision;
   }
+  return false;
 };
 
 /**

@@ -9,6 +9,7 @@ import { LogUnavailable } from "../../infra/log-errors.ts";
 import { BLANK_TYPE } from "../../infra/stream-name.ts";
 import { type Envelope, toEvents } from "./envelope.ts";
 import { appendKnown } from "./run-command.ts";
+import { pagesOf } from "./stream-pages.ts";
 
 type Kept = Extract<PayloadEvent, { type: "PayloadKept" }>["data"];
 type Encoded = Pick<Kept, "encoding" | "body">;
@@ -184,8 +185,7 @@ export const payloads = (
   const stored = async (eventId: string, erased: Erased): Promise<Stored> => {
     const found: Stored = { parts: new Map(), payloads: [] };
     if (erased === "all") return found;
-    for (let after: Revision | null = erased; ; ) {
-      const page = await log.read(payloadStream(eventId), after, READ_PAGE);
+    for await (const page of pagesOf(log, payloadStream(eventId), erased, READ_PAGE)) {
       for (const recorded of page) {
         const { revision } = recorded;
         const event = recorded as unknown as PayloadEvent;
@@ -194,10 +194,9 @@ export const payloads = (
           const body = joined(event.data, (part) => found.parts.get(part));
           if (body !== null) found.payloads.push({ revision, salt: event.data.salt, body });
         }
-        after = revision;
       }
-      if (page.length < READ_PAGE) return found;
     }
+    return found;
   };
 
   const keepAt = async (

@@ -1,0 +1,17 @@
+import type { EventLog, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
+
+/** The records of a stream after `after`, read in pages of `pageMax`; the last page may be empty. */
+export async function* pagesOf(
+  log: Pick<EventLog, "read">,
+  stream: string,
+  after: Revision | null,
+  pageMax: number,
+): AsyncGenerator<readonly RecordedEvent[]> {
+  for (let from = after; ; ) {
+    const page = await log.read(stream, from, pageMax);
+    yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageMax) return;
+    from = last.revision;
+  }
+}
