@@ -49,14 +49,14 @@ export const anyAppends = (exact: ExactAppends, pages: Pages, limits: Limits) =>
     deadline: Deadline,
   ): Promise<AppendOutcome> => {
     // An entirely erased stream shows no events, but a conflict reports its head.
-    let told: Revision | "absent" = "absent";
+    let actual: Revision | "absent" = "absent";
     while (deadline.leftMs() > 0) {
       const newest = await newestOf(stream, events.length + LOOK_BEHIND, deadline);
       const place = placeOf(newest, events);
       if (place !== undefined) return { outcome: "appended", revision: place.revision, position: positionOf(place.at) };
-      const appended = await exact({ stream, expected: newest[0]?.revision ?? told, events }, deadline);
+      const appended = await exact({ stream, expected: newest[0]?.revision ?? actual, events }, deadline);
       if (appended.outcome === "appended") return appended;
-      told = appended.actual;
+      actual = appended.actual;
     }
     throw new LogUnavailable(`${stream} is written by too many at once`);
   };

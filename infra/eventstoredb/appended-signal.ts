@@ -27,17 +27,17 @@ export const appendedSignal = (
     let reopening: NodeJS.Timeout | undefined;
     let watching: NodeJS.Timeout | undefined;
     /** Null if the subscription may have missed appends. */
-    let told: Position | null = null;
+    let reported: Position | null = null;
 
     const open = (): void => {
       reopening = undefined;
       leave = connection.follow({
         opened() {
-          told = null;
+          reported = null;
           it.wakeSoon();
         },
         appended(at) {
-          told = positionOf(at);
+          reported = positionOf(at);
           reopenMs = limits.reopenMs;
           it.wakeSoon();
         },
@@ -53,16 +53,16 @@ export const appendedSignal = (
       reopenMs = Math.min(2 * reopenMs, limits.reopenMaxMs);
     };
 
-    /** Wakes if the subscription missed the head; `untold` is the head that it had missed at the previous look. */
-    const watch = (untold: Position | null): void => {
+    /** Wakes if the subscription missed the head; `missed` is the head that it had missed at the previous look. */
+    const watch = (missed: Position | null): void => {
       const look = async (): Promise<void> => {
         const newest = await head().catch(() => null);
         if (isStopped) return;
-        if (untold !== null && told !== null && told < untold) reopen();
-        told ??= newest;
-        const isUntold = newest !== null && told !== null && told < newest;
-        if (isUntold) it.wakeSoon();
-        watch(isUntold ? newest : null);
+        if (missed !== null && reported !== null && reported < missed) reopen();
+        reported ??= newest;
+        const isMissed = newest !== null && reported !== null && reported < newest;
+        if (isMissed) it.wakeSoon();
+        watch(isMissed ? newest : null);
       };
       watching = setTimeout(look, limits.watchMs).unref();
     };

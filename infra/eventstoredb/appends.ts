@@ -52,13 +52,13 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
   };
 
   /** Whether the server reports the last event's position for an append of several; null: not seen yet. */
-  let tellsLast: boolean | null = null;
+  let reportsLast: boolean | null = null;
 
   /** For several events the server may report the position of any one, for a repeat none. */
   const placeOf = async (
     stream: string,
     revision: Revision,
-    told: Cursor | null,
+    reported: Cursor | null,
     deadline: Deadline,
   ): Promise<Position> => {
     const reading = attempts(limits, deadline.leftMs());
@@ -66,7 +66,7 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
     if (event?.revision === revision) return positionOf(event.at);
     const erased = erasedIn(await reading((idleMs) => readMetadata(pages, stream, idleMs)));
     if (erased?.revision === revision) return erased.position;
-    if (told !== null) return positionOf(told);
+    if (reported !== null) return positionOf(reported);
     // An operator has hidden it. The end comes after it, which is far enough for a reader that waits for it.
     const { events } = await reading((idleMs) => pages.allBefore("end", 1, idleMs));
     const [last] = events;
@@ -74,13 +74,13 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
     return positionOf(last.at);
   };
 
-  const appendedAt = async (append: Append, told: Cursor | null, deadline: Deadline): Promise<AppendOutcome> => {
+  const appendedAt = async (append: Append, reported: Cursor | null, deadline: Deadline): Promise<AppendOutcome> => {
     const revision = lastRevisionOf(append);
-    const isOfLast = append.events.length === 1 || tellsLast === true;
-    if (told !== null && isOfLast) return { outcome: "appended", revision, position: positionOf(told) };
-    const position = await placeOf(append.stream, revision, told, deadline);
+    const isOfLast = append.events.length === 1 || reportsLast === true;
+    if (reported !== null && isOfLast) return { outcome: "appended", revision, position: positionOf(reported) };
+    const position = await placeOf(append.stream, revision, reported, deadline);
     // One look shows how this server does it, which saves a read for every later append.
-    if (told !== null) tellsLast ??= positionOf(told) === position;
+    if (reported !== null) reportsLast ??= positionOf(reported) === position;
     return { outcome: "appended", revision, position };
   };
 

@@ -47,7 +47,7 @@ export const cursorFrom = (commit: string | bigint, prepare: string | bigint): C
 const refusal = (error: rpc.Status): Answered => {
   const details = error.getDetails();
   const name = details?.getTypeName().replace("event_store.client.", "") ?? "";
-  const said = `the server answered ${error.getMessage() || name || `status ${error.getCode()}`}`;
+  const message = `the server answered ${error.getMessage() || name || `status ${error.getCode()}`}`;
   switch (name) {
     case "WrongExpectedVersion": {
       const conflict = details?.unpack(shared.WrongExpectedVersion.deserializeBinary, details.getTypeName());
@@ -59,11 +59,11 @@ const refusal = (error: rpc.Status): Answered => {
       return { outcome: "too-large", bytesMax: limit?.getMaxappendsize() ?? 0 };
     }
     case "StreamDeleted":
-      throw new ConnectionFailure("refused", "deleted", said);
+      throw new ConnectionFailure("refused", "deleted", message);
     case "AccessDenied":
-      throw new ConnectionFailure("refused", "access", said);
+      throw new ConnectionFailure("refused", "access", message);
     default:
-      throw new ConnectionFailure(error.getCode() === INVALID_ARGUMENT ? "refused" : "unknown", "other", said);
+      throw new ConnectionFailure(error.getCode() === INVALID_ARGUMENT ? "refused" : "unknown", "other", message);
   }
 };
 

@@ -27,21 +27,21 @@ export type ClockWatchOptions = {
  * confirms the time first.
  */
 export const clockWatch = ({ first, look, clock, limits, onChange }: ClockWatchOptions): ClockWatch => {
-  let known: { readonly aheadMs: number; readonly at: Moment } = {
+  let measured: { readonly aheadMs: number; readonly at: Moment } = {
     aheadMs: first === null ? 0 : aheadMs(first),
     at: first?.to ?? momentOf(clock),
   };
   /** The steady time of the last look, successful or not. */
   let lookedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | null = null;
-  let told: string | null = null;
+  let reported: string | null = null;
 
-  const problem = (): string | null => clockProblem(known.aheadMs + setBetween(known.at, momentOf(clock)));
+  const problem = (): string | null => clockProblem(measured.aheadMs + setBetween(measured.at, momentOf(clock)));
 
   const lookOnce = async (): Promise<void> => {
     try {
       const looked = await within(limits.appendTryMs, "the server does not say what time it is", look());
-      if (looked !== null && isReliable(looked)) known = { aheadMs: aheadMs(looked), at: looked.to };
+      if (looked !== null && isReliable(looked)) measured = { aheadMs: aheadMs(looked), at: looked.to };
     } catch {
       // The server is away or busy: the previous result holds.
     }
@@ -52,8 +52,8 @@ export const clockWatch = ({ first, look, clock, limits, onChange }: ClockWatchO
     looking ??= lookOnce().finally(() => {
       looking = null;
       const found = problem();
-      if ((found === null) !== (told === null)) onChange(found);
-      told = found;
+      if ((found === null) !== (reported === null)) onChange(found);
+      reported = found;
     });
     return looking;
   };
@@ -61,14 +61,14 @@ export const clockWatch = ({ first, look, clock, limits, onChange }: ClockWatchO
   const isDue = (everyMs: number): boolean => performance.now() - lookedAt >= everyMs;
 
   const timer = setInterval(() => {
-    if (isDue(problem() === null && told === null ? limits.clockLookMs : 0)) void lookAgain();
+    if (isDue(problem() === null && reported === null ? limits.clockLookMs : 0)) void lookAgain();
   }, limits.clockTickMs).unref();
 
   return {
     async check() {
       if (problem() === null) return;
       // Another look a moment ago suffices, unless it is still under way.
-      if (looking !== null || isDue(limits.clockTickMs) || told === null) await lookAgain();
+      if (looking !== null || isDue(limits.clockTickMs) || reported === null) await lookAgain();
       const found = problem();
       if (found !== null) throw new LogUnavailable(found);
     },

@@ -29,9 +29,9 @@ const REASONS: Partial<Record<FailureReason, string>> = {
 };
 
 const sentenceOf = (error: unknown): string => {
-  const said = error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
   const reason = error instanceof ConnectionFailure ? REASONS[error.reason] : undefined;
-  return reason === undefined ? said : `${reason} (${said})`;
+  return reason === undefined ? message : `${reason} (${message})`;
 };
 
 export type Opening = {

@@ -63,8 +63,8 @@ export const reads = (pages: Pages, reading: Reading): Reads => {
   };
 
   const startOf = (choice: What | "types", after: Position | null): Cursor | null => {
-    const known = nothing.get(choice);
-    if (known !== undefined && known.after === after) return known.upTo;
+    const searched = nothing.get(choice);
+    if (searched !== undefined && searched.after === after) return searched.upTo;
     return after === null ? null : cursorOf(after);
   };
 

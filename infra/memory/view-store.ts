@@ -20,7 +20,7 @@ import {
 } from "../view-schema.ts";
 
 /** Documents are text, so a stored one cannot be changed through a reference. */
-type Kept = {
+type StoredView = {
   position: Position | null;
   last: ViewOrigin["last"];
   log: string | null;
@@ -41,9 +41,9 @@ const HOLDS: Readonly<Record<Condition["is"], (order: number) => boolean>> = {
 const matches = (schema: ViewSchema, document: Document, where: readonly Condition[]): boolean =>
   where.every(({ field, is, value }) => {
     const type = fieldType(schema, field);
-    const kept = comparable(document, field, type);
-    if (kept === null || !isOfType(value, type)) return false;
-    return HOLDS[is](compareValues(kept, typeof value === "string" ? comparableText(value) : value));
+    const stored = comparable(document, field, type);
+    if (stored === null || !isOfType(value, type)) return false;
+    return HOLDS[is](compareValues(stored, typeof value === "string" ? comparableText(value) : value));
   });
 
 type Sortable = { readonly id: string; readonly value: Value; readonly document: Document };
@@ -74,24 +74,24 @@ const pageOf = (schema: ViewSchema, all: Iterable<readonly [string, Document]>, 
 /** The views in memory, for tests: each query visits every document. */
 export const memoryViewStore = (schemas: readonly ViewSchema[]): ViewStore => {
   const byName = schemasByName(schemas);
-  const views = new Map<string, Kept>();
-  const keptOf = (view: string): Kept => {
-    const known = views.get(schemaOf(byName, view).name);
-    const kept = known ?? { position: null, last: null, log: null, documents: new Map() };
-    views.set(view, kept);
-    return kept;
+  const views = new Map<string, StoredView>();
+  const viewOf = (view: string): StoredView => {
+    const existing = views.get(schemaOf(byName, view).name);
+    const stored = existing ?? { position: null, last: null, log: null, documents: new Map() };
+    views.set(view, stored);
+    return stored;
   };
   function* documentsOf(view: string): Generator<readonly [string, Document]> {
-    for (const [id, text] of keptOf(view).documents) yield [id, parse(text)];
+    for (const [id, text] of viewOf(view).documents) yield [id, parse(text)];
   }
 
   return {
     async get(view, id) {
-      const text = keptOf(view).documents.get(id);
+      const text = viewOf(view).documents.get(id);
       return text === undefined ? null : parse(text);
     },
     async getMany(view, ids) {
-      const { documents } = keptOf(view);
+      const { documents } = viewOf(view);
       const found = new Map<string, Document>();
       for (const id of ids) {
         const text = documents.get(id);
@@ -106,13 +106,13 @@ export const memoryViewStore = (schemas: readonly ViewSchema[]): ViewStore => {
       for (const [, document] of documentsOf(view)) if (count < atMost && matches(schema, document, where)) count += 1;
       return count;
     },
-    position: async (view) => keptOf(view).position,
+    position: async (view) => viewOf(view).position,
     async origin(view) {
-      const { log, last } = keptOf(view);
+      const { log, last } = viewOf(view);
       return log === null ? null : { log, isEmptied: true, last };
     },
     async load(view, after, ids) {
-      const { position, documents } = keptOf(view);
+      const { position, documents } = viewOf(view);
       if (position !== after) return "stale";
       const documentOf = (id: string): Document | null => {
         const text = documents.get(id);
@@ -121,28 +121,28 @@ export const memoryViewStore = (schemas: readonly ViewSchema[]): ViewStore => {
       return new Map(ids.map((id) => [id, { document: documentOf(id), position: null }]));
     },
     async commit(view, after, upTo, { documents, record }) {
-      const kept = keptOf(view);
+      const stored = viewOf(view);
       if (after !== null && upTo <= after) throw new Error(`view ${view}: a commit from ${after} back to ${upTo}`);
       const texts = [...documents].map(([id, document]) => {
         if (!isDocumentId(id))
           throw new TypeError(`view ${view}: ${JSON.stringify(id.slice(0, 80))} is no document id`);
         return [id, document === null ? null : JSON.stringify(document)] as const;
       });
-      if (kept.position !== after) return "stale";
+      if (stored.position !== after) return "stale";
       for (const [id, text] of texts) {
-        if (text === null) kept.documents.delete(id);
-        else kept.documents.set(id, text);
+        if (text === null) stored.documents.delete(id);
+        else stored.documents.set(id, text);
       }
-      kept.position = upTo;
-      kept.last = record === undefined ? null : { position: upTo, ...nameOf(record) };
+      stored.position = upTo;
+      stored.last = record === undefined ? null : { position: upTo, ...nameOf(record) };
       return "committed";
     },
     async drop(view, log) {
-      const kept = keptOf(view);
-      kept.log = log;
-      kept.documents.clear();
-      kept.position = null;
-      kept.last = null;
+      const stored = viewOf(view);
+      stored.log = log;
+      stored.documents.clear();
+      stored.position = null;
+      stored.last = null;
     },
     close: async () => undefined,
   };

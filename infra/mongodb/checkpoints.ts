@@ -1,10 +1,10 @@
 import type { AnyBulkWriteOperation } from "mongodb";
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { RecordName } from "../../domain/ports/view-store.ts";
-import { askedTogether } from "./asked-together.ts";
+import { batched } from "./batched.ts";
 import type { Connection } from "./connection.ts";
 import { refusedDuplicates } from "./duplicates.ts";
-import type { Checkpoint, Collections, KeptCheckpoint } from "./folding.ts";
+import type { Checkpoint, Collections, ViewCheckpoint } from "./folding.ts";
 
 /** Views' names end in a version, so no view has this name. */
 export const CHECKPOINTS = "checkpoints";
@@ -25,7 +25,7 @@ type Advance = {
   readonly record: RecordName | null;
 };
 
-const BEGINNING: KeptCheckpoint = { generation: 0, position: null, origin: null };
+const BEGINNING: ViewCheckpoint = { generation: 0, position: null, origin: null };
 
 const operationOf = ({ view, from, upTo, record }: Advance): AnyBulkWriteOperation<StoredCheckpoint> => ({
   updateOne: {
@@ -35,7 +35,7 @@ const operationOf = ({ view, from, upTo, record }: Advance): AnyBulkWriteOperati
   },
 });
 
-const keptIn = (stored: StoredCheckpoint): KeptCheckpoint => {
+const checkpointIn = (stored: StoredCheckpoint): ViewCheckpoint => {
   const { generation, position, log, emptying = false, record = null } = stored;
   const last = position === null || record === null ? null : { ...record, position };
   return { generation, position, origin: log === undefined ? null : { log, isEmptied: !emptying, last } };
@@ -49,10 +49,10 @@ export const mongoCheckpoints = (
   const { run } = connection;
   const collection = () => connection.db.collection<StoredCheckpoint>(CHECKPOINTS);
 
-  const find = async (views: readonly string[]): Promise<ReadonlyMap<string, KeptCheckpoint>> => {
+  const find = async (views: readonly string[]): Promise<ReadonlyMap<string, ViewCheckpoint>> => {
     const filter = { _id: { $in: [...new Set(views)] } };
-    const kept = await run(limitMs, (maxTimeMS) => collection().find(filter, { maxTimeMS }).toArray());
-    return new Map(kept.map((it) => [it._id, keptIn(it)]));
+    const found = await run(limitMs, (maxTimeMS) => collection().find(filter, { maxTimeMS }).toArray());
+    return new Map(found.map((it) => [it._id, checkpointIn(it)]));
   };
 
   /** Resolves with the number of checkpoints that were as expected. */
@@ -68,16 +68,16 @@ export const mongoCheckpoints = (
   const done = async (advances: readonly Advance[]): Promise<ReadonlySet<Advance>> => {
     const count = await set(advances);
     if (count === 0 || count === advances.length) return new Set(advances.slice(0, count));
-    const kept = await find(advances.map(({ view }) => view));
+    const found = await find(advances.map(({ view }) => view));
     const isDone = ({ view, from, upTo }: Advance): boolean => {
-      const { generation, position } = kept.get(view) ?? BEGINNING;
+      const { generation, position } = found.get(view) ?? BEGINNING;
       return generation === from.generation && position === upTo;
     };
     return new Set(advances.filter(isDone));
   };
 
-  const findTogether = askedTogether(find);
-  const doneTogether = askedTogether(done);
+  const findTogether = batched(find);
+  const doneTogether = batched(done);
 
   return {
     checkpoint: async (view) => (await findTogether(view)).get(view) ?? BEGINNING,
@@ -89,11 +89,11 @@ export const mongoCheckpoints = (
 
     async startAgain(view, log) {
       const change = { $inc: { generation: 1 }, $set: { position: null, record: null, log, emptying: true } };
-      const kept = await run(limitMs, () =>
+      const found = await run(limitMs, () =>
         collection().findOneAndUpdate({ _id: view }, change, { upsert: true, returnDocument: "after" }),
       );
-      if (kept === null) throw new Error(`${view}: an upsert without a document`);
-      return kept.generation;
+      if (found === null) throw new Error(`${view}: an upsert without a document`);
+      return found.generation;
     },
 
     async emptied(view, generation) {

@@ -22,14 +22,14 @@ export const chunksOf = <T>(all: readonly T[], size: number): readonly (readonly
 
 /** By view, the ids of documents that were read or written lately. */
 const takenIds = () => {
-  const known = new Map<string, Set<string>>();
+  const byView = new Map<string, Set<string>>();
   return {
-    has: (view: string, id: string): boolean => known.get(view)?.has(id) ?? false,
+    has: (view: string, id: string): boolean => byView.get(view)?.has(id) ?? false,
     add(view: string, documents: readonly StoredDocument[]): void {
-      const kept = known.get(view);
-      const ids = kept === undefined || kept.size > TAKEN_MAX ? new Set<string>() : kept;
+      const present = byView.get(view);
+      const ids = present === undefined || present.size > TAKEN_MAX ? new Set<string>() : present;
       for (const { _id } of documents) ids.add(_id);
-      known.set(view, ids);
+      byView.set(view, ids);
     },
   };
 };

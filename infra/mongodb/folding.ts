@@ -7,14 +7,14 @@ import { documentOf, type StoredDocument, storedDocument } from "./documents.ts"
 /** `generation` counts how often the view was dropped. */
 export type Checkpoint = { readonly generation: number; readonly position: Position | null };
 
-export type KeptCheckpoint = Checkpoint & { readonly origin: ViewOrigin | null };
+export type ViewCheckpoint = Checkpoint & { readonly origin: ViewOrigin | null };
 
 /** If `isFresh`, the commit may rely on it without reading it again. */
 type LoadedAt = Checkpoint & { readonly isFresh: boolean };
 
 /** Single-document compare-and-set writes suffice; no transactions. */
 export type Collections = {
-  checkpoint(view: string): Promise<KeptCheckpoint>;
+  checkpoint(view: string): Promise<ViewCheckpoint>;
   find(view: string, ids: readonly string[]): Promise<readonly StoredDocument[]>;
   /** Writes each document where there is none or an older one, in any order. False if one could not be written. */
   write(view: string, documents: readonly StoredDocument[]): Promise<boolean>;
@@ -55,7 +55,7 @@ export const folding = (
   /** The last generation that this process has seen. */
   const seenIn = new Map<string, number>();
 
-  const look = async (view: string): Promise<KeptCheckpoint> => {
+  const look = async (view: string): Promise<ViewCheckpoint> => {
     const checkpoint = await collections.checkpoint(view);
     seenIn.set(view, checkpoint.generation);
     return checkpoint;

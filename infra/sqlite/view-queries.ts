@@ -85,8 +85,8 @@ const rowOf = ({ id, document }: SqlRow): Row => [String(id), String(document)];
 export const viewQueries = (database: Database, schemas: ReadonlyMap<string, ViewSchema>): ViewQueries => {
   const statements = new LRUCache<string, Statement>({ max: STATEMENTS_MAX });
   const prepared = (sql: string): Statement => {
-    const known = statements.get(sql);
-    if (known !== undefined) return known;
+    const existing = statements.get(sql);
+    if (existing !== undefined) return existing;
     const statement = database.prepare(sql);
     statements.set(sql, statement);
     return statement;

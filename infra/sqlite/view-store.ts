@@ -66,9 +66,9 @@ export const sqliteViewStore = ({ path, schemas, readOnly = false }: SqliteViewS
   const queries = viewQueries(database, byName);
   const writers = new Map<string, Writer>();
   const writer = (view: string): Writer => {
-    const known = writers.get(view) ?? writerOf(database, schemaOf(byName, view));
-    writers.set(view, known);
-    return known;
+    const prepared = writers.get(view) ?? writerOf(database, schemaOf(byName, view));
+    writers.set(view, prepared);
+    return prepared;
   };
   const reading = <T>(work: () => T): T => {
     try {

@@ -1,19 +1,19 @@
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { StoredDocument } from "../../infra/mongodb/documents.ts";
-import type { Collections, KeptCheckpoint } from "../../infra/mongodb/folding.ts";
+import type { Collections, ViewCheckpoint } from "../../infra/mongodb/folding.ts";
 
 /** Called before each read and each single write; what it throws is a crash at that place, what it awaits is a pause. */
 export type Step = (what: "read" | "write") => Promise<void>;
 
 /** What a database without transactions keeps; several `stepwiseCollections` may share it, as several nodes do. */
 export type Kept = {
-  readonly checkpoints: Map<string, KeptCheckpoint>;
+  readonly checkpoints: Map<string, ViewCheckpoint>;
   readonly documents: Map<string, Map<string, StoredDocument>>;
 };
 
 export const nothingKept = (): Kept => ({ checkpoints: new Map(), documents: new Map() });
 
-const BEGINNING: KeptCheckpoint = { generation: 0, position: null, origin: null };
+const BEGINNING: ViewCheckpoint = { generation: 0, position: null, origin: null };
 
 /** A database in memory in which nothing but the write of one document is done at once, as seen by one of its clients. */
 export const stepwiseCollections = ({ checkpoints, documents }: Kept, step: Step): Collections => {
@@ -22,7 +22,7 @@ export const stepwiseCollections = ({ checkpoints, documents }: Kept, step: Step
     documents.set(view, kept);
     return kept;
   };
-  const checkpointOf = (view: string): KeptCheckpoint => checkpoints.get(view) ?? BEGINNING;
+  const checkpointOf = (view: string): ViewCheckpoint => checkpoints.get(view) ?? BEGINNING;
 
   return {
     async checkpoint(view) {

@@ -5,7 +5,7 @@
 const endOfRun = (): Promise<void> => Promise.resolve().then(() => new Promise((resolve) => process.nextTick(resolve)));
 
 /** Asks the questions of one turn together: each caller gets the whole answer. */
-export const askedTogether = <Q, A>(ask: (questions: readonly Q[]) => Promise<A>): ((question: Q) => Promise<A>) => {
+export const batched = <Q, A>(ask: (questions: readonly Q[]) => Promise<A>): ((question: Q) => Promise<A>) => {
   let gathering: { readonly questions: Q[]; readonly answer: Promise<A> } | null = null;
 
   const gather = () => {

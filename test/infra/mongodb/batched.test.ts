@@ -1,12 +1,12 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { askedTogether } from "../../../infra/mongodb/asked-together.ts";
+import { batched } from "../../../infra/mongodb/batched.ts";
 
 const test = suite("what is asked together");
 
 test("questions are one call, even with settled promises awaited in between", async () => {
   const asked: (readonly number[])[] = [];
-  const double = askedTogether(async (numbers: readonly number[]) => {
+  const double = batched(async (numbers: readonly number[]) => {
     asked.push(numbers);
     return new Map(numbers.map((it) => [it, 2 * it]));
   });
@@ -22,7 +22,7 @@ test("questions are one call, even with settled promises awaited in between", as
 
 test("waits for no answer to a question before it", async () => {
   const resolving: (() => void)[] = [];
-  const ask = askedTogether((_: readonly string[]) => new Promise<void>((resolve) => resolving.push(resolve)));
+  const ask = batched((_: readonly string[]) => new Promise<void>((resolve) => resolving.push(resolve)));
   const first = ask("first");
   await new Promise((resolve) => setImmediate(resolve));
   const second = ask("second");
@@ -34,7 +34,7 @@ test("waits for no answer to a question before it", async () => {
 
 test("a failure reaches every caller of that call, and no later one", async () => {
   let isBroken = true;
-  const ask = askedTogether(async (questions: readonly string[]) => {
+  const ask = batched(async (questions: readonly string[]) => {
     if (isBroken) throw new Error("broken");
     return questions.length;
   });
