@@ -1,5 +1,5 @@
 /**
- * After the due microtasks. `setImmediate` would be too late: between a socket's end and its "close" event the driver
+ * Resolves after the due microtasks. `setImmediate` would be too late: between a socket's end and its "close" event the driver
  * writes to the dead socket and waits for ever.
  */
 const endOfRun = (): Promise<void> => Promise.resolve().then(() => new Promise((resolve) => process.nextTick(resolve)));
