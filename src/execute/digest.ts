@@ -2,14 +2,12 @@ import { hash } from "node:crypto";
 import type { Json } from "../../domain/json.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
 
-/** All that makes two requests of agents the same. */
 export type ActionIdentity = {
   readonly account: string;
   readonly agent: string;
   readonly action: string;
   /** Of the action's definition, and with it of its schema. */
   readonly version: number;
-  /** The endpoint. */
   readonly target: string | null;
   readonly payload: Json;
   /** Of a bundle's step. */

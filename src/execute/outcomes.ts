@@ -3,9 +3,9 @@ import type { Fact } from "../streams/envelope.ts";
 import { type Foldable, foldStream, type StreamState } from "../streams/run-command.ts";
 import { type WaitingPlaces, waitingPlaces } from "./waiting-places.ts";
 
-/** Who waits for something to happen to a delivery, or to a bundle, wherever it happens. */
+/** Waits for something to happen to a delivery or a bundle, on any node. */
 export type Outcomes<S> = {
-  /** Told by whoever writes to it in this process. */
+  /** Called when this process has written to its stream. */
   changed(id: string, known: StreamState<S>): void;
   /**
    * The state once `isEnough` holds, or as it is known when the time is over, the signal aborts, or too many wait
@@ -15,19 +15,16 @@ export type Outcomes<S> = {
 };
 
 export type WaitOptions<S> = {
-  /** Whose request it is: no account may take all the places. */
   readonly account: string;
   readonly isEnough: (state: S) => boolean;
   readonly waitMs: number;
   readonly signal: AbortSignal;
 };
 
-/** One timer looks after all of them. */
 const TICK_MS = 50;
 /** Another node may deliver: the stream is looked at, soon at first, and seldom once it takes long. */
 const LOOK_FIRST_MS = 100;
 const LOOK_MS_MAX = 1_000;
-/** Looks under way at once. */
 const LOOKS_MAX = 16;
 
 type Waiter<S> = {

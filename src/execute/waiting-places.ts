@@ -1,4 +1,3 @@
-/** Who may wait for what they have asked for. */
 export type WaitingPlaces = {
   /** False when all places, or all of the account's, are taken. Whoever has entered leaves. */
   enter(account: string): boolean;

@@ -2,7 +2,7 @@ import type { Clock } from "../../domain/ports/clock.ts";
 
 const SECOND_MS = 1_000;
 
-/** The work of each account within the current window of time, which is a second if nothing else is said. */
+/** The work of each account in the current window, one second by default. */
 export class AccountWork {
   readonly #perWindow: number;
   readonly #clock: Clock;
@@ -16,7 +16,7 @@ export class AccountWork {
     this.#windowMs = windowMs;
   }
 
-  /** Whether anything is left to the account: work is known afterwards, so the last one may go beyond the limit. */
+  /** Work is known only afterwards, so the last piece may exceed the limit. */
   has(account: string): boolean {
     return this.#usedBy(account) < this.#perWindow;
   }

@@ -10,15 +10,14 @@ import type { CompiledAction } from "./compiled-action.ts";
 import type { CompiledPolicy } from "./compiled-policy.ts";
 import { type PolicyCheck, type PolicyInput, schemaGate } from "./policy-gates.ts";
 
-/** What is asked of a policy. */
 export type Question = Omit<PolicyInput, "payload" | "ambiguous"> & {
-  /** Whose time it takes. */
+  /** The account whose budget pays for the check. */
   readonly account: string;
   /** Undefined when the body is no JSON. */
   readonly payload: () => unknown;
-  /** The payload as it came. */
+  /** The received bytes. */
   readonly body: () => Uint8Array;
-  /** False: its JSON may be read in two ways, and is looked at for that. */
+  /** False: its JSON may be read in two ways, which is checked first. */
   readonly isStrict: boolean;
 };
 
@@ -33,14 +32,13 @@ type AskedSchema = Pick<Question, "account" | "payload" | "body"> & {
   readonly compiled: Pick<CompiledAction, "schema" | "schemaText" | "work" | "isElsewhere">;
 };
 
-/** Asks the gates that run what a tenant wrote: conditions and JSON Schemas. */
+/** The gates that run conditions and JSON Schemas of tenants. */
 export type Checks = {
   policy(policy: AskedPolicy, question: Question): PolicyCheck | Promise<PolicyCheck>;
-  /** The schema of an action, which has one. */
+  /** The action must have a schema. */
   schema(asked: AskedSchema): GateResult | Promise<GateResult>;
 };
 
-/** A payload that did not come as bytes, as it is sent. */
 export const bytesOf = (payload: Json): Uint8Array => Buffer.from(JSON.stringify(payload));
 
 /** Deeper JSON than this is refused by a policy that reads the payload. */
@@ -52,7 +50,6 @@ const isAmbiguous = (body: Uint8Array): boolean => {
   return scanned.duplicate !== undefined || scanned.tooDeep === true;
 };
 
-/** A check on the thread that asks. */
 export const checkDirectly = (
   compiled: CompiledPolicy,
   { payload, body, isStrict, ...question }: Omit<Question, "account">,
@@ -71,39 +68,36 @@ const checkSchema = ({ compiled: { schema, work }, payload }: AskedSchema): Gate
   return schemaGate(schema, payload());
 };
 
-/** All on the thread that asks. */
+/** Runs every check on the calling thread. */
 export const directChecks: Checks = {
   policy: ({ compiled }, question) => checkDirectly(compiled, question),
   schema: checkSchema,
 };
 
-/** What one check may take on the thread that answers everybody: about 5 ms. */
+/** Work of one check on the main thread: about 5 ms. */
 export const DIRECT_WORK_MAX = 500_000;
 /** Reading a larger body, and looking for duplicate keys in it, alone takes some milliseconds: 120 ns a byte at worst. */
 const DIRECT_BODY_BYTES_MAX = 32 * 1_024;
-/** What an account may take in a second of the thread that answers everybody: a tenth. Ordinary rules take some hundreds. */
+/** An account's work per second on the main thread: a tenth of it. Ordinary rules take some hundreds. */
 const DIRECT_WORK_PER_S = 10_000_000;
-/** What an account may take in a second of the other thread: 0.6 s at worst, or two of the most expensive checks. */
+/** An account's work per second on the other thread: 0.6 s at worst, or two of the most expensive checks. */
 const THREAD_WORK_PER_S = 60_000_000;
 
 const TOO_MUCH_AT_ONCE =
   "The conditions and schemas of this account take more work than one account may use in a second: send it again, or make them cheaper.";
 
-/** A schema sees the payload alone. */
 const NOTHING_ELSE: CheckOrder["input"] = { headers: {}, source: null, agent: null, action: null };
 
 const isTooCostly = ({ outcome, code }: GateResult): boolean => outcome === "deny" && code === "too-costly";
 
-/** A denial: a check that cannot be made has not passed, and nobody can say whether a person is needed. */
+/** A check that cannot be made is a denial, because it may have required a person. */
 const refusedCheck = ({ definition: { approval } }: AskedPolicy): PolicyCheck => {
   const names: readonly GateName[] = approval === undefined ? ["rate"] : ["rate", "approval"];
   return { gates: names.map((gate) => denied(gate, "evaluation-rate", TOO_MUCH_AT_ONCE)), cost: null };
 };
 
-/**
- * Cheap checks on this thread, the others on a thread of their own, so that what one tenant's rules take delays nobody
- * else. Both have a budget for each account and second. Policies and actions have to be compiled for `DIRECT_WORK_MAX`.
- */
+/** Runs cheap checks on the main thread and the others on a thread, so that no tenant's rules delay another tenant.
+ * Both have a budget for each account and second. Definitions must be compiled with `DIRECT_WORK_MAX`. */
 export const sharedChecks = (thread: CheckThread, clock: Clock): Checks => {
   const direct = new AccountWork(DIRECT_WORK_PER_S, clock);
   const elsewhere = new AccountWork(THREAD_WORK_PER_S, clock);

@@ -1,7 +1,7 @@
 import type { Clock } from "../../domain/ports/clock.ts";
 import { AccountWork } from "./account-work.ts";
 
-/** Says of each definition whether it may be compiled now by the thread that answers everybody, and counts it if so. */
+/** Whether the main thread may compile the definition now; if so, it is counted. */
 export type CompilePace = (account: string, definition: object) => boolean;
 
 /**
@@ -9,13 +9,12 @@ export type CompilePace = (account: string, definition: object) => boolean;
  * this is a tenth of the second. Ordinary definitions have below 1 kB, and each version is compiled once.
  */
 export const COMPILED_BYTES_PER_S = 12_288;
-/** Even an empty definition takes as long as so many bytes. */
 const COMPILED_BYTES_MIN = 256;
 
 export const bytesToCompile = (definition: object): number =>
   Math.max(COMPILED_BYTES_MIN, Buffer.byteLength(JSON.stringify(definition)));
 
-/** A longer definition is never compiled by the thread that answers everybody: 50 ms at worst. */
+/** The main thread compiles no longer definition: it would take 50 ms at worst. */
 const COMPILED_BYTES_MAX = 6_144;
 
 export const compilePace = (clock: Clock): CompilePace => {
@@ -29,15 +28,13 @@ export const compilePace = (clock: Clock): CompilePace => {
   };
 };
 
-/** What is compiled is some 100 kB. */
+/** A compiled definition takes some 100 kB. */
 export const COMPILED_MAX = 500;
 
-/**
- * What was compiled, by account and key. When there is no more room, the account that holds most gives up what it has used
- * least recently, so that no account pushes out what another one uses.
- */
+/** Compiled definitions by account and key. A full cache drops the least recently used one of the account that has
+ * most, so that no account pushes out those of another. */
 export class CompileCache<Compiled> {
-  /** Of each account, the least recently used first. */
+  /** Least recently used first. */
   readonly #byAccount = new Map<string, Map<string, Compiled>>();
   #size = 0;
 

@@ -9,15 +9,13 @@ import { type Meter, meter } from "./meter.ts";
 import type { DefinitionError } from "./policy-input.ts";
 import { type PayloadSchema, schemaCompiler } from "./schemas.ts";
 
-/** What a request for the action is checked by. */
 export type CompiledAction = {
   /** To be reset before each check. */
   readonly work: Meter;
   readonly schema: PayloadSchema | null;
-  /** As it was written. */
   readonly schemaText: JsonObject | boolean | null;
   readonly cost: CompiledCost | null;
-  /** Applies whoever asks for the action; null for none. */
+  /** The policy of the action, which applies to every caller; null for none. */
   readonly policyId: string | null;
   /** Its schema is to be checked on another thread, as with `CompiledPolicy`. */
   readonly isElsewhere?: true;
@@ -65,7 +63,7 @@ export const compiledActions = (
   const made = (name: string, definition: ActionDefinition): CompiledAction => {
     const compiled = compile(name, definition);
     if (compiled.ok) return compiled.action;
-    // What an earlier build took and this one cannot read lets nothing through.
+    // A definition that cannot be compiled lets nothing through.
     return { work: meter(), schema: unreadable(compiled.errors), schemaText: false, cost: null, policyId: null };
   };
   return {

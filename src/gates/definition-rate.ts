@@ -9,7 +9,7 @@ import { AccountWork } from "./account-work.ts";
 const BYTES_PER_MINUTE = 262_144;
 const MINUTE_MS = 60_000;
 
-/** Null if the definition may be compiled now. It counts whether or not it turns out to be valid. */
+/** Null if the definition may be compiled now. An invalid one counts as well. */
 export type DefinitionRate = (account: string, definition: unknown) => Problem | null;
 
 export const definitionRate = (clock: Clock): DefinitionRate => {

@@ -13,10 +13,10 @@ export class TooCostly extends Error {
 export type Meter = {
   /** Throws `TooCostly` when the work is used up, and at every further call. */
   spend(units: number): void;
-  /** A new event. */
+  /** Called for each event. */
   reset(): void;
   readonly exceeded: boolean;
-  /** Since the last event began, at most what there was to spend. */
+  /** Work since the last reset, at most the maximum. */
   readonly used: number;
 };
 
