@@ -58,11 +58,12 @@ const limitOf = (given: unknown = LIMIT_DEFAULT): number | null =>
 export const invalid = (path: string, message: string): Problem =>
   problem("invalid-request", `The parameter ${path} ${message}.`, { errors: [{ path: `/${path}`, message }] });
 
-export const pageOf = async <T>(
+/** D is the type of the documents that the view's projection puts. */
+export const pageOf = async <D extends object = Document, T = unknown>(
   views: Pick<ViewStore, "page">,
   { view, where, sort }: Listing,
   query: Readonly<Record<string, unknown>>,
-  show: (document: Document, id: string) => T,
+  show: (document: D, id: string) => T,
 ): Promise<Page<T> | Problem> => {
   const limit = limitOf(query.limit);
   if (limit === null) return invalid("limit", `must be a whole number from 1 to ${LIMIT_MAX}`);
@@ -79,7 +80,7 @@ export const pageOf = async <T>(
   const shown = found.slice(0, limit);
   const last = found.length > limit ? shown.at(-1) : undefined;
   return {
-    data: shown.map(({ id, document }) => show(document, id)),
+    data: shown.map(({ id, document }) => show(document as unknown as D, id)),
     next_cursor: last === undefined ? null : cursorAfter(last, sort.field),
   };
 };

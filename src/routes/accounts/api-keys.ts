@@ -101,11 +101,15 @@ const list =
     const where = [{ field: "account", is: "=", value: principal.account }] as const;
     const sort = { field: "created_at", order: "desc" } as const;
     const now = new Date(clock.now()).toISOString();
-    const page = await pageOf(views, { view: apiKeys.schema.name, where, sort }, query, (document, id) => {
-      // The view holds what its projection writes.
-      const { account: _, ...key } = document as ApiKeyDocument;
-      return { id, ...key, status: isExpired(key, now) ? "expired" : "active" };
-    });
+    const page = await pageOf(
+      views,
+      { view: apiKeys.schema.name, where, sort },
+      query,
+      (document: ApiKeyDocument, id) => {
+        const { account: _, ...key } = document;
+        return { id, ...key, status: isExpired(key, now) ? "expired" : "active" };
+      },
+    );
     return isPage(page) ? { status: 200, body: page } : page;
   };
 

@@ -139,11 +139,15 @@ const list =
       { field: "open_until", is: ">", value: envelope.at },
     ] as const;
     const sort = { field: "created_at", order: "desc" } as const;
-    const page = await pageOf(views, { view: members.schema.name, where, sort }, query, (document, id) => {
-      // The view holds what its projection writes.
-      const { email, role, state, created_at, open_until } = document as MemberDocument;
-      return { id, email, role, state, created_at, expires_at: state === "invited" ? open_until : null };
-    });
+    const page = await pageOf(
+      views,
+      { view: members.schema.name, where, sort },
+      query,
+      (document: MemberDocument, id) => {
+        const { email, role, state, created_at, open_until } = document;
+        return { id, email, role, state, created_at, expires_at: state === "invited" ? open_until : null };
+      },
+    );
     return isPage(page) ? { status: 200, body: page } : page;
   };
 

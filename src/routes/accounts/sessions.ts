@@ -75,9 +75,8 @@ const list =
     ] as const;
     const listing = { view: sessionsView.schema.name, where, sort: { field: "created_at", order: "desc" } } as const;
     const current = sessionIdOf(principal.session);
-    const page = await pageOf(views, listing, query, (document, id) => {
-      // The view holds what its projection writes.
-      const { created_at, expires_at, client } = document as SessionDocument;
+    const page = await pageOf(views, listing, query, (document: SessionDocument, id) => {
+      const { created_at, expires_at, client } = document;
       return { id, created_at, expires_at, current: id === current, client };
     });
     if (!isPage(page)) return page;

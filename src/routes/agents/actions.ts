@@ -100,16 +100,8 @@ const show = (it: {
   changed_by: it.by,
 });
 
-const showDocument = (document: Document) => {
-  // The view holds what its projection writes.
-  const {
-    name,
-    version,
-    definition,
-    created_at: createdAt,
-    changed_at: at,
-    changed_by: by,
-  } = document as ActionDocument;
+const showDocument = (document: ActionDocument) => {
+  const { name, version, definition, created_at: createdAt, changed_at: at, changed_by: by } = document;
   return show({ name, version, definition, createdAt, at, by });
 };
 

@@ -127,9 +127,8 @@ const list: Handle =
   async ({ principal, query }) => {
     const where = [{ field: "account", is: "=", value: principal.account }] as const;
     const sort = { field: "created_at", order: "desc" } as const;
-    // The view holds what its projection writes.
-    const page = await pageOf(views, { view: agents.schema.name, where, sort }, query, (document, id) =>
-      show(id, document as AgentDocument),
+    const page = await pageOf(views, { view: agents.schema.name, where, sort }, query, (document: AgentDocument, id) =>
+      show(id, document),
     );
     return isPage(page) ? { status: 200, body: page } : page;
   };

@@ -114,9 +114,8 @@ const list: Handle<{ query: typeof LIST_QUERY }> =
       ...(status === undefined ? [] : [{ field: "status", is: "=", value: status } as const]),
     ] as const;
     const sort = { field: "requested_at", order: "desc" } as const;
-    // The view holds what its projection writes.
-    const page = await pageOf(views, { view: VIEW, where, sort }, query, (document, id) =>
-      approvalSummary(id, document as ApprovalDocument, envelope.at),
+    const page = await pageOf(views, { view: VIEW, where, sort }, query, (document: ApprovalDocument, id) =>
+      approvalSummary(id, document, envelope.at),
     );
     return isPage(page) ? { status: 200, body: page } : page;
   };

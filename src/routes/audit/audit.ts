@@ -135,8 +135,7 @@ const search =
       },
     };
     const sort = { field: "index", order: filter.order } as const;
-    // `records` returns only these documents.
-    const page = await pageOf(records, { view: VIEW, where: [], sort }, query, (document) => document as AuditDocument);
+    const page = await pageOf(records, { view: VIEW, where: [], sort }, query, (document: AuditDocument) => document);
     if (!isPage(page)) return page;
     const data = await Promise.all(page.data.map((record) => shown(deps, record)));
     return { status: 200, body: { data, next_cursor: page.next_cursor } };

@@ -124,9 +124,8 @@ const list: Handle<{ query: typeof LIST_QUERY }> =
       ...(status === undefined ? [] : [{ field: "status", is: "=", value: status } as const]),
     ] as const;
     const sort = { field: "created_at", order: "desc" } as const;
-    const page = await pageOf(views, { view: VIEW, where, sort }, query, (document, id) =>
-      // The view holds what its projection writes.
-      bundleSummary(id, document as unknown as BundleDocument),
+    const page = await pageOf(views, { view: VIEW, where, sort }, query, (document: BundleDocument, id) =>
+      bundleSummary(id, document),
     );
     return isPage(page) ? { status: 200, body: page } : page;
   };

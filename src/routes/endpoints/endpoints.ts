@@ -30,9 +30,11 @@ const list: Handle =
     ] as const;
     const sort = { field: "created_at", order: "desc" } as const;
     const now = clock.now();
-    // The view holds what its projection writes.
-    const page = await pageOf(views, { view: endpoints.schema.name, where, sort }, query, (document, id) =>
-      show(id, document as EndpointDocument, now),
+    const page = await pageOf(
+      views,
+      { view: endpoints.schema.name, where, sort },
+      query,
+      (document: EndpointDocument, id) => show(id, document, now),
     );
     return isPage(page) ? { status: 200, body: page } : page;
   };

@@ -71,12 +71,11 @@ const list =
       ...(range.from === null ? [] : [{ field: "minute", is: ">=", value: range.from } as const]),
       ...(range.to === null ? [] : [{ field: "minute", is: "<", value: range.to } as const]),
     ];
-    // The view holds what its projection writes.
     const page = await pageOf(
       views,
       { view: VIEW, where, sort: { field: "minute", order: "desc" } },
       query,
-      (document) => document as RejectionDocument,
+      (document: RejectionDocument) => document,
     );
     if (!isPage(page)) return page;
     const data = await Promise.all(

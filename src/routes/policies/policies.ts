@@ -54,15 +54,8 @@ const show = (it: {
   created_by: it.createdBy,
 });
 
-const showDocument = (document: Document) => {
-  // The view holds what its projection writes.
-  const {
-    policy_id: id,
-    version,
-    definition,
-    created_by: createdBy,
-    created_at: createdAt,
-  } = document as PolicyDocument;
+const showDocument = (document: PolicyDocument) => {
+  const { policy_id: id, version, definition, created_by: createdBy, created_at: createdAt } = document;
   return show({ id, version, definition, createdBy, createdAt });
 };
 

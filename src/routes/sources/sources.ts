@@ -157,9 +157,11 @@ const list: Handle =
   async ({ principal, query }) => {
     const where = [{ field: "account", is: "=", value: principal.account }] as const;
     const sort = { field: "created_at", order: "desc" } as const;
-    // The view holds what its projection writes.
-    const page = await pageOf(views, { view: sources.schema.name, where, sort }, query, (document, id) =>
-      show(id, document as SourceDocument, publicUrl()),
+    const page = await pageOf(
+      views,
+      { view: sources.schema.name, where, sort },
+      query,
+      (document: SourceDocument, id) => show(id, document, publicUrl()),
     );
     return isPage(page) ? { status: 200, body: page } : page;
   };
