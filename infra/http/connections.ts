@@ -8,43 +8,39 @@ import type { Stopwatch } from "./stopwatch.ts";
 export type Connection = {
   readonly origin: string;
   readonly client: Client;
-  /** Its socket has carried a request before, so that the receiver may just have closed it. */
+  /** Its socket was used by a request before, so the receiver may just have closed it. */
   reused: boolean;
-  /** Both of the request that has it: undici asks for a new socket when the old one has gone. */
+  /** The stopwatch and account of the present request: undici asks for a new socket when the old one is gone. */
   stopwatch: Stopwatch;
   account: string;
-  /** Informational answers to the request that has it. */
   readonly interim: InterimAnswers;
   /** Ends a connection attempt that is under way. */
   readonly ended: AbortController;
 };
 
 export type Connections = {
-  /** The connection used last, as its window and the receiver's caches are warm; else a new one. */
+  /** The idle connection that was used last, as its window and the receiver's caches are warm; or a new one. */
   take(target: Target, account: string, stopwatch: Stopwatch): Connection;
   open(target: Target, account: string, stopwatch: Stopwatch): Connection;
-  /** Back, after its answer was read to the end. */
+  /** Returns a connection whose answer was read to the end. */
   give(connection: Connection): void;
-  /** Closes one in an unknown state. */
   drop(connection: Connection): void;
-  /** Closes one that ended under a request, and keeps none to this receiver from then on. */
+  /** Closes a connection that ended under a request, and keeps no connection to this receiver alive from then on. */
   distrust(connection: Connection): void;
-  /** Closes the idle ones. */
   close(): void;
 };
 
 /**
- * How long an idle connection is kept. Short, because a POST on a connection that the receiver is just closing ends
- * as a reset whose effect is unknown: gunicorn closes after 2 s, Node after 5 s, both usually say so in `Keep-Alive`, which
- * undici heeds, less the margin for the way the hint travels.
+ * Short, because a POST on a connection that the receiver is just closing ends as a reset whose effect is unknown. gunicorn
+ * closes after 2 s and Node after 5 s; both usually say so in `Keep-Alive`, from which undici subtracts the margin.
  */
 const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MARGIN_MS = 1_000;
-/** Idle ones to all receivers together: a file descriptor each. The one idle longest goes first. */
+/** To all receivers together, a file descriptor each. The one idle longest is closed first. */
 const IDLE_MAX = 1_024;
-/** Receivers that close kept-alive connections without a word; forgotten all at once, as they may have been mended. */
+/** Receivers that close kept-alive connections without notice. All are forgotten at once, as they may be repaired by then. */
 const DISTRUSTED_MAX = 1_000;
-/** Names and values of an answer's headers, in bytes: twice Node's own limit. */
+/** Twice Node's own limit. */
 const RESPONSE_HEADERS_BYTES_MAX = 32 * 1_024;
 
 export const connections = (connect: Connector): Connections => {
@@ -52,6 +48,7 @@ export const connections = (connect: Connector): Connections => {
   /** In the order in which they became idle. */
   const idle = new Set<Connection>();
   const distrusted = new Set<string>();
+  let isClosed = false;
 
   const forget = (connection: Connection): void => {
     if (!idle.delete(connection)) return;
@@ -114,7 +111,7 @@ export const connections = (connect: Connector): Connections => {
     },
     open,
     give(connection) {
-      if (distrusted.has(connection.origin)) {
+      if (isClosed || distrusted.has(connection.origin)) {
         drop(connection);
         return;
       }
@@ -133,6 +130,7 @@ export const connections = (connect: Connector): Connections => {
       distrusted.add(connection.origin);
     },
     close() {
+      isClosed = true;
       for (const connection of [...idle]) drop(connection);
     },
   };

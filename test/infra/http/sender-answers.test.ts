@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { SendOutcome } from "../../../domain/ports/sender.ts";
-import { BODY_KEPT_MAX } from "../../../infra/http/sender.ts";
+import { BODY_KEPT_MAX } from "../../../infra/http/exchange.ts";
 import { type Behaviour, plainAnswer } from "../../support/misbehaving-server.ts";
 import { sendTo } from "../../support/test-sender.ts";
 import { until } from "../../support/until.ts";
