@@ -3,13 +3,12 @@ import { cidr, contains, parseAddress, parseCidr } from "./cidr.ts";
 import type { Resolve } from "./resolve.ts";
 import { specialRule } from "./special-addresses.ts";
 
-/** Where a request goes, out of a URL that is allowed as far as its text tells. */
+/** The parts of a URL that is allowed as far as its text tells. */
 export type Target = {
   readonly secure: boolean;
   /** Without brackets, without a trailing dot, in lower case. */
   readonly hostname: string;
   readonly port: number;
-  /** `https://example.com:8443`, as `URL` writes it. */
   readonly origin: string;
   /** With the query. */
   readonly path: string;
@@ -26,15 +25,14 @@ export type Refused = {
 type Vetted = { readonly ok: true; readonly url: string };
 
 export type AddressRules = {
-  /** For registration by an account: names are resolved, and one that does not resolve is left to the rule at connect. */
+  /** For a registration. A name that does not resolve is allowed, because each connect vets it again. */
   vetUrl(url: string, account: string): Promise<Vetted | Refused>;
-  /** For each connect: every address of the name must be allowed, since any of them could be the one taken. */
+  /** For a connect. Every address of the name must be allowed, because any of them may be taken. */
   vetHost(hostname: string, addresses: readonly string[]): { readonly ok: true } | Refused;
 };
 
-/** Longer ones are refused by many receivers and proxies as well (RFC 9110, section 4.1 asks for 8000 at least). */
+/** Many receivers and proxies refuse longer ones too, although RFC 9110, section 4.1, recommends 8,000. */
 export const URL_LENGTH_MAX = 2_048;
-/** A registration waits this long for a resolver. */
 const RESOLVE_LIMIT_MS = 2_000;
 
 /** RFC 6761, 6762, 8375 and ICANN's `.internal`: names that mean something inside a network only. */
@@ -50,13 +48,12 @@ const refused = (rule: string, host: string, address: string | null = null): Ref
   rule,
 });
 
-/** `URL` has already made dotted quads of decimal, octal, hexadecimal, short and full-width forms. */
+/** `URL` has already turned decimal, octal, hexadecimal, short and full-width forms into dotted quads. */
 const hostnameOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
 
-/** What can be said of a URL without a look-up. */
 export const targetOf = (text: string): { readonly ok: true; readonly target: Target } | Refused => {
   if (text.length > URL_LENGTH_MAX) return refused("too-long", "");
-  // `URL` strips blanks and line ends: what was written must be what is called.
+  // `URL` strips blanks and line ends, so the request would not go to what was written.
   if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return refused("not-a-url", "");
   const url = new URL(text);
   const hostname = hostnameOf(url);
@@ -71,23 +68,21 @@ export const targetOf = (text: string): { readonly ok: true; readonly target: Ta
 /** An address of this machine for itself (RFC 1122, section 3.2.1.3; RFC 4291, section 2.5.3). */
 export const isLoopback = (text: string): boolean => parseAddress(text)?.range() === "loopback";
 
-/** `127.0.0.0/8`, `fd00::/8`: what DELIVERY_ALLOW_CIDRS may hold. */
 export const isCidr = (text: string): boolean => parseCidr(text) !== null;
 
-/** `allowCidrs` opens ranges that are refused otherwise; throws for one that is none. */
+/** `allowCidrs` opens ranges that are refused otherwise; throws if one of them is no range. */
 export const addressRules = (allowCidrs: readonly string[], resolve: Resolve): AddressRules => {
   const named = allowCidrs.map((text) => {
     const parsed = parseCidr(text);
     if (parsed === null) throw new Error(`${text} is not an address range such as 127.0.0.0/8`);
     return parsed;
   });
-  // `localhost` names both loopbacks, so whoever opens the one to reach it means the other as well.
+  // `localhost` names both loopbacks, so opening the one for IPv4 opens the other.
   const loopback = named.some((range) => contains(range, IPV4_LOOPBACK.network));
   const opened = loopback ? [...named, IPV6_LOOPBACK] : named;
 
-  /** "opened" is what DELIVERY_ALLOW_CIDRS named. */
   const judge = (text: string): { readonly opened: boolean; readonly rule: string | null } => {
-    // A zone (`fe80::1%eth0`) is a matter of this machine's links.
+    // Only link-local addresses have a zone (`fe80::1%eth0`).
     if (text.includes("%")) return { opened: false, rule: "link-local" };
     const address = parseAddress(text);
     if (address === null) return { opened: false, rule: "not-an-address" };

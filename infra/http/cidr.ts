@@ -9,7 +9,7 @@ const MAPPED_BITS = 96;
 
 /** An address as `dns.lookup` or a URL's host gives it, an IPv4-mapped one as IPv4; null for anything else. */
 export const parseAddress = (text: string): Address | null =>
-  // ipaddr.js alone would also take `127.1` and `0x7f.1`, which mean something else to others.
+  // ipaddr.js alone would also take `127.1` and `0x7f.1`, which other programs read differently.
   isIP(text) === 0 ? null : ipaddr.process(text);
 
 /** `10.0.0.0/8` or `fd00::/8`; null for anything else. A range inside `::ffff:0:0/96` is the IPv4 range it maps. */
@@ -29,7 +29,6 @@ export const parseCidr = (text: string): Cidr | null => {
 export const contains = ({ network, bits }: Cidr, address: Address): boolean =>
   network.kind() === address.kind() && address.match(network, bits);
 
-/** The same for constants of this program, where a bad one is a bug. */
 export const cidr = (text: string): Cidr => {
   const parsed = parseCidr(text);
   if (parsed === null) throw new Error(`${text} is not an address range such as 10.0.0.0/8`);

@@ -6,11 +6,11 @@ import type { AddressRules, Target } from "./addresses.ts";
 import type { Resolve } from "./resolve.ts";
 import type { Stopwatch } from "./stopwatch.ts";
 
-/** A connection that did not come about; nothing was sent. */
+/** No connection was made, so nothing was sent. */
 export class ConnectFailure extends Error {
   override readonly name = "ConnectFailure";
   readonly kind: FailureKind;
-  /** Our own resolver could not tell: it says nothing about the receiver. */
+  /** Our own resolver failed, which says nothing about the receiver. */
   readonly isResolvers: boolean;
 
   constructor(kind: FailureKind, detail: string, isResolvers = false) {
@@ -30,20 +30,19 @@ export type ConnectorOptions = {
   readonly ca?: string;
 };
 
-/** A resolver that has not answered by then will not in time for this attempt. */
 const DNS_LIMIT_MS = 5_000;
-/** Each attempt gives up at a moment of its own, so that many which began together do not all have to be recorded at once. */
+/** Attempts that began together give up at different moments, so that not all have to be recorded at once. */
 const DNS_SPREAD_MS = 1_000;
-/** A round trip to the far side of the world fits in ten times; then the next address gets its chance. */
+/** Ten round trips to the far side of the world; then the next address is tried. */
 const NEXT_ADDRESS_AFTER_MS = 3_000;
-/** Names with more addresses are load balanced: any of the first ones will do. */
+/** Names with more addresses are load balanced, so any of the first ones will do. */
 const ADDRESSES_TRIED_MAX = 4;
-/** The sender's own limit ends the last address's try long before. */
+/** The sender's own limit ends the attempt long before. */
 const LAST_ADDRESS_LIMIT_MS = 60_000;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Waits until a socket is ready; destroys it when it is not within the limit or the attempt has ended. */
+/** Destroys a socket that is not ready within the limit, or when the attempt ends. */
 const ready = (socket: Socket, event: "connect" | "secureConnect", limitMs: number, ended: AbortSignal) =>
   new Promise<void>((resolve, reject) => {
     const settle = (error: Error | null): void => {
@@ -54,7 +53,7 @@ const ready = (socket: Socket, event: "connect" | "secureConnect", limitMs: numb
         resolve();
         return;
       }
-      // A socket that is given up may still report why it failed.
+      // A destroyed socket may still emit an error.
       socket.on("error", () => {});
       socket.destroy();
       reject(error);
@@ -88,19 +87,18 @@ const openTcp = async (addresses: readonly string[], port: number, ended: AbortS
 const startTls = async (tcp: Socket, hostname: string, ended: AbortSignal, ca?: string): Promise<Socket> => {
   const socket = tlsConnect({
     socket: tcp,
-    // Whom the certificate must name; SNI knows names only (RFC 6066, section 3).
+    // The certificate must name this host; SNI cannot name an address (RFC 6066, section 3).
     host: hostname,
     ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
     minVersion: "TLSv1.2",
-    // Said here because an environment variable could otherwise turn it off.
+    // An environment variable could turn it off otherwise.
     rejectUnauthorized: true,
     ALPNProtocols: ["http/1.1"],
     ...(ca === undefined ? {} : { ca }),
   });
   try {
     await ready(socket, "secureConnect", LAST_ADDRESS_LIMIT_MS, ended);
-    // Node 20 only tells of what breaks the encryption from here on, and leaves the socket open: whoever waits for an answer
-    // on it would wait until the time is up.
+    // Node 20 only reports what breaks the encryption from here on, and leaves the socket open until the time is up.
     socket.on("error", () => socket.destroy());
     return socket;
   } catch (error) {
@@ -108,10 +106,7 @@ const startTls = async (tcp: Socket, hostname: string, ended: AbortSignal, ca?: 
   }
 };
 
-/**
- * Resolves, vets every address and connects to one of those very addresses: between the check and the connection no
- * second look-up can answer something else.
- */
+/** Vets every address of the name and connects to one of these, so no second look-up can give another answer. */
 export const connector = ({ addresses, resolve, ca }: ConnectorOptions): Connector => {
   const vettedAddresses = async (
     hostname: string,

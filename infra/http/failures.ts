@@ -5,9 +5,9 @@ import { ConnectFailure } from "./connector.ts";
 /** Details are shown to people and stored with every attempt. */
 const DETAIL_LENGTH_MAX = 300;
 
-export const failure = (kind: FailureKind, said: string): Failure => {
-  // On one line, as lists and logs have it: OpenSSL's end with another.
-  const detail = said.replace(/\s+/g, " ").trim();
+export const failure = (kind: FailureKind, text: string): Failure => {
+  // OpenSSL's messages end with a line break.
+  const detail = text.replace(/\s+/g, " ").trim();
   return { kind, detail: detail.length <= DETAIL_LENGTH_MAX ? detail : `${detail.slice(0, DETAIL_LENGTH_MAX - 1)}…` };
 };
 
@@ -15,27 +15,26 @@ export const failure = (kind: FailureKind, said: string): Failure => {
 const BY_CODE: Readonly<Record<string, FailureKind>> = {
   UND_ERR_HEADERS_OVERFLOW: "response-too-large",
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "invalid-response",
-  // The request cannot be written down, so that nothing was sent: as good as no connection.
+  // undici refuses to write such a request, so nothing was sent.
   UND_ERR_INVALID_ARG: "connect",
   UND_ERR_NOT_SUPPORTED: "connect",
 };
 
 /**
- * With TLS 1.3 a receiver that wants a client certificate says so only after the handshake (RFC 8446, section 6.2; older
- * ones by one of the other two), before it reads anything. What else goes wrong in TLS by then may come behind an effect.
- * OpenSSL's names of the other two begin with SSLV3 up to Node 20, and with SSL/TLS from Node 22 on.
+ * With TLS 1.3 a receiver asks for a client certificate only after the handshake, before it reads anything (RFC 8446, section
+ * 6.2; older versions send one of the other two alerts, whose names begin with SSLV3 up to Node 20 and with SSL/TLS from Node
+ * 22 on). Any other TLS error at that time may come after an effect.
  */
 const WANTS_CERTIFICATE = /^ERR_SSL_[\w/]+_ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE|HANDSHAKE_FAILURE)$/;
 
 const kindOf = (error: Error, code: string): FailureKind => {
   if (error instanceof errors.HTTPParserError) return "invalid-response";
-  // undici says "bad upgrade" of a 101, and nothing that is sent asks for an upgrade (RFC 9110, section 15.2.2).
+  // undici calls a 101 a "bad upgrade", and no request of ours asks for an upgrade (RFC 9110, section 15.2.2).
   if (error instanceof errors.SocketError && error.message.startsWith("bad ")) return "invalid-response";
   if (WANTS_CERTIFICATE.test(code)) return "tls";
   return BY_CODE[code] ?? "reset";
 };
 
-/** What an error of the exchange means for the delivery. */
 export const failureOfError = (error: Error): Failure => {
   if (error instanceof ConnectFailure) return failure(error.kind, error.message);
   const code = "code" in error && typeof error.code === "string" ? error.code : "";

@@ -2,20 +2,20 @@ import type { Socket } from "node:net";
 import errors from "undici/lib/core/errors.js";
 
 /**
- * Takes informational answers (RFC 9110, section 15.2) out of what a receiver sends. undici has no setting for it: it ends
- * the connection at a 100 that follows no `Expect` (nodejs/undici, issue 197), although a receiver may send one to any
- * request. A 101 stays in, as what follows it is not HTTP: undici, or the sender, refuses it.
+ * Removes informational answers (RFC 9110, section 15.2). undici ends the connection at a 100 that follows no `Expect`
+ * (nodejs/undici, issue 197), although a receiver may send one to any request. A 101 stays, and is refused: what follows it is
+ * not HTTP.
  */
 export type InterimAnswers = {
-  /** A request goes out: what comes next is the head of an answer. */
+  /** To be called when a request is sent. */
   expectAnswer(): void;
-  /** Whether any byte has come since then: the receiver has got the request. */
+  /** Whether any byte has come since, so that the receiver has the request. */
   hasAnswerBegun(): boolean;
-  /** What is left of a chunk, or null. Throws `HeadersOverflowError` beyond `INTERIM_BYTES_MAX`. */
+  /** The rest of a chunk; null for none. Throws `HeadersOverflowError` beyond `INTERIM_BYTES_MAX`. */
   takeOut(chunk: Buffer): Buffer | null;
 };
 
-/** Of all informational answers to one request: as many bytes as the headers of the final answer may have. */
+/** For all informational answers to one request: as many bytes as the headers of the final answer may have. */
 export const INTERIM_BYTES_MAX = 32 * 1_024;
 
 const HEAD_END = "\r\n\r\n";
@@ -73,11 +73,9 @@ export const interimAnswers = (): InterimAnswers => {
   };
 };
 
-/** Lets `interim` see what the socket reads before anything else does. */
 export const withoutInterim = (socket: Socket, interim: InterimAnswers): Socket => {
   const push = socket.push.bind(socket);
   socket.push = (chunk: Buffer | null, encoding) => {
-    // The end of the stream.
     if (chunk === null) return push(chunk, encoding);
     try {
       const rest = interim.takeOut(chunk);

@@ -1,32 +1,31 @@
 import { lookup as systemLookup } from "node:dns";
 import { windowOf } from "../window.ts";
 
-/** `isOurs`: our own resolver could not tell, which says nothing about the name. Else the name has no address. */
+/** `isOurs`: our own resolver failed, which says nothing about the name. Otherwise the name has no address. */
 export type Resolved =
   | { readonly ok: true; readonly addresses: readonly string[] }
   | { readonly ok: false; readonly detail: string; readonly isOurs: boolean };
 
 export type ResolveOptions = {
-  /** Whose share of the look-ups it takes. */
+  /** The account whose share of the look-ups it takes. */
   readonly account: string;
   readonly limitMs: number;
-  /** Aborted when nobody needs the answer any more. */
   readonly signal?: AbortSignal;
 };
 
 /** All addresses of a name, in the resolver's order; never rejects. */
 export type Resolve = (hostname: string, options: ResolveOptions) => Promise<Resolved>;
 
-/** As `dns.lookup` with `all`: injectable, so that a test can be a resolver that lies. */
+/** `dns.lookup` with `all`; tests inject a resolver that lies. */
 export type Lookup = (
   hostname: string,
   options: { readonly all: true; readonly verbatim: true },
   callback: (error: NodeJS.ErrnoException | null, addresses: readonly { readonly address: string }[]) => void,
 ) => void;
 
-/** libuv's own number of threads. */
+/** libuv's default. */
 const POOL_SIZE = 4;
-/** What getaddrinfo answers when it is said that the name has no address; anything else is trouble. */
+/** getaddrinfo's code for a name without an address; any other code is a failure of the resolver. */
 const ABSENT = "ENOTFOUND";
 
 const asked = (lookup: Lookup, hostname: string): Promise<Resolved> =>
@@ -43,10 +42,9 @@ const asked = (lookup: Lookup, hostname: string): Promise<Resolved> =>
   });
 
 /**
- * The system's resolver (getaddrinfo), for names that only it knows: mDNS, NIS, and other sources of nsswitch.conf. It runs on
- * libuv's few threads and cannot be cancelled, so an account may have a quarter of them, and at least one. Callers of one account
- * that want the same name at once share one look-up. Nothing is remembered: each connection is vetted with what the name
- * means at that moment.
+ * The system's resolver (getaddrinfo), for names that only it knows: mDNS, NIS and other sources of nsswitch.conf. It runs on
+ * libuv's few threads and cannot be cancelled, so an account may have a quarter of them, and at least one. Look-ups of one
+ * account for the same name are shared; none is cached, because each connection is vetted with the present answer.
  */
 export const systemResolver = (lookup: Lookup = systemLookup, poolSize = POOL_SIZE): Resolve => {
   const underWay = new Map<string, Promise<Resolved>>();
@@ -56,7 +54,7 @@ export const systemResolver = (lookup: Lookup = systemLookup, poolSize = POOL_SI
     if (!(await threads.enter(account, limitMs))) {
       return { ok: false, detail: "too many names are being resolved for this account", isOurs: true };
     }
-    // Until it has really ended: the thread is not free before.
+    // A late look-up occupies its thread until it ends.
     return asked(lookup, hostname).finally(() => threads.leave(account));
   };
 

@@ -1,13 +1,13 @@
-/** A receiver may ask for a pause; one that asks for more than the longest step of the default schedule gets that. */
+/** The longest step of the default schedule; a longer pause is shortened to it. */
 export const RETRY_AFTER_MAX_MS = 24 * 60 * 60 * 1_000;
 
-/** Any run of digits longer than this is more than the maximum, and no number worth computing. */
+/** A longer number exceeds the maximum, whatever its digits. */
 const DIGITS_MAX = 9;
 
 const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** The three forms of RFC 9110, section 5.6.7; `Date.parse` alone would take far more. */
+/** The three forms of RFC 9110, section 5.6.7; `Date.parse` alone accepts far more. */
 const IMF_FIXDATE = /^(\w{3}), (\d{2}) (\w{3}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) GMT$/;
 const RFC850_DATE = /^(\w{3})\w{3,6}, (\d{2})-(\w{3})-(\d{2}) (\d{2}):(\d{2}):(\d{2}) GMT$/;
 const ASCTIME_DATE = /^(\w{3}) (\w{3}) ([ \d]\d) (\d{2}):(\d{2}):(\d{2}) (\d{4})$/;
@@ -19,7 +19,7 @@ const fieldsOf = (text: string, nowMs: number): readonly string[] | null => {
   const old = RFC850_DATE.exec(text);
   if (old !== null) {
     const [name = "", day = "", month = "", year = "", ...time] = old.slice(1);
-    // A year that seems more than 50 years ahead is the last one past with these digits.
+    // A year that seems more than 50 years ahead is the last past one with these digits.
     const thisYear = new Date(nowMs).getUTCFullYear();
     const near = Math.floor(thisYear / 100) * 100 + Number(year);
     return [name, day, month, String(near > thisYear + 50 ? near - 100 : near), ...time];

@@ -6,8 +6,8 @@ type Special = readonly [rule: string, ...ranges: readonly Cidr[]];
 const special = (rule: string, ...ranges: readonly string[]): Special => [rule, ...ranges.map(cidr)];
 
 /**
- * What is not globally reachable unicast: the IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890), and
- * addresses that only look public. The first that matches names the rule.
+ * Addresses that are not globally reachable unicast by the IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890),
+ * and some that only look public. The first match names the rule.
  */
 const SPECIAL: readonly Special[] = [
   special("unspecified", "0.0.0.0/32", "::/128"),
@@ -46,17 +46,17 @@ const SPECIAL: readonly Special[] = [
   special("segment-routing", "5f00::/16"),
 ];
 
-/** All that IANA has given out as global unicast so far. */
+/** All that IANA has assigned as global unicast so far. */
 const GLOBAL_UNICAST = cidr("2000::/3");
 
-/** NAT64 (RFC 6052): where only IPv6 is spoken, this is how a public IPv4 receiver is reached. */
+/** NAT64 (RFC 6052): a machine with IPv6 only reaches public IPv4 receivers by it. */
 const NAT64 = cidr("64:ff9b::/96");
 const EMBEDDED_AT = 12;
 
 const embedded = (address: Address): Address =>
   contains(NAT64, address) ? new ipaddr.IPv4(address.toByteArray().slice(EMBEDDED_AT)) : address;
 
-/** Why this address is not a public one, as a rule's name; null when it is. */
+/** The name of the rule by which the address is not public; null if it is public. */
 export const specialRule = (given: Address): string | null => {
   const address = embedded(given);
   for (const [rule, ...ranges] of SPECIAL) if (ranges.some((range) => contains(range, address))) return rule;

@@ -28,9 +28,8 @@ export const signatureHeader = (secrets: readonly string[], id: string, timestam
 const COVERED = /^(webhook-id|webhook-timestamp|countersign-.+)$/;
 
 /**
- * Both signatures of a delivery with these headers, whose names are in lower case: the one of Standard Webhooks, which covers
- * id, time and body, and one after RFC 9421 with the same secrets, which also covers every `countersign-*` header.
- * `webhook-id` and `webhook-timestamp` are among the headers; `keyid` names who the secret belongs to.
+ * Two signatures with the same secrets: the one of Standard Webhooks covers id, time and body, the one after RFC 9421 also
+ * every `countersign-*` header. Header names are in lower case; `keyid` is the id of the endpoint.
  */
 export const signedHeaders = (
   secrets: readonly string[],

@@ -6,7 +6,7 @@ export type Phase = "dns" | "connect" | "tls" | "answer" | "body";
 export type Stopwatch = {
   enter(phase: Phase): void;
   readonly phase: () => Phase;
-  /** Whole milliseconds, up to this moment. */
+  /** Whole milliseconds so far. */
   timings(): Timings;
 };
 
