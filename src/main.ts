@@ -21,7 +21,7 @@ import { hasRing } from "./keys/key-ring.ts";
 import { keyFileOf, openDataKey, presentKey } from "./keys/server-key.ts";
 import { measuredLog } from "./observing/measured-log.ts";
 import type { Service } from "./service.ts";
-import { refusalsTold } from "./traces/refusals-told.ts";
+import { throttledReports } from "./traces/throttled-reports.ts";
 import { distanceIn } from "./views/distance.ts";
 import type { ProjectorFailure } from "./views/projector.ts";
 import { projectorThread } from "./views/projector-thread.ts";
@@ -177,7 +177,7 @@ const open = async (config: Config, logger: FastifyBaseLogger): Promise<Service>
       ? null
       : await usable("The feed to KAFKA_BROKERS cannot be used", () => openFeed(kafka));
   const { otlp, serviceName, version } = config;
-  const refused = refusalsTold((err, count) =>
+  const refused = throttledReports((err, count) =>
     logger.error({ err }, `the collector has refused ${count} spans: they are dropped`),
   );
   const exporter =

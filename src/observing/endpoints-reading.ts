@@ -5,14 +5,14 @@ import type { Readings } from "./readings.ts";
 
 const VIEW = endpoints.schema.name;
 const PAGE = 500;
-/** Looked at: beyond, the counts are of these alone. */
+/** Beyond, the counts are of these endpoints alone. */
 const ENDPOINTS_MAX = 5_000;
-/** The documents are large, and their states change slowly. */
+/** The documents are large, and health changes slowly. */
 const MAX_AGE_MS = 60_000;
 
 type Counts = Awaited<ReturnType<Readings["endpoints"]>>;
 
-/** The endpoints of all accounts together, by the state of their health: each state has a count, and be it 0. */
+/** Counts the endpoints of all accounts by their health; a state without endpoints has 0. */
 export const endpointsReading = (views: Pick<ViewStore, "page">, clock: Clock): Readings["endpoints"] => {
   let kept: { readonly counts: Counts; readonly at: number } | null = null;
 
@@ -27,7 +27,7 @@ export const endpointsReading = (views: Pick<ViewStore, "page">, clock: Clock): 
         ...(after === null ? {} : { after }),
       });
       for (const { document } of page) {
-        // Put by the view's own projection.
+        // The view's projection wrote it.
         const it = document as unknown as EndpointDocument;
         if (it.deleted === 0) counts[healthOf(it, clock.now()).state] += 1;
       }

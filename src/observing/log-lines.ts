@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from "fastify";
 import { chosenFields } from "../http/log-lines.ts";
 import type { Observer } from "./observer.ts";
 
-/** One line for each decision and each attempt, with the fields of the `Observer` and no others: none of them is secret. */
+/** One line for each decision and attempt, with the fields of the `Observer` alone, of which none is secret. */
 export const decisionLines = (log: Pick<FastifyBaseLogger, "child">): Pick<Observer, "decided" | "attempted"> => {
   const lines = chosenFields(log);
   return {
@@ -13,14 +13,13 @@ export const decisionLines = (log: Pick<FastifyBaseLogger, "child">): Pick<Obser
   };
 };
 
-/** One line for each error of work in the background, which is tried again: it names the part that failed and what it did. */
+/** One line for each error of background work, which is tried again. */
 export const errorLines =
   (log: Pick<FastifyBaseLogger, "error">) =>
   (part: string, doing: string) =>
   (err: unknown): void =>
     log.error({ err, part }, `${part} failed while ${doing}`);
 
-/** All are told, in their order. */
 export const observers = (...all: readonly Partial<Observer>[]): Observer => ({
   answered: (call) => {
     for (const it of all) it.answered?.(call);

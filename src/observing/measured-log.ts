@@ -6,9 +6,8 @@ const MS_PER_S = 1_000;
 
 export type MeasuredLog = { readonly log: EventLog; readonly appends: () => AppendsReading };
 
-/** The same log, each append's time told, and which of them have no answer yet. */
+/** The same log, with the duration of each append reported, and a reading of those without an answer yet. */
 export const measuredLog = (log: EventLog, { appended }: Pick<Observer, "appended">): MeasuredLog => {
-  // In the order of their calls.
   const underWay = new Set<{ readonly from: number }>();
   return {
     log: {

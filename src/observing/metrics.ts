@@ -3,11 +3,11 @@ import type { Observer } from "./observer.ts";
 import { type Readings, readFigures } from "./readings.ts";
 
 export type Metrics = Observer & {
-  /** One sync of the embedded log made so many appends durable. */
+  /** `appends` became durable by one sync of the embedded log. */
   grouped(appends: number): void;
-  /** So many spans have reached the collector, or never will. */
+  /** "dropped" spans never reach the collector. */
   traced(spans: number, outcome: "exported" | "dropped"): void;
-  /** The figures in Prometheus' text format 0.0.4. Those of a reading that fails are left out. */
+  /** Prometheus' text format 0.0.4, without the figures of a reading that fails. */
   scrape(readings: Readings): Promise<string>;
   readonly contentType: string;
 };
@@ -17,10 +17,10 @@ const MS = 1_000;
 const FAST = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const ATTEMPT = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const BATCH = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000];
-/** Of the event loop's delay: each look wakes the process. */
+/** Each sample of the event loop's delay wakes the process. */
 const LOOP_LOOK_MS = 100;
 
-/** Of prom-client's own: gauges under the names of counters, which Prometheus' checks refuse; the same by type are there. */
+/** prom-client's gauges with names of counters, which Prometheus' linter refuses. The same figures by type remain. */
 const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
 
 const NO_ROUTE = "none";
@@ -30,7 +30,6 @@ const statusClass = (status: number): string => `${Math.floor(status / 100)}xx`;
 
 type Counted = Omit<Metrics, "scrape" | "contentType">;
 
-/** What is counted while it happens. */
 const counted = (registry: Registry): Counted => {
   const registers = [registry];
   const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
@@ -54,7 +53,7 @@ const counted = (registry: Registry): Counted => {
   const groups = histogram("log_group_size", "Appends that one sync of the embedded log made durable", BATCH);
   const told = "Spans that reached the collector, and those that it refused for good";
   const spans = counter("trace_spans_total", told, "outcome");
-  // What has not happened yet is 0 and not missing: an alert on missing figures is quiet, and a first failure is a rise.
+  // These are 0 from the start: an alert on missing figures stays quiet, and the first failure is a rise.
   attempts.zero({ outcome: "succeeded" });
   for (const outcome of ["appended", "failed"]) appends.zero({ outcome });
   for (const outcome of ["exported", "dropped"]) spans.inc({ outcome }, 0);
@@ -76,8 +75,8 @@ const counted = (registry: Registry): Counted => {
 };
 
 /**
- * The service's figures. Labels are of small fixed sets (routes by their template, outcomes, gates, kinds of failure): an
- * account, an event or an endpoint is never one, so that nobody can be told apart and nothing grows with them.
+ * The service's figures. Labels have small fixed sets of values (route templates, outcomes, gates, kinds of failure) and never
+ * an account, event or endpoint: they identify no customer, and their number does not grow.
  */
 export const metrics = ({ version, commit }: { readonly version: string; readonly commit: string }): Metrics => {
   const registry = new Registry();
@@ -95,7 +94,7 @@ export const metrics = ({ version, commit }: { readonly version: string; readonl
   return {
     ...counted(registry),
     contentType: registry.contentType,
-    // Who comes meanwhile gets the same answer: a second reading would take the first one's figures away.
+    // Scrapes at the same time share one answer, because a second reading would clear the figures of the first.
     scrape(readings) {
       underWay ??= scrape(readings).finally(() => {
         underWay = null;

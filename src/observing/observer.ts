@@ -1,23 +1,22 @@
 /**
- * What is told of the path of an event while it is walked, for metrics and log lines. Only what may be seen by everybody who
- * runs the service: an id is of an event or a trace, and no name, address, header or payload is among it. Each call has to
- * be quick and must not throw: it is made in the path.
+ * Follows events through the service, for metrics and log lines. Every operator may read these, so they carry ids of events,
+ * endpoints and traces, and no name, address, header or payload. The calls are part of the path: they are quick and never
+ * throw.
  */
 export type Observer = {
   answered(call: Answered): void;
   decided(decision: Decided): void;
   attempted(attempt: Attempted): void;
-  /** A call was refused, and that is recorded: of an account, or of nobody who is known. */
+  /** A refused call was recorded; "nobody": its account is not known. */
   refused(problem: string, whose: "account" | "nobody"): void;
-  /** So many commands were decided by one append to a ledger. */
+  /** `batch` commands were decided by one append to a ledger. */
   reserved(batch: number): void;
-  /** From the call to the answer. */
   appended(ms: number, outcome: "appended" | "conflict" | "failed"): void;
 };
 
 export type Answered = {
   readonly method: string;
-  /** The route's template; null for an address that there is no route for. */
+  /** The route's template; null if no route matches. */
   readonly route: string | null;
   readonly status: number;
   readonly ms: number;
@@ -25,14 +24,14 @@ export type Answered = {
 
 export type Decided = {
   readonly trace_id: string;
-  /** Of an event or a bundle. */
+  /** The id of an event or a bundle. */
   readonly id: string;
   readonly origin: "source" | "agent" | "system";
   readonly outcome: "admitted" | "held" | "blocked" | "duplicate";
-  /** Of the gate that refused, and of its reason; null when none did. */
+  /** The gate that refused, and the code of its reason; null if none did. */
   readonly gate: string | null;
   readonly code: string | null;
-  /** Since it was received, or somebody had it decided once more. */
+  /** Since it was received or replayed. */
   readonly ms: number;
 };
 

@@ -1,10 +1,9 @@
 import { within } from "../../infra/within.ts";
 import type { Readings } from "./readings.ts";
 
-/** What takes longer does not work, whatever it answers in the end. */
+/** A part that takes longer counts as failing. */
 const CHECK_MS = 1_000;
 
-/** Asks each part by itself: one that fails or hangs says nothing about the others. */
 export const partsReading =
   (checks: Readonly<Record<string, () => Promise<boolean>>>): Readings["parts"] =>
   async () => {

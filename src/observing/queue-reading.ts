@@ -4,12 +4,12 @@ import { deliveryQueue } from "../../projections/delivery-queue.ts";
 import type { QueueReading } from "./readings.ts";
 
 const VIEW = deliveryQueue.schema.name;
-/** Counting costs a look at each: more than this is a long queue, however long. */
+/** Counting reads each entry; a longer queue is reported as this long. */
 const DEPTH_MAX = 100_000;
-/** Endpoints looked at, each of which costs a look: beyond, the oldest may be older than told. */
+/** Each endpoint costs a query; with more of them the oldest event may be older than reported. */
 const ENDPOINTS_MAX = 200;
 
-/** What waits to be delivered, of all accounts together. Of an endpoint's queue the one that is due first stands for all. */
+/** The queue of all accounts. Of each endpoint only the event that is due first is read. */
 export const queueReading =
   (views: Pick<ViewStore, "page" | "count">, clock: Clock) => async (): Promise<QueueReading> => {
     let oldest = Number.POSITIVE_INFINITY;

@@ -2,39 +2,38 @@ import { Gauge, type Registry } from "prom-client";
 import { within } from "../../infra/within.ts";
 import type { Progress } from "../views/view-progress.ts";
 
-/** What is read when somebody scrapes, not counted while it happens. One that rejects leaves its figures out. */
+/** Figures that are read at each scrape. A reading that rejects has none. */
 export type Readings = {
-  /** Of the parts of this process, whether each works. */
+  /** Whether each part of this process works. */
   readonly parts: () => Promise<Readonly<Record<string, boolean>>>;
-  /** Rejects while nobody folds: how far the views were is then no figure. */
+  /** Rejects while no process folds, because the last position of the views is no figure then. */
   readonly projections: () => Promise<readonly Pick<Progress, "view" | "lag_events" | "lag_s">[]>;
   readonly queue: () => Promise<QueueReading>;
-  /** How many endpoints are in each state of health. */
+  /** Counts by state of health. */
   readonly endpoints: () => Promise<Readonly<Record<string, number>>>;
   readonly appends: () => AppendsReading;
 };
 
-/** Appends that have no answer yet: those of a disk that hangs are counted nowhere else. */
+/** Appends without an answer yet. Those of a disk that hangs are counted nowhere else. */
 export type AppendsReading = {
   readonly count: number;
-  /** Since the call of the oldest of them; 0 when there is none. */
+  /** Since the call of the oldest; 0 for none. */
   readonly oldestS: number;
 };
 
 export type QueueReading = {
   /** Events that wait for an attempt or are in one, up to a limit. */
   readonly depth: number;
-  /** Since the admission of the oldest of them; 0 when nothing waits. */
+  /** Since the admission of the oldest; 0 for none. */
   readonly oldestS: number;
 };
 
-/** Prometheus waits 10 s by default for all figures: a reading that hangs must not take the others with it. */
+/** Prometheus waits 10 s by default, so a reading that hangs must not take the others with it. */
 const READING_MS = 2_000;
 
-/** Gone until it is set again. */
+/** Absent from `clear` to `set`. */
 type Figure = { readonly set: (value: number, of?: string) => void; readonly clear: () => void };
 
-/** One figure, or one for each value of its label. */
 const figure = (registry: Registry, name: string, help: string, label?: string): Figure => {
   const labelNames = label === undefined ? [] : [label];
   const it = new Gauge({ name: `countersign_${name}`, help, labelNames, registers: [registry] });
@@ -43,7 +42,7 @@ const figure = (registry: Registry, name: string, help: string, label?: string):
     : { set: (value, of = "") => it.set({ [label]: of }, value), clear: () => it.reset() };
 };
 
-/** Each reading by itself: figures of what is away are left out, and that is what an alert sees. */
+/** Leaves out the figures if the reading fails, so that an alert on missing figures fires. */
 const refresh = async <T>(figures: readonly Figure[], read: () => T | Promise<T>, set: (reading: T) => void) => {
   const late = within(READING_MS, "a reading is late", Promise.resolve().then(read));
   const reading = await late.then((value) => ({ value })).catch(() => null);
@@ -51,7 +50,7 @@ const refresh = async <T>(figures: readonly Figure[], read: () => T | Promise<T>
   if (reading !== null) set(reading.value);
 };
 
-/** Registers the figures that are read; what it gives reads them all. Never rejects. */
+/** Registers the figures. The returned function reads them all and never rejects. */
 export const readFigures = (registry: Registry): ((readings: Readings) => Promise<void>) => {
   const parts = figure(registry, "part_up", "1 where the part of this process works, else 0", "part");
   const lagEvents = figure(registry, "projection_lag_events", "Events of the log that the view has not folded", "view");

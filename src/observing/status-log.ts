@@ -9,11 +9,10 @@ export type StatusLogDeps = {
   readonly log: Pick<EventLog, "append">;
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** How the service is, as this process finds it. */
   readonly look: () => Promise<Health>;
 };
 
-/** Writes down how the service is: what the public page says of its days is folded from that, and from its gaps. */
+/** Records the state of the service. The public status page shows its days, and its gaps, from these records. */
 export const statusLog =
   ({ log, clock, randomness, look }: StatusLogDeps) =>
   async (): Promise<void> => {

@@ -14,7 +14,7 @@ export const BUNDLE_DECISIONS: ReadonlySet<string> = new Set<Decision["type"]>([
   "BundleHeld",
 ]);
 
-/** The records with which it goes on: up to the last of them it has lasted. Somebody may tidy up by hand long afterwards. */
+/** The span ends with the last of these records. A step may be resolved by hand long afterwards. */
 const GOES_ON: ReadonlySet<string> = new Set<BundleEvent["type"]>([
   "BundleReleased",
   "BundleHoldEnded",
@@ -43,7 +43,7 @@ const spansOfOne = (
   const { meta, data: request } = decision;
   const { trace_id: traceId, span_id: spanId, parent_span_id: parentId = null } = meta;
   const top = { traceId, spanId, startMs: Date.parse(request.received_at) };
-  // Its agent was known when it was received.
+  // The agent was authenticated before the request was read.
   const decided = { ...request, authenticated_at: request.received_at };
   const spans = [authentication(top, decided), ...gatesAsked(top, decided)];
   const holdEnd = following.find(({ type }) => type === "BundleReleased" || type === "BundleHoldEnded");
@@ -67,7 +67,7 @@ export const bundleSpans = (bundle: readonly RecordedEvent[], approvals: readonl
   const decisions = bundle.flatMap(({ type }, index) => (BUNDLE_DECISIONS.has(type) ? [index] : []));
   return decisions.flatMap((from, nth) =>
     spansOfOne(
-      // The type of a recorded event says what its data are, and the stream's category which types are in it.
+      // The category of a stream says which types of records are in it.
       bundle[from] as unknown as Decision,
       bundle.slice(from + 1, decisions[nth + 1]) as unknown as readonly BundleEvent[],
       approvals,

@@ -10,9 +10,9 @@ import type { GateResult, Verdict } from "../../domain/gate/verdict.ts";
 import type { SpanAttributes as Attributes, SpanEvent } from "../../domain/ports/span-exporter.ts";
 
 /**
- * What is recorded, in the words of OpenTelemetry's semantic conventions 1.45, where they have words: `http.*` for attempts,
- * `gen_ai.*` (still in development, so named here) for what agents ask for. The rest is `countersign.*`. Of a payload its
- * size and its type alone; no address, and no sentence: neither a person's nor a gate's, which may quote what was sent.
+ * Names by OpenTelemetry's semantic conventions 1.45: `http.*` for attempts, `gen_ai.*` (still in development, so named here)
+ * for agents' requests, `countersign.*` for the rest. A payload appears with its size and type alone. Addresses and free text
+ * are left out, a gate's detail too, because it may quote the payload.
  */
 const GEN_AI = {
   operation: "gen_ai.operation.name",
@@ -30,7 +30,7 @@ const verdictAttributes = ({ decision, policy, observed }: Verdict): Attributes 
   ...(policy === null ? {} : { "countersign.policy.id": policy.id, "countersign.policy.version": policy.version }),
 });
 
-/** Whole micro-euros: an attribute that is now an integer, now a fraction, has two types in OTLP. */
+/** Whole micro-euros: OTLP has two types for integers and fractions. */
 const costAttributes = (cost: number | null): Attributes =>
   cost === null ? {} : { "countersign.cost.micro_eur": cost };
 
@@ -40,7 +40,6 @@ const agentAttributes = ({ id, name }: Request["origin"], run: Request["run"]): 
   ...(run === undefined || run.id === null ? {} : { [GEN_AI.conversation]: run.id }),
 });
 
-/** The name and the attributes of the span that stands for one event from its arrival to its end. */
 export const executionSpan = (request: Request): { readonly name: string; readonly attributes: Attributes } => {
   const { event_id, origin, type, action, run, bundle, payload, endpoint_id, verdict, cost, replay } = request;
   const common: Attributes = {
@@ -95,7 +94,6 @@ export const gateSpan = ({ gate, outcome, code }: GateResult) => ({
   } satisfies Attributes,
 });
 
-/** Why a decision, or one gate of it, is an error; null when it is none. */
 export const refusalOf = ({ gate, outcome, code }: GateResult): string | null =>
   outcome === "deny" ? `${gate}: ${code}` : null;
 
@@ -130,7 +128,6 @@ export const holdSpan = (approvalId: string) => ({
   attributes: { "countersign.approval.id": approvalId } satisfies Attributes,
 });
 
-/** Under which a span says that nobody has written down how it ended. */
 export const END_UNKNOWN = "its end is unknown";
 
 export const voteEvent = (member: string, decision: string) => ({
@@ -144,7 +141,7 @@ const stepEvent = (name: string, { index, at }: { index: number; at: string }, m
   attributes: { "countersign.bundle.step": index, ...more },
 });
 
-/** What is said with a bundle as a whole, beside the spans of its steps and undos; null for what is seen in those. */
+/** Events of the span of a whole bundle; null for a record that the spans of its steps and undos show. */
 export const bundleSpanEvent = (event: BundleEvent): SpanEvent | null => {
   switch (event.type) {
     case "RollbackStarted":

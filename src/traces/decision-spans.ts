@@ -5,7 +5,7 @@ import type { Span } from "../../domain/ports/span-exporter.ts";
 import { gateSpan, holdSpan, refusalOf, voteEvent } from "./conventions.ts";
 import { childOf, type Root } from "./span.ts";
 
-/** What a decision says of itself. Times are ISO-8601 UTC. */
+/** Times are ISO-8601 UTC. */
 export type Decided = {
   readonly verdict: { readonly gates: readonly GateResult[] };
   readonly received_at: string;
@@ -21,7 +21,7 @@ export const authentication = (root: Root, { received_at, authenticated_at }: De
     attributes: {},
   });
 
-/** From who it is to the verdict, with each gate as an instant at its end, as nobody has timed it. */
+/** From authentication to the verdict. The gates are not timed, so each is an instant at its end. */
 export const gatesAsked = (root: Root, { verdict: { gates }, authenticated_at, at }: Decided): readonly Span[] => {
   const decide = childOf(root, ["decide"], {
     name: "decide",
@@ -50,11 +50,11 @@ export type Hold = {
   /** ISO-8601 UTC. */
   readonly from: string;
   readonly until: string;
-  /** How it ended where nobody released it. */
+  /** How it ended; null if it was released. */
   readonly error: string | null;
 };
 
-/** The wait for people, and who said what meanwhile; `approvals` may hold records of others. */
+/** The wait for people, with their votes. `approvals` may have records of other approvals. */
 export const holdSpanOf = (
   root: Root,
   { approvalId, from, until, error }: Hold,

@@ -16,8 +16,8 @@ type Begun = Extract<DeliveryEvent, { type: "EventReplayed" }>;
 export const DECISIONS: ReadonlySet<string> = new Set<Decision["type"]>(["EventAdmitted", "EventBlocked", "EventHeld"]);
 
 /**
- * Of what was asked for by a request the root is that request's own span, below its caller's. A bundle's step is below the
- * bundle. A notification begins by itself: what it tells of may have been a request that no span is made of.
+ * The root is the span of the request, below its caller's. A bundle's step is below the bundle. A notification has no parent,
+ * because the request that it is about may have no span.
  */
 const topOf = ({ meta, data }: Decision): Pick<Span, "spanId" | "parentId" | "kind"> => {
   const { span_id: spanId, parent_span_id: parentId = null } = meta;
@@ -26,7 +26,7 @@ const topOf = ({ meta, data }: Decision): Pick<Span, "spanId" | "parentId" | "ki
   return { spanId: spanIdOf(event_id, "root"), parentId: bundle === undefined ? null : spanId, kind: "internal" };
 };
 
-/** `ended` null: nobody has seen its end. */
+/** `ended` is null if the end was not recorded. */
 const attempt = (root: Root, begun: Started, ended: Ended | null, until: string): Span => {
   const { event_id, number, endpoint_id: endpointId, trigger, at } = begun;
   const failure = ended?.type === "AttemptFailed" ? ended.data.failure : null;
@@ -41,7 +41,7 @@ const attempt = (root: Root, begun: Started, ended: Ended | null, until: string)
   });
 };
 
-/** The attempts that were begun. One whose process died has no end of its own: the next one's start, or `last`, is its latest. */
+/** An attempt whose process died ends with the start of the next one, or with `last`. */
 const attemptSpans = (root: Root, following: readonly DeliveryEvent[], last: string): readonly Span[] => {
   const spans: Span[] = [];
   let running: Started | null = null;
@@ -58,7 +58,7 @@ const attemptSpans = (root: Root, following: readonly DeliveryEvent[], last: str
   return spans;
 };
 
-/** What is said with the event as a whole: of its payload, and of repeats. They come long after its end, some of them. */
+/** Records that may come long after the end: they appear as events of the root and do not prolong it. */
 const NOTED: ReadonlySet<string> = new Set<DeliveryEvent["type"]>([
   "PayloadErased",
   "PayloadDamageFound",
@@ -69,7 +69,7 @@ const NOTED: ReadonlySet<string> = new Set<DeliveryEvent["type"]>([
 const noted = ({ type, data }: DeliveryEvent): readonly SpanEvent[] =>
   NOTED.has(type) ? [{ name: type, atMs: ms(data.at), attributes: {} }] : [];
 
-/** The records with which it goes on: up to the last of them it has lasted. */
+/** The span ends with the last of these records. */
 const GOES_ON: ReadonlySet<string> = new Set<DeliveryEvent["type"]>([
   "EventHeldAgain",
   "EventReleased",
@@ -96,7 +96,7 @@ const lastOf = (following: readonly DeliveryEvent[], otherwise: string): string 
 const errorOf = (following: readonly DeliveryEvent[], before: string | null): string | null =>
   following.filter(({ type }) => GOES_ON.has(type)).reduce(errorAfter, before);
 
-/** What was ended has ended: a replay is a span of its own, below the root and behind its end. */
+/** A replay is a separate span below the root, after its end. */
 const spansOfReplay = (root: Root, { data }: Begun, following: readonly DeliveryEvent[]): readonly Span[] => {
   const last = lastOf(following, data.at);
   const times = { startMs: ms(data.at), endMs: ms(last) };
@@ -105,7 +105,7 @@ const spansOfReplay = (root: Root, { data }: Begun, following: readonly Delivery
   return withRoot(whole, attemptSpans(whole, following, last));
 };
 
-/** What somebody has decided once more begins with that: it may have been received days before, and no gate took so long. */
+/** A replayed decision begins with the replay: the event may have been received days before. */
 const begun = (request: Request): Request =>
   request.replay === undefined ? request : { ...request, received_at: request.at, authenticated_at: request.at };
 
@@ -117,7 +117,7 @@ const spansOfDecision = (
 ): readonly Span[] => {
   const request: Request = decision.data;
   const spans: Span[] = [];
-  // A step is asked for by its bundle, and what is replayed was received before: who it is of has been shown.
+  // The authentication of a step is shown with its bundle, that of a replay with the first decision.
   const isKnown = request.bundle !== undefined || request.replay !== undefined;
   if (!isKnown && request.origin.kind !== "system") spans.push(authentication(top, request));
   if (request.origin.kind !== "system") spans.push(...gatesAsked(top, begun(request)));
@@ -138,7 +138,7 @@ const spansOfDecision = (
   return withRoot(whole, spans);
 };
 
-/** Those of one decision up to its end, then those of each replay. */
+/** The spans of one decision up to its end, then those of each replay. */
 const partsOf = (
   decision: Decision,
   following: readonly DeliveryEvent[],
@@ -155,15 +155,15 @@ const partsOf = (
 };
 
 /**
- * The spans of an event: for each decision on it (a blocked one may be sent again, in a trace of its own) the decision and
- * all that came of it. `delivery` and `approvals` are the records of its streams, oldest first.
+ * The spans of all decisions on an event: a blocked one may be sent again, in another trace. `delivery` and `approvals` are
+ * the records of its streams, oldest first.
  */
 export const executionSpans = (
   delivery: readonly RecordedEvent[],
   approvals: readonly RecordedEvent[],
 ): readonly Span[] => spansInParts(delivery, approvals).flat();
 
-/** The same in the parts of which each has come to an end of its own, oldest first; the last may go on. */
+/** The same in parts that end separately, oldest first. The last one may not have ended. */
 export const spansInParts = (
   delivery: readonly RecordedEvent[],
   approvals: readonly RecordedEvent[],
@@ -171,7 +171,7 @@ export const spansInParts = (
   const decisions = delivery.flatMap(({ type }, index) => (DECISIONS.has(type) ? [index] : []));
   return decisions.flatMap((from, nth) =>
     partsOf(
-      // The type of a recorded event says what its data are, and the stream's category which types are in it.
+      // The category of a stream says which types of records are in it.
       delivery[from] as unknown as Decision,
       delivery.slice(from + 1, decisions[nth + 1]) as unknown as readonly DeliveryEvent[],
       approvals,

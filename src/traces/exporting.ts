@@ -5,7 +5,7 @@ import type { SpanExporter } from "../../domain/ports/span-exporter.ts";
 import type { Reaction } from "../following/reaction.ts";
 import { spansOfEndedBundle, spansOfEndedEvent } from "./reading.ts";
 
-/** An event's: with them an execution has come to its end, or to one of its ends. */
+/** With one of these an execution ends, at least for now. */
 const ENDS = [
   "EventBlocked",
   "EventDelivered",
@@ -14,7 +14,7 @@ const ENDS = [
   "EventCancelled",
 ] as const satisfies readonly DeliveryEvent["type"][];
 
-/** From here on it is delivered, where it has a destination. */
+/** After one of these an event is delivered if it has a destination; otherwise it has ended. */
 const LETS_GO = ["EventAdmitted", "EventReleased"] as const satisfies readonly DeliveryEvent["type"][];
 
 const BUNDLE_ENDS = [
@@ -25,14 +25,14 @@ const BUNDLE_ENDS = [
   "RollbackIncomplete",
 ] as const satisfies readonly BundleEvent["type"][];
 
-/** So many executions are read and sent at once: what waits for a collector in memory is bounded by it. */
+/** Executions that are read and sent at once, which bounds what waits in memory for a collector. */
 export const TRACES_AT_ONCE = 64;
-/** Who looks at traces can wait for so long: each look takes what has ended meanwhile. */
+/** Traces can wait so long while more executions end. */
 export const TRACES_GATHER_MS = 500;
 
 /**
- * Sends an execution's trace once it has ended, made from the log: for a follower of its own (`reactor.ts`), so that neither
- * a request nor anything that follows from one waits for a collector, and one that is away is waited for.
+ * Sends the trace of an execution, made from the log, once it has ended. They run in a separate follower (`reactor.ts`), so
+ * that only they wait for a collector that is away.
  */
 export const traceReactions = (log: EventLog, exporter: SpanExporter): readonly Reaction[] => {
   const ofEvent = async (end: RecordedEvent): Promise<void> => exporter.export(await spansOfEndedEvent(log, end));
@@ -42,7 +42,6 @@ export const traceReactions = (log: EventLog, exporter: SpanExporter): readonly 
     ...BUNDLE_ENDS.map((on) => ({ on, run: ofBundle })),
     ...LETS_GO.map((on) => ({
       on,
-      // With nowhere to go it has ended.
       run: async (event: RecordedEvent) => (event.data.endpoint_id === null ? ofEvent(event) : undefined),
     })),
   ];

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../domain/json.ts";
 import type { Span, SpanAttribute, SpanAttributes, SpanEvent } from "../../domain/ports/span-exporter.ts";
 
-/** As the proto has them: `SpanKind` and `Status.StatusCode` of opentelemetry/proto/trace/v1/trace.proto. */
+/** `SpanKind` and `Status.StatusCode` of opentelemetry/proto/trace/v1/trace.proto. */
 const KIND = { internal: 1, server: 2, client: 3 } as const;
 const STATUS_ERROR = 2;
 

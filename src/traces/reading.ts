@@ -8,16 +8,16 @@ import { DECISIONS, executionSpans, spansInParts } from "./execution-spans.ts";
 type Reads = Pick<EventLog, "read">;
 
 const READ_PAGE = 500;
-/** A blocked event that is sent again and again has as many decisions; a trace that long helps nobody. */
+/** A blocked event that is sent repeatedly has as many decisions; a longer trace would be unreadable. */
 const RECORDS_MAX = 2_000;
-/** Read of one stream: an event's repeats are a record each second, for as long as its sender goes on. */
+/** Records read of one stream: the repeats of an event are a record each second, as long as its sender goes on. */
 const READ_MAX = 20_000;
-/** Told of those: more of them say nothing more, and what the event went through stands between them. */
+/** More repeats would only crowd out what happened to the event between them. */
 const REPEATS_MAX = 100;
 
 const REPEATS: ReadonlySet<string> = new Set<DeliveryEvent["type"]>(["DuplicatesCounted", "DeliveryIdReused"]);
 
-/** Given the pages of a stream in their order: what is left of each, but for the repeats that are too many. */
+/** Takes the pages of a stream in order and leaves out the repeats beyond the limit. */
 const fewRepeats = () => {
   let repeats = 0;
   return (page: readonly RecordedEvent[]): readonly RecordedEvent[] =>
@@ -43,13 +43,13 @@ const recordsOf = async (log: Reads, stream: string): Promise<readonly RecordedE
 
 const REPLAYED = "EventReplayed" satisfies DeliveryEvent["type"];
 
-/** Of what has followed a decision: that, and its last replay, as those before have ended by themselves and were told. */
+/** A decision and its last replay with all that followed; the replays before ended, and were exported, by themselves. */
 const begunWith = (records: readonly RecordedEvent[]): readonly RecordedEvent[] => {
   const replayed = records.findLastIndex(({ type }) => type === REPLAYED);
   return replayed > 1 ? [...records.slice(0, 1), ...records.slice(replayed)] : records;
 };
 
-/** Of the stream of `end` what belongs to the decision that it ends, however many were before and came behind. */
+/** The records of the decision that `end` ends, without those of the decisions before and after it. */
 const recordsEndingWith = async (
   log: Reads,
   end: RecordedEvent,
@@ -69,7 +69,6 @@ const recordsEndingWith = async (
   }
 };
 
-/** Of what was held: who was asked, and what they said. */
 const approvalsOf = async (
   log: Reads,
   records: readonly RecordedEvent[],
@@ -78,7 +77,7 @@ const approvalsOf = async (
   const asked: RecordedEvent[] = [];
   for (const { type, data } of records) {
     if (type !== held) continue;
-    // What a hold says of its approval is plain JSON.
+    // The records of holds are typed; the log has plain JSON.
     const { approval_id } = data.approval as { readonly approval_id: string };
     asked.push(...(await recordsOf(log, approvalStream(approval_id))));
   }
@@ -90,23 +89,23 @@ const ofEvent = async (log: Reads, records: readonly RecordedEvent[]): Promise<r
 const ofBundle = async (log: Reads, records: readonly RecordedEvent[]): Promise<readonly Span[]> =>
   bundleSpans(records, await approvalsOf(log, records, "BundleHeld"));
 
-/** An event's own spans; of a bundle's step those below the bundle's. Rejects with the log's errors, as all here do. */
+/** The spans of an event; those of a bundle's step are below the bundle's. Rejects with the log's errors, like all here. */
 export const spansOfEvent = async (log: Reads, eventId: string): Promise<readonly Span[]> =>
   ofEvent(log, await recordsOf(log, `delivery-${eventId}`));
 
-/** Of the decision on an event, or of the replay of it, that has come to its end with this record: what ended before is told. */
+/** The spans of the decision or replay that ends with this record. */
 export const spansOfEndedEvent = async (log: Reads, end: RecordedEvent): Promise<readonly Span[]> => {
   const records = await recordsEndingWith(log, end, DECISIONS);
   return spansInParts(records, await approvalsOf(log, records, "EventHeld")).at(-1) ?? [];
 };
 
-/** The same of a bundle, without its steps and undos: these end by themselves. */
+/** The spans of a bundle without its steps and undos, which end by themselves. */
 export const spansOfEndedBundle = async (log: Reads, end: RecordedEvent): Promise<readonly Span[]> =>
   ofBundle(log, await recordsEndingWith(log, end, BUNDLE_DECISIONS));
 
 const STARTS: ReadonlySet<string> = new Set(["StepStarted", "UndoStarted"]);
 
-/** All of a bundle's trace: its own spans, and those of each step and undo that was started. */
+/** The spans of a bundle and of each step and undo that was started. */
 export const traceOfBundle = async (log: Reads, bundleId: string): Promise<readonly Span[]> => {
   const records = await recordsOf(log, `bundle-${bundleId}`);
   const started = records.filter(({ type }) => STARTS.has(type)).map(({ data }) => String(data.event_id));

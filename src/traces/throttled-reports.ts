@@ -1,0 +1,26 @@
+/** A collector that refuses everything does so with each request. */
+const EVERY_MS = 60_000;
+
+/** `count`: spans dropped since the last report. */
+export type ReportRefusals = (error: Error, count: number) => void;
+
+/** Reports the first refusal at once and those after it together, once a minute, with the last one's reason. */
+export const throttledReports = (report: ReportRefusals, everyMs = EVERY_MS): ReportRefusals => {
+  let unreported = 0;
+  let last: Error | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  const reportAll = (): void => {
+    timer = null;
+    if (last === null) return;
+    const [error, count] = [last, unreported];
+    last = null;
+    unreported = 0;
+    timer = setTimeout(reportAll, everyMs).unref();
+    report(error, count);
+  };
+  return (error, count) => {
+    last = error;
+    unreported += count;
+    if (timer === null) reportAll();
+  };
+};
