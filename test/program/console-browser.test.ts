@@ -183,7 +183,7 @@ const inBrowser = (binary: string): void => {
     await scene.source.send("gone", { order: "gone" });
     await until("it is disabled", async () => (await client.call("GET", path)).body.health.state === "disabled");
     await at("#/endpoints", "disabled");
-    await at(`#/endpoints/${scene.endpointId}`, "until somebody enables it.");
+    await at(`#/endpoints/${scene.endpointId}`, "Events wait until the endpoint is enabled.");
     await page.click("Test");
     await page.shows("The receiver answered 410");
     scene.shop.target.answer((_, response) => response.end());
@@ -191,7 +191,7 @@ const inBrowser = (binary: string): void => {
     await page.shows("succeeded");
     await page.click("Enable");
     await page.shows("The endpoint is enabled");
-    await page.hides("until somebody enables it.");
+    await page.hides("Events wait until the endpoint is enabled.");
   });
 
   test("senders that were refused are counted with what they called themselves", async () => {
