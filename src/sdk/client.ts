@@ -58,7 +58,7 @@ export const agentClient = (
     { signal, traceparent }: CallOptions,
     limits: Limits,
   ): Promise<It> => {
-    if (!ID.test(id)) throw wrongCall("The id is malformed.");
+    if (!ID.test(id)) throw wrongCall("Malformed id.");
     const url = `${base}${at}/${id}?wait_ms=${Math.ceil(limits.waitMs)}`;
     return send({ method: "GET", url, headers: { ...common, ...headersOf({ traceparent }) }, signal, ...limits }, read);
   };

@@ -42,7 +42,7 @@ export const problemFacts = (status: number, body: unknown, retryAfter: string |
   return {
     ...common,
     code: isOfAnother ? "unavailable" : "invalid-response",
-    detail: `The service's answer with the status ${status} could not be understood.`,
+    detail: `Unreadable answer with status ${status}.`,
     retryable: isOfAnother,
   };
 };

@@ -31,7 +31,7 @@ test("the running service goes on, and sessions, keys and secrets hold after a r
   const { status, stdout, stderr } = await countersign(["key", "rotate"], { env: { DATA_DIR: dir } });
   assert.is(status, 0, stderr);
   assert.match(stdout, /^The keys in the log are sealed under the new key in \S+key\.\n$/);
-  assert.match(stderr, /Whoever has both can read what was\nrecorded before/);
+  assert.match(stderr, /A person with both can read the\nearlier records/);
   assert.match(stderr, /API keys/);
   assert.is.not(readFileSync(join(dir, "key"), "utf8"), old);
   assert.is((await client.call("GET", "/v1/sources")).status, 200);

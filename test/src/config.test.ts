@@ -74,7 +74,7 @@ test("Stripe is configured as a whole or not at all, each value by what Stripe's
   assert.is(readConfig(STRIPE).stripe?.prices.core, "price_2");
   for (const [name, value] of Object.entries({ ...STRIPE, STRIPE_API_URL: "http://127.0.0.1:1", STRIPE_TYPO: "1" })) {
     if (name !== "STRIPE_SECRET_KEY")
-      refuses({ [name]: value }, new RegExp(`STRIPE_SECRET_KEY is missing beside ${name}: `));
+      refuses({ [name]: value }, new RegExp(`STRIPE_SECRET_KEY is missing, but ${name} is set: `));
   }
   refuses({ ...STRIPE, STRIPE_SECRET_KEY: "pk_live_secret" }, /STRIPE_SECRET_KEY has to be a secret or restricted key/);
   refuses({ ...STRIPE, STRIPE_WEBHOOK_SECRET: "sk_secret" }, /STRIPE_WEBHOOK_SECRET has to be .* like whsec_/);
