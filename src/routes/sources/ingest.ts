@@ -188,8 +188,10 @@ export const ingest =
       const from = performance.now();
       const content = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const bytes = content.length;
-      const bytesPerS =
-        bytes > SMALL_BYTES && body.isTrusted() ? (await planOf(account)).largeBodyBytesPerS : UNVERIFIED_BYTES_PER_S;
+      const isPaced = bytes > SMALL_BYTES && body.isTrusted();
+      const plan = isPaced ? await inTime(limits.lookMs, planOf(account)) : null;
+      if (plan !== null && "problem" in plan) return sendProblem(request, reply, plan);
+      const bytesPerS = plan?.largeBodyBytesPerS ?? UNVERIFIED_BYTES_PER_S;
       const waitMs = rate.turn({ party, bytes, bytesPerS, limitMs: limits.decideMs });
       if (waitMs === null) return sendProblem(request, reply, overloaded);
       if (waitMs > 0) await sleep(waitMs);
