@@ -39,7 +39,22 @@ const NOT_LATER = problem(
     "the endpoint first (policy_id); invite people as viewers, and change their role, which is held.",
 );
 
-export const controls = (deps: HoldingDeps, inForce = partsInForce(deps)): Controls => ({
+/** Runs the work of one key after another: changes of an account at once would only conflict, and be decided again. */
+const oneAtATime = () => {
+  const last = new Map<string, Promise<unknown>>();
+  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const before = last.get(key) ?? Promise.resolve();
+    const mine = before.catch(() => undefined).then(work);
+    last.set(key, mine);
+    try {
+      return await mine;
+    } finally {
+      if (last.get(key) === mine) last.delete(key);
+    }
+  };
+};
+
+const decidedChanges = (deps: HoldingDeps, inForce: ReturnType<typeof partsInForce>): Controls => ({
   async authorize(call, change, deferred) {
     const { principal, envelope } = call;
     const { aggregates } = deps;
@@ -106,3 +121,13 @@ export const controls = (deps: HoldingDeps, inForce = partsInForce(deps)): Contr
     await deps.aggregates.handleDerived(controlsDecider, controlsStream(account), look, own);
   },
 });
+
+export const controls = (deps: HoldingDeps, inForce = partsInForce(deps)): Controls => {
+  const inTurn = oneAtATime();
+  const decided = decidedChanges(deps, inForce);
+  return {
+    ...decided,
+    authorize: (call, change, deferred) =>
+      inTurn(call.principal.account, () => decided.authorize(call, change, deferred)),
+  };
+};
