@@ -1,5 +1,6 @@
 import type { AppendOutcome, Revision } from "../../domain/ports/event-log.ts";
 import { LogUnavailable } from "../log-errors.ts";
+import { turnsByKey } from "../turns.ts";
 import type { ExactAppends } from "./appends.ts";
 import { attempts, unavailable } from "./attempts.ts";
 import type { ProposedEvent, StoredEvent } from "./connection.ts";
@@ -15,25 +16,12 @@ const placeOf = (newest: readonly StoredEvent[], events: readonly ProposedEvent[
   return newest.find((_, start) => ids.every((id, offset) => newest[start + offset]?.id === id));
 };
 
-const inTurns = () => {
-  const turns = new Map<string, Promise<void>>();
-  return <T>(stream: string, work: () => Promise<T>): Promise<T> => {
-    const run = (turns.get(stream) ?? Promise.resolve()).then(work);
-    const over = (): void => {
-      if (turns.get(stream) === settled) turns.delete(stream);
-    };
-    const settled: Promise<void> = run.then(over, over);
-    turns.set(stream, settled);
-    return run;
-  };
-};
-
 /**
  * Appends at the head of a stream. The server forgets the ids of its own "any" appends at a restart, so this appends at
  * the exact revision that it has read, again after a conflict. Appends of this process take turns to avoid conflicts.
  */
 export const anyAppends = (exact: ExactAppends, pages: Pages, limits: Limits) => {
-  const inTurn = inTurns();
+  const inTurn = turnsByKey();
 
   const newestOf = async (stream: string, count: number, deadline: Deadline): Promise<readonly StoredEvent[]> => {
     try {

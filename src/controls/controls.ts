@@ -1,6 +1,7 @@
 import { type Configuration, type PartChange, withPart } from "../../domain/controls/configuration.ts";
 import { type ChangeControls, controls as controlsDecider, weakenedBy } from "../../domain/controls/decider.ts";
 import { defined } from "../../domain/defined.ts";
+import { turnsByKey } from "../../infra/turns.ts";
 import { LISTED_ERRORS_MAX } from "../http/limits.ts";
 import { positionOf } from "../http/route.ts";
 import { changedMeanwhile, type Problem, problem } from "../streams/problems.ts";
@@ -38,21 +39,6 @@ const NOT_LATER = problem(
   "This change weakens a protected policy, and it cannot be held until people approve it. Put the policy on the action or " +
     "the endpoint first (policy_id); invite people as viewers, and change their role, which is held.",
 );
-
-/** Runs the work of one key after another: changes of an account at once would only conflict, and be decided again. */
-const oneAtATime = () => {
-  const last = new Map<string, Promise<unknown>>();
-  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const before = last.get(key) ?? Promise.resolve();
-    const mine = before.catch(() => undefined).then(work);
-    last.set(key, mine);
-    try {
-      return await mine;
-    } finally {
-      if (last.get(key) === mine) last.delete(key);
-    }
-  };
-};
 
 const decidedChanges = (deps: HoldingDeps, inForce: ReturnType<typeof partsInForce>): Controls => ({
   async authorize(call, change, deferred) {
@@ -123,7 +109,8 @@ const decidedChanges = (deps: HoldingDeps, inForce: ReturnType<typeof partsInFor
 });
 
 export const controls = (deps: HoldingDeps, inForce = partsInForce(deps)): Controls => {
-  const inTurn = oneAtATime();
+  // Changes of one account at once would only conflict and be decided again.
+  const inTurn = turnsByKey();
   const decided = decidedChanges(deps, inForce);
   return {
     ...decided,
