@@ -40,7 +40,8 @@ type Held = {
   isRefused: boolean;
   bytes: number;
   places: number;
-  readonly startedAt: number;
+  /** The time (ms since 1970) of its first byte. */
+  startedAt: number;
   /** Discards the bytes received so far. */
   readonly drop: () => void;
 };
@@ -75,8 +76,8 @@ export class BodyBudget {
 
   /** `drop` is called when its room is given to another body. */
   begin(sender: BodySender, drop: () => void): BudgetedBody {
-    const startedAt = this.#clock.now();
-    const isTrusted = this.#isVerified(sender, startedAt);
+    const now = this.#clock.now();
+    const isTrusted = this.#isVerified(sender, now);
     const held: Held = {
       parties: isTrusted ? trusted(sender) : untrusted(sender),
       isTrusted,
@@ -84,7 +85,7 @@ export class BodyBudget {
       isRefused: false,
       bytes: 0,
       places: 0,
-      startedAt,
+      startedAt: now,
       drop,
     };
     return {
@@ -117,6 +118,7 @@ export class BodyBudget {
   }
 
   #take(held: Held, bytes: number): boolean {
+    if (held.bytes === 0) held.startedAt = this.#clock.now();
     while (!this.#bytes.take(held.parties, bytes)) {
       const other = this.#loser(held, bytes);
       if (other === null) return false;
@@ -171,7 +173,7 @@ export class BodyBudget {
   }
 
   #isVerified(sender: BodySender, now: number): boolean {
-    const at = this.#verifiedAt.get(pairOf(sender));
+    const at = this.#verifiedAt.peek(pairOf(sender));
     return at !== undefined && now - at <= VERIFIED_FOR_MS;
   }
 

@@ -60,9 +60,17 @@ export type IngestDeps = {
 
 /** An unverified body is only hashed, so the plan does not matter yet. */
 const UNVERIFIED_BYTES_PER_S = 8 * 1_048_576;
+/** Further large bodies that come too late are refused at once: each that waits occupies a connection and its buffers. */
+const REFUSED_LATER_MAX = 256;
 
 /** `forget` drops the bytes that have been read. */
-type Share = { readonly body: BudgetedBody; readonly account: string; forget: () => void };
+type Share = {
+  readonly body: BudgetedBody;
+  readonly account: string;
+  forget: () => void;
+  /** Milliseconds for which it has waited for its turn; null if it has not asked for one. */
+  waitedMs: number | null;
+};
 
 const NO_ROOM: BudgetedBody = {
   take: () => false,
@@ -139,6 +147,29 @@ export const ingest =
     const deciding = windowOf(limits.decisions);
     const rate = new ByteRate(clock);
     const shares = new WeakMap<FastifyRequest, Share>();
+    let refusedLater = 0;
+
+    const refuseLater = async (): Promise<Problem> => {
+      if (refusedLater >= REFUSED_LATER_MAX) return overloaded;
+      refusedLater += 1;
+      await sleep(limits.decideMs);
+      refusedLater -= 1;
+      return overloaded;
+    };
+
+    /** Waits for the turn of a large body. A sender whose turn is too late learns it late, so that it slows down. */
+    const awaitTurn = async (share: Share, bytes: number): Promise<Problem | null> => {
+      const { body, account } = share;
+      const isPaced = bytes > SMALL_BYTES && body.isTrusted();
+      const plan = isPaced ? await inTime(limits.lookMs, planOf(account)) : null;
+      if (plan !== null && "problem" in plan) return plan;
+      const bytesPerS = plan?.largeBodyBytesPerS ?? UNVERIFIED_BYTES_PER_S;
+      const waitMs = rate.turn({ party: body.party(), bytes, bytesPerS, limitMs: limits.decideMs });
+      if (waitMs === null) return refuseLater();
+      share.waitedMs = waitMs;
+      if (waitMs > 0) await sleep(waitMs);
+      return null;
+    };
 
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", (request, raw, done) => {
@@ -150,16 +181,22 @@ export const ingest =
 
     app.addHook("onRequest", async (request, reply) => {
       // `readBody` has reported it.
-      shares.set(request, { body: NO_ROOM, account: "", forget: () => undefined });
+      shares.set(request, { body: NO_ROOM, account: "", forget: () => undefined, waitedMs: null });
       if (budget.requests < limits.requests && lag() <= limits.lagMs) {
         const { provider, source_id: sourceId } = addressOf(request);
         const source = await inTime(limits.lookMs, activeSource(provider, sourceId));
         if ("problem" in source) return sendProblem(request, reply, source);
         const sender = { account: source.account, source: sourceId, network: networkOf(request.ip) };
         const body = budget.begin(sender, () => share.forget());
-        const share: Share = { body, account: source.account, forget: () => undefined };
+        const share: Share = { body, account: source.account, forget: () => undefined, waitedMs: null };
         // The client may have disconnected meanwhile.
         if (shares.has(request)) shares.set(request, share);
+        // A large body that announces its length waits unread, so that reading it costs nothing before its turn.
+        const announced = Number(request.headers["content-length"] ?? 0);
+        if (announced > SMALL_BYTES && announced <= PAYLOAD_BYTES_MAX && body.isTrusted()) {
+          const tooLate = await awaitTurn(share, announced);
+          if (tooLate !== null) return sendProblem(request, reply, tooLate);
+        }
       }
       // Fastify would answer 415 to an invalid content type such as `json`; here the source's rules decide.
       if (request.mediaType === undefined) request.headers = { "content-type": undefined };
@@ -182,20 +219,15 @@ export const ingest =
       // The client has disconnected and its share is given back.
       share?.body.complete();
       if (share === undefined || !share.body.enter()) return sendProblem(request, reply, overloaded);
-      const { body, account } = share;
+      const { body } = share;
       const party = body.party();
       const receivedAt = clock.now();
-      const from = performance.now();
       const content = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-      const bytes = content.length;
-      const isPaced = bytes > SMALL_BYTES && body.isTrusted();
-      const plan = isPaced ? await inTime(limits.lookMs, planOf(account)) : null;
-      if (plan !== null && "problem" in plan) return sendProblem(request, reply, plan);
-      const bytesPerS = plan?.largeBodyBytesPerS ?? UNVERIFIED_BYTES_PER_S;
-      const waitMs = rate.turn({ party, bytes, bytesPerS, limitMs: limits.decideMs });
-      if (waitMs === null) return sendProblem(request, reply, overloaded);
-      if (waitMs > 0) await sleep(waitMs);
-      if (!(await deciding.enter(party, limits.decideMs - waitMs))) return sendProblem(request, reply, late);
+      const tooLate = share.waitedMs === null ? await awaitTurn(share, content.length) : null;
+      if (tooLate !== null) return sendProblem(request, reply, tooLate);
+      const leftMs = limits.decideMs - (share.waitedMs ?? 0);
+      const from = performance.now();
+      if (!(await deciding.enter(party, leftMs))) return sendProblem(request, reply, late);
       const done = (): void => deciding.leave(party);
       // The client disconnected while it waited and will repeat the request.
       if (!shares.has(request)) {
@@ -216,7 +248,7 @@ export const ingest =
       });
       // Only when the decision is made, which may be after the answer.
       void admitted.then(done, done);
-      const answer = await inTime(limits.decideMs - (performance.now() - from), admitted);
+      const answer = await inTime(leftMs - (performance.now() - from), admitted);
       if (isProblem(answer)) return sendProblem(request, reply, answer);
       if (answer.position !== undefined) reply.header("countersign-position", positions.of(answer.position));
       return reply.code(answer.status).send(answer.body);

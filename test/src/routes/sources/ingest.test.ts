@@ -292,6 +292,37 @@ test("large bodies of an account are worked on at the rate of its plan: what wou
   await app.close();
 });
 
+test("a large body that announces its length is not read before its turn", async () => {
+  const admit = async ({ onVerified }: Webhook) => {
+    onVerified?.();
+    return { status: 202, body: {} };
+  };
+  const limits = { ...INGEST_LIMITS, decideMs: 200 };
+  const app = await testApp([], {
+    register: ingest({
+      activeSource,
+      admit,
+      positions: POSITIONS,
+      clock: testClock(),
+      planOf: async () => PLANS.free,
+      limits,
+    }),
+  });
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const path = "/v1/webhooks/stripe/src_a";
+  const send = async (body: Buffer) =>
+    (await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", body })).status;
+  assert.equal([await send(Buffer.from("{}")), await send(Buffer.alloc(900_000))], [202, 202]);
+  const client = announcing(port, path);
+  await until("it is refused, although nothing of its body was sent", () =>
+    client.answer().includes('"code":"overloaded"'),
+  );
+  assert.is(await send(Buffer.from("{}")), 202);
+  client.socket.destroy();
+  await app.close();
+});
+
 test("while the event loop is late, what comes is told to come again; afterwards it is taken", async () => {
   let admitted = 0;
   const admit = async () => {
