@@ -188,7 +188,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...requestParts(it, at),
     ...followers(it, at, { accounts: people.accounts, changes, again }),
     // Its own admissions are handed to the deliverer; those of other processes are only heard of.
-    ...(config.roles.includes("api") ? [] : [wakeAfterAppends(it.log, at.deliver.wake)]),
+    ...(config.roles.includes("api") ? [] : [wakeAfterAppends(it.log, () => at.deliver.wake())]),
   ];
   const components = componentsOf(parts(working, config.roles));
   const status = timer(

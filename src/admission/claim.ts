@@ -78,7 +78,7 @@ export const claiming = (deps: ClaimDeps): Claim => {
   const offer = (it: IncomingRequest, known: StreamState<Delivery>): void => {
     if (it.endpointId === null || !isAdmitted(known.state)) return;
     const { eventId, account, endpointId, trace, body, contentType, contentEncoding } = it;
-    deps.deliver.offer({ eventId, account, endpointId, trace, known, body, contentType, contentEncoding });
+    deps.deliver.offer({ kind: "due", eventId, account, endpointId, trace, known, body, contentType, contentEncoding });
   };
 
   return async (it, from) => {

@@ -20,7 +20,12 @@ export type ApprovalReactionsDeps = {
   readonly aggregates: Aggregates;
   readonly clock: Clock;
   readonly deliver: {
-    offer(job: { readonly eventId: string; readonly account: string; readonly endpointId: string }): void;
+    offer(job: {
+      readonly kind: "due";
+      readonly eventId: string;
+      readonly account: string;
+      readonly endpointId: string;
+    }): void;
   };
 };
 
@@ -93,7 +98,8 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
       const released = await releases.release(cause);
       if (released.kind !== "event" || !isActive(released.known.state)) return;
       const { endpoint_id: endpointId } = released.known.state.request;
-      if (endpointId !== null) deliver.offer({ eventId: subject.id, account: cause.meta.account, endpointId });
+      if (endpointId === null) return;
+      deliver.offer({ kind: "due", eventId: subject.id, account: cause.meta.account, endpointId });
     }),
     ...holdEnds("event", clock, tell),
     // The hold was not ended by its approval: nobody is to be asked any longer.

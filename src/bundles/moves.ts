@@ -160,8 +160,8 @@ export class BundleMoves {
     if (ran.outcome === "accepted" && isToBeSent && endpointId !== null) {
       const { account, trace } = it;
       const content = body === undefined ? {} : { body, contentType: JSON_TYPE, contentEncoding: "" };
-      const takesBack = request.bundle?.undo === true ? ({ takesBack: true } as const) : {};
-      this.#deps.deliver.offer({ eventId, account, endpointId, trace, known: ran.known, ...content, ...takesBack });
+      const kind = request.bundle?.undo === true ? "undo" : "due";
+      this.#deps.deliver.offer({ kind, eventId, account, endpointId, trace, known: ran.known, ...content });
     }
     return ran.known;
   }

@@ -37,7 +37,7 @@ const reactions = (it: Foundation, { deliver }: Requests, { accounts, expiry, ch
   reactor({ log: it.log, clock: it.clock, onError: it.errorsOf("reactor", "reacting to records") }, [
     ...expiry.reactions,
     ...accountReactions(accounts, it.clock),
-    ...endpointReactions(it.aggregates, it.clock, deliver.wake),
+    ...endpointReactions(it.aggregates, it.clock, () => deliver.wake()),
     ...erasureReactions(it.log),
     ...personalDataReactions(it.log),
     ...approvalReactions({ ...it, deliver }),

@@ -7,7 +7,7 @@ import { counts } from "../admission/counts.ts";
 import { bundling } from "../bundles/claiming.ts";
 import { BundleRunner, startingAtOnce } from "../bundles/running.ts";
 import { stepGates } from "../bundles/step-gates.ts";
-import { deliverer } from "../delivery/deliverer.ts";
+import { Deliverer } from "../delivery/deliverer.ts";
 import { documentThread, sharedDocuments } from "../documents/documents.ts";
 import { executing } from "../execute/executing.ts";
 import { outcomes } from "../execute/outcomes.ts";
@@ -68,7 +68,7 @@ export const requests = (it: Foundation) => {
     places: waiters,
   });
   const movingBundle = errorsOf("bundles", "moving a bundle on");
-  const deliver = deliverer({
+  const deliver = new Deliverer({
     ...it,
     othersAreGone: it.isAlone,
     onChanged(eventId, known) {

@@ -98,7 +98,7 @@ const configurationRoutes = (it: Foundation, { requests: { deliver, definitions 
   const configuring = { ...it, ...references(it.aggregates), definitionRate: definitionRate(it.clock) };
   return [
     ...sourceRoutes(configuring),
-    ...endpointRoutes({ ...configuring, wake: deliver.wake }),
+    ...endpointRoutes({ ...configuring, wake: () => deliver.wake() }),
     ...policyRoutes({ ...configuring, compile: definitions.policy }),
     ...policyLedgerRoutes(it),
     ...agentRoutes(configuring),

@@ -1,66 +1,48 @@
-import type { Job } from "./lanes.ts";
-
-/**
- * What was offered to endpoints that get their events in order, while older ones of theirs wait on disk: it comes behind
- * those. The view that lists what is on disk is a little behind, so what it does not show yet is kept here.
- */
-export type Arrivals<J extends Job> = {
-  add(job: J, nowMs: number): void;
-  /** It is not kept here, and has to be found on disk. */
-  miss(endpointId: string, eventId: string, nowMs: number): void;
-  /**
-   * What comes behind `listed`, all that the view has of the endpoint; null while the view may lack something that is not
-   * here either. Asked once: it is forgotten here.
-   */
-  take(endpointId: string, listed: ReadonlySet<string>, nowMs: number): readonly J[] | null;
-};
+import type { Job } from "./job.ts";
 
 /** Many times what is admitted for one endpoint while the view catches up. */
-const KEPT_MAX = 512;
-/** By then the view has what it will ever have: another node may have delivered the one that is looked for. */
+const JOBS_MAX = 512;
+/** By then the view has all that it will ever have of an event: another node may have delivered it. */
 const MISSED_MAX_MS = 5_000;
 
-type Kept<J> = {
-  readonly jobs: J[];
-  /** The newest that is not among them. */
-  missed: { readonly eventId: string; readonly atMs: number } | null;
-};
+/**
+ * Jobs that were offered to an endpoint with `concurrency: 1` while older ones wait on disk, and are sent after those. The
+ * view that lists what is on disk lags a little, so these jobs stay in memory until it shows that nothing is missing.
+ */
+export class Arrivals {
+  #jobs: Job[] = [];
+  /** The newest event that is neither among the jobs nor known to be in the view. */
+  #missed: { readonly eventId: string; readonly atMs: number } | null = null;
 
-export const arrivals = <J extends Job>(): Arrivals<J> => {
-  const byEndpoint = new Map<string, Kept<J>>();
+  add(job: Job, nowMs: number): void {
+    this.#jobs.push(job);
+    if (this.#jobs.length <= JOBS_MAX) return;
+    const oldest = this.#jobs.shift();
+    if (oldest !== undefined) this.#missed = { eventId: oldest.eventId, atMs: nowMs };
+  }
 
-  const keptOf = (endpointId: string): Kept<J> => {
-    const kept = byEndpoint.get(endpointId) ?? { jobs: [], missed: null };
-    byEndpoint.set(endpointId, kept);
-    return kept;
-  };
+  /** The event, and all before it, have to be found on disk. */
+  miss(eventId: string, nowMs: number): void {
+    this.#jobs = [];
+    this.#missed = { eventId, atMs: nowMs };
+  }
 
-  /** The view has its records in their order: whoever finds one there finds all before it. */
-  const isComplete = ({ jobs: [first], missed }: Kept<J>, listed: ReadonlySet<string>, nowMs: number): boolean =>
-    missed === null ||
-    listed.has(missed.eventId) ||
-    (first !== undefined && listed.has(first.eventId)) ||
-    nowMs - missed.atMs > MISSED_MAX_MS;
+  /**
+   * Removes and returns the jobs that come after `listed`, which is all that the view has of the endpoint. Null, and
+   * nothing is removed, while an event may be missing from both.
+   */
+  take(listed: ReadonlySet<string>, nowMs: number): readonly Job[] | null {
+    if (!this.#isComplete(listed, nowMs)) return null;
+    const later = this.#jobs.filter(({ eventId }) => !listed.has(eventId));
+    this.#jobs = [];
+    this.#missed = null;
+    return later;
+  }
 
-  return {
-    add(job, nowMs) {
-      const kept = keptOf(job.endpointId);
-      kept.jobs.push(job);
-      if (kept.jobs.length <= KEPT_MAX) return;
-      const oldest = kept.jobs.shift();
-      if (oldest !== undefined) kept.missed = { eventId: oldest.eventId, atMs: nowMs };
-    },
-    miss(endpointId, eventId, nowMs) {
-      const kept = keptOf(endpointId);
-      kept.jobs.splice(0);
-      kept.missed = { eventId, atMs: nowMs };
-    },
-    take(endpointId, listed, nowMs) {
-      const kept = byEndpoint.get(endpointId);
-      if (kept === undefined) return [];
-      if (!isComplete(kept, listed, nowMs)) return null;
-      byEndpoint.delete(endpointId);
-      return kept.jobs.filter(({ eventId }) => !listed.has(eventId));
-    },
-  };
-};
+  /** The view receives records in the log's order: if it lists an event, it lists all events before. */
+  #isComplete(listed: ReadonlySet<string>, nowMs: number): boolean {
+    const [first] = this.#jobs;
+    if (this.#missed === null || listed.has(this.#missed.eventId)) return true;
+    return (first !== undefined && listed.has(first.eventId)) || nowMs - this.#missed.atMs > MISSED_MAX_MS;
+  }
+}

@@ -9,7 +9,7 @@ import { type Envelope, toEvents } from "../streams/envelope.ts";
 import type { ResponseKept } from "../streams/exchanges.ts";
 import { encodeBody, headerBytes, payloadStream } from "../streams/payloads.ts";
 import type { StreamState } from "../streams/run-command.ts";
-import type { Job } from "./lanes.ts";
+import type { JobKey } from "./job.ts";
 import type { Outbound } from "./outbound.ts";
 
 export type KeepingResponsesDeps = {
@@ -66,10 +66,9 @@ export const keepingResponses = ({ log, outbound, allowances }: KeepingResponses
    * found.
    */
   return (
-    { eventId, account }: Pick<Job, "eventId" | "account">,
+    { eventId, account }: Pick<JobKey, "eventId" | "account">,
     { state: { attempts: number, request }, revision: started }: StreamState<ActiveDelivery>,
-    sent: SendOutcome,
-    headers: Record<string, string>,
+    { sent, headers }: { readonly sent: SendOutcome; readonly headers: Record<string, string> },
     envelope: Envelope,
   ): KeepResponse => {
     const answered = sent.outcome === "answered";

@@ -1,166 +1,218 @@
-/** A delivery that is known to be due. What is left out is read from the log when its turn comes. */
-export type Job = {
-  readonly eventId: string;
-  readonly account: string;
-  readonly endpointId: string;
-  /** Somebody has asked for this one event now: it is a probe of an endpoint that takes nothing else, and waits for no order. */
-  readonly trigger?: "replay";
-};
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { Timers } from "../following/timers.ts";
+import { EndpointLane } from "./endpoint-lane.ts";
+import { bypassesCircuit, type Job, type JobKey } from "./job.ts";
 
-/** Jobs that one endpoint may have waiting in memory; the rest waits on disk, in the log and its `delivery-queue` view. */
+/** Requests under way to all receivers together: bounds sockets and the bodies in memory. */
+export const RUNNING_MAX = 512;
+/** Jobs that one endpoint may have waiting in memory; the rest waits in the log and its view `delivery-queue`. */
 export const LANE_MAX = 2_048;
-/** Jobs of all endpoints together, at some hundred bytes each. As with requests, none has more than it leaves to the others. */
+/** Jobs of all endpoints together, some hundred bytes each. No endpoint takes more of them than it leaves to the others. */
 export const WAITING_MAX = 65_536;
-/** An endpoint has these whatever the others have waiting: it goes on while many hang. */
+/** An endpoint has room for these whatever the others have waiting, so it goes on while many hang. */
 export const LANE_MIN = 32;
+/** Bodies that wait with their jobs; beyond that, a body is read from the log when its turn comes. */
+const BODY_BYTES_MAX = 32 * 1_048_576;
+/** Waiting jobs that keep the state of their delivery, some kilobytes each; beyond that, it is read from the log. */
+const KNOWN_MAX = 16_384;
+/** Endpoints remembered without any job; a forgotten one starts again as an endpoint seen for the first time. */
+const IDLE_MAX = 10_000;
 
-export type Lane<J extends Job> = {
-  readonly endpointId: string;
-  readonly account: string;
-  readonly waiting: J[];
-  running: number;
-  /** More of them are on disk than were taken, or may be. */
-  overflowed: boolean;
-  /** Of the bodies that wait with the jobs. */
-  bodyBytes: number;
-};
+/** The queues of all endpoints, served in turn, so that a slow receiver fills its own lane and no other. */
+export class Lanes {
+  readonly #clock: Clock;
+  readonly #timers: Timers;
+  /** Lanes with a job in memory, or with more on disk. */
+  readonly #busy = new Map<string, EndpointLane>();
+  readonly #idle = new LRUCache<string, EndpointLane>({ max: IDLE_MAX });
+  /** Lanes that may have something to take, in the order of their turns. */
+  readonly #ready = new Set<EndpointLane>();
+  /** Events that wait or run. */
+  readonly #eventIds = new Set<string>();
+  readonly #runningIds = new Set<string>();
+  readonly #runningByAccount = new Map<string, number>();
+  /** By account, lanes that got no room although nothing of theirs runs: their account had too much under way. */
+  readonly #asideByAccount = new Map<string, Set<EndpointLane>>();
+  #waiting = 0;
+  #bodyBytes = 0;
 
-export type Lanes<J extends Job> = {
-  /** False when the endpoint's lane, or memory, is full or the job is already known here: it is found again on disk. */
-  put(job: J): boolean;
-  /** The next job whose endpoint has room, endpoints taking turns. `room` says how many more an endpoint may run. */
-  take(room: (lane: Lane<J>) => number): J | null;
-  done(job: J): void;
-  /** Forgets what waits for an endpoint, and answers it: it is on disk, and so is what comes until somebody has looked. */
-  hold(endpointId: string, account: string): readonly J[];
-  /** Whether the endpoint's lane takes no more. */
-  isFull(endpointId: string): boolean;
-  /** Nothing of the endpoint is on disk any more: its lane goes when nothing is in it either. */
-  letGo(endpointId: string): void;
-  /** The lane may have room again. */
-  wake(lane: Lane<J>): void;
-  lane(endpointId: string): Lane<J> | undefined;
+  constructor(clock: Clock, timers: Timers) {
+    this.#clock = clock;
+    this.#timers = timers;
+  }
+
+  get running(): number {
+    return this.#runningIds.size;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  runningOf(account: string): number {
+    return this.#runningByAccount.get(account) ?? 0;
+  }
+
   /** Whether a job of this event was taken and is not done. */
-  isRunning(eventId: string): boolean;
-  all(): IterableIterator<Lane<J>>;
-  readonly running: () => number;
-  /** Of all endpoints of an account. */
-  runningOf(account: string): number;
-  readonly waiting: () => number;
-};
+  isRunning(eventId: string): boolean {
+    return this.#runningIds.has(eventId);
+  }
 
-/** One lane an endpoint, served in turn: a slow receiver fills its own lane and no other. */
-export const lanes = <J extends Job>(): Lanes<J> => {
-  const byEndpoint = new Map<string, Lane<J>>();
-  /** Lanes that may have something to take, in the order in which they get their turn. */
-  const ready = new Set<Lane<J>>();
-  const known = new Set<string>();
-  const runningIds = new Set<string>();
-  const runningByAccount = new Map<string, number>();
-  /** By account, lanes that had no room although nothing of theirs runs: their account had too much under way. */
-  const asideByAccount = new Map<string, Set<Lane<J>>>();
-  let waiting = 0;
+  busy(): Iterable<EndpointLane> {
+    return this.#busy.values();
+  }
 
-  const laneOf = (endpointId: string, account: string): Lane<J> => {
-    let lane = byEndpoint.get(endpointId);
-    if (lane === undefined) {
-      lane = { endpointId, account, waiting: [], running: 0, overflowed: false, bodyBytes: 0 };
-      byEndpoint.set(endpointId, lane);
-    }
+  find(endpointId: string): EndpointLane | undefined {
+    return this.#busy.get(endpointId) ?? this.#idle.get(endpointId);
+  }
+
+  /** The endpoint's lane, a new one if there is none. */
+  of(key: Pick<JobKey, "endpointId" | "account">): EndpointLane {
+    const found = this.find(key.endpointId);
+    if (found !== undefined) return found;
+    const lane = new EndpointLane(key, this.#clock, this.#timers);
+    this.#rest(lane);
     return lane;
-  };
+  }
 
-  const isFull = ({ waiting: own }: Lane<J>): boolean =>
-    own.length >= Math.max(LANE_MIN, Math.min(LANE_MAX, WAITING_MAX - waiting));
+  isFull({ waiting }: EndpointLane): boolean {
+    return waiting.length >= Math.max(LANE_MIN, Math.min(LANE_MAX, WAITING_MAX - this.#waiting));
+  }
 
-  /** One that is held, or has more on disk, says so as long as it is there. */
-  const forget = (lane: Lane<J>): void => {
-    if (lane.waiting.length === 0 && lane.running === 0 && !lane.overflowed) byEndpoint.delete(lane.endpointId);
-  };
+  /** False if the lane or memory is full, or the event is in memory already: in either case it is found on disk again. */
+  put(job: Job): boolean {
+    if (this.#eventIds.has(job.eventId)) return false;
+    const lane = this.of(job);
+    if (this.isFull(lane)) {
+      this.setMoreOnDisk(lane, true);
+      return false;
+    }
+    this.#eventIds.add(job.eventId);
+    lane.waiting.push(this.#withinMemory(lane, job));
+    this.#waiting += 1;
+    this.#wakeUp(lane);
+    this.#ready.add(lane);
+    return true;
+  }
 
-  const leaveAside = (lane: Lane<J>): void => {
-    const aside = asideByAccount.get(lane.account);
-    if (aside === undefined) asideByAccount.set(lane.account, new Set([lane]));
+  /** The next job whose endpoint has room, endpoints taking turns; null for none. */
+  take(hasRoom: (lane: EndpointLane) => boolean): Job | null {
+    for (const lane of this.#ready) {
+      this.#ready.delete(lane);
+      if (lane.waiting.length === 0) continue;
+      // A lane without room returns when a job of its own or of its account is done, or by the timer of its rate.
+      if (!hasRoom(lane)) {
+        if (lane.running === 0) this.#leaveAside(lane);
+        continue;
+      }
+      const job = lane.waiting.shift();
+      if (job === undefined) continue;
+      if (lane.waiting.length > 0) this.#ready.add(lane);
+      lane.running += 1;
+      this.#runningIds.add(job.eventId);
+      this.#countRunning(job.account, 1);
+      this.#forgetWaiting(lane, job);
+      return job;
+    }
+    return null;
+  }
+
+  done(job: Job): void {
+    this.#eventIds.delete(job.eventId);
+    if (this.#runningIds.delete(job.eventId)) this.#countRunning(job.account, -1);
+    for (const lane of this.#asideByAccount.get(job.account) ?? []) this.#ready.add(lane);
+    this.#asideByAccount.delete(job.account);
+    const lane = this.#busy.get(job.endpointId);
+    if (lane === undefined) return;
+    lane.running -= 1;
+    if (lane.waiting.length > 0) this.#ready.add(lane);
+    else this.#rest(lane);
+  }
+
+  /**
+   * Leaves all that waits to the disk, except what bypasses the circuit, and marks the lane as having more there. Returns
+   * the newest job that was left; undefined for none.
+   */
+  leaveToDisk(lane: EndpointLane): Job | undefined {
+    const waiting = lane.waiting.splice(0);
+    let newest: Job | undefined;
+    for (const job of waiting) {
+      if (bypassesCircuit(job)) {
+        lane.waiting.push(job);
+        continue;
+      }
+      newest = job;
+      this.#eventIds.delete(job.eventId);
+      this.#forgetWaiting(lane, job);
+    }
+    this.wake(lane);
+    this.setMoreOnDisk(lane, true);
+    return newest;
+  }
+
+  /** Whether the endpoint has, or may have, more on disk. A lane without that and without any job becomes idle. */
+  setMoreOnDisk(lane: EndpointLane, hasMore: boolean): void {
+    lane.hasMoreOnDisk = hasMore;
+    if (hasMore) this.#wakeUp(lane);
+    else this.#rest(lane);
+  }
+
+  isBusy({ endpointId }: EndpointLane): boolean {
+    return this.#busy.has(endpointId);
+  }
+
+  /** The lane may have room again. */
+  wake(lane: EndpointLane): void {
+    if (lane.waiting.length > 0) this.#ready.add(lane);
+  }
+
+  #wakeUp(lane: EndpointLane): void {
+    if (this.#idle.delete(lane.endpointId)) this.#busy.set(lane.endpointId, lane);
+  }
+
+  /** A lane with nothing in memory or on disk becomes idle, and the one that has been idle longest may be forgotten. */
+  #rest(lane: EndpointLane): void {
+    if (lane.waiting.length > 0 || lane.running > 0 || lane.hasMoreOnDisk) return;
+    this.#busy.delete(lane.endpointId);
+    this.#idle.set(lane.endpointId, lane);
+  }
+
+  /** The job without what memory has no room for. As with jobs, one endpoint leaves as much room as it takes. */
+  #withinMemory(lane: EndpointLane, job: Job): Job {
+    let kept = job;
+    const bytes = job.body?.length ?? 0;
+    if (lane.bodyBytes + bytes <= BODY_BYTES_MAX - this.#bodyBytes) this.#countBytes(lane, bytes);
+    else {
+      const { body: _left, ...lean } = kept;
+      kept = lean;
+    }
+    if (this.#waiting >= KNOWN_MAX) {
+      const { known: _left, ...lean } = kept;
+      kept = lean;
+    }
+    return kept;
+  }
+
+  #forgetWaiting(lane: EndpointLane, job: Job): void {
+    this.#waiting -= 1;
+    this.#countBytes(lane, -(job.body?.length ?? 0));
+  }
+
+  #countBytes(lane: EndpointLane, bytes: number): void {
+    this.#bodyBytes += bytes;
+    lane.bodyBytes += bytes;
+  }
+
+  #leaveAside(lane: EndpointLane): void {
+    const aside = this.#asideByAccount.get(lane.account);
+    if (aside === undefined) this.#asideByAccount.set(lane.account, new Set([lane]));
     else aside.add(lane);
-  };
+  }
 
-  const countRunning = (account: string, more: 1 | -1): void => {
-    const count = (runningByAccount.get(account) ?? 0) + more;
-    if (count > 0) runningByAccount.set(account, count);
-    else runningByAccount.delete(account);
-  };
-
-  return {
-    put(job) {
-      if (known.has(job.eventId)) return false;
-      const lane = laneOf(job.endpointId, job.account);
-      if (isFull(lane)) {
-        lane.overflowed = true;
-        return false;
-      }
-      known.add(job.eventId);
-      lane.waiting.push(job);
-      ready.add(lane);
-      waiting += 1;
-      return true;
-    },
-    take(room) {
-      for (const lane of ready) {
-        ready.delete(lane);
-        if (lane.waiting.length === 0) continue;
-        // Without room it comes back by `done` of a job of its own or its account, or by the timer of its rate.
-        if (room(lane) <= 0) {
-          if (lane.running === 0) leaveAside(lane);
-          continue;
-        }
-        const job = lane.waiting.shift();
-        if (job === undefined) continue;
-        if (lane.waiting.length > 0) ready.add(lane);
-        lane.running += 1;
-        runningIds.add(job.eventId);
-        countRunning(job.account, 1);
-        waiting -= 1;
-        return job;
-      }
-      return null;
-    },
-    done(job) {
-      known.delete(job.eventId);
-      if (runningIds.delete(job.eventId)) countRunning(job.account, -1);
-      for (const aside of asideByAccount.get(job.account) ?? []) ready.add(aside);
-      asideByAccount.delete(job.account);
-      const lane = byEndpoint.get(job.endpointId);
-      if (lane === undefined) return;
-      lane.running -= 1;
-      if (lane.waiting.length > 0) ready.add(lane);
-      else forget(lane);
-    },
-    hold(endpointId, account) {
-      const lane = laneOf(endpointId, account);
-      const forgotten = lane.waiting.splice(0);
-      for (const { eventId } of forgotten) known.delete(eventId);
-      waiting -= forgotten.length;
-      lane.overflowed = true;
-      return forgotten;
-    },
-    isFull(endpointId) {
-      const lane = byEndpoint.get(endpointId);
-      return lane !== undefined && isFull(lane);
-    },
-    letGo(endpointId) {
-      const lane = byEndpoint.get(endpointId);
-      if (lane === undefined) return;
-      lane.overflowed = false;
-      forget(lane);
-    },
-    wake(lane) {
-      if (lane.waiting.length > 0) ready.add(lane);
-    },
-    lane: (endpointId) => byEndpoint.get(endpointId),
-    all: () => byEndpoint.values(),
-    isRunning: (eventId) => runningIds.has(eventId),
-    running: () => runningIds.size,
-    runningOf: (account) => runningByAccount.get(account) ?? 0,
-    waiting: () => waiting,
-  };
-};
+  #countRunning(account: string, more: 1 | -1): void {
+    const count = this.runningOf(account) + more;
+    if (count > 0) this.#runningByAccount.set(account, count);
+    else this.#runningByAccount.delete(account);
+  }
+}

@@ -4,10 +4,10 @@ import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import { signedHeaders } from "../../infra/http/standard-webhooks.ts";
 import type { Trace } from "../streams/envelope.ts";
 import { attemptSpanId } from "../traces/span.ts";
-import type { Job } from "./lanes.ts";
+import type { JobKey } from "./job.ts";
 
 type Outgoing = {
-  readonly job: Job;
+  readonly job: JobKey;
   readonly endpoint: PresentEndpoint;
   /** 1-based. */
   readonly number: number;

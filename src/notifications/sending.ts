@@ -79,5 +79,14 @@ export const sending =
       await eraseLeft(log, eventId);
       return;
     }
-    deliver.offer({ eventId, account, endpointId, trace, known: ran.known, body, contentType: CONTENT_TYPE });
+    deliver.offer({
+      kind: "due",
+      eventId,
+      account,
+      endpointId,
+      trace,
+      known: ran.known,
+      body,
+      contentType: CONTENT_TYPE,
+    });
   };

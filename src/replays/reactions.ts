@@ -17,6 +17,6 @@ export const replayReactions = ({ aggregates, deliver }: ReplayReactionsDeps): r
   reaction("EventReplayed", async ({ event_id: eventId, endpoint_id: endpointId, replay_id: id }, { meta }) => {
     // A single replay bypasses an open circuit; a bulk replay does not.
     const { state } = await aggregates.load(replay, replayStream(id));
-    if (state.phase === "absent") deliver.offer({ eventId, account: meta.account, endpointId, trigger: "replay" });
+    if (state.phase === "absent") deliver.offer({ kind: "replay", eventId, account: meta.account, endpointId });
   }),
 ];

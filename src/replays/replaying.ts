@@ -63,9 +63,6 @@ const why = (rejection: DeliveryRejection, state: Delivery): Problem => {
 
 const TRIES_MAX = 8;
 
-/** A single replay bypasses an open circuit; a bulk replay does not. */
-const AT_ONCE = { trigger: "replay" } as const;
-
 /** Records that end a delivery. If they are after a bulk replay's snapshot, the event does not belong to it. */
 const ENDS: ReadonlySet<string> = new Set(["EventBlocked", "DeliveryFailed"]);
 
@@ -88,7 +85,7 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
   const again = repeatedRequests(deps);
   const approvals = approvalRequests(deps);
   const claim = claiming(deps);
-  const claimAlone = claiming({ ...deps, deliver: { offer: (job) => deps.deliver.offer({ ...job, ...AT_ONCE }) } });
+  const claimAlone = claiming({ ...deps, deliver: { offer: (job) => deps.deliver.offer({ ...job, kind: "replay" }) } });
   const takePlaces = renewedPlaces({ ...deps, judge: judgement(deps) });
 
   const recall = async ({ eventId, envelope }: ReplayOrder): Promise<Recalled> => {
@@ -157,15 +154,11 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     const { state } = known;
     if (!isActive(state) || state.request.endpoint_id === null) return;
     const { eventId, envelope } = order;
-    const job = { eventId, account: envelope.account, endpointId: state.request.endpoint_id };
-
-    deps.deliver.offer({
-      ...job,
-      known,
-      trace,
-      ...defined({ body: body ?? undefined }),
-      ...(order.upTo === undefined ? AT_ONCE : {}),
-    });
+    const { endpoint_id: endpointId } = state.request;
+    // A single replay bypasses an open circuit; a bulk replay does not.
+    const kind = order.upTo === undefined ? "replay" : "due";
+    const job = { kind, eventId, account: envelope.account, endpointId, known, trace } as const;
+    deps.deliver.offer(body === null ? job : { ...job, body });
   };
 
   /** Null if the event was written to meanwhile; what was reserved on the outdated state is given back. */

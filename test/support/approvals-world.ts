@@ -26,7 +26,7 @@ import { approvalReactions } from "../../src/approvals/approval-reactions.ts";
 import { approvalReleases } from "../../src/approvals/approval-releases.ts";
 import { approvalIdOf, approvalStream } from "../../src/approvals/approvals.ts";
 import { holdingAgain } from "../../src/approvals/holding-again.ts";
-import type { Job } from "../../src/delivery/lanes.ts";
+import type { Job } from "../../src/delivery/job.ts";
 import { type Documents, directDocuments } from "../../src/documents/documents.ts";
 import { policyCompiler } from "../../src/gates/compiled-policy.ts";
 import type { Principal } from "../../src/http/route.ts";

@@ -13,7 +13,7 @@ import { deliveryQueue } from "../../projections/delivery-queue.ts";
 import { BUNDLE_REACTOR, bundleReactions, stoppedBundles } from "../../src/bundles/reactions.ts";
 import { BundleRunner } from "../../src/bundles/running.ts";
 import type { StepGates } from "../../src/bundles/step-gates.ts";
-import { deliverer } from "../../src/delivery/deliverer.ts";
+import { Deliverer } from "../../src/delivery/deliverer.ts";
 import { outbound } from "../../src/delivery/outbound.ts";
 import { outcomes } from "../../src/execute/outcomes.ts";
 import { reactor } from "../../src/following/reactor.ts";
@@ -170,7 +170,7 @@ export const startBundleNode = async (world: BundlesWorld, options: BundleNodeOp
     damageRecords(log, clock, () => undefined),
   );
   const waiting = outcomes({ log, decider: bundle, category: "bundle", onError });
-  const delivering = deliverer({
+  const delivering = new Deliverer({
     allowances: enoughBytes,
     ...{ ...common, views, aggregates: streams, randomness, payloads: kept, sender },
     outbound: outbound({ open: (sealed) => sealed }, "test"),

@@ -7,7 +7,7 @@ import type { HttpSender } from "../../domain/ports/sender.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { sqliteViewStore } from "../../infra/sqlite/view-store.ts";
 import { deliveryQueue } from "../../projections/delivery-queue.ts";
-import { type Deliverer, deliverer } from "../../src/delivery/deliverer.ts";
+import { Deliverer } from "../../src/delivery/deliverer.ts";
 import { aggregates } from "../../src/streams/aggregates.ts";
 import { type Envelope, type Fact, toEvents } from "../../src/streams/envelope.ts";
 import { foldPage, idsOfPage } from "../../src/views/fold-page.ts";
@@ -139,7 +139,7 @@ export const deliverySimulation = async (receivers: Readonly<Record<string, Answ
 
   /** `seen`: the log as the node has it. `isAlone`: no other node may hold a lease. */
   const node = (name: string, seen: (log: EventLog) => EventLog = (it) => it, isAlone = true): Deliverer =>
-    deliverer({
+    new Deliverer({
       allowances: enoughBytes,
       log: deliverersLog(seen(log)),
       views,
@@ -199,7 +199,7 @@ export const deliverySimulation = async (receivers: Readonly<Record<string, Answ
       const fact = { type: "EventAdmitted", data } as const;
       await append(`delivery-${eventId}`, fact);
       const known = { state: delivery.evolve(delivery.initial, fact), revision: 0 };
-      to.offer({ eventId, account: ACCOUNT, endpointId, trace: TRACE, known, body: Buffer.from("{}") });
+      to.offer({ kind: "due", eventId, account: ACCOUNT, endpointId, trace: TRACE, known, body: Buffer.from("{}") });
     },
     /** Drops the view; after so many ms it is folded again from the beginning. */
     async rebuild(afterMs: number): Promise<void> {
@@ -217,7 +217,7 @@ export const deliverySimulation = async (receivers: Readonly<Record<string, Answ
       const now = new Date(clock.now()).toISOString();
       const data = { ...about, by: { kind: "member", id: "mem_1" }, attempts: 1, admitted_at: now, at: now } as const;
       await append(`delivery-${eventId}`, { type: "EventReplayed", data });
-      to.offer({ eventId, account: ACCOUNT, endpointId, ...(isAlone ? { trigger: "replay" } : {}) });
+      to.offer({ kind: isAlone ? "replay" : "due", eventId, account: ACCOUNT, endpointId });
     },
     /** The records of a type, of all streams, as far as they are folded. */
     all: (type: string): readonly RecordedEvent[] => facts.get(type) ?? [],

@@ -11,7 +11,7 @@ import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { deliveryQueue } from "../../projections/delivery-queue.ts";
 import { events as eventsView } from "../../projections/events.ts";
-import { deliverer } from "../../src/delivery/deliverer.ts";
+import { Deliverer } from "../../src/delivery/deliverer.ts";
 import { outbound } from "../../src/delivery/outbound.ts";
 import { executionAnswer, hasEnded } from "../../src/execute/answer.ts";
 import { type ExecuteRequest, executing } from "../../src/execute/executing.ts";
@@ -182,7 +182,7 @@ export const startNode = async (world: AgentsWorld, options: NodeOptions = {}) =
     close: async () => undefined,
   };
   const kept = payloads(log, randomness);
-  const delivering = deliverer({
+  const delivering = new Deliverer({
     allowances: enoughBytes,
     ...{ log, views, aggregates: streams, clock, randomness, payloads: kept, sender, onError },
     outbound: outbound({ open: (sealed) => sealed }, "test"),

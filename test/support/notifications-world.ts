@@ -5,7 +5,7 @@ import { randomness } from "../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { endpoints } from "../../projections/endpoints.ts";
-import type { Offered } from "../../src/delivery/attempts.ts";
+import type { Job } from "../../src/delivery/job.ts";
 import type { NotYet } from "../../src/following/reaction.ts";
 import { notificationReactions } from "../../src/notifications/reactions.ts";
 import { aggregates } from "../../src/streams/aggregates.ts";
@@ -46,7 +46,7 @@ export const notificationsWorld = () => {
 
   /** What it keeps in memory is its own, the log is not; `over` is the log as it sees it. */
   const node = (over: EventLog = log) => {
-    const offered: Offered[] = [];
+    const offered: Job[] = [];
     const reactions = notificationReactions({
       log: over,
       aggregates: aggregates(over, clock),

@@ -12,7 +12,7 @@ import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { endpoints } from "../../projections/endpoints.ts";
 import { events } from "../../projections/events.ts";
 import { replays } from "../../projections/replays.ts";
-import type { Offered } from "../../src/delivery/attempts.ts";
+import type { Job } from "../../src/delivery/job.ts";
 import { actionDigest } from "../../src/execute/digest.ts";
 import { compiledActions } from "../../src/gates/compiled-action.ts";
 import { compiledPolicies } from "../../src/gates/compiled-policy.ts";
@@ -262,7 +262,7 @@ export const replayNode = async (
   const streams = aggregates(log, clock);
   const views = memoryViewStore(VIEWS.map(({ schema }) => schema));
   const progress = await inlineProjector({ log: world.log, views, projections: VIEWS, clock, onError: fail });
-  const offered: Offered[] = [];
+  const offered: Job[] = [];
   const told: Decided[] = [];
   const places = ledgers({
     log,

@@ -51,7 +51,7 @@ test("held, approved by two, and released exactly once, whichever nodes react an
     await world.react();
     assert.equal(await world.ofEvent(eventId), ["EventHeld", "EventReleased"]);
     assert.equal(await world.ofApproval(approvalId), ["ApprovalRequested", "VoteCast", "VoteCast", "ApprovalGranted"]);
-    assert.equal(other.offered[0], { eventId, account: "acc_a", endpointId: "end_1" });
+    assert.equal(other.offered[0], { kind: "due", eventId, account: "acc_a", endpointId: "end_1" });
 
     await world.project();
     const [listed] = (await world.list()).body.data as Record<string, unknown>[];

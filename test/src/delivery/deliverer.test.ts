@@ -4,7 +4,7 @@ import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { deliveryQueue } from "../../../projections/delivery-queue.ts";
-import { deliverer } from "../../../src/delivery/deliverer.ts";
+import { Deliverer } from "../../../src/delivery/deliverer.ts";
 import { aggregates } from "../../../src/streams/aggregates.ts";
 import { payloads } from "../../../src/streams/payloads.ts";
 import { enoughBytes } from "../../support/enough-bytes.ts";
@@ -22,7 +22,7 @@ const idle = (look: () => Promise<void>) => {
   const nothingIsSent = (): never => {
     throw new Error("there is nothing to send");
   };
-  const delivering = deliverer({
+  const delivering = new Deliverer({
     allowances: enoughBytes,
     log,
     clock,

@@ -9,7 +9,7 @@ import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { deliveryQueue } from "../../../projections/delivery-queue.ts";
-import { deliverer } from "../../../src/delivery/deliverer.ts";
+import { Deliverer } from "../../../src/delivery/deliverer.ts";
 import { erase } from "../../../src/erasure/erasures.ts";
 import { aggregates } from "../../../src/streams/aggregates.ts";
 import { type Envelope, type Fact, toEvents } from "../../../src/streams/envelope.ts";
@@ -101,7 +101,7 @@ const world = async (answers: (node: string) => Promise<void> = roundTrip) => {
       },
       close: async () => undefined,
     };
-    return deliverer({
+    return new Deliverer({
       allowances: enoughBytes,
       log,
       views,
@@ -224,7 +224,14 @@ const deletedDuringAnAttempt = async () => {
   await it.append("endpoint-end_1", { type: "EndpointDeleted", data: deleted }, 0);
   other.start();
   const reads = it.reads.delivery;
-  other.offer({ eventId: "evt_1", account: "acc_1", endpointId: "end_1", trace: it.envelope().trace, known });
+  other.offer({
+    kind: "due",
+    eventId: "evt_1",
+    account: "acc_1",
+    endpointId: "end_1",
+    trace: it.envelope().trace,
+    known,
+  });
   await until("the second node has seen the attempt", () => it.reads.delivery > reads);
   return { it, first, other, answer: () => answer() };
 };

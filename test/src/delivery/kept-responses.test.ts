@@ -69,7 +69,7 @@ const attempted = async (log: EventLog, id: string): Promise<Attempted> => {
 };
 
 const keepOn = ({ keep }: Pick<ReturnType<typeof nodeOf>, "keep">, { id, known }: Attempted) =>
-  keep({ eventId: id, account: ACCOUNT }, known, SENT, {}, envelope(`${id}/response`));
+  keep({ eventId: id, account: ACCOUNT }, known, { sent: SENT, headers: {} }, envelope(`${id}/response`));
 
 const keptOf = async (log: EventLog, { id }: Attempted) => (await exchangesOf(log, id, 0, [1])).responses.get(1);
 

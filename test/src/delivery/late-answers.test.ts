@@ -1,11 +1,12 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { endpoint as endpointDecider } from "../../../domain/endpoint/decider.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { HttpSender } from "../../../domain/ports/sender.ts";
 import { randomId } from "../../../infra/crypto/ids.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";
-import { attempts } from "../../../src/delivery/attempts.ts";
+import { Attempts } from "../../../src/delivery/attempts.ts";
 import { erasureReactions } from "../../../src/erasure/erasures.ts";
 import { isProblem } from "../../../src/http/route.ts";
 import { erasePayload } from "../../../src/routes/events/event-payload.ts";
@@ -85,18 +86,17 @@ const told = async (
       return log.read(...of);
     },
   };
-  const node = attempts({
+  const node = new Attempts({
     allowances: enoughBytes,
     ...{ log: nodeLog, aggregates: aggregates(log, clock), clock, randomness, payloads: payloads(log, randomness) },
     ...{ sender: answering(secret), node: "node_1", othersAreGone: false },
     outbound: { headers: () => ({}), shown: (headers) => headers },
     onError: (error) => assert.instance(error, LogUnavailable),
-    onEndpoint: () => true,
-    onAnswered: async () => undefined,
-    onWritten: () => undefined,
   });
-  const record = await node.begin({ eventId: id, account: "acc_1", endpointId: ENDPOINT_ID });
-  const recording = record?.() ?? assert.unreachable("nothing was sent");
+  const { state: endpoint } = await aggregates(log, clock).load(endpointDecider, `endpoint-${ENDPOINT_ID}`);
+  const begun = await node.begin({ kind: "due", eventId: id, account: "acc_1", endpointId: ENDPOINT_ID }, endpoint);
+  if (begun.outcome !== "sent") throw new Error("nothing was sent");
+  const recording = begun.record().then(({ response }) => response);
   await until("the attempt is recorded", async () => (await log.last(`delivery-${id}`))?.type === "EventDelivered");
 
   let calls = 0;

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Offered } from "../../../src/delivery/attempts.ts";
+import type { Job } from "../../../src/delivery/job.ts";
 import { replayReactions } from "../../../src/replays/reactions.ts";
 import { replayStream } from "../../../src/replays/stream.ts";
 import { ACCOUNT, ENDPOINT_ID, replayIdOf, replayNode, replayWorld } from "../../support/replay-world.ts";
@@ -15,7 +15,7 @@ test("an event that somebody has sent again is handed to whoever delivers, those
     await node.replay(alone, 1);
     await world.add(replayStream(replayIdOf(2)), "ReplayStarted", { replay_id: replayIdOf(2), account: ACCOUNT });
     await node.replay(ofMany, 2, { upTo: (await world.log.head()) ?? "" });
-    const offered: Offered[] = [];
+    const offered: Job[] = [];
     const [reaction] = replayReactions({
       aggregates: node.streams,
       deliver: { offer: (job) => void offered.push(job) },
@@ -27,7 +27,7 @@ test("an event that somebody has sent again is handed to whoever delivers, those
     );
     assert.is(reaction?.on, "EventReplayed");
     for (const record of records) await reaction?.run(record);
-    assert.equal(offered, [{ eventId: alone, account: ACCOUNT, endpointId: ENDPOINT_ID, trigger: "replay" }]);
+    assert.equal(offered, [{ eventId: alone, account: ACCOUNT, endpointId: ENDPOINT_ID, kind: "replay" }]);
   } finally {
     await node.stop();
   }

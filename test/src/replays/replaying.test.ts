@@ -72,7 +72,7 @@ test("a failed event is on its way again at once, and the record says who wanted
     );
     assert.equal(meta.actor, { kind: "member", id: "mem_1" });
     assert.equal(
-      node.offered.map(({ eventId, endpointId, trigger }) => [eventId, endpointId, trigger]),
+      node.offered.map(({ eventId, endpointId, kind }) => [eventId, endpointId, kind]),
       [[id, ENDPOINT_ID, "replay"]],
     );
     // Asked for again it is the same, and another one finds it on its way.
@@ -154,7 +154,7 @@ test("a blocked event passes the gates as they are now, from what is kept of it"
       ],
     });
     assert.equal(
-      node.offered.map(({ trigger }) => trigger),
+      node.offered.map(({ kind }) => kind),
       ["replay"],
     );
     const state = await world.deliveryOf(id);
@@ -552,10 +552,10 @@ test("one of many replayed at once waits as all that is queued: it is no probe",
     assert.is(outcomeOf(await node.replay(failed, 1, { upTo })), "replayed");
     assert.is(outcomeOf(await node.replay(blocked, 1, { upTo })), "replayed");
     assert.equal(
-      node.offered.map(({ eventId, trigger }) => [eventId, trigger]),
+      node.offered.map(({ eventId, kind }) => [eventId, kind]),
       [
-        [failed, undefined],
-        [blocked, undefined],
+        [failed, "due"],
+        [blocked, "due"],
       ],
     );
   });

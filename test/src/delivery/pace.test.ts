@@ -2,11 +2,11 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { catchUpRate } from "../../../domain/endpoint/circuit.ts";
 import type { PresentEndpoint } from "../../../domain/endpoint/decider.ts";
-import { paces } from "../../../src/delivery/paces.ts";
+import { Pace } from "../../../src/delivery/pace.ts";
 import { at, START } from "../../support/history.ts";
 import { virtualTime } from "../../support/virtual-time.ts";
 
-const test = suite("paces");
+const test = suite("pace");
 
 const endpoint = (over: Partial<PresentEndpoint["settings"]> = {}, wellAt: string | null = null): PresentEndpoint => ({
   phase: "present",
@@ -35,11 +35,10 @@ const endpoint = (over: Partial<PresentEndpoint["settings"]> = {}, wellAt: strin
 /** How many requests begin in each of some seconds, when as many are begun as may. */
 const begunIn = async (state: PresentEndpoint, seconds: number): Promise<readonly number[]> => {
   const time = virtualTime(START);
-  const pace = paces(time.clock, time.timers);
-  pace.see("end_1", state);
+  const pace = new Pace(time.clock, time.timers);
   const begun = Array.from({ length: seconds }, () => 0);
   const begin = (): void => {
-    while (time.clock.now() < START + seconds * 1_000 && pace.mayBegin("end_1", 0, begin)) {
+    while (time.clock.now() < START + seconds * 1_000 && pace.mayBegin(state, 0, begin)) {
       const second = Math.floor((time.clock.now() - START) / 1_000);
       begun[second] = (begun[second] ?? 0) + 1;
     }
@@ -51,11 +50,11 @@ const begunIn = async (state: PresentEndpoint, seconds: number): Promise<readonl
 
 test("until it was seen an endpoint gets one request at once, then as many as its settings say", () => {
   const time = virtualTime(START);
-  const pace = paces(time.clock, time.timers);
-  const may = (running: number): boolean => pace.mayBegin("end_1", running, () => undefined);
-  assert.equal([may(0), may(1)], [true, false]);
-  assert.is(pace.see("end_1", endpoint()), null);
-  assert.equal([may(3), may(4)], [true, false]);
+  const pace = new Pace(time.clock, time.timers);
+  const may = (state: PresentEndpoint | null, running: number): boolean =>
+    pace.mayBegin(state, running, () => undefined);
+  assert.equal([may(null, 0), may(null, 1)], [true, false]);
+  assert.equal([may(endpoint(), 3), may(endpoint(), 4)], [true, false]);
 });
 
 test("its rate is kept, also a high one, by timers that are whole milliseconds", async () => {
@@ -74,13 +73,13 @@ test("catching up it gets little at first, and never more than its own rate", as
 
 test("one request that may not begin is told of once, when it may", async () => {
   const time = virtualTime(START);
-  const pace = paces(time.clock, time.timers);
-  pace.see("end_1", endpoint({ rate_per_second: 1 }));
+  const pace = new Pace(time.clock, time.timers);
+  const state = endpoint({ rate_per_second: 1 });
   let woken = 0;
   const wake = (): void => {
     woken += 1;
   };
-  const may = (): boolean => pace.mayBegin("end_1", 0, wake);
+  const may = (): boolean => pace.mayBegin(state, 0, wake);
   assert.equal([may(), may(), may()], [true, false, false]);
   await time.runUntil(START + 5_000);
   assert.is(woken, 1);
@@ -89,11 +88,10 @@ test("one request that may not begin is told of once, when it may", async () => 
 test("a clock that is set back stops nothing, neither its own rate nor a catch-up", async () => {
   for (const state of [endpoint({ rate_per_second: 5 }), endpoint({ rate_per_second: 5 }, at(0))]) {
     const time = virtualTime(START);
-    const pace = paces(time.clock, time.timers);
-    pace.see("end_1", state);
+    const pace = new Pace(time.clock, time.timers);
     let begun = 0;
     const begin = (): void => {
-      while (pace.mayBegin("end_1", 0, begin)) begun += 1;
+      while (pace.mayBegin(state, 0, begin)) begun += 1;
     };
     begin();
     await time.runUntil(START + 1_000);

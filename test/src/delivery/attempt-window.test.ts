@@ -1,20 +1,20 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { WINDOW_MS } from "../../../domain/endpoint/circuit.ts";
-import { endpointCounts } from "../../../src/delivery/endpoint-counts.ts";
+import { AttemptWindow } from "../../../src/delivery/attempt-window.ts";
 import { at, START } from "../../support/history.ts";
 
 const test = suite("what a node counts of its endpoints");
 
 const world = (wellAt: string | null = null) => {
-  const counts = endpointCounts();
+  const attempts = new AttemptWindow();
   const say =
     (succeeded: boolean) =>
     (second: number, startedSecond = second, well: string | null = wellAt) => {
       const [startedAt, endedAt] = [START + startedSecond * 1_000, START + second * 1_000];
-      return counts.count("end_1", well, { startedAt, at: endedAt, succeeded });
+      return attempts.count(well, { startedAt, at: endedAt, succeeded });
     };
-  return { counts, failed: say(false), succeeded: say(true) };
+  return { failed: say(false), succeeded: say(true) };
 };
 
 test("failures in a row are counted from the first, and end with a success", () => {
@@ -63,13 +63,6 @@ test("what fails on a clock that was set back behind the endpoint's recovery cou
   const it = world();
   assert.is(it.failed(10, 9, at(3_600))?.consecutiveFailures, 1);
   assert.is(it.failed(11, 10, at(3_600))?.consecutiveFailures, 2);
-});
-
-test("endpoints are counted each by itself", () => {
-  const it = world();
-  it.failed(1);
-  const other = it.counts.count("end_2", null, { startedAt: START, at: START, succeeded: true });
-  assert.equal([other?.attempts, other?.failed], [1, 0]);
 });
 
 test.run();

@@ -1,0 +1,57 @@
+import type { DeliveryCommand } from "../../domain/delivery/commands.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
+import type { Delivery } from "../../domain/delivery/state.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import { type Envelope, systemEnvelope, type Trace } from "../streams/envelope.ts";
+import { runCommand, type StreamState } from "../streams/run-command.ts";
+import type { Job } from "./job.ts";
+
+/** How often recording an outcome is tried: afterwards the lease runs out and the event is sent again under its id. */
+const TRIES_MAX = 4;
+const BACKOFF_MS = 500;
+
+/** A job and the state of its delivery. */
+export type Recalled = {
+  readonly job: Job;
+  readonly known: StreamState<Delivery>;
+  /** The trace in which the event came. */
+  readonly trace: Trace;
+};
+
+/** An outcome matters more than any other append, so a log that is away for a moment is waited for. */
+export const persistently = async <T>(write: () => Promise<T>): Promise<T> => {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await write();
+    } catch (error) {
+      if (tried >= TRIES_MAX) throw error;
+      await new Promise((resolve) => setTimeout(resolve, BACKOFF_MS * tried));
+    }
+  }
+};
+
+type WriterDeps = { readonly log: EventLog; readonly clock: Clock; readonly randomness: Randomness };
+
+/** Gives commands to deliveries in the name of the deliverer. */
+export class DeliveryWriter {
+  readonly #deps: WriterDeps;
+
+  constructor(deps: WriterDeps) {
+    this.#deps = deps;
+  }
+
+  run({ job, known, trace }: Recalled, command: DeliveryCommand) {
+    const stream = `delivery-${job.eventId}`;
+    const envelope = this.envelope(job.account, trace);
+    return runCommand(this.#deps.log, { decider: delivery, stream, from: known, command, envelope });
+  }
+
+  envelope(account: string, trace: Trace): Envelope {
+    const { randomness, clock } = this.#deps;
+    const commandId = randomId("cmd_", randomness);
+    return systemEnvelope({ actor: "deliverer", commandId, account, trace, at: new Date(clock.now()).toISOString() });
+  }
+}

@@ -1,0 +1,174 @@
+import { isProbeDue, ORDERED_PROBES_MS } from "../../domain/endpoint/circuit.ts";
+import { endpoint as endpointDecider, type PresentEndpoint, takesDeliveries } from "../../domain/endpoint/decider.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import type { Backlog } from "./backlog.ts";
+import { type EndpointLane, isOrdered } from "./endpoint-lane.ts";
+import type { Intake } from "./intake.ts";
+import { LANE_MAX, type Lanes, RUNNING_MAX } from "./lanes.ts";
+import { type LookTimer, POLL_MS } from "./look-timer.ts";
+
+/** Between two looks on disk, however often one is asked for. */
+export const LOOK_GAP_MS = 50;
+/** Many polls, and time for one long look: a loop that has not completed one in this time hangs. */
+const LOOK_AGE_MAX_MS = 30_000;
+/** The next look goes on after the last of these endpoints. */
+const ENDPOINTS_A_LOOK = 500;
+/** Deliveries of one endpoint: a full lane, and those under way. */
+const DELIVERIES_A_LOOK = LANE_MAX + RUNNING_MAX;
+const NEVER = Number.POSITIVE_INFINITY;
+const NOTHING: ReadonlySet<string> = new Set();
+
+export type DiskRoundsDeps = {
+  readonly aggregates: Pick<Aggregates, "load">;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly othersAreGone: boolean;
+  readonly backlog: Backlog;
+  readonly lanes: Lanes;
+  readonly intake: Intake;
+  readonly looks: LookTimer;
+  readonly onError: (error: unknown) => void;
+};
+
+/** Fills the lanes from disk, endpoint by endpoint, so that no long queue hides a short one. */
+export class DiskRounds {
+  readonly #deps: DiskRoundsDeps;
+  #isLooking = false;
+  #lastEndpoint = "";
+  /** Endpoints for which something waits on disk, as far as this round has come. */
+  readonly #found = new Set<string>();
+  /** When the last look was completed, the start counting as one; null before it, and after a look that failed. */
+  #lookedAt: number | null = null;
+
+  constructor(deps: DiskRoundsDeps) {
+    this.#deps = deps;
+  }
+
+  get isLooking(): boolean {
+    return this.#isLooking;
+  }
+
+  start(): void {
+    this.#lookedAt = this.#deps.clock.now();
+    this.#deps.looks.lookIn(0);
+  }
+
+  healthy(): boolean {
+    return this.#lookedAt !== null && this.#deps.clock.now() - this.#lookedAt < LOOK_AGE_MAX_MS;
+  }
+
+  async look(): Promise<void> {
+    const { clock, looks, onError } = this.#deps;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    let soonest = NEVER;
+    try {
+      soonest = await this.#fillLanes();
+      this.#lookedAt = clock.now();
+    } catch (error) {
+      this.#lookedAt = null;
+      onError(error);
+    }
+    this.#isLooking = false;
+    const now = clock.now();
+    looks.lookAt(Math.min(Math.max(soonest, now + LOOK_GAP_MS), now + POLL_MS));
+  }
+
+  /** Returns when the next look is due. */
+  async #fillLanes(): Promise<number> {
+    const { backlog, clock } = this.#deps;
+    let soonest = NEVER;
+    for (let looked = 0; looked < ENDPOINTS_A_LOOK; looked += 1) {
+      const next = await backlog.endpointAfter(this.#lastEndpoint);
+      this.#lastEndpoint = next ?? "";
+      if (next === null) {
+        await this.#releaseLanes();
+        return soonest;
+      }
+      this.#found.add(next);
+      soonest = Math.min(soonest, await this.#fillLane(next));
+    }
+    return clock.now() + LOOK_GAP_MS;
+  }
+
+  /** Returns when the endpoint's next delivery becomes due. */
+  async #fillLane(endpointId: string): Promise<number> {
+    const { aggregates, backlog, intake, lanes, othersAreGone } = this.#deps;
+    const { state } = await aggregates.load(endpointDecider, `endpoint-${endpointId}`);
+    if (state.phase === "present") {
+      intake.see(endpointId, state);
+      if (!takesDeliveries(state)) return this.#fillClosed(endpointId, state);
+    }
+    const lane = lanes.find(endpointId);
+    if (lane !== undefined && lane.waiting.length > LANE_MAX / 2) return NEVER;
+    if (lane !== undefined && state.phase === "present" && isOrdered(state)) return this.#fillInOrder(lane, state);
+    const look = await backlog.due(endpointId, DELIVERIES_A_LOOK);
+    // The lane may have been made, or have become idle, during the read.
+    const filling = lanes.find(endpointId);
+    if (filling !== undefined && lanes.isBusy(filling)) lanes.setMoreOnDisk(filling, look.listed === null);
+    intake.queueAll(othersAreGone ? look.jobs : this.#shuffled(look.jobs));
+    return look.soonest;
+  }
+
+  /** For an endpoint that takes no deliveries: what does not wait for it, and a probe if one is due. */
+  async #fillClosed(endpointId: string, state: PresentEndpoint): Promise<number> {
+    const { backlog, intake } = this.#deps;
+    // Those of a process that is gone: this process was offered its own.
+    const { jobs, soonest } = await backlog.undos(endpointId, DELIVERIES_A_LOOK);
+    intake.queueAll(jobs);
+    return Math.min(soonest, await this.#fillProbe(endpointId, state));
+  }
+
+  /**
+   * Each probe after a failed one sends another event, because the failure may be the event's fault. In the order of
+   * admission it does so only if the receiver refused the event, or after a long time.
+   */
+  async #fillProbe(endpointId: string, state: PresentEndpoint): Promise<number> {
+    const { clock, backlog, lanes } = this.#deps;
+    const { disabled, circuit } = state;
+    if (disabled !== null || circuit.state !== "open") return NEVER;
+    const { nextProbeAt, lastProbed, since } = circuit;
+    const now = clock.now();
+    if (!isProbeDue(circuit, new Date(now).toISOString())) return Date.parse(nextProbeAt);
+    const isRefused = lanes.find(endpointId)?.refusedProbe === lastProbed;
+    const mayPass = !isOrdered(state) || isRefused || now - Date.parse(since) >= ORDERED_PROBES_MS;
+    const job = await backlog.toProbe(endpointId, state, mayPass ? lastProbed : null);
+    if (job !== null) lanes.put(job);
+    return NEVER;
+  }
+
+  async #fillInOrder(lane: EndpointLane, state: PresentEndpoint): Promise<number> {
+    const { backlog, intake } = this.#deps;
+    const hadMore = lane.hasMoreOnDisk;
+    const look = await backlog.inOrder(lane.endpointId, state, DELIVERIES_A_LOOK);
+    const isFull = !intake.queueAll(look.jobs);
+    if (hadMore && !isFull && look.listed !== null && (await backlog.isWhole())) intake.joinArrivals(lane, look.listed);
+    return look.soonest;
+  }
+
+  /** After a whole round: a lane of which nothing was found on disk, because another node sent it, has nothing there. */
+  async #releaseLanes(): Promise<void> {
+    const { backlog, intake, lanes } = this.#deps;
+    // Events that come during the question have been added by its end.
+    const hasMore = [...lanes.busy()].some(({ hasMoreOnDisk }) => hasMoreOnDisk);
+    if (hasMore && (await backlog.isWhole()))
+      for (const lane of lanes.busy()) {
+        const isEmpty = lane.waiting.length === 0 && lane.running === 0;
+        if (lane.hasMoreOnDisk && isEmpty && !this.#found.has(lane.endpointId)) intake.joinArrivals(lane, NOTHING);
+      }
+    this.#found.clear();
+  }
+
+  /**
+   * Nodes that look at the same time see the same list. Each takes it in a different order, so that they seldom want the
+   * same delivery at once, which costs the loser an append.
+   */
+  #shuffled<T>(list: readonly T[]): readonly T[] {
+    return list
+      .map((item) => ({ item, order: this.#deps.randomness.number() }))
+      .sort((a, b) => a.order - b.order)
+      .map(({ item }) => item);
+  }
+}

@@ -1,0 +1,119 @@
+import { defined } from "../../domain/defined.ts";
+import type { CommandOf } from "../../domain/delivery/commands.ts";
+import type { AttemptEnd, Failure, Request } from "../../domain/delivery/events.ts";
+import { failureOf } from "../../domain/delivery/failure-of.ts";
+import { attemptOfSchedule } from "../../domain/delivery/replay.ts";
+import { nextAttemptAt } from "../../domain/delivery/retry.ts";
+import type { ActiveDelivery } from "../../domain/delivery/state.ts";
+import type { PresentEndpoint } from "../../domain/endpoint/decider.ts";
+import { reportedCost } from "../../domain/gate/cost.ts";
+import type { SendOutcome } from "../../domain/ports/sender.ts";
+import type { Job } from "./job.ts";
+
+/** What came of a request; times in ms since 1970, `retryAt` as the receiver asked for it. */
+export type Answered = {
+  readonly startedAt: number;
+  readonly at: number;
+  readonly succeeded: boolean;
+  readonly statusCode: number | null;
+  readonly retryAt: number | null;
+};
+
+/** The command that records the outcome of an attempt. */
+export type EndAttempt = CommandOf<"Succeed"> | CommandOf<"Fail">;
+
+/** The header in which the receiver of an agent's request reports its cost. */
+const COST_HEADER = "countersign-cost-eur";
+/** Responses whose Retry-After is honoured (RFC 6585, section 4; RFC 9110, section 15.6.4). */
+const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
+/** The receiver asks not to be called again (RFC 9110, section 15.5.11). */
+const GONE = 410;
+
+/** No request left this machine. The cause goes to the operator's log only, because it may name what is sealed. */
+export const UNMADE: SendOutcome = {
+  outcome: "failed",
+  kind: "connect",
+  detail: "The request could not be made: the endpoint's secret or one of its headers cannot be opened",
+  timings: { dns: 0, connect: 0, tls: 0, first_byte: null, total: 0 },
+};
+
+export const DELETED: Failure = {
+  kind: "endpoint-deleted",
+  detail: "The endpoint was deleted before the event was delivered",
+};
+export const DAMAGED: Failure = {
+  kind: "payload-damaged",
+  detail:
+    "The stored payload does not match the hash in the event's record, so it was not sent: restore it from a backup, then replay the event",
+};
+export const RETARGETED: Failure = {
+  kind: "target-changed",
+  detail:
+    "The URL or the headers of the endpoint were changed after people had approved of the bundle, so nothing was sent",
+};
+export const ERASED: Failure = {
+  kind: "payload-erased",
+  detail: "The payload was erased before the event was delivered",
+};
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+export const answerOf = (sent: SendOutcome, startedAt: number, at: number): Answered => {
+  const statusCode = sent.statusCode ?? null;
+  const isAsked = sent.outcome === "answered" && sent.retryAfterMs !== null && ASKS_TO_WAIT.has(sent.statusCode);
+  const retryAt = isAsked && sent.retryAfterMs !== null ? at + sent.retryAfterMs : null;
+  return { startedAt, at, succeeded: failureOf(sent) === null, statusCode, retryAt };
+};
+
+/** Micro-euros; null if the report is none, undefined if there is no report. An undo may give back what its step cost. */
+const costReported = (sent: SendOutcome, { origin, bundle }: Request): number | null | undefined => {
+  const reported = sent.outcome === "answered" ? sent.headers[COST_HEADER] : undefined;
+  return origin.kind !== "agent" || reported === undefined ? undefined : reportedCost(reported, bundle?.undo === true);
+};
+
+/** A request that was sent, in the attempt that was started with it. */
+export type Exchange = {
+  readonly job: Job;
+  readonly state: ActiveDelivery;
+  readonly endpoint: PresentEndpoint;
+  /** The request went to the target that an approval recorded, and the endpoint has another one by now. */
+  readonly isElsewhere: boolean;
+  readonly sent: SendOutcome;
+  readonly answered: Answered;
+};
+
+/**
+ * When to try again, in ms since 1970; null for never. An event that failed as a probe waits for the next probe whatever
+ * its schedule says, unless the schedule has come to its end.
+ */
+const retryAfter = ({ job, state, endpoint: { settings, circuit }, answered }: Exchange, random: number) => {
+  const { at, retryAt } = answered;
+  const nth = attemptOfSchedule(state, state.attempts);
+  const isLast = job.kind === "probe" && job.isCounted && nth > settings.retry_schedule_s.length;
+  if (circuit.state === "open" && !isLast) return Math.max(Date.parse(circuit.nextProbeAt), retryAt ?? 0, at);
+  return nextAttemptAt(settings.retry_schedule_s, nth, at, random, retryAt === null ? null : retryAt - at);
+};
+
+/** `random` in [0, 1) spreads the retries. */
+export const endOf = (exchange: Exchange, random: () => number): EndAttempt => {
+  const { job, state, isElsewhere, sent, answered } = exchange;
+  const { at, startedAt, statusCode: status } = answered;
+  const attempt: AttemptEnd = defined({
+    event_id: job.eventId,
+    endpoint_id: job.endpointId,
+    number: state.attempts,
+    at: iso(at),
+    duration_ms: Math.max(0, Math.round(at - startedAt)),
+    status_code: status,
+    timings_ms: sent.timings,
+    resent: sent.resent,
+    unsent: sent.outcome === "answered" ? undefined : sent.unsent,
+    elsewhere: isElsewhere ? (true as const) : undefined,
+    cost_reported: costReported(sent, state.request),
+  });
+  const failure = failureOf(sent);
+  if (failure === null) return { type: "Succeed", end: { ...attempt, status_code: status ?? 200 } };
+  const retryable = status !== GONE;
+  const next = retryable ? retryAfter(exchange, random()) : null;
+  return { type: "Fail", end: attempt, failure, retryable, nextAttemptAt: next === null ? null : iso(next) };
+};
