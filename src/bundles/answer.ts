@@ -22,7 +22,6 @@ const UNDER_WAY: readonly BundleStatus[] = ["held", "running", "rolling_back"];
 
 export const hasEnded = (state: Bundle): boolean => !UNDER_WAY.includes(bundleStatus(state));
 
-/** The approval that it waits for; null when it waits for nobody. */
 export const heldFor = (state: Bundle): string | null => (state.phase === "held" ? state.approval.approval_id : null);
 
 const approvalIdOf = (state: Bundle): string | null => {
@@ -50,24 +49,22 @@ const reasonOf = (state: Bundle): JsonObject => {
   return reason === undefined ? {} : { reason };
 };
 
-/** What a reader sees of the results of the steps, in their order. */
 export type ShowResults = (results: readonly (Result | null)[]) => Promise<readonly (JsonObject | null)[]>;
 
-/** What the target of a step answered to the last attempt; null when it did not, or not yet. */
+/** The target's answer to the step's last attempt; null without an answer. */
 const resultOfStep = async (log: EventLog, { event_id }: Step, came: StepState | undefined): Promise<Result | null> => {
   if (came === undefined || !("outcome" in came)) return null;
   return resultOf(log, event_id, came.payload.revision, await outcomeOf(log, event_id));
 };
 
-/** The estimate, and once it has ended what it has cost: with its undo only once that is over, with all of the bundle. */
+/** The estimate until the step has ended. The cost of its undo is added once the bundle has ended. */
 const costOf = (step: Step, status: StepStatus, came: StepState | undefined, isOver: boolean): number | null => {
   if (status === "skipped") return null;
   if (came === undefined || came.phase === "pending" || came.phase === "running") return step.cost;
-  // Given back, it was for nothing.
   return (isOver || !("cost" in came) ? costOfStep(came) : came.cost) ?? 0;
 };
 
-/** The events of a step and of its undo: null for one that is not recorded. */
+/** An event id is null while the event's delivery has no record. */
 const eventsOf = (step: Step, came: StepState | undefined, unrecorded: ReadonlySet<string>): JsonObject => {
   const shown = (id: string, isStarted: boolean): string | null => (isStarted && !unrecorded.has(id) ? id : null);
   return {
@@ -92,7 +89,7 @@ const erasedAtOf = async (log: EventLog, bundleId: string, state: Bundle): Promi
   return (await foldStream(log, bundleErasure, bundleStream(bundleId))).state.erasedAt;
 };
 
-/** The events of a step and an undo that have started and not ended. Each is recorded a moment after its start. */
+/** Each event is recorded a moment after its step or undo has started. */
 const eventsUnderWay = (state: Bundle): readonly string[] =>
   state.phase !== "running"
     ? []
@@ -105,11 +102,7 @@ const eventsUnderWay = (state: Bundle): readonly string[] =>
         ];
       });
 
-/**
- * A bundle that was decided, with its steps and what their targets answered, as every call for one says it; 202 until it
- * has ended. `shown`: what the reader sees of each step's result; left out, all. The position is that of the
- * last record that the answer rests on, in the stream of the bundle or of an event that it names.
- */
+/** The answer's position is that of the last record that it rests on, in the stream of the bundle or of a step's event. */
 export const bundleAnswer = async (
   log: EventLog,
   { state, position }: StreamState<Bundle>,
@@ -141,13 +134,12 @@ export const bundleAnswer = async (
       result: seen[index] ?? null,
     })),
     ...(approvalId === null ? {} : { approval_id: approvalId }),
-    // A verdict is plain JSON by its type.
     verdict: verdict as never,
     cost_eur: eurOrNull(spent === undefined ? estimate : (spent ?? 0)),
     run_id: request.run.id,
     ...reasonOf(state),
     ...(status === "rollback_incomplete" ? { left: leftToDo(state) } : {}),
-    // As in every list: it keeps its place there.
+    // The first request's time, by which lists are sorted as well.
     created_at: ("firstAskedAt" in state ? state.firstAskedAt : undefined) ?? request.received_at,
     ended_at: endedAtOf(state),
     payload_erased_at: await erasedAtOf(log, id, state),

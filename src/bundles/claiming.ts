@@ -22,32 +22,28 @@ import { bundleDigest, stepDigests } from "./digests.ts";
 import { bundleJudgement, type JudgedBundle } from "./judging.ts";
 import { type Plan, type PlanDeps, planning } from "./plan.ts";
 
-/** Several actions that an agent asks for as one. */
 export type BundleAsk = {
   readonly account: string;
   readonly agentId: string;
-  /** Names the bundle: sent again with it, it is the same. */
+  /** The Idempotency-Key: a request that repeats it gets the same bundle. */
   readonly key: string;
   readonly name: string | null;
-  /** 1 to `STEPS_MAX`. */
   readonly steps: readonly { readonly action: string; readonly payload: Json }[];
   readonly runId: string | null;
-  /** How many agents called each other before this one was called. */
+  /** The number of agents that called each other before this request. */
   readonly depth: number;
   readonly userAgent: string;
   readonly trace: Trace;
 };
 
-/** Admitted or held, by this request or by one with the same key before. */
 export type BundleStart = {
   readonly bundleId: string;
   readonly known: StreamState<Bundle>;
   readonly replayed: boolean;
-  /** Of the last record that this rests on, its approval's included. */
+  /** The position of the bundle's last record, or of its approval's if that is later. */
   readonly position: Position | undefined;
 };
 
-/** Rejects with the log's errors. */
 export type BeginBundle = (ask: BundleAsk) => Promise<BundleStart | Problem>;
 
 export type BundlingDeps = JudgeDeps & ClaimOnceDeps & PlanDeps;
@@ -59,7 +55,7 @@ const reused = (bundleId: string): Problem =>
     extra: { bundle_id: bundleId },
   });
 
-/** Asked about the actions as they were then: a new version of one makes no other bundle of a repeat. */
+/** Compares the actions' versions of the first request: publishing another one does not make a repeat a different bundle. */
 const isRepeatOf = ({ account, agentId: agent, steps }: BundleAsk, recorded: BundleRequest): boolean => {
   if (steps.length !== recorded.steps.length) return false;
   const identities = recorded.steps.map(({ action, endpoint_id: target }, index) => ({
@@ -78,7 +74,7 @@ type PlannedBundle = {
   readonly receivedAt: number;
 };
 
-/** Takes a bundle to its verdict, once however often it is asked for; what it does then is the runner's. */
+/** Decides a bundle once, however often it is requested. `BundleRunner` executes it afterwards. */
 export const bundling = (deps: BundlingDeps): BeginBundle => {
   const { log, clock, aggregates } = deps;
   const plan = planning(deps);
@@ -88,7 +84,7 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
   const approvals = approvalRequests(deps);
   const decideOnce = singleFlight<BundleStart | Problem>();
 
-  /** What came of the bundle before this request; null when nothing has that stands. */
+  /** Null if nothing was claimed before this request. */
   const before = async (
     ask: BundleAsk,
     bundleId: string,
@@ -97,7 +93,7 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
     const { state } = known;
     const recorded = requestOf(state);
     if (recorded !== null && !isRepeatOf(ask, recorded)) return reused(bundleId);
-    // What was refused is asked again.
+    // A refused bundle may be requested again.
     if (!isClaimed(state)) return null;
     const position = await approvals.recorded(bundleStream(bundleId), known);
     return { bundleId, known, replayed: true, position };
@@ -121,7 +117,6 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
       stream: bundleStream(bundleId),
       incoming: () => ({ body, contentType: JSON_TYPE, contentEncoding: "", headers }),
       endsLater: true,
-      // Each step's payload is stored again for its delivery.
       copies: 2,
       records: 1 + planned.steps.length,
       judge: (places) =>

@@ -16,13 +16,11 @@ export type ContentsDeps = {
 };
 
 export type Contents = {
-  /** What a step is sent, or why it may not be sent. */
   ofStep(
     state: RunningBundle,
     index: number,
     trace: Trace,
   ): Promise<{ readonly body: Buffer } | { readonly refusal: StepRefusal }>;
-  /** What the compensation of a step is sent. */
   ofUndo(state: RunningBundle, index: number): Promise<Buffer>;
 };
 
@@ -30,10 +28,9 @@ const NO_ANSWER: Usable = { missing: "has no answer" };
 
 const refused = (code: string, detail: string) => ({ refusal: { code, detail } });
 const encode = (value: Json): Buffer => Buffer.from(JSON.stringify(value));
-/** Kept here, by `JSON.stringify`. */
 const decode = (body: Buffer): Json => JSON.parse(body.toString("utf8")) as Json;
 
-/** The bodies that a bundle's deliveries carry. Made of what is kept, so whoever makes one again makes the same. */
+/** Makes the bodies of deliveries from stored data alone, so that after a crash any node makes the same bytes. */
 export const contents = ({ log, payloads, gates }: ContentsDeps): Contents => {
   const answerTo = async (state: RunningBundle, index: number): Promise<Usable> => {
     const step = state.request.steps[index];
@@ -62,7 +59,6 @@ export const contents = ({ log, payloads, gates }: ContentsDeps): Contents => {
         );
       if (kept === null)
         return refused("payload-erased", "The bundle's payload was erased before this step was started");
-      // The array of all steps' payloads.
       const payload = (decode(kept.body) as readonly Json[])[index] ?? null;
       if (request.steps[index]?.uses_results !== true) return { body: encode(payload) };
       const made = await withResults(state, payload);
@@ -70,7 +66,7 @@ export const contents = ({ log, payloads, gates }: ContentsDeps): Contents => {
         return refused("unresolved-result", `${made.path === "" ? "The payload" : made.path}: ${made.detail}`);
       const isApproved = approvalId !== null;
       const body = encode(made.payload);
-      // No larger than it could have been asked for: a hundred results may make of a small payload a very large one.
+      // A few references can expand a small payload into a very large one, so the limit of a direct request applies.
       if (body.length > API_BODY_BYTES_MAX) {
         return refused(
           "payload-too-large",
@@ -88,7 +84,7 @@ export const contents = ({ log, payloads, gates }: ContentsDeps): Contents => {
       const kept = event_id === undefined || sent === null ? null : await payloads.read(event_id, sent);
       const result = await answerTo(state, index);
       return encode({
-        // If it was erased or is damaged, the target still knows the step by its webhook-id.
+        // Without the payload, the target still recognizes the step by its webhook-id.
         payload: kept === null || kept === "damaged" ? null : decode(kept.body),
         result: "body" in result ? result.body : null,
         forward_webhook_id: event_id ?? null,

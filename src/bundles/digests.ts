@@ -12,17 +12,17 @@ export type BundleIdentity = {
   readonly steps: readonly StepIdentity[];
 };
 
-/** Hex, one for each step: what an approval is bound to, with the place that it has among the others. */
+/** Hex. An approval is bound to these, so the step's place in the bundle is part of each. */
 export const stepDigests = ({ account, agent, steps }: BundleIdentity): readonly string[] =>
   steps.map((step, index) => actionDigest({ account, agent, ...step, bundle: { index, of: steps.length } }));
 
-/** Hex SHA-256 over the canonical form (RFC 8785) of whose bundle it is and its steps' digests in their order. */
+/** Hex SHA-256 over the canonical JSON (RFC 8785) of the account, the agent and the steps' digests. */
 export const bundleDigest = (account: string, agent: string, digests: readonly string[]): string =>
   hash("sha256", canonicalJson({ account, agent, steps: digests }));
 
 /**
- * Hex, one for each step: what repetitions are told by, the same wherever the step stands and whether it is asked for in a
- * bundle or by itself. A result that it uses is what the step that gives it is, as it is not known yet.
+ * Hex. The loop gate counts repetitions by these, so they leave out the step's place in the bundle. The digest of the step
+ * that will produce a result stands for that result.
  */
 export const samenessDigests = ({ account, agent, steps }: BundleIdentity): readonly string[] => {
   const known: string[] = [];

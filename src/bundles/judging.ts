@@ -19,7 +19,6 @@ import { askedLater, clip } from "../gates/policy-gates.ts";
 import type { Trace } from "../streams/envelope.ts";
 import type { Plan, PlannedStep } from "./plan.ts";
 
-/** A bundle that can be done: whether it may be is asked here. */
 export type BundleJudging = {
   readonly bundleId: string;
   readonly account: string;
@@ -31,19 +30,17 @@ export type BundleJudging = {
   readonly trace: Trace;
 };
 
-/** `costs`: micro-euros, one for each step; null for what is not known, or was not asked. */
+/** Micro-euros, one for each step; null if the cost is unknown or was not computed. */
 export type JudgedBundle = Judged & { readonly costs: readonly (number | null)[] };
 
 const SEVERITY: Readonly<Record<GateOutcome, number>> = { allow: 0, hold: 1, deny: 2 };
 
-/** What two say of one gate: the worse of it; where both let it pass, all that they say. */
 const worse = (a: GateResult, b: GateResult): GateResult => {
   if (SEVERITY[a.outcome] !== SEVERITY[b.outcome]) return SEVERITY[b.outcome] > SEVERITY[a.outcome] ? b : a;
   if (a.outcome !== "allow" || a.detail === b.detail) return a;
   return { ...a, detail: clip(`${a.detail}; ${b.detail}`) };
 };
 
-/** One result a gate of each policy, in the order in which they come first. */
 const oneEach = (results: readonly GateResult[]): readonly GateResult[] => {
   const found = new Map<string, GateResult>();
   for (const result of results) {
@@ -56,7 +53,7 @@ const oneEach = (results: readonly GateResult[]): readonly GateResult[] => {
 
 type StepGates = { readonly index: number; readonly gates: readonly GateResult[] };
 
-/** One result a gate of what each step's gates say; whose it is, unless all say the same. */
+/** Details that differ between steps are prefixed with the step's index. */
 const ofSteps = (steps: readonly StepGates[]): readonly GateResult[] => {
   const said = new Map<GateName, Set<string>>();
   for (const { gate, detail } of steps.flatMap(({ gates }) => gates)) {
@@ -79,7 +76,6 @@ const countedBy = (keys: readonly string[]): ReadonlyMap<string, number> => {
   return counts;
 };
 
-/** Whether the rule reads what the result of an earlier step will be, which is not known yet. */
 const isLater = (rule: CompiledCost | null, references: readonly Reference[]): boolean =>
   rule !== null && "path" in rule && comesFromResult(references, rule.path);
 
@@ -97,11 +93,11 @@ const ownOfStep = async (
   return isInScope ? [...known, askedLater("schema")] : known;
 };
 
-/** What a step costs by the rule of its action, else of the policy. */
+/** The action's rule takes precedence over the policy's. */
 const costRuleOf = ({ compiled }: PlannedStep, policy: PolicyAsked | null): CompiledCost | null =>
   compiled.cost ?? policy?.compiled.cost ?? null;
 
-/** Null where it is not known, which includes an amount from a later result: no default stands for that. */
+/** Null if the cost is unknown. The policy's default does not replace an amount from a later result. */
 const costOfStep = (step: PlannedStep, policy: PolicyAsked | null): number | null => {
   const rule = costRuleOf(step, policy);
   if (rule === null || isLater(rule, step.references)) return null;
@@ -117,27 +113,20 @@ const whyUnknown = (it: PlannedStep, policy: PolicyAsked): string => {
   return `step ${it.step.index}: ${why}`;
 };
 
-/** What the policy's own rule says of a step's amount, where the action has no rule. */
 const policyCostGate = ({ compiled, payload, references }: PlannedStep, policy: PolicyAsked): GateResult[] =>
   compiled.cost !== null || isLater(policy.compiled.cost, references)
     ? []
     : costGate(policy.compiled.cost, payload, "policy");
 
-/** Null where one of them is not known. */
 const sumOf = (costs: readonly (number | null)[]): number | null =>
   costs.reduce<number | null>((sum, cost) => (sum === null || cost === null ? null : sum + cost), 0);
 
-/** The higher of two costs of one step, as far as they are known. */
 const higher = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.max(a, b);
 
 const stepsUnder = ({ steps }: Plan, { steps: indexes }: PolicyUse): readonly PlannedStep[] =>
   indexes === undefined ? steps : steps.filter(({ step }) => indexes.includes(step.index));
 
-/**
- * The agent's own policy applies to all steps, that of an action or an endpoint to its own steps. A policy that applies to
- * all of them in any way is asked about the whole bundle.
- */
 const policiesFor = async (
   aggregates: JudgeDeps["aggregates"],
   { account, policyId, plan: { steps } }: Pick<BundleJudging, "account" | "policyId" | "plan">,
@@ -157,15 +146,14 @@ const policiesFor = async (
 };
 
 /**
- * Asks every gate about a bundle, for one verdict: each step by its own payload and action, all steps under a policy with
- * what they cost together, as an agent must not get below a threshold by splitting; and the ledgers once, for as many places
- * as there are steps under the policy.
+ * Asks every gate about a bundle, for one verdict. A policy is asked about the sum of its steps' costs, as an agent
+ * must not get below a threshold by splitting, and its ledgers reserve one place for each step.
  */
 export const bundleJudgement = (deps: JudgeDeps): ((it: BundleJudging, places?: Places) => Promise<JudgedBundle>) => {
   const judge = verdicts(deps);
   const { checks = directChecks } = deps;
 
-  /** Others are answered between two steps. */
+  /** Yields between two steps, so that other requests are answered meanwhile. */
   const eachStep = async (
     steps: readonly PlannedStep[],
     ask: (step: PlannedStep) => Promise<readonly GateResult[]>,
@@ -197,7 +185,6 @@ export const bundleJudgement = (deps: JudgeDeps): ((it: BundleJudging, places?: 
         account,
         payload: () => payload,
         body: () => bytesOf(payload),
-        // What an agent sends was read in the one way there is.
         isStrict: true,
         headers,
         source: null,
@@ -209,7 +196,7 @@ export const bundleJudgement = (deps: JudgeDeps): ((it: BundleJudging, places?: 
       });
       return gates;
     });
-    // As for a single request: a wrong amount is named before what depends on the cost.
+    // As for a single request, a wrong amount is reported before the gates that depend on the cost.
     const amounts = steps.map((it) => ({ index: it.step.index, gates: policyCostGate(it, policy) }));
     return { gates: [...ofSteps(amounts), ...gates], cost, ...missing };
   };
@@ -232,7 +219,6 @@ export const bundleJudgement = (deps: JudgeDeps): ((it: BundleJudging, places?: 
       },
     };
     const judged = await judge(judging, places);
-    // An action's schema and a policy's are one gate.
     return { ...judged, verdict: { ...judged.verdict, gates: oneEach(judged.verdict.gates) }, costs };
   };
 };

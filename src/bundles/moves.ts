@@ -30,21 +30,16 @@ export type BundleMovesDeps = {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly payloads: Payloads;
-  /** Checks a step again whose payload was made of results. */
   readonly gates: StepGates;
   readonly deliver: Pick<Deliverer, "offer" | "isSending">;
-  /** Learns of each bundle that this process has written to. */
   readonly outcomes: Pick<Outcomes<Bundle>, "changed">;
 };
 
-/** This process's knowledge of a bundle that runs. */
 export type BundleEntry = {
   readonly bundleId: string;
   account: string;
-  /** The trace of the request that asked for the bundle. */
   trace: Trace;
   known: StreamState<Bundle>;
-  /** Its step or undo that is under way. */
   delivery: { readonly eventId: string; known: StreamState<Delivery>; readonly body?: Buffer } | null;
 };
 
@@ -66,8 +61,8 @@ type Start = {
 };
 
 /**
- * Moves bundles on (`nextOf`), each by one append at a time, written before what it announces is done: `StepStarted` comes
- * before the step's delivery is admitted, so that everything that is sent is known to have an undo.
+ * Executes the next move of a bundle (`nextOf`), one append at a time. `StepStarted` is written before the step's
+ * delivery is admitted, so that everything that may have been sent has an undo.
  */
 export class BundleMoves {
   readonly #deps: BundleMovesDeps;
@@ -78,7 +73,7 @@ export class BundleMoves {
     this.#bodies = contents(deps);
   }
 
-  /** False when there is nothing more to do now. */
+  /** Resolves with false if the bundle has nothing to do now. */
   async move(it: BundleEntry): Promise<boolean> {
     const { state } = it.known;
     const next = nextOf(state);
@@ -113,7 +108,7 @@ export class BundleMoves {
     const { state } = it.known;
     const step = "steps" in state ? state.steps[index] : undefined;
     const isStarted = step === undefined || (type === "StartStep" ? startOf(step) : undoStartOf(step)) !== null;
-    // Another node has ended the bundle meanwhile, and it may be erased by now: this payload is never sent.
+    // Another node has ended the bundle. The payload is never sent, and the erasure of the bundle may have missed it.
     if (!isStarted && hasEnded(state)) await this.#deps.log.erase(payloadStream(eventId));
     it.delivery = { eventId, known: UNKNOWN, body };
   }
@@ -125,7 +120,7 @@ export class BundleMoves {
     return first ?? this.#deps.payloads.keepAgain(eventId, incoming, envelope);
   }
 
-  /** Follows a started step or undo; false while the end of its delivery is awaited. */
+  /** Resolves with false while the delivery has not ended. */
   async #follow(it: BundleEntry, state: RunningBundle, { do: what, index }: FollowedDelivery): Promise<boolean> {
     const request = what === "admit-undo" ? requestOfUndo(state, index) : requestOfStep(state, index);
     let known = await this.#admit(it, request, what !== "cancel-step");
@@ -138,7 +133,7 @@ export class BundleMoves {
     }
     const end = stepEndOf(known.state);
     if (end === null) return false;
-    // A request that the deliverer did not send any more has not failed: the agent was stopped.
+    // The delivery of a suspended agent is cancelled before it is sent, which is not a failure of the step.
     const stopped =
       what === "admit" && end.outcome !== "succeeded" ? await stoppedBecause(this.#deps.aggregates, request) : null;
     if (stopped !== null) await this.#run(it, { type: "Cancel", reason: stopped, at: this.#now() });
@@ -146,7 +141,6 @@ export class BundleMoves {
     return true;
   }
 
-  /** The delivery, admitted by this node or by another one. */
   async #admit(it: BundleEntry, request: Request, isToBeSent: boolean): Promise<StreamState<Delivery>> {
     const { event_id: eventId, endpoint_id: endpointId } = request;
     const { known, body } = it.delivery?.eventId === eventId ? it.delivery : { known: UNKNOWN };
@@ -193,7 +187,7 @@ export class BundleMoves {
   #envelopeOf({ account, trace }: BundleEntry): Envelope {
     return systemEnvelope({
       actor: "bundles",
-      // A new id each time: another node that does the same at this moment has to lose.
+      // A random id, so that of two nodes with the same move one gets a conflict.
       commandId: randomId("cmd_", this.#deps.randomness),
       account,
       trace,

@@ -12,7 +12,7 @@ import { eventIdOf } from "../streams/event-id.ts";
 import { type Problem, type ProblemCode, problem } from "../streams/problems.ts";
 import { bundleDigest, samenessDigests, stepDigests } from "./digests.ts";
 
-/** More are several things: each waits for the one before it, and all of them for people. */
+/** Every step waits for the one before it, so larger bundles are better split. */
 export const STEPS_MAX = 50;
 
 export type PlanDeps = {
@@ -26,14 +26,12 @@ export type PlanAsk = {
   readonly steps: readonly { readonly action: string; readonly payload: Json }[];
 };
 
-/** A step with all that its verdict needs. What it costs the verdict says. */
 export type PlannedStep = {
   readonly step: Omit<Step, "cost">;
   readonly payload: Json;
   readonly references: readonly Reference[];
   readonly isInScope: boolean;
   readonly compiled: CompiledAction;
-  /** Hex (`samenessDigests`). */
   readonly sameness: string;
 };
 
@@ -48,7 +46,6 @@ const refused = (code: ProblemCode, errors: readonly FieldError[]): Problem => {
 
 const actionPath = (index: number): string => `/steps/${index}/action`;
 
-/** Places in a payload that look like results of earlier steps and are none. */
 const badReferences = (payload: Json, index: number): readonly FieldError[] => {
   const { references, malformed } = referencesOf(payload);
   const pathOf = (path: string): string => `/steps/${index}/payload${path}`;
@@ -63,7 +60,7 @@ const badReferences = (payload: Json, index: number): readonly FieldError[] => {
   ];
 };
 
-/** As it is at this moment; null when nothing takes the action back. */
+/** Null if the action has no defined compensation. */
 const compensationOf = async (
   aggregates: PlanDeps["aggregates"],
   account: string,
@@ -75,9 +72,7 @@ const compensationOf = async (
   return it.phase === "defined" ? { name, version: it.version, endpoint_id: it.definition.endpoint_id } : null;
 };
 
-/** Checks all that can be known of a bundle before any gate is asked, and makes of it what is decided on. */
 export const planning = ({ aggregates, actions }: PlanDeps) => {
-  /** The actions that the steps name, or why there is none for one of them. */
   const named = async (
     { account, steps }: PlanAsk,
     { settings: { scope } }: PresentAgent,
@@ -96,7 +91,6 @@ export const planning = ({ aggregates, actions }: PlanDeps) => {
     return unknownAction(steps[first]?.action ?? "", untold === undefined, actionPath(first));
   };
 
-  /** What each step can be taken back by, or why the bundle could not be. */
   const compensations = async (
     account: string,
     defined: readonly DefinedAction[],
@@ -128,7 +122,7 @@ export const planning = ({ aggregates, actions }: PlanDeps) => {
     const bad = steps.flatMap(({ payload }, index) => badReferences(payload, index));
     if (bad.length > 0) return refused("invalid-bundle", bad.slice(0, LISTED_ERRORS_MAX));
     const scopes = steps.map(({ action }) => inScope(agent.settings.scope, action));
-    // Outside of its scope an agent is not told what an action is like: its gate refuses the bundle.
+    // An agent learns nothing about actions outside of its scope: the scope gate refuses the bundle.
     const undone = scopes.includes(false) ? defined.map(() => null) : await compensations(account, defined);
     if ("problem" in undone) return undone;
 

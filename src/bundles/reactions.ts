@@ -38,10 +38,9 @@ export type StoppedBundlesDeps = Omit<BundleReactionsDeps, "ledgers" | "runner">
   readonly progress: Pick<ViewProgress, "waitFor">;
 };
 
-/** What waits for people first, then what runs. */
 const UNDER_WAY = ["held", "running"] as const;
 
-/** The bundle that a record says something of; all others that are reacted to here go one behind the other. */
+/** Records that name no bundle share the key "", so they are handled one after another. */
 const bundleOf = ({ data }: RecordedEvent): string => {
   const {
     bundle_id,
@@ -55,8 +54,8 @@ const bundleOf = ({ data }: RecordedEvent): string => {
 };
 
 /**
- * A reactor of their own: many bundles at once, each in its order. What this process does itself begins at once, without it
- * (`BundleRunner.delivered`), so it looks less often than it could.
+ * The process that advanced a bundle continues it at once (`BundleRunner.delivered`). The reactor only finds what other
+ * processes left, so it can look less often.
  */
 export const BUNDLE_REACTOR: ReactorOptions = {
   name: "bundles",
@@ -67,12 +66,12 @@ export const BUNDLE_REACTOR: ReactorOptions = {
 const envelopeOf = (cause: RecordedEvent, bundleId: string, at: string): Envelope =>
   causedEnvelope(cause, {
     actor: "bundles",
-    // One cause may stop many: each by a command of its own.
+    // One cause may cancel several bundles.
     commandId: `bundles-${cause.id}/${bundleId}`,
     at,
   });
 
-/** A refusal is the state of the bundle: it has been told already, or has come to another end before. */
+/** Ignores a refusal: the command was given before, or the bundle has ended otherwise. */
 const telling =
   ({ log, outcomes }: Pick<BundleReactionsDeps, "log" | "outcomes">) =>
   async (cause: RecordedEvent, bundleId: string, command: BundleCommand & { readonly at: string }): Promise<void> => {
@@ -86,10 +85,7 @@ const telling =
     outcomes.changed(bundleId, ran.known);
   };
 
-/**
- * Moves bundles on, whoever admitted them and wherever their deliveries ended; asks people for those that are held, and does
- * what they say; settles the ledgers with what each has cost in the end.
- */
+/** Advances bundles of any node, requests approvals for held ones, and settles the ledgers with the final costs. */
 export const bundleReactions = (deps: BundleReactionsDeps): readonly Reaction[] => {
   const { aggregates, ledgers, clock, outcomes, runner } = deps;
   const asking = approvalRequests(deps);
@@ -106,7 +102,7 @@ export const bundleReactions = (deps: BundleReactionsDeps): readonly Reaction[] 
 
   return [
     ...(["BundleAdmitted", "BundleReleased", "BundleStepEnded", "RollbackStarted"] as const).map(advance),
-    // The request's own path does this before it answers. After a crash in between it is done here.
+    // The request itself does this before it answers, unless the process crashes in between.
     ...(["BundleHeld", "BundleHeldAgain"] as const).map((on) => ({
       on,
       run: async (event: RecordedEvent) => {
@@ -120,7 +116,7 @@ export const bundleReactions = (deps: BundleReactionsDeps): readonly Reaction[] 
       await runner.advance(subject.id);
     }),
     ...holdEnds("bundle", clock, tell),
-    // The hold was not ended by its approval: nobody is to be asked any longer.
+    // The approval did not end the hold, so it is cancelled.
     reaction("BundleHoldEnded", async ({ bundle_id, approval_id, outcome, reason, at }, cause) => {
       if (outcome !== "cancelled") return;
       const command = { type: "CancelApproval", reason, at } as const;
@@ -138,8 +134,8 @@ export const bundleReactions = (deps: BundleReactionsDeps): readonly Reaction[] 
 };
 
 /**
- * What follows from an agent's suspension for its bundles: those that wait for people are cancelled, those that run are
- * rolled back. None of their steps would start any more (`stoppedBecause`): this only says so at once.
+ * Cancels the held bundles of a suspended agent and rolls back the running ones. No step would start anyway
+ * (`stoppedBecause`); this makes it happen at once.
  */
 export const stoppedBundles = (deps: StoppedBundlesDeps): readonly Reaction[] => {
   const { log, clock } = deps;
@@ -149,7 +145,7 @@ export const stoppedBundles = (deps: StoppedBundlesDeps): readonly Reaction[] =>
   const cancel = async (cause: RecordedEvent, bundleId: string): Promise<void> => {
     const { state } = await foldStream(log, bundle, bundleStream(bundleId));
     const reason = "request" in state ? await stoppedBecause(current, state.request) : null;
-    // What it asks for behind this, resumed, is another matter.
+    // The agent was resumed, and this bundle was requested afterwards.
     if (reason === null) return;
     await tell(cause, bundleId, { type: "Cancel", reason, at: new Date(clock.now()).toISOString() });
   };

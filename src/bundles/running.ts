@@ -12,12 +12,10 @@ import { turns } from "./turns.ts";
 
 export type BundleRunnerDeps = BundleMovesDeps & { readonly onError: (error: unknown) => void };
 
-/** More at once would only delay work of other kinds. */
 const BUNDLES_AT_ONCE = 32;
-/** Bundles in memory between two of their steps; any other is read again. */
+/** Bundles that are forgotten are read from the log again. */
 const ENTRIES_MAX = 5_000;
 
-/** Runs bundles that this or another node has admitted. */
 export class BundleRunner {
   readonly #deps: BundleRunnerDeps;
   readonly #moves: BundleMoves;
@@ -31,14 +29,14 @@ export class BundleRunner {
   }
 
   /**
-   * Does all that can be done for a bundle now, up to a delivery whose end is awaited. May be called at any time, from
-   * several nodes: nothing is done twice. Rejects with the log's errors; the next call continues.
+   * Runs a bundle until it waits for a delivery. It may be called at any time and on several nodes at once, as each
+   * move takes effect once. Rejects with the log's errors; the next call continues.
    */
   advance(bundleId: string): Promise<Bundle> {
     return this.#turns.take(bundleId, () => this.#moveOn(bundleId));
   }
 
-  /** The deliverer of this process calls it when a delivery has ended, so that the next step begins at once. */
+  /** The deliverer of this process calls this at the end of each delivery, so that the next step starts at once. */
   delivered(eventId: string, known: StreamState<Delivery>): void {
     const { state } = known;
     if (!("request" in state) || stepEndOf(state) === null || state.request.bundle === undefined) return;
@@ -47,7 +45,6 @@ export class BundleRunner {
     this.advance(state.request.bundle.id).catch(this.#deps.onError);
   }
 
-  /** Finishes what has begun. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#turns.idle();
@@ -68,7 +65,7 @@ export class BundleRunner {
         if (it.known.revision === before) throw new Error(`${bundleId} does not go on at its revision ${before}`);
       }
     } catch (error) {
-      // The entry may be wrong, so the bundle is read again.
+      // The failed move may have left the entry wrong, so the next call reads the bundle from the log.
       this.#entries.delete(bundleId);
       throw error;
     }
@@ -90,7 +87,6 @@ export class BundleRunner {
   }
 }
 
-/** A bundle that this process admits begins at once; its reactor would begin it later. */
 export const startingAtOnce =
   (begin: BeginBundle, runner: Pick<BundleRunner, "advance">, onError: (error: unknown) => void): BeginBundle =>
   async (ask) => {

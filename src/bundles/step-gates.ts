@@ -25,35 +25,30 @@ import { pagesOf } from "../streams/stream-pages.ts";
 export type StepGatesDeps = {
   readonly log: EventLog;
   readonly policies: CompiledPolicies;
-  /** As of `JudgeDeps`. */
   readonly checks?: Checks;
   readonly actions: CompiledActions;
   readonly ledgers: Pick<Ledgers, "reserve" | "settle">;
-  /** As of `JudgeDeps`: the same repetitions are counted. */
+  /** The key of `JudgeDeps`, so that steps and single requests count as the same repetitions. */
   readonly digestKey: Uint8Array;
 };
 
-/** A step whose payload is known at last. */
 type KnownStep = {
   readonly request: BundleRequest;
   readonly index: number;
-  /** Resolved. */
+  /** The payload with the results of earlier steps. */
   readonly payload: Json;
-  /** As they were kept with the bundle's payload. */
   readonly headers: Readonly<Record<string, string>>;
-  /** People have approved the bundle. */
   readonly isApproved: boolean;
   readonly trace: Trace;
 };
 
-/** Null: it may start. Rejects with the log's errors. */
+/** Null if the step may start. Rejects with the log's errors. */
 export type StepGates = (step: KnownStep) => Promise<StepRefusal | null>;
 
 const READ_PAGE = 500;
-/** The bundle's verdict says of which step. */
 const COST_MISSING = "the amount of a step was not when the bundle was decided";
 
-/** What a stream's fold was when it was the wanted one for the first time. */
+/** Folds a stream up to the first state that is wanted. */
 const foldUntil = async <S, E extends Fact, W extends S>(
   log: EventLog,
   decider: Foldable<S, E>,
@@ -63,7 +58,6 @@ const foldUntil = async <S, E extends Fact, W extends S>(
   let state = decider.initial;
   for await (const page of pagesOf(log, stream, null, READ_PAGE)) {
     for (const event of page) {
-      // The stream's category says which events are in it.
       state = decider.evolve(state, event as unknown as E);
       if (isWanted(state)) return state;
     }
@@ -74,8 +68,8 @@ const foldUntil = async <S, E extends Fact, W extends S>(
 const refusalOf = ({ code, detail }: GateResult): StepRefusal => ({ code, detail });
 
 /**
- * Asks the gates that had to wait for a step's payload, by the action and the policy as they were when the bundle was
- * decided: it was one decision, of which this is the rest. A hold stands for a bundle that people have approved.
+ * Asks the gates that depend on results, right before a step starts. The versions of the action and the policies are
+ * those of the bundle's verdict, of which this is the rest; approval of the bundle covers holds.
  */
 export const stepGates = ({
   log,
@@ -87,7 +81,7 @@ export const stepGates = ({
 }: StepGatesDeps): StepGates => {
   type Wanted<S, P extends string> = Extract<S, { phase: P }>;
 
-  /** Of the agent, whatever became of it. */
+  /** Also finds the account of a deleted agent. */
   const accountOf = async (agentId: string): Promise<string> => {
     type State = typeof agentDecider.initial;
     const isIt = (state: State): state is Wanted<State, "present"> => state.phase === "present";
@@ -117,7 +111,6 @@ export const stepGates = ({
     };
   };
 
-  /** Its payload is known only now, and so is what it repeats. */
   const repeats = (
     { request: { bundle_id, origin }, index, payload, trace }: KnownStep,
     { action: { name: action, version }, endpoint_id: target }: Step,
@@ -127,13 +120,12 @@ export const stepGates = ({
     const identity = { account, agent: origin.id, action, version, target, payload };
     return repetitionGate(ledgers, {
       ...{ account, trace, policyId: policy.id, loop: policy.loop },
-      // Of its own: the bundle's is for what was known of all its steps.
+      // The bundle holds another place, for the payloads that were known when it was decided.
       holder: stepPlace(bundle_id, index),
       digest: samenessOf(digestKey, actionDigest(identity)),
     });
   };
 
-  /** What one policy says of a step that applies to it. */
   const byPolicy = async (
     known: KnownStep,
     { step, account, cost }: { readonly step: Step; readonly account: string; readonly cost: CompiledCost | null },

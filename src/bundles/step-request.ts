@@ -8,7 +8,6 @@ import { canonicalJson } from "../streams/canonical-json.ts";
 type Delivered = {
   readonly step: Step;
   readonly payload: PayloadRef;
-  /** ISO-8601 UTC. */
   readonly startedAt: string;
 };
 
@@ -24,7 +23,7 @@ const started = (step: Step, what: string, start: Start | null): Delivered => {
   return { step, payload, startedAt };
 };
 
-/** The bundle was decided on as a whole, and its places are the bundle's. */
+/** The ledger places belong to the bundle, so the verdict of a step has none. */
 const verdictOf = ({ request: { verdict } }: RunningBundle, detail: string): Verdict => ({
   decision: "allow",
   policy: verdict.policy,
@@ -36,12 +35,12 @@ const common = (state: RunningBundle, { payload, startedAt }: Delivered, bound: 
   const { origin, run } = state.request;
   return {
     ...{ origin, run, payload, received_at: startedAt, authenticated_at: startedAt, at: startedAt },
-    // Nobody has approved of a bundle that was admitted at once: it follows its endpoints.
+    // Only an approved bundle is bound to its targets; any other follows its endpoints' settings.
     ...(state.approvalId === null || bound === undefined ? {} : { bound }),
   };
 };
 
-/** What delivers a step: of the bundle's records alone, so that whoever makes it again after a crash makes the same. */
+/** The request uses the bundle's records alone, so that after a crash any node makes the same one. */
 export const requestOfStep = (state: RunningBundle, index: number): Request => {
   const it = started(recordOf(state, index), "The delivery", startOf(state.steps[index]));
   const { event_id, action, endpoint_id, cost, bound } = it.step;
@@ -59,14 +58,14 @@ export const requestOfStep = (state: RunningBundle, index: number): Request => {
   };
 };
 
-/** What delivers a step's undo, as `requestOfStep`. Nobody is stopped from taking back what they did, whatever it costs. */
+/** Like `requestOfStep`. An undo has no cost and passes no gate: a suspended agent must not prevent it. */
 export const requestOfUndo = (state: RunningBundle, index: number): Request => {
   const it = started(recordOf(state, index), "The undo", undoStartOf(state.steps[index]));
   const { undo_event_id: event_id, action, compensation } = it.step;
   if (compensation === null) throw new Error(`${event_id} takes back ${action.name}, which has no compensation`);
   const { name, version, endpoint_id, bound } = compensation;
   const { bundle_id: id } = state.request;
-  // By the salted digest of what is sent, so that an erased payload cannot be guessed from this one either.
+  // The digest of the sent bytes includes a salt, so an erased payload cannot be guessed from it.
   const identity = { undoes: action.digest, action: name, schema_version: version, target: endpoint_id };
   const digest = hash("sha256", canonicalJson({ ...identity, payload: it.payload.sha256 }));
   return {

@@ -1,15 +1,13 @@
-/** Work that is done for one key at a time. */
 export type Turns = {
   /**
-   * Runs `work` when nothing else is under way for its key. Who asks for a turn while one of the key is waiting for its
-   * own gets that one's answer: it begins later, so it sees all that this one would have seen.
+   * A call shares the result of a waiting call for its key, which starts later and so sees all that the new call would
+   * see.
    */
   take<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /** Waits for what is under way and what waits. */
   idle(): Promise<void>;
 };
 
-/** At most `keysMax` keys at once, in the order in which they asked. `take` of one key is always given the same work. */
+/** Runs at most `keysMax` keys at once, in the order of the calls. All calls for a key must have the same work. */
 export const turns = (keysMax: number): Turns => {
   const waiting = new Map<string, Promise<unknown>>();
   const running = new Map<string, Promise<unknown>>();
@@ -48,7 +46,6 @@ export const turns = (keysMax: number): Turns => {
   return {
     take<T>(key: string, work: () => Promise<T>) {
       const known = waiting.get(key);
-      // The same work answers the same type.
       if (known !== undefined) return known as Promise<T>;
       const it = turn(key, work);
       waiting.set(key, it);

@@ -7,19 +7,17 @@ import { events } from "../../projections/events.ts";
 import { VIEW_WAIT_MS } from "../http/limits.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
 
-/** The events that a replay with a filter would take now. */
 export type ReplayPlan = {
   readonly count: number;
-  /** Times of receipt of the first and the last event; null without events. */
+  /** Times of receipt; null without events. */
   readonly oldest: string | null;
   readonly newest: string | null;
-  /** Numbers of events by endpoint; null stands for blocked events without one. */
+  /** Null stands for blocked events without an endpoint. */
   readonly endpoints: ReadonlyMap<string | null, number>;
-  /** Snapshot: events that end after this position do not belong to the replay. */
+  /** Events that end after this position do not belong to the replay. */
   readonly upTo: Position | null;
 };
 
-/** Events of the account that match the filter and ended by `upTo`; at most `limit` are read at once. */
 export type Choice = {
   readonly account: string;
   readonly filter: ReplayFilter;
@@ -29,9 +27,7 @@ export type Choice = {
 
 export type ChosenPage = {
   readonly chosen: readonly (ReplayCursor & { readonly endpointId: string | null })[];
-  /** Includes the events that were skipped. */
   readonly walked: number;
-  /** Null after the last page. */
   readonly next: ReplayCursor | null;
 };
 
@@ -51,13 +47,10 @@ const conditionsOf = (account: string, filter: ReplayFilter): readonly Condition
   ];
 };
 
-/** Other events ended after the snapshot. */
 const isChosen = ({ stopped_at = "" }: EventDocument, upTo: Position | null): boolean => stopped_at <= (upTo ?? "");
 
-// The view's projection wrote the document.
 const eventOf = ({ document }: FoundDocument): EventDocument => document as unknown as EventDocument;
 
-/** In the order of receipt. */
 export const chosenAfter = async (
   views: Pick<ViewStore, "page">,
   cursor: ReplayCursor | null,
@@ -91,7 +84,7 @@ export const isShownUpTo = async (views: Pick<ViewStore, "position">, upTo: Posi
 
 const PAGE = 500;
 
-/** "too-many" if there are more than `most`, skipped ones included. "view-behind" while the view is incomplete. */
+/** "too-many" if more than `most` events match, even after the snapshot; "view-behind" while the view is incomplete. */
 export const planReplay = async (
   { log, views, progress }: PlanDeps,
   account: string,

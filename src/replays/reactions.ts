@@ -10,12 +10,10 @@ export type ReplayReactionsDeps = {
 };
 
 /**
- * Delivers a replayed event at once, even if the node that took the request has no deliverer or has died. Its lease
- * lets it be sent only once.
+ * The node that took the request may have no deliverer or may have died. The event's lease lets only one node send it.
  */
 export const replayReactions = ({ aggregates, deliver }: ReplayReactionsDeps): readonly Reaction[] => [
   reaction("EventReplayed", async ({ event_id: eventId, endpoint_id: endpointId, replay_id: id }, { meta }) => {
-    // A single replay bypasses an open circuit; a bulk replay does not.
     const { state } = await aggregates.load(replay, replayStream(id));
     if (state.phase === "absent") deliver.offer({ kind: "replay", eventId, account: meta.account, endpointId });
   }),

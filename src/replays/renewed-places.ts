@@ -15,7 +15,7 @@ export type RenewedPlaces = {
   giveBack(): Promise<void>;
 };
 
-/** Judges an agent's request again if it never reached its target and so has given its places back. */
+/** Judges a failed agent's request again: it never reached its target, so its places in the ledgers were given back. */
 export const renewedPlaces =
   ({ ledgers, judge }: { readonly ledgers: Ledgers; readonly judge: (it: IncomingRequest) => Promise<Judged> }) =>
   async (
@@ -25,7 +25,6 @@ export const renewedPlaces =
   ): Promise<RenewedPlaces | Problem> => {
     const it = await again(request, { account, replay, trace, askedAt: Date.parse(at) });
     if ("problem" in it) return it;
-    // Another endpoint or version would be another request than the admitted one.
     if (it.asked?.action.digest !== request.action?.digest) {
       return problem("conflict", "The action was redefined in the meantime: the agent has to request it again.");
     }
@@ -35,7 +34,7 @@ export const renewedPlaces =
       for (const reservation of reservations) await ledgers.release(reservation, trace);
     };
     if (verdict.decision === "deny") return refusal({ event_id: eventId }, judged);
-    // An approved request is sent as approved, and nothing of it has happened yet.
+    // An approved request needs no second approval, as it never reached its target.
     if (verdict.decision === "hold" && releases.length === 0) {
       await giveBack();
       return problem("conflict", "The policy now requires approval: the agent has to request it again.");

@@ -21,14 +21,13 @@ export type RepeatedRequestsDeps = {
   readonly actions: CompiledActions;
 };
 
-/** Repeats a request as if its sender had sent it again; a problem if that is impossible. */
+/** Makes a stored request anew as if its sender had sent it again; a problem if that is impossible. */
 export type RepeatedRequests = (
   request: Request,
   about: {
     readonly account: string;
     readonly replay: Replay;
     readonly trace: Trace;
-    /** Milliseconds since 1970. */
     readonly askedAt: number;
   },
 ) => Promise<IncomingRequest | Problem>;
@@ -37,7 +36,6 @@ type Sender = Pick<IncomingRequest, "origin" | "policyId" | "endpointId" | "aske
 
 const conflict = (detail: string): Problem => problem("conflict", detail);
 
-/** Uses the sender's current settings and the stored payload. */
 export const repeatedRequests = ({ aggregates, payloads, actions }: RepeatedRequestsDeps): RepeatedRequests => {
   const sentBySource = async ({ origin: { id, type } }: Request, account: string): Promise<Sender | Problem> => {
     const { state } = await aggregates.load(sourceDecider, `source-${id}`);

@@ -28,11 +28,9 @@ export type ReplayingDeps = ClaimDeps & { readonly actions: CompiledActions };
 
 export type Replayed =
   | { readonly outcome: "replayed"; readonly state: Delivery; readonly position: Position | undefined }
-  /** The gates refused it again, and the refusal is recorded. */
   | { readonly outcome: "blocked"; readonly problem: Problem }
   | { readonly outcome: "refused"; readonly problem: Problem };
 
-/** Rejects with the log's errors. */
 export type Replaying = (order: ReplayOrder) => Promise<Replayed>;
 
 const refused = (it: Problem): Replayed => ({ outcome: "refused", problem: it });
@@ -63,10 +61,9 @@ const why = (rejection: DeliveryRejection, state: Delivery): Problem => {
 
 const TRIES_MAX = 8;
 
-/** Records that end a delivery. If they are after a bulk replay's snapshot, the event does not belong to it. */
+/** An end after the snapshot of a bulk replay excludes the event from it. */
 const ENDS: ReadonlySet<string> = new Set(["EventBlocked", "DeliveryFailed"]);
 
-/** The span of a decision, whose parent is the sender's. */
 const placeOf = ({ trace_id, span_id, parent_span_id }: Metadata): Trace => ({
   ...{ trace_id, span_id },
   ...defined({ parent_span_id }),
@@ -102,12 +99,11 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     return { known, account, trace, endedAt };
   };
 
-  /** Decides a blocked event as if its sender had sent it again. */
   const decideAgain = async (order: ReplayOrder, { known, trace }: Recalled, last: Request): Promise<Replayed> => {
     const { envelope, replay, upTo } = order;
     if (last.bundle !== undefined) return refused(why("of-bundle", known.state));
     if (last.origin.kind === "system") return refused(why("not-failed", known.state));
-    // The decision is a span in the sender's trace, with a derived id, so a repeat gives the same span.
+    // The decision is a span in the sender's trace. Its id is derived, so that a repeat gives the same span.
     const own = { ...trace, span_id: spanIdOf(replay.id, last.event_id) };
     const it = await again(last, { account: envelope.account, replay, trace: own, askedAt: Date.parse(envelope.at) });
     if ("problem" in it) return refused(it);
@@ -125,7 +121,7 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     return { outcome: "replayed", state: known.state, position };
   };
 
-  /** The event was decided meanwhile, by an earlier try of this replay or by another one, or was erased. */
+  /** Another replay, or an earlier try of this one, decided the event meanwhile, or the event was erased. */
   const taken = async (order: ReplayOrder, known: StreamState<Delivery>): Promise<Replayed> => {
     const { state } = known;
     const { id } = order.replay;
@@ -138,7 +134,6 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     return wasReplayedBy(state, id) ? repeated(order, known) : refused(why("in-progress", state));
   };
 
-  /** Null if the event can be sent. */
   const hindrance = async ({ endpoint_id, origin, at }: Request): Promise<Problem | null> => {
     const { state } = await aggregates.load(endpointDecider, `endpoint-${endpoint_id}`);
     if (state.phase !== "present") return conflict("The endpoint of the event was deleted.");
@@ -161,7 +156,7 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     deps.deliver.offer(body === null ? job : { ...job, body });
   };
 
-  /** Null if the event was written to meanwhile; what was reserved on the outdated state is given back. */
+  /** Null if the event was written to meanwhile; the places reserved for it are then given back. */
   const deliverAgain = async (order: ReplayOrder, from: Recalled): Promise<Replayed | null> => {
     const { eventId, replay, envelope, upTo } = order;
     const { state, revision } = from.known;
@@ -172,14 +167,14 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     if (state.phase !== "failed") return refused(why("not-admitted", state));
     const hindered = await hindrance(state.request);
     if (hindered !== null) return refused(hindered);
-    // A bulk replay reads each payload only when it is sent.
+    // A bulk replay reads a payload only when it is sent.
     const content = upTo === undefined ? await deps.payloads.read(eventId, state.request.payload) : null;
     if (content === "damaged") return refused(payloadDamaged());
     const places = first.ok ? null : await takePlaces(order, state, again);
     if (places !== null && "problem" in places) return refused(places);
     const decision = places === null ? first : delivery.decide({ ...command, places: places.places }, state);
     if (!decision.ok) throw new Error(`${eventId} was not replayed with its places: ${decision.rejection}`);
-    // A bulk replay has no request to trace to, so its record joins the event's own trace.
+    // A bulk replay has no request of its own, so its record joins the event's trace.
     const isAlone = envelope.trace.trace_id !== NO_TRACE.trace_id;
     const events = toEvents(decision.events, isAlone ? envelope : { ...envelope, trace: from.trace });
     const appended = await appendKnown(log, `delivery-${eventId}`, revision ?? "absent", events);
@@ -200,7 +195,6 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     const { state } = from.known;
     if (from.account !== order.envelope.account || requestOf(state) === null) return refused(notFound());
     const { upTo } = order;
-    // `upTo` is null if the log was empty at the snapshot: every end is later.
     const isLater = upTo !== undefined && from.endedAt !== null && from.endedAt > (upTo ?? "");
     if (state.phase === "blocked") {
       if (wasReplayedBy(state, order.replay.id)) return taken(order, from.known);

@@ -19,9 +19,7 @@ import { replayStream } from "./stream.ts";
 
 export type ReplaysLoop = {
   start(): void;
-  /** Waits for the events in work; the last checkpoint says where the replay continues, on any node. */
   stop(): Promise<void>;
-  /** Starts on a replay without waiting for the next look. */
   begin(replayId: string, account: string): void;
 };
 
@@ -38,22 +36,20 @@ export type ReplaysDeps = {
   readonly onError: (error: unknown) => void;
 };
 
-/** Milliseconds between looks for replays that another node started, or left when it died. */
+/** Replays that another node started, or left when it died, are found this late at most. */
 const LOOK_MS = 1_000;
-/** Each has a rate of its own; the others wait for their turn. */
 const RUNNING_MAX = 32;
-/** An account that starts many replays delays no other account's. */
+/** An account that starts many replays must not delay those of other accounts. */
 const OF_ACCOUNT_MAX = 2;
-/** A crash repeats what came after the last checkpoint, which changes nothing. */
+/** A crash repeats the events after the last checkpoint, which changes nothing. */
 const CHECKPOINT_EVENTS = 100;
 const CHECKPOINT_MS = 5_000;
-/** Several checkpoints: a node that missed them is dead or very slow, and another one continues. */
+/** Several checkpoints long: a node that missed them all is dead or very slow, and another one continues. */
 const CLAIM_MS = 20_000;
 const WAIT_MS = 1_000;
 const AT_ONCE_MAX = 16;
-/** At a low rate a batch is one event. */
 const BATCHES_A_SECOND = 20;
-/** A replay may catch up this much when the log was slow. */
+/** A replay that the log slowed down may exceed its rate by this much to catch up. */
 const BEHIND_MAX_MS = 250;
 
 const S = 1_000;
@@ -95,7 +91,7 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
     return done.outcome !== "rejected";
   };
 
-  /** In a copied log, positions differ: the replay's first record stands right after all that it has chosen. */
+  /** In a copied log, positions differ: the replay's first record stands right after all events that it selected. */
   const snapshotOf = async ({ started }: BegunReplay): Promise<Position | null> => {
     const { replay_id: id, up_to, log: of } = started;
     if (of === undefined || of === (await log.identity())) return up_to;
@@ -116,7 +112,6 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
     }
   };
 
-  /** Continues from the last checkpoint to the end, or until another node has claimed the replay. */
   const work = async (id: string): Promise<void> => {
     const begun = await own(id, 0);
     if (begun === null) return;
@@ -130,7 +125,6 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
     let dueMs = performance.now();
     const size = Math.min(AT_ONCE_MAX, Math.max(1, Math.floor(rate / BATCHES_A_SECOND)));
     for (;;) {
-      // Asked for each page as well, as a page may have no event to replay.
       if ((await own(id)) === null) return;
       const { chosen, next } = await chosenAfter(views, place.cursor, choice);
       // Checked after the page was read: the cursor must not pass events that a view under rebuild did not list yet.

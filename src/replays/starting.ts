@@ -32,10 +32,9 @@ export type StartingReplays = (
   envelope: Envelope,
 ) => Promise<Handled<ReplayState, ReplayRejection> | "full">;
 
-/** A request that holds a place for this long without a start is dead, or so slow that it needs another place. */
+/** A request that has not started its replay by then is taken for dead, and otherwise needs another place. */
 const START_MS = 30_000;
 const NO_PLACE = 0;
-/** Each further try means that the places changed meanwhile, or that the request was taken for dead. */
 const TRIES_MAX = 16;
 
 /**
@@ -43,7 +42,6 @@ const TRIES_MAX = 16;
  * frees those of ended replays, so no crash keeps a place taken.
  */
 export const startingReplays = ({ log, aggregates, clock, randomness }: StartingReplaysDeps): StartingReplays => {
-  /** One request of an account at a time takes a place: concurrent ones would only conflict. */
   const turns = new Map<string, Promise<unknown>>();
 
   const envelopeOf = (account: string): Envelope =>
@@ -54,7 +52,7 @@ export const startingReplays = ({ log, aggregates, clock, randomness }: Starting
       at: new Date(clock.now()).toISOString(),
     });
 
-  /** False while the replay runs or may still start. A replay that is overdue is barred from its place. */
+  /** An overdue replay is barred from its place before the place counts as free. */
   const isFree = async (account: string, { replay_id: id, number, at }: ReplayPlace): Promise<boolean> => {
     const { state } = await aggregates.load(replay, replayStream(id));
     if (state.phase !== "absent") return state.phase !== "running";
@@ -91,7 +89,7 @@ export const startingReplays = ({ log, aggregates, clock, randomness }: Starting
       const ran = await runCommand(log, { decider: replayPlaces, stream, from: known, command, envelope });
       const own = ran.known.state.places.find((place) => place.replay_id === replayId);
       if (ran.outcome !== "rejected" && own !== undefined) return own.number;
-      // Otherwise another node has changed the places: some of the new ones may be free.
+      // A new revision means that another node has changed the places, and some may be free.
       if (ran.outcome === "rejected" && ran.known.revision === known.revision) return null;
     }
     throw new LogUnavailable(`${stream} is written by too many at once`);

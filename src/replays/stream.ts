@@ -4,5 +4,5 @@ export const isReplayId = (text: string): boolean => REPLAY_ID.test(text);
 
 export const replayStream = (replayId: string): string => `replay-${replayId}`;
 
-/** Limits the running replays of an account. */
+/** The stream whose records limit the running replays of an account. */
 export const replayPlacesStream = (account: string): string => `replays-${account}`;
