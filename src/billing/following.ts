@@ -18,7 +18,6 @@ export type FollowingDeps = {
 
 type Followed = "followed" | "ignored";
 
-/** Throws `BillingUnavailable` if the provider does not answer. */
 export type Following = (notice: BillingNotice) => Promise<Followed>;
 
 const READS_MAX = 5;
@@ -31,8 +30,8 @@ const isAbout = ({ buyer }: Subscription, customer: string, said: ProvidedSubscr
   said.status !== "cancelled" || buyer === customer;
 
 /**
- * Follows the provider's state. Webhooks come late, twice and in any order, and several nodes may read at once: each
- * writer reads again until the answer is what it wrote, so the last writer has also read last.
+ * Webhooks come late, twice and in any order, and several nodes may read at once. Each writer reads again until the
+ * answer is what it wrote, so the last writer has also read last.
  */
 export const following = (
   { name: provider }: Pick<BillingProvider, "name">,

@@ -44,7 +44,7 @@ const HEADERS = {
 
 const PLAN_NAMES = Object.values(PLANS).map(({ name }) => name);
 
-/** The segments of the wildcard. Only the spelling without percent-encoding is valid. */
+/** Empty if the path is percent-encoded, as only one spelling of a link is valid. */
 const pathOf = ({ params, url }: FastifyRequest): readonly string[] => {
   const path = (params as { readonly "*": string })["*"];
   return url.split("?", 1)[0]?.endsWith(`/${path}`) === true ? path.split("/") : [];
@@ -54,15 +54,15 @@ const isShown = (rest: readonly string[]): boolean => rest.length === 0 || (rest
 
 type Wish = {
   readonly plan: Plan["name"];
-  /** Identifies the wish: the same form sent twice is one. */
+  /** A form that is sent twice has the same reference, and takes effect once. */
   readonly reference: string;
-  /** The version of the subscription that the page showed, where it matters. */
+  /** The version of the subscription that the page showed; absent if it does not matter. */
   readonly version?: number;
 };
 
 /**
- * Serves `/billing/checkout/<token>` and `/billing/portal/<token>`. The token is a credential that an admin received,
- * and it expires. The route has a wildcard because tokens exceed the limit for parameters.
+ * The token in the address is a credential that expires. It is a wildcard of the route, as it exceeds the limit for
+ * parameters.
  */
 export const manualPages =
   ({ aggregates, views, box, clock, publicUrl, calls }: ManualPagesDeps) =>
@@ -87,7 +87,6 @@ export const manualPages =
       });
     };
 
-    /** The opened link, or a page that says why it does not open. */
     const opened = async (kind: LinkKind, request: FastifyRequest): Promise<Opened | View> => {
       const [token = ""] = pathOf(request);
       const link = open(kind, token);
@@ -136,7 +135,7 @@ export const manualPages =
         return send(reply, "page" in it ? it : viewOf(it, rest));
       });
 
-    /** Whether the form was on an outdated page, and had no effect. */
+    /** True if the form was on an outdated page and had no effect. */
     const isOld = ({ state: { subscription }, at }: Opened, { reference, version }: Wish): boolean =>
       version !== undefined && version !== versionAt(subscription, at) && !subscription.references.includes(reference);
 
@@ -177,7 +176,6 @@ export const manualPages =
     take("portal", ({ link }, [asked, seen, ...more]) => {
       const plan = PLAN_NAMES.find((name) => name === asked);
       if (plan === undefined || seen === undefined || !/^\d{1,15}$/.test(seen) || more.length > 0) return null;
-      // The version is part of the wish: a later click on the same button is another wish.
       return { plan, reference: `portal-${link.session}/${plan}/${seen}`, version: Number(seen) };
     });
   };

@@ -9,7 +9,6 @@ import type { Choice, Page } from "./pages.ts";
 
 export type Opened = {
   readonly link: BillingLink;
-  /** The link's address, without further segments. */
   readonly address: string;
   readonly state: OpenAccount;
   readonly inUse: number;
@@ -31,10 +30,9 @@ const NOTHING_TO_SEE: Readonly<Record<"unknown" | "expired", View>> = {
 
 export const forbiddenView = (why: "unknown" | "expired"): View => NOTHING_TO_SEE[why];
 
-/** YYYY-MM-DD. */
 const dayOf = (at: string): string => at.slice(0, "YYYY-MM-DD".length);
 
-/** Includes scheduled changes that have taken effect. */
+/** The plan in force includes scheduled changes that have taken effect. */
 const holding = ({ state: { subscription }, at }: Opened): { plan: Plan; scheduled: Subscription["scheduled"] } => ({
   plan: planNamed(planAt(subscription, at)),
   scheduled: subscription.scheduled !== null && subscription.scheduled.from > at ? subscription.scheduled : null,

@@ -2,7 +2,7 @@ import { PLANS, type Plan } from "../../domain/account/plans.ts";
 import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { sources } from "../../projections/sources.ts";
 
-/** Above every plan's limit; bounds the count. */
+/** The limit is above every plan's and bounds the count. */
 const SOURCES_MAX = 1_000;
 
 export const sourcesInUse = (views: Pick<ViewStore, "count">, account: string): Promise<number> =>

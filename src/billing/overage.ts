@@ -18,7 +18,7 @@ import { providerEnvelope } from "./following.ts";
 export type OverageLoop = {
   start(): void;
   stop(): Promise<void>;
-  /** Resolves with the number of blocks that were reported. */
+  /** Resolves with the number of reported blocks. */
   look(): Promise<number>;
 };
 
@@ -31,7 +31,7 @@ export type OverageDeps = {
   readonly onError: (error: unknown) => void;
 };
 
-/** Milliseconds between looks. A block is 25,000 events, so no account fills two in this time. */
+/** A block is 25,000 events, so no account fills two in this time. */
 const LOOK_MS = 60_000;
 const PAGE = 200;
 
@@ -45,8 +45,8 @@ const isAhead = ({ reported }: Subscription, month: string): boolean =>
   Object.keys(reported).some((told) => told > month);
 
 /**
- * Reports started blocks of this month and the last. Each is recorded in the account's stream after the provider has
- * it; after a crash in between it is reported again, which the provider recognizes.
+ * Reports the started blocks of this month and the last. A block is recorded in the account's stream once the provider
+ * has it; after a crash in between it is reported again, which the provider recognizes.
  */
 export const overageLoop = ({ views, progress, aggregates, provider, clock, onError }: OverageDeps): OverageLoop => {
   const { name, reportOverage } = provider;
@@ -61,7 +61,6 @@ export const overageLoop = ({ views, progress, aggregates, provider, clock, onEr
   };
 
   const ofMonth = async (account: string, month: string): Promise<number> => {
-    // The view's projection wrote the document.
     const used = (await views.get(usage.schema.name, usageId(account, month))) as UsageDocument | null;
     const subscription = used === null ? null : await billed(account);
     if (used === null || subscription === null || reportOverage === null) return 0;

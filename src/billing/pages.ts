@@ -9,12 +9,12 @@ form { margin: .5rem 0 } button { font: inherit; padding: .45rem 1rem; border-ra
 .notice { border-left: 3px solid #d4a017; padding-left: .8rem }
 `;
 
-/** Forms are sent only to this service; a page leads elsewhere by a link. */
+/** Forms are sent only to this service. */
 export const BILLING_CSP = contentSecurityPolicy(STYLE, "'self'");
 
 const GO_ON_S = 3;
 
-/** Made only by this file, which escapes every value. */
+/** Every value in it is escaped. */
 type Html = string;
 
 const paragraph = (text: string, kind = ""): Html =>
@@ -38,7 +38,7 @@ export type Page = {
   readonly says: readonly string[];
   readonly choices?: readonly Choice[];
   readonly leave?: { readonly href: string; readonly text: string } | null;
-  /** Whether the page moves on to `leave` by itself. */
+  /** True if the page moves on to `leave` by itself. */
   readonly goesOn?: boolean;
 };
 

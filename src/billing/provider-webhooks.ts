@@ -13,7 +13,7 @@ export type ProviderWebhooksDeps = FollowingDeps & { readonly calls: Pick<Counte
 
 const PROBLEMS = listedProblems("invalid-signature", "too-large");
 
-/** `POST /billing/<provider>/webhook`: outside of the route table, as its credential is a signature over the raw body. */
+/** The route is not in the route table, as its credential is a signature over the raw body. */
 export const providerWebhooks =
   (provider: BillingProvider, deps: ProviderWebhooksDeps) =>
   async (app: FastifyInstance): Promise<void> => {

@@ -13,7 +13,7 @@ import type { Aggregates } from "../streams/aggregates.ts";
 import { ENDPOINT_CONTENTS } from "./endpoint-contents.ts";
 import type { ContentOf } from "./notification.ts";
 
-/** Like `GET /v1/approvals/{id}`, without votes and reasons, which may repeat parts of the payload. */
+/** Votes and reasons are left out, as they may repeat parts of the payload. */
 const aboutApproval = (request: ApprovalRequest): JsonObject => {
   const { approval_id, subject, action, summary, digest, cost, requested_by, requested_at, expires_at } = request;
   const { kind, id, name } = requested_by;
@@ -89,7 +89,6 @@ const thresholdReached: ContentOf = async (record, aggregates) => {
   return { type: "budget.threshold", subject: `${policyId}/${day}/${threshold}`, data };
 };
 
-/** Failed deliveries of notifications are left out, as they would cause further ones. */
 export const CONTENTS: ReadonlyMap<string, ContentOf> = new Map<string, ContentOf>([
   ...ENDPOINT_CONTENTS,
   ["ApprovalRequested", asked],

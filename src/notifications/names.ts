@@ -1,4 +1,3 @@
-/** Notifications that an endpoint can subscribe to. */
 export const NOTIFICATIONS = [
   "approval.requested",
   "approval.decided",

@@ -8,7 +8,7 @@ export type Notification = {
   /** There is one notification for a type and subject, however many records cause it. */
   readonly subject: string;
   readonly timestamp: string;
-  /** Leaves the service: contains no payload, and nothing that only some members may see. */
+  /** Leaves the service, so it contains no payload and nothing that only some members may see. */
   readonly data: JsonObject;
 };
 

@@ -5,7 +5,7 @@ import { type SubscribersDeps, subscribers } from "./subscribers.ts";
 
 export type NotificationReactionsDeps = SubscribersDeps & SendingDeps;
 
-/** For a follower apart from the process manager: notifications wait for a view, and approvals must not. */
+/** These reactions have their own follower: notifications wait for a view, and approvals must not. */
 export const notificationReactions = (deps: NotificationReactionsDeps): readonly Reaction[] => {
   const subscribed = subscribers(deps);
   const send = sending(deps);

@@ -24,8 +24,8 @@ export type SendingDeps = {
 const CONTENT_TYPE = "application/json";
 
 /**
- * Admits a notification for one endpoint as an event, without gates, as no caller requested it. Its id is derived from
- * its content and recipient, so it is made once.
+ * A notification passes no gate, as no caller requested it. Its id is derived from its content and recipient, so it is
+ * made once.
  */
 export const sending =
   ({ log, clock, randomness, payloads, deliver }: SendingDeps) =>
@@ -48,7 +48,7 @@ export const sending =
       at,
       causationId: cause.id,
     });
-    // Members are in the order of the examples in Standard Webhooks.
+    // The order of members is that of the examples in Standard Webhooks.
     const body = Buffer.from(JSON.stringify({ type, timestamp, data }));
     const incoming = { body, contentType: CONTENT_TYPE, contentEncoding: "", headers: {} };
     const keeping: Envelope = { ...envelope, commandId: `${envelope.commandId}/payload` };
@@ -75,7 +75,7 @@ export const sending =
       envelope,
     });
     if (ran.outcome === "rejected") {
-      // Another node delivers it. Its payload may be erased by now, and this one was stored since.
+      // Another node delivers the notification. Its payload may be erased by now, and this one was stored since.
       await eraseLeft(log, eventId);
       return;
     }

@@ -20,13 +20,10 @@ const PAGE = 100;
 export const SUBSCRIBERS_MAX = 50;
 /** Each notification searches all endpoints up to this number, the oldest first. */
 const LOOKED_AT_MAX = 1_000;
-/** Afterwards the reaction is repeated after a pause. */
+/** Milliseconds, after which the reaction is repeated. */
 const VIEW_WAIT_MS = 2_000;
 
-/**
- * Finds the subscribers at `position` in the view, once it is that far, and confirms each in its stream. `NotYet` while
- * the view is behind.
- */
+/** Finds the subscribers in the view once it has reached `position`, and confirms each in its stream. */
 export const subscribers = ({ aggregates, views, progress }: SubscribersDeps) => {
   const wants = async (id: string, account: string, type: NotificationName): Promise<boolean> => {
     const { state } = await aggregates.load(endpointDecider, `endpoint-${id}`);
