@@ -27,7 +27,6 @@ const keyOf = async (config: Config, log: EventLog): Promise<Uint8Array> => {
   return openDataKey(log, config, key, systemClock);
 };
 
-/** Resolves with the URL of the link; throws an error that says why there is none. */
 const recover = async (log: EventLog, config: Config, email: string): Promise<string> => {
   const key = await keyOf(config, log);
   const hashes = credentialHashes(key);

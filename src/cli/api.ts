@@ -2,13 +2,16 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Arguments, type Env, UsageError } from "./command.ts";
 
-/** `T` is what the API's description says; answers are not validated. */
+/** `T` is the type in the API's description; answers are not validated. */
 export type Api = {
   readonly origin: string;
-  /** Includes a path that a proxy may add; no slash at the end. */
+  /** The address includes a path that a proxy may add, without a slash at the end. */
   readonly base: string;
   get<T>(path: string, query?: Query): Promise<T>;
-  /** Sends an Idempotency-Key, so repeating it after a lost answer is safe. `position` is for consistent reads. */
+  /**
+   * Sends an Idempotency-Key, so repeating it after a lost answer is safe. A read that carries `position` sees the
+   * change.
+   */
   post<T>(path: string, body: unknown): Promise<{ readonly body: T; readonly position: string | null }>;
   /** For answers other than JSON. Without a timeout if `signal` is given. */
   open(path: string, headers?: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Response>;
@@ -43,7 +46,6 @@ export const API_HELP = [
 
 const URL_DEFAULT = "http://localhost:8080";
 const CALL_MS_MAX = 30_000;
-/** Maximum number of attempts for a call that fails temporarily. */
 const TRIES_MAX = 6;
 const RETRY_S_MAX = 60;
 const KEY = /^csk_[\x21-\x7e]+$/;
@@ -53,7 +55,6 @@ export const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^http
 const problemOf = async (response: Response): Promise<string> => {
   const body = (await response.json().catch(() => null)) as { detail?: unknown; errors?: unknown } | null;
   const detail = typeof body?.detail === "string" ? body.detail : "";
-  // The problem's `errors` name the invalid parts of a request.
   const errors = Array.isArray(body?.errors) ? (body.errors as { path: string; message: string }[]) : [];
   return [detail, ...errors.map(({ path, message }) => `${path} ${message}`)].filter((it) => it !== "").join("; ");
 };
@@ -65,10 +66,9 @@ const refusalOf = async (response: Response, url: URL): Promise<Refusal> => {
   return new Refusal(message, response.status, Number.isFinite(after) ? after : null);
 };
 
-/** Unreachable, overloaded, or a proxy that cannot reach the service (502, 504). */
+/** Unreachable (0), overloaded, or behind a proxy that cannot reach the service (502, 504). */
 const PASSING: ReadonlySet<number> = new Set([0, 429, 502, 503, 504]);
 
-/** The same call may succeed a little later. */
 export const isPassing = (error: unknown): error is Refusal => error instanceof Refusal && PASSING.has(error.status);
 
 const BACKOFF_MS_MAX = 30_000;
@@ -77,7 +77,6 @@ const BACKOFF_MS_MAX = 30_000;
 export const backOff = (failures: number): Promise<void> =>
   pause(Math.min(1_000 * 2 ** (failures - 1), BACKOFF_MS_MAX));
 
-/** Repeats a call without limit while its failures are temporary. */
 export const untilAnswered = async <T>(call: () => Promise<T>): Promise<T> => {
   for (let failures = 1; ; failures += 1) {
     try {
@@ -121,7 +120,7 @@ const apiAt = ({ base, key }: Settings): Api => {
       try {
         return await call(url, { ...init, signal: AbortSignal.timeout(CALL_MS_MAX) });
       } catch (error) {
-        // An unreachable service is not waited for at the first call.
+        // The first call fails at once if the service cannot be reached.
         const mayWait = isPassing(error) && error.retryAfterS !== null && attempt < TRIES_MAX;
         if (!mayWait) throw error;
         await pause(Math.min(error.retryAfterS ?? 1, RETRY_S_MAX) * 1_000);
@@ -154,7 +153,6 @@ const apiAt = ({ base, key }: Settings): Api => {
   };
 };
 
-/** Throws `UsageError` if the address or the key is invalid. */
 export const apiOf = (args: Pick<Arguments, "options">, env: Env): Api => {
   const settings = settingsOf(args, env);
   if (settings.key === null)

@@ -1,6 +1,5 @@
 import type { ParseArgsConfig } from "node:util";
 
-/** Missing in a script, where no person looks. */
 export type Screen = {
   readonly columns: number;
   /** Replaces the drawn line; an empty text clears it. */
@@ -37,7 +36,6 @@ export type Command = {
   run(args: Arguments, env: Env, terminal: Terminal): Promise<void>;
 };
 
-/** Nothing was done; the message says how to call the command. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }

@@ -29,7 +29,6 @@ const timeMs = (text: string): number => {
   return isDay ? Date.parse(text.replace(" ", "T").toUpperCase()) : Number.NaN;
 };
 
-/** Converts a time that a person wrote to ISO-8601 UTC. */
 export const timeOf = (name: string, text: string | boolean | undefined, nowMs: number): string | undefined => {
   if (text === undefined) return undefined;
   const [, count, unit = ""] = AGO.exec(String(text)) ?? [];
@@ -41,7 +40,6 @@ export const timeOf = (name: string, text: string | boolean | undefined, nowMs: 
 const text = (value: string | boolean | undefined): string | undefined =>
   value === undefined ? undefined : String(value);
 
-/** The query of `GET /v1/events`. */
 export const filterQuery = (options: Options, nowMs: number): Query => ({
   status: text(options.status),
   source_id: text(options.source),

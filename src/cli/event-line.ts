@@ -29,7 +29,6 @@ type Verdict = {
 
 export type EventLine = Pick<EventSummary, "id" | "status" | "type" | "origin" | "endpoint_id" | "delivery_id"> & {
   readonly at: string;
-  /** Null if there is nothing to say. */
   readonly detail: string | null;
   /** The gate and code by which a search finds a blocked event. */
   readonly refused?: { readonly gate: string; readonly code: string };
@@ -75,7 +74,7 @@ export const lineOfRequest = (status: string, request: Request): EventLine => ({
   ...refusedIn(status, request.verdict),
 });
 
-/** The event's new status and a note; null for records that change neither. */
+/** Null for records that change neither the status nor the note. */
 export const changeIn = ({ type, data }: StreamRecord): Pick<EventLine, "status" | "detail"> | null => {
   // The type of a record determines its data; unknown types fall through.
   const event = { type, data } as unknown as DeliveryEvent;
@@ -93,7 +92,7 @@ export const changeIn = ({ type, data }: StreamRecord): Pick<EventLine, "status"
     case "AttemptFailed": {
       const { number, failure, next_attempt_at: next } = event.data;
       const detail = `attempt ${number}: ${failure.kind}: ${failure.detail}`;
-      // The record of the end, which follows, tells about the last attempt.
+      // The record of the end, which follows, has the outcome of the last attempt.
       return next === null ? null : { status: "retrying", detail: `${detail}; again ${shownTime(next)}` };
     }
     case "EventDelivered":

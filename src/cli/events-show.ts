@@ -4,7 +4,6 @@ import { type Command, UsageError } from "./command.ts";
 import type { EventSummary } from "./event-line.ts";
 import { json, shownTime, table } from "./shown.ts";
 
-/** The fields of `GET /v1/events/{id}` that are shown here. */
 export type EventDetail = EventSummary & {
   readonly payload: {
     readonly content_type: string;

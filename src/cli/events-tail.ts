@@ -28,7 +28,6 @@ const countOf = (text: string | boolean): number => {
   return count;
 };
 
-/** The newest matches, the oldest of them first. */
 const newest = async (api: Api, query: Query, count: number): Promise<readonly EventLine[]> => {
   const found: EventLine[] = [];
   for (let cursor: string | undefined; ; ) {
@@ -50,7 +49,6 @@ const isMeant = (q: string, { id, delivery_id, type, refused }: EventLine): bool
   type.includes(q) ||
   (refused !== undefined && refusedBy(q).some((by) => satisfies(refused, [by])));
 
-/** Applies the query's filters to a line from the stream. */
 export const matches = (query: Query, line: EventLine): boolean => {
   const { origin, type } = line;
   return (

@@ -22,7 +22,6 @@ const ON_DISK: Readonly<Record<BytesRemoved, readonly string[]>> = {
   "with-the-next-scavenge": ["On the disks of EventStoreDB, records that it opens stay until the next scavenge."],
 };
 
-/** Limits of a rotation, and steps after a disclosure of the old key. */
 const LIMITS: readonly string[] = [
   "An earlier copy of the log, such as a backup, still opens with the old key. A person with both can read the",
   "earlier records, and later ones once they get those too: the keys that protect data stay the same.",
@@ -42,7 +41,7 @@ const rotateInLog = async (log: EventLog, env: Env): Promise<void> => {
   await keyRing(log, { clock: systemClock, randomness }).sealAnew(from, to);
 };
 
-/** Whether the key is in DATA_DIR. Throws `UsageError` for keys that do not fit together. */
+/** Throws `UsageError` for keys that do not fit together. */
 const isKeyInFile = ({ COUNTERSIGN_KEY: current, COUNTERSIGN_NEW_KEY: next, EVENTSTORE_URL: server }: Env): boolean => {
   const isFile = !current;
   if (isFile && server)

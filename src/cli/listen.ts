@@ -10,23 +10,20 @@ import { eventLines, matches } from "./events-tail.ts";
 import { followRecords, type StreamRecord } from "./record-stream.ts";
 import { json, shownTime } from "./shown.ts";
 
-/** An event that was forwarded to the local program. */
 type Forwarded = Pick<EventLine, "at" | "id" | "type"> & {
   readonly status_code: number | null;
   readonly duration_ms: number;
   readonly failure: string | null;
 };
 
-/** Records that make a delivery due. */
 const SENT_BY: readonly string[] = ["EventAdmitted", "EventReleased", "EventReplayed"];
 /** Long enough for a program under a debugger. */
 const FORWARD_MS_MAX = 300_000;
 const SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;
 
-/** The headers that a receiver gets for an agent's request. Only an admission names the run. */
+/** Only an admission names the run. */
 const agentHeaders = ({ origin, type }: EventLine, { data }: StreamRecord): Record<string, string> => {
   if (origin.kind !== "agent") return {};
-  // The data of an admission are its request.
   const { run } = data as Partial<Request>;
   return {
     "countersign-action": type,

@@ -6,8 +6,9 @@ import { chainLine } from "./log-verify.ts";
 import { progress } from "./progress.ts";
 
 /**
- * How many appends an engine commits in the order in which they were sent, or not at all. SQLite's writer puts up to
- * 512 of one turn of the event loop into one transaction; on EventStoreDB one append may fail between two others.
+ * The number of appends that an engine commits in the order in which they were sent, or not at all. SQLite's writer
+ * puts up to 512 of one turn of the event loop into one transaction; on EventStoreDB one append may fail between two
+ * others.
  */
 const IN_FLIGHT: Readonly<Record<LogPlace["engine"], number>> = { sqlite: 512, eventstoredb: 1 };
 const BATCH = 500;

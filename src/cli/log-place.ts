@@ -10,7 +10,6 @@ const EVENTSTOREDB = /^esdb(?:\+discover)?:\/\/./;
 
 export const LOG_PLACES = "sqlite:<DATA_DIR> or esdb://<host>:<port>?tls=…";
 
-/** Throws `UsageError`. */
 export const parseLogPlace = (text: string): LogPlace => {
   if (EVENTSTOREDB.test(text)) return { engine: "eventstoredb", url: text };
   const dataDir = text.startsWith(EMBEDDED) ? text.slice(EMBEDDED.length) : "";
@@ -19,7 +18,7 @@ export const parseLogPlace = (text: string): LogPlace => {
   throw new UsageError(`A place of a log is ${LOG_PLACES}.`);
 };
 
-/** Avoids the engine's own error for a missing log. */
+/** The engine's own error for a missing log is hard to understand. */
 export const checkExists = (place: LogPlace): void => {
   if (place.engine === "sqlite" && !existsSync(place.path))
     throw new UsageError(`There is no log.db in ${dirname(place.path)}.`);

@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-/** Called by `npm run countersign -- <command>` in a clone, `npx countersign <command>` if installed. */
 import { defined } from "../../domain/defined.ts";
 import { run } from "./run.ts";
 import { screenOf } from "./screen.ts";
@@ -18,7 +17,7 @@ const status = await run(process.argv.slice(2), process.env, {
   ...defined({ screen }),
 });
 
-/** Resolves after earlier output is written: a pipe may be slow. */
+/** A pipe may be slow, and the process must not exit before it has taken the output. */
 const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
   new Promise((resolve) => stream.write("", () => resolve()));
 

@@ -1,6 +1,5 @@
 import type { Terminal } from "./command.ts";
 
-/** Milliseconds between lines if no person looks. */
 const NOTE_MS = 5_000;
 const BAR_WIDTH_MAX = 40;
 

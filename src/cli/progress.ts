@@ -2,7 +2,6 @@ import type { Terminal } from "./command.ts";
 
 const EVERY_MS = 2_000;
 
-/** Writes a line per interval about work that takes longer. */
 export const progress = ({ note }: Terminal): ((doing: string, count: number) => void) => {
   let said = performance.now();
   return (doing, count) => {

@@ -2,7 +2,6 @@ import { type Api, backOff, isPassing, Refusal } from "./api.ts";
 
 /** A record from `GET /v1/audit/stream`. */
 export type StreamRecord = {
-  /** For example EventAdmitted. */
   readonly type: string;
   /** The parts of the stream's name before and after the first dash. */
   readonly category: string;
@@ -20,7 +19,7 @@ type Message = { readonly id: string | null; readonly data: string | null };
 const SILENT_MS_MAX = 45_000;
 const TYPE = /^io\.countersign\.(.+)\.v\d+$/;
 
-/** Blocks of server-sent events (WHATWG HTML, section 9.2.6), of which this service uses `id` and one line of `data`. */
+/** Server-sent events (WHATWG HTML, section 9.2.6); this service uses `id` and one line of `data`. */
 const messageOf = (block: string): Message => {
   let [id, data]: (string | null)[] = [null, null];
   for (const line of block.split("\n")) {
@@ -58,8 +57,8 @@ const recordOf = (text: string): StreamRecord => {
 };
 
 /**
- * Yields the account's records from now on, without a gap or a repeat across connections: a new connection continues
- * after the last record. First yields "open": state that is read afterwards is continued by the records.
+ * Yields the account's records from now on, without a gap or a repeat: a new connection continues after the last
+ * record. First yields "open": records continue any state that is read afterwards.
  */
 export async function* followRecords(api: Api, note: (line: string) => void): AsyncGenerator<Heard, never> {
   let lastId: string | null = null;

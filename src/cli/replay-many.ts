@@ -4,7 +4,6 @@ import { Ended, type Terminal } from "./command.ts";
 import { progressBar } from "./progress-bar.ts";
 import { json, shownSeconds, shownTime } from "./shown.ts";
 
-/** The body of `POST /v1/replays`. */
 export type ReplayRequest = {
   readonly filter: Readonly<Record<string, string>>;
   readonly rate_per_second?: number;
@@ -30,7 +29,7 @@ type ReplayState = {
 };
 
 const POLL_MS = 500;
-/** After the last event, deliveries in progress have this long to end. */
+/** Time for the deliveries in progress after the last event was replayed. */
 const SETTLE_MS = 10_000;
 
 export const planOf = async (api: Api, request: ReplayRequest): Promise<Plan> =>

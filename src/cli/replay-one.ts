@@ -7,7 +7,6 @@ import { json } from "./shown.ts";
 
 export type ReplayOneOptions = {
   readonly reason: string | undefined;
-  /** Does not wait for the outcome. */
   readonly detach: boolean;
   readonly json: boolean;
 };
@@ -15,12 +14,11 @@ export type ReplayOneOptions = {
 const POLL_MS = 300;
 /** Longer than one attempt; a retry is not waited for. */
 const WAIT_MS = 35_000;
-/** True while an attempt is due at once; false if it waits for a later one. */
+/** True while an attempt is due at once; false if the event waits for a later one. */
 const isMoving = ({ status, attempts }: EventDetail): boolean => {
   const isFirst = (attempts.at(-1)?.next_attempt_at ?? null) === null;
   return status === "queued" || status === "delivering" || (status === "retrying" && isFirst);
 };
-/** Statuses that end the wait without a failure. */
 const WELL: readonly string[] = ["delivered", "recorded", "held", "queued", "delivering"];
 
 const sayingOf = ({ id, status, attempts, approval_id }: EventDetail): string => {

@@ -67,7 +67,7 @@ const parse = (command: Command, args: readonly string[]): ReturnType<typeof par
 
 type Found = { readonly command: Command; readonly args: readonly string[] };
 
-/** Finds the command for the first words; the longer name wins. */
+/** The command with the longer name wins. */
 const find = (argv: readonly string[]): Found | null => {
   for (const words of [2, 1]) {
     const command = COMMANDS.find(({ name }) => name === argv.slice(0, words).join(" "));

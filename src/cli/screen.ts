@@ -5,7 +5,7 @@ import type { Screen } from "./command.ts";
 const AFRESH = "\r\u001b[2K";
 const COLUMNS = 80;
 
-/** Undefined unless a person uses both streams. */
+/** Undefined unless both streams are a terminal. */
 export const screenOf = (input: NodeJS.ReadStream, output: NodeJS.WriteStream): Screen | undefined => {
   if (!input.isTTY || !output.isTTY) return undefined;
   return {

@@ -4,7 +4,7 @@ import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 import { type Command, Ended, UsageError } from "./command.ts";
 
-/** The entry that `npm start` uses, with its flags; it prepares the process before the first module is loaded. */
+/** The entry of `npm start`, which prepares the process before the first module is loaded. */
 const ENTRY = fileURLToPath(new URL("../start.cjs", import.meta.url));
 const FLAGS = ["--max-semi-space-size=32", "--enable-source-maps"];
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
@@ -32,7 +32,8 @@ export const serve: Command = {
       env: { ...env, ...Object.fromEntries(set.map(([name, value]) => [name, String(value)])) },
       stdio: "inherit",
     });
-    // Waits for the service to stop: Ctrl-C reaches both processes, and a second signal would not let it finish.
+    // Ctrl-C reaches both processes: a second signal would keep the service from finishing, so this one waits for its
+    // exit.
     const forward = (signal: NodeJS.Signals): void => {
       if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
     };

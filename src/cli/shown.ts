@@ -1,7 +1,5 @@
-/** UTC, to the second. */
 export const shownTime = (iso: string): string => iso.replace("T", " ").replace(/(?:\.\d+)?Z$/, "Z");
 
-/** Pads every column but the last to its widest cell. */
 export const table = (rows: readonly (readonly string[])[]): readonly string[] => {
   const widths: number[] = [];
   for (const row of rows) for (const [n, cell] of row.entries()) widths[n] = Math.max(widths[n] ?? 0, cell.length);
@@ -19,7 +17,6 @@ const UNITS_S = [
   ["min", 60],
 ] as const;
 
-/** A duration in its two largest units. */
 export const shownSeconds = (seconds: number): string => {
   let rest = Math.ceil(seconds);
   const parts: string[] = [];

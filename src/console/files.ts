@@ -5,7 +5,6 @@ import { STYLE } from "./style.ts";
 
 export type ConsoleFile = { readonly body: Buffer; readonly contentType: string; readonly etag: string };
 
-/** Browsers load the compiled modules as they are. */
 const BROWSER = new URL("./browser/", import.meta.url);
 
 /** RFC 9110, section 8.8.3. */
@@ -16,7 +15,6 @@ const file = (body: Buffer, contentType: string): ConsoleFile => ({ body, conten
 
 const styleSheet = (text: string): ConsoleFile => file(Buffer.from(text), "text/css; charset=utf-8");
 
-/** All files except the page, by name; read once. */
 export const consoleFiles = (): ReadonlyMap<string, ConsoleFile> => {
   const names = readdirSync(BROWSER).filter((name) => name.endsWith(".js"));
   const modules = names.map(

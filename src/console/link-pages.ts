@@ -1,11 +1,9 @@
-/** The form of a one-time link's page, and the route that it calls. */
 type LinkPage = {
   readonly title: string;
   readonly lead: string;
   /** Relative, as a proxy may put the page below a path. */
   readonly action: string;
   readonly button: string;
-  /** HTML of the fields before the password. */
   readonly fields: readonly string[];
 };
 
@@ -73,7 +71,6 @@ ${[...fields, PASSWORD].join("\n")}
 `;
 };
 
-/** The console's colours: blue for links and buttons, black for text. */
 export const LINK_STYLE = `
 :root { color-scheme: light dark; --paper: #F4F7F5; --sheet: #FFFFFF; --rule: #D6DFDA; --edge: #7C8B84; --ink: #13201B; --soft: #3F4E47; --blue: #2B3FA6; --blue-hover: #1E2D82; --on-blue: #FFFFFF; --fail: #B0241C }
 @media (prefers-color-scheme: dark) { :root { --paper: #0D1412; --sheet: #16201C; --rule: #283530; --edge: #6F8078; --ink: #E7EEEA; --soft: #B9C6C0; --blue: #AAB7FF; --blue-hover: #C6CFFF; --on-blue: #0D1540; --fail: #FF9088 } }

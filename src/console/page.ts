@@ -81,7 +81,6 @@ const WHERE_CLOSED = [
   ["/v1/auth/signup", "/v1/auth/login"],
 ] as const;
 
-/** The page with this service's address; it loads the rest of the console. */
 export const consolePage = (publicUrl: string, signup: "open" | "closed"): string => {
   const changes = signup === "closed" ? WHERE_CLOSED : [];
   const page = changes.reduce((text, [from, to]) => text.replace(from, to), PAGE);
@@ -89,8 +88,8 @@ export const consolePage = (publicUrl: string, signup: "open" | "closed"): strin
 };
 
 /**
- * Loads only own files, and nothing inline. Trusted Types (W3C, section 4.2) make the browser refuse text as markup, so
- * that a bug in a script cannot run a webhook's content.
+ * Trusted Types (W3C, section 4.2) make the browser refuse text as markup, so that a bug in a script cannot run a
+ * webhook's content.
  */
 export const CONSOLE_CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; " +

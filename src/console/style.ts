@@ -1,4 +1,3 @@
-/** System colours follow the reader's dark mode. */
 export const STYLE = `
 :root { color-scheme: light dark; --line: #8884; --edge: #808080; --soft: #8881; --good: #1a7f37; --wait: #8a5a00; --bad: #c01c28; --link: #0b57d0; --on-link: #fff }
 @media (prefers-color-scheme: dark) { :root { --good: #3fb950; --wait: #d29922; --bad: #ff7b72; --link: #8ab4f8; --on-link: #10131a } }

@@ -2,7 +2,6 @@ import { schemaType } from "./schema-type.ts";
 import { comment, quoted } from "./source-text.ts";
 import { UNKNOWN } from "./type-text.ts";
 
-/** An action in the form of `GET /v1/actions`. */
 export type ShownAction = {
   readonly name: string;
   readonly schema?: unknown;
@@ -34,7 +33,7 @@ const actionText = ({ name, schema, reversibility = "", compensation }: ShownAct
   ].join("");
 };
 
-/** The source of a module that exports the type `Actions`. The same actions give the same text. */
+/** The same actions give the same text. */
 export const actionsModule = (actions: readonly ShownAction[]): string => {
   const sorted = [...actions].sort((one, other) => (one.name < other.name ? -1 : 1));
   return `${HEAD}export type Actions = {\n${sorted.map(actionText).join("")}};\n`;

@@ -16,13 +16,12 @@ import {
   union,
 } from "./type-text.ts";
 
-/** Types of JSON values; integers are numbers. */
 type Kind = "null" | "boolean" | "number" | "string" | "array" | "object";
 type JsonObject = Readonly<Record<string, unknown>>;
 
 type Place = {
   readonly root: unknown;
-  /** References on the way to this schema, to detect cycles. */
+  /** The references on the way to this schema reveal cycles. */
   readonly refs: readonly string[];
   /** The types that the enclosing schemas allow. */
   readonly kinds: readonly Kind[];
@@ -44,11 +43,10 @@ const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 const kindOf = (value: unknown): Kind => {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
-  // JSON has no other types.
   return typeof value as "boolean" | "number" | "string" | "object";
 };
 
-/** Types from `type` and OpenAPI's `nullable`; all allowed ones if `type` is missing or unknown. */
+/** All allowed types if `type` is missing or unknown. */
 const kindsOf = ({ type, nullable }: JsonObject, allowed: readonly Kind[]): readonly Kind[] => {
   if (type === undefined) return allowed;
   const names = [...(Array.isArray(type) ? type : [type]), ...(nullable === true ? ["null"] : [])];
@@ -65,7 +63,6 @@ const resolved = (root: unknown, ref: string): unknown => {
     for (const token of decodeURIComponent(ref).split("/").slice(1)) {
       const name = token.replaceAll("~1", "/").replaceAll("~0", "~");
       if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
-      // The line before proves the member.
       value = (value as JsonObject)[name];
     }
   } catch {
@@ -74,7 +71,6 @@ const resolved = (root: unknown, ref: string): unknown => {
   return value;
 };
 
-/** A nested value, to which the enclosing schema does not apply. */
 const valueAt = (place: Place, schema: unknown, indent = place.indent): Type =>
   typeOf(schema, { ...place, kinds: KINDS, isPart: false, indent });
 
@@ -123,7 +119,6 @@ const objectType = (schema: JsonObject, place: Place): Type => {
 const ARRAY_KEYWORDS = ["items", "prefixItems"];
 const OBJECT_KEYWORDS = ["properties", "required", "additionalProperties"];
 
-/** Covers `type`, `enum`, `const` and the keywords of arrays and objects, without subschemas. */
 const ownType = (schema: JsonObject, kinds: readonly Kind[], place: Place): Type => {
   const values = "const" in schema ? [schema.const] : schema.enum;
   if (Array.isArray(values)) return union(values.filter((it) => kinds.includes(kindOf(it))).map(literal));
@@ -157,9 +152,8 @@ const typeOf = (schema: unknown, place: Place): Type => {
 };
 
 /**
- * The TypeScript type of a JSON Schema (2020-12 or draft-07). Every value that the schema allows has this type.
- * Constraints that TypeScript lacks, such as patterns or `not`, are left out; a reference to nothing, to another
- * document or to itself is `unknown`.
+ * Every value that the schema (2020-12 or draft-07) allows has this type. Constraints that TypeScript lacks, such as
+ * patterns or `not`, are left out; a reference to nothing, to another document or to itself is `unknown`.
  */
 export const schemaType = (schema: unknown, indent = ""): Type =>
   typeOf(schema, { root: schema, refs: ["#"], kinds: KINDS, isPart: false, indent, written: { parts: 0 } });

@@ -1,10 +1,7 @@
 /** Schemas are written by others, so nothing in them may end a string or a comment of the generated source. */
 
 const LINE_ENDS = /\r\n|[\n\r\u2028\u2029]/;
-/**
- * The characters of `domain/visible-text.ts`, which this folder cannot import: invisible, or changing the order of
- * text.
- */
+/** The characters of `domain/visible-text.ts`, which this folder cannot import. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}\u2800]|(?! )\p{Zs}/gu;
 
 const unitEscapes = (text: string): string =>
@@ -13,9 +10,7 @@ const unitEscapes = (text: string): string =>
 /** A JSON string is a JavaScript string (ECMA-262, 12.9.4), with lone surrogates escaped. */
 export const quoted = (text: string): string => JSON.stringify(text).replace(UNSEEN, unitEscapes);
 
-/**
- * Empty for no text. Always several lines, as compiler directives such as `@ts-expect-error` only work on the last one.
- */
+/** Always several lines, as compiler directives such as `@ts-expect-error` only work on the last one. */
 export const comment = (text: string, indent: string): string => {
   if (text.trim() === "") return "";
   const lines = text

@@ -1,7 +1,5 @@
-/** The payload of an action, and the body that its target answers with: `unknown` if left out. */
 export type ActionTypes = { readonly payload: unknown; readonly result?: unknown };
 
-/** Allows every name and every payload. */
 export type AnyActions = Readonly<Record<string, ActionTypes>>;
 
 export type PayloadOf<Action> = Action extends { readonly payload: infer Payload } ? Payload : unknown;

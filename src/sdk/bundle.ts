@@ -13,7 +13,6 @@ import { isObject, type JsonObject, type Read } from "./json.ts";
 /** In a step's payload: a value from the result of an earlier step, at a JSON Pointer (RFC 6901) into its body. */
 export type FromResult = { readonly $result: { readonly step: number; readonly pointer: string } };
 
-/** A payload whose parts may come from earlier steps. */
 export type Referring<Payload> = unknown extends Payload
   ? unknown
   :
@@ -28,14 +27,13 @@ export type Step<
 export type StepDone<Body = unknown> = {
   readonly index: number;
   readonly action: string;
-  /** Null until the step starts. */
   readonly eventId: string | null;
-  /** Event of the step's undo; null if that never started. */
+  /** Null if the step's undo never started. */
   readonly compensationEventId: string | null;
 } & (
   | { readonly status: "succeeded"; readonly result: ActionResult<Body> }
   | {
-      /** `skipped`: never started. `unknown`: it may have happened, and its outcome was never seen. */
+      /** `skipped`: never started. `unknown`: the step may have happened, and its outcome was never seen. */
       readonly status: "pending" | "running" | "failed" | "unknown" | "compensated" | "compensation_failed" | "skipped";
       readonly result: ActionResult | null;
     }
@@ -46,16 +44,12 @@ export type LeftStep = { readonly index: number; readonly action: string; readon
 
 type CommonOfBundle<Bodies extends readonly unknown[]> = Common & {
   readonly bundleId: string;
-  /** Null unless the bundle was held. */
   readonly approvalId: string | null;
   readonly steps: { readonly [Index in keyof Bodies]: StepDone<Bodies[Index]> };
-  /** Why the bundle was rolled back or cancelled; otherwise null. */
   readonly reason: string | null;
-  /** Steps that a rollback could not undo. */
   readonly left: readonly LeftStep[];
 };
 
-/** `held`: a person has to decide first. */
 export type PendingBundle<Bodies extends readonly unknown[] = readonly unknown[]> = CommonOfBundle<Bodies> & {
   readonly status: PendingBundleStatus;
 };
@@ -86,7 +80,6 @@ const stepOf = ({ index, action, status, ...it }: JsonObject) => ({
   result: resultOf(it.result),
 });
 
-/** Null if the body is not a bundle that this version understands. */
 export const readBundle: Read<Bundle> = (body, replayed) => {
   const { status, steps, left = [] } = body;
   const bundleId = textOf(body.id);
@@ -97,7 +90,6 @@ export const readBundle: Read<Bundle> = (body, replayed) => {
     !steps.every(isObject)
   )
     return null;
-  // `/openapi.json` describes the other fields.
   return {
     bundleId,
     status,

@@ -3,21 +3,18 @@ import { wrongCall } from "./errors.ts";
 const TRAILING_SLASHES = /\/+$/;
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
-/**
- * The base of all URLs, without a slash at the end. Throws for URLs that fetch would refuse or that would leak the key.
- */
+/** Throws for URLs that fetch would refuse or that would leak the key. No slash at the end. */
 export const baseOf = (text: string): string => {
   try {
     const { protocol, username, password, search, hash, origin, pathname } = new URL(text);
     if (/^https?:$/.test(protocol) && username + password + search + hash === "")
       return (origin + pathname).replace(TRAILING_SLASHES, "");
   } catch {
-    // The text is no URL.
   }
   throw wrongCall("baseUrl is an http or https URL without user, query and fragment.");
 };
 
-/** Leaves out undefined values. Checks the others, as an error of fetch looks like an unreachable service. */
+/** Checks the values, as an error of fetch looks like an unreachable service. */
 export const headersOf = (given: Readonly<Record<string, string | number | undefined>>): Record<string, string> => {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) {

@@ -7,7 +7,6 @@ import type { BundleOptions, CallOptions, ExecuteOptions, ExecutionOptions, Opti
 import type { Platform } from "./platform.ts";
 import { ANSWER_MS, type Call, transport, within } from "./transport.ts";
 
-/** All methods throw `CountersignError`, or the reason of an aborted signal. */
 export type Client = {
   execute(action: string, payload: unknown, options?: ExecuteOptions): Promise<Execution>;
   execution(eventId: string, options?: ExecutionOptions): Promise<Execution>;
@@ -16,7 +15,6 @@ export type Client = {
   waitForBundle(bundleId: string, options?: WaitOptions): Promise<EndedBundle>;
 };
 
-/** A resource that is requested, and then followed by its id. */
 type Kind<It> = { readonly at: string; readonly read: Read<It>; readonly id: keyof It & ("eventId" | "bundleId") };
 
 const EXECUTION: Kind<Execution> = { at: "executions", read: readExecution, id: "eventId" };
@@ -30,7 +28,6 @@ const ATTEMPTS_MAX = 6;
 const TIMEOUT_BEYOND_WAIT_MS = 60_000;
 /** A wait of hours for a person survives an outage of minutes. */
 const OUTAGE_MS_MAX = 300_000;
-/** A shorter rest of the wait is not worth another request. */
 const LOOK_MS_MIN = 100;
 /** Pause between two requests if the service answers before `wait_ms` has passed. */
 const PAUSE_MS = 1_000;
@@ -40,7 +37,6 @@ const ID = /^\w+$/;
 
 const isRetryable = (error: unknown): boolean => isCountersignError(error) && error.retryable;
 
-/** The client without the types of actions. Throws `CountersignError` for invalid options. */
 export const agentClient = (
   { baseUrl, key, attemptsMax = ATTEMPTS_MAX }: Omit<Options, "fetch">,
   platform: Platform,
@@ -114,7 +110,6 @@ export const agentClient = (
       kind.read,
     );
 
-    // A single request waits for at most `WAIT_MS_MAX`.
     const until = begun + wholeMs;
     const isEnough = (it: It): boolean => it.status === "held" || hasEnded(it);
     if (isEnough(first) || until - now() < LOOK_MS_MIN) return first;

@@ -5,7 +5,6 @@ import type { Ended, Execution } from "./execution.ts";
 import type { BundleOptions, ExecuteOptions, ExecutionOptions, Options, WaitOptions } from "./options.ts";
 import { platformOf } from "./platform.ts";
 
-/** The result's type for the action that the caller names; `unknown` without a name. */
 type Named<Actions, Name extends keyof Actions> = [Name] extends [never] ? unknown : ResultOf<Actions[Name]>;
 
 type ResultsOf<Actions, Names extends readonly (keyof Actions)[]> = {
@@ -13,14 +12,13 @@ type ResultsOf<Actions, Names extends readonly (keyof Actions)[]> = {
 };
 
 /**
- * The client for agents.
- * `Actions` maps the names of actions to their payloads and results, as `countersign sdk types` writes it; without it,
- * every name and payload compiles. All methods throw `CountersignError`, or the reason of an aborted signal.
+ * The client for agents. `Actions` is the type that `countersign sdk types` writes. All methods throw
+ * `CountersignError`, or the reason of an aborted signal.
  */
 export class Countersign<Actions extends { readonly [Name in keyof Actions]: ActionTypes } = AnyActions> {
   /**
-   * Executes an action once, however often the request is sent. Resolves with the target's answer, or with the state
-   * after `waitMs`. A refusal is an error; a failure at the target is a result.
+   * Executes an action once, however often the request is sent. A refusal is an error; a failure at the target is a
+   * result.
    */
   declare readonly execute: <Name extends keyof Actions & string>(
     action: Name,
@@ -28,7 +26,6 @@ export class Countersign<Actions extends { readonly [Name in keyof Actions]: Act
     options?: ExecuteOptions,
   ) => Promise<Execution<ResultOf<Actions[Name]>>>;
 
-  /** The current state of an execution, by the id from `execute`. */
   declare readonly execution: <Name extends keyof Actions & string = never>(
     eventId: string,
     options?: ExecutionOptions,
@@ -41,15 +38,13 @@ export class Countersign<Actions extends { readonly [Name in keyof Actions]: Act
   ) => Promise<Ended<Named<Actions, Name>>>;
 
   /**
-   * Executes several actions in order, as one: if one fails, those before it are undone. Payloads may contain results
-   * of earlier steps (`FromResult`). A rollback is a result, not an error.
+   * Executes several actions in order; if one fails, those before it are undone. A rollback is a result, not an error.
    */
   declare readonly bundle: <const Names extends readonly (keyof Actions & string)[]>(
     steps: { readonly [Index in keyof Names]: Step<Actions, Names[Index]> },
     options?: BundleOptions,
   ) => Promise<Bundle<ResultsOf<Actions, Names>>>;
 
-  /** Waits until a bundle has ended. */
   declare readonly waitForBundle: (bundleId: string, options?: WaitOptions) => Promise<EndedBundle>;
 
   constructor(options: Options) {

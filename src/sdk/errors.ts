@@ -47,7 +47,6 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** `path` is a JSON Pointer into the request. */
 export type FieldError = { readonly path: string; readonly message: string };
 
 export type ErrorFacts = Pick<CountersignError, "code" | "detail" | "retryable"> &
@@ -61,23 +60,17 @@ export class CountersignError extends Error {
   override readonly name = "CountersignError";
   readonly [BRAND] = true;
   declare readonly code: ErrorCode;
-  /** A sentence that says what is wrong and, if possible, how to correct it. */
   declare readonly detail: string;
-  /** The same call may succeed later. */
   declare readonly retryable: boolean;
-  /** HTTP status; null if there was no answer. */
+  /** Null without an answer. */
   readonly status: number | null = null;
-  /** The code from the service. */
   readonly serverCode: string | null = null;
   readonly traceId: string | null = null;
   readonly errors: readonly FieldError[] = [];
-  /** The verdict of the gates, if one of them refused. */
   readonly verdict: Verdict | null = null;
   /** The event of the refusal, or of the request that was accepted before the error. */
   readonly eventId: string | null = null;
-  /** Like `eventId`, for a bundle. */
   readonly bundleId: string | null = null;
-  /** The service's `Retry-After`. */
   readonly retryAfterMs: number | null = null;
   /** Repeating the call with this key continues it: the action still happens once. */
   readonly idempotencyKey: string | null = null;
@@ -96,7 +89,6 @@ export const isCountersignError = <Code extends ErrorCode = ErrorCode>(
   typeof error === "object" &&
   error !== null &&
   BRAND in error &&
-  // The brand proves the type.
   (codes.length === 0 || (codes as readonly ErrorCode[]).includes((error as CountersignError).code));
 
 /** An error of the caller; nothing was sent. */

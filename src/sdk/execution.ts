@@ -1,39 +1,33 @@
 import { isObject, type JsonObject, type Read } from "./json.ts";
 
 export type GateResult = {
-  /** For example `budget` or `approval`. */
   readonly gate: string;
   readonly outcome: "allow" | "deny" | "hold";
-  /** For programs; "ok" if allowed. */
   readonly code: string;
   readonly detail: string;
-  /** The gate's policy, if several policies were asked. */
   readonly policy?: { readonly id: string; readonly version: number };
 };
 
 export type Verdict = {
   readonly decision: "allow" | "deny" | "hold";
   readonly policy: { readonly id: string; readonly version: number } | null;
-  /** All policies, if several were asked; `steps` are those of a bundle to which it applies. */
+  /** `steps` are those of a bundle to which the policy applies. */
   readonly policies?: readonly { readonly id: string; readonly version: number; readonly steps?: readonly number[] }[];
   readonly gates: readonly GateResult[];
   /** The policy was violated, but it only observes. */
   readonly observed?: true;
 };
 
-/** The target's answer. `body` is parsed if it is JSON, otherwise a string; null once the payload is erased. */
+/** `body` is parsed if it is JSON, otherwise a string; null once the payload is erased. */
 export type ActionResult<Body = unknown> = {
   readonly statusCode: number;
   readonly body: Body;
-  /** Only the beginning of the body. */
   readonly truncated?: true;
-  /** The body is binary. */
   readonly encoding?: "base64";
 };
 
 export type Failure = { readonly kind: string; readonly detail: string };
 
-/** Fields of executions and bundles. */
 export type Common = {
   /** The answer of an earlier request with the same idempotency key. */
   readonly replayed: boolean;
@@ -49,7 +43,6 @@ export type Pending =
   | (CommonOfExecution & { readonly status: "held"; readonly approvalId: string })
   | (CommonOfExecution & { readonly status: "queued" | "delivering" | "retrying" });
 
-/** A final state. */
 export type Ended<Body = unknown> =
   | (CommonOfExecution & { readonly status: "delivered"; readonly result: ActionResult<Body> })
   | (CommonOfExecution & {
@@ -76,23 +69,19 @@ const PENDING: readonly unknown[] = [
 
 export const isPending = (status: unknown): boolean => PENDING.includes(status);
 
-/** Whether an execution or a bundle has ended. */
 export const hasEnded = <It extends { readonly status: string }>(
   it: It,
 ): it is Exclude<It, { readonly status: PendingStatus }> => !isPending(it.status);
 
-/** Takes over `truncated` and `encoding`, if present. */
 export const resultOf = (value: unknown): ActionResult | null => {
   if (!isObject(value) || typeof value.status_code !== "number") return null;
   const { status_code: statusCode, ...said } = value;
   return { statusCode, body: null, ...said };
 };
 
-// `/openapi.json` describes the field.
 const failureOf = (value: unknown): Failure | null => (isObject(value) ? (value as unknown as Failure) : null);
 
 export const verdictOf = (value: unknown): Verdict | null =>
-  // `/openapi.json` describes the field.
   isObject(value) && Array.isArray(value.gates) ? (value as unknown as Verdict) : null;
 
 export const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
@@ -103,7 +92,6 @@ export const commonOf = ({ cost_eur, verdict }: JsonObject, replayed: boolean): 
   costEur: typeof cost_eur === "number" ? cost_eur : null,
 });
 
-/** The fields that depend on the status; null if one is missing. */
 const moreOf = ({ status, ...body }: JsonObject): object | null => {
   const result = resultOf(body.result);
   const approvalId = textOf(body.approval_id);
@@ -136,6 +124,5 @@ export const readExecution: Read<Execution> = (body, replayed) => {
   const more = moreOf(body);
   const eventId = textOf(body.event_id);
   if (eventId === null || more === null) return null;
-  // The status determines the type.
   return { status: body.status, eventId, ...commonOf(body, replayed), ...more } as Execution;
 };

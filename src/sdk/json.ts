@@ -3,7 +3,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Null if the body is not what was requested. */
+/** Null if this version does not understand the body. */
 export type Read<T> = (body: JsonObject, replayed: boolean) => T | null;
 
 /** Undefined if the text is not JSON, such as a proxy's page. */

@@ -3,11 +3,9 @@ import type { Fetch } from "./platform.ts";
 // Every option may be `undefined`, so options can be passed on under any compiler setting.
 
 export type Options = {
-  /** For example `https://countersign.example.com`. */
   readonly baseUrl: string;
   /** The agent's key: `csa_…`. */
   readonly key: string;
-  /** Default: the platform's. */
   readonly fetch?: Fetch | undefined;
   /** Maximum number of attempts of a call that fails temporarily. Default: 6. */
   readonly attemptsMax?: number | undefined;
@@ -25,18 +23,17 @@ export type ExecuteOptions = CallOptions & {
   readonly runId?: string | undefined;
   /** Milliseconds to wait for the end. Default: 10,000. A held request is returned at once. */
   readonly waitMs?: number | undefined;
-  /** Identifies the action: requests with the same key execute it once. Default: a new key for each call. */
+  /** Requests with the same key execute the action once. Default: a new key for each call. */
   readonly idempotencyKey?: string | undefined;
   /** The expected cost; counts if it is higher than the policy's. */
   readonly costEur?: number | undefined;
-  /** Depth in a chain of agents: the `countersign-depth` that this agent was called with, unchanged. */
+  /** The `countersign-depth` that this agent was called with, unchanged. */
   readonly depth?: number | undefined;
   /** Milliseconds for all attempts together. Default: a minute more than `waitMs`. */
   readonly timeoutMs?: number | undefined;
 };
 
 export type BundleOptions = Omit<ExecuteOptions, "costEur"> & {
-  /** Shown to people. */
   readonly name?: string | undefined;
 };
 

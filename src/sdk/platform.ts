@@ -1,4 +1,3 @@
-/** The part of `fetch` that the client uses, so that any implementation fits. */
 export type Fetch = (url: string, call: FetchCall) => Promise<FetchAnswer>;
 
 export type FetchCall = {
@@ -15,16 +14,13 @@ export type FetchAnswer = {
   text(): Promise<string>;
 };
 
-/** Everything that the client needs from Node, a browser or an edge runtime. */
 export type Platform = {
   readonly fetch: Fetch;
   /** Monotonic milliseconds. */
   now(): number;
   /** Returns a function that cancels the timer. */
   after(ms: number, run: () => void): () => void;
-  /** From 0 up to 1. */
   random(): number;
-  /** Unique. */
   newKey(): string;
 };
 

@@ -2,7 +2,6 @@ import { ERROR_CODES, type ErrorCode, type ErrorFacts, type FieldError } from ".
 import { textOf, verdictOf } from "./execution.ts";
 import { isObject } from "./json.ts";
 
-/** Timeout, too early, too many; statuses from 500 are handled below. */
 const TRANSIENT: readonly number[] = [408, 425, 429];
 const NOT_IMPLEMENTED = 501;
 const SECONDS = /^\d+$/;
@@ -16,7 +15,6 @@ const retryAfterOf = (header: string | null): number | null => {
 
 const isKnown = (code: string): code is ErrorCode => (ERROR_CODES as readonly string[]).includes(code);
 
-/** Reads a problem (RFC 9457) of the service, or any other unsuccessful answer. */
 export const problemFacts = (status: number, body: unknown, retryAfter: string | null): ErrorFacts => {
   const it = isObject(body) ? body : {};
   const { code, detail, retryable, errors } = it;
@@ -33,7 +31,6 @@ export const problemFacts = (status: number, body: unknown, retryAfter: string |
       retryable: typeof retryable === "boolean" ? retryable : isTransient,
       traceId: textOf(it.trace_id),
       verdict: verdictOf(it.verdict),
-      // `/openapi.json` describes the field.
       errors: Array.isArray(errors) ? (errors.filter(isObject) as unknown as FieldError[]) : [],
     };
   }

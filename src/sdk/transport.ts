@@ -10,7 +10,7 @@ export type Call = {
   readonly headers: Record<string, string>;
   readonly body?: string;
   readonly idempotencyKey?: string;
-  /** How long the service may wait before it answers. */
+  /** Milliseconds that the service may wait before it answers. */
   readonly waitMs: number;
   readonly attemptsMax: number;
   /** In the platform's time. */
@@ -41,7 +41,6 @@ export const transport = ({ fetch, now, after, random }: Platform): Transport =>
     return { answer, text: await answer.text() };
   };
 
-  /** One attempt up to the last byte of its answer, or the reason why there is none. */
   const reach = async (call: Call) => {
     const { signal, waitMs, deadline } = call;
     signal?.throwIfAborted();

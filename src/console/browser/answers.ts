@@ -1,4 +1,3 @@
-/** The parts of the API's answers that the console shows. */
 
 export type Page<T> = { readonly data: readonly T[]; readonly next_cursor: string | null };
 
@@ -133,7 +132,6 @@ export type ApprovalDetail = Approval & {
     readonly by: string;
     readonly at: string;
   }[];
-  /** The current outcome of the request. */
   readonly outcome: { readonly status: string; readonly reason: string | null };
   readonly payload_damaged?: boolean;
 };

@@ -1,13 +1,12 @@
 import { searchOf } from "./place.ts";
 
-/** A problem (RFC 9457); `status` is 0 if there was no answer. */
+/** A problem (RFC 9457); `status` is 0 without an answer. */
 export type Problem = { readonly status: number; readonly code: string; readonly detail: string };
 
 export type Answered<T> = { readonly ok: true; readonly body: T } | { readonly ok: false; readonly problem: Problem };
 
 export type Api = {
   get<T>(path: string, query?: Readonly<Record<string, string | undefined>>): Promise<Answered<T>>;
-  /** For payloads and commands. */
   text(path: string): Promise<Answered<string>>;
   send<T>(method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<Answered<T>>;
 };
@@ -26,10 +25,7 @@ const problemOf = async (response: Response): Promise<Problem> => {
   }
 };
 
-/**
- * Calls the API with the session's cookie. Reads wait for the position of the last change, so changes are visible at
- * once.
- */
+/** Reads wait for the position of the last change, so the user sees the change at once. */
 export const api = (fetch: typeof globalThis.fetch): Api => {
   let position: string | null = null;
 
@@ -57,7 +53,6 @@ export const api = (fetch: typeof globalThis.fetch): Api => {
     }
   };
 
-  /** The API's description says what a path answers. */
   const bodyOf = async <T>(answer: Response | Problem): Promise<Answered<T>> => {
     if ("code" in answer) return { ok: false, problem: answer };
     const text = await answer.text();

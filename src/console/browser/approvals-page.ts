@@ -58,7 +58,7 @@ export const approvalsPage: Page<List<Approval>> = {
   isMoving: () => false,
 };
 
-/** The digest says what the screen shows, so a vote counts only for that. */
+/** The digest covers what the screen shows, so a vote counts only for that. */
 const decision = ({ id, digest, shown_digest, status }: ApprovalDetail, screen: Screen): Tree => {
   if (status !== "pending" || !may(screen, "approver")) return "";
   const path = `/v1/approvals/${encodeURIComponent(id)}`;

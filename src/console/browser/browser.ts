@@ -1,7 +1,4 @@
-/**
- * The parts of a browser that the console uses. The program is compiled without the DOM's types, and tests bring a
- * small one.
- */
+/** The program is compiled without the DOM's types, and tests bring a small implementation of these. */
 
 export type DomNode = { readonly nodeType: number };
 
@@ -10,11 +7,10 @@ export type DomEvent = { preventDefault(): void };
 export type DomElement = DomNode & {
   hidden: boolean;
   readonly tagName: string;
-  /** The next three members are those of fields. */
   value?: string;
   readonly name?: string;
   readonly type?: string;
-  /** Set on forms; elements without a name are no fields. */
+  /** Present on forms. */
   readonly elements?: Iterable<DomElement>;
   textContent: string | null;
   setAttribute(name: string, value: string): void;

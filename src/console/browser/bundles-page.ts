@@ -88,7 +88,6 @@ const noteOf = ({ refusal, resolution }: Step): string =>
 /** Shown for steps without a compensation. */
 const TAKEN_BACK: Readonly<Record<string, string>> = { reversible: "undone by itself", irreversible: "none" };
 
-/** Links to the event of the undo. */
 const undoShown = ({ compensation, compensation_event_id: event, reversibility }: Step): Tree => {
   if (event !== null) return linkTo("events", event, compensation ?? "undo");
   return h(
@@ -99,7 +98,6 @@ const undoShown = ({ compensation, compensation_event_id: event, reversibility }
 };
 
 const stepRow = (step: Step): readonly Tree[] => [
-  // Counted from 0, as in the API.
   String(step.index),
   badge(step.status),
   h("code", {}, step.action),

@@ -9,7 +9,6 @@ import { hrefOf, type Place, placeOf } from "./place.ts";
 import { fieldsOf, render, showText } from "./render.ts";
 import { h, type Tree } from "./tree.ts";
 
-/** Milliseconds between refreshes of a page that changes by itself, while it is visible. */
 const REFRESH_MS = 2_000;
 const TITLE = "Countersign";
 const FIELDS: ReadonlySet<string> = new Set(["INPUT", "SELECT", "TEXTAREA"]);
@@ -48,10 +47,9 @@ const navigation = (current: string): Tree =>
     ),
   );
 
-/** A page is loaded because the person moved to it, changed something, or for a refresh ("again"). */
+/** A page is loaded because the user moved to it, changed something, or for a refresh ("again"). */
 type Why = "moved" | "changed" | "again";
 
-/** The signed-in part: shows the page of the address, and runs the actions of its buttons. */
 const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
   const { document, location } = browser;
   const content = byId(document, "content");
@@ -60,9 +58,9 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
   let timer: unknown;
   /** Only the answer to the latest request is shown. */
   let asked = 0;
-  /** True after a failed refresh, which the page says. */
+  /** True after a failed refresh; the page says so. */
   let isStale = false;
-  /** A message of the page before, to show on the next one. */
+  /** A message for the next page. */
   let toSay = "";
 
   const say = (text: string, isBad = false): void => {
@@ -72,7 +70,7 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
     notice.hidden = text === "";
   };
 
-  /** Replacing the elements loses the focus, so it is restored for the keyboard. */
+  /** Replacing the elements loses the focus, so it is restored for users of a keyboard. */
   const put = (tree: Tree): void => {
     const isFocused = content.contains(document.activeElement);
     content.replaceChildren(render(document, tree));
@@ -104,7 +102,7 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
 
   const keep = (from: Shown, entries: Record<string, unknown>): void => {
     Object.assign(from.kept, entries);
-    // The person may have moved on.
+    // The user may have moved to another page.
     if (shown?.kept === from.kept) draw();
   };
 
@@ -139,7 +137,7 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
     },
   });
 
-  /** A refresh must not disturb a person who is writing. */
+  /** A refresh must not disturb a user who is writing. */
   const isWriting = (): boolean => {
     const { activeElement: at } = document;
     return at !== null && FIELDS.has(at.tagName) && content.contains(at);
@@ -178,7 +176,6 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
     document.title = `${page.title} · ${TITLE}`;
     if (!answer.ok) {
       if (answer.problem.status === 401) return onSignedOut();
-      // A failed refresh keeps the page.
       if (!isNew) {
         isStale = true;
         say(answer.problem.detail, true);

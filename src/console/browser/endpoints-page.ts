@@ -11,7 +11,6 @@ const pathOf = (id: string): string => `/v1/endpoints/${encodeURIComponent(id)}`
 
 const testedShown = (answer: unknown): Tree => {
   if (typeof answer !== "object" || answer === null) return "";
-  // `POST …/test` answers with this.
   const { outcome, status_code, failure } = answer as Tested;
   return h(
     "span",

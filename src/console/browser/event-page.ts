@@ -6,11 +6,8 @@ import { hrefOf } from "./place.ts";
 import { h, type Tree } from "./tree.ts";
 import { whyInDetail } from "./why.ts";
 
-/** Statuses that change without a person. */
 const MOVING: ReadonlySet<string> = new Set(["queued", "delivering", "retrying"]);
-/** `POST …/replay` accepts only these. */
 const REPLAYABLE: ReadonlySet<string> = new Set(["failed", "blocked"]);
-/** Longer gaps are highlighted. */
 const SLOW_MS = 1_000;
 
 const pathOf = (id: string): string => `/v1/events/${encodeURIComponent(id)}`;

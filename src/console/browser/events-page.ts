@@ -22,7 +22,6 @@ const STATUSES = [
 
 const FILTERS = ["q", "status", "source_id", "agent_id", "endpoint_id", "action", "from", "to"] as const;
 
-/** The delivery id, or the bundle and step. */
 const cameAs = ({ origin, delivery_id, bundle }: EventSummary): string =>
   bundle === undefined || bundle === null
     ? `${origin.type} · ${delivery_id}`
@@ -38,7 +37,6 @@ const rowOf = (event: EventSummary, { now }: Screen): readonly Tree[] => [
   event.cost_eur === null ? "–" : amount(event.cost_eur),
 ];
 
-/** Rarely used filters, unfolded only while one is set. */
 const RARE = ["source_id", "agent_id", "endpoint_id", "action", "from", "to"] as const;
 
 const filters = ({ place: { query }, go }: Screen): Tree =>

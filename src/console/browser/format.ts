@@ -30,7 +30,7 @@ export const bytes = (size: number): string => {
   return size < 1_000_000 ? `${(size / 1_000).toFixed(1)} kB` : `${(size / 1_000_000).toFixed(1)} MB`;
 };
 
-/** Two digits at least: "2.50 €", "0.000125 €". */
+/** At least two decimals: "2.50 €", "0.000125 €". */
 export const euro = (eur: number | null): string => {
   if (eur === null) return "unknown";
   const cents = eur.toFixed(2);
@@ -81,5 +81,4 @@ export const pretty = (text: string): string => {
   return parts.join("");
 };
 
-/** "rollback_incomplete" → "rollback incomplete". */
 export const words = (name: string): string => name.replaceAll("_", " ");

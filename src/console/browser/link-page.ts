@@ -2,7 +2,6 @@ import { api } from "./api.ts";
 import { byId, type Dom } from "./browser.ts";
 import { fieldsOf, showText } from "./render.ts";
 
-/** The parts of a browser that the pages of one-time links use. */
 export type LinkBrowser = {
   readonly document: Dom;
   readonly location: { readonly hash: string; readonly pathname: string; replace(address: string): void };

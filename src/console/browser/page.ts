@@ -2,7 +2,6 @@ import type { Answered, Api } from "./api.ts";
 import type { Place } from "./place.ts";
 import type { Tree } from "./tree.ts";
 
-/** What a view needs besides its data, and the actions of its buttons. */
 export type Screen = {
   readonly place: Place;
   /** Milliseconds since 1970. */
@@ -23,7 +22,6 @@ export type Page<T> = {
   readonly title: string;
   load(api: Api, place: Place): Promise<Answered<T>>;
   show(data: T, screen: Screen): Tree;
-  /** Whether the page changes by itself and has to be refreshed. */
   isMoving(data: T): boolean;
 };
 

@@ -13,7 +13,6 @@ import type { Tree } from "./tree.ts";
 
 export type Loaded = {
   readonly isMoving: boolean;
-  /** Equal for equal data. */
   readonly fingerprint: string;
   show(screen: Screen): Tree;
 };

@@ -2,7 +2,6 @@ import { clock, euro, relative, words } from "./format.ts";
 import { hrefOf } from "./place.ts";
 import { type Attributes, type Element, type Fields, h, type Tree } from "./tree.ts";
 
-/** Parts that several pages share. */
 
 export const link = (href: string, ...children: readonly Tree[]): Element => h("a", { href }, ...children);
 
@@ -44,7 +43,6 @@ export const choice = (label: string, name: string, options: readonly string[], 
     ),
   );
 
-/** Determines the colour of a state; unknown ones have none. */
 const TONES: Readonly<Record<string, string>> = {
   delivered: "good",
   succeeded: "good",
@@ -83,7 +81,7 @@ const toneOf = (state: string): string => (Object.hasOwn(TONES, state) ? String(
 
 export const badge = (state: string): Element => h("span", { class: `badge ${toneOf(state)}` }, words(state));
 
-/** Class of relative times, which are updated while they are visible. */
+/** Relative times of this class are updated while they are visible. */
 export const MOMENT = "moment";
 
 /** A relative time; its title has the exact one. */
@@ -100,7 +98,7 @@ export const amount = (eur: number | null): Element => h("span", { class: "tight
 export const facts = (entries: readonly (readonly [name: string, value: Tree | null])[]): Element =>
   h("dl", {}, ...entries.flatMap(([name, value]) => (value === null ? [] : [h("dt", {}, name), h("dd", {}, value)])));
 
-/** An empty cell has no child, not even a text. */
+/** The style hides cells without any child. */
 const cellOf = (label: string | undefined, content: Tree): Element =>
   h("td", { "data-label": label ?? "" }, ...(content === "" ? [] : [content]));
 

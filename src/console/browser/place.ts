@@ -13,7 +13,6 @@ const decoded = (text: string): string => {
   }
 };
 
-/** Accepts any fragment; unknown pages are handled by the caller. */
 export const placeOf = (hash: string): Place => {
   const [path = "", search = ""] = hash.replace(/^#?\/?/, "").split(/\?(.*)/s);
   const [page = "", id = ""] = path.split("/");

@@ -69,7 +69,6 @@ const listen = (node: DomElement, { onClick, onSubmit }: Element): void => {
   });
 };
 
-/** Escapes invisible characters. */
 export const showText = (element: DomElement, text: string): void => {
   element.textContent = visibleText(text);
 };

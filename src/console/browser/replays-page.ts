@@ -24,7 +24,6 @@ const FILTER = ["status", "source_id", "endpoint_id", "from", "to"] as const;
 
 const pathOf = (id: string): string => `/v1/replays/${encodeURIComponent(id)}`;
 
-/** Builds the body of `POST /v1/replays` from the form's fields. */
 export const replayAsked = (fields: Fields): Record<string, unknown> => {
   const given = FILTER.flatMap((name) => (fields[name] ? [[name, fields[name]] as const] : []));
   const rate = Number(fields.rate_per_second);
@@ -71,7 +70,6 @@ const rowOf = (replay: Replay, screen: Screen): readonly Tree[] => [
   stopButton(replay, screen),
 ];
 
-/** The body from `replayAsked`. */
 type Asked = { readonly filter: Fields; readonly rate_per_second?: number; readonly reason?: string };
 
 type Planned = { readonly asked: Record<string, unknown>; readonly plan: ReplayPlan };
@@ -80,7 +78,6 @@ type Planned = { readonly asked: Record<string, unknown>; readonly plan: ReplayP
 const planShown = (screen: Screen): Tree => {
   const answer = screen.kept.plan;
   if (typeof answer !== "object" || answer === null) return "";
-  // `keepAnswer` stores the body that was sent, and its answer.
   const { asked, plan } = { asked: screen.kept["plan asked"], plan: answer } as Planned;
   const { dry_run: _, ...started } = asked;
   return section(
@@ -100,14 +97,12 @@ const planShown = (screen: Screen): Tree => {
       ? ""
       : button(`Replay ${plan.count} ${plan.count === 1 ? "event" : "events"}`, () =>
           screen.act("POST", "/v1/replays", started, "The replay started.", (answer) =>
-            // The API answers with a replay.
             hrefOf("replays", (answer as Pick<Replay, "id">).id),
           ),
         ),
   );
 };
 
-/** The fields keep the planned values. */
 const fieldsAgain = ({ place, kept }: Screen): Fields => {
   const asked = kept["plan asked"];
   if (typeof asked !== "object" || asked === null) return place.query;
@@ -165,7 +160,6 @@ export const replaysPage: Page<List<Replay>> = {
   isMoving: ({ data }) => data.some(({ status }) => status === "running"),
 };
 
-/** The events that match the filter now. */
 const eventsOf = ({ filter: { status: _, ...rest } }: Replay): Tree =>
   link(hrefOf("events", null, rest), "Matching events");
 

@@ -34,7 +34,6 @@ export const sourcesPage: Page<List<Source>> = {
   isMoving: () => false,
 };
 
-/** Explains each reason to the person who configured the sender. */
 const MEANINGS: Readonly<Record<string, string>> = {
   missing: "no signature at all",
   malformed: "a signature that cannot be read",

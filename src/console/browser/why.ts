@@ -1,7 +1,6 @@
 import type { EventDetail, EventSummary, Verdict } from "./answers.ts";
 import { words } from "./format.ts";
 
-/** The detail of the gate that denied the event, or that holds it for approval. */
 export const stoppedBy = ({ gates }: Verdict, isHeld: boolean): string => {
   const gate = gates.find(({ outcome }) => outcome !== "allow" && (isHeld || outcome !== "hold"));
   return gate === undefined ? "" : `${words(gate.gate)}: ${gate.detail}`;
@@ -11,7 +10,6 @@ const said = (texts: readonly string[]): string => texts.filter((it) => it !== "
 
 const ofFailure = ({ failure }: EventSummary): string => (failure === null ? "" : `${failure.kind}: ${failure.detail}`);
 
-/** A short reason for the event's status. */
 export const whyOf = (event: EventSummary): string => {
   const { verdict, duplicates, delivery_id_reused: reused } = event;
   return said([
@@ -23,7 +21,6 @@ export const whyOf = (event: EventSummary): string => {
 
 const ENDED: ReadonlySet<string> = new Set(["rejected", "expired", "cancelled"]);
 
-/** Adds the reason from the record of the end; empty if all is well. */
 export const whyInDetail = (event: EventDetail): string => {
   if (event.failure !== null) return ofFailure(event);
   const reason = ENDED.has(event.status) ? event.timeline.findLast((it) => it.reason !== undefined)?.reason : undefined;
