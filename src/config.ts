@@ -17,35 +17,32 @@ const DELIVERY_DNS = ["direct", "system"] as const;
 export type Config = {
   readonly host: string;
   readonly port: number;
-  /** Without a slash at the end; null: http://localhost:<the port that was taken>. */
+  /** Without a slash at the end; null for http://localhost and the port in use. */
   readonly publicUrl: string | null;
   readonly dataDir: string;
   readonly key: string | null;
   readonly roles: readonly Role[];
   readonly deliveryAllowCidrs: readonly string[];
-  /** "direct": queries of our own; "system": getaddrinfo. */
+  /** "direct" asks the DNS servers itself; "system" calls getaddrinfo. */
   readonly deliveryDns: (typeof DELIVERY_DNS)[number];
-  /** Servers to ask instead of those of /etc/resolv.conf, each with a port if it is not 53; empty: those of /etc/resolv.conf. */
+  /** Each has a port if it is not 53; empty for the servers of /etc/resolv.conf. */
   readonly deliveryDnsServers: readonly string[];
   /** Threads of libuv, on which getaddrinfo runs. */
   readonly threadPoolSize: number;
   readonly trustProxy: boolean | string[];
-  /** The bearer token for reading /metrics from other machines; null: they cannot. */
+  /** The bearer token for reading /metrics from other machines; null refuses them. */
   readonly metricsToken: string | null;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly signup: Signup;
   readonly signupPlan: Plan["name"];
-  /** Null: the log is embedded. */
+  /** Null if the log is embedded. */
   readonly eventstoreUrl: string | null;
-  /** Null: the views are embedded. */
+  /** Null if the views are embedded. */
   readonly mongodbUrl: string | null;
-  /** Null: no feed to Kafka. */
   readonly kafka: KafkaPlace | null;
-  /** Null: traces are not exported. */
   readonly otlp: OtlpPlace | null;
-  /** The name of the service in traces. */
   readonly serviceName: string;
-  /** Null: the service's own pages change the plan, and nothing is charged. */
+  /** If null, plans change without a payment. */
   readonly stripe: StripePlace | null;
   readonly version: string;
   readonly commit: string;
@@ -125,7 +122,6 @@ const roles = (value: string | undefined): readonly Role[] => {
   });
 };
 
-/** A shorter token could be guessed. */
 const TOKEN_LENGTH_MIN = 16;
 
 const metricsToken = (value: string | undefined): string | null => {
@@ -172,13 +168,13 @@ const kafka = (env: Env): Config["kafka"] => {
   return { brokers, topic };
 };
 
-/** Headers that the exporter sets itself or that belong to one connection (RFC 9110, sections 7.6.1 and 8.6). */
+/** The exporter sets these headers itself, or they belong to one connection (RFC 9110, sections 7.6.1 and 8.6). */
 const FRAMING: ReadonlySet<string> = new Set([
   ...["connection", "content-encoding", "content-length", "content-type", "expect", "host", "keep-alive"],
   ...["proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"],
 ]);
 
-/** `name=value,name=value`, each percent-encoded (OTLP exporter specification, "Specifying headers via environment variables"). */
+/** `name=value,name=value`, each percent-encoded (OTLP exporter specification). */
 const otlpHeaders = (value: string | undefined): Readonly<Record<string, string>> => {
   const headers: Record<string, string> = {};
   for (const pair of list(value)) {
@@ -216,14 +212,13 @@ const otlp = (env: Env): Config["otlp"] => {
   return { endpoint: url.href, headers: otlpHeaders(env.OTEL_EXPORTER_OTLP_HEADERS) };
 };
 
-/** The version of the package, and the commit if the deployment names it. */
 const build = (env: Env): { version: string; commit: string } => {
   const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   const { version } = JSON.parse(text) as { version: string };
   return { version, commit: env.COMMIT || "unknown" };
 };
 
-/** Reads and checks the environment (docs/operator.md, Configuration). Throws ConfigError. */
+/** Throws ConfigError. */
 export const readConfig = (env: Env): Config => {
   const eventstoreUrl = engineUrl(env, "EVENTSTORE_URL", /^esdb(\+discover)?:\/\/./, "esdb://host:2113?tls=true");
   const mongodbUrl = engineUrl(env, "MONGODB_URL", /^mongodb(\+srv)?:\/\/./, "mongodb://host:27017/countersign");

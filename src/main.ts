@@ -28,13 +28,11 @@ import { projectorThread } from "./views/projector-thread.ts";
 import type { DropReason } from "./views/view-follower.ts";
 import { watchedViews } from "./views/watched-views.ts";
 
-/** How long work in flight has to finish once a stop signal has come. */
 const STOP_MS = 10_000;
 const EXIT_CONFIG = 2;
 /** The longest delay of a Node timer. */
 const AWAKE_MS = 2 ** 31 - 1;
 
-/** The engine whose embedded form allows one process at a time for the role, and what that process does. */
 const LOCKED: Readonly<Record<Role, { readonly engine: keyof Places; readonly does: string }>> = {
   api: { engine: "log", does: "answers requests" },
   projector: { engine: "views", does: "writes the views" },
@@ -60,7 +58,7 @@ const lockRoles = ({ dataDir, roles, kafka }: Config, places: Places): void => {
   }
 };
 
-/** Turns an error of the machine into a ConfigError: whoever starts the program can mend it, and needs no stack trace. */
+/** An error of the machine becomes a ConfigError: the operator can mend it, and needs no stack trace. */
 const usable = async <T>(sentence: string, step: () => T | Promise<T>): Promise<T> => {
   try {
     return await step();
@@ -72,7 +70,6 @@ const usable = async <T>(sentence: string, step: () => T | Promise<T>): Promise<
   }
 };
 
-/** Names of ranges that the proxy library accepts besides addresses. */
 const PROXY_NAMES: readonly string[] = ["loopback", "linklocal", "uniquelocal"];
 
 const checkRanges = ({ deliveryAllowCidrs, trustProxy }: Config): void => {
@@ -120,7 +117,7 @@ const DROPPED: Readonly<Record<DropReason, string>> = {
 const onDropped = (views: readonly string[], reason: DropReason): void =>
   console.error(`${DROPPED[reason]}: ${views.join(", ")}.`);
 
-/** Buffered lines are written before the process exits; only SIGKILL loses those of the last moments. */
+/** Buffered lines are written before the process exits; only SIGKILL loses the last ones. */
 const logLines = (): LineStream => {
   const lines = bufferedLines((text) => void process.stdout.write(text));
   process.once("exit", lines.flush);
@@ -139,8 +136,8 @@ const open = async (config: Config, logger: FastifyBaseLogger): Promise<Service>
   const viewsAre = places.views.engine === "sqlite" ? `The views ${inDataDir}` : "The views at MONGODB_URL";
   const schemas = PROJECTIONS.map(({ schema }) => schema);
   const names = schemas.map(({ name }) => name);
-  // Traces of an earlier log are read before the log itself. Another process that starts for the first time creates the log
-  // before it creates a key or folds a view, so a trace without a log means that the log is gone.
+  // Another process that starts for the first time creates the log before it creates a key or folds a view. So these
+  // traces are read before the log: a trace without a log means that the log is lost.
   const present = presentKey(config);
   const keyFile = present === null || config.key !== null ? null : keyFileOf(config);
   const [views, folded] = await usable(`${viewsAre} cannot be used`, async () => {
@@ -215,7 +212,7 @@ const open = async (config: Config, logger: FastifyBaseLogger): Promise<Service>
 const urlOf = ({ address, port, family }: AddressInfo): string =>
   `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 
-/** The link goes to stdout: whoever reads it started the process, and may create the first account. */
+/** The link goes to stdout: the person who started the process reads it and may create the first account. */
 const printStartLink = async (running: Service, logger: FastifyBaseLogger): Promise<void> => {
   try {
     const url = await running.startLink();
@@ -243,8 +240,8 @@ const run = async (): Promise<void> => {
     await running.stop(STOP_MS);
     process.exit(0);
   };
-  // Registered before the engines have answered: the first process of a container ignores signals without a listener, and
-  // would be killed in the middle of its work.
+  // The first process of a container ignores signals without a listener, so a signal during the start would end in
+  // SIGKILL.
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   const running = await opening;

@@ -9,7 +9,7 @@ export const readStripe = (env: Env): StripePlace | null => {
   if (secretKey === undefined || secretKey === "") {
     const others = Object.keys(env).filter((name) => name.startsWith("STRIPE_") && env[name]);
     if (others.length === 0) return null;
-    // Otherwise a misspelt name would mean that nothing is charged, and no line would say so.
+    // A misspelt name would otherwise mean that nothing is charged, without a warning.
     throw new ConfigError(
       `STRIPE_SECRET_KEY is missing, but ${others.join(", ")} is set: set it, or unset the others.`,
     );
