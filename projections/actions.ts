@@ -12,7 +12,7 @@ export type ActionDocument = {
   readonly created_at: string;
 };
 
-/** The newest version of every action; deleted ones are in the audit log. */
+/** Deleted actions are in the audit log. */
 export const actions = perDocument<ActionDocument>(
   {
     name: "actions.v1",

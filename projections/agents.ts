@@ -10,7 +10,7 @@ export type AgentDocument = AgentSettings & {
   readonly created_at: string;
 };
 
-/** The agents of every account; deleted ones are in the audit log. Of a key only its end is shown. */
+/** Deleted agents are in the audit log. */
 export const agents = perDocument<AgentDocument>(
   {
     name: "agents.v1",

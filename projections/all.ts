@@ -20,7 +20,6 @@ import { sources } from "./sources.ts";
 import { status } from "./status.ts";
 import { usage } from "./usage.ts";
 
-/** All views: the view store declares them and the projector folds them. */
 export const PROJECTIONS: readonly Projection[] = [
   events,
   deliveryQueue,

@@ -11,7 +11,7 @@ export type ApiKeyDocument = {
   readonly created_at: string;
 };
 
-/** The keys of every account; revoked ones are in the audit log. */
+/** Revoked keys are in the audit log. */
 export const apiKeys = perDocument<ApiKeyDocument>(
   {
     name: "api-keys.v1",

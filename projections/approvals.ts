@@ -6,7 +6,10 @@ import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { eventOf, perDocument } from "./projection.ts";
 import { bundleOf, categoryOf, deliveryOf, subjectOf } from "./streams.ts";
 
-/** `approved` until the execution begins and consumes the approval; `void`: what it was bound to has changed. */
+/**
+ * `approved` until the execution begins and consumes the approval; `void` if the parts that it was bound to have
+ * changed.
+ */
 export type ApprovalStatus = "pending" | "approved" | "consumed" | "rejected" | "expired" | "cancelled" | "void";
 
 /** Money in micro-euros. */
@@ -14,11 +17,10 @@ export type ApprovalDocument = Omit<ApprovalRequest, "approval_id" | "subject"> 
   readonly status: ApprovalStatus;
   readonly subject_kind: ApprovalRequest["subject"]["kind"];
   readonly subject_id: string;
-  /** Oldest first. */
   readonly votes: readonly Vote[];
-  /** When the approval was approved, rejected, expired, cancelled or voided. */
+  /** Null while the approval is pending. */
   readonly decided_at: string | null;
-  /** Why it was rejected, cancelled or voided. */
+  /** Present if it was rejected, cancelled or voided. */
   readonly reason: string | null;
   /** The approval that was requested instead of a void one. */
   readonly replaced_by: string | null;
@@ -32,7 +34,6 @@ type OfHold =
 type OfChange = Extract<ChangeEvent, { type: "ChangeApplied" | "ChangeVoided" }>;
 type Known = ApprovalEvent | OfHold | OfChange;
 
-/** The id of the protected change whose stream has the event. */
 const changeOf = ({ stream }: RecordedEvent): string | null =>
   categoryOf(stream) === "change" ? subjectOf(stream) : null;
 
@@ -108,14 +109,13 @@ const evolve = (document: ApprovalDocument | null, recorded: RecordedEvent): App
   }
 };
 
-/** Every approval, for its list and for the timer that expires it. */
 export const approvals = perDocument<ApprovalDocument>(
   {
     name: "approvals.v1",
     fields: { account: "text", status: "text", requested_at: "text", expires_at: "text" },
     indexes: [
       ["account", "requested_at"],
-      // Over all accounts, for the timer.
+      // The index for the timer that expires approvals of all accounts.
       ["status", "expires_at"],
       ["account", "status", "requested_at"],
     ],

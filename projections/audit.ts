@@ -2,14 +2,13 @@ import type { ActorKind, Position, RecordedEvent } from "../domain/ports/event-l
 import { documentOf, type Projection } from "./projection.ts";
 import { categoryOf, subjectOf } from "./streams.ts";
 
-/** The search fields of one record of an account's audit log; its content is in the log, at `stream` and `revision`. */
+/** The search fields of one record; its content is in the log, at `stream` and `revision`. */
 export type AuditDocument = {
   readonly account: string;
   /** Counts an account's records from 0, in the order of the log, without a gap. */
   readonly index: number;
   readonly stream: string;
   readonly revision: number;
-  /** The record's position in the log; it rises with the index. */
   readonly position: Position;
   readonly type: string;
   readonly recorded_at: string;
@@ -21,17 +20,17 @@ export type AuditDocument = {
   readonly latest?: string;
 };
 
-/** Stored under the account's id, without the search fields. */
+/** The document has the account's id and no search fields. */
 export type AuditHead = {
   readonly count: number;
   readonly latest: string;
   /**
-   * The longest time in ms by which a record was older than an earlier one, as clocks of nodes differ and are set back.
-   * `latest` never falls, so a search by time can bisect: records before the first with `latest >= from` are earlier
-   * than `from`, those from the first with `latest > to + disorder_ms` on are later than `to`.
+   * The longest time in ms by which a record was older than an earlier one, as nodes' clocks differ. `latest` never
+   * falls, so a search by time can bisect: records before the first with `latest >= from` are earlier than `from`,
+   * those from the first with `latest > to + disorder_ms` on are later than `to`.
    */
   readonly disorder_ms: number;
-  /** The categories of the streams seen, by which an id leads to its streams. */
+  /** The categories of all streams of the account, by which an id leads to its streams. */
   readonly categories: readonly string[];
 };
 
@@ -53,8 +52,8 @@ export const audit: Projection = {
   schema: {
     name: "audit.v1",
     fields: { account: "text", index: "number", type: "text", actor_id: "text" },
-    // An account's records are found by index, so the account alone needs none. Nor does the subject: the log finds its
-    // streams, and every event would write such an index in a new place.
+    // An account's records are found by index. There is none by subject: the log finds its streams, and every event
+    // would write such an index in a new place.
     indexes: [
       ["account", "type", "index"],
       ["account", "actor_id", "index"],

@@ -4,7 +4,7 @@ import { eventOf, perDocument } from "./projection.ts";
 
 export type BillingDocument = {
   readonly account: string;
-  /** The last decision: from `scheduled.from` on the scheduled plan applies, without another record. */
+  /** The last decided plan: from `scheduled.from` on the scheduled plan applies, without another record. */
   readonly plan: string;
   readonly scheduled: { readonly plan: string; readonly from: string } | null;
   readonly status: "active" | "past_due" | "cancelled";

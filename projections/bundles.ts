@@ -6,30 +6,24 @@ import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { eventOf, perDocument } from "./projection.ts";
 import { bundleOf } from "./streams.ts";
 
-/** One step and its outcome; its attempts are in `events.v2`. Money in micro-euros. */
+/** Money in micro-euros. */
 export type BundleStepDocument = {
   readonly index: number;
   readonly action: string;
   readonly endpoint_id: string;
   readonly reversibility: Step["reversibility"];
-  /** The name of the compensating action. */
   readonly compensation: string | null;
   readonly status: StepStatus;
-  /** The events of the step and of its undo, once started. */
+  /** Null until the step or its undo has started. */
   readonly event_id: string | null;
   readonly compensation_event_id: string | null;
   readonly started_at: string | null;
   readonly ended_at: string | null;
-  /**
-   * The estimate; the actual cost once the step has ended, including its undo's once the bundle has; null if it was
-   * never sent.
-   */
+  /** The estimate, and the actual cost once the step has ended; null if the step was never sent. */
   readonly cost: number | null;
-  /** The undo's cost. */
   readonly compensation_cost: number | null;
   readonly undo: UndoOutcome | null;
   readonly undone_at: string | null;
-  /** Why it was never sent. */
   readonly refusal: StepRefusal | null;
   readonly resolution: { readonly by: string; readonly comment: string; readonly at: string } | null;
 };
@@ -39,7 +33,6 @@ export type BundleDocument = {
   readonly status: BundleStatus;
   readonly name: string | null;
   readonly origin: Origin;
-  /** Repeated as a field to search by. */
   readonly agent_id: string;
   /** The Idempotency-Key. */
   readonly key: string;
@@ -123,7 +116,6 @@ const withStep = (document: BundleDocument, index: number, change: Change): Bund
 
 const SKIPPED = { status: "skipped", cost: null } as const;
 
-/** Steps that were never started. */
 const skipping = (document: BundleDocument): BundleDocument => ({
   ...document,
   steps: document.steps.map((step) => (step.status === "pending" ? { ...step, ...SKIPPED } : step)),
@@ -143,7 +135,7 @@ const undoneStatus = (outcome: UndoOutcome, status: StepStatus): StepStatus => {
     case "impossible":
       return "unknown";
     case "not-needed":
-      // It had no effect, or none that has to be undone.
+      // A step without effect needs no undo.
       return status === "failed" || status === "skipped" ? status : "compensated";
   }
 };
@@ -212,7 +204,7 @@ const evolve = (document: BundleDocument | null, recorded: RecordedEvent): Bundl
     case "RollbackStarted":
       return { ...skipping(document), status: "rolling_back", reason: event.data.reason };
     case "BundleCommitted":
-      // A rollback came too late and undid nothing.
+      // The rollback came too late and undid nothing.
       return { ...document, status: "committed", reason: event.data.reason ?? null, ended_at: event.data.at };
     case "BundleRolledBack":
       return { ...document, status: "rolled_back", ended_at: event.data.at };
@@ -225,7 +217,6 @@ const evolve = (document: BundleDocument | null, recorded: RecordedEvent): Bundl
   }
 };
 
-/** Every bundle with its steps and their outcomes. */
 export const bundles = perDocument<BundleDocument>(
   {
     name: "bundles.v1",

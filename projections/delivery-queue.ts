@@ -3,7 +3,6 @@ import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { documentOf, eventOf, type Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
-/** An API event that waits for an attempt, or is in one. */
 export type QueueDocument = {
   readonly event_id: string;
   readonly account: string;
@@ -11,16 +10,15 @@ export type QueueDocument = {
   readonly admitted_at: string;
   /** When to try; during an attempt, when its lease ends. */
   readonly due_at: string;
-  /** Attempts begun. */
   readonly attempts: number;
-  /** The node that holds the lease, and its end; null between attempts. */
+  /** The holder of the lease; null between attempts. */
   readonly node: string | null;
   readonly lease_until: string | null;
-  /** When the last attempt failed; null before the first attempt and during one. */
+  /** Null before the first attempt and during any. */
   readonly failed_at: string | null;
   /**
-   * The endpoint, if the delivery does not wait for the endpoint's recovery: an undo whose attempts have not failed, or
-   * a cancelled delivery, which ends with its current attempt. Otherwise null.
+   * The endpoint of a delivery that does not wait for the endpoint's recovery, otherwise null. Such are an undo without
+   * a failed attempt, and a cancelled delivery, which ends with its current attempt.
    */
   readonly pressing_at: string | null;
   /** The position of the record that admitted, released or replayed the event. */
@@ -75,7 +73,7 @@ const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueD
   }
 };
 
-/** Pending deliveries by endpoint and time: the deliverer finds here what memory has dropped or a crash has lost. */
+/** The deliverer finds here the deliveries that memory has dropped or a crash has lost. */
 export const deliveryQueue: Projection = {
   schema: {
     name: "delivery-queue.v4",

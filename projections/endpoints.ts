@@ -5,7 +5,6 @@ import { type Histogram, merged, NO_DURATIONS, percentile, withDuration } from "
 import { documentOf, eventOf, type Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
-/** The attempts that ended in five minutes. */
 export type AttemptsBucket = {
   /** Five-minute periods since 1970. */
   readonly slot: number;
@@ -23,11 +22,10 @@ export type CircuitDocument = {
   readonly next_probe_at: string | null;
 };
 
-/** Settings without secrets, and the data for its health. */
 export type EndpointDocument = Omit<EndpointSettings, "headers"> & {
   readonly account: string;
   readonly header_names: readonly string[];
-  /** The headers whose values an approval is not bound to. */
+  /** An approval is not bound to the values of these headers. */
   readonly secret_headers: readonly string[];
   readonly created_at: string;
   readonly deleted: 0 | 1;
@@ -142,7 +140,6 @@ const registered = ({
   buckets: [],
 });
 
-/** An open circuit's next probe moves. */
 const probedAt = (document: EndpointDocument, next_probe_at: string): EndpointDocument =>
   document.circuit.state === "open" ? { ...document, circuit: { ...document.circuit, next_probe_at } } : document;
 

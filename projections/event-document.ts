@@ -48,23 +48,20 @@ export type Stage = {
     | "delivery_id_reused"
     | HoldOutcome;
   readonly at: string;
-  /** The attempt's number. */
   readonly number?: number;
-  /** Why people or the system ended it, or people replayed it. */
   readonly reason?: string;
-  /** On a stage that was repeated: how often, and when last. */
+  /** Present on a repeated stage. */
   readonly count?: number;
   readonly last_at?: string;
 };
 
 export type EventReplay = Replay & { readonly at: string };
 
-/** The content of `GET /v1/events/{id}` except the payload's. Money in micro-euros. */
+/** Money in micro-euros. */
 export type EventDocument = {
   readonly account: string;
   readonly status: DeliveryStatus;
   readonly origin: Origin;
-  /** Repeated as fields to search by. */
   readonly origin_kind: Origin["kind"];
   readonly origin_id: string;
   readonly endpoint_id: string | null;
@@ -93,13 +90,12 @@ export type EventDocument = {
   /** Requests with this delivery id and another body. */
   readonly reused: number;
   readonly trace_id: string;
-  /** Why the delivery failed. */
   readonly failure: Failure | null;
   /**
    * The record at which the event failed or was blocked: a bulk replay takes the events that stopped before it began.
    */
   readonly stopped_at?: Position;
-  /** The status by which a bulk replay may select the event; absent if it may not (erased, or a bundle's step). */
+  /** Absent if a bulk replay may not select the event, because it was erased or is a bundle's step. */
   readonly replayable?: ReplayFilter["status"];
   /** Oldest first; absent if there was none. */
   readonly replays?: readonly EventReplay[];

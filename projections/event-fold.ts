@@ -4,7 +4,7 @@ import type { Position, RecordedEvent } from "../domain/ports/event-log.ts";
 import type { Attempt, EventDocument, EventReplay, Stage } from "./event-document.ts";
 import { eventOf } from "./projection.ts";
 
-/** The stages of one decision: received, authenticated, gated, and admitted, blocked or held. */
+/** Received, authenticated, gated, and admitted, blocked or held. */
 const DECISION_STAGES = 4;
 
 const DECIDED = {
@@ -76,7 +76,8 @@ const decided = (
     failure: null,
     ...withReplay(before, request.replay === undefined ? null : { ...request.replay, at: request.at }),
     attempts: [],
-    // The first decision and the last: a sender that repeats a blocked event for ever must not grow the document.
+    // Only the first decision and the last are stored: a sender that repeats a blocked event for ever must not grow the
+    // document.
     timeline: before === null ? stages : [...before.timeline.slice(0, DECISION_STAGES), ...stages],
   };
 };
@@ -103,7 +104,6 @@ const replayed = (
 
 type Started = Extract<DeliveryEvent, { type: "AttemptStarted" }>["data"];
 
-/** An attempt without a recorded end. */
 const unknownIfRunning = (attempt: Attempt): Attempt =>
   attempt.outcome === "running" ? { ...attempt, outcome: "unknown" } : attempt;
 

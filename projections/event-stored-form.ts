@@ -21,7 +21,6 @@ const replayableOf = ({ status, payload, bundle }: EventDocument): Pick<EventDoc
     ? { replayable: status }
     : {};
 
-/** The document as stored: bounded, and with `replayable`. */
 export const storedForm = (document: EventDocument): EventDocument => {
   const { replayable: _, attempts_left_out, stages_left_out, ...rest } = document;
   const attempts = shortened(document.attempts, attempts_left_out);

@@ -1,7 +1,7 @@
 /**
- * Durations in whole milliseconds, in bins that grow with the value: 8 for each power of two, so that a bin's middle is
- * at most 6.25 % off. Stored flat and sparse, `[bin, count, bin, count, …]` by rising bin, mostly a dozen numbers.
- * Integer arithmetic puts a value into the same bin on every engine, which Math.log2 does not promise.
+ * Durations in whole milliseconds, stored as `[bin, count, bin, count, …]` by rising bin. There are 8 bins for each
+ * power of two, so a bin's middle is at most 6.25 % off. Integer arithmetic puts a value into the same bin on every
+ * engine, which Math.log2 does not promise.
  */
 export type Histogram = readonly number[];
 

@@ -20,7 +20,7 @@ const TYPES = ["MemberInvited", "InvitationWithdrawn", "MemberAdded", "MemberRem
 type Shown = Extract<MembershipEvent, { type: (typeof TYPES)[number] }>;
 const SHOWN: ReadonlySet<string> = new Set(TYPES);
 
-/** The members and invited people of every account; removed ones are in the audit log. */
+/** Invited people are included; removed members are in the audit log. */
 export const members = perDocument<MemberDocument>(
   {
     name: "members.v2",

@@ -9,7 +9,6 @@ export type PolicyDocument = {
   readonly version: number;
   readonly definition: JsonObject;
   readonly created_by: string;
-  /** When this version was published. */
   readonly created_at: string;
 };
 

@@ -14,12 +14,12 @@ export type Documents = {
  */
 export type Projection = {
   readonly schema: ViewSchema;
-  /** The documents that `apply` reads; empty if the event is ignored. */
+  /** Empty if the event is ignored. */
   idsOf(event: RecordedEvent): readonly string[];
   apply(event: RecordedEvent, documents: Documents): void;
 };
 
-/** The record as an event of its stream's category, which determines the type of its data; `type` may be unknown. */
+/** The stream's category determines the type of the data; `type` may be unknown. */
 export const eventOf = <E extends { readonly type: string }>(recorded: RecordedEvent): E => recorded as unknown as E;
 
 /** D is the type of the documents that the view itself has put. */

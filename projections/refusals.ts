@@ -2,19 +2,19 @@ import type { DeliveryEvent } from "../domain/delivery/events.ts";
 import type { GateName, GateResult, Verdict } from "../domain/gate/verdict.ts";
 import { eventOf, perDocument } from "./projection.ts";
 
-/** The gate that refused an event. It stays if the event is admitted later, so a search compares both views. */
+/** The document stays if the event is admitted later, so a search compares both views. */
 export type RefusalDocument = {
   readonly account: string;
   readonly gate: GateName;
   readonly code: string;
-  /** The first request's time, as in `events.v2`. */
+  /** The first request's time, as in the view of events. */
   readonly received_at: string;
 };
 
 export const refusalIn = ({ gates }: Pick<Verdict, "gates">): GateResult | undefined =>
   gates.find(({ outcome }) => outcome === "deny");
 
-/** One document for each event that was ever blocked. As a separate view its index costs admitted events nothing. */
+/** A view apart from `events`, whose index costs admitted events nothing. */
 export const refusals = perDocument<RefusalDocument>(
   {
     name: "refusals.v1",

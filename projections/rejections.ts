@@ -8,7 +8,6 @@ import { documentOf, eventOf, type Projection } from "./projection.ts";
 export type RejectionDocument = {
   readonly account: string;
   readonly source_id: string;
-  /** The minute's beginning. */
   readonly minute: string;
   readonly reason: RejectReason;
   readonly count: number;
@@ -24,11 +23,11 @@ const countedBy = (recorded: RecordedEvent): Counted | null =>
 
 const idOf = ({ source_id, minute }: Counted, reason: string): string => `${source_id}/${minute}/${reason}`;
 
-/** Reasons come from the log: those of a later version are counted like the others. */
+/** A later version may write other reasons, which are counted as well. */
 const reasonsOf = ({ counts }: Counted): readonly (readonly [RejectReason, number])[] =>
   Object.entries(counts) as [RejectReason, number][];
 
-/** One document for each source, minute and reason. The records of several nodes add up. */
+/** The records of several nodes add up. */
 export const rejections: Projection = {
   schema: {
     name: "rejections.v2",

@@ -4,7 +4,6 @@ import type { ReplayEvent, ReplayFilter } from "../domain/replay/events.ts";
 import { documentOf, eventOf, type Projection, toDocument } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
-/** A bulk replay and its progress. */
 export type ReplayDocument = {
   readonly account: string;
   readonly status: "running" | "done" | "cancelled";
@@ -23,7 +22,6 @@ export type ReplayDocument = {
   readonly started_at: string;
   /** When all were done, or the replay was cancelled. */
   readonly ended_at: string | null;
-  /** Who cancelled it, and why. */
   readonly cancelled: { readonly by: Replayer; readonly reason: string | null } | null;
 };
 
@@ -44,7 +42,7 @@ const PROGRESS = {
 type ProgressEvent = Extract<DeliveryEvent, { type: keyof typeof PROGRESS }>;
 
 const progressIn = (recorded: RecordedEvent): ProgressEvent | null =>
-  // Own keys only: a type called "constructor" is not one of them.
+  // Own keys only: an event type may be called "constructor".
   Object.hasOwn(PROGRESS, recorded.type) && deliveryOf(recorded) !== null ? eventOf<ProgressEvent>(recorded) : null;
 
 const replayOf = ({ data }: ProgressEvent): string | null => {
@@ -106,14 +104,13 @@ const evolve = (document: ReplayDocument | null, recorded: RecordedEvent): Repla
   }
 };
 
-/** One document for each bulk replay: its progress, and the list of those that run. */
 export const replays: Projection = {
   schema: {
     name: "replays.v1",
     fields: { account: "text", status: "text", started_at: "text" },
     indexes: [
       ["account", "started_at"],
-      // Over all accounts: those that run.
+      // The index for the running replays of all accounts.
       ["status", "started_at"],
     ],
   },

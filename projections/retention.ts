@@ -3,10 +3,9 @@ import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { type Projection, perDocument } from "./projection.ts";
 import { categoryOf, subjectOf } from "./streams.ts";
 
-/** An event or bundle that has ended and still has a payload. */
 export type RetainedDocument = { readonly account: string; readonly ended_at: string };
 
-/** "ended": its payload may go in time; "none": not or no longer; null: no change. */
+/** "ended": the payload may be erased after the plan's days; "none": it must stay or is gone; null: no change. */
 const saidBy = ({ type, data }: RecordedEvent): "none" | "ended" | null => {
   switch (type) {
     case "EventAdmitted":
@@ -27,7 +26,6 @@ const saidBy = ({ type, data }: RecordedEvent): "none" | "ended" | null => {
     case "BundlePayloadErased":
       return "none";
     case "DeliveryFailed": {
-      // The type of a recorded event says what its data are.
       const { failure } = data as Extract<DeliveryEvent, { type: "DeliveryFailed" }>["data"];
       return failure.kind === "payload-erased" ? "none" : "ended";
     }
@@ -54,7 +52,7 @@ const isOfInterest = (event: RecordedEvent): boolean => {
   return (category === "delivery" || category === "bundle") && saidBy(event) !== null;
 };
 
-/** Ended events and bundles whose payload may be erased after the plan's days, by account and time. */
+/** Ended events and bundles whose payload may be erased after the plan's days. */
 export const retention: Projection = perDocument<RetainedDocument>(
   {
     name: "retention.v1",

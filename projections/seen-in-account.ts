@@ -1,8 +1,8 @@
 import type { Request } from "../domain/delivery/events.ts";
 
 /**
- * The types and origins of an account's events, stored under the account's id without search fields. With them a search
- * by the beginning of a type or by delivery id needs no index, which every event would have to write.
+ * The types and origins of an account's events. With them a search by the beginning of a type or by delivery id needs
+ * no index, which every event would have to write.
  */
 export type SeenInAccount = {
   readonly types: readonly string[];

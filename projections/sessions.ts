@@ -16,7 +16,7 @@ export type SessionDocument = {
 
 type Ended = Extract<AccountEvent, { type: "PasswordChanged" | "SessionsEnded" }>;
 
-/** The sessions of every member. Those that were ended together keep a past epoch. */
+/** Ending all sessions changes no document here: those sessions have a past epoch. */
 export const sessions = perDocument<SessionDocument>(
   {
     name: "sessions.v1",

@@ -12,7 +12,7 @@ export type SourceDocument = SourceSettings & {
 type Shown = Extract<SourceEvent, { type: "SourceRegistered" | "SourceChanged" | "SourceDeleted" }>;
 const SHOWN: ReadonlySet<string> = new Set<Shown["type"]>(["SourceRegistered", "SourceChanged", "SourceDeleted"]);
 
-/** The sources of every account, without secrets; deleted ones are in the audit log. */
+/** Deleted sources are in the audit log. */
 export const sources = perDocument<SourceDocument>(
   {
     name: "sources.v1",

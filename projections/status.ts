@@ -4,7 +4,7 @@ import { type Histogram, NO_DURATIONS, withDuration } from "./histogram.ts";
 import { type Documents, documentOf, eventOf, type Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
-/** Counts of all accounts together in an hour or a day (UTC), without reference to any account. */
+/** The counts of all accounts together, without reference to any account. */
 export type StatusCounts = {
   readonly admitted: number;
   readonly blocked: number;
@@ -17,15 +17,15 @@ export type StatusHour = StatusCounts & { readonly latency: Histogram };
 
 export type Health = "operational" | "degraded" | "down";
 
-/** Stream `checkpoint-status`: the service's health, observed once for each `SLOT_MS` by any node. */
+/** The stream `checkpoint-status` has one observation for each `SLOT_MS`, by any node. */
 export type StatusObserved = {
   readonly type: "StatusObserved";
   readonly data: { readonly status: Health; readonly at: string };
 };
 
-/** How many slots of a day had each health; no node ran in missing slots. */
+/** The number of a day's periods with each health; no node ran in missing periods. */
 export type StatusHealth = Readonly<Record<Health, number>> & {
-  /** Slots since midnight (UTC) of the first and the last observation. */
+  /** Periods since midnight (UTC) of the first and the last observation. */
   readonly first: number;
   readonly last: number;
 };
@@ -44,7 +44,7 @@ const DAY_MS = 24 * HOUR_MS;
 export const hourId = (at: string): string => `hour/${at.slice(0, "YYYY-MM-DDTHH".length)}`;
 export const dayId = (at: string): string => `day/${at.slice(0, "YYYY-MM-DD".length)}`;
 export const healthId = (at: string): string => `health/${at.slice(0, "YYYY-MM-DD".length)}`;
-/** Slots since midnight (UTC). */
+/** Periods since midnight (UTC). */
 export const slotOf = (at: string): number => Math.floor((Date.parse(at) % DAY_MS) / SLOT_MS);
 
 const COUNTED = {
@@ -107,12 +107,12 @@ const applyHealth = ({ status: found, at }: StatusObserved["data"], documents: D
   const stored = documentOf<StatusHealth>(documents, id);
   if (stored === null) documents.put(healthId(back(at, DAYS_KEPT * DAY_MS)), null);
   const before = stored ?? { operational: 0, degraded: 0, down: 0, first: slot, last: -1 };
-  // The first node's observation of a slot counts.
+  // The first node's observation of a period counts.
   if (slot <= before.last) return;
   documents.put(id, { ...before, [found]: before[found] + 1, last: slot });
 };
 
-/** The figures of the public status page: a document for each hour and two for each day; old ones are removed. */
+/** A document for each hour and two for each day; old ones are removed. */
 export const status: Projection = {
   schema: { name: "status.v1", fields: {}, indexes: [] },
   idsOf: (recorded) => {

@@ -5,7 +5,6 @@ const BUNDLE = "bundle-";
 
 export const categoryOf = (stream: string): string => stream.slice(0, Math.max(0, stream.indexOf("-")));
 
-/** The id after a stream's first dash. */
 export const subjectOf = (stream: string): string => stream.slice(stream.indexOf("-") + 1);
 
 /** Null if the record is not of an API event's delivery. */

@@ -1,8 +1,10 @@
-/** Holds the import rules of ARCHITECTURE.md: which folder may reach which. Exit code 1 names each breach. */
+/** Enforces the import rules of ARCHITECTURE.md. Exit code 1 names each breach. */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, sep } from "node:path";
 
-/** Folder -> the folders that it may import. "type:x" allows only `import type`; "pkg" stands for npm and node: modules. */
+/**
+ * Folder -> the folders that it may import. "type:x" allows only `import type`; "pkg" stands for npm and node: modules.
+ */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   domain: ["domain"],
   projections: ["projections", "type:domain"],
@@ -11,7 +13,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 };
 /** These run in other people's programs and in browsers, so they import nothing but themselves. */
 const ALONE = [join("src", "sdk"), join("src", "console", "browser")];
-/** The rooms of src/. A room imports only itself and rooms above it; `ANYWHERE` and the files of src/ import any room. */
+/** A room imports only itself and rooms above it; `ANYWHERE` and the files of src/ import any room. */
 const ROOMS: readonly string[] = [
   "console",
   "sdk",
@@ -61,13 +63,13 @@ type Import = {
   readonly isType: boolean;
 };
 
-/** The room of a file in src/; null for a file of another folder and for one that is in no room, as src/main.ts. */
+/** Null for a file outside of src/ and for one in no room, such as src/main.ts. */
 const roomOf = (path: string): string | null => {
   const [folder, room, file] = path.split(sep);
   return folder === "src" && file !== undefined ? (room ?? null) : null;
 };
 
-/** Why the import is not allowed; null if it is. */
+/** Null if the import is allowed. */
 const breachOf = ({ file, target, path, isType }: Import): string | null => {
   const alone = ALONE.find((it) => file.startsWith(it + sep));
   if (alone !== undefined) return path?.startsWith(alone + sep) ? null : `${alone}/ may not import ${target}`;

@@ -1,7 +1,6 @@
 /**
  * Shows the main features in a terminal: the service as a process, a receiving application, and webhooks signed as
- * Stripe, GitHub and Shopify do. Each step checks what it shows; the exit code is 1, with a sentence, if a check fails.
- * Leaves nothing behind.
+ * Stripe, GitHub and Shopify do. Each step checks what it shows; a failed check ends with exit code 1.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";

@@ -15,7 +15,7 @@ export type ClosedObject = {
 /** An optional member is a list, so that the compiler distinguishes it from a schema. */
 type Optional = readonly [JsonSchema];
 
-/** A schema for each member of T, optional where T's is: a difference does not compile. */
+/** A difference between a type and its schema does not compile. */
 type MembersOf<T> = { readonly [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? Optional : JsonSchema };
 
 export const optional = (schema: JsonSchema): Optional => [schema];
@@ -54,7 +54,6 @@ export const oneOf = (values: readonly (string | number)[], description: string)
 
 export const list = (items: JsonSchema, description: string): JsonSchema => ({ type: "array", items, description });
 
-/** `when` says what null means. */
 export const orNull = (schema: JsonSchema, when: string): JsonSchema => {
   const { description, ...rest } = schema;
   const said = `${description} Null: ${when}`;

@@ -6,6 +6,5 @@ export type PublishedView = {
   readonly description: string;
   /** Describes `_id`. */
   readonly id: string;
-  /** A collection may have several kinds of documents. */
   readonly documents: readonly [ClosedObject, ...ClosedObject[]];
 };

@@ -1,7 +1,6 @@
 import type { Failure } from "../../domain/delivery/events.ts";
 import { closed, list, oneOf, text } from "./json-schema.ts";
 
-/** Descriptions that several views share. */
 
 export const ACCOUNT = text("The account's id, acc_…. Everything in the document belongs to this account.");
 
@@ -29,7 +28,6 @@ export const FAILURE_KIND = oneOf(FAILURE_KINDS, "A code for programs.");
 export const failure = (description: string) =>
   closed<Failure>(description, { kind: FAILURE_KIND, detail: text("The failure as a sentence.") });
 
-/** Explained in `projections/histogram.ts`. */
 export const histogram = (description: string) =>
   list(
     { type: "integer", minimum: 0 },

@@ -1,6 +1,5 @@
 import type { EventLog } from "../../domain/ports/event-log.ts";
 
-/** `data` and `meta` are JSON text. */
 export type RecordText = { readonly id: string; readonly type: string; readonly data: string; readonly meta: string };
 
 export type Records = { readonly payload: RecordText; readonly admitted: RecordText };

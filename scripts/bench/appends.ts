@@ -19,7 +19,6 @@ const appended = async ({ url, seconds, pairsAtOnce, payload, admitted }: Append
   const endsAt = startedAt + seconds * 1_000;
   let pairs = 0;
 
-  // The log's followers skip `payload-` streams.
   const append = (name: string, { type, data, meta }: RecordText): Promise<unknown> => {
     const event = jsonEvent({ id: randomUUID(), type, data: JSON.parse(data), metadata: JSON.parse(meta) });
     return client.appendToStream(`payload-bench${run}-${name}`, event, { expectedRevision: NO_STREAM });

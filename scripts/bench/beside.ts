@@ -32,7 +32,7 @@ const withEnv = (set: EngineSet, env: Readonly<Record<string, string>>): EngineS
   },
 });
 
-/** Runs another build instead; `folder` is a checkout in which `npm run build` has run. */
+/** `folder` is a checkout in which `npm run build` has run. */
 const ofBuild = (set: EngineSet, folder: string): EngineSet => ({
   ...set,
   async open() {

@@ -1,10 +1,8 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 
-/** Load, receiver, floors and seeding run in processes of their own, apart from the measured one. */
 export type Child<Question, Answer> = {
   ask(question: Question): Promise<Answer>;
-  /** Expects no answer. */
   tell(question: Question): void;
   close(): Promise<void>;
 };

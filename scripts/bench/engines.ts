@@ -8,14 +8,13 @@ import { openLog } from "../../src/engine/engines.ts";
 import { testTopic } from "../../test/support/kafka.ts";
 import { databaseBeside } from "./database-beside.ts";
 
-/** The environment of a service that stores its state in these engines. */
 export type Engines = {
   readonly env: Readonly<Record<string, string>>;
   readonly via?: readonly string[];
   close(): Promise<void>;
 };
 
-/** Opened with fresh state each time; the notes are for readers of the figures. */
+/** Each opening has fresh state. */
 export type EngineSet = { readonly name: string; readonly notes: readonly string[]; open(): Promise<Engines> };
 
 export type EngineFlags = {
@@ -120,7 +119,7 @@ const configured = async (env: Env, flags: EngineFlags): Promise<EngineSet> => {
   return { name: "configured", notes, open: () => open(config, flags) };
 };
 
-/** Throws `ConfigError` with a sentence if the flags ask for missing engines. */
+/** Throws `ConfigError` if the flags ask for missing engines. */
 export const enginesToMeasure = async (env: Env, flags: EngineFlags): Promise<readonly EngineSet[]> => {
   if (!flags.engines && !flags.double) return [EMBEDDED];
   const wanted = await configured(env, flags);

@@ -38,7 +38,6 @@ const patternOf = async (subject: Subject): Promise<Omit<SeedOrder, "count">> =>
   const stream = (category: string) => log.read(`${category}-${eventId}`, null, 100);
   const [payload, delivery] = await Promise.all([stream("payload"), stream("delivery")]);
   await log.close();
-  // The first record of every delivery is EventAdmitted, whose data is a Request.
   const admitted = delivery[0]?.data as { readonly delivery_key: string; readonly received_at: string };
   const streams = [
     { category: "payload", events: payload.map(textOf) },

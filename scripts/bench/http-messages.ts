@@ -1,12 +1,11 @@
-/** `head` is the text before the empty line. */
 export type HttpMessage = { readonly head: string; readonly body: Buffer; readonly firstByteAt: number };
 
 const HEAD_END = Buffer.from("\r\n\r\n");
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
 
 /**
- * Splits a connection's bytes into messages with a Content-Length (RFC 9112, section 6.2); anything else is an error. A
- * full HTTP parser would cost several times as much processor time, which the measured service then lacks.
+ * Splits a connection's bytes into messages with a Content-Length (RFC 9112, section 6.2). A full HTTP parser would
+ * cost several times as much processor time, which the measured service then lacks.
  */
 export const httpMessages = (
   now: () => number,

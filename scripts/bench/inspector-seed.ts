@@ -24,7 +24,7 @@ export const RARE_TYPE = "dispute.lost";
 export const ACTION = "refund.create";
 export const RARE_CODE = "cost-unknown";
 
-/** A seeded generator (mulberry32, as in test/support/seeded.ts), so that every run has the same events. */
+/** A seeded generator (mulberry32), so that every run has the same events. */
 const random = (seed: number) => {
   let state = seed;
   return (below: number): number => {
@@ -37,11 +37,9 @@ const random = (seed: number) => {
 
 export const deliveryKeyOf = (n: number): string => `seed-${n}`;
 
-/** Mostly the first, seldom the last. */
 const skewed = <T>(of: readonly T[], next: (below: number) => number): T => {
   const rare = next(10_000) < RARE;
   const index = rare ? of.length - 1 : Math.floor((of.length - 1) * (next(1_000) / 1_000) ** 2);
-  // The index is below the length.
   return of[index] as T;
 };
 
@@ -116,7 +114,6 @@ const recordsOf = (owner: Owner, facts: readonly Fact[]): readonly NewEvent[] =>
   facts.map(({ type, data }) => ({
     id: randomUUID(),
     type,
-    // Plain JSON; the compiler does not see that because of the optional members.
     data: data as unknown as JsonObject,
     meta: {
       account: owner.account,
@@ -130,10 +127,7 @@ const recordsOf = (owner: Owner, facts: readonly Fact[]): readonly NewEvent[] =>
     },
   }));
 
-/**
- * Writes the events' streams as after a day, without payloads: most delivered, some blocked, failed or only recorded.
- * Resolves with the number of records.
- */
+/** Writes streams as after a day, without payloads. Resolves with the number of records. */
 export const seedEvents = async (place: LogPlace, owner: Owner, count: number): Promise<number> => {
   const log = await openLog(place);
   let records = 0;

@@ -1,7 +1,7 @@
 import { type Spread, spreadOf } from "./spread.ts";
 import type { Subject } from "./subject.ts";
 
-/** Response times of an operator's pages, in milliseconds. */
+/** Response times in milliseconds. */
 export type Inspector = {
   readonly pageMs: Spread;
   readonly filteredMs: Spread;

@@ -4,7 +4,6 @@ import { monotonicMs, sleep } from "./clock.ts";
 import { httpMessages } from "./http-messages.ts";
 import { signedRequests } from "./payment-event.ts";
 
-/** The load generator, a process: signed webhooks over keep-alive connections, one request at a time on each. */
 
 export type LoadOrder = {
   readonly url: string;
@@ -32,7 +31,7 @@ export type LoadOutcome = {
   readonly answeredAt: Float64Array;
   /** In an open loop: requests sent more than 5 ms late, because of the generator or the machine. */
   readonly late: number;
-  /** This process's share of one core: near 1, the generator itself was measured. */
+  /** A share near 1 of one core means that the generator itself was measured. */
   readonly cpuShare: number;
 };
 

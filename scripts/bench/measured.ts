@@ -4,14 +4,14 @@ import type { Arrival, Sustained } from "./pipeline.ts";
 import type { Crash } from "./rest.ts";
 import type { EngineNames } from "./subject.ts";
 
-/** The figures of one set of engines; rates are per second. */
+/** Rates are per second. */
 export type Measured = {
   readonly engines: EngineNames;
   readonly notes: readonly string[];
   readonly echo: { readonly perS: number; readonly loadCpuShare: number };
   /** I: both records of an admission, through the bare client of the log's engine. */
   readonly keptPerS: number;
-  /** F: what one thread achieves that only echoes and stores. */
+  /** F: the rate of one thread that only echoes and stores. */
   readonly floorPerS: number;
   readonly admission: ClosedLoop;
   readonly sustained: Sustained;

@@ -29,7 +29,6 @@ export const readPaymentEvent = (body: Buffer): { readonly run: number; readonly
   n: Number(body.toString("latin1", NUMBER_AT, NUMBER_AT + DIGITS)),
 });
 
-/** Makes the bytes of signed requests from one template, in which each request changes three places. */
 export const signedRequests = (url: string, secret: string, run: number): ((n: number) => Buffer) => {
   const { host, pathname } = new URL(url);
   const id = `${digits(run)}-${digits(0)}`;

@@ -50,8 +50,7 @@ const drained = async (world: World, subject: Subject, accepted: number): Promis
 
 /**
  * S: the highest rate without a growing backlog. The senders of A may be at most `WINDOW` events ahead of the receiver,
- * and pause while a view lags more than `LAG_EVENTS_MAX` or `LAG_S_MAX`. So the rate becomes that of the slowest part;
- * the time to drain shows that the backlog is small.
+ * and pause while a view lags more than `LAG_EVENTS_MAX` or `LAG_S_MAX`; so the slowest part sets the rate.
  */
 export const measureSustained = async (world: World, subject: Subject, seconds: number): Promise<Sustained> => {
   const { load, receiver } = world;
@@ -105,7 +104,6 @@ export const measureSustained = async (world: World, subject: Subject, seconds: 
 export type Arrival = {
   readonly rate: number;
   readonly admissionMs: Spread;
-  /** From the sender's first byte to the receiver's. */
   readonly sentToArrivalMs: Spread;
   /** From the sender's answer; 0 if the delivery was faster. */
   readonly admittedToArrivalMs: Spread;

@@ -5,7 +5,6 @@ import { monotonicMs } from "./clock.ts";
 import { httpMessages } from "./http-messages.ts";
 import { readPaymentEvent } from "./payment-event.ts";
 
-/** The application that receives deliveries, a process: records when each event arrives, and answers 200. */
 
 export type ReceiverQuestion =
   | { readonly kind: "listen" }
@@ -20,7 +19,6 @@ export type ReceiverAnswer = {
   readonly repeated: number;
   /** When the event's first byte first arrived, by its number; NaN: not yet. Only in the answer to "arrivals". */
   readonly arrivals: Float64Array;
-  /** Of one core since "begin". */
   readonly cpuShare: number;
 };
 

@@ -17,7 +17,7 @@ export const measureIdle = async (subject: Subject, seconds: number): Promise<nu
 export type Crash = {
   /** Deliveries that the receiver had not answered when the service was killed. */
   readonly inFlight: number;
-  /** From the new process's start: until it listens, and until the queue is empty. */
+  /** Seconds from the new process's start until it listens, and until the queue is empty. */
   readonly startS: number;
   readonly firstAgainS: number;
   readonly allAgainS: number;

@@ -6,8 +6,8 @@ import { answerParent } from "./child.ts";
 import { monotonicMs } from "./clock.ts";
 
 /**
- * Fills a log through its adapter with delivered webhooks, as a million through HTTP takes minutes. The streams copy a
- * real one, with other ids and times.
+ * Fills a log through its adapter with copies of a delivered webhook's streams, as a million through HTTP takes
+ * minutes.
  */
 
 export type SeedStream = {
@@ -28,7 +28,7 @@ export type SeedOutcome = { readonly records: number; readonly perS: number };
 
 /** The webhooks are spread evenly over this time until now. */
 const SPAN_MS = 24 * 3_600_000;
-/** Concurrent appends: SQLite's writer makes large groups of them; a server takes its usual number. */
+/** SQLite's writer makes large groups of concurrent appends; a server takes its usual number. */
 const AT_ONCE = { sqlite: 2_000, eventstoredb: 64 } as const;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 

@@ -10,7 +10,6 @@ import {
 } from "../../test/support/program.ts";
 import type { EngineSet, Engines } from "./engines.ts";
 
-/** The measured service, a process, and an account in it. */
 export type Subject = {
   readonly program: Program;
   readonly engines: Engines;
@@ -41,7 +40,6 @@ const FOLD_LIMIT_MS = 3_600_000;
 export const upToDate = (subject: Pick<Subject, "program">): Promise<boolean> =>
   until("the views are up to date", async () => (await runtimeOf(subject)).lagEvents === 0, FOLD_LIMIT_MS);
 
-/** On the service's own billing pages, as a person does. */
 export const upgrade = async (client: Client, plan: "scale"): Promise<void> => {
   const { body } = await client.session("POST", "/v1/billing/checkout/start", { plan });
   const headers = { "sec-fetch-site": "same-origin" };

@@ -17,7 +17,6 @@ export const milliseconds = ({ p50, p95, p99 }: Spread): string => `${[p50, p95,
 
 const mark = ({ isMet }: Row): string => (isMet === undefined ? "" : isMet ? "ok" : "MISSED");
 
-/** Markdown, which reads well in a terminal and in a report. */
 export const table = (head: readonly string[], lines: readonly (readonly string[])[]): string => {
   const all = [head, ...lines];
   const widths = head.map((_, column) => Math.max(...all.map((line) => (line[column] ?? "").length)));

@@ -69,7 +69,6 @@ export const usage = async (world: World, out: Terminal): Promise<void> => {
   out.row("blocked", String(refused), "not counted as events; neither are duplicates and forgeries");
 };
 
-/** Checks that only admitted events arrived, and none twice after it was received. */
 export const arrivals = (world: World, out: Terminal, recovered: Sent): void => {
   const counts = world.receiver.counts();
   const { admitted } = world.counted;

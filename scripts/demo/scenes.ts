@@ -31,7 +31,6 @@ const shownEvent = (world: World, id: string, status: string): Promise<Reply["bo
     WAIT_MS,
   );
 
-/** Sends a webhook and waits until it has arrived and is shown as delivered. */
 const admitted = async (world: World, out: Terminal, source: Source, webhook: Webhook): Promise<Sent> => {
   const { receiver, signingSecret } = world;
   const sentAt = Date.now();
@@ -93,7 +92,6 @@ export const forgeries = async (world: World, out: Terminal): Promise<void> => {
   }
 };
 
-/** Checks that the verdict names the refusing gate. */
 const refused = async (
   world: World,
   out: Terminal,

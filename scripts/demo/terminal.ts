@@ -7,7 +7,6 @@ const isColoured = process.stdout.isTTY === true && !process.env.NO_COLOR;
 
 export const paint = (colour: Colour, text: string): string => (isColoured ? styleText(colour, text) : text);
 
-/** Sections are numbered in the order of printing. */
 export type Terminal = {
   line(text?: string): void;
   section(title: string): void;

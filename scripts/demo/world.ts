@@ -15,7 +15,6 @@ export const expect: (holds: boolean, otherwise: string) => asserts holds = (hol
 
 export type Source = { readonly url: string; readonly secret: string };
 
-/** An account with everything set up, and the webhooks sent to it. */
 export type World = {
   readonly client: Client;
   readonly receiver: Receiver;
@@ -48,7 +47,6 @@ const RULES: Readonly<Record<keyof typeof POLICIES, string>> = {
   orders: "a customer's address; observe only",
 };
 
-/** Short pauses keep the demo short. */
 const RETRY_SCHEDULE_S = [1, 1, 1];
 
 export const setUp = async (base: string, receiver: Receiver, out: Terminal): Promise<World> => {
@@ -95,7 +93,6 @@ export const setUp = async (base: string, receiver: Receiver, out: Terminal): Pr
 const answerOf = ({ status, body }: Reply): string =>
   [status, body.code ?? (body.duplicate === true ? "duplicate" : body.status), body.reason ?? ""].join(" ").trimEnd();
 
-/** Fails unless the answer is the expected one. */
 export const send = async (world: World, source: Source, webhook: Webhook, expected: string): Promise<Reply> => {
   const { what, headers, body } = webhook;
   const response = await fetch(source.url, { method: "POST", headers, body });

@@ -81,10 +81,7 @@ export const runFile = (path: string): Promise<Outcome> =>
 
 type Told = (path: string, outcome: Outcome) => void;
 
-/**
- * Runs files in one process until it ends; resolves with the number of files that ran. The last of them may have ended
- * it.
- */
+/** Resolves with the number of files that ran. The last of them may have ended the process. */
 const runUntilEnd = (paths: readonly string[], told: Told, endingMs: number): Promise<number> =>
   new Promise((resolve) => {
     const mark = `end of file ${randomUUID()}`;
@@ -129,7 +126,7 @@ const runUntilEnd = (paths: readonly string[], told: Told, endingMs: number): Pr
     next();
     child.on("close", (code, signal) => {
       clear();
-      // The last file ended the process. Without an exit code a signal did.
+      // Without an exit code a signal ended the process.
       const why = signal === null ? `the process ended with ${code}` : `${signal} ended the process`;
       finish(`${unread.stdout}${unread.stderr}${notes}\n${why} while the file ran\n`, code === 0 ? 1 : code);
       resolve(done);

@@ -1,7 +1,7 @@
 /**
  * Runs test files in this process: `node together.js MARK ENDING_MS FILE...`. After each file it prints a line of MARK
- * with the exit code to both outputs. Timers and sockets may end within ENDING_MS. If a file leaves some behind or
- * fails to load, the process ends; the caller runs the next files in another one.
+ * with the exit code to both outputs. A file that fails to load, or leaves timers or sockets for ENDING_MS, ends the
+ * process; the caller runs the next files in another one.
  */
 import { writeSync } from "node:fs";
 import { pathToFileURL } from "node:url";
