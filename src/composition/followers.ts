@@ -190,6 +190,6 @@ export const followers = (it: Foundation, at: Requests, { accounts, changes, aga
       stop: (graceMs) => at.deliver.stop(graceMs),
       health: { consequence: "unready", check: () => at.deliver.healthy() },
     },
-    { name: "replays", role: "deliverer", start: () => at.replayMany.start(), stop: () => at.replayMany.stop() },
+    { name: "replays", role: "deliverer", start: () => at.bulkReplayer.start(), stop: () => at.bulkReplayer.stop() },
   ];
 };

@@ -18,9 +18,9 @@ import { compilePace } from "../gates/compile-cache.ts";
 import { actionCompiler, compiledActions } from "../gates/compiled-action.ts";
 import { compiledPolicies, policyCompiler } from "../gates/compiled-policy.ts";
 import { definitions, definitionThread } from "../gates/definitions.ts";
-import { replaying } from "../replays/replaying.ts";
-import { replaysLoop } from "../replays/running.ts";
-import { startingReplays } from "../replays/starting.ts";
+import { bulkReplayStart } from "../replays/bulk-replay-start.ts";
+import { BulkReplayer } from "../replays/bulk-replayer.ts";
+import { EventReplayer } from "../replays/event-replayer.ts";
 import type { Foundation } from "./foundation.ts";
 
 /** The threads for work that may take long, each with a queue. They have to be stopped. */
@@ -97,7 +97,7 @@ export const requests = (it: Foundation) => {
   };
   const sourceOf = activeSource(it.aggregates);
   const begin = bundling(claims);
-  const replayOne = replaying(claims);
+  const replayer = new EventReplayer(claims);
   return {
     ...compiled,
     threads: Object.values(slow),
@@ -110,10 +110,10 @@ export const requests = (it: Foundation) => {
     movingBundle,
     eventOutcomes,
     bundleOutcomes,
-    replayOne,
-    startReplay: startingReplays(it),
-    replayMany: replaysLoop({
-      ...{ log, views, aggregates: it.aggregates, replaying: replayOne, clock, randomness, node: it.node },
+    replayer,
+    startBulkReplay: bulkReplayStart(it),
+    bulkReplayer: new BulkReplayer({
+      ...{ log, views, aggregates: it.aggregates, replayer, clock, randomness, node: it.node },
       othersAreGone: it.isAlone,
       onError: errorsOf("replays", "replaying events"),
     }),

@@ -108,13 +108,14 @@ const configurationRoutes = (it: Foundation, { requests: { deliver, definitions 
 
 const requestRoutes = (shared: Foundation, { requests: at, changes, again }: RoutesDeps): readonly Route[] => {
   const it = { ...shared, documents: at.documents };
+  const { replayer, startBulkReplay, bulkReplayer } = at;
   return [
     ...rejectionRoutes(it),
     ...executeRoutes({ ...it, execute: at.execute, outcomes: at.eventOutcomes }),
     ...eventTraceRoutes({ ...it, version: it.config.version, serviceName: it.config.serviceName }),
     ...bundleRoutes({ ...it, begin: at.beginBundle, approvals: approvalRequests(it), outcomes: at.bundleOutcomes }),
     ...eventRoutes(it),
-    ...replayRoutes({ ...it, replaying: at.replayOne, starting: at.startReplay, loop: at.replayMany }),
+    ...replayRoutes({ ...it, replayer, startBulkReplay, bulkReplayer }),
     ...approvalRoutes({ ...it, releases: approvalReleases(it), again, changes }),
     ...auditRoutes(it),
     ...auditStreamRoutes({ ...it, onError: it.errorsOf("audit stream", "looking for new records") }),

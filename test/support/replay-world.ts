@@ -21,9 +21,10 @@ import { ledgers } from "../../src/ledgers/ledgers.ts";
 import { placeStatus } from "../../src/ledgers/place-status.ts";
 import { dayLedger } from "../../src/ledgers/policy-days.ts";
 import type { Decided } from "../../src/observing/observer.ts";
-import { type Replaying, replaying } from "../../src/replays/replaying.ts";
-import { replaysLoop } from "../../src/replays/running.ts";
-import { startingReplays } from "../../src/replays/starting.ts";
+import { bulkReplayStart } from "../../src/replays/bulk-replay-start.ts";
+import { BulkReplayer } from "../../src/replays/bulk-replayer.ts";
+import { EventReplayer } from "../../src/replays/event-replayer.ts";
+import type { ReplayOrder } from "../../src/replays/replay-order.ts";
 import { replayRoutes } from "../../src/routes/replays/replays.ts";
 import { actionStream } from "../../src/streams/action-stream.ts";
 import { aggregates } from "../../src/streams/aggregates.ts";
@@ -248,7 +249,7 @@ export const replayNode = async (
     onReplay,
   }: {
     readonly log?: EventLog;
-    /** What its loop sees of them; its own unless given. */
+    /** The views that the bulk replayer reads; the node's own unless given. */
     readonly views?: ViewStore;
     readonly othersAreGone?: boolean;
     readonly onError?: (error: unknown) => void;
@@ -272,7 +273,7 @@ export const replayNode = async (
     orphanAgeMs: othersAreGone ? 0 : 30_000,
     onError,
   });
-  const decideAndSend = replaying({
+  const replayed = new EventReplayer({
     ...{ log, aggregates: streams, clock, randomness, payloads: payloads(log, randomness), ledgers: places },
     deliver: { offer: (job) => void offered.push(job) },
     policies: compiledPolicies(),
@@ -282,32 +283,25 @@ export const replayNode = async (
     actions: compiledActions(),
     onDecided: (decision) => void told.push(decision),
   });
-  const replayOne: Replaying = async (order) => {
-    onReplay?.(order.eventId);
-    return decideAndSend(order);
-  };
-  const loop = replaysLoop({
-    ...{
-      log,
-      views: seen ?? views,
-      aggregates: streams,
-      replaying: replayOne,
-      clock,
-      randomness,
-      node,
-      othersAreGone,
-      onError,
+  const replayer = {
+    async replay(order: ReplayOrder) {
+      onReplay?.(order.eventId);
+      return replayed.replay(order);
     },
+  };
+  const bulkReplayer = new BulkReplayer({
+    log,
+    views: seen ?? views,
+    aggregates: streams,
+    ...{ replayer, clock, randomness, node, othersAreGone, onError },
   });
-  const starting = startingReplays({ log, aggregates: streams, clock, randomness });
+  const startBulkReplay = bulkReplayStart({ log, aggregates: streams, clock, randomness });
   const routes = replayRoutes({
     log,
     views,
     progress,
     aggregates: streams,
-    replaying: replayOne,
-    starting,
-    loop,
+    ...{ replayer, startBulkReplay, bulkReplayer },
     calls: NO_CALLS,
   });
   let orders = 0;
@@ -319,9 +313,9 @@ export const replayNode = async (
     views,
     progress,
     log,
-    starting,
-    replayOne,
-    loop,
+    startBulkReplay,
+    replayer,
+    bulkReplayer,
     ledgers: places,
     streams,
     routes,
@@ -344,10 +338,10 @@ export const replayNode = async (
         at: new Date(clock.now()).toISOString(),
       };
       const upTo = over.upTo === undefined ? {} : { upTo: over.upTo };
-      return replayOne({ eventId, replay, envelope, ...upTo });
+      return replayer.replay({ eventId, replay, envelope, ...upTo });
     },
     async stop(): Promise<void> {
-      await loop.stop();
+      await bulkReplayer.stop();
       await progress.stop();
     },
   };

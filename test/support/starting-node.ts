@@ -2,7 +2,7 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import { replay } from "../../domain/replay/decider.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
-import { startingReplays } from "../../src/replays/starting.ts";
+import { bulkReplayStart } from "../../src/replays/bulk-replay-start.ts";
 import { replayStream } from "../../src/replays/stream.ts";
 import { aggregates } from "../../src/streams/aggregates.ts";
 import { ACCOUNT, BY, replayIdOf } from "./replay-world.ts";
@@ -10,7 +10,7 @@ import { ACCOUNT, BY, replayIdOf } from "./replay-world.ts";
 /** One node, as far as it starts and ends replays. */
 export const startingNode = (log: EventLog, clock: Clock) => {
   const streams = aggregates(log, clock);
-  const starting = startingReplays({ log, aggregates: streams, clock, randomness });
+  const starting = bulkReplayStart({ log, aggregates: streams, clock, randomness });
   const envelopeOf = (commandId: string) => {
     const trace = { trace_id: "1".repeat(32), span_id: "2".repeat(16) };
     return { commandId, account: ACCOUNT, actor: BY, trace, at: new Date(clock.now()).toISOString() };

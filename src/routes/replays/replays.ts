@@ -24,10 +24,10 @@ import {
 } from "../../http/route.ts";
 import { GATE_PROBLEMS } from "../../http/route-problems.ts";
 import { timeRangeOf } from "../../http/time-range.ts";
+import type { StartBulkReplay } from "../../replays/bulk-replay-start.ts";
+import type { BulkReplayer } from "../../replays/bulk-replayer.ts";
+import type { EventReplayer } from "../../replays/event-replayer.ts";
 import { type PlanDeps, planReplay, type ReplayPlan } from "../../replays/plan.ts";
-import type { Replaying } from "../../replays/replaying.ts";
-import type { ReplaysLoop } from "../../replays/running.ts";
-import type { StartingReplays } from "../../replays/starting.ts";
 import { isReplayId, replayStream } from "../../replays/stream.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { isEventId } from "../../streams/event-id.ts";
@@ -38,9 +38,9 @@ export type ReplayRoutesDeps = Pick<PlanDeps, "progress"> & {
   readonly log: Pick<EventLog, "identity" | "head">;
   readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "position">;
   readonly aggregates: Aggregates;
-  readonly replaying: Replaying;
-  readonly starting: StartingReplays;
-  readonly loop: Pick<ReplaysLoop, "begin">;
+  readonly replayer: Pick<EventReplayer, "replay">;
+  readonly startBulkReplay: StartBulkReplay;
+  readonly bulkReplayer: Pick<BulkReplayer, "begin">;
   readonly calls: Pick<CountedCalls, "replayTried">;
 };
 
@@ -63,7 +63,7 @@ const replayEvent: Handle<{ body: typeof REASON_BODY; params: "id" }> = (deps) =
   if (!isEventId(eventId)) return notFound();
   const id = derivedId("rpl_", envelope.commandId, eventId);
   const replay = { id, by: replayerOf(principal), reason: call.body.reason ?? null };
-  const done = await deps.replaying({ eventId, replay, envelope });
+  const done = await deps.replayer.replay({ eventId, replay, envelope });
   if (done.outcome !== "replayed") return done.problem;
   const { state, position } = done;
   const approval = state.phase === "held" ? { approval_id: state.approval.approval_id } : {};
@@ -127,13 +127,13 @@ const begin: Handle<{ body: typeof NEW_REPLAY }> = (deps) => async (call) => {
     up_to: upTo,
     log: await deps.log.identity(),
   };
-  const started = await deps.starting({ replay, at: envelope.at }, envelope);
+  const started = await deps.startBulkReplay({ replay, at: envelope.at }, envelope);
   if (started === "full") {
     const detail = `${RUNNING_MAX} replays of the account are running: wait until one has ended, or cancel one.`;
     return problem("conflict", detail);
   }
   if (started.outcome === "rejected" || started.state.phase === "absent") return notFound();
-  deps.loop.begin(id, account);
+  deps.bulkReplayer.begin(id, account);
   const { total } = started.state.started;
   const headers = { location: `/v1/replays/${id}` };
   return { status: 202, headers, body: { id, status: "running", total }, ...positionOf(started) };

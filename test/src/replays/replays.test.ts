@@ -65,8 +65,8 @@ test("each event that the plan counted is replayed once, in the order in which t
   const node = await replayNode(world);
   const { id, plan } = await started(node);
   assert.is(plan.count, 130);
-  node.loop.start();
-  node.loop.begin(id, ACCOUNT);
+  node.bulkReplayer.start();
+  node.bulkReplayer.begin(id, ACCOUNT);
   await until("it is done", isDone(world, id));
   assert.equal([...(await replayedIds(world))].sort(), [...failed].sort());
   for (const { data, meta } of await world.ofType("EventReplayed"))
@@ -87,7 +87,7 @@ test("a replay that somebody else started is found, and what cannot be replayed 
   ]);
   assert.is((await node.replay(failed[1] ?? "", 7)).outcome, "replayed");
   await node.shown();
-  node.loop.start();
+  node.bulkReplayer.start();
   await until("it is done", isDone(world, id));
   const { total, replayed, skipped } = await shownOf(node, id);
   assert.equal([total, replayed, skipped], [3, 1, 2]);
@@ -101,7 +101,7 @@ test("what fails again meanwhile, and what fails for the first time, is no part 
   const { id } = await started(node);
   await world.failed(9);
   await node.shown();
-  node.loop.start();
+  node.bulkReplayer.start();
   await until("it is done", isDone(world, id));
   assert.equal([...(await replayedIds(world))].sort(), [...failed].sort());
   for (const it of failed) await world.attempt(it, { kind: "timeout", detail: "late" });
@@ -115,14 +115,14 @@ test("cancelled it stops, and what it has sent stays sent", async () => {
   await ids(world, 40);
   const node = await replayNode(world);
   const { id } = await started(node, { status: "failed" }, 50);
-  node.loop.start();
-  node.loop.begin(id, ACCOUNT);
+  node.bulkReplayer.start();
+  node.bulkReplayer.begin(id, ACCOUNT);
   await until("it has begun", async () => (await replayedIds(world)).length >= 3);
   const at = new Date().toISOString();
   const cancel = { type: "CancelReplay", account: ACCOUNT, by: BY, reason: "enough", at } as const;
   const envelope = { commandId: "cancel", account: ACCOUNT, actor: BY, trace: { trace_id: "1", span_id: "2" }, at };
   await node.streams.handle(replayDecider, replayStream(id), cancel, envelope);
-  await node.loop.stop();
+  await node.bulkReplayer.stop();
   const count = (await replayedIds(world)).length;
   assert.ok(count < 40, `${count} of 40`);
   assert.is((await stateOf(world, id)).phase, "cancelled");
@@ -134,8 +134,8 @@ test("its rate is kept", async () => {
   await ids(world, 12);
   const node = await replayNode(world);
   const { id } = await started(node, { status: "failed" }, 20);
-  node.loop.start();
-  node.loop.begin(id, ACCOUNT);
+  node.bulkReplayer.start();
+  node.bulkReplayer.begin(id, ACCOUNT);
   await until("it is done", isDone(world, id));
   const times = (await world.ofType("EventReplayed")).map(({ data }) => Date.parse(String(data.at)));
   // The eleventh is due 10 / 20 s behind the first, which may be a quarter of a second late; timers end a little early.
@@ -149,9 +149,9 @@ test("two nodes at one replay double nothing, and one of them does it", async ()
   const both = [await replayNode(world), await replayNode(world)] as const;
   const { id } = await started(both[0], { status: "failed" }, 300);
   await Promise.all(both.map((node) => node.shown()));
-  for (const { loop } of both) {
-    loop.start();
-    loop.begin(id, ACCOUNT);
+  for (const { bulkReplayer } of both) {
+    bulkReplayer.start();
+    bulkReplayer.begin(id, ACCOUNT);
   }
   await until("it is done", isDone(world, id));
   assert.equal([...(await replayedIds(world))].sort(), [...failed].sort());
@@ -172,15 +172,15 @@ test("stopped anywhere and begun again from its checkpoint, it replays each even
     const log = failingLog(world.log, () => isGone);
     const node = await replayNode(world, { log, othersAreGone: true, onError: () => undefined });
     await node.shown();
-    node.loop.start();
-    node.loop.begin(id, ACCOUNT);
+    node.bulkReplayer.start();
+    node.bulkReplayer.begin(id, ACCOUNT);
     await until(`${limit} are replayed`, async () => (await replayedIds(world)).length >= limit);
     isGone = true;
     await node.stop();
   }
   const last = await replayNode(world, { othersAreGone: true });
   await last.shown();
-  last.loop.start();
+  last.bulkReplayer.start();
   await until("it is done", isDone(world, id));
   assert.equal([...(await replayedIds(world))].sort(), [...failed].sort());
   const { total, replayed, skipped } = await shownOf(last, id);
@@ -195,9 +195,9 @@ test("as long as the view does not show all of them it waits", async () => {
   const { id, plan } = await started(node);
   const behind = { ...node.views, position: async () => "" };
   const waiting = await replayNode(world, { views: behind });
-  waiting.loop.start();
-  waiting.loop.begin(id, ACCOUNT);
-  await waiting.loop.stop();
+  waiting.bulkReplayer.start();
+  waiting.bulkReplayer.begin(id, ACCOUNT);
+  await waiting.bulkReplayer.stop();
   assert.is(plan.count, 5);
   assert.equal(await replayedIds(world), []);
   assert.is((await stateOf(world, id)).phase, "running");
@@ -223,16 +223,16 @@ test("a view that is dropped while it runs ends it for no event, not even for on
     },
   };
   const other = await replayNode(world, { views: rebuilt });
-  other.loop.start();
-  other.loop.begin(id, ACCOUNT);
+  other.bulkReplayer.start();
+  other.bulkReplayer.begin(id, ACCOUNT);
   await until("it has begun to read the view", () => looks > 0);
-  await other.loop.stop();
+  await other.bulkReplayer.stop();
   assert.equal(await replayedIds(world), []);
   looks = 2;
   // The claim of the node that has stopped runs out.
   world.clock.advance(30_000);
-  node.loop.start();
-  node.loop.begin(id, ACCOUNT);
+  node.bulkReplayer.start();
+  node.bulkReplayer.begin(id, ACCOUNT);
   await until("another one has done it", isDone(world, id));
   assert.equal([plan.count, [...(await replayedIds(world))].sort()], [4, [...failed].sort()]);
   await other.stop();
@@ -250,7 +250,7 @@ test("one that cannot be replayed because of a mistake of ours is reported and s
     },
   });
   const { id } = await started(node);
-  node.loop.start();
+  node.bulkReplayer.start();
   await until("it is done", isDone(world, id));
   assert.equal([...(await replayedIds(world))].sort(), failed.filter((it) => it !== failed[1]).sort());
   assert.equal(errors.map(String), ["TypeError: a record that nobody can read"]);
@@ -266,7 +266,7 @@ test("in a copy of the log, whose positions are others, it goes on to its end", 
   const { id } = await started(node, { status: "failed" }, RATE, 1, "another log");
   await world.failed(9);
   await node.shown();
-  node.loop.start();
+  node.bulkReplayer.start();
   await until("it is done", isDone(world, id));
   assert.equal([...(await replayedIds(world))].sort(), [...failed].sort());
   await node.stop();
@@ -279,7 +279,7 @@ test("many replays of one account take a part of a node: another account's is wo
   for (let number = 1; number <= 40; number += 1) await started(node, { status: "failed" }, 1, number, null);
   const { id } = await started(node, { status: "failed" }, RATE, 50, null, "acc_b");
   await node.shown();
-  node.loop.start();
+  node.bulkReplayer.start();
   await until("the other account's is done", isDone(world, id));
   const claimed = new Set((await world.ofType("ReplayProgressed")).map(({ data }) => data.replay_id));
   assert.is(claimed.size, 3, "two of the one, one of the other");

@@ -105,7 +105,7 @@ test("started it is shown with its progress to its account alone, and a repeat o
   const world = await replayWorld();
   for (const number of [1, 2, 3]) await world.failed(number);
   const { node, start, get, list, cancel } = await opened(world);
-  node.loop.start();
+  node.bulkReplayer.start();
   const { outcome, body, headers } = await start({ status: "failed" }, { rate_per_second: 500, reason: "mended" }, KEY);
   assert.equal([outcome, body.status, body.total], [202, "running", 3]);
   assert.is(headers.location, `/v1/replays/${body.id}`);
@@ -217,7 +217,6 @@ test("while the view does not list everything, a dry run and a replay are answer
     const routes = replayRoutes({
       ...node,
       aggregates: node.streams,
-      replaying: node.replayOne,
       calls: NO_CALLS,
       ...over,
     });

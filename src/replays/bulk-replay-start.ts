@@ -17,7 +17,7 @@ import { type Envelope, systemEnvelope } from "../streams/envelope.ts";
 import { runCommand, type StreamState } from "../streams/run-command.ts";
 import { replayPlacesStream, replayStream } from "./stream.ts";
 
-export type StartingReplaysDeps = {
+export type BulkReplayStartDeps = {
   readonly log: EventLog;
   readonly aggregates: Aggregates;
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export type StartingReplaysDeps = {
 type StartReplay = Omit<Extract<ReplayCommand, { type: "StartReplay" }>, "type" | "place">;
 
 /** "full" if the account has as many running replays as it may. Rejects with the log's errors. */
-export type StartingReplays = (
+export type StartBulkReplay = (
   start: StartReplay,
   envelope: Envelope,
 ) => Promise<Handled<ReplayState, ReplayRejection> | "full">;
@@ -41,7 +41,7 @@ const TRIES_MAX = 16;
  * A bulk replay first takes one of the account's places. Its end frees nothing: the request that finds all places taken
  * frees those of ended replays, so no crash keeps a place taken.
  */
-export const startingReplays = ({ log, aggregates, clock, randomness }: StartingReplaysDeps): StartingReplays => {
+export const bulkReplayStart = ({ log, aggregates, clock, randomness }: BulkReplayStartDeps): StartBulkReplay => {
   const turns = new Map<string, Promise<unknown>>();
 
   const envelopeOf = (account: string): Envelope =>

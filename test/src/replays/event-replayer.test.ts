@@ -10,7 +10,7 @@ import { executionAnswer } from "../../../src/execute/answer.ts";
 import { costReactions } from "../../../src/execute/reactions.ts";
 import { placeStatus } from "../../../src/ledgers/place-status.ts";
 import { dayLedger } from "../../../src/ledgers/policy-days.ts";
-import type { Replayed } from "../../../src/replays/replaying.ts";
+import type { Replayed } from "../../../src/replays/event-replayer.ts";
 import { NO_TRACE } from "../../../src/streams/envelope.ts";
 import { damagedLog } from "../../support/damaged-log.ts";
 import { NOON_DAY } from "../../support/noon-clock.ts";
