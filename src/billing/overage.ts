@@ -13,7 +13,7 @@ import { accountStream } from "../accounts/accounts.ts";
 import { pollLoop } from "../following/poll-loop.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
-import { providerEnvelope } from "./following.ts";
+import { providerEnvelope } from "./subscription-sync.ts";
 
 export type OverageLoop = {
   start(): void;

@@ -4,12 +4,12 @@ import type { CountedCalls } from "../calls/counted-calls.ts";
 import { sendProblem } from "../http/problem-reply.ts";
 import { listedProblems } from "../http/route-problems.ts";
 import { problem } from "../streams/problems.ts";
-import { type FollowingDeps, following } from "./following.ts";
+import { type SubscriptionSyncDeps, subscriptionSync } from "./subscription-sync.ts";
 
 /** The largest webhooks of providers are below 256 KiB. */
 const BODY_BYTES_MAX = 1_048_576;
 
-export type ProviderWebhooksDeps = FollowingDeps & { readonly calls: Pick<CountedCalls, "stranger"> };
+export type ProviderWebhooksDeps = SubscriptionSyncDeps & { readonly calls: Pick<CountedCalls, "stranger"> };
 
 const PROBLEMS = listedProblems("invalid-signature", "too-large");
 
@@ -19,7 +19,7 @@ export const providerWebhooks =
   async (app: FastifyInstance): Promise<void> => {
     const { name, webhooks } = provider;
     if (webhooks === null) return;
-    const follow = following(provider, webhooks, deps);
+    const sync = subscriptionSync(provider, webhooks, deps);
     // The content type is ignored, as the signature is over the bytes.
     app.addHook("onRequest", async ({ raw }) => {
       delete raw.headers["content-type"];
@@ -45,7 +45,7 @@ export const providerWebhooks =
           );
         }
         // An error is not acknowledged, so the provider sends the webhook again.
-        const outcome = notice === null ? "ignored" : await follow(notice);
+        const outcome = notice === null ? "ignored" : await sync(notice);
         return reply.header("cache-control", "no-store").send({ received: true, outcome });
       },
     );

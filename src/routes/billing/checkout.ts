@@ -6,8 +6,8 @@ import type { BillingPage, BillingProvider, Payer } from "../../../domain/ports/
 import type { Clock } from "../../../domain/ports/clock.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { accountStream } from "../../accounts/accounts.ts";
-import { following } from "../../billing/following.ts";
 import { noticesFor, PAID, sourcesInUse } from "../../billing/notices.ts";
+import { subscriptionSync } from "../../billing/subscription-sync.ts";
 import type { RecordCall } from "../../calls/call-records.ts";
 import { time } from "../../http/json-schema.ts";
 import { type Call, type Handler, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
@@ -143,11 +143,8 @@ const caughtUp = async (deps: CheckoutDeps, { principal: { account }, envelope }
   const known = asKnownTo(provider, await subscriptionOf(account));
   // A provider without webhooks is this service itself.
   if (known.customer === null || provider.webhooks === null) return known;
-  await following(
-    provider,
-    provider.webhooks,
-    deps,
-  )({ reference: envelope.commandId, customer: known.customer, account });
+  const sync = subscriptionSync(provider, provider.webhooks, deps);
+  await sync({ reference: envelope.commandId, customer: known.customer, account });
   return asKnownTo(provider, await subscriptionOf(account));
 };
 

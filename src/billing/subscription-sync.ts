@@ -11,14 +11,14 @@ import { accountStream } from "../accounts/accounts.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { type Envelope, systemEnvelope } from "../streams/envelope.ts";
 
-export type FollowingDeps = {
+export type SubscriptionSyncDeps = {
   readonly aggregates: Pick<Aggregates, "load" | "handle">;
   readonly clock: Clock;
 };
 
-type Followed = "followed" | "ignored";
+type SyncOutcome = "followed" | "ignored";
 
-export type Following = (notice: BillingNotice) => Promise<Followed>;
+export type SyncSubscription = (notice: BillingNotice) => Promise<SyncOutcome>;
 
 const READS_MAX = 5;
 
@@ -26,25 +26,28 @@ export const providerEnvelope = (provider: string, commandId: string, accountId:
   systemEnvelope({ actor: provider, commandId, account: accountId, at });
 
 /** The end of a subscription counts only for the customer whose purchase is in force. */
-const isAbout = ({ buyer }: Subscription, customer: string, said: ProvidedSubscription): boolean =>
-  said.status !== "cancelled" || buyer === customer;
+const isAbout = ({ buyer }: Subscription, customer: string, provided: ProvidedSubscription): boolean =>
+  provided.status !== "cancelled" || buyer === customer;
 
 /**
  * Webhooks come late, twice and in any order, and several nodes may read at once. Each writer reads again until the
  * answer is what it wrote, so the last writer has also read last.
  */
-export const following = (
+export const subscriptionSync = (
   { name: provider }: Pick<BillingProvider, "name">,
   webhooks: Pick<BillingWebhooks, "subscriptionOf">,
-  { aggregates, clock }: FollowingDeps,
-): Following => {
-  const write = async (accountId: string, notice: BillingNotice, said: ProvidedSubscription): Promise<Followed> => {
+  { aggregates, clock }: SubscriptionSyncDeps,
+): SyncSubscription => {
+  const write = async (
+    accountId: string,
+    { customer, reference }: BillingNotice,
+    provided: ProvidedSubscription,
+  ): Promise<SyncOutcome> => {
     const stream = accountStream(accountId);
     const { state } = await aggregates.load(account, stream, 0);
-    const { customer, reference } = notice;
-    if (state.phase !== "open" || !isAbout(state.subscription, customer, said)) return "ignored";
+    if (state.phase !== "open" || !isAbout(state.subscription, customer, provided)) return "ignored";
     const at = new Date(clock.now()).toISOString();
-    const { plan, scheduled, status } = said;
+    const { plan, scheduled, status } = provided;
     const command = { type: "FollowProvider", plan, scheduled, status, provider, customer, reference, at } as const;
     // A repeated webhook may lead to another state, as the state is read anew.
     const commandId = `${provider}-${reference}-${JSON.stringify([at, plan, scheduled, status])}`;
@@ -52,15 +55,15 @@ export const following = (
     return "followed";
   };
 
-  return async (notice: BillingNotice): Promise<Followed> => {
+  return async (notice) => {
     let before = "";
     for (let reads = 0; reads < READS_MAX; reads += 1) {
-      const said = await webhooks.subscriptionOf(notice.customer);
-      const accountId = said?.account ?? notice.account;
-      if (said === null || accountId === null) return "ignored";
-      const now = JSON.stringify(said);
+      const provided = await webhooks.subscriptionOf(notice.customer);
+      const accountId = provided?.account ?? notice.account;
+      if (provided === null || accountId === null) return "ignored";
+      const now = JSON.stringify(provided);
       if (now === before) return "followed";
-      if ((await write(accountId, notice, said)) === "ignored") return "ignored";
+      if ((await write(accountId, notice, provided)) === "ignored") return "ignored";
       before = now;
     }
     throw new Error(`${provider} gave a different state of customer ${notice.customer} on each of ${READS_MAX} reads`);

@@ -1,0 +1,96 @@
+import type { FastifyRequest } from "fastify";
+import { account as accountDecider } from "../../domain/account/decider.ts";
+import { roleIncludes } from "../../domain/account/events.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { ViewStore } from "../../domain/ports/view-store.ts";
+import { type BillingLink, type LinkKind, links } from "../../infra/billing/manual/links.ts";
+import type { SecretBox } from "../../infra/crypto/secret-box.ts";
+import { accountStream } from "../accounts/accounts.ts";
+import type { CountedCalls } from "../calls/counted-calls.ts";
+import { clientOf } from "../erasure/personal-data.ts";
+import { crossSite } from "../http/cross-site.ts";
+import { traceOf } from "../http/trace.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import type { Problem } from "../streams/problems.ts";
+import { forbiddenView, type Opened, type View } from "./manual-views.ts";
+import { sourcesInUse } from "./notices.ts";
+
+export type ManualLinkAccessDeps = {
+  readonly aggregates: Pick<Aggregates, "load">;
+  readonly views: Pick<ViewStore, "count">;
+  readonly box: SecretBox;
+  readonly clock: Clock;
+  readonly publicUrl: () => string;
+  readonly calls: Pick<CountedCalls, "refused" | "stranger">;
+};
+
+/** Empty if the path is percent-encoded, as only one spelling of a link is valid. */
+export const segmentsOf = ({ params, url }: FastifyRequest): readonly string[] => {
+  const path = (params as { readonly "*": string })["*"];
+  return url.split("?", 1)[0]?.endsWith(`/${path}`) === true ? path.split("/") : [];
+};
+
+const tokenOf = (request: FastifyRequest): string => segmentsOf(request)[0] ?? "";
+
+/** The token in an address is a credential that expires. Refused calls are counted. */
+export class ManualLinkAccess {
+  readonly #deps: ManualLinkAccessDeps;
+  readonly #links: ReturnType<typeof links>;
+
+  constructor(deps: ManualLinkAccessDeps) {
+    this.#deps = deps;
+    this.#links = links(deps.box);
+  }
+
+  async open(kind: LinkKind, request: FastifyRequest): Promise<Opened | View> {
+    const { aggregates, views, clock, publicUrl, calls } = this.#deps;
+    const token = tokenOf(request);
+    const link = this.#links.open(kind, token);
+    if (link === null) {
+      calls.stranger("billing-link");
+      return forbiddenView("unknown");
+    }
+    const at = new Date(clock.now()).toISOString();
+    if (link.expiresAt <= at) {
+      this.#countRefusal(request, link, { kind, problem: "forbidden", detail: "The link had expired." });
+      return forbiddenView("expired");
+    }
+    const { state } = await aggregates.load(accountDecider, accountStream(link.account), 0);
+    if (state.phase !== "open") return forbiddenView("unknown");
+    const asker = state.members.get(link.by);
+    // A removed or demoted member's links must not change the plan any more.
+    if (asker === undefined || !roleIncludes(asker.role, "admin")) {
+      const detail = "The member who requested the link is no longer an admin.";
+      this.#countRefusal(request, link, { kind, problem: "forbidden", detail });
+      return forbiddenView("expired");
+    }
+    const address = `${new URL(publicUrl()).pathname.replace(/\/$/, "")}/billing/${kind}/${token}`;
+    const inUse = await sourcesInUse(views, link.account);
+    return { link, address, state, inUse, at };
+  }
+
+  /** The address alone is the credential, so the page of another site must not send it. */
+  refuseCrossSite(kind: LinkKind, request: FastifyRequest): Problem | null {
+    const { calls, publicUrl } = this.#deps;
+    const foreign = crossSite(request.method, request.headers, "session", publicUrl());
+    if (foreign === null) return null;
+    const link = this.#links.open(kind, tokenOf(request));
+    if (link === null) calls.stranger("cross-site");
+    else this.#countRefusal(request, link, { kind, problem: "cross-site", detail: foreign.detail });
+    return foreign;
+  }
+
+  #countRefusal(
+    request: FastifyRequest,
+    { account, by }: BillingLink,
+    { kind, problem, detail }: { kind: LinkKind; problem: "forbidden" | "cross-site"; detail: string },
+  ): void {
+    const { method, ip, headers } = request;
+    this.#deps.calls.refused({
+      ...{ account, actor: { kind: "member", id: by }, subject: account, target: null, holds: false },
+      ...{ problem, detail, route: `${method} /billing/${kind}` },
+      client: clientOf({ ip, userAgent: headers["user-agent"] ?? "" }),
+      trace: traceOf(request),
+    });
+  }
+}
