@@ -52,15 +52,15 @@ export type EndpointHealth = {
   readonly queued: number;
 };
 
-const SLOT_MS = 5 * 60_000;
-const SLOTS = 12;
+const BUCKET_MS = 5 * 60_000;
+const BUCKETS = 12;
 const HEALTHY: CircuitDocument = { state: "healthy", since: null, next_probe_at: null };
 
 const ENDPOINT = "endpoint-";
 
 /** The hour before `nowMs` (ms since 1970), to five minutes: documents change with events, the hour with the clock. */
 export const healthOf = (document: EndpointDocument, nowMs: number): EndpointHealth => {
-  const oldest = Math.floor(nowMs / SLOT_MS) - SLOTS + 1;
+  const oldest = Math.floor(nowMs / BUCKET_MS) - BUCKETS + 1;
   const recent = document.buckets.filter(({ slot }) => slot >= oldest);
   const succeeded = recent.reduce((sum, bucket) => sum + bucket.succeeded, 0);
   const attempts = recent.reduce((sum, bucket) => sum + bucket.failed, succeeded);
@@ -91,15 +91,15 @@ const withAttempt = (
   { at, duration_ms }: AttemptEnd,
   success: boolean,
 ): readonly AttemptsBucket[] => {
-  const slot = Math.floor(Date.parse(at) / SLOT_MS);
+  const slot = Math.floor(Date.parse(at) / BUCKET_MS);
   const newest = buckets.at(-1)?.slot ?? slot;
   // Nodes' clocks differ, so an attempt may belong to an earlier bucket; one that is an hour old is dropped.
-  if (slot <= newest - SLOTS) return buckets;
+  if (slot <= newest - BUCKETS) return buckets;
   const index = buckets.findLastIndex((bucket) => bucket.slot === slot);
   const found = buckets[index];
   if (found !== undefined) return buckets.with(index, counted(found, success, duration_ms));
   const fresh = counted({ slot, succeeded: 0, failed: 0, duration: NO_DURATIONS }, success, duration_ms);
-  const oldest = Math.max(slot, newest) - SLOTS + 1;
+  const oldest = Math.max(slot, newest) - BUCKETS + 1;
   return [...buckets, fresh].filter((bucket) => bucket.slot >= oldest).sort((a, b) => a.slot - b.slot);
 };
 

@@ -17,7 +17,7 @@ export type StatusHour = StatusCounts & { readonly latency: Histogram };
 
 export type Health = "operational" | "degraded" | "down";
 
-/** The stream `checkpoint-status` has one observation for each `SLOT_MS`, by any node. */
+/** The stream `checkpoint-status` has one observation for each `STATUS_PERIOD_MS`, by any node. */
 export type StatusObserved = {
   readonly type: "StatusObserved";
   readonly data: { readonly status: Health; readonly at: string };
@@ -32,7 +32,7 @@ export type StatusHealth = Readonly<Record<Health, number>> & {
 
 export const STATUS_STREAM = "checkpoint-status";
 /** Short enough to notice an outage, long enough that observing costs nothing. */
-export const SLOT_MS = 5 * 60_000;
+export const STATUS_PERIOD_MS = 5 * 60_000;
 
 export const DAYS_KEPT = 90;
 /** The page shows 24 hours and compares with the day before. */
@@ -45,7 +45,7 @@ export const hourId = (at: string): string => `hour/${at.slice(0, "YYYY-MM-DDTHH
 export const dayId = (at: string): string => `day/${at.slice(0, "YYYY-MM-DD".length)}`;
 export const healthId = (at: string): string => `health/${at.slice(0, "YYYY-MM-DD".length)}`;
 /** Periods since midnight (UTC). */
-export const slotOf = (at: string): number => Math.floor((Date.parse(at) % DAY_MS) / SLOT_MS);
+export const statusPeriodOf = (at: string): number => Math.floor((Date.parse(at) % DAY_MS) / STATUS_PERIOD_MS);
 
 const COUNTED = {
   EventAdmitted: "admitted",
@@ -103,13 +103,13 @@ const observedIn = (recorded: RecordedEvent): StatusObserved["data"] | null =>
 
 const applyHealth = ({ status: found, at }: StatusObserved["data"], documents: Documents): void => {
   const id = healthId(at);
-  const slot = slotOf(at);
+  const period = statusPeriodOf(at);
   const stored = documentOf<StatusHealth>(documents, id);
   if (stored === null) documents.put(healthId(back(at, DAYS_KEPT * DAY_MS)), null);
-  const before = stored ?? { operational: 0, degraded: 0, down: 0, first: slot, last: -1 };
+  const before = stored ?? { operational: 0, degraded: 0, down: 0, first: period, last: -1 };
   // The first node's observation of a period counts.
-  if (slot <= before.last) return;
-  documents.put(id, { ...before, [found]: before[found] + 1, last: slot });
+  if (period <= before.last) return;
+  documents.put(id, { ...before, [found]: before[found] + 1, last: period });
 };
 
 /** A document for each hour and two for each day; old ones are removed. */

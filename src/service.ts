@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { EventLog } from "../domain/ports/event-log.ts";
 import { subkey } from "../infra/crypto/subkey.ts";
 import { events as eventsView } from "../projections/events.ts";
-import { SLOT_MS } from "../projections/status.ts";
+import { STATUS_PERIOD_MS } from "../projections/status.ts";
 import { credentials, lapsedCredentials } from "./accounts/credentials.ts";
 import { linkUrl } from "./accounts/links.ts";
 import { app } from "./app.ts";
@@ -192,7 +192,7 @@ export const service = async (engines: Engines): Promise<Service> => {
   ];
   const components = componentsOf(parts(working, config.roles));
   const status = timer(
-    { name: "status", role: "deliverer", ms: SLOT_MS, firstMs: STATUS_FIRST_MS },
+    { name: "status", role: "deliverer", ms: STATUS_PERIOD_MS, firstMs: STATUS_FIRST_MS },
     statusLog({ ...it, look: () => statusNow(components) }),
     it.errorsOf("status", "recording the status of the parts"),
   );

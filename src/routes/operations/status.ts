@@ -7,12 +7,12 @@ import {
   type Health,
   healthId,
   hourId,
-  SLOT_MS,
+  STATUS_PERIOD_MS,
   type StatusCounts,
   type StatusHealth,
   type StatusHour,
-  slotOf,
   status,
+  statusPeriodOf,
 } from "../../../projections/status.ts";
 import { nullable, object, text } from "../../http/json-schema.ts";
 import type { Answer, JsonSchema, Route } from "../../http/route.ts";
@@ -32,9 +32,9 @@ const DAY_MS = 24 * HOUR_MS;
 /** Smaller counts could identify a tenant; they are hidden, and larger ones rounded to tens so that none can be derived. */
 const COUNT_SHOWN_MIN = 10;
 /** Checks are five minutes apart, so a short restart does not make a bad day. */
-const DEGRADED_LOOKS = 2;
+const DEGRADED_CHECKS_MAX = 2;
 const DOWN_SHARE = 0.5;
-const SLOTS_A_DAY = DAY_MS / SLOT_MS;
+const PERIODS_A_DAY = DAY_MS / STATUS_PERIOD_MS;
 /** The answer is public, computed once in this time and cacheable as long. */
 const MAX_AGE_S = 15;
 const CHECK_TIMEOUT_MS = 1_000;
@@ -83,13 +83,13 @@ const last24h = (hours: readonly StatusHour[]) => {
   };
 };
 
-/** `from` and `to` are the slots of the day that should have checks. */
+/** `from` and `to` are the periods of the day that should have checks. */
 const healthOfDay = (found: StatusHealth | undefined, from: number, to: number): Health => {
   const { operational, degraded, down } = found ?? { operational: 0, degraded: 0, down: 0 };
-  // The current slot may have one check.
+  // The current period may have one check.
   const missing = Math.max(0, to - from - operational - degraded - down);
-  if (down + missing >= DOWN_SHARE * SLOTS_A_DAY) return "down";
-  return degraded + down + missing > DEGRADED_LOOKS ? "degraded" : "operational";
+  if (down + missing >= DOWN_SHARE * PERIODS_A_DAY) return "down";
+  return degraded + down + missing > DEGRADED_CHECKS_MAX ? "degraded" : "operational";
 };
 
 const dayShown = (date: string, health: Health, observed: boolean, counts: StatusCounts) => ({
@@ -136,7 +136,7 @@ const daysShown = (days: readonly string[], documents: ReadonlyMap<string, Docum
     const observed = index <= firstLook;
     const found = healthAt(at);
     const from = index === firstLook ? (found?.first ?? 0) : 0;
-    const to = index === 0 ? slotOf(new Date(now).toISOString()) : SLOTS_A_DAY;
+    const to = index === 0 ? statusPeriodOf(new Date(now).toISOString()) : PERIODS_A_DAY;
     const health = observed ? healthOfDay(found, from, to) : "operational";
     return dayShown(at.slice(0, "YYYY-MM-DD".length), health, observed, counts);
   });
