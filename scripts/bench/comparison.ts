@@ -19,7 +19,7 @@ const FIGURES: readonly Figure[] = [
   { name: "kill -9: ready again, s", of: (it) => it.crash.startS },
   { name: "   last delivered again, s", of: (it) => it.crash.allAgainS },
   { name: "rebuild of all views, records/s", of: (it) => it.growth.at(-1)?.rebuiltPerS ?? null },
-  { name: "events page p95, ms", of: (it) => it.growth.at(-1)?.inspector.pageMs.p95 ?? null },
+  { name: "events page p95, ms", of: (it) => it.growth.at(-1)?.console.pageMs.p95 ?? null },
 ];
 
 const nameOf = ({ engines: { log, views } }: Measured): string => `${log}, ${views}`;

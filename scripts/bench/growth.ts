@@ -3,8 +3,8 @@ import { openLog } from "../../src/engine/engines.ts";
 import { measureLatency, type OpenLoop } from "./admission.ts";
 import type { World } from "./bench-world.ts";
 import { startChild } from "./child.ts";
+import { type ConsoleTimes, measureConsole } from "./console-times.ts";
 import type { EngineSet } from "./engines.ts";
-import { type Inspector, measureInspector } from "./inspector.ts";
 import { measureArrival } from "./pipeline.ts";
 import type { SeedOrder, SeedOutcome, SeedStream } from "./seed.ts";
 import { close, logOf, restarted, runtimeOf, type Subject, setUp, upToDate } from "./subject.ts";
@@ -19,7 +19,7 @@ export type Growth = {
   readonly firstStartS: number;
   readonly startS: number;
   readonly admission: OpenLoop;
-  readonly inspector: Inspector;
+  readonly console: ConsoleTimes;
   readonly rssAfterRebuildMiB: number;
   readonly rssMiB: number;
 };
@@ -81,7 +81,7 @@ export const measureGrowth = async (
       firstStartS: rebuilding.startMs / 1_000,
       startS: again.startMs / 1_000,
       admission,
-      inspector: await measureInspector(subject, pattern.eventId),
+      console: await measureConsole(subject, pattern.eventId),
       rssAfterRebuildMiB,
       rssMiB: (await runtimeOf(subject)).rssMiB,
     };

@@ -97,10 +97,10 @@ const growthTable = (growth: readonly Growth[]): string => {
       line("start, views to be built", (it) => `${amount(it.firstStartS)} s`),
       line("start", (it) => `${amount(it.startS)} s`),
       line("admission p50 / p95 / p99", (it) => milliseconds(it.admission.latencyMs)),
-      line("events page p50 / p95 / p99", (it) => milliseconds(it.inspector.pageMs)),
-      line("filtered page", (it) => milliseconds(it.inspector.filteredMs)),
-      line("search", (it) => milliseconds(it.inspector.searchMs)),
-      line("one event", (it) => milliseconds(it.inspector.detailMs)),
+      line("events page p50 / p95 / p99", (it) => milliseconds(it.console.pageMs)),
+      line("filtered page", (it) => milliseconds(it.console.filteredMs)),
+      line("search", (it) => milliseconds(it.console.searchMs)),
+      line("one event", (it) => milliseconds(it.console.detailMs)),
       line("RSS after the rebuild", (it) => `${amount(it.rssAfterRebuildMiB)} MiB`),
       line("RSS", (it) => `${amount(it.rssMiB)} MiB`),
     ],
@@ -121,9 +121,9 @@ const growthRows = (growth: readonly Growth[]): Row[] => {
   };
   return [
     factor("admission p99", (it) => it.admission.latencyMs.p99),
-    factor("events page p95", (it) => it.inspector.pageMs.p95),
-    factor("filtered page p95", (it) => it.inspector.filteredMs.p95),
-    factor("search p95", (it) => it.inspector.searchMs.p95),
+    factor("events page p95", (it) => it.console.pageMs.p95),
+    factor("filtered page p95", (it) => it.console.filteredMs.p95),
+    factor("search p95", (it) => it.console.searchMs.p95),
     atMost("start", large.startS, BARS.startS, "s"),
     atMost("RSS", large.rssMiB, BARS.rssMiB, "MiB"),
   ];

@@ -18,7 +18,7 @@ const PAGE = `<!doctype html>
 <h1>Countersign</h1>
 <p class="lead">Stands between a trigger and the action that follows:
 authenticate, gate, record, deliver under one id.</p>
-<noscript><p>The inspector needs JavaScript; everything in it is also in the API.</p></noscript>
+<noscript><p>The console needs JavaScript; everything in it is also in the API.</p></noscript>
 <p id="sign-problem" class="bad" role="alert"></p>
 <div class="signs">
 <form id="log-in">

@@ -86,7 +86,7 @@ const executes = ({ name, open }: EngineSet): void => {
     new Webhook(signingSecret).verify(body, headers as Record<string, string>);
     const shown = await agent.execution(done.body.event_id);
     assert.equal([shown.status, shown.body], [200, done.body]);
-    const listed = await until("the inspector lists it", async () => {
+    const listed = await until("the console lists it", async () => {
       const { body } = await client.call("GET", `/v1/events?agent_id=${agent.id}&action=${REFUND.action}`);
       return body.data.length === 1 && body.data[0].status === "delivered" ? body.data : null;
     });

@@ -88,7 +88,7 @@ const notifications = ({ name, open }: EngineSet): void => {
     await until("the webhook itself arrives", () => app.counts().get(held.event_id) === 1);
 
     const id = String(pager.arrivals.find(({ body }) => JSON.parse(body).type === "approval.requested")?.id);
-    const event = await until("the inspector shows it", async () => {
+    const event = await until("the console shows it", async () => {
       const shown = await client.call("GET", `/v1/events/${id}`);
       return shown.body.status === "delivered" ? shown.body : null;
     });

@@ -79,7 +79,7 @@ const traces = ({ name, open }: EngineSet): void => {
       return begun.length === steps && spans.some(({ name }) => name === root) ? spans : null;
     });
 
-  /** What the inspector shows is what was exported, to the id. */
+  /** What the console shows is what was exported, to the id. */
   const isShown = async (client: Client, eventId: string, spans: readonly ReceivedSpan[]): Promise<void> => {
     const idsOf = (all: readonly ReceivedSpan[]) => all.map(({ spanId }) => spanId).toSorted();
     // The view that says whose it is may be a moment behind the log, which the exporter follows.

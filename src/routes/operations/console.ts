@@ -45,7 +45,7 @@ const linkPageRoute = (name: LinkPageName): Route => ({
   }),
 });
 
-/** The inspector's public page, style and modules; the page gets its data from the API. */
+/** The console's public page, style and modules; the page gets its data from the API. */
 export const consoleRoutes = (publicUrl: () => string, signup: Signup): readonly Route[] => {
   const files = consoleFiles();
   return [

@@ -107,7 +107,7 @@ const essence = ({ parentSpanId, attributes, ...rest }: ReceivedSpan) => ({
   ]),
 });
 
-test("what arrives is OTLP, and to the id and the nanosecond what the inspector shows", () =>
+test("what arrives is OTLP, and to the id and the nanosecond what the console shows", () =>
   withWorld(
     ok,
     async ({ exporter, arrived, exported }) => {

@@ -1,11 +1,11 @@
 /**
- * Measures the inspector's lists, filters, searches and deep pages over HTTP, with a log of a million events on the
+ * Measures the console's lists, filters, searches and deep pages over HTTP, with a log of a million events on the
  * embedded engines. Each may take 50 ms at the 95th percentile; otherwise the exit code is 1.
  *
- *     npm run bench:inspector                        some minutes, mostly to fill the log and fold it
- *     npm run bench:inspector -- --events 50000      to see that everything works
- *     npm run bench:inspector -- --dir FOLDER        keeps the data there, or measures those of an earlier run
- *     npm run bench:inspector -- --dir FOLDER --as-is    measures them without folding the rest first
+ *     npm run bench:console                        some minutes, mostly to fill the log and fold it
+ *     npm run bench:console -- --events 50000      to see that everything works
+ *     npm run bench:console -- --dir FOLDER        keeps the data there, or measures those of an earlier run
+ *     npm run bench:console -- --dir FOLDER --as-is    measures them without folding the rest first
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ import {
   RARE_CODE,
   RARE_TYPE,
   seedEvents,
-} from "./bench/inspector-seed.ts";
+} from "./bench/console-seed.ts";
 import { type Spread, spreadOf } from "./bench/spread.ts";
 import { upToDate } from "./bench/subject.ts";
 import { amount, table } from "./bench/table.ts";
@@ -174,7 +174,7 @@ const measure = async (client: Client, owner: Owner, count: number): Promise<boo
 
 type World = { readonly client: Client; readonly owner: Owner };
 
-const WORLD = "bench-inspector.json";
+const WORLD = "bench-console.json";
 
 const worldIn = (
   dir: string | undefined,

@@ -2,7 +2,7 @@ import { type Spread, spreadOf } from "./spread.ts";
 import type { Subject } from "./subject.ts";
 
 /** Response times in milliseconds. */
-export type Inspector = {
+export type ConsoleTimes = {
   readonly pageMs: Spread;
   readonly filteredMs: Spread;
   readonly searchMs: Spread;
@@ -29,7 +29,7 @@ const repeated = async (subject: Subject, paths: readonly string[]): Promise<Spr
   return spreadOf(times);
 };
 
-export const measureInspector = async (subject: Subject, eventId: string): Promise<Inspector> => {
+export const measureConsole = async (subject: Subject, eventId: string): Promise<ConsoleTimes> => {
   const pages: number[] = [];
   let cursor: string | null = null;
   for (let page = 0; page < PAGES; page += 1) {
