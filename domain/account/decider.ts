@@ -83,7 +83,7 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent, Accoun
 
   decide(command, state) {
     if (command.type === "OpenAccount") {
-      // The opening was repeated, or the process manager finishes it: the account is already open.
+      // The opening was repeated, or the reactor finishes it: the account is already open.
       if (state.phase === "open") return accept();
       const { account, name, plan, time_zone, member, email, grant, password, client, at } = command;
       return accept<AccountEvent>(

@@ -1,6 +1,6 @@
 import type { Bundle, RunningBundle, StepState } from "./state.ts";
 
-/** The next thing the process manager does. Each may be done again, so a crash only delays it. */
+/** The next thing the reactor does. Each may be done again, so a crash only delays it. */
 export type Next =
   /** Make the step's payload and record its start (`StartStep`), or why it cannot start (`RefuseStep`). */
   | { readonly do: "start"; readonly index: number }

@@ -18,7 +18,7 @@ export type Metadata = {
   readonly span_id: string;
   /** The caller's span, from its `traceparent`: the parent of `span_id`. Missing if the trace begins here. */
   readonly parent_span_id?: string;
-  /** The id of the event that a process manager reacted to. */
+  /** The id of the event that a reactor reacted to. */
   readonly causation_id: string | null;
   /** ISO-8601 UTC with milliseconds. */
   readonly recorded_at: string;

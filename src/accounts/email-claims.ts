@@ -35,7 +35,7 @@ export const emailClaims = ({ aggregates, personal, hashes, passwords }: EmailCl
 
   const releaseEmail: Accounts["releaseEmail"] = async ({ account, id, email }, cause) => {
     const command = { type: "ReleaseEmail", account, member: id, at: cause.at } as const;
-    // The caller and the process manager use the same command id, so their events are the same.
+    // The caller and the reactor use the same command id, so their events are the same.
     await aggregates.handle(emailClaim, streamOf(email), command, { ...cause, account, commandId: `release-${id}` });
   };
 

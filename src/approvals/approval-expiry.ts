@@ -58,7 +58,7 @@ const pendingIn = ({ document: { account, expires_at } }: FoundDocument): Pendin
  * Expires pending approvals at their time. Every node runs this loop; the approval's stream decides, so a repeat
  * changes nothing.
  * A view that is being rebuilt lists few of them, so they are also kept in memory: loaded at the start from the view
- * and from the records that it has not folded, then updated by the process manager.
+ * and from the records that it has not folded, then updated by the reactor.
  */
 export const approvalExpiry = ({ log, views, aggregates, clock, onError }: ApprovalExpiryDeps): ApprovalExpiry => {
   const pending = new Map<string, Pending>();

@@ -28,7 +28,7 @@ type ReleasedBundle = { readonly kind: "bundle"; readonly known: StreamState<Bun
 export type ApprovalReleases = {
   /**
    * Releases the approval's event or bundle, or ends the hold if its agent was stopped meanwhile. The vote's own
-   * request does so before it answers; the process manager repeats it, in case of a crash in between.
+   * request does so before it answers; the reactor repeats it, in case of a crash in between.
    */
   release(granted: GrantRecord): Promise<Released>;
   /** Null unless the approval is granted. */

@@ -19,7 +19,7 @@ export type HoldRecord = Pick<RecordedEvent, "id" | "type" | "data" | "meta">;
 export type ApprovalRequests = {
   /**
    * Requests the approval of a hold, after it has voided the one that it replaces. The request's own path does so
-   * before it answers; the process manager repeats the same command for every hold, in case of a crash in between.
+   * before it answers; the reactor repeats the same command for every hold, in case of a crash in between.
    * Resolves with the position of the approval's last record.
    */
   request(held: HoldRecord): Promise<Position>;

@@ -43,7 +43,7 @@ export type ReactorOptions = {
 /** Events with one key are handled in order, those with different keys in parallel. */
 type AtOnce = { readonly keyOf: (event: RecordedEvent) => string; readonly keysMax: number };
 
-const PROCESS_MANAGER: ReactorOptions = { name: "reactor", gatherMs: GATHER_MS };
+const MAIN_REACTOR: ReactorOptions = { name: "reactor", gatherMs: GATHER_MS };
 const IN_ORDER: AtOnce = { keyOf: () => "", keysMax: 1 };
 
 const byKey = (events: readonly RecordedEvent[], keyOf: AtOnce["keyOf"]): RecordedEvent[][] => {
@@ -64,7 +64,7 @@ const byKey = (events: readonly RecordedEvent[], keyOf: AtOnce["keyOf"]): Record
 export const reactor = (
   { log, clock, onError }: ReactorDeps,
   reactions: readonly Reaction[],
-  options: ReactorOptions = PROCESS_MANAGER,
+  options: ReactorOptions = MAIN_REACTOR,
 ): Reactor => {
   const {
     name,

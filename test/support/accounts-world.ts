@@ -173,7 +173,7 @@ export const accountsWorld = ({ log = memoryEventLog(), ...settings }: Settings 
       };
     },
     project: () => foldInto(log, views, PROJECTIONS),
-    /** What the process manager does with the whole log. */
+    /** What the reactor does with the whole log. */
     async react(): Promise<void> {
       for (const event of await log.readAll(null, 500))
         for (const reaction of here.reactions) if (reaction.on === event.type) await reaction.run(event);

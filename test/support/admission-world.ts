@@ -144,7 +144,7 @@ export const admissionNode = (log: EventLog, clock: Clock) => {
       } as const;
       await streams.handle(approval, stream, command, { ...envelope, trace: TRACE, at });
     },
-    /** What the process manager does, with the whole log from its beginning. */
+    /** What the reactor does, with the whole log from its beginning. */
     async react(): Promise<void> {
       for (const event of await log.readAll(null, 10_000, "records"))
         for (const reaction of reactions) if (reaction.on === event.type) await reaction.run(event);

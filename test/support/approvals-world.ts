@@ -146,7 +146,7 @@ export const approvalsWorld = ({
       offered,
       routes,
       expiry: approvalExpiry({ log: over, views, aggregates: streams, clock, onError }),
-      /** What the process manager does, with the whole log from its beginning. */
+      /** What the reactor does, with the whole log from its beginning. */
       async react(): Promise<void> {
         for (const event of await log.readAll(null, 500, "records"))
           for (const reaction of reactions) if (reaction.on === event.type) await reaction.run(event);

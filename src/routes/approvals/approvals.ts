@@ -144,7 +144,7 @@ const formSeen = async (
 
 const isOpen = ({ request, end }: RequestedApproval, at: string): boolean => end === null && !isOverdue(request, at);
 
-/** Executes the approved request before the answer; after a crash the process manager does it. */
+/** Executes the approved request before the answer; after a crash the reactor does it. */
 const doApproved = async (deps: ApprovalsDeps, { request }: RequestedApproval, envelope: Envelope): Promise<void> => {
   const { approval_id, subject } = request;
   if (subject.kind !== "change") {

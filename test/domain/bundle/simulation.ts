@@ -10,7 +10,7 @@ import { isActive, stepEndOf } from "../../../domain/delivery/state.ts";
 import { at, bundleRequest, bundleStep, heldFor, request } from "../../support/history.ts";
 
 /**
- * A bundle from its decision to its end, by two nodes that each have a process manager and a deliverer, over one log.
+ * A bundle from its decision to its end, by two nodes that each have a reactor and a deliverer, over one log.
  * Everybody stops before each append and behind each request; a schedule says who goes on, and who is gone for good there
  * and begins anew with nothing but the log. Time passes with every turn.
  */
@@ -170,7 +170,7 @@ export const play = (scene: Scene): Played => {
     yield* onBundle({ type: undo ? "EndUndo" : "EndStep", index: step.index, ...end, at: now() });
   }
 
-  function* processManager(): Generator<void, void> {
+  function* reactor(): Generator<void, void> {
     for (;;) {
       yield;
       const next = nextOf(life.state);
@@ -275,14 +275,7 @@ export const play = (scene: Scene): Played => {
     yield* onBundle({ type: "Cancel", reason: "asked for", at: now() });
   }
 
-  const begins = [
-    processManager,
-    () => deliverer("node_1"),
-    processManager,
-    () => deliverer("node_2"),
-    people,
-    caller,
-  ] as const;
+  const begins = [reactor, () => deliverer("node_1"), reactor, () => deliverer("node_2"), people, caller] as const;
   const actors = begins.map((begin) => begin());
 
   const decided =

@@ -63,7 +63,7 @@ test("the stream of an address is named by a hash that nobody can make without t
   assert.not.ok(streams.includes(`email-${derivedId("eml_", "ana@shop.example")}`));
 });
 
-test("a signup that was cut off is finished by the process manager", async () => {
+test("a signup that was cut off is finished by the reactor", async () => {
   const { signUp, logIn, cutOff, react, types } = breakable();
   await cutOff("account-", () => signUp("ana@shop.example"));
   assert.equal(await types(), ["EmailClaimed"]);
@@ -95,7 +95,7 @@ test("a member's address is given back after a removal that was cut off", async 
   assert.is((await signUp("bo@shop.example")).outcome, 201);
 });
 
-test("the process manager run again over the whole log brings nobody back", async () => {
+test("the reactor run again over the whole log brings nobody back", async () => {
   const { openAccount, call, addMember, react, authenticate, logIn, types, cookieOf } = breakable();
   const principal = await openAccount("ana@shop.example");
   const { id } = await addMember(principal, "bo@shop.example", "owner");
@@ -119,7 +119,7 @@ const withInvitation = async (it: ReturnType<typeof accountsWorld>) => {
   return { principal, accept, withdraw };
 };
 
-test("an acceptance that was cut off is finished by the process manager, or by the login", async () => {
+test("an acceptance that was cut off is finished by the reactor, or by the login", async () => {
   for (const isManagerFirst of [true, false]) {
     const it = breakable();
     const { accept } = await withInvitation(it);

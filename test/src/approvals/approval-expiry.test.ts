@@ -76,7 +76,7 @@ for (const [what, isDroppedBefore] of [
   });
 }
 
-test("what the process manager passes on is kept until it is decided", async () => {
+test("what the reactor passes on is kept until it is decided", async () => {
   const { log, views, timer, clock, expired } = await asked(2);
   await views.drop("approvals.v1", await log.identity());
   const it = timer();

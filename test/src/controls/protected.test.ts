@@ -200,7 +200,7 @@ test("a change whose base is no longer in force is void", async () => {
   assert.is(status, "void", reason);
 });
 
-test("after a crash behind the deciding vote the process manager applies the change, once", async () => {
+test("after a crash behind the deciding vote the reactor applies the change, once", async () => {
   const { client, member, agentId, policy } = await guarded();
   const held = await client.session("PATCH", `/v1/agents/${agentId}`, { policy_id: null });
   const { approval_id, change_id } = held.body;

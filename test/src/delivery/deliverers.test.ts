@@ -319,7 +319,7 @@ test("a payload that has changed on disk is sent by no node: its event has faile
   });
   assert.is(ran.outcome, "accepted");
   await until("it is delivered", async () => {
-    // As the process manager does behind a replay.
+    // As the reactor does behind a replay.
     for (const node of nodes) node.wake();
     return (await it.delivered()).includes("delivery-evt_1");
   });

@@ -97,7 +97,7 @@ const sceneOf = async (log: EventLog) => {
     }),
     /** Of this scene alone. */
     records: (what: "everything" | "records" = "records") => log.readAll(start, 10_000, what),
-    /** What the process manager and retention do in a process that has just started. */
+    /** What the reactor and retention do in a process that has just started. */
     async restart(by: EventLog = log): Promise<void> {
       const reactions = erasureReactions(by);
       const types = reactions.map(({ on }) => on);

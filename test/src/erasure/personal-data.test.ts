@@ -166,7 +166,7 @@ test("a record that names another account's commitment, or another hash, shows n
   await it.close();
 });
 
-test("an erasure that a crash cut short after its record is completed by the process manager", async () => {
+test("an erasure that a crash cut short after its record is completed by the reactor", async () => {
   const it = await world();
   const { id } = await it.visit();
   const dying = personalData({ ...it.log, erase: () => Promise.reject(new Error("killed")) }, randomness);

@@ -213,7 +213,7 @@ test("as many requests are held as the plan includes, on two nodes, and one that
   const { body: approval } = await client.session("GET", `/v1/approvals/${id}?after=${after}`);
   const decision = { digest: approval.digest, comment: "no" };
   assert.is((await client.session("POST", `/v1/approvals/${id}/reject`, decision)).status, 200);
-  // The process manager gives the place back.
+  // The reactor gives the place back.
   let n = 100;
   await until("a place is free", async () => {
     n += 1;

@@ -97,7 +97,7 @@ const retentionOf = ({ name, open }: EngineSet): void => {
       loop,
       isKept,
       fold: () => foldInto(log, views, [retained]),
-      /** What the process manager does for the records of the log that are there. */
+      /** What the reactor does for the records of the log that are there. */
       async react(): Promise<void> {
         const reactions = erasureReactions(log);
         const types = reactions.map(({ on }) => on);
