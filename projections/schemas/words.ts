@@ -1,7 +1,6 @@
 import type { Failure } from "../../domain/delivery/events.ts";
 import { closed, list, oneOf, text } from "./json-schema.ts";
 
-
 export const ACCOUNT = text("The account's id, acc_…. Everything in the document belongs to this account.");
 
 export const ROLES = ["owner", "admin", "approver", "auditor", "viewer"] as const;

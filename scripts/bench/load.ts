@@ -4,7 +4,6 @@ import { monotonicMs, sleep } from "./clock.ts";
 import { httpMessages } from "./http-messages.ts";
 import { signedRequests } from "./payment-event.ts";
 
-
 export type LoadOrder = {
   readonly url: string;
   readonly secret: string;

@@ -5,7 +5,6 @@ import { monotonicMs } from "./clock.ts";
 import { httpMessages } from "./http-messages.ts";
 import { readPaymentEvent } from "./payment-event.ts";
 
-
 export type ReceiverQuestion =
   | { readonly kind: "listen" }
   /** Counts the events of this run from now on, and answers each after `delayMs`. */

@@ -9,8 +9,7 @@ export const baseOf = (text: string): string => {
     const { protocol, username, password, search, hash, origin, pathname } = new URL(text);
     if (/^https?:$/.test(protocol) && username + password + search + hash === "")
       return (origin + pathname).replace(TRAILING_SLASHES, "");
-  } catch {
-  }
+  } catch {}
   throw wrongCall("baseUrl is an http or https URL without user, query and fragment.");
 };
 

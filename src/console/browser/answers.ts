@@ -1,4 +1,3 @@
-
 export type Page<T> = { readonly data: readonly T[]; readonly next_cursor: string | null };
 
 export type Me = {

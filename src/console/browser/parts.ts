@@ -2,7 +2,6 @@ import { clock, euro, relative, words } from "./format.ts";
 import { hrefOf } from "./place.ts";
 import { type Attributes, type Element, type Fields, h, type Tree } from "./tree.ts";
 
-
 export const link = (href: string, ...children: readonly Tree[]): Element => h("a", { href }, ...children);
 
 /** Plain text if the id is null. */
