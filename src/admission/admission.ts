@@ -21,11 +21,9 @@ export type AdmissionDeps = WebhookDecisionsDeps & {
   readonly activeSource: ActiveSource;
   readonly box: Pick<SecretBox, "open">;
   readonly publicUrl: () => string;
-  /** Reads large bodies for their delivery id and type. Left out: this thread reads them. */
   readonly arrived?: Pick<Documents, "run">;
 };
 
-/** Returns an answer or a refusal; rejects only with the log's errors. */
 export type Admission = (webhook: Webhook) => Promise<Answer | Problem>;
 
 type VerifiedRequest = {
@@ -37,7 +35,7 @@ type VerifiedRequest = {
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** The answer to a ping or to a request that does not verify; otherwise null. */
+/** Answers a ping, or a request whose signature fails; null if the signature holds. */
 const answerUnverified = (
   deps: AdmissionDeps,
   { webhook, source, request, verifiedAt: nowMs }: VerifiedRequest,
@@ -55,7 +53,7 @@ const answerUnverified = (
   return problem("invalid-signature", verified.detail, { extra: { reason: verified.reason } });
 };
 
-/** A small body is parsed once, for this and for the gates. A large one is not parsed by this thread. */
+/** A small body is parsed once, for its identity and for the gates. This thread does not parse a large one. */
 const identityOf = async (deps: AdmissionDeps, { source, request }: VerifiedRequest): Promise<Identity> => {
   const { type, dedupe, account } = source;
   if (deps.arrived === undefined || request.body.length <= DIRECT_BYTES_MAX) return identify(type, request, dedupe);

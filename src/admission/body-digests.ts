@@ -5,9 +5,8 @@ export type DigestOf = { readonly account: string; readonly sourceId: string; re
 const SHA_256 = /[0-9a-f]{64}/i;
 
 /**
- * A delivery key with an HMAC in the place of the body's SHA-256, which some rules put into it: WooCommerce's and Adyen's, a
- * number that cannot be told apart, and ids that a sender makes so. The key stands in records, which are never erased, and is
- * shown to readers from whom fields are hidden: from a plain digest either could guess a short body, or a short field.
+ * Replaces the body's SHA-256 in a delivery key by an HMAC: keys outlive an erasure and are shown to readers from whom
+ * fields are hidden, who could guess a short body from a plain digest.
  */
 export const withoutBodyDigest = (
   key: string,

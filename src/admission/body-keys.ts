@@ -5,12 +5,8 @@ import type { EventLog } from "../../domain/ports/event-log.ts";
 import { eventIdOf } from "../streams/event-id.ts";
 import { foldStream } from "../streams/run-command.ts";
 
-/** Requests with the same body are one delivery for so long after the first of them. */
 export const SAME_BODY_MS = 300_000;
-/**
- * By so much two requests may disagree about the time when both ask at once which period it is: the clocks of two nodes, and
- * how long a decision takes. Within this of a period's ends its neighbour's key is looked at as well, or taken.
- */
+/** Two requests may disagree so far about the period: by the clocks of two nodes, and by how long a decision takes. */
 const EDGE_MS = 30_000;
 
 export type BodyKeysDeps = { readonly log: EventLog; readonly digestKey: Uint8Array };
@@ -19,14 +15,12 @@ export type BodyOfSource = { readonly account: string; readonly sourceId: string
 const receivedAt = (state: Delivery): number | null =>
   "request" in state ? Date.parse(state.request.received_at) : null;
 
-/** What is under way with one body; later requests with it use the same key. */
 type Held = { readonly key: Promise<string>; readonly atMs: number; users: number };
 
 /**
- * The delivery key of a request whose sender names none. It consists of a keyed hash of the body and of a period of 300 s, so
- * that two requests at once come to the same key, and only one of their claims is taken. A request whose predecessor is
- * younger than 300 s takes the predecessor's key, whatever period that is from. One process takes each body once in 300 s; two
- * nodes do so unless the same body reaches both before either has decided, at the very moment when the key changes.
+ * A key names the body by a keyed hash and a period of 300 s, so that simultaneous requests claim the same key. A
+ * request takes the key of a predecessor younger than 300 s, also from the period before. Two nodes can both take a
+ * body only if it reaches both undecided at the very moment when the key changes.
  */
 export const bodyKeys = ({ log, digestKey }: BodyKeysDeps) => {
   const underWay = new Map<string, Held>();
@@ -55,7 +49,6 @@ export const bodyKeys = ({ log, digestKey }: BodyKeysDeps) => {
     return looked.find((it) => it.period >= first && it.at === null)?.key ?? keyOf(to + 1);
   };
 
-  /** Calls `decide` with the key; until that has ended, requests with the same body get the same one. */
   return async <T>(it: BodyOfSource, nowMs: number, decide: (key: string) => Promise<T>): Promise<T> => {
     const { account, sourceId, body } = it;
     const hash = createHmac("sha256", digestKey)

@@ -25,33 +25,26 @@ export type ClaimOnceDeps = IntakeDeps & {
   readonly log: EventLog;
   readonly aggregates: Pick<Aggregates, "load" | "handle">;
   readonly randomness: Randomness;
-  /** Called with each refused request that leaves no record of its own, to count it. */
   readonly onOnlyCounted?: (
     request: { readonly account: string; readonly origin: Origin; readonly trace: Trace },
     gate: GateResult | undefined,
   ) => void;
-  /** Called once with each request that has been decided. */
   readonly onDecided?: (decision: ObservedDecision) => void;
 };
 
 export type ClaimedOnce<S, J> =
-  /** Admitted, or held for people. `position` is that of the last record; for a hold, of its approval. */
+  /** `position` is that of the last record; for a hold, of its approval. */
   | { readonly outcome: "claimed"; readonly known: StreamState<S>; readonly position: Position }
   | { readonly outcome: "refused"; readonly judged: J }
-  /**
-   * Another request with its id was admitted or held before; or this replay has been decided already; or the payload that
-   * was to be decided again is erased.
-   */
+  /** The id was claimed before, this replay was decided before, or the payload to decide again is erased. */
   | { readonly outcome: "taken"; readonly known: StreamState<S> };
 
-/** Each lost claim means that another request wrote to the stream meanwhile: this often is not by chance. */
+/** Each lost claim means that another request wrote to the stream: eight in a row are no coincidence. */
 const CLAIMS_MAX = 8;
 
-/** One attempt at a claim. */
 type Attempt<S, E extends Fact, Q, J extends Judged> = {
   readonly it: Claimable<S, E, Q, J>;
   readonly number: number;
-  /** The state that the verdict was asked for on. */
   readonly known: StreamState<S>;
   readonly envelope: Envelope;
   readonly judged: J;
@@ -59,22 +52,21 @@ type Attempt<S, E extends Fact, Q, J extends Judged> = {
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** The places that a request holds until it has ended: those of an agent's request, and of one that waits for people. */
+/** An agent's request and one that waits for people hold their places until they have ended. */
 const lastingOf = (endsLater: boolean, { verdict, reservations }: Judged): readonly TakenPlace[] =>
   verdict.decision === "hold" || (verdict.decision === "allow" && endsLater)
     ? reservations.filter(({ lasts }) => lasts)
     : [];
 
 /**
- * The time of the decision. A decision recorded after the end of the month whose quota counted it is dated right before that
- * end: otherwise one month's bill would have an event that only the other month's quota knows.
+ * A decision recorded in the next month is dated at the end of the month whose quota counted it, so that the month's
+ * bill and quota agree.
  */
 const decidedAt = (now: number, { countedAt }: Judged): string => {
   const at = iso(now);
   return countedAt === null || at.startsWith(monthOf(countedAt)) ? at : iso(countedAt);
 };
 
-/** Takes an event or a bundle to its one verdict, or refuses it. */
 export class ClaimOnce {
   readonly #deps: ClaimOnceDeps;
   readonly #intake: Intake;
@@ -87,9 +79,8 @@ export class ClaimOnce {
   }
 
   /**
-   * Asks the gates, and appends the verdict at the revision that was known before they were asked. Any record in between
-   * (another winner, or the fence of `placeStatus`) makes the append conflict, so a verdict is never used twice. `from` is
-   * what is known of the stream. Rejects with the log's errors.
+   * The verdict is appended at the revision that was known before the gates were asked. Any record in between (another
+   * claim, or the fence of `placeStatus`) makes the append conflict, so a verdict is never used twice.
    */
   async claim<S, E extends Fact, Q, J extends Judged>(
     it: Claimable<S, E, Q, J>,
@@ -117,18 +108,17 @@ export class ClaimOnce {
     const { form, first, taken, reusable }: StoredIntake<J> = intake;
     const known = first === null ? await foldStream(log, decider, stream, { from }) : from;
     const attempt = { it, number, known, envelope, judged };
-    // Another request may have been decided in between, or the fence of `placeStatus` has released the places already.
+    // Another request was decided in between, or the fence of `placeStatus` has released the places.
     if (known.revision !== from.revision) {
       taken?.giveBack();
       return this.#claimAgain(attempt, known);
     }
-    // Nothing is decided: any earlier request was blocked, or died on its way here.
     const kept = first ?? (await payloads.keepAgain(id, form, payloadEnvelope, erasedUpTo(known.state)));
     if (kept.isReused === true) taken?.giveBack(reusable);
     return this.#record(attempt, incoming, kept);
   }
 
-  /** The places of this verdict stay reserved until the next verdict is recorded. */
+  /** The places of the lost verdict stay reserved until the next verdict is recorded. */
   async #claimAgain<S, E extends Fact, Q, J extends Judged>(
     { it, number, judged }: Attempt<S, E, Q, J>,
     later: StreamState<S>,
@@ -144,7 +134,7 @@ export class ClaimOnce {
     known: from,
     judged,
   }: Attempt<S, E, Q, J>): Promise<ClaimedOnce<S, J>> {
-    // Nothing was appended that would conflict if another request with its id was claimed before.
+    // Nothing was appended, so no conflict has shown whether another request was claimed before.
     const known = await foldStream(this.#deps.log, it.decider, it.stream, { from });
     if (it.isClaimed(known.state)) return this.claim(it, known, number + 1);
     this.#deps.onOnlyCounted?.(it, judged.refusedBy);
@@ -179,7 +169,7 @@ export class ClaimOnce {
     this.#settle(it, judged, decided);
     const state = decision.events.reduce(decider.evolve, known.state);
     const { revision, position } = appended;
-    // The answer names the approval, so it is requested first. Its record comes after that of the hold.
+    // The answer names the approval, so it is requested before the answer.
     const hold = records.find(isHold);
     const latest = hold === undefined ? position : await this.#approvals.request(hold);
     return { outcome: "claimed", known: { state, revision, position }, position: latest };
@@ -218,7 +208,6 @@ export class ClaimOnce {
     if (verdict.decision === "deny") return { type: "Block", request: asked };
     const requesters = await requestersOf(this.#deps.aggregates, { ...it, at: decided.at });
     const { request, digest } = await it.bind(asked);
-    // Only a rule of a policy holds.
     if (approvals.length === 0) throw new Error(`${id} is held without a rule that says so`);
     const about = {
       approvalId: approvalIdOf(account, id, replay?.id),
@@ -231,7 +220,6 @@ export class ClaimOnce {
     return { type: "Hold", request, approval: heldFor(approvals, about) };
   }
 
-  /** Settles the places that the admission has spent. */
   #settle({ trace }: ClaimSubject, judged: Judged, { ledgers: lasting = [] }: Decided): void {
     const { ledgers } = this.#deps;
     for (const reservation of judged.reservations) {

@@ -13,13 +13,11 @@ import { judgement } from "./judge-request.ts";
 
 export type ClaimDeps = JudgeDeps &
   ClaimOnceDeps & {
-    /** Handed what was admitted, so that nothing has to be read again. */
     readonly deliver: Pick<Deliverer, "offer">;
   };
 
 export type Claimed = ClaimedOnce<Delivery, Judged>;
 
-/** What is known of the event's stream when it is asked for. Rejects with the log's errors. */
 export type Claim = (it: IncomingRequest, from: StreamState<Delivery>) => Promise<Claimed>;
 
 export const UNKNOWN: StreamState<Delivery> = { state: delivery.initial, revision: null };
@@ -41,11 +39,9 @@ const requestOf = (it: IncomingRequest, { payload, verdict, cost, ledgers, recei
   at,
 });
 
-/** Nothing is left to decide: it is claimed, or this replay has decided it already. */
 const isDecided = ({ replay }: IncomingRequest, state: Delivery): boolean =>
   isClaimed(state) || (replay !== undefined && wasReplayedBy(state, replay.id));
 
-/** Makes an event of a request, or refuses it: the one path of webhooks and of agents' requests. */
 export const claiming = (deps: ClaimDeps): Claim => {
   const judge = judgement(deps);
   const claims = new ClaimOnce(deps);
@@ -53,7 +49,8 @@ export const claiming = (deps: ClaimDeps): Claim => {
 
   const claimable = (it: IncomingRequest): Claimable<Delivery, DeliveryEvent, Request, Judged> => {
     const { eventId, account, origin, trace, receivedAt, body, contentType, contentEncoding } = it;
-    // For each webhook: a spread is the last, as what follows a leading one is added to the object slowly, key by key (V8 11).
+    // V8 11 adds the members after a leading spread slowly, one by one, so spreads come last (measured for each
+    // webhook).
     return {
       account,
       origin,

@@ -10,51 +10,43 @@ export type ClaimCommand<Q> =
   | { readonly type: "Admit" | "Block"; readonly request: Q }
   | { readonly type: "Hold"; readonly request: Q; readonly approval: HeldFor };
 
-/** The recorded form of a verdict. */
 export type Decided = {
   readonly payload: PayloadRef;
   readonly verdict: Judged["verdict"];
   readonly cost: number | null;
-  /** Ledgers in which the request holds places until it has ended; missing for none. */
   readonly ledgers?: readonly string[];
   readonly received_at: string;
   readonly at: string;
 };
 
 export type ClaimSubject = {
-  /** Names its payload and its places in ledgers. */
   readonly id: string;
   readonly account: string;
   readonly origin: Origin;
   readonly trace: Trace;
-  /** ms since 1970. */
+  /** ms since 1970, as `askedAt`. */
   readonly receivedAt: number;
-  /** ms since 1970; only for a blocked event that is decided again. */
+  /** Only for a blocked event that is decided again, as `replay` and `kept` (its stored payload). */
   readonly askedAt?: number;
-  /** Once admitted it keeps its places until its end determines the cost; otherwise the admission spends them. */
+  /** True if the places are kept until the end determines the cost. Otherwise the admission spends them. */
   readonly endsLater: boolean;
-  /** Only for a blocked event that is decided again: who asked for that. */
   readonly replay?: Replay;
-  /** Only with `replay`: the stored payload, which is not stored again. */
   readonly kept?: KeptPayload;
 };
 
-/** An event or a bundle, which is decided once under its id. `Q` is the recorded request. */
 export type Claimable<S, E extends Fact, Q, J extends Judged> = ClaimSubject & {
   readonly stream: string;
   readonly decider: Decider<S, ClaimCommand<Q>, E, unknown>;
-  /** Decided for good, so a repeat does not decide again. */
   readonly isClaimed: (state: S) => boolean;
-  /** The payloads that are erased or about to be, to which no verdict may refer. */
+  /** No verdict may refer to a payload that is erased or about to be. */
   readonly erasedUpTo: (state: S) => Erased;
   readonly incoming: () => Incoming;
-  /** How often its bytes are stored once it is admitted; left out: once. */
+  /** How often the body is stored once the request is admitted; 1 by default. */
   readonly copies?: number;
-  /** How many requests' records it leaves; left out: one. */
+  /** How many requests' records are written; 1 by default. */
   readonly records?: number;
   readonly judge: (places?: Places) => Promise<J>;
   readonly requestOf: (decided: Decided, judged: J) => Q;
-  /** Binds a request that people have to approve to what they approve. */
   readonly bind: (request: Q) => Promise<BoundRequest<Q>>;
 };
 

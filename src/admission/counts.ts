@@ -8,7 +8,6 @@ import { clientOf } from "../erasure/personal-data.ts";
 import { AccountWork } from "../gates/account-work.ts";
 import { type Fact, NO_TRACE, type Trace } from "../streams/envelope.ts";
 
-/** Counts refused signatures, by source, reason and minute, and repeats, by event. */
 export type Counts = {
   rejected(source: { account: string; id: string }, reason: RejectReason, ip: string, userAgent: string): void;
   duplicate(event: { account: string; id: string }, trace: Trace): void;
@@ -19,15 +18,11 @@ type Rejects = Tally & { add(reason: RejectReason, client: () => Client): void }
 type Repeat = "duplicates" | "reused";
 type Repeats = Tally & { add(as: Repeat): void };
 
-/**
- * Records of repeats by event that an account leaves in a minute, for each node. A sender may repeat thousands of events as
- * fast as it likes, and each of them is a record a second: the further ones are counted together.
- */
+/** Further repeats of an account are counted together, because each record by event is one append a second. */
 const REPEAT_RECORDS_A_MINUTE_MAX = 100;
 const MINUTE_MS = 60_000;
 
 const rejectsOf = (account: string, sourceId: string, minute: string): Rejects => {
-  /** Not written yet. */
   let counts: Partial<Record<RejectReason, number>> = {};
   const samples = new Map<RejectReason, Sample>();
 
@@ -79,7 +74,6 @@ const repeatsOf = (account: string, eventId: string, trace: Trace): Repeats => {
   };
 };
 
-/** What an account's requests repeated beyond the records by event. */
 const moreRepeatsOf = (account: string, minute: string): Repeats => {
   const counted = { duplicates: 0, reused: 0 };
   return {

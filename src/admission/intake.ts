@@ -18,15 +18,14 @@ export type IntakeDeps = {
   readonly accountOf: HeldPlacesDeps["accountOf"];
 };
 
-/** Bytes that are counted for the records of one request besides its payload: its decision, attempts and places. */
+/** Counted for the decision, attempts and places of one request, in addition to its payload. */
 export const RECORDS_BYTES = 2_048;
 
 type JudgedBytes<J> = { readonly judged: J; readonly taken: TakenBytes | null };
 
 /**
- * `form`: the stored payload, whole or its head. `first`: null if the event's stream has a payload from an earlier request.
- * `taken`: the bytes counted for storing it, given back if it turns out not to be stored; `reusable` of them are given back
- * if an earlier request has stored the same payload.
+ * `first` is null if an earlier request stored a payload. `taken` are the bytes counted for storing `form`, of which
+ * `reusable` are given back if the earlier payload is the same.
  */
 export type StoredIntake<J> = JudgedBytes<J> & {
   readonly form: Incoming;
@@ -34,7 +33,6 @@ export type StoredIntake<J> = JudgedBytes<J> & {
   readonly reusable: number;
 };
 
-/** A refusal of an account for which nothing more is stored today. */
 type CountedIntake<J> = { readonly judged: J; readonly form: null };
 
 const OVER_BYTES = denied(
@@ -43,7 +41,7 @@ const OVER_BYTES = denied(
   "The account has stored as many bytes today (UTC) as its plan includes (stored_bytes_day).",
 );
 
-/** The verdict on a request that passed all gates of policies and exceeds a limit of the account. */
+/** A denial of a request that passed all policies, because the account has reached a limit. */
 const refusedLate = <J extends Judged>(judged: J, gate: GateResult, retryAfterS: number | null): J => {
   const { observed: _, ...verdict } = judged.verdict;
   const gates = [...verdict.gates.filter((it) => it.gate !== gate.gate), gate];
@@ -59,7 +57,7 @@ const refusedLate = <J extends Judged>(judged: J, gate: GateResult, retryAfterS:
 const overHeld = <J extends Judged>(judged: J, max: number): J =>
   refusedLate(judged, denied("approval", "limit-reached", limitReached("held_approvals", max).detail), null);
 
-/** Waits for both, then throws the first failure: an error leaves nothing running. */
+/** Waits for both, so that an error leaves nothing running. */
 const both = async <A, B>(first: Promise<A>, second: Promise<B>): Promise<readonly [A, B]> => {
   const [a, b] = await Promise.allSettled([first, second]);
   if (a.status === "rejected") throw a.reason;
@@ -67,7 +65,6 @@ const both = async <A, B>(first: Promise<A>, second: Promise<B>): Promise<readon
   return [a.value, b.value];
 };
 
-/** Asks the gates about a request, and stores its payload within the account's limits. */
 export class Intake {
   readonly #deps: IntakeDeps;
   readonly #held: HeldPlaces;
@@ -78,8 +75,8 @@ export class Intake {
   }
 
   /**
-   * Asks the gates and stores the payload: both at once if the process has leased bytes to store a refused one whole.
-   * Otherwise the verdict comes first, because it decides how much is stored.
+   * Judges and stores at once if the process has leased enough bytes to store a denied payload whole. Otherwise the
+   * verdict comes first, because it decides how much is stored.
    */
   async judgeAndStore<J extends Judged>(
     it: Judgeable<J>,
@@ -102,7 +99,7 @@ export class Intake {
     return { form: incoming, first, judged, taken, reusable: body };
   }
 
-  /** Releases the places of a verdict that is not used. Reservations of other requests for the event stay. */
+  /** Releases only this verdict's places. Reservations of other requests for the event stay. */
   async giveBack({ trace }: ClaimSubject, { reservations, heldPlace }: Judged): Promise<void> {
     for (const reservation of reservations) await this.#deps.ledgers.release(reservation, trace);
     if (heldPlace !== undefined) await this.#deps.ledgers.release(heldPlace, trace);
@@ -132,7 +129,6 @@ export class Intake {
     return { form, first: await payloads.keepFirst(id, form, envelope), judged, taken: record, reusable: 0 };
   }
 
-  /** The gates' verdict, or a denial if the account has stored as many bytes today as its plan allows. */
   async #judgeBytes<J extends Judged>(it: Judgeable<J>, body: number): Promise<JudgedBytes<J>> {
     const { account, copies = 1, records = 1 } = it;
     const { allowances } = this.#deps;
@@ -156,7 +152,6 @@ export class Intake {
     return { judged: refusedLate(judged, OVER_BYTES, retryAfterS), taken: null };
   }
 
-  /** The gates' verdict, or a denial if it is a hold and the account may hold no further request. */
   async #judgeHeld<J extends Judged>(it: Judgeable<J>): Promise<J> {
     const judged = await it.judge();
     if (judged.verdict.decision !== "hold") return judged;
@@ -167,8 +162,8 @@ export class Intake {
   }
 
   /**
-   * The same for an account whose refusals are only counted: a refused request reserves no place, because reserving and
-   * releasing are records as well.
+   * For an account whose denials are only counted: a denied request reserves no place, because reserving and releasing
+   * write records as well.
    */
   async #judgeSparingly<J extends Judged>(it: Judgeable<J>): Promise<J> {
     const asked = await it.judge("ask");
@@ -182,7 +177,6 @@ export class Intake {
     return judged;
   }
 
-  /** False if this process knows that a refused body of this size would only be counted. */
   async #recordsRefusals(account: string, body: number): Promise<boolean> {
     const { allowances } = this.#deps;
     return (

@@ -17,7 +17,7 @@ import {
   verdicts,
 } from "./judge.ts";
 
-/** What makes an agent's request the same as another: hex, by the digest of its action. */
+/** Two requests of agents are the same if this hex digest of their action is. */
 export const samenessOf = (key: Uint8Array, actionDigest: string): string =>
   createHmac("sha256", key)
     .update(lengthPrefixed([actionDigest]))
@@ -32,25 +32,22 @@ const sameness = (
   return createHmac("sha256", key).update(lengthPrefixed(same)).update(body).digest("hex");
 };
 
-/** The highest of those that are known; null when none is. */
 const highest = (costs: readonly (number | null)[]): number | null => {
   const known = costs.filter((cost) => cost !== null);
   return known.length === 0 ? null : Math.max(...known);
 };
 
-/** What the action alone says of the cost, for a request without a policy. */
 const costByAction = ({ asked, json }: IncomingRequest): number | null => {
   const ruled = asked?.compiled.cost ?? null;
   const cost = ruled === null ? null : costOf(ruled, json());
   return typeof cost !== "number" ? null : Math.max(cost, asked?.costMicro ?? 0);
 };
 
-/** What a policy says of an event, or an agent's request, as if it were the only one. */
 const checkOne = (checks: Checks, it: IncomingRequest, policy: PolicyAsked): PolicyCheck | Promise<PolicyCheck> => {
   const { asked, json, account, body, isStrict } = it;
   const rule = asked?.compiled.cost ?? null;
   const found = rule === null ? null : costOf(rule, json());
-  // Undefined: the action says nothing, so the policy's rule does.
+  // Undefined if the action has no cost rule, so that the policy's rule counts.
   const costMicro = rule === null ? undefined : typeof found === "number" ? found : null;
   const atLeastMicro = asked?.costMicro ?? 0;
   const missing = costMicro === null ? { costMissing: whyCostUnknown(rule, json(), "action") } : {};
@@ -67,10 +64,7 @@ const checkOne = (checks: Checks, it: IncomingRequest, policy: PolicyAsked): Pol
   });
 };
 
-/**
- * All policies that apply to a request: that of its agent or source, that of the action and that of the endpoint. The last
- * two apply whoever asks. A policy that is put on several of them is asked once.
- */
+/** The policies of the endpoint and of the action apply to every sender. */
 const policiesFor = async (
   aggregates: Pick<Aggregates, "load">,
   { account, policyId, asked, endpointId }: Pick<IncomingRequest, "account" | "policyId" | "asked" | "endpointId">,
@@ -79,7 +73,6 @@ const policiesFor = async (
   return [...new Set(ids)].flatMap((id) => (id === null ? [] : [{ id }]));
 };
 
-/** The policy on an endpoint; null where there is none. */
 export const policyOfEndpoint = async (
   aggregates: Pick<Aggregates, "load">,
   account: string,
@@ -90,7 +83,6 @@ export const policyOfEndpoint = async (
   return state.phase === "present" && state.account === account ? (state.settings.policy_id ?? null) : null;
 };
 
-/** The verdict on one request, whoever sent it. */
 export const judgement = (deps: JudgeDeps): ((it: IncomingRequest, places?: Places) => Promise<Judged>) => {
   const judge = verdicts(deps);
   const { checks = directChecks } = deps;

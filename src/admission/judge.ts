@@ -21,14 +21,13 @@ export type JudgeDeps = {
   readonly clock: Clock;
   readonly ledgers: Ledgers;
   readonly policies: CompiledPolicies;
-  /** Left out: all checks are made on this thread. */
   readonly checks?: Checks;
   readonly accountOf: (account: string) => Promise<{ readonly plan: Plan; readonly timeZone: string }>;
-  /** Ledgers of repetitions are named by a digest under this key: without it an erased payload could be guessed from a name. */
+  /** Names the ledgers of repetitions. Without the key an erased payload could be guessed from a ledger's name. */
   readonly digestKey: Uint8Array;
 };
 
-/** Names a policy that applies. `steps`: the indexes of a bundle's steps that it applies to; left out: the whole request. */
+/** `steps` are the indexes of the bundle's steps that the policy applies to; absent for the whole request. */
 export type PolicyUse = Pick<AppliedPolicy, "id" | "steps">;
 
 export type PolicyAsked = AppliedPolicy & {
@@ -36,46 +35,38 @@ export type PolicyAsked = AppliedPolicy & {
   readonly compiled: CompiledPolicy;
 };
 
-/** What one verdict is asked for, an event or a bundle of them: whatever it consists of answers for all of it. */
 export type Judging = {
-  /** Names its places in ledgers. */
   readonly id: string;
   readonly account: string;
-  /** Each policy once. All are asked, and the strictest decides. */
   readonly policies: () => Promise<readonly PolicyUse[]>;
-  /** Only sources' events count for the plan. */
   readonly countsForPlan: boolean;
-  /** Null for what belongs to no run. */
   readonly run: Run | null;
   readonly places: (policy: PolicyUse) => number;
   readonly identical: (policy: PolicyUse) => ReadonlyMap<string, number>;
   readonly trace: Trace;
-  /** What an agent may ask for and how: no policy lifts these, and what they refuse is told nothing of the policy. */
+  /** No policy lifts the gates of the agent and the action, and a denial by them reveals nothing of the policy. */
   readonly own: () => Promise<readonly GateResult[]>;
   readonly check: (policy: PolicyAsked) => Promise<PolicyCheck>;
-  /** What the whole request costs, in micro-euros; null where that is not known. `checked`: what the policies said. */
+  /** Micro-euros for the whole request; null if unknown. */
   readonly cost: (checked: readonly PolicyCheck[]) => number | null;
 };
 
-/** Whether the places of an allowed request are taken, or it is only asked whether they could be. */
+/** "ask" takes no place in a ledger. */
 export type Places = "take" | "ask";
 
 export type Judged = {
   readonly verdict: Verdict;
-  /** Of a denial: the gate that the answer names. */
   readonly refusedBy: GateResult | undefined;
   readonly cost: number | null;
   readonly reservations: readonly TakenPlace[];
-  /** Of a hold: its place among the account's held requests. */
+  /** The place of a hold among the account's held requests. */
   readonly heldPlace?: Reservation;
   readonly retryAfterS: number | null;
-  /** Of a hold: the rules of all policies that ask for people. */
   readonly approvals: readonly ApprovalRule[];
-  /** When the plan was asked (ms since 1970), in whose month it counts; null where it was not. */
+  /** ms since 1970, in whose month the plan's quota counted the request; null if the quota was not asked. */
   readonly countedAt: number | null;
 };
 
-/** The scope of an agent, and the schema and the cost rule of an action. */
 export const ownGates = async (
   checks: Pick<Checks, "schema">,
   { isInScope, action, compiled }: Pick<AgentRequest, "isInScope" | "action" | "compiled">,
@@ -91,12 +82,10 @@ export const ownGates = async (
   return gates;
 };
 
-/** The budget for checks is one of a second. */
 const afterSecond = ({ code }: GateResult): number | null => (code === "evaluation-rate" ? 1 : null);
 
 const isApproval = ({ gate }: GateResult): boolean => gate === "approval";
 
-/** A policy and all that it said, in the order in which its gates are listed. */
 type Asking = {
   readonly policy: PolicyAsked;
   readonly checked: PolicyCheck;
@@ -111,7 +100,6 @@ type Counting = {
   readonly places: Places;
 };
 
-/** Where several policies were asked, each gate says whose it is. */
 const named = (gates: readonly GateResult[], { id, version }: PolicyAsked, isOne: boolean): readonly GateResult[] =>
   isOne ? gates : gates.map((gate) => ({ ...gate, policy: { id, version } }));
 
@@ -122,7 +110,7 @@ const groupOf = ({ policy, checked, counted }: Asking, isOne: boolean): GateGrou
 
 const refOf = ({ id, version }: PolicyAsked): Verdict["policy"] => ({ id, version });
 
-/** Which policies a verdict rests on. One is named alone, unless it applies to some steps only. */
+/** A single policy is named alone, unless it applies to some steps only. */
 const policiesIn = (asked: readonly PolicyAsked[]): Pick<Verdict, "policy" | "policies"> => {
   const [first] = asked;
   if (first === undefined) return { policy: null };
@@ -131,7 +119,6 @@ const policiesIn = (asked: readonly PolicyAsked[]): Pick<Verdict, "policy" | "po
   return { policy: refOf(first), policies };
 };
 
-/** Cheap gates first, then those that count, and people last. */
 const listed = (
   own: readonly GateResult[],
   groups: readonly GateGroup[],
@@ -149,12 +136,10 @@ const rulesThatHold = (asking: readonly Asking[]): readonly ApprovalRule[] =>
   );
 
 /**
- * Asks every gate for one verdict: cheap gates first, then those that count, and people last. What the first refuse takes
- * no place in a ledger, and what the ledgers refuse wakes nobody. Each policy is asked as if it were the only one; all of
- * them reserve what the whole request costs, by the policy that makes it cost most.
+ * Cheap gates come first, so that their denials take no place in a ledger, and people come last, so that a denial by a
+ * ledger bothers none. All policies reserve the cost of the whole request, by the policy that makes it highest.
  */
 export const verdicts = (deps: JudgeDeps): ((it: Judging, places: Places) => Promise<Judged>) => {
-  /** The policy as it is at this moment. */
   const policyOf = async (account: string, use: PolicyUse): Promise<PolicyAsked> => {
     const { id } = use;
     const { state } = await deps.aggregates.load(policyDecider, `policy-${id}`);

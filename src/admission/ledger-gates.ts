@@ -20,16 +20,14 @@ import {
 } from "./counted.ts";
 import { loopGate } from "./loop-gate.ts";
 
-/** Micro-euros in a euro: money is counted in whole ones of these. */
 const MICRO = 1_000_000;
 
 export type LedgerVerdict = {
-  /** What each policy says, in the order in which the policies were given; empty for one that was not asked any more. */
+  /** In the order of the input's policies; empty for one that was not asked any more. */
   readonly gates: readonly (readonly GateResult[])[];
-  /** The plan's quota, which belongs to no policy. */
   readonly quota: readonly GateResult[];
   readonly reservations: readonly TakenPlace[];
-  /** When the sender may try again, if a gate denied; null when that is never. */
+  /** Null if a retry never helps, or no gate denied. */
   readonly retryAfterS: number | null;
 };
 
@@ -53,11 +51,9 @@ const budgetGate = ({ budget }: Answer, cost: number): GateResult[] => {
   return [budget.over ? denied("budget", "budget-spent", detail) : allowed("budget", detail)];
 };
 
-/** The same event never has another cost: only another payload, or another policy, passes. */
 const costUnknown = (missing: string): GateResult =>
   denied("budget", COST_UNKNOWN, `What this event costs cannot be determined: ${missing}`);
 
-/** Rate and budget of the policy: one ledger, one answer. */
 const dayGates = async (ledgers: Reserving, input: PolicyInput): Promise<Counted> => {
   const { account, eventId, trace, policy, timeZone, nowMs } = input;
   const { places = 1 } = policy;
@@ -105,20 +101,18 @@ const quotaGate = async (ledgers: Reserving, input: LedgerInput): Promise<Counte
   return refused([denied("quota", "quota-reached", detail)], monthEnd(nowMs) - nowMs);
 };
 
-/** In the order of the answer: rate, loop, budget. */
 const inOrder = (gates: readonly GateResult[]): readonly GateResult[] => {
   const at = (gate: GateResult): number => (gate.gate === "rate" ? 0 : gate.gate === "loop" ? 1 : 2);
   return gates.toSorted((a, b) => at(a) - at(b));
 };
 
-/** In one order for all that ask, so that of two requests that would take each other's places one gets all of its own. */
+/** All requests ask in the same order, so that of two that compete for places one gets all of its own. */
 const byId = (policies: readonly CountedPolicy[]): readonly CountedPolicy[] =>
   policies.length < 2 ? policies : policies.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 
 /**
- * The gates that count: for each policy its rate and budget and what it stops as a loop, then the plan's quota. What one of
- * them refuses, all that were asked before give back. What a policy that only watches would have refused takes no place in
- * that policy's ledgers, but in the others', as it is admitted.
+ * A denial gives back all places that were taken before. A policy that only observes takes no place in its own ledgers
+ * where it would have denied, but the other policies count the request, because it is admitted.
  */
 export const ledgerGates = async (ledgers: Reserving, input: LedgerInput): Promise<LedgerVerdict> => {
   const { trace, policies } = input;

@@ -26,7 +26,6 @@ type Take = (stream: string, limits: Limits, places: number) => Promise<Answer>;
 type LoopInput = Pick<LedgerInput, "run"> &
   Pick<CountedPolicy, "identical" | "places"> & { readonly policyId: string; readonly loop: LoopRule };
 
-/** Null where the policy has no such limit. */
 type LoopAnswer =
   | { readonly ok: true; readonly detail: string }
   | { readonly ok: false; readonly counted: Counted }
@@ -39,7 +38,7 @@ const stopped = (code: string, detail: string, retryAfterMs: number | null): Loo
 
 const depthLimit = async ({ loop: { max_depth }, run }: LoopInput): Promise<LoopAnswer> => {
   if (max_depth === undefined || run === null) return null;
-  // What the target is told: one more than the caller was.
+  // The target is one call deeper than the caller.
   const depth = run.depth + 1;
   const detail = `depth ${depth} of ${max_depth}`;
   return depth > max_depth ? stopped(TOO_DEEP, detail, null) : { ok: true, detail };
@@ -52,7 +51,7 @@ const identicalLimit = async ({ policyId, loop, identical }: IdenticalInput, tak
   if (max_identical === undefined || window_s === undefined) return null;
   const about = (used: number): string => `${used} of ${max_identical} identical in ${window_s} s`;
   let most = 0;
-  // In one order for all that ask: of two that would take each other's places one gets all of its own.
+  // As in `ledgerGates`, one order for all requests lets one of two competitors get all of its places.
   for (const [digest, places] of [...identical()].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const answer = await take(sameLedger(policyId, window_s, digest), { rate: max_identical }, places);
     if (answer.isContested === true) return { ok: false, counted: contested("loop") };
@@ -75,8 +74,7 @@ const runLimit = async ({ policyId, loop, run, places = 1 }: LoopInput, take: Ta
   return answer.granted ? { ok: true, detail } : stopped(RUN_USED_UP, detail, null);
 };
 
-/** How deep it is, which needs no ledger, then repetitions and requests of the run, each in a ledger of its own. One gate:
- * refused by any of the three it takes no place in either. */
+/** A denial by one of the three limits gives back the places of the others. */
 export const loopGate = async (ledgers: Reserving, input: PolicyInput): Promise<Counted> => {
   const { account, eventId, trace, policy, run } = input;
   const { id: policyId, identical, places: asked = 1 } = policy;
@@ -101,19 +99,18 @@ export const loopGate = async (ledgers: Reserving, input: PolicyInput): Promise<
   return { gates: [allowed("loop", detail)], taken, refused: false, retryAfterS: null };
 };
 
-/** One more that became known later than the rest of what it was asked for with. */
+/** A repetition that becomes known after admission, as that of a bundle's step with results of earlier steps. */
 export type Repetition = {
   readonly account: string;
-  /** Names its place: asked again by it, it is the same. */
+  /** Names the place: a repeat under the same holder takes no second one. */
   readonly holder: string;
   readonly policyId: string;
   readonly loop: LoopRule;
-  /** As the keys of `LedgerInput.identical`. */
   readonly digest: string;
   readonly trace: Trace;
 };
 
-/** What the loop gate says of repetitions alone; null where the policy does not count them. Its place is spent by being asked for. */
+/** Null if the policy does not limit repetitions. The place is spent at once. */
 export const repetitionGate = async (
   ledgers: Pick<Ledgers, "reserve" | "settle">,
   { account, holder, policyId, loop, digest, trace }: Repetition,

@@ -1,4 +1,4 @@
-/** Recent event ids; the repeat of an older one is found when its append conflicts. */
+/** The repeat of an older id is found when its append conflicts. */
 const RECENT_MAX = 50_000;
 
 type RecentIds = { has(id: string): boolean; add(id: string): void };

@@ -14,9 +14,9 @@ const PROBLEM_OF: Readonly<Record<GateResult["gate"], ProblemCode>> = {
   budget: "gate-budget",
   quota: "gate-quota",
   bytes: "gate-quota",
-  // Where nobody can say whether a person is needed: the request's content does not let them.
+  // It denies if the payload does not let it determine whether a person is needed.
   approval: "gate-content",
-  // Never denies: what it stands for was decided before.
+  // It never denies.
   bundle: "forbidden",
 };
 
@@ -28,7 +28,6 @@ const codeOf = (gate: GateResult | undefined): ProblemCode => {
   return gate === undefined ? "gate-content" : PROBLEM_OF[gate.gate];
 };
 
-/** What the gate that refused a request says to whoever sent it; `name`: the event's or bundle's. */
 export const refusal = (
   name: { readonly event_id: string } | { readonly bundle_id: string },
   { verdict, refusedBy: gate, retryAfterS }: Pick<Judged, "verdict" | "refusedBy" | "retryAfterS">,
@@ -37,6 +36,6 @@ export const refusal = (
     // A verdict is plain JSON by its type.
     extra: { ...name, verdict: verdict as never, ...(isOverHeld(gate) ? { limit: "held_approvals" } : {}) },
     ...(retryAfterS === null ? {} : { retryAfterS }),
-    // The gate asks for another request, not for patience.
+    // Another request may pass this gate, this one never.
     ...(gate !== undefined && !mayPassLater(gate) ? { retryable: false } : {}),
   });

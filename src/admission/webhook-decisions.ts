@@ -17,10 +17,8 @@ export type WebhookDecisionsDeps = ClaimDeps & { readonly counts: Counts };
 
 export type VerifiedWebhook = IncomingRequest & { readonly source: PresentSource };
 
-/** A request of this process that is being decided. */
 type Flight = { readonly body: Buffer; readonly landed: Promise<Answer | Problem> };
 
-/** Decides each verified webhook once, and answers its repeats. */
 export class WebhookDecisions {
   readonly #deps: WebhookDecisionsDeps;
   readonly #claim: Claim;
@@ -39,7 +37,7 @@ export class WebhookDecisions {
     const { eventId, body } = it;
     for (let flight = this.#flights.get(eventId); flight !== undefined; flight = this.#flights.get(eventId)) {
       if (flight.body.equals(body)) return this.#repeatOf(it, await flight.landed);
-      // Another body is a reuse only of an event that was claimed, which is not known before the first has landed.
+      // Another body is a reuse of the id only if the first request is claimed, which is known once it has ended.
       await flight.landed.catch(() => undefined);
     }
     const landed = this.#decideFirst(it);
@@ -51,8 +49,7 @@ export class WebhookDecisions {
     }
   }
 
-  /** Most webhooks are new, so the stream is only read for one that is known to have come before: the claim of any other
-   * repeat conflicts. */
+  /** Most webhooks are new, so the stream is read only for an id seen before; the claim of another repeat conflicts. */
   async #decideFirst(it: VerifiedWebhook): Promise<Answer | Problem> {
     const { eventId } = it;
     const isRepeat = this.#recent.has(eventId);
@@ -73,7 +70,6 @@ export class WebhookDecisions {
     const event = { account, id: eventId };
     const first = "request" in state ? state.request.payload : null;
     const kept = first === null ? null : await this.#deps.payloads.read(eventId, first);
-    // An erased or damaged payload leaves nothing to compare with.
     if (kept !== null && kept !== "damaged" && !kept.body.equals(body)) return this.#reused(event, trace);
     const position = await this.#approvals.recorded(`delivery-${eventId}`, known);
     this.#deps.counts.duplicate(event, trace);
@@ -100,7 +96,7 @@ export class WebhookDecisions {
     const ms = Math.max(0, clock.now() - receivedAt);
     onDecided?.({ trace_id, id, origin: "source", outcome: "duplicate", gate: null, code: null, ms });
     counts.duplicate(event, trace);
-    // The answer of an admission or of a duplicate is this object.
+    // The body of an admission or a duplicate is this object.
     return { ...outcome, status: 200, body: { ...(outcome.body as object), duplicate: true } };
   }
 }

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Trace } from "../streams/envelope.ts";
 
-/** One webhook as it arrived. */
 export type Webhook = {
   readonly provider: string;
   readonly sourceId: string;
@@ -12,6 +11,5 @@ export type Webhook = {
   readonly trace: Trace;
   /** ms since 1970. */
   readonly receivedAt: number;
-  /** Called when the signature holds. */
   readonly onVerified?: () => void;
 };

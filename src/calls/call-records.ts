@@ -9,10 +9,7 @@ import { recording } from "./tallies.ts";
 
 type RecordedCall = { readonly envelope: Envelope; readonly ip: string; readonly userAgent: string };
 
-/**
- * Appends the record of one call to `calls-<subject>` and resolves with its durable position. Rejects with the log's
- * errors: the caller must not act then.
- */
+/** Resolves with the durable position of the record. Rejects with the log's errors: the caller must not act then. */
 export type RecordCall = (
   subject: string,
   call: RecordedCall,

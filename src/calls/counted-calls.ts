@@ -27,31 +27,24 @@ export type RefusedCall = CalledBy & {
 
 export type Stranger = ProblemCode | "billing-link";
 
-/** Counts calls by minute. The methods never throw and never wait, because they are called while answering. */
+/** The methods never throw and never wait, because they are called while answering. */
 export type CountedCalls = {
   refused(call: RefusedCall): void;
   stranger(what: Stranger): void;
-  /** A gate refused a request that has no record of its own. */
   requestRefused(request: { readonly account: string; readonly origin: Origin }, gate: GateResult | undefined): void;
-  /** The payload of an event, an approval or a bundle was shown with nothing hidden. */
+  /** The payload was shown with nothing hidden. */
   payloadRead(by: CalledBy, subject: string): void;
-  /** Events that a replay would choose were counted, and none was replayed. */
   replayTried(by: CalledBy, tried: { readonly filter: ReplayFilter; readonly events: number }): void;
 };
 
 /**
- * Kinds of calls of one account and minute that have a record each; the others are counted together, so that a flood
- * cannot fill the log. Each group has a limit, so that none hides another: refused with a valid credential, refused
- * without (`outside`), read, tried.
+ * Kinds of calls of one account and minute that have a record each; further kinds are counted together, so that a flood
+ * cannot fill the log. Each group has a limit, so that none hides another.
  */
 const KINDS_A_MINUTE_MAX = { refused: 30, outside: 10, read: 20, tried: 5 } as const;
 type Group = keyof typeof KINDS_A_MINUTE_MAX;
-/** Of one actor, so that there is room for the refusals of other actors. */
 const KINDS_OF_ACTOR_MAX = 10;
-/**
- * Of one member, key or source that is refused without a valid credential: a revoked key must not use up the room in
- * which a guessed password is recorded with its address.
- */
+/** A revoked key must not use up the room in which a guessed password is recorded with its address. */
 const KINDS_OF_OUTSIDE_SUBJECT_MAX = 4;
 const LISTED_MAX = 500;
 const DETAIL_LENGTH_MAX = 200;

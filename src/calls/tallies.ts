@@ -18,43 +18,28 @@ export type Tally = {
   readonly stream: string;
   readonly actor: Actor;
   readonly trace: Trace;
-  /**
-   * True: the first requests of a minute are recorded soon, the others when it is over. False: recorded with each
-   * flush.
-   */
+  /** True: the first requests of a minute are recorded soon, the others at its end. False: recorded with each flush. */
   readonly isOfMinute: boolean;
   take(at: string): Draft | null;
 };
 
-/**
- * Counts calls that are too cheap to have a record each. Each node counts in memory, and the records of all nodes add
- * up. A crash loses what was not yet recorded.
- */
+/** Each node counts in memory and the records of all nodes add up. A crash loses what was not yet recorded. */
 export type Tallies = {
-  /**
-   * The tally of this key and, if it is per minute, of the current minute; `make` creates it. Null if there is no room
-   * for another: that is reported.
-   */
+  /** Null if there is no room for another tally, which is reported. */
   of<T extends Tally>(key: string, make: (minute: string) => T): T | null;
   isOpen(key: string): boolean;
-  /**
-   * Writes what is complete, and the first requests of a minute; everything if `all`. Rejects with the log's error:
-   * what was not written stays counted until the next flush.
-   */
+  /** Rejects with the log's error: what was not written stays counted until the next flush. */
   flush(all: boolean): Promise<void>;
-  /** Writes everything, with a few retries. Never rejects: what is lost is reported. */
+  /** Retries a few times and never rejects: a loss is reported. */
   stop(): Promise<void>;
 };
 
 const MINUTE_MS = 60_000;
 /** With this many counts in memory a flush begins at once. */
 const FLUSH_AT = 10_000;
-/**
- * Counts in memory, at a kilobyte or two each. They get this many only while appends fail, or if very many kinds are
- * refused in one minute. New kinds are then no longer counted, which is reported.
- */
+/** Reached only while appends fail, or if very many kinds are refused in a minute. A count takes a kilobyte or two. */
 const COUNTS_MAX = 20_000;
-/** Records in one append, at up to three kilobytes each: far below an append's limit. */
+/** Records of up to three kilobytes in one append, far below its limit. */
 const BATCH_MAX = 100;
 const WRITES_AT_ONCE = 64;
 const STOP_RETRIES_MS = [100, 200, 400, 800];
@@ -68,7 +53,7 @@ type Batch = {
   readonly drafts: Draft[];
   readonly envelope: Envelope;
   facts: readonly Fact[] | null;
-  /** The stream's end before the first try: from there on a repeat is recognised. Null before the first try. */
+  /** The stream's end before the first try, from where a repeat is recognised; null before that try. */
   from: StreamState<null> | null;
 };
 
@@ -108,7 +93,7 @@ export const tallies = (
     batches.set(key, { stream, drafts: [draft], envelope, facts: null, from: null });
   };
 
-  /** Makes batches of what is due. A stream whose last batch is not written keeps counting. */
+  /** A stream whose last batch is not written keeps counting. */
   const gather = (all: boolean): void => {
     const unwritten = new Set(batches.keys());
     const minute = minuteNow();
@@ -131,7 +116,7 @@ export const tallies = (
   };
 
   const write = async ([key, batch]: readonly [string, Batch]): Promise<void> => {
-    // Moved to the end, so that a stream that cannot be written to holds up no other.
+    // Moved to the end, so that a stream that cannot be written holds up no other.
     batches.delete(key);
     batches.set(key, batch);
     const { stream, envelope } = batch;
@@ -157,7 +142,7 @@ export const tallies = (
       const failed = written.find((it) => it.status === "rejected");
       if (failed !== undefined) throw failed.reason;
     }
-    // Counted while an earlier batch of the same stream was being written.
+    // Requests were counted while an earlier batch of the same stream was being written.
     if (all && size() > 0) await writeAll(all);
   };
 

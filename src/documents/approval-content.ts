@@ -7,33 +7,27 @@ import { type Form, formOf } from "./approval-form.ts";
 
 type Hidden = readonly FieldPath[];
 
-/** What an approval shows of what is decided on. */
 export type ContentOrder = {
-  /** All that is decided on but the payload. */
   readonly asked: object;
-  /** Of a bundle: what is shown of each step but its payload. */
   readonly steps: readonly object[] | null;
-  /** Null if there is none, or it was erased. */
+  /** Null if there is no payload, or it was erased. */
   readonly kept: { readonly body: Uint8Array; readonly salt: Uint8Array } | "damaged" | null;
-  /** In each step's payload if there are steps. */
   readonly hidden: Hidden;
 };
 
-/** The payload as a person reads it. */
 export type ShownContent = {
   /** JSON as bytes if it comes from another thread. */
   readonly payload: Json | Uint8Array;
-  /** Null: there is none to show, as it was erased or is damaged, or is not JSON and has fields that the policy hides. */
+  /** Null if the payload is erased or damaged, or is not JSON and has hidden fields. */
   readonly payload_format: "json" | "text" | "base64" | null;
   readonly redacted: boolean;
-  /** What is stored does not match its hash: it is not shown, and cannot be approved. */
+  /** The stored payload does not match its hash, so it is not shown and cannot be approved. */
   readonly payload_damaged?: true;
 };
 
-/** `hidden`: the fields that were kept from the reader; the whole payload if fields cannot be told apart in it. */
+/** `hidden` is the whole payload if its fields cannot be told apart. */
 type Content = ShownContent & { readonly payload: Json; readonly hidden: Hidden };
 
-/** The path of the payload itself. */
 const WHOLE: Hidden = [[]];
 const NOTHING: Content = { payload: null, payload_format: null, redacted: false, hidden: [] };
 
@@ -50,13 +44,12 @@ const bodyShown = (body: Buffer, hidden: Hidden): Pick<Content, "payload" | "pay
   const isText = Buffer.from(text).equals(body);
   const it = isText ? parsed(text) : null;
   if (hidden.length > 0) {
-    // Nothing is shown rather than too much.
     if (it === null) return { payload: null, payload_format: null, hidden: WHOLE };
     if (!isFaithfulJson(text)) return { payload: redactText(text, hidden), payload_format: "text", hidden };
     return { payload: redactJson(it.json, hidden), payload_format: "json", hidden };
   }
   if (!isText) return { payload: body.toString("base64"), payload_format: "base64", hidden };
-  // An approver has to see what is sent, and a parser may make something else of it.
+  // An approver has to see what is sent, which a parser could change.
   if (it === null || !isFaithfulJson(text)) return { payload: text, payload_format: "text", hidden };
   return { payload: it.json, payload_format: "json", hidden };
 };
@@ -69,7 +62,7 @@ const eventContent = ({ kept, hidden }: ContentOrder): Content => {
 
 const bundleContent = ({ kept, hidden }: ContentOrder, steps: readonly object[]): Content => {
   const isThere = kept !== null && kept !== "damaged";
-  // The array of all steps' payloads, written here by JSON.stringify.
+  // The array of all steps' payloads, written by this service.
   const bodies = isThere ? (JSON.parse(Buffer.from(kept.body).toString("utf8")) as readonly Json[]) : [];
   const shown = steps.map((step, index) => ({ ...step, payload: redactJson(bodies[index] ?? null, hidden) }));
   return {
@@ -81,7 +74,6 @@ const bundleContent = ({ kept, hidden }: ContentOrder, steps: readonly object[])
   };
 };
 
-/** What is decided on without the fields that `hidden` names, and the digest of this form. */
 export const contentOf = (order: ContentOrder): ShownContent & { readonly form: Form } => {
   const { asked, steps, kept } = order;
   const { hidden, ...content } = steps === null ? eventContent(order) : bundleContent(order, steps);

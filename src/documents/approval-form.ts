@@ -5,7 +5,6 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Hidden } from "../redaction/hidden-answer.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
 
-/** One form of an approval: what a reader decides on, and which fields the policy keeps from that reader. */
 export type Form = FormSeen & { readonly shown_digest: string };
 
 /** JSON Pointers (RFC 6901); "" is the whole payload. */
@@ -13,13 +12,12 @@ export const pointersOf = (hidden: Hidden): readonly string[] =>
   hidden.map((path) => path.map((name) => `/${escapePointer(name)}`).join(""));
 
 /**
- * The digest that a vote names beside that of the request: hex SHA-256 over the payload's salt and the canonical form
- * (RFC 8785) of what is shown. The salt goes with the payload, so a record of the digest does not help to guess a payload
- * that was erased. Without a payload there is no salt, and nothing to guess.
+ * The digest includes the payload's salt, which is erased with the payload: a recorded digest does not help to guess
+ * it.
  */
 export const formOf = (content: object, hidden: Hidden, salt: Uint8Array): Form => {
   const pointers = pointersOf(hidden);
-  // What an answer consists of is plain JSON; the compiler cannot see that of an optional member.
+  // The compiler cannot see that an object with optional members is plain JSON.
   const text = canonicalJson({ content: content as JsonObject, hidden: pointers });
   return {
     form: pointers.length === 0 ? "full" : "redacted",

@@ -9,24 +9,21 @@ import { type IdentityOrder, identityOf } from "./identity.ts";
 import { type PlacesOrder, placesIn } from "./result-places.ts";
 import { type ResultsOrder, resultsShown } from "./result-shown.ts";
 
-/** A body without the values at these paths. */
 type TextOrder = { readonly body: Uint8Array; readonly hidden: readonly FieldPath[] };
 
-/** What documents are read for. Each order and each answer can be sent to another thread. */
+/** Each order and each answer can be sent to another thread. */
 export type Orders = {
-  /** An approval's payload, and the digest of the form in which it is shown. */
   readonly content: ContentOrder;
   readonly text: TextOrder;
   readonly attempts: AttemptsOrder;
   readonly results: ResultsOrder;
   readonly places: PlacesOrder;
-  /** Which delivery a webhook is. */
   readonly identity: IdentityOrder;
 };
 
 export type Answers = {
   readonly content: ShownContent & { readonly form: Form };
-  /** Null: it is no JSON, so its fields cannot be told apart. */
+  /** Null if the body is not JSON, so that its fields cannot be told apart. */
   readonly text: Uint8Array | null;
   readonly attempts: readonly ShownAttempt[];
   readonly results: readonly (JsonObject | null)[];
@@ -37,14 +34,12 @@ export type Answers = {
 export type TaskName = keyof Orders;
 
 type Task<Order, Answer> = {
-  /** How much it is: the bytes that are read, and more for what takes more. */
   readonly bytesOf: (order: Order) => number;
   readonly run: (order: Order) => Answer;
-  /** The answer as it is sent to another thread. */
   readonly packed?: (answer: Answer) => Answer;
 };
 
-/** An answer is searched for each hidden value, in each way in which it may be written. */
+/** An answer is searched for each hidden value, in every way in which it may be written. */
 const COMPARED_WEIGHT = 8;
 
 const bodyLength = (body: Json): number => (typeof body === "string" ? body.length : JSON.stringify(body).length);

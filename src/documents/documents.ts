@@ -6,17 +6,14 @@ import { type Problem, problem } from "../streams/problems.ts";
 import { type TurnThread, turnThread } from "../threads/turn-thread.ts";
 import { type Answers, type Orders, TASKS, type TaskName } from "./document-tasks.ts";
 
-/** Reads documents that tenants wrote, and shows what a reader may see of them. */
 export type Documents = {
-  /** A problem if the account has had as much read as it may; null for what is small. */
+  /** A problem if the account has used up its rate; null for a small document. */
   busy<Name extends TaskName>(account: string, name: Name, order: Orders[Name]): Problem | null;
-  /** The same before it is known what is to be read. */
   indebted(account: string): Problem | null;
-  /** Also for an account that has had too much read: whoever has done nothing yet asks `busy` first. */
+  /** Also reads for an account that has used up its rate: a caller that may still refuse asks `busy` first. */
   run<Name extends TaskName>(account: string, name: Name, order: Orders[Name]): Promise<Answers[Name]>;
 };
 
-/** Everything on the thread that asks. */
 export const directDocuments: Documents = {
   busy: () => null,
   indebted: () => null,
@@ -28,11 +25,9 @@ export type AnyAnswer = { readonly answer: Answers[TaskName] } | { readonly fail
 
 export type DocumentThread = TurnThread<AnyOrder, AnyAnswer>;
 
-/** The reads of an account that may be under way or wait, each with its document of 1 MB at most. */
+/** Reads of one account that wait or are under way, each with a document of up to 1 MB. */
 export const UNDER_WAY_MAX = 16;
-/** The largest documents take a tenth of a second; on a machine that does other things it may be many times that. */
 const ANSWER_MS = 10_000;
-/** A document of 1 MB is some 50 MB as values at worst. */
 const HEAP_MB = 256;
 
 const LOST: AnyAnswer = { failed: "the document was not read in time" };
@@ -43,18 +38,17 @@ export const documentThread = (name = "documents"): DocumentThread =>
     ...{ waitingMax: Number.POSITIVE_INFINITY, heapMb: HEAP_MB, answerMs: ANSWER_MS, lost: () => LOST },
   });
 
-/** Reading takes 120 ns a byte at worst: up to here below 5 ms of the thread that answers everybody. */
+/** Reading takes 120 ns a byte at worst, so below 5 ms of the main thread. */
 export const DIRECT_BYTES_MAX = 32 * 1_024;
-/** What an account may have read in a second by the thread for it: half of its time at worst. */
+/** Half of the thread's time for one account at worst. */
 export const READ_BYTES_PER_S = 4 * 1_048_576;
 const SECOND_MS = 1_000;
 
-/** Small documents on this thread, the others on a thread of their own, with a budget for each account. */
+/** Reads small documents on the main thread and the others on a worker thread, with a rate for each account. */
 export const sharedDocuments = (thread: Pick<DocumentThread, "run">, clock: Clock): Documents => {
-  /** By account, until when (ms since 1970) what it has had read takes at its rate. Only those that are in debt. */
+  /** ms since 1970 by account: when its reads so far will be within its rate. Only accounts in debt are in it. */
   const readUntil = new Map<string, number>();
 
-  /** By account, how many reads have not been answered. */
   const underWay = new Map<string, number>();
 
   const debtMs = (account: string): number => {
@@ -88,13 +82,12 @@ export const sharedDocuments = (thread: Pick<DocumentThread, "run">, clock: Cloc
         const detail = "A large payload or answer could not be read for this call. Repeat the request.";
         throw new Refused(problem("unavailable", detail, { retryAfterS: 1 }));
       }
-      // The thread answers with what the task of this name gives.
+      // The thread answers with the result of the task that was ordered.
       return answered.answer as Answers[typeof name];
     },
   };
 };
 
-/** An answer of JSON with one more member, of which another thread may have made JSON already. */
 export const answerWith = (body: object, name: string, value: Json | Uint8Array): Pick<Answer, "body" | "headers"> => {
   if (!(value instanceof Uint8Array)) return { body: { ...body, [name]: value } };
   const before = `${JSON.stringify(body).slice(0, -1)},${JSON.stringify(name)}:`;

@@ -5,7 +5,6 @@ import { type HiddenAnswer, type Hiding, hiddenAnswer, searchLimit } from "../re
 import { redactText } from "../redaction/redact-text.ts";
 import type { Exchanges, ResponseKept } from "../streams/exchanges.ts";
 
-/** The list's shape of an event; the detail adds to it. */
 export const eventSummary = (id: string, event: EventDocument) => ({
   id,
   origin: event.origin,
@@ -32,10 +31,9 @@ export const eventSummary = (id: string, event: EventDocument) => ({
   attempt_count: event.attempts.length + (event.attempts_left_out ?? 0),
 });
 
-/** Names of headers with a digest of a body, from which a reader of the other fields can guess a short hidden one. */
+/** Such headers may have a digest of the body, from which a short hidden field could be guessed. */
 const DIGEST_NAME = /digest|md5|sha-?\d|hash|checksum|crc|etag/;
 
-/** What a sender, or we, said of the payload's bytes. */
 export const requestHeadersShown = (headers: Readonly<Record<string, string>>, isHiding: boolean) =>
   !isHiding
     ? headers
@@ -51,7 +49,7 @@ const headersShown = (headers: ResponseKept["headers"], { echo }: HiddenAnswer) 
     }),
   );
 
-/** Receivers repeat what they were sent, so what is hidden of a payload is hidden here; what is no JSON, as a whole. */
+/** A receiver repeats what it was sent, so the fields that are hidden in the payload are hidden here. */
 const responseShown = ({ headers, encoding, body, truncated, head }: ResponseKept, hidden: HiddenAnswer | null) => {
   const kept = head === undefined ? "whole" : "head";
   if (hidden === null) {
@@ -61,7 +59,7 @@ const responseShown = ({ headers, encoding, body, truncated, head }: ResponseKep
   const shown = body === "" ? body : encoding === "text" && echo !== null ? redactText(body, paths, echo) : null;
   const named = headersShown(headers, hidden);
   const redacted = body !== "" || Object.entries(named).flat().includes(REDACTED);
-  // A hash of what is hidden would let a reader test guesses.
+  // A hash of hidden content would let a reader test guesses.
   return { headers: named, encoding, body: shown, truncated, kept, sha256: null, redacted };
 };
 
@@ -73,7 +71,6 @@ const attemptShown = (attempt: Attempt, kept: ResponseKept | undefined, hidden: 
 
 const lengthOf = ({ headers, body }: ResponseKept): number => body.length + JSON.stringify(headers).length;
 
-/** `responses`: by the attempt's number. */
 export type AttemptsOrder = {
   readonly attempts: readonly Attempt[];
   readonly responses: Exchanges["responses"];
@@ -82,7 +79,7 @@ export type AttemptsOrder = {
 
 export type ShownAttempt = ReturnType<typeof attemptShown>;
 
-/** The newest answers are searched first. */
+/** The newest answers are searched first, because the search has a limit. */
 export const attemptsShown = ({ attempts, responses, hiding }: AttemptsOrder): readonly ShownAttempt[] => {
   const hidden = hiddenAnswer(hiding);
   const limited = searchLimit();
@@ -95,7 +92,6 @@ export const attemptsShown = ({ attempts, responses, hiding }: AttemptsOrder): r
     .reverse();
 };
 
-/** The attempt that a stage is about, as far as the timeline tells. */
 const attemptIn = ({ attempts }: EventDocument, { number }: Stage) => {
   const attempt = attempts.find((it) => it.number === number);
   if (number === undefined || attempt === undefined) return {};
@@ -103,13 +99,13 @@ const attemptIn = ({ attempts }: EventDocument, { number }: Stage) => {
   return { outcome, duration_ms, status_code };
 };
 
-/** Who wanted it, of a stage that is a replay: each has a time of its own, as it had to fail or be blocked in between. */
+/** The times of replays differ, because the event fails or is blocked between two of them. */
 const replayerIn = ({ replays = [] }: EventDocument, { stage, at }: Stage) => {
   const replay = stage === "replayed" ? replays.find((it) => it.at === at) : undefined;
   return replay === undefined ? {} : { by: replay.by };
 };
 
-/** Every stage with the milliseconds since the one before. Clocks of several nodes differ: no gap is below zero. */
+/** The clocks of nodes differ, so a gap that would be negative is 0. */
 export const timelineShown = (event: EventDocument) =>
   event.timeline.map((stage, index) => {
     const before = event.timeline[index - 1] ?? stage;

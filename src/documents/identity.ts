@@ -9,7 +9,6 @@ export type IdentityOrder = Omit<WebhookRequest, "json" | "body"> & {
   readonly body: Uint8Array;
 };
 
-/** Which delivery a verified request is, on a thread that has only its bytes. */
 export const identityOf = ({ type, dedupe, body, ...rest }: IdentityOrder): Identity => {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   return identify(type, webhookRequest({ ...rest, body: bytes }, jsonOf), dedupe);

@@ -4,24 +4,21 @@ import type { FieldPath } from "../../domain/gate/field-path.ts";
 import type { Json } from "../../domain/json.ts";
 import type { Payloads } from "../streams/payloads.ts";
 
-/** The whole of it. */
 const ROOT: FieldPath = [];
 
 export type PlacesOrder = {
-  /** The array of all steps' payloads, written here by JSON.stringify. */
+  /** The array of all steps' payloads, written by this service. */
   readonly body: Uint8Array;
-  /** Of each step, whether it uses results. */
   readonly uses: readonly boolean[];
 };
 
-/** Where in each step's payload the results of earlier steps stand, one list a step. */
 export const placesIn = ({ body, uses }: PlacesOrder): readonly (readonly FieldPath[])[] => {
   const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString("utf8");
   const bodies = JSON.parse(text) as readonly Json[];
   return uses.map((isUsing, index) => (isUsing ? referencesOf(bodies[index] ?? null).references.map(placeOf) : []));
 };
 
-/** The same of a bundle as it is kept; the whole payload where that cannot be told any more. Rejects with the log's errors. */
+/** Names the whole payload of a step if its places are unknown because the payload is gone. */
 export const placesOfResults = async (
   payloads: Pick<Payloads, "read">,
   { bundle_id, payload, steps }: BundleRequest,

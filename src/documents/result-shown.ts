@@ -3,23 +3,20 @@ import { type Hiding, hiddenAnswer, searchLimit } from "../redaction/hidden-answ
 import { redactText } from "../redaction/redact-text.ts";
 import type { Result } from "./result.ts";
 
-/** Of each step: its result, and what of it is hidden. */
 export type ResultsOrder = {
   readonly results: readonly (Result | null)[];
   readonly hidings: readonly (Hiding | null)[];
 };
 
-/** The steps' results without what the policy hides; what is no JSON is then hidden as a whole. */
+/** A result that is not JSON is hidden as a whole if any field is. */
 export const resultsShown = ({ results, hidings }: ResultsOrder): readonly (JsonObject | null)[] => {
   const limited = searchLimit();
   return results.map((result, index) => {
     const hidden = hiddenAnswer(hidings[index] ?? null);
-    // Erased there is nothing to hide.
     if (result === null || hidden === null || result.body === null) return result;
     const text = typeof result.body === "object" ? JSON.stringify(result.body) : null;
     const { paths, echo } = limited(hidden, text?.length ?? 0) ?? hidden;
     const shown = text !== null && echo !== null ? redactText(text, paths, echo) : null;
-    // `redactText` answers JSON.
-    return { ...result, body: shown === null ? null : (JSON.parse(shown) as Json) };
+    return { ...result, body: shown === null ? null : (JSON.parse(shown) as Json) }; // JSON.parse returns nothing else.
   });
 };

@@ -6,7 +6,6 @@ import { actionStream } from "../streams/action-stream.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { type Problem, problem } from "../streams/problems.ts";
 
-/** The agent as long as it may ask for anything. */
 export const activeAgent = async (
   aggregates: Pick<Aggregates, "load">,
   agentId: string,
@@ -17,7 +16,6 @@ export const activeAgent = async (
   return problem("agent-suspended", `The agent is suspended: ${agent.suspended.reason}`);
 };
 
-/** An account's action of a name, which may be none. */
 export const actionNamed = async (
   aggregates: Pick<Aggregates, "load">,
   account: string,
@@ -27,7 +25,7 @@ export const actionNamed = async (
     ? (await aggregates.load(actionDecider, actionStream(account, name))).state
     : actionDecider.initial;
 
-/** What an agent's request is refused with that nothing is recorded of: outside of its scope it is not told what there is. */
+/** An agent is not told which actions exist outside of its scope. */
 export const unknownAction = (name: string, isInScope: boolean, path?: string): Problem => {
   if (!isInScope) return problem("out-of-scope", `The agent's scope does not include ${name}.`);
   const errors = path === undefined ? {} : { errors: [{ path, message: "is no action of the account" }] };

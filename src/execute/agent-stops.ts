@@ -1,7 +1,10 @@
 import type { Reaction } from "../following/reaction.ts";
 import { type Reaching, reachingAllShown } from "../views/reaching-all-shown.ts";
 
-/** A view with the fields `account` and `status`; the others are named: of the agent's id, and of how new a document is. */
+/**
+ * `agentId` and `newest` name the view's fields of the agent and of the time; every such view has `account` and
+ * `status`.
+ */
 export type AgentView = {
   readonly view: string;
   readonly statuses: readonly string[];
@@ -9,7 +12,6 @@ export type AgentView = {
   readonly newest: string;
 };
 
-/** What follows from an agent's suspension, or its end: all that a view shows of it as under way is cancelled. */
 export const onAgentStopped = (
   deps: Reaching,
   { view, statuses, agentId, newest }: AgentView,

@@ -7,7 +7,7 @@ import type { EventLog } from "../../domain/ports/event-log.ts";
 import { outcomeOf, resultOf } from "../documents/result.ts";
 import type { Answer } from "../http/route.ts";
 
-/** Of what is not on its way any more: the target's refusal is a bad gateway, a person's or the system's no is a conflict. */
+/** A target's failure is a bad gateway; an end by people or by the service is a conflict. */
 const STATUS: Readonly<Record<DeliveryStatus, number>> = {
   delivered: 200,
   recorded: 200,
@@ -22,7 +22,7 @@ const STATUS: Readonly<Record<DeliveryStatus, number>> = {
   cancelled: 409,
 };
 
-/** The API's words for a delivery that is under way: an attempt that runs is the queue's affair, or that of a retry. */
+/** The API shows an attempt under way as queued, or as retrying after the first. */
 const shownStatus = (state: Delivery): DeliveryStatus => {
   const status = statusOf(state);
   if (status !== "delivering") return status;
@@ -31,15 +31,14 @@ const shownStatus = (state: Delivery): DeliveryStatus => {
 
 export const hasEnded = (state: Delivery): boolean => STATUS[statusOf(state)] !== 202;
 
-/** Micro-euros: the estimate, and once it has ended what it has cost; of a bundle's step its end says so. */
+/** Micro-euros: an estimate until the end. */
 const costOf = (state: Delivery, estimate: number | null): number | null => {
   const spent = finalCostOf(state);
-  // Given back, it was for nothing.
+  // Null: the reservation was given back, so the request cost nothing.
   const own = spent === undefined ? estimate : (spent ?? 0);
   return own === null ? null : own + (countedOf(state) ?? 0);
 };
 
-/** The approval that it waits for, or waited for last. */
 const approvalField = (state: Delivery): { readonly approval_id?: string } => {
   if (state.phase === "held") return { approval_id: state.approval.approval_id };
   if (!isClaimed(state)) return {};
@@ -47,7 +46,6 @@ const approvalField = (state: Delivery): { readonly approval_id?: string } => {
   return id === undefined ? {} : { approval_id: id };
 };
 
-/** How far an agent's request is, as `POST /v1/execute` and `GET /v1/executions/{id}` say it. */
 export const executionAnswer = async (
   log: EventLog,
   eventId: string,

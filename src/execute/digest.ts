@@ -6,15 +6,14 @@ export type ActionIdentity = {
   readonly account: string;
   readonly agent: string;
   readonly action: string;
-  /** Of the action's definition, and with it of its schema. */
+  /** The version of the action's definition, which includes its schema. */
   readonly version: number;
   readonly target: string | null;
   readonly payload: Json;
-  /** Of a bundle's step. */
   readonly bundle?: { readonly index: number; readonly of: number };
 };
 
-/** Hex SHA-256 over the canonical form (RFC 8785): what an approval is bound to, and repetitions are told by. */
+/** Hex SHA-256 over the canonical form (RFC 8785). Approvals are bound to it, and repetitions are recognised by it. */
 export const actionDigest = ({ account, agent, action, version, target, payload, bundle }: ActionIdentity): string =>
   hash(
     "sha256",

@@ -20,33 +20,28 @@ import { singleFlight } from "./single-flight.ts";
 
 export type ExecuteDeps = ClaimDeps & { readonly actions: CompiledActions };
 
-/** One request of an agent. */
 export type ExecuteRequest = {
   readonly account: string;
   readonly agentId: string;
-  /** Names the request: sent again with it, it is the same. */
   readonly key: string;
   readonly action: string;
   readonly payload: Json;
   readonly runId: string | null;
   /** How many agents called each other before this one was called. */
   readonly depth: number;
-  /** Micro-euros that the agent itself expects. */
   readonly costMicro: number | null;
   readonly userAgent: string;
   readonly trace: Trace;
 };
 
-/** Admitted or held, by this request or by one with the same key before. */
 type ExecutionStart = {
   readonly eventId: string;
   readonly known: StreamState<Delivery>;
   readonly replayed: boolean;
-  /** Of the last record that this rests on, its approval's included. */
+  /** The position of the last record that the answer rests on, including the approval's. */
   readonly position: Position | undefined;
 };
 
-/** Rejects with the log's errors. */
 export type Execute = (request: ExecuteRequest) => Promise<ExecutionStart | Problem>;
 
 const JSON_TYPE = "application/json";
@@ -56,7 +51,9 @@ const reused = (eventId: string): Problem =>
     extra: { event_id: eventId },
   });
 
-/** Asked about the action as it was then: a new version of it makes no other request of a repeat. */
+/**
+ * Compares with the recorded version, so that a new version of the action does not turn a repeat into another request.
+ */
 const isRepeatOf = (request: ExecuteRequest, { action, endpoint_id: target }: Request): boolean => {
   if (action === undefined) return false;
   const { account, agentId: agent, payload } = request;
@@ -64,17 +61,14 @@ const isRepeatOf = (request: ExecuteRequest, { action, endpoint_id: target }: Re
   return actionDigest(identity) === action.digest;
 };
 
-/**
- * Takes an agent's request to its verdict, once however often it is sent: the key names the event, as a sender's delivery
- * id names a webhook's.
- */
+/** The key names the event, as a delivery id names a webhook's, so a repeat finds the first request. */
 export const executing = (deps: ExecuteDeps): Execute => {
   const { log, clock, aggregates } = deps;
   const claim = claiming(deps);
   const approvals = approvalRequests(deps);
   const decideOnce = singleFlight<ExecutionStart | Problem>();
 
-  /** What came of the event before this request; null when nothing has that stands. */
+  /** Null if no earlier request with the key stands. */
   const before = async (
     request: ExecuteRequest,
     eventId: string,
@@ -83,7 +77,6 @@ export const executing = (deps: ExecuteDeps): Execute => {
     const { state } = known;
     const recorded = requestOf(state);
     if (recorded !== null && !isRepeatOf(request, recorded)) return reused(eventId);
-    // What was refused is asked again.
     if (!isClaimed(state)) return null;
     const position = await approvals.recorded(`delivery-${eventId}`, known);
     return { eventId, known, replayed: true, position };

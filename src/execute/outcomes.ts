@@ -3,14 +3,9 @@ import type { Fact } from "../streams/envelope.ts";
 import { type Foldable, foldStream, type StreamState } from "../streams/run-command.ts";
 import { type WaitingPlaces, waitingPlaces } from "./waiting-places.ts";
 
-/** Waits for something to happen to a delivery or a bundle, on any node. */
 export type Outcomes<S> = {
-  /** Called when this process has written to its stream. */
   changed(id: string, known: StreamState<S>): void;
-  /**
-   * The state once `isEnough` holds, or as it is known when the time is over, the signal aborts, or too many wait
-   * already, here or of its account. Never rejects: a log that cannot be read is looked at again.
-   */
+  /** Resolves with the known state if the time is over, the signal aborts, or too many wait. Never rejects. */
   wait(id: string, known: StreamState<S>, options: WaitOptions<S>): Promise<StreamState<S>>;
 };
 
@@ -22,7 +17,7 @@ export type WaitOptions<S> = {
 };
 
 const TICK_MS = 50;
-/** Another node may deliver: the stream is looked at, soon at first, and seldom once it takes long. */
+/** Another node may deliver, so the stream is read: soon at first, and rarely once the wait takes long. */
 const LOOK_FIRST_MS = 100;
 const LOOK_MS_MAX = 1_000;
 const LOOKS_MAX = 16;
@@ -31,7 +26,6 @@ type Waiter<S> = {
   readonly account: string;
   readonly isEnough: (state: S) => boolean;
   readonly until: number;
-  /** Ends the wait with what is known. */
   readonly end: () => void;
 };
 
@@ -40,10 +34,8 @@ type Watched<S> = { known: StreamState<S>; readonly waiters: Set<Waiter<S>>; loo
 type OutcomesDeps<S, E extends Fact> = {
   readonly log: EventLog;
   readonly decider: Foldable<S, E>;
-  /** Of the streams, `<category>-<id>`. */
   readonly category: string;
   readonly onError: (error: unknown) => void;
-  /** Shared by all that wait in this process. */
   readonly places?: WaitingPlaces;
 };
 

@@ -32,28 +32,21 @@ export type StoppedRequestsDeps = {
   readonly clock: Clock;
 };
 
-/**
- * What follows from suspensions has a reactor of its own: it waits for views, and may cancel tens of thousands, while what
- * people have approved is to be released and what has ended to be settled. Several accounts are looked after at once.
- */
+/** A separate reactor, because waiting for views and cancelling thousands of requests must not delay settlements. */
 export const SUSPENSIONS_REACTOR: ReactorOptions = {
   name: "suspensions",
   gatherMs: 100,
   atOnce: { keyOf: ({ meta }) => meta.account, keysMax: 8 },
 };
 
-/** What may still be cancelled, what waits for people first. */
+/** Requests that wait for people come first. */
 const UNDER_WAY = ["held", "queued", "retrying", "delivering"] as const;
 
-/**
- * What follows from an agent's suspension for its requests. The deliverer by itself sends nothing of an agent that is or was
- * suspended since (`stopped.ts`): cancelling what waits only says so at once, and gives back what it has reserved.
- */
+/** The deliverer sends nothing of a suspended agent (`stopped.ts`): cancelling shows that, and frees reservations. */
 export const stoppedRequests = (deps: StoppedRequestsDeps): readonly Reaction[] => {
   const { log, clock } = deps;
   const current = asOfNow(deps.aggregates);
 
-  /** One cause may cancel many: each by a command of its own. */
   const envelopeOf = (cause: RecordedEvent, eventId: string): Envelope =>
     causedEnvelope(cause, {
       actor: "agents",
@@ -66,7 +59,7 @@ export const stoppedRequests = (deps: StoppedRequestsDeps): readonly Reaction[] 
     const known = await foldStream(log, delivery, stream);
     const { state } = known;
     const reason = "request" in state ? await stoppedBecause(current, state.request) : null;
-    // What it asks for behind this, resumed, is another matter.
+    // The agent has been resumed and asked again.
     if (reason === null) return;
     const envelope = envelopeOf(cause, eventId);
     const command = { type: "Cancel", reason, at: envelope.at, underWay: deps.deliver.isSending(eventId) } as const;
@@ -78,9 +71,8 @@ export const stoppedRequests = (deps: StoppedRequestsDeps): readonly Reaction[] 
   return onAgentStopped(deps, shown, cancel);
 };
 
-/** Tells the ledgers what agents' requests have cost. */
 export const costReactions = ({ ledgers, timeZoneOf }: CostReactionsDeps): readonly Reaction[] => {
-  /** Charges what a replay has cost on top, on the day on which that was determined. Every node does so, some of them late. */
+  /** The additional cost of a replay counts for the day on which it was determined. */
   const charge = async (
     account: string,
     { event_id, cost, replay_id, policy_ids = [], at }: DataOf<"CostDetermined">,
@@ -99,7 +91,7 @@ export const costReactions = ({ ledgers, timeZoneOf }: CostReactionsDeps): reado
       const trace = { trace_id: meta.trace_id, span_id: meta.span_id };
       await charge(meta.account, data, trace);
       for (const stream of names) {
-        // Every node does so, some of them late: a replay may have reserved its places again.
+        // Other nodes react as well, some late: `resolve` leaves alone what a replay has reserved since.
         if (cost === null) await ledgers.resolve(stream, meta.account, event_id);
         else await ledgers.settleNow({ stream, account: meta.account, event: event_id, cost, trace });
       }

@@ -1,10 +1,7 @@
-/** `isFirst`: this request was decided itself; else the answer is that of an equal request that was under way. */
+/** `isFirst` is false if the answer is that of an equal request under way. */
 export type Flight<T> = { readonly landed: T; readonly isFirst: boolean };
 
-/**
- * Requests with one name at once in this process: the first one is decided, and equal ones get its answer. A request with
- * another content is decided afterwards: whether the name is used by then depends on what became of the first one.
- */
+/** A different request under the same id is decided after the first, which determines whether the id is used. */
 export const singleFlight = <T>(): ((id: string, asked: string, decide: () => Promise<T>) => Promise<Flight<T>>) => {
   const underWay = new Map<string, { readonly asked: string; readonly landed: Promise<T> }>();
   return async (id, asked, decide) => {

@@ -4,22 +4,20 @@ import { approvalStream } from "../approvals/approvals.ts";
 import { foldStream, type StreamState } from "../streams/run-command.ts";
 import type { Outcomes, WaitOptions } from "./outcomes.ts";
 
-/** What is waited for: a delivery or a bundle. */
 export type Awaited<S> = {
   readonly id: string;
   readonly known: StreamState<S>;
-  /** The approval that it waits for; null when it waits for nobody. */
   readonly heldFor: (state: S) => string | null;
   readonly hasEnded: (state: S) => boolean;
 };
 
-/** What people have said is done a moment later: until then a request that they have decided still looks held. */
+/** A decision takes effect a moment later: until then a request that people have decided still looks held. */
 const isDecided = async (log: EventLog, approvalId: string): Promise<boolean> => {
   const { state: asked } = await foldStream(log, approval, approvalStream(approvalId));
   return asked.phase === "requested" && asked.end !== null;
 };
 
-/** As long as it is people's to decide, nobody waits for them; behind their decision it goes on. */
+/** Does not wait for people, but for what follows their decision. */
 export const untilEndedOrHeld = async <S>(
   log: EventLog,
   outcomes: Pick<Outcomes<S>, "wait">,

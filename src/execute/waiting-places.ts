@@ -1,12 +1,11 @@
 export type WaitingPlaces = {
-  /** False when all places, or all of the account's, are taken. Whoever has entered leaves. */
+  /** False if all places, or all of the account's, are taken. A caller that entered has to leave. */
   enter(account: string): boolean;
   leave(account: string): void;
 };
 
-/** Each holds a connection; beyond, an answer says how far it is at once. */
+/** Each waiter holds a connection. Further requests are answered at once. */
 const WAITERS_MAX = 1_000;
-/** Of one account, so that its agents leave places to those of others. */
 const ACCOUNT_WAITERS_MAX = 200;
 
 export const waitingPlaces = (waitersMax = WAITERS_MAX, accountWaitersMax = ACCOUNT_WAITERS_MAX): WaitingPlaces => {

@@ -2,7 +2,6 @@ import type { Clock } from "../../domain/ports/clock.ts";
 
 const SECOND_MS = 1_000;
 
-/** The work of each account in the current window, one second by default. */
 export class AccountWork {
   readonly #perWindow: number;
   readonly #clock: Clock;
@@ -16,7 +15,7 @@ export class AccountWork {
     this.#windowMs = windowMs;
   }
 
-  /** Work is known only afterwards, so the last piece may exceed the limit. */
+  /** The work of a check is known only after it, so the last one may exceed the limit. */
   has(account: string): boolean {
     return this.#usedBy(account) < this.#perWindow;
   }
@@ -25,7 +24,7 @@ export class AccountWork {
     this.#byAccount.set(account, this.#usedBy(account) + units);
   }
 
-  /** Whole seconds until the window ends, at least 1. */
+  /** Whole seconds, at least 1. */
   resetS(): number {
     return Math.ceil((this.#windowMs - (this.#clock.now() % this.#windowMs)) / SECOND_MS);
   }

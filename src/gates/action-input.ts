@@ -16,7 +16,6 @@ export type ActionInput = {
   readonly policy_id?: string | null;
 };
 
-/** Checks everything but whether the schema compiles, and the endpoint and the policy are there. */
 export const parseAction = (name: string, input: ActionInput): ParsedAction => {
   const errors: DefinitionError[] = [];
   const report: Report = (path, message) => errors.push({ path, message });

@@ -1,7 +1,6 @@
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { PolicyCheck, PolicyInput } from "./policy-gates.ts";
 
-/** `key` names the definition, whose compiled form the thread keeps. */
 export type CheckOrder = {
   readonly account: string;
   readonly key: string;
@@ -12,5 +11,5 @@ export type CheckOrder = {
 
 export type ThreadOrder = { readonly order: CheckOrder; readonly body: Uint8Array };
 
-/** `work`: in units of the meter. */
+/** `work` is in units of the meter. */
 export type CheckAnswer = { readonly check: PolicyCheck; readonly work: number };

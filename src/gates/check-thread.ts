@@ -4,18 +4,16 @@ import { turnThread } from "../threads/turn-thread.ts";
 import type { CheckAnswer, CheckOrder, ThreadOrder } from "./check-protocol.ts";
 
 export type CheckThread = {
-  /** "full": too many orders of the account wait already. Never rejects: a check that cannot be made is a denial. */
+  /** Answers "full" if too many orders of the account wait. Never rejects: a check that fails is a denial. */
   run(account: string, order: CheckOrder, body: Uint8Array): Promise<CheckAnswer | "full">;
   stop(): Promise<void>;
 };
 
-/** Orders of one account that may wait, each with its body. */
 const WAITING_MAX = 32;
-/** The budget of a check ends it after 0.3 s; on a machine that does other things it may take many times that. */
+/** The meter ends a check after 0.3 s, which may take many times as long on a busy machine. */
 const ANSWER_MS = 10_000;
-/** Payloads of 1 MB are some 50 MB as values of CEL at worst. */
 const HEAP_MB = 256;
-/** What a check that never answered is counted as. */
+/** A check that never answers is charged the full work of one check. */
 const LOST_WORK = 30_000_000;
 
 const lost = ({ order: { definition } }: ThreadOrder): CheckAnswer => {
@@ -24,7 +22,6 @@ const lost = ({ order: { definition } }: ThreadOrder): CheckAnswer => {
   return { check: { gates, cost: null }, work: LOST_WORK };
 };
 
-/** The thread for the checks that take long. */
 export const checkThread = (timers: Pick<Timers, "after"> = systemTimers): CheckThread => {
   const thread = turnThread<ThreadOrder, CheckAnswer>(
     {

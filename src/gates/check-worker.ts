@@ -1,4 +1,3 @@
-/** The program of the thread that makes the expensive checks: one order after the other, each answered once. */
 import { parentPort } from "node:worker_threads";
 import { yieldToOthers } from "../threads/thread-priority.ts";
 import type { FromThread, ToThread } from "../threads/turn-thread.ts";

@@ -11,13 +11,11 @@ import type { CompiledPolicy } from "./compiled-policy.ts";
 import { type PolicyCheck, type PolicyInput, schemaGate } from "./policy-gates.ts";
 
 export type Question = Omit<PolicyInput, "payload" | "ambiguous"> & {
-  /** The account whose budget pays for the check. */
   readonly account: string;
-  /** Undefined when the body is no JSON. */
+  /** Undefined if the body is not JSON. */
   readonly payload: () => unknown;
-  /** The received bytes. */
   readonly body: () => Uint8Array;
-  /** False: its JSON may be read in two ways, which is checked first. */
+  /** False if the JSON may have duplicate names, which a policy that reads it looks for first. */
   readonly isStrict: boolean;
 };
 
@@ -32,19 +30,16 @@ type AskedSchema = Pick<Question, "account" | "payload" | "body"> & {
   readonly compiled: Pick<CompiledAction, "schema" | "schemaText" | "work" | "isElsewhere">;
 };
 
-/** The gates that run conditions and JSON Schemas of tenants. */
 export type Checks = {
   policy(policy: AskedPolicy, question: Question): PolicyCheck | Promise<PolicyCheck>;
-  /** The action must have a schema. */
   schema(asked: AskedSchema): GateResult | Promise<GateResult>;
 };
 
 export const bytesOf = (payload: Json): Uint8Array => Buffer.from(JSON.stringify(payload));
 
-/** Deeper JSON than this is refused by a policy that reads the payload. */
+/** A policy that reads the payload denies JSON that is nested deeper. */
 const DEPTH_MAX = 64;
 
-/** The payload as the gates read it may not be what the receiver reads. */
 const isAmbiguous = (body: Uint8Array): boolean => {
   const scanned = scanJson(Buffer.from(body.buffer, body.byteOffset, body.length).toString("utf8"), DEPTH_MAX);
   return scanned.duplicate !== undefined || scanned.tooDeep === true;
@@ -68,19 +63,18 @@ const checkSchema = ({ compiled: { schema, work }, payload }: AskedSchema): Gate
   return schemaGate(schema, payload());
 };
 
-/** Runs every check on the calling thread. */
 export const directChecks: Checks = {
   policy: ({ compiled }, question) => checkDirectly(compiled, question),
   schema: checkSchema,
 };
 
-/** Work of one check on the main thread: about 5 ms. */
+/** About 5 ms. */
 export const DIRECT_WORK_MAX = 500_000;
-/** Reading a larger body, and looking for duplicate keys in it, alone takes some milliseconds: 120 ns a byte at worst. */
+/** Parsing a larger body and searching it for duplicate names takes several milliseconds: 120 ns a byte at worst. */
 const DIRECT_BODY_BYTES_MAX = 32 * 1_024;
-/** An account's work per second on the main thread: a tenth of it. Ordinary rules take some hundreds. */
+/** An account may use a tenth of each second of the main thread. An ordinary rule takes some hundred units. */
 const DIRECT_WORK_PER_S = 10_000_000;
-/** An account's work per second on the other thread: 0.6 s at worst, or two of the most expensive checks. */
+/** 0.6 s of each second at worst, or two of the most expensive checks. */
 const THREAD_WORK_PER_S = 60_000_000;
 
 const TOO_MUCH_AT_ONCE =
@@ -90,14 +84,15 @@ const NOTHING_ELSE: CheckOrder["input"] = { headers: {}, source: null, agent: nu
 
 const isTooCostly = ({ outcome, code }: GateResult): boolean => outcome === "deny" && code === "too-costly";
 
-/** A check that cannot be made is a denial, because it may have required a person. */
+/** A policy with an approval rule also denies as approval, because the check might have required a person. */
 const refusedCheck = ({ definition: { approval } }: AskedPolicy): PolicyCheck => {
   const names: readonly GateName[] = approval === undefined ? ["rate"] : ["rate", "approval"];
   return { gates: names.map((gate) => denied(gate, "evaluation-rate", TOO_MUCH_AT_ONCE)), cost: null };
 };
 
-/** Runs cheap checks on the main thread and the others on a thread, so that no tenant's rules delay another tenant.
- * Both have a budget for each account and second. Definitions must be compiled with `DIRECT_WORK_MAX`. */
+/**
+ * Runs cheap checks on the main thread, others on a worker thread. Definitions must be compiled with `DIRECT_WORK_MAX`.
+ */
 export const sharedChecks = (thread: CheckThread, clock: Clock): Checks => {
   const direct = new AccountWork(DIRECT_WORK_PER_S, clock);
   const elsewhere = new AccountWork(THREAD_WORK_PER_S, clock);

@@ -1,20 +1,16 @@
 import type { Clock } from "../../domain/ports/clock.ts";
 import { AccountWork } from "./account-work.ts";
 
-/** Whether the main thread may compile the definition now; if so, it is counted. */
 export type CompilePace = (account: string, definition: object) => boolean;
 
-/**
- * Bytes of definitions that an account may have compiled in a second at admission. Compiling takes 8 µs a byte at worst, so
- * this is a tenth of the second. Ordinary definitions have below 1 kB, and each version is compiled once.
- */
+/** A tenth of each second at worst, because compiling takes 8 µs a byte. Ordinary definitions have less than 1 kB. */
 export const COMPILED_BYTES_PER_S = 12_288;
 const COMPILED_BYTES_MIN = 256;
 
 export const bytesToCompile = (definition: object): number =>
   Math.max(COMPILED_BYTES_MIN, Buffer.byteLength(JSON.stringify(definition)));
 
-/** The main thread compiles no longer definition: it would take 50 ms at worst. */
+/** A longer definition would block the main thread for over 50 ms at worst. */
 const COMPILED_BYTES_MAX = 6_144;
 
 export const compilePace = (clock: Clock): CompilePace => {
@@ -31,10 +27,8 @@ export const compilePace = (clock: Clock): CompilePace => {
 /** A compiled definition takes some 100 kB. */
 export const COMPILED_MAX = 500;
 
-/** Compiled definitions by account and key. A full cache drops the least recently used one of the account that has
- * most, so that no account pushes out those of another. */
+/** A full cache drops from the account that has most, so that no account evicts the definitions of another. */
 export class CompileCache<Compiled> {
-  /** Least recently used first. */
   readonly #byAccount = new Map<string, Map<string, Compiled>>();
   #size = 0;
 

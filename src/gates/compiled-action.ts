@@ -10,14 +10,13 @@ import type { DefinitionError } from "./policy-input.ts";
 import { type PayloadSchema, schemaCompiler } from "./schemas.ts";
 
 export type CompiledAction = {
-  /** To be reset before each check. */
   readonly work: Meter;
   readonly schema: PayloadSchema | null;
   readonly schemaText: JsonObject | boolean | null;
   readonly cost: CompiledCost | null;
-  /** The policy of the action, which applies to every caller; null for none. */
+  /** Applies to every caller of the action; null for none. */
   readonly policyId: string | null;
-  /** Its schema is to be checked on another thread, as with `CompiledPolicy`. */
+  /** True if the account has used up its compile rate, so that another thread has to check the schema. */
   readonly isElsewhere?: true;
 };
 
@@ -27,7 +26,6 @@ type ActionCompilation =
 
 export type ActionCompiler = (name: string, input: ActionInput) => ActionCompilation;
 
-/** Checks an action completely and makes of it what a request is checked by. `path` is a JSON Pointer into the action. */
 export const actionCompiler = (workMax?: number): ActionCompiler => {
   const work = meter(workMax);
   const compileSchema = schemaCompiler(jsonValues(work), work);
@@ -51,10 +49,7 @@ export const actionCompiler = (workMax?: number): ActionCompiler => {
 
 export type CompiledActions = { get(action: DefinedAction): CompiledAction };
 
-/**
- * Compiled actions by id and version. `pace` says what may be compiled now; left out: everything. The schema of what may
- * not has to be checked elsewhere, and is compiled only if it is checked here nevertheless.
- */
+/** An action whose schema `pace` does not let compile is to be checked on another thread. */
 export const compiledActions = (
   compile: ActionCompiler = actionCompiler(),
   pace: CompilePace = () => true,
@@ -63,7 +58,6 @@ export const compiledActions = (
   const made = (name: string, definition: ActionDefinition): CompiledAction => {
     const compiled = compile(name, definition);
     if (compiled.ok) return compiled.action;
-    // A definition that cannot be compiled lets nothing through.
     return { work: meter(), schema: unreadable(compiled.errors), schemaText: false, cost: null, policyId: null };
   };
   return {

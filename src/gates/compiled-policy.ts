@@ -27,12 +27,11 @@ import { type DefinitionError, parseDefinition } from "./policy-input.ts";
 import { type PayloadSchema, schemaCompiler } from "./schemas.ts";
 
 export type CompiledPolicy = {
-  /** Whether any gate, or the cost, depends on the payload, or a person may be shown it. */
+  /** True also if a person may be shown the payload. */
   readonly readsPayload: boolean;
   readonly cost: CompiledCost | null;
-  /** To be checked on another thread: it would have to be compiled here first, and the account has had its share of that. */
+  /** True if the account has used up its compile rate, so that another thread has to check the policy. */
   readonly isElsewhere?: true;
-  /** Of the last check. */
   readonly work: Pick<Meter, "used">;
   check(input: PolicyInput): PolicyCheck;
 };
@@ -79,7 +78,7 @@ const compiledPolicy = ({ schema, required, rules, cost: costRule, approval }: P
   const stated = (input: PolicyInput, cost: Cost): readonly GateResult[] => {
     const { payload, asks } = input;
     const isAsked = (reads: boolean): boolean => asks === undefined || reads === (asks === "with-payload");
-    /** A gate that is not asked is asked at another time: before that time it says so. */
+    /** A gate that is asked later says so now, so that the verdict lists every gate once. */
     const orLater = (gate: GateName, reads: boolean, ask: () => GateResult): readonly GateResult[] => {
       if (isAsked(reads)) return [ask()];
       return asks === "without-payload" ? [askedLater(gate)] : [];
@@ -109,7 +108,7 @@ const compiledPolicy = ({ schema, required, rules, cost: costRule, approval }: P
     check(input) {
       work.reset();
       const cost = costIn(input);
-      // The other gates would go down as deep as it is.
+      // The other gates would recurse as deep as the payload is nested.
       if (input.ambiguous && readsPayload) {
         return { gates: [ambiguous("content"), ...(approval === null ? [] : [ambiguous("approval")])], ...cost };
       }
@@ -130,7 +129,6 @@ const compileRules = (
     return [];
   });
 
-/** Null: every request. */
 const compileWhen = (
   { when }: ApprovalRule,
   compile: (source: string) => CompiledCondition,
@@ -143,10 +141,7 @@ const compileWhen = (
   return null;
 };
 
-/**
- * Checks a definition completely and makes of it what an event is checked by: when it is published, and again by whoever
- * admits. `errors[].path` is a JSON Pointer into the definition. `workMax` is what one check may take, in units of the meter.
- */
+/** `path` of an error is a JSON Pointer into the definition. `workMax` limits one check, in units of the meter. */
 export const policyCompiler = (workMax?: number): PolicyCompiler => {
   const work = meter(workMax);
   const compileSchema = schemaCompiler(jsonValues(work), work);
@@ -163,7 +158,6 @@ export const policyCompiler = (workMax?: number): PolicyCompiler => {
     }
     const deny = definition.deny ?? [];
     const asks = definition.approval;
-    // The environment of conditions is large: made only where there are any.
     let conditions: ReturnType<typeof conditionCompiler> | null = null;
     const compileCondition = (source: string): CompiledCondition => {
       conditions ??= conditionCompiler(work);
@@ -197,14 +191,9 @@ const refusing = (errors: readonly DefinitionError[], { approval }: PolicyDefini
   return { readsPayload: false, cost: null, work: { used: 0 }, check: () => ({ gates, cost: null }) };
 };
 
-/** Only schemas and conditions take long to compile. */
 const takesLong = ({ schema, deny = [], approval }: PolicyDefinition): boolean =>
   typeof schema === "object" || deny.length > 0 || approval?.when !== undefined;
 
-/**
- * Compiled policies by id and version. `pace` says what may be compiled now; left out: everything. What may not has to be
- * checked elsewhere, and is compiled only if it is checked here nevertheless.
- */
 export const compiledPolicies = (
   compile: PolicyCompiler = policyCompiler(),
   pace: CompilePace = () => true,
@@ -221,7 +210,6 @@ export const compiledPolicies = (
       if (known !== undefined) return known;
       if (takesLong(definition) && !pace(account, definition)) {
         const cost = definition.cost === undefined ? null : compileCost(definition.cost);
-        // Whether it reads the payload is known once it is compiled.
         const check = (input: PolicyInput): PolicyCheck => made(definition).check(input);
         return { readsPayload: true, isElsewhere: true, cost, work: { used: 0 }, check };
       }

@@ -21,23 +21,19 @@ import type { JsonValues } from "./json-values.ts";
 import type { Meter } from "./meter.ts";
 import type { Pattern } from "./patterns.ts";
 
-/** One call. */
 const NODE_WORK = 20;
-/** One node of what a comprehension does with each element, with the error that it may end in. */
+/** One node of a comprehension's body for one element, including an error that it may end in. */
 const ROUND_WORK = 50;
-/** Finding a day or an hour in a time zone asks the platform's calendar. */
 const CALENDAR_WORK = 10_000;
-/** Reading a time or a duration builds a Protobuf message. */
+/** Parsing a time or a duration builds a Protobuf message. */
 const CONVERSION_WORK = 200;
-/** An error that a call ends in. */
 const ERROR_WORK = 300;
-/** Comparing one element of a list with a value. */
 const ELEMENT_WORK = 30;
-/** Counting the characters of a text, searching it, or encoding it, goes over so many in the time of one unit. */
+/** Characters that are counted, searched or encoded in the time of one unit. */
 const CHARACTERS_PER_WORK = 5;
-/** A number, a time or a duration is shorter; turning long texts into numbers takes time beyond linear. */
+/** Numbers, times and durations are shorter, and turning a long text into a number takes more than linear time. */
 const CONVERTED_LENGTH_MAX = 100;
-/** `contains` compares this many characters in the time of one unit. */
+/** Characters that `contains` compares in the time of one unit. */
 const COMPARED_PER_WORK = 32;
 
 const { BOOL, INT, DOUBLE, DYN } = CelScalar;
@@ -48,26 +44,23 @@ const CONVERSIONS: ReadonlySet<string> = new Set(["int", "uint", "double", "bool
 
 const isContainer = (value: CelValue | undefined): value is CelList | CelMap => isCelList(value) || isCelMap(value);
 
-/** Two containers of different sizes are not compared any further, nor is a container with anything else. */
 const comparing = (a: CelValue | undefined, b: CelValue | undefined, weigh: JsonValues["weigh"]): number => {
   if (!isContainer(a) || !isContainer(b)) return isContainer(a) || isContainer(b) ? 0 : Math.min(weigh(a), weigh(b));
   return a === b || a.size !== b.size ? 0 : 2 * ELEMENT_WORK * a.size + Math.min(weigh(a), weigh(b));
 };
 
-/** Whether a value is in a list is asked of each element; in a map it is looked up. */
 const searching = (value: CelValue | undefined, among: CelValue | undefined, weigh: JsonValues["weigh"]): number => {
   if (!isCelList(among)) return 0;
   const elements = ELEMENT_WORK * among.size;
   return isContainer(value) || typeof value === "string" ? elements + 4 * weigh(among) : elements;
 };
 
-/** What a call takes, told from the values themselves, in units of the meter. */
 const workOf = (name: string, values: readonly CelValue[], weigh: JsonValues["weigh"]): number => {
   const [first, second] = values;
   if (name === "_==_" || name === "_!=_") return comparing(first, second, weigh);
   if (name === "@in") return searching(first, second, weigh);
   if (name === "contains" && typeof first === "string" && typeof second === "string")
-    // The platform's search compares every position with the whole text in the worst case: 25 s for two of 500 kB.
+    // The platform's search compares every position with the whole text at worst: 25 s for two texts of 500 kB.
     return (first.length * second.length) / COMPARED_PER_WORK + first.length / CHARACTERS_PER_WORK;
   if (name === "size" || (name === "bytes" && typeof first === "string"))
     return typeof first === "string" ? first.length / CHARACTERS_PER_WORK : 1;
@@ -77,7 +70,6 @@ const workOf = (name: string, values: readonly CelValue[], weigh: JsonValues["we
     if (longest > CONVERTED_LENGTH_MAX) throw new RangeError(`${name}() of a text that long`);
     return isCalendar ? CALENDAR_WORK : CONVERSION_WORK + longest;
   }
-  // The type of a container, or the same value as `dyn`, is known without its elements.
   if (name === "type" || name === "dyn") return 1;
   return 2 * values.reduce<number>((sum, value) => sum + weigh(value), 0);
 };
@@ -85,10 +77,10 @@ const workOf = (name: string, values: readonly CelValue[], weigh: JsonValues["we
 const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
 const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff;
 
-/** No text of Latin-1 has one: V8 keeps such a text with a byte a character, and answers without looking at it. */
+/** V8 stores a Latin-1 text with one byte a character, and answers this expression without scanning such a text. */
 const HIGH_SURROGATE = /[\ud800-\udbff]/;
 
-/** Code points, as the specification counts them. The library makes a list of them, in twelve times the time. */
+/** CEL counts code points. The library's own function takes twelve times as long, because it builds a list of them. */
 const codePoints = (text: string): bigint => {
   if (!HIGH_SURROGATE.test(text)) return BigInt(text.length);
   let count = text.length;
@@ -98,7 +90,6 @@ const codePoints = (text: string): bigint => {
   return BigInt(count);
 };
 
-/** The same function of the standard library, paying before it runs. */
 const metered = (original: CelFunc, weigh: JsonValues["weigh"], meter: Meter): CelFunc => {
   const { name, target: targetType, arguments: types, result: type } = original;
   const run = (target: CelValue | undefined, args: CelValue[]): CelInput => {
@@ -108,7 +99,7 @@ const metered = (original: CelFunc, weigh: JsonValues["weigh"], meter: Meter): C
     const result = original.call(0, target, args);
     if (isCelError(result)) meter.spend(ERROR_WORK);
     if (result === undefined) throw new TypeError(`${name}() of other types`);
-    // Thrown errors are what the library turns into the result of the call.
+    // The library turns a thrown error into the result of the call.
     if (isCelError(result)) throw result;
     return result;
   };
@@ -119,7 +110,7 @@ const metered = (original: CelFunc, weigh: JsonValues["weigh"], meter: Meter): C
       });
 };
 
-/** Every number of JSON is a double, and authors write `payload.amount / 100`: the standard knows no such mixture. */
+/** Numbers in JSON are doubles and authors write `payload.amount / 100`, but CEL does not mix doubles and ints. */
 const mixedArithmetic = (): CelFunc[] => {
   const operations: readonly [string, (l: number, r: number) => number][] = [
     ["_+_", (l, r) => l + r],
@@ -133,7 +124,6 @@ const mixedArithmetic = (): CelFunc[] => {
   ]);
 };
 
-/** What `checkExpression` puts into comprehensions. */
 const comprehensionFunctions = (meter: Meter): CelFunc[] => {
   const grown = new WeakMap<CelList, CelInput[]>();
   return [
@@ -163,10 +153,6 @@ const comprehensionFunctions = (meter: Meter): CelFunc[] => {
   ];
 };
 
-/**
- * CEL's standard functions for one policy: each pays the meter for what it does with the values at hand, and `matches`
- * uses the patterns that were compiled beforehand.
- */
 export const conditionEnv = (values: JsonValues, meter: Meter, patterns: ReadonlyMap<string, Pattern>): CelEnv => {
   const standard = [...celEnv().funcs].flatMap((it) => metered(it, values.weigh, meter));
   return celEnv({

@@ -2,7 +2,6 @@ import { type CelEnv, parse } from "@bufbuild/cel";
 import { type Expr, isVariable, typeOf, VARIABLES, type Variable } from "./condition-types.ts";
 import { EXPRESSION_BYTES_MAX } from "./policy-input.ts";
 
-/** Names of types, as in `type(payload.id) == string`. */
 const TYPES: ReadonlySet<string> = new Set([
   "int",
   "uint",
@@ -16,13 +15,12 @@ const TYPES: ReadonlySet<string> = new Set([
   "type",
 ]);
 
-/** What the planner evaluates itself: these are no functions of the environment. */
 const OPERATORS: ReadonlySet<string> = new Set(["_[_]", "_?_:_", "_&&_", "_||_", "@not_strictly_false"]);
 
-/** The parser takes time beyond linear on nested brackets: 0.4 s on 400 of them. */
+/** The parser takes more than linear time on nested brackets: 0.4 s on 400 of them. */
 const NESTING_MAX = 32;
 
-/** Functions put into comprehensions by `checkExpression`. `@` cannot be written in CEL. */
+/** `@` cannot be written in CEL, so no author can call these functions. */
 export const RANGE = "@range";
 export const APPEND = "@append";
 export const WITHIN = "@within";
@@ -30,9 +28,8 @@ export const WITHIN = "@within";
 export type Checked = {
   readonly expr: Expr;
   readonly reads: ReadonlySet<Variable>;
-  /** The names after a dot, which may be named in an error. */
+  /** Names of fields that the author wrote, which an error may therefore repeat. */
   readonly fields: ReadonlySet<string>;
-  /** The literals given to `matches`. */
   readonly patterns: ReadonlySet<string>;
 };
 
@@ -62,13 +59,12 @@ const integer = (id: bigint, value: number): Expr => ({
   },
 });
 
-/** The parts that every expression of its kind has; the generated types call all of them optional. */
 const present = (expr: Expr | undefined): Expr => {
   if (expr === undefined) throw new SyntaxError("the expression is not complete");
   return expr;
 };
 
-/** A pattern out of the payload would be the sender's program. */
+/** A pattern from the payload would be a program that the sender chooses. */
 const literalPattern = (pattern: Expr | undefined): string => {
   const constant = pattern?.exprKind.case === "constExpr" ? pattern.exprKind.value.constantKind : undefined;
   if (constant?.case !== "stringValue") throw new SyntaxError("matches() takes a literal regular expression");
@@ -107,15 +103,15 @@ const walker = (env: CelEnv) => {
     const range = present(loop.iterRange);
     const before = walk(range, scope) + walk(present(loop.accuInit), scope);
     const each = walk(present(loop.loopCondition), inner) + walk(present(loop.loopStep), inner);
-    // What a round takes is known here, how many there are when it runs: the range is asked and pays before the first.
+    // The work of one round is known here and the number of rounds only at run time, so the range pays before the
+    // first.
     loop.iterRange = call(id, RANGE, [range, integer(id, each)]);
-    // An error inside a round is only one more value of exists and all; in the condition it ends the loop.
+    // `exists` and `all` swallow an error in the body of a round; an error in the loop's condition ends the loop.
     loop.loopCondition = call(id, "_&&_", [call(id, WITHIN, []), present(loop.loopCondition)]);
     if (loop.accuInit?.exprKind.case === "listExpr") appendInPlace(present(loop.loopStep), loop.accuVar);
     return before + each + walk(present(loop.result), inner);
   };
 
-  /** Checks an expression, all of its parts, and counts them. */
   const walk = (expr: Expr, scope: Scope): number => {
     const all = (parts: readonly (Expr | undefined)[]): number =>
       parts.reduce((sum, part) => sum + walk(present(part), scope), 1);
@@ -153,8 +149,7 @@ const walker = (env: CelEnv) => {
 };
 
 /**
- * `map` and `filter` add to their result one element a round, which the library does by nesting a list a round: beyond
- * some thousand it is too deep to be read. Nothing else sees the result before it is complete, so it can grow in place.
+ * The library nests one list a round for `map` and `filter`, which is too deep to be read after some thousand rounds.
  */
 const appendInPlace = (step: Expr, accumulator: string): void => {
   if (step.exprKind.case !== "callExpr") return;
@@ -165,10 +160,7 @@ const appendInPlace = (step: Expr, accumulator: string): void => {
   else if (value.function === "_?_:_") for (const branch of value.args.slice(1)) appendInPlace(branch, accumulator);
 };
 
-/**
- * Parses a condition and checks what can be known before any event: names, functions, the limits, and that it is true
- * or false. Throws a `SyntaxError` with a message for its author. Comprehensions are changed to pay for their rounds.
- */
+/** Throws a `SyntaxError` with a message for the author. Comprehensions are rewritten to pay for their rounds. */
 export const checkExpression = (source: string, env: CelEnv): Checked => {
   if (Buffer.byteLength(source) > EXPRESSION_BYTES_MAX)
     throw new SyntaxError(`an expression has at most ${EXPRESSION_BYTES_MAX} bytes`);

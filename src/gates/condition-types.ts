@@ -2,7 +2,6 @@ import type { CelEnv, parse } from "@bufbuild/cel";
 
 export type Expr = ReturnType<typeof parse>["expr"];
 
-/** What an expression sees, with the CEL type; null where the event decides it. */
 export const VARIABLES = {
   payload: null,
   headers: "map",
@@ -25,7 +24,7 @@ const CONSTANT_TYPES: Readonly<Record<string, string>> = {
   nullValue: "null",
 };
 
-/** The type that an expression has whatever the event; null when that cannot be said. */
+/** Null if the type depends on the event. */
 export const typeOf = (expr: Expr | undefined, env: CelEnv): string | null => {
   const kind = expr?.exprKind;
   switch (kind?.case) {

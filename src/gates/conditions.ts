@@ -6,18 +6,17 @@ import { jsonValues } from "./json-values.ts";
 import { type Meter, TooCostly } from "./meter.ts";
 import { compilePattern, type Pattern } from "./patterns.ts";
 
-/** What conditions see of an event. `payload` and `headers` are JSON; names of headers are in lower case. A condition that
- * reads the payload is not asked about a body that is no JSON. */
 export type ConditionInput = {
   readonly payload: unknown;
   readonly headers: Readonly<Record<string, unknown>>;
-  /** The names are empty where there is none: a rule about sources is false for an agent's request, not an error. */
+  /**
+   * Empty names stand for an absent sender, so that a rule about sources is false for an agent's request, not an error.
+   */
   readonly source: Readonly<Record<"id" | "name" | "type", string>>;
   readonly agent: Readonly<Record<"id" | "name", string>>;
   readonly action: string;
-  /** Null when it cannot be determined. */
+  /** Null if it cannot be determined; `costMissing` says why. */
   readonly cost_eur: number | null;
-  /** Why that is null, if it is. */
   readonly costMissing?: string;
 };
 
@@ -36,13 +35,12 @@ export type CompiledCondition =
 
 const failed = (detail: string): Evaluated => ({ outcome: "error", code: "evaluation-error", detail });
 
-/** Of the library's messages: what has a value is not defined for null. */
 const COMPARES_NULL = /^found no matching overload for .*\bnull_type\b/s;
 
 const costUnknown = ({ costMissing }: ConditionInput): string =>
   costMissing === undefined ? "the cost is not known" : `the cost is not known: ${costMissing}`;
 
-/** The library's messages can hold values of the payload: only names that the author wrote and types are repeated. */
+/** The library's messages can quote the payload, so only types and names that the author wrote are repeated. */
 const explain = (message: string, fields: ReadonlySet<string>): string => {
   const missing = /^field not found: (.*)$/s.exec(message)?.[1];
   if (missing !== undefined) {
@@ -54,7 +52,7 @@ const explain = (message: string, fields: ReadonlySet<string>): string => {
   return "it could not be evaluated";
 };
 
-/** An error takes eight times as long with its stack trace, and a list of 100,000 can make an error an element. */
+/** An error takes eight times as long with its stack trace, and a rule over 100,000 elements can raise one for each. */
 const withoutStackTraces = <T>(run: () => T): T => {
   const before = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
@@ -65,19 +63,15 @@ const withoutStackTraces = <T>(run: () => T): T => {
   }
 };
 
-/**
- * Compiles the CEL conditions of one policy. A condition that fails, whether by a missing field, by types that do not
- * fit or by the work it takes, says so: it is never false by accident.
- */
+/** A condition that fails, by a missing field, by types or by its work, is an error and never simply false. */
 export const conditionCompiler = (meter: Meter): ((source: string) => CompiledCondition) => {
   const values = jsonValues(meter);
   const patterns = new Map<string, Pattern>();
   const env = conditionEnv(values, meter, patterns);
 
   const bindings = (seen: ConditionInput, readsPayload: boolean): Record<string, CelInput> =>
-    // Without a prototype: the library looks names up with a plain access.
+    // No prototype, because the library reads names with a plain property access.
     Object.assign(Object.create(null), {
-      // Where nothing reads it, it may be no JSON, or too deep to be wrapped.
       payload: readsPayload ? values.toCel(seen.payload) : null,
       headers: values.toCel(seen.headers),
       source: values.toCel(seen.source),
@@ -96,14 +90,13 @@ export const conditionCompiler = (meter: Meter): ((source: string) => CompiledCo
         try {
           return withoutStackTraces(() => run(bindings(seen, readsPayload)));
         } catch (error) {
-          // Where an earlier condition of the policy has used up the work, the event cannot even be wrapped.
           if (error instanceof TooCostly) return null;
           throw error;
         }
       };
       const evaluate = (seen: ConditionInput): Evaluated => {
         const result = ran(seen);
-        // Also where || or && has swallowed the error: with more work the answer might have been another.
+        // `||` and `&&` can swallow the error: with more work the result might have been another.
         if (meter.exceeded) {
           return { outcome: "error", code: "too-costly", detail: "its evaluation takes too much work on this event" };
         }

@@ -2,14 +2,10 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import { type Problem, problem } from "../streams/problems.ts";
 import { AccountWork } from "./account-work.ts";
 
-/**
- * Bytes of policies and actions that an account may have compiled in a minute. Compiling takes 8 µs a byte at worst, so
- * this is 2 s of the thread that answers everybody; ordinary policies have below 1 kB.
- */
+/** 2 s of the main thread at worst, because compiling takes 8 µs a byte. Ordinary policies have less than 1 kB. */
 const BYTES_PER_MINUTE = 262_144;
 const MINUTE_MS = 60_000;
 
-/** Null if the definition may be compiled now. An invalid one counts as well. */
 export type DefinitionRate = (account: string, definition: unknown) => Problem | null;
 
 export const definitionRate = (clock: Clock): DefinitionRate => {

@@ -1,4 +1,3 @@
-/** The program of the thread that compiles large definitions before they are published: one after the other. */
 import { parentPort } from "node:worker_threads";
 import { yieldToOthers } from "../threads/thread-priority.ts";
 import type { FromThread, ToThread } from "../threads/turn-thread.ts";
@@ -11,7 +10,6 @@ yieldToOthers();
 const policy = policyCompiler();
 const action = actionCompiler();
 
-/** Without what was compiled, which cannot be sent to another thread. */
 const plain = <Definition>(compiled: Validated<Definition>): Validated<Definition> =>
   compiled.ok ? { ok: true, definition: compiled.definition } : { ok: false, errors: compiled.errors };
 

@@ -6,12 +6,10 @@ import type { ActionCompiler } from "./compiled-action.ts";
 import type { PolicyCompiler } from "./compiled-policy.ts";
 import type { DefinitionError } from "./policy-input.ts";
 
-/** A definition that compiles, or every reason why it does not. */
 export type Validated<Definition> =
   | { readonly ok: true; readonly definition: Definition }
   | { readonly ok: false; readonly errors: readonly DefinitionError[] };
 
-/** Checks definitions completely before they are published. */
 export type ValidatePolicy = (
   definition: unknown,
   account: string,
@@ -29,7 +27,6 @@ export type DefinitionAnswer = Validated<PolicyDefinition> | Validated<ActionDef
 
 export type DefinitionThread = TurnThread<DefinitionOrder, DefinitionAnswer>;
 
-/** The largest definitions take half a second; on a machine that does other things it may be many times that. */
 const ANSWER_MS = 10_000;
 const HEAP_MB = 256;
 
@@ -38,17 +35,16 @@ const LOST: DefinitionAnswer = { ok: false, errors: [{ path: "", message: "takes
 export const definitionThread = (): DefinitionThread =>
   turnThread<DefinitionOrder, DefinitionAnswer>({
     ...{ name: "definitions", program: new URL("./definition-worker", import.meta.url) },
-    // The definition rate says how many bytes may wait.
+    // The definition rate limits how many bytes wait.
     ...{ waitingMax: Number.POSITIVE_INFINITY, heapMb: HEAP_MB, answerMs: ANSWER_MS, lost: () => LOST },
   });
 
-/** Compiling takes 2 µs a byte, and 8 µs at worst: up to here some 4 ms of the thread that answers everybody. */
+/** A definition of this size blocks the main thread for 4 ms, and for 16 ms at worst. */
 const DIRECT_DEFINITION_BYTES_MAX = 2_048;
 
 const isSmall = (definition: unknown): boolean =>
   Buffer.byteLength(JSON.stringify(definition) ?? "") <= DIRECT_DEFINITION_BYTES_MAX;
 
-/** Small definitions are compiled on this thread, the others on a thread of their own, in turns. */
 export const definitions = (
   thread: Pick<DefinitionThread, "run">,
   compile: { readonly policy: PolicyCompiler; readonly action: ActionCompiler },
@@ -65,7 +61,7 @@ export const definitions = (
     },
     action: async (name, input, account) => {
       if (isSmall(input)) return compile.action(name, input);
-      // As above, with an action's.
+      // The thread answers an order for an action with an action's definition.
       return (await elsewhere(account, { kind: "action", name, input })) as Validated<ActionDefinition>;
     },
   };

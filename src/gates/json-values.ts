@@ -4,36 +4,29 @@ import type { Meter } from "./meter.ts";
 type JsonObject = Readonly<Record<string, unknown>>;
 type JsonContainer = readonly unknown[] | JsonObject;
 
-/** Visiting one value: to compare it, to wrap it, to go on to the next. */
 const VALUE_WORK = 10;
-/** Wrapping one container, which is remembered. */
 const WRAP_WORK = 100;
-/** Listing one key of an object that has many. */
 const KEY_WORK = 40;
 /** Characters that are compared in the time of one unit. */
 const CHARACTERS_PER_WORK = 32;
 
-/** By these symbols the library (0.6.1, `list.js`, `map.js`) knows its lists and maps. */
+/** The library (0.6.1) recognises its lists and maps by these symbols. */
 const LIST_SYMBOL = Symbol.for("@bufbuild/cel/list");
 const MAP_SYMBOL = Symbol.for("@bufbuild/cel/map");
 
 /**
- * One event's JSON as CEL sees it. Wrapped by hand: the library takes an object with a `$typeName` for a Protobuf
- * message, with which a sender could show the rules other values than the receiver reads. Wrapped on demand: a payload of
- * 900 kB may hold 300,000 lists, of which a rule reads one.
+ * JSON is wrapped here because the library takes an object with a `$typeName` for a Protobuf message, so that rules
+ * could read other values than the receiver. It is wrapped lazily, because a rule reads few values of a large payload.
  */
 export type JsonValues = {
   toCel(value: unknown): CelInput;
-  /**
-   * What it takes to visit all of a value, in units of the meter. The first time, the visit itself is paid: throws
-   * `TooCostly`.
-   */
+  /** Units of the meter. The first visit of a value is paid for, so this can throw `TooCostly`. */
   weigh(value: unknown): number;
 };
 
 type Wrap = (value: unknown) => CelValue;
 
-/** The library's lists wrap all elements at once. */
+/** The library's own lists wrap all elements at once. */
 class JsonList {
   readonly [LIST_SYMBOL] = true;
   readonly #elements: readonly unknown[];
@@ -49,7 +42,6 @@ class JsonList {
   }
 
   get(index: number): CelValue | undefined {
-    // CEL's integers are bigint, which are a property's name as well.
     const element = this.#elements[index];
     return element === undefined ? undefined : this.#wrap(element);
   }
@@ -63,7 +55,7 @@ class JsonList {
   }
 }
 
-/** Own properties only. The library's maps go through all keys to find a number among them. */
+/** The library's own maps search all keys for a number. */
 class JsonMap {
   readonly [MAP_SYMBOL] = true;
   readonly #object: JsonObject;
@@ -94,7 +86,7 @@ class JsonMap {
   }
 
   has(key: unknown): boolean {
-    // As the library's maps: a key whose value is null is not there.
+    // The library's maps also treat a key with the value null as absent.
     return (this.get(key) ?? null) !== null;
   }
 
@@ -141,14 +133,14 @@ export const jsonValues = (meter: Meter): JsonValues => {
     if (known !== undefined) return known;
     meter.spend(WRAP_WORK);
     const made = Array.isArray(value) ? new JsonList(value, toCel) : new JsonMap(value as JsonObject, toCel, meter);
-    // The library's types hide the symbol by which it knows its own.
+    // The library's types hide the symbol by which it recognises its own values.
     const asCel = made as unknown as CelList | CelMap;
     wrapped.set(value, asCel);
     return asCel;
   };
 
   const elementsOf = (value: object): Iterable<unknown> => {
-    // Maps of CEL iterate over their entries. Whatever else there is (a time, a duration, a type) is as good as a number.
+    // CEL maps iterate over their entries. Times, durations and types weigh as much as a number.
     if (Array.isArray(value) || isCelList(value) || isCelMap(value)) return value;
     return Object.getPrototypeOf(value) === Object.prototype ? Object.values(value) : [];
   };
@@ -164,7 +156,6 @@ export const jsonValues = (meter: Meter): JsonValues => {
       meter.spend(VALUE_WORK);
       weight += weigh(element);
     }
-    // Only these are weighed again, by every round of a comprehension.
     if (isCelList(value) || isCelMap(value)) weights.set(value, weight);
     return weight;
   };

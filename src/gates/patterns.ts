@@ -1,15 +1,12 @@
 import { RE2JS } from "re2js";
 import type { Meter } from "./meter.ts";
 
-/** Instructions of a compiled program. Matching takes up to instructions x characters. */
+/** Instructions of a compiled pattern. Matching takes up to instructions times characters. */
 const PROGRAM_SIZE_MAX = 1_000;
 
 export type Pattern = { test(text: string): boolean };
 
-/**
- * A regular expression in RE2 syntax, which is matched in linear time whatever it says. Throws a `SyntaxError` with a
- * message for its author.
- */
+/** Throws a `SyntaxError` with a message for the author. */
 export const compilePattern = (source: string, meter: Meter): Pattern => {
   let compiled: RE2JS;
   try {

@@ -4,49 +4,42 @@ import type { Condition, ConditionInput } from "./conditions.ts";
 import { TooCostly } from "./meter.ts";
 import type { PayloadSchema } from "./schemas.ts";
 
-/** One event for the stateless gates. */
 export type PolicyInput = {
-  /** Parsed JSON; undefined when the body is none. */
+  /** Undefined if the body is not JSON. */
   readonly payload: unknown;
-  /** Two readers may read it differently (a duplicate key), or it is too deep: no gate can speak for the receiver. */
+  /** The JSON has a duplicate name or is too deep, so the receiver may read something else than the gates. */
   readonly ambiguous: boolean;
-  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly source: ConditionInput["source"] | null;
   readonly agent: ConditionInput["agent"] | null;
   readonly action: string | null;
-  /** Micro-euros, when something else than the policy's own rule says what the request costs; null: it cannot tell. */
+  /** Micro-euros by the action's cost rule, which replaces the policy's own; null if that rule cannot determine it. */
   readonly costMicro?: number | null;
-  /** Why that cannot tell. */
   readonly costMissing?: string;
-  /** Micro-euros that a known cost is raised to. */
+  /** Micro-euros; a lower cost is raised to this. */
   readonly atLeastMicro?: number;
-  /** Of a bundle's step whose payload is not known yet, then once it is: the gates that read none, or the others. Left out: all. */
+  /** For a bundle's step, whose payload is known later than its request. Absent means all gates. */
   readonly asks?: "without-payload" | "with-payload";
 };
 
 export type PolicyCheck = {
   /**
-   * Those that the policy has, in the order schema, require_fields, cost, content, approval; of an ambiguous payload content
-   * and approval alone. The last holds: whatever else is asked may still refuse.
+   * In the order schema, require_fields, cost, content, approval. An ambiguous payload has content and approval alone.
    */
   readonly gates: readonly GateResult[];
-  /** Micro-euros; null when there is no rule, or it cannot be determined. */
+  /** Micro-euros; null without a rule, or if it cannot be determined. `costMissing` then says why. */
   readonly cost: number | null;
-  /** Why `cost` is null. */
   readonly costMissing?: string;
 };
 
 export type NamedCondition = { readonly name: string; readonly condition: Condition };
 
-/** A gate's detail is one line in lists and logs. */
 const DETAIL_MAX = 400;
 
 const TOO_COSTLY = "the payload takes too much work to check";
 
 export const clip = (text: string): string => (text.length > DETAIL_MAX ? `${text.slice(0, DETAIL_MAX)}…` : text);
 
-/** What is asked about a payload that is not known yet. */
 export const askedLater = (gate: GateName): GateResult => allowed(gate, "asked once the payload is known");
 
 export const notJson = (gate: GateName): GateResult =>
@@ -64,13 +57,13 @@ export const schemaGate = (schema: PayloadSchema, payload: unknown): GateResult 
     );
   } catch (error) {
     if (error instanceof TooCostly) return denied("schema", "too-costly", TOO_COSTLY);
-    // Of a few schemas that compile the validator makes code that throws (ajv 8.20 on `anyOf` with a `$ref` beside
-    // `patternProperties`): what cannot be checked has not passed.
+    // Ajv 8.20 generates code that throws for `anyOf` with a `$ref` next to `patternProperties`: this payload has not
+    // passed.
     return denied("schema", "evaluation-error", "the schema cannot be applied to this payload");
   }
 };
 
-/** All rules are asked: who corrects a policy or a sender wants to know of each. A match outranks a failure. */
+/** All rules are evaluated, because an author wants to know every match. A match outranks a failure. */
 export const contentGate = (rules: readonly NamedCondition[], seen: ConditionInput, ofAll: number): GateResult => {
   const matched: string[] = [];
   let failed: GateResult | null = null;
@@ -88,7 +81,7 @@ export const contentGate = (rules: readonly NamedCondition[], seen: ConditionInp
   return failed ?? allowed("content", `${rules.length} of ${ofAll} rules passed`);
 };
 
-/** Asked even where another gate denies: with a policy that only observes, this one still holds. */
+/** Evaluated even if another gate denies: under a policy that only observes, the approval rule still holds. */
 export const approvalGate = (
   { min_approvals: people = 1 }: ApprovalRule,
   when: Condition | null,
@@ -106,12 +99,10 @@ export const NO_SOURCE: ConditionInput["source"] = { id: "", name: "", type: "" 
 
 export const NO_AGENT: ConditionInput["agent"] = { id: "", name: "" };
 
-/** Headers as JSON: absent ones are not there, repeated ones are a list. */
 export const headersJson = (headers: PolicyInput["headers"]): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
 
 export const ambiguous = (gate: GateName): GateResult =>
   denied(gate, "ambiguous-payload", "the JSON can be read in two ways (a duplicate key), or is too deep to be checked");
 
-/** Micro-euros; `costMissing` says why they are not known. */
 export type Cost = Pick<PolicyCheck, "cost" | "costMissing">;

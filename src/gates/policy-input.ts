@@ -20,19 +20,16 @@ export type ParsedDefinition =
   | { readonly ok: false; readonly errors: readonly DefinitionError[] };
 
 const NAME_LENGTH_MAX = 200;
-/** Each is looked up in every payload. */
 export const FIELDS_MAX = 100;
-/** Each is evaluated for every event. */
 export const DENY_RULES_MAX = 32;
 export const EXPRESSION_BYTES_MAX = 2_048;
-/** Each place taken within the minute is remembered. */
+/** The ledger remembers each place for a minute. */
 const RATE_MAX = 10_000_000;
 const SCALE_MAX = 1_000_000;
-/** More people than any process asks for; an account has 200 at most. */
+/** No process asks for more people; an account has 200 at most. */
 const APPROVALS_MAX = 10;
-/** Nobody can look at it sooner. */
 const EXPIRY_S_MIN = 60;
-/** 30 days: its reservation stands all that time. */
+/** 30 days. A hold keeps its reservation all that time. */
 const EXPIRY_S_MAX = 30 * 86_400;
 
 const FIELDS: ReadonlySet<string> = new Set([
@@ -59,7 +56,7 @@ const isObject = (value: unknown): value is Members =>
 const isName = (value: unknown): value is string =>
   typeof value === "string" && value.trim() !== "" && value.length <= NAME_LENGTH_MAX;
 
-/** At most six decimals: what cannot be written in micro-euros would be rounded behind the author's back. */
+/** More decimals than micro-euros have would be rounded without telling the author. */
 const isEuros = (value: unknown): value is number =>
   typeof value === "number" &&
   value >= 0 &&
@@ -89,7 +86,6 @@ const parsePaths = (value: unknown, path: string, report: Report): readonly stri
   return paths.filter(isFieldPath);
 };
 
-/** A policy's cost rule, or an action's: at `/cost` in both. */
 export const parseCost = (value: unknown, report: Report): CostRule | null => {
   if (!isObject(value) || Object.hasOwn(value, "fixed_eur") === Object.hasOwn(value, "pointer")) {
     report("/cost", "must be an object with either fixed_eur or pointer");
@@ -177,7 +173,7 @@ const LOOP_MAX = {
 } as const satisfies Record<keyof LoopRule, number>;
 
 const parseLoop = (value: unknown, report: Report): LoopRule | null => {
-  const names = Object.keys(LOOP_MAX) as (keyof LoopRule)[]; // Its own keys.
+  const names = Object.keys(LOOP_MAX) as (keyof LoopRule)[]; // Its keys are typed so above.
   if (!isObject(value) || names.every((name) => value[name] === undefined)) {
     report("/loop", `must be an object with at least one of ${names.join(", ")}`);
     return null;
@@ -196,14 +192,10 @@ const parseLoop = (value: unknown, report: Report): LoopRule | null => {
   return rule;
 };
 
-/** JSON Schema, looked at further where it is compiled. */
 export const isSchema = (value: unknown): value is JsonObject | boolean =>
   typeof value === "boolean" || isObject(value);
 
-/**
- * Checks everything about a definition but its expressions and its schema (`src/gates/compiled-policy.ts`), and gives
- * back the known fields alone. Every error is reported, not only the first.
- */
+/** Reports every error, not only the first. The compiler checks the expressions and the schema. */
 export const parseDefinition = (input: unknown): ParsedDefinition => {
   const errors: DefinitionError[] = [];
   const report: Report = (path, message) => errors.push({ path, message });

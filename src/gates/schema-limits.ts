@@ -2,19 +2,17 @@ import { escapePointer } from "../../domain/gate/field-path.ts";
 import type { JsonObject } from "../../domain/json.ts";
 
 const SCHEMA_BYTES_MAX = 32 * 1024;
-/** Levels of JSON: eight of the payload, as each takes `properties` and a name. */
+/** Eight levels of the payload, because each level takes `properties` and a name. */
 const SCHEMA_DEPTH_MAX = 16;
 /**
- * Parts with every $ref written out: references to references grow by powers, a few hundred bytes to hours of work. So
- * many parts are compiled in 0.2 s at worst, on the thread that answers everybody.
+ * Counted with every $ref written out, as nested references grow exponentially. This many compile in 0.2 s at worst.
  */
 const SCHEMA_PARTS_MAX = 2_000;
-/** `uniqueItems` compares every item with every other, completely. */
+/** `uniqueItems` compares every item with every other one. */
 const UNIQUE_ITEMS_MAX = 100;
 
-/** What the compiler would follow to other documents, or resolve while it runs. */
+/** These keywords lead to other documents or are resolved at run time. */
 const REFUSED = ["$async", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "id"];
-/** Looked at where a $ref leads into them. */
 const DEFINITIONS: ReadonlySet<string> = new Set(["$defs", "definitions"]);
 
 export type SchemaError = { readonly path: string; readonly message: string };
@@ -22,7 +20,7 @@ export type MeasuredSchema = { readonly parts: number; readonly errors: readonly
 
 const isContainer = (value: unknown): value is JsonObject => typeof value === "object" && value !== null;
 
-/** RFC 6901, section 6: the fragment form of a pointer. */
+/** The fragment form of a JSON Pointer (RFC 6901, section 6). */
 const tokensOf = (ref: string): readonly string[] | null => {
   if (ref === "#") return [];
   if (!ref.startsWith("#/")) return null;
@@ -43,7 +41,7 @@ const resolve = (root: JsonObject, ref: string): JsonObject | null => {
   return isContainer(value) ? value : null;
 };
 
-/** Checks one part by itself; a property that is named like a keyword has a schema for its value, and is none. */
+/** A property may be named like one of these keywords; its value is then a schema, neither text nor true. */
 const checkPart = (part: JsonObject, path: string, depth: number, report: (error: SchemaError) => void): void => {
   for (const name of REFUSED) {
     if (typeof part[name] === "string" || part[name] === true) {
@@ -58,10 +56,7 @@ const checkPart = (part: JsonObject, path: string, depth: number, report: (error
   }
 };
 
-/**
- * How much a tenant's schema can ask of us: its size, depth, and the parts that it has when every $ref is written out.
- * `path` is a JSON Pointer into the schema. Recursion is refused: it is bounded by the payload alone.
- */
+/** Recursion is refused, because only the payload would limit it. */
 export const measureSchema = (schema: JsonObject): MeasuredSchema => {
   const errors: SchemaError[] = [];
   const report = (error: SchemaError): void => {

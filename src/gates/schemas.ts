@@ -8,11 +8,11 @@ import type { Meter } from "./meter.ts";
 import { compilePattern } from "./patterns.ts";
 import { measureSchema, type SchemaError } from "./schema-limits.ts";
 
-/** Where the payload does not match, and how: neither holds a value of it. */
+/** Neither member holds a value of the payload. */
 export type Mismatch = { readonly at: string; readonly message: string };
 
 export type PayloadSchema = {
-  /** Null when it matches. Throws `TooCostly`. */
+  /** Null if the payload matches. Throws `TooCostly`. */
   mismatch(payload: unknown): Mismatch | null;
 };
 
@@ -20,14 +20,14 @@ export type CompiledSchema =
   | { readonly ok: true; readonly schema: PayloadSchema }
   | { readonly ok: false; readonly errors: readonly SchemaError[] };
 
-/** Checks a schema that wants 2020-12, which is also what one without `$schema` means, or draft-07. */
+/** A schema without `$schema` means 2020-12. */
 const DIALECTS: Readonly<Record<string, "2020-12" | "draft-07">> = {
   "https://json-schema.org/draft/2020-12/schema": "2020-12",
   "http://json-schema.org/draft-07/schema": "draft-07",
   "https://json-schema.org/draft-07/schema": "draft-07",
 };
 
-/** Those whose check takes linear time. Dates are checked as dates, the rest by its form. */
+/** Only formats whose check takes linear time. */
 const FORMATS = {
   date: fullFormats.date,
   time: fullFormats.time,
@@ -47,15 +47,14 @@ const FORMATS = {
   double: fullFormats.double,
 } satisfies Partial<Record<FormatName, unknown>>;
 
-/** Parts of a schema that are checked in the time of one unit; a value weighs ten units, and is checked against all parts. */
+/** Parts of a schema that are checked in the time of one unit. A value of ten units is checked against all parts. */
 const PARTS_PER_WORK = 4;
-/** Money as 19.99 is a multiple of 0.01, which doubles alone would deny. */
+/** 19.99 is a multiple of 0.01, which arithmetic with doubles alone would deny. */
 const DECIMALS = 6;
 const TEXT_MAX = 200;
 
 const clip = (text: string): string => (text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text);
 
-/** Each name that the schema gives to a property, at any depth. */
 const namesIn = (schema: Json): readonly string[] => {
   if (typeof schema !== "object" || schema === null) return [];
   if (Array.isArray(schema)) return schema.flatMap(namesIn);
@@ -65,12 +64,12 @@ const namesIn = (schema: Json): readonly string[] => {
   });
 };
 
-/** A longer one is no place in a list, and may be a number that is hidden. */
+/** A longer number is no position in a list, and may be a value that is hidden. */
 const PLACE_IN_LIST = /^\d{1,6}$/;
 
 /**
- * A JSON Pointer (RFC 6901) with an asterisk for each name that the schema does not have: such a name is data, as in a map
- * from e-mail addresses, and may be hidden, while a verdict is shown to everybody and never erased.
+ * Replaces names that the schema does not have by an asterisk: they are data that may be hidden, like an e-mail address
+ * as a key, while a verdict is shown to everyone and never erased.
  */
 const shownPointer = (pointer: string, names: ReadonlySet<string>): string =>
   pointer
@@ -82,7 +81,7 @@ const shownPointer = (pointer: string, names: ReadonlySet<string>): string =>
     .join("/");
 
 const options = (meter: Meter): Options => ({
-  // Unknown keywords are typing errors; the rest of strict mode is taste.
+  // An unknown keyword is a typing error; the rest of ajv's strict mode is taste.
   strictSchema: true,
   strictNumbers: true,
   strictTypes: false,
@@ -96,12 +95,12 @@ const options = (meter: Meter): Options => ({
   logger: false,
   multipleOfPrecision: DECIMALS,
   formats: FORMATS,
-  // A part that is written out wherever a $ref leads to it takes seconds to compile.
+  // Inlining a part at every $ref to it can take seconds to compile.
   inlineRefs: false,
   code: {
-    // To make the code smaller takes twice as long as to write it.
+    // Optimizing the generated code takes twice as long as generating it.
     optimize: false,
-    // Patterns are told apart by `toString()`; `code` is for source text that nobody writes here.
+    // Ajv tells patterns apart by `toString()`, and uses `code` only for generated source text.
     regExp: Object.assign(
       (source: string) => ({ ...compilePattern(source, meter), toString: () => JSON.stringify(source) }),
       { code: "compilePattern" },
@@ -114,15 +113,11 @@ const asErrors = (errors: readonly ErrorObject[] | null | undefined): readonly S
   return [{ path: first?.instancePath ?? "", message: first?.message ?? "is not a JSON Schema" }];
 };
 
-/**
- * Compiles the JSON Schemas of policies. Patterns are RE2, work is measured, nothing is fetched; `path` of an error is a
- * JSON Pointer into the schema.
- */
 export const schemaCompiler = (
   values: JsonValues,
   meter: Meter,
 ): ((schema: JsonObject | boolean) => CompiledSchema) => {
-  // The schemas of schemas take longer to compile than any of ours: once, and only when one is asked for.
+  // A meta-schema takes long to compile, so it is compiled once, when it is first needed.
   const dialects = new Map<string, Ajv>();
   const dialect = (name: "2020-12" | "draft-07"): Ajv => {
     const known = dialects.get(name);
@@ -147,7 +142,7 @@ export const schemaCompiler = (
     const meta = dialect(version);
     if (meta.validateSchema(schema) !== true) return { ok: false, errors: asErrors(meta.errors) };
     try {
-      // One a schema: what an instance has compiled, it keeps.
+      // A new instance for each schema, because an instance never drops what it has compiled.
       const validate = (version === "2020-12" ? new Ajv2020(options(meter)) : new Ajv(options(meter))).compile(schema);
       const names = new Set(namesIn(schema));
       const mismatch = (payload: unknown): Mismatch | null => {

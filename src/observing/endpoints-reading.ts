@@ -5,14 +5,13 @@ import type { Readings } from "./readings.ts";
 
 const VIEW = endpoints.schema.name;
 const PAGE = 500;
-/** Beyond, the counts are of these endpoints alone. */
+/** With more endpoints, the figures count only these. */
 const ENDPOINTS_MAX = 5_000;
 /** The documents are large, and health changes slowly. */
 const MAX_AGE_MS = 60_000;
 
 type Counts = Awaited<ReturnType<Readings["endpoints"]>>;
 
-/** Counts the endpoints of all accounts by their health; a state without endpoints has 0. */
 export const endpointsReading = (views: Pick<ViewStore, "page">, clock: Clock): Readings["endpoints"] => {
   let kept: { readonly counts: Counts; readonly at: number } | null = null;
 

@@ -2,7 +2,6 @@ import type { FastifyBaseLogger } from "fastify";
 import { chosenFields } from "../http/log-lines.ts";
 import type { Observer } from "./observer.ts";
 
-/** One line for each decision and attempt, with the fields of the `Observer` alone, of which none is secret. */
 export const decisionLines = (log: Pick<FastifyBaseLogger, "child">): Pick<Observer, "decided" | "attempted"> => {
   const lines = chosenFields(log);
   return {
@@ -13,7 +12,6 @@ export const decisionLines = (log: Pick<FastifyBaseLogger, "child">): Pick<Obser
   };
 };
 
-/** One line for each error of background work, which is tried again. */
 export const errorLines =
   (log: Pick<FastifyBaseLogger, "error">) =>
   (part: string, doing: string) =>

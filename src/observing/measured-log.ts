@@ -6,7 +6,6 @@ const MS_PER_S = 1_000;
 
 export type MeasuredLog = { readonly log: EventLog; readonly appends: () => AppendsReading };
 
-/** The same log, with the duration of each append reported, and a reading of those without an answer yet. */
 export const measuredLog = (log: EventLog, { appended }: Pick<Observer, "appended">): MeasuredLog => {
   const underWay = new Set<{ readonly from: number }>();
   return {

@@ -3,16 +3,13 @@ import type { Observer } from "./observer.ts";
 import { type Readings, readFigures } from "./readings.ts";
 
 export type Metrics = Observer & {
-  /** `appends` became durable by one sync of the embedded log. */
   grouped(appends: number): void;
   /** "dropped" spans never reach the collector. */
   traced(spans: number, outcome: "exported" | "dropped"): void;
-  /** Prometheus' text format 0.0.4, without the figures of a reading that fails. */
   scrape(readings: Readings): Promise<string>;
   readonly contentType: string;
 };
 
-/** Milliseconds in a second: Prometheus counts in base units. */
 const MS = 1_000;
 const FAST = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const ATTEMPT = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -20,7 +17,7 @@ const BATCH = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000];
 /** Each sample of the event loop's delay wakes the process. */
 const LOOP_LOOK_MS = 100;
 
-/** prom-client's gauges with names of counters, which Prometheus' linter refuses. The same figures by type remain. */
+/** Gauges of prom-client that are named like counters, which Prometheus' linter refuses. The figures by type remain. */
 const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
 
 const NO_ROUTE = "none";
@@ -53,7 +50,7 @@ const counted = (registry: Registry): Counted => {
   const groups = histogram("log_group_size", "Appends that one sync of the embedded log made durable", BATCH);
   const told = "Spans that reached the collector, and those that it refused for good";
   const spans = counter("trace_spans_total", told, "outcome");
-  // These are 0 from the start: an alert on missing figures stays quiet, and the first failure is a rise.
+  // These start at 0, so that the first failure is a rise for an alert.
   attempts.zero({ outcome: "succeeded" });
   for (const outcome of ["appended", "failed"]) appends.zero({ outcome });
   for (const outcome of ["exported", "dropped"]) spans.inc({ outcome }, 0);
@@ -74,10 +71,7 @@ const counted = (registry: Registry): Counted => {
   };
 };
 
-/**
- * The service's figures. Labels have small fixed sets of values (route templates, outcomes, gates, kinds of failure) and never
- * an account, event or endpoint: they identify no customer, and their number does not grow.
- */
+/** Labels have few values and never an account, event or endpoint, so that they identify no customer. */
 export const metrics = ({ version, commit }: { readonly version: string; readonly commit: string }): Metrics => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_LOOK_MS });
@@ -94,7 +88,7 @@ export const metrics = ({ version, commit }: { readonly version: string; readonl
   return {
     ...counted(registry),
     contentType: registry.contentType,
-    // Scrapes at the same time share one answer, because a second reading would clear the figures of the first.
+    // Simultaneous scrapes share one answer, because a second reading would clear the figures of the first.
     scrape(readings) {
       underWay ??= scrape(readings).finally(() => {
         underWay = null;

@@ -1,22 +1,16 @@
-/**
- * Follows events through the service, for metrics and log lines. Every operator may read these, so they carry ids of events,
- * endpoints and traces, and no name, address, header or payload. The calls are part of the path: they are quick and never
- * throw.
- */
+/** Operators read these, so they have no name, address, header or payload. The methods are quick and never throw. */
 export type Observer = {
   answered(call: Answered): void;
   decided(decision: Decided): void;
   attempted(attempt: Attempted): void;
-  /** A refused call was recorded; "nobody": its account is not known. */
+  /** "nobody" means that the account is not known. */
   refused(problem: string, whose: "account" | "nobody"): void;
-  /** `batch` commands were decided by one append to a ledger. */
   reserved(batch: number): void;
   appended(ms: number, outcome: "appended" | "conflict" | "failed"): void;
 };
 
 export type Answered = {
   readonly method: string;
-  /** The route's template; null if no route matches. */
   readonly route: string | null;
   readonly status: number;
   readonly ms: number;
@@ -28,10 +22,10 @@ export type Decided = {
   readonly id: string;
   readonly origin: "source" | "agent" | "system";
   readonly outcome: "admitted" | "held" | "blocked" | "duplicate";
-  /** The gate that refused, and the code of its reason; null if none did. */
+  /** Null for none. */
   readonly gate: string | null;
   readonly code: string | null;
-  /** Since it was received or replayed. */
+  /** Since the request was received or replayed. */
   readonly ms: number;
 };
 
@@ -40,7 +34,6 @@ export type Attempted = {
   readonly event_id: string;
   readonly endpoint_id: string;
   readonly number: number;
-  /** "succeeded", or how it failed. */
   readonly outcome: string;
   readonly status_code: number | null;
   readonly ms: number;

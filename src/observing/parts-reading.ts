@@ -1,7 +1,6 @@
 import { within } from "../../infra/within.ts";
 import type { Readings } from "./readings.ts";
 
-/** A part that takes longer counts as failing. */
 const CHECK_MS = 1_000;
 
 export const partsReading =

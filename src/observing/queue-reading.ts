@@ -4,12 +4,11 @@ import { deliveryQueue } from "../../projections/delivery-queue.ts";
 import type { QueueReading } from "./readings.ts";
 
 const VIEW = deliveryQueue.schema.name;
-/** Counting reads each entry; a longer queue is reported as this long. */
+/** Counting reads each entry. A longer queue is reported as this long. */
 const DEPTH_MAX = 100_000;
-/** Each endpoint costs a query; with more of them the oldest event may be older than reported. */
+/** Each endpoint costs a query. With more endpoints the oldest event may be older than reported. */
 const ENDPOINTS_MAX = 200;
 
-/** The queue of all accounts. Of each endpoint only the event that is due first is read. */
 export const queueReading =
   (views: Pick<ViewStore, "page" | "count">, clock: Clock) => async (): Promise<QueueReading> => {
     let oldest = Number.POSITIVE_INFINITY;

@@ -2,36 +2,31 @@ import { Gauge, type Registry } from "prom-client";
 import { within } from "../../infra/within.ts";
 import type { Progress } from "../views/view-progress.ts";
 
-/** Figures that are read at each scrape. A reading that rejects has none. */
 export type Readings = {
-  /** Whether each part of this process works. */
   readonly parts: () => Promise<Readonly<Record<string, boolean>>>;
-  /** Rejects while no process folds, because the last position of the views is no figure then. */
+  /** Rejects while no process folds, because the last position of the views would be misleading. */
   readonly projections: () => Promise<readonly Pick<Progress, "view" | "lag_events" | "lag_s">[]>;
   readonly queue: () => Promise<QueueReading>;
-  /** Counts by state of health. */
   readonly endpoints: () => Promise<Readonly<Record<string, number>>>;
   readonly appends: () => AppendsReading;
 };
 
-/** Appends without an answer yet. Those of a disk that hangs are counted nowhere else. */
 export type AppendsReading = {
   readonly count: number;
-  /** Since the call of the oldest; 0 for none. */
+  /** 0 for none. */
   readonly oldestS: number;
 };
 
 export type QueueReading = {
-  /** Events that wait for an attempt or are in one, up to a limit. */
+  /** Counted up to a limit. */
   readonly depth: number;
-  /** Since the admission of the oldest; 0 for none. */
+  /** 0 for none. */
   readonly oldestS: number;
 };
 
-/** Prometheus waits 10 s by default, so a reading that hangs must not take the others with it. */
+/** Prometheus waits 10 s by default, and a reading that hangs must not take the others with it. */
 const READING_MS = 2_000;
 
-/** Absent from `clear` to `set`. */
 type Figure = { readonly set: (value: number, of?: string) => void; readonly clear: () => void };
 
 const figure = (registry: Registry, name: string, help: string, label?: string): Figure => {
@@ -42,7 +37,7 @@ const figure = (registry: Registry, name: string, help: string, label?: string):
     : { set: (value, of = "") => it.set({ [label]: of }, value), clear: () => it.reset() };
 };
 
-/** Leaves out the figures if the reading fails, so that an alert on missing figures fires. */
+/** Leaves out the figures of a reading that fails, so that an alert on missing figures fires. */
 const refresh = async <T>(figures: readonly Figure[], read: () => T | Promise<T>, set: (reading: T) => void) => {
   const late = within(READING_MS, "a reading is late", Promise.resolve().then(read));
   const reading = await late.then((value) => ({ value })).catch(() => null);
@@ -50,7 +45,7 @@ const refresh = async <T>(figures: readonly Figure[], read: () => T | Promise<T>
   if (reading !== null) set(reading.value);
 };
 
-/** Registers the figures. The returned function reads them all and never rejects. */
+/** The returned function reads all figures and never rejects. */
 export const readFigures = (registry: Registry): ((readings: Readings) => Promise<void>) => {
   const parts = figure(registry, "part_up", "1 where the part of this process works, else 0", "part");
   const lagEvents = figure(registry, "projection_lag_events", "Events of the log that the view has not folded", "view");

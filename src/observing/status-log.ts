@@ -12,7 +12,7 @@ export type StatusLogDeps = {
   readonly look: () => Promise<Health>;
 };
 
-/** Records the state of the service. The public status page shows its days, and its gaps, from these records. */
+/** The public status page shows its days, and its gaps, from these records. */
 export const statusLog =
   ({ log, clock, randomness, look }: StatusLogDeps) =>
   async (): Promise<void> => {

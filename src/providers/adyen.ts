@@ -5,24 +5,22 @@ import { textAt } from "./fields.ts";
 import { type Proof, type Refused, refused, type Scheme, type WebhookRequest } from "./request.ts";
 import { claim, mac, macHeader, withHeader } from "./schemes.ts";
 
-/** Adyen sends one; each costs an HMAC before anything is authenticated. */
+/** Adyen sends one item; each costs an HMAC before anything is authenticated. */
 const ITEMS_MAX = 32;
-/** An item has some 2 kB. The signature is inside the body, so anybody can have a body of this length parsed. */
+/** An item has some 2 kB. The signature is inside the body, so an unauthenticated body of this length is parsed. */
 const ITEMS_BYTES_MAX = 65_536;
 const MAC_BYTES = 32;
-/** What Adyen's Customer Area makes: 32 bytes as hex. */
 const KEY = /^(?:[0-9A-Fa-f]{2}){16,64}$/;
 
-/** The bytes inside a secret; null when it is none of Adyen's. */
 export const adyenKey = (secret: string): Buffer | null => (KEY.test(secret) ? Buffer.from(secret, "hex") : null);
 
-/** The items of a payments notification; null when the body is none. */
+/** Null if the body is no payments notification. */
 const itemsOf = (body: unknown): readonly unknown[] | null => {
   const items = readField(body, ["notificationItems"]);
   return Array.isArray(items) ? items.map((item: unknown) => readField(item, ["NotificationRequestItem"])) : null;
 };
 
-/** The fields in the order in which they are signed (Adyen, "Verify HMAC signatures"); a missing one is empty. */
+/** In the order in which they are signed (Adyen, "Verify HMAC signatures"). A missing field is empty. */
 const SIGNED_FIELDS: readonly (readonly string[])[] = [
   ["pspReference"],
   ["originalReference"],
@@ -59,7 +57,7 @@ const itemProof = (item: unknown): Proof | Refused => {
   return { given: [given], expected: withKey(content, null) };
 };
 
-/** Payments: each item carries its own signature, and all of them have to hold. */
+/** In payments notifications each item carries a signature, and all of them have to hold. */
 const signedItems: Scheme = (request) => {
   if (request.body.length > ITEMS_BYTES_MAX) {
     return refused("malformed", `A body with signed items has more than ${ITEMS_BYTES_MAX} bytes.`);
@@ -74,20 +72,19 @@ const signedItems: Scheme = (request) => {
     proofs.push(proof);
   }
   const [first, ...more] = proofs;
-  // All of nothing would hold.
   return first === undefined ? refused("missing", "The notification has no item.") : claim(null, first, ...more);
 };
 
 const SIGNATURE_HEADER = "hmacsignature";
 const rawBody = macHeader({ header: SIGNATURE_HEADER, encoding: "base64" });
 
-/** The text that an item signs must not pass as a body: it is no JSON object. */
+/** Otherwise the text that an item signs could pass as a body. */
 const noObject = (request: WebhookRequest): Refused | null => {
   const json = request.json();
   return typeof json === "object" && json !== null ? null : refused("malformed", "The body is not a JSON object.");
 };
 
-/** Platforms and management: the raw body is signed, the signature stands in a header. */
+/** Platform and management webhooks sign the raw body and send the signature in a header. */
 const signedBody: Scheme = (request, source) => {
   const read = rawBody(request, source);
   if (!read.ok) return read;
@@ -99,7 +96,7 @@ export const adyenScheme = withHeader(SIGNATURE_HEADER, signedBody, signedItems)
 
 const KEY_FIELDS = ["pspReference", "eventCode", "success"];
 
-/** What names each item; without items the body itself, which has its own time in it and is the same when repeated. */
+/** A body without items contains its time, so its digest names the delivery and is the same for a repeat. */
 export const adyenDeliveryKey = ({ json, body }: WebhookRequest): string => {
   const items = itemsOf(json());
   if (items === null) return createHash("sha256").update(body).digest("hex");

@@ -3,7 +3,6 @@ import { PROVIDERS, type Provider } from "./table.ts";
 
 export type CatalogueEntry = { readonly type: ProviderType } & Pick<Provider, "category" | "auth" | "label">;
 
-/** The providers as `/v1/capabilities` shows them. */
 export const providerCatalogue = (): CatalogueEntry[] =>
   PROVIDER_TYPES.map((type) => {
     const { category, auth, label } = PROVIDERS[type];
@@ -12,8 +11,6 @@ export const providerCatalogue = (): CatalogueEntry[] =>
 
 export const isProviderType = (type: string): type is ProviderType => PROVIDER_TYPES.some((known) => known === type);
 
-/** A new secret of a type, from at least 32 random bytes. */
 export const makeSecret = (type: ProviderType, random: Uint8Array): string => PROVIDERS[type].secret.make(random);
 
-/** Null, or what is wrong with a secret that somebody entered. */
 export const checkSecret = (type: ProviderType, secret: string): string | null => PROVIDERS[type].secret.fault(secret);

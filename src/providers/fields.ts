@@ -2,7 +2,6 @@ import { readField } from "../../domain/gate/field-path.ts";
 import { headerText } from "./headers.ts";
 import type { WebhookRequest } from "./request.ts";
 
-/** A text found in a request; null when it is not there. */
 export type Field = (request: WebhookRequest) => string | null;
 
 export const header =
@@ -10,7 +9,6 @@ export const header =
   ({ headers }) =>
     headerText(headers, name);
 
-/** Text that can stand in a key: a non-empty string, or a number or boolean as it is printed. */
 const textOf = (value: unknown): string | null => {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   return typeof value === "string" && value !== "" ? value : null;
@@ -35,7 +33,7 @@ export const firstOf =
     return null;
   };
 
-/** `begin`, and `end` behind it when there is one. */
+/** `begin` alone if there is no `end`. */
 export const joined =
   (joint: string, begin: Field, end: Field): Field =>
   (request) => {

@@ -12,8 +12,7 @@ const secretToken = token(
 );
 
 /**
- * A signing token (Standard Webhooks) or the older secret token, by the secret that was registered: both while one
- * replaces the other. A source with a signing token alone cannot be reached by leaving the signature out.
+ * A source may have both kinds of secret during a replacement. With a signing token alone, an unsigned request fails.
  */
 export const gitlabScheme: Scheme = (request, source) => {
   const signs = source.secrets.some(isSigningToken);

@@ -1,32 +1,29 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type Refused, refused } from "./request.ts";
 
-/** A rotation at the provider's side sends two signatures; this many is somebody trying. */
+/** A rotation at the provider sends two signatures; so many are an attack. */
 const PARTS_MAX = 16;
 
-/** The values of a header, one for each time that it was sent. `name` in lower case. */
 export const headerValues = (rawHeaders: readonly string[], name: string): string[] => {
   const values: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const sent = rawHeaders[at];
-    // Comparing lengths first spares nearly every conversion to lower case.
+    // Comparing lengths first avoids nearly every conversion to lower case.
     if (sent?.length === name.length && sent.toLowerCase() === name) values.push(rawHeaders[at + 1] ?? "");
   }
   return values;
 };
 
-/** Whether it was sent at all, empty or not. */
 export const hasHeader = (rawHeaders: readonly string[], name: string): boolean =>
   headerValues(rawHeaders, name).length > 0;
 
-/** The value of a header that has to be there exactly once. */
 export const singleHeader = (rawHeaders: readonly string[], name: string): string | Refused => {
   const [value = "", ...more] = headerValues(rawHeaders, name);
   if (more.length > 0) return refused("malformed", `The header ${name} was sent ${more.length + 1} times.`);
   return value === "" ? refused("missing", `The header ${name} is missing or empty.`) : value;
 };
 
-/** A header for identification, where nothing depends on how often it was sent; null when it is missing or empty. */
+/** Only for identification, where a header sent twice does no harm. */
 export const headerText = (headers: IncomingHttpHeaders, name: string): string | null => {
   const value = headers[name];
   const text = Array.isArray(value) ? value.join(", ") : value;
@@ -41,7 +38,6 @@ const splitPairs = (text: string, between: string, inside: string): Pair[] | nul
     const next = text.indexOf(between, from);
     const to = next === -1 ? text.length : next;
     const middle = text.indexOf(inside, from);
-    // Neither key nor value may be empty.
     if (middle <= from || middle + 1 >= to || pairs.length === PARTS_MAX) return null;
     pairs.push([text.slice(from, middle), text.slice(middle + 1, to)]);
     from = to + 1;
@@ -49,8 +45,8 @@ const splitPairs = (text: string, between: string, inside: string): Pair[] | nul
   return pairs;
 };
 
-/** `t=1,v1=ab,v1=cd` as Stripe (separator `,`) and Paddle (`;`) send it; null when it is anything else. */
+/** `t=1,v1=ab,v1=cd` as Stripe (separator `,`) and Paddle (`;`) send it; null for any other form. */
 export const parsePairs = (text: string, separator: "," | ";"): Pair[] | null => splitPairs(text, separator, "=");
 
-/** `v1,<base64> v1,<base64>` as Standard Webhooks has it; null when it is anything else. */
+/** `v1,<base64> v1,<base64>` as in Standard Webhooks; null for any other form. */
 export const parseVersioned = (text: string): Pair[] | null => splitPairs(text, " ", ",");

@@ -7,13 +7,11 @@ import type { DirectAnswer, WebhookRequest } from "./request.ts";
 import { PROVIDERS } from "./table.ts";
 
 export type Identity = {
-  /** Null: the sender names none. */
   readonly deliveryKey: string | null;
-  /** As "payment_intent.succeeded"; empty when there is none. */
   readonly eventType: string;
 };
 
-/** Every provider's own id is shorter. A longer one stands in the log as its hash. */
+/** All providers' ids are shorter. A longer id is recorded as its hash. */
 const KEY_LENGTH_MAX = 256;
 const EVENT_TYPE_LENGTH_MAX = 200;
 
@@ -21,10 +19,10 @@ const digestOf = (content: string | Buffer): string => `sha256:${createHash("sha
 
 const bounded = (key: string): string => (key.length <= KEY_LENGTH_MAX ? key : digestOf(key));
 
-/** So many digits survive in a double (IEEE 754, binary64), whatever the number. */
+/** A double (IEEE 754, binary64) keeps this many digits of any number. */
 const EXACT_DIGITS = 15;
 
-/** Whether no other number of a JSON text is this one once it is parsed. */
+/** True if no other number in a JSON text parses to this one. */
 const isOnlyOne = (value: number): boolean =>
   Number.isInteger(value)
     ? Number.isSafeInteger(value)
@@ -35,11 +33,11 @@ const byRule = (rule: Exclude<DedupeRule, string>, { headers, json, body }: Webh
   const path = parseFieldPath(rule.pointer);
   if (path === null) return null;
   const value = readField(json(), path);
-  // Two deliveries would be one, and the second refused as the first with another body: the bodies tell them apart.
+  // Otherwise two deliveries would have one key, and the second would be refused as a reuse; their bodies differ.
   return typeof value === "number" && !isOnlyOne(value) ? digestOf(body) : textAt(json(), path);
 };
 
-/** Which delivery of its sender a verified request is. A source's own rule takes the place of its provider's. */
+/** A source's own rule replaces that of its provider. */
 export const identify = (type: ProviderType, request: WebhookRequest, dedupe: DedupeRule | null): Identity => {
   const provider = PROVIDERS[type];
   const key = dedupe === null || typeof dedupe === "string" ? provider.deliveryKey(request) : byRule(dedupe, request);
@@ -51,14 +49,11 @@ export const identify = (type: ProviderType, request: WebhookRequest, dedupe: De
   };
 };
 
-/** Whether requests without a delivery key and with the same body are one delivery; else each is one of its own. */
+/** True if requests without a delivery key and with the same body are one delivery. */
 export const isByBody = (type: ProviderType, dedupe: DedupeRule | null): boolean =>
   PROVIDERS[type].mayHaveNoKey === true && dedupe !== null && dedupe !== "none";
 
-/**
- * The answer to what is not an event, else null. Ask `unsigned` before the signature is checked, `signed` after it
- * held.
- */
+/** `unsigned` is asked before the signature is checked, `signed` after it held. Null if the request is an event. */
 export const answerDirectly = (
   type: ProviderType,
   moment: "unsigned" | "signed",

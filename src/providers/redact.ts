@@ -4,12 +4,11 @@ import { PROVIDERS } from "./table.ts";
 
 export const REDACTED = "[redacted]";
 
-/** What is kept of a request's headers is small beside its body, whatever was sent. */
 const HEADERS_MAX = 64;
 const VALUE_LENGTH_MAX = 1_024;
 const TOTAL_LENGTH_MAX = 16_384;
 
-/** Parts of names that say that the value is a credential, ours or that of a proxy on the way. */
+/** Parts of names of headers that carry a credential, of ours or of a proxy. */
 const TELLING = ["auth", "cookie", "token", "secret", "signature", "password", "api-key", "apikey", "hmac", "session"];
 
 const SIGNATURE_HEADERS: ReadonlySet<string> = new Set(
@@ -19,7 +18,6 @@ const SIGNATURE_HEADERS: ReadonlySet<string> = new Set(
 const isSecret = (name: string, own: string | null): boolean =>
   name === own || SIGNATURE_HEADERS.has(name) || TELLING.some((part) => name.includes(part));
 
-/** The headers to keep beside a payload, without what proves who sent it; at most 16 Ki characters. */
 export const redactHeaders = (headers: IncomingHttpHeaders, auth: HmacAuth | null = null): Record<string, string> => {
   const own = auth?.header.toLowerCase() ?? null;
   const kept: [string, string][] = [];
@@ -32,6 +30,6 @@ export const redactHeaders = (headers: IncomingHttpHeaders, auth: HmacAuth | nul
     if (kept.length === HEADERS_MAX || length > TOTAL_LENGTH_MAX) break;
     kept.push([name, shown]);
   }
-  // Own members even for a header named __proto__.
+  // `fromEntries` creates an own member even for a header named __proto__.
   return Object.fromEntries(kept);
 };

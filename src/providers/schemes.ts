@@ -31,14 +31,12 @@ export type MacHeader = {
   readonly header: string;
   readonly encoding: Encoding;
   readonly algorithm?: Algorithm;
-  /** Stands before the signature in its header. */
   readonly prefix?: string;
   readonly timestampHeader?: string | undefined;
-  /** What is signed before the body; `timestamp` is "" when there is no header for it. */
+  /** The text that is signed before the body. `timestamp` is "" without a header for it. */
   readonly before?: (request: WebhookRequest, timestamp: string) => string;
 };
 
-/** One signature in a header of its own. */
 export const macHeader =
   ({ header, encoding, algorithm = "sha256", prefix = "", timestampHeader, before }: MacHeader): Scheme =>
   (request) => {
@@ -60,11 +58,10 @@ export type MacPairs = {
   readonly separator: "," | ";";
   readonly timeKey: string;
   readonly macKey: string;
-  /** Between time and body in what is signed. */
   readonly joint: string;
 };
 
-/** Time and hex signatures as pairs in one header. Other keys are other schemes, and prove nothing here. */
+/** Other keys belong to other schemes, and prove nothing here. */
 export const macPairs =
   ({ header, separator, timeKey, macKey, joint }: MacPairs): Scheme =>
   (request) => {
@@ -72,7 +69,7 @@ export const macPairs =
     if (typeof value !== "string") return value;
     const pairs = parsePairs(value, separator) ?? [];
     const [timestamp, ...moreTimes] = pairs.filter(([key]) => key === timeKey).map(([, time]) => time);
-    // A signature that cannot be decoded is equal to none: the others beside it still count.
+    // A signature that cannot be decoded matches none; the other signatures of the header still count.
     const given = pairs.flatMap(([key, text]) => (key === macKey ? (decodeHex(text, MAC_BYTES.sha256) ?? []) : []));
     if (timestamp === undefined || moreTimes.length > 0 || given.length === 0)
       return badHeader(header, `${timeKey}=<seconds>${separator}${macKey}=<hex of 32 bytes>`);
@@ -81,10 +78,9 @@ export const macPairs =
   };
 
 export const SIGNING_SECRET_PREFIX = "whsec_";
-/** Standard Webhooks, "Symmetric signatures": between 24 and 64 bytes. */
+/** Standard Webhooks, "Symmetric signatures". */
 const SIGNING_KEY_BYTES = { min: 24, max: 64 };
 
-/** The key inside a `whsec_` secret; null when it is none. */
 export const signingKey = (secret: string): Buffer | null => {
   if (!secret.startsWith(SIGNING_SECRET_PREFIX)) return null;
   const key = decodeCanonicalBase64(secret.slice(SIGNING_SECRET_PREFIX.length));
@@ -92,7 +88,7 @@ export const signingKey = (secret: string): Buffer | null => {
   return key;
 };
 
-/** Standard Webhooks with symmetric signatures (v1); `family` is what its three headers begin with. */
+/** Symmetric signatures (v1). `family` is the prefix of the three headers. */
 export const standardWebhooks =
   (family: "webhook" | "svix"): Scheme =>
   (request) => {
@@ -118,7 +114,7 @@ export const standardWebhooks =
 
 const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** The secret itself in a header. Hashes are compared, as they have one length whatever was sent. */
+/** Hashes are compared, because they have one length whatever was sent. */
 export const token =
   (header: string, tokenIn: (value: string) => string | null, isToken: (secret: string) => boolean): Scheme =>
   (request) => {
@@ -132,7 +128,6 @@ export const token =
     });
   };
 
-/** `scheme` for what was sent with `header`, `otherwise` for the rest. */
 export const withHeader =
   (header: string, scheme: Scheme, otherwise: Scheme): Scheme =>
   (request, source) =>

@@ -1,27 +1,24 @@
 import { adyenKey } from "./adyen.ts";
 import { SIGNING_SECRET_PREFIX, signingKey } from "./schemes.ts";
 
-/** What a secret of a type looks like. */
 export type SecretRule = {
-  /** From at least 32 random bytes. */
+  /** `random` has at least 32 bytes. */
   readonly make: (random: Uint8Array) => string;
-  /** Null, or what is wrong with it, for the person who entered it. Never repeats the secret. */
+  /** Null, or an error for the person who entered the secret, which never repeats it. */
   readonly fault: (secret: string) => string | null;
 };
 
-/** Longer than any provider's; a bound for the log and for the HMAC's key. */
+/** Longer than any provider's. It bounds the record and the HMAC's key. */
 const LENGTH_MAX = 512;
 const CONTROL = /\p{Cc}/u;
-/** What a header can carry (RFC 9110, section 5.5, without obs-text). */
+/** RFC 9110, section 5.5, without obs-text. */
 const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 /** RFC 6750, section 2.1: b64token. */
 const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
-/** Stripe's API keys. Whoever enters one here has mistaken it for the endpoint's signing secret. */
 const STRIPE_API_KEY = /^(?:sk|rk|pk)_/;
 
 const hex = (random: Uint8Array): string => Buffer.from(random).toString("hex");
 
-/** What holds for every secret. */
 const textFault = (secret: string): string | null => {
   if (secret === "") return "The secret must not be empty.";
   if (secret.length > LENGTH_MAX) return `The secret must not be longer than ${LENGTH_MAX} characters.`;
@@ -53,7 +50,6 @@ export const stripeSecret: SecretRule = rule(
 
 export const standardWebhooksSecret: SecretRule = rule(signingSecret, signingFault);
 
-/** GitLab: a signing token when it begins with `whsec_`, else a secret token. */
 export const gitlabSecret: SecretRule = rule(hex, (secret) =>
   secret.startsWith(SIGNING_SECRET_PREFIX) ? signingFault(secret) : headerFault(secret),
 );

@@ -16,22 +16,20 @@ import {
 } from "./secrets.ts";
 import { woocommerceKey, woocommercePing, woocommerceScheme } from "./woocommerce.ts";
 
-/** Everything that is special about a provider. A new one is a new entry and its vectors. */
 export type Provider = {
   readonly label: string;
   readonly category: "payments" | "code" | "commerce" | "chat" | "custom";
-  /** What a client of `/v1/capabilities` has to ask for: the kind of the secret. */
   readonly auth: "hmac-sha256" | "hmac" | "standard-webhooks" | "token" | "bearer";
   readonly scheme: Scheme;
-  /** In lower case: kept out of what is stored. */
+  /** In lower case. They are not stored. */
   readonly signatureHeaders: readonly string[];
   readonly secret: SecretRule;
-  /** The sender's name for this delivery, the same on a redelivery; null when there is none. */
+  /** The same on a redelivery; null if the sender names no delivery. */
   readonly deliveryKey: Field;
   readonly eventType: Field;
-  /** Whether there are requests without a delivery key, which the same body tells from new ones. */
+  /** True if some requests have no delivery key, so that the same body may have to count as the same delivery. */
   readonly mayHaveNoKey?: true;
-  /** For what is no event: with no signature at all, and with one that holds. */
+  /** Answers requests that are not events: without a signature, or with one that holds. */
   readonly answerUnsigned?: (request: WebhookRequest) => DirectAnswer | null;
   readonly answerSigned?: (request: WebhookRequest) => DirectAnswer | null;
 };
@@ -52,10 +50,10 @@ const BEARER = "bearer ";
 const bearerToken = (value: string): string | null =>
   value.slice(0, BEARER.length).toLowerCase() === BEARER ? value.slice(BEARER.length).trimStart() : null;
 
-/** A challenge has some 200 bytes: a longer body is an event, and is not parsed for it. */
+/** A challenge has some 200 bytes. A longer body is an event, and is not parsed for this. */
 const CHALLENGE_BYTES_MAX = 4_096;
 
-/** Slack asks so whether an address is the app's: the answer is the challenge. */
+/** Slack asks whether an address belongs to the app, and expects the challenge as the answer. */
 const slackChallenge = (request: WebhookRequest): DirectAnswer | null => {
   if (request.body.length > CHALLENGE_BYTES_MAX) return null;
   const challenge = inBody("challenge")(request);
@@ -63,7 +61,7 @@ const slackChallenge = (request: WebhookRequest): DirectAnswer | null => {
   return { status: 200, body: { challenge } };
 };
 
-/** Svix sends the same three headers under its own name as well. */
+/** Svix also sends the same three headers under its own name. */
 const familyOf = ({ rawHeaders }: WebhookRequest): "webhook" | "svix" =>
   !hasHeader(rawHeaders, "webhook-signature") && hasHeader(rawHeaders, "svix-signature") ? "svix" : "webhook";
 
@@ -77,7 +75,7 @@ const signedWith = (scheme: Scheme, ...signatureHeaders: readonly string[]) => (
 const shopifyHeader = "x-shopify-hmac-sha256";
 const shopifyEventsHeader = "shopify-hmac-sha256";
 
-/** Sources of each rule, and how sure it is: the providers' documents and SDKs, reproduced in the tests' vectors. */
+/** The rules follow the providers' documents and SDKs, which the tests' vectors reproduce. */
 export const PROVIDERS: Readonly<Record<ProviderType, Provider>> = {
   stripe: {
     label: "Stripe",
@@ -129,7 +127,7 @@ export const PROVIDERS: Readonly<Record<ProviderType, Provider>> = {
   bitbucket: {
     label: "Bitbucket Cloud",
     category: "code",
-    // SHA-256 under the name that elsewhere means SHA-1: the prefix decides.
+    // SHA-256 under the name that elsewhere means SHA-1; the prefix decides.
     ...signedWith(macHeader({ header: "x-hub-signature", encoding: "hex", prefix: "sha256=" }), "x-hub-signature"),
     deliveryKey: header("x-request-uuid"),
     eventType: header("x-event-key"),
@@ -195,7 +193,7 @@ export const PROVIDERS: Readonly<Record<ProviderType, Provider>> = {
     scheme: (request, source) => standardWebhooks(familyOf(request))(request, source),
     signatureHeaders: ["webhook-signature", "svix-signature"],
     secret: standardWebhooksSecret,
-    // The id that was signed, and not one that somebody put beside it.
+    // The id that was signed, not that of the other family of headers.
     deliveryKey: (request) => header(`${familyOf(request)}-id`)(request),
     eventType: inBody("type"),
   },

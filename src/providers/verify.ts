@@ -4,7 +4,7 @@ import { isTimestamp } from "./decode.ts";
 import { type Proof, type Refused, refused, type SourceAuth, type Verified, type WebhookRequest } from "./request.ts";
 import { PROVIDERS } from "./table.ts";
 
-/** How far a sender's clock may be from ours, in both directions. Paddle's own 5 s fail on ordinary clock skew. */
+/** Allowed difference of clocks in both directions. Paddle's own 5 s fail on ordinary clock skew. */
 const WINDOW_S = 300;
 
 const VERIFIED: Verified = { ok: true };
@@ -30,10 +30,7 @@ const holds = ({ given, expected }: Proof, secrets: readonly string[]): Refused 
     : refused("mismatch", "It fits none of the source's secrets over the bytes that came in.");
 };
 
-/**
- * Whether a holder of one of the secrets sent exactly this request. Without side effects; never throws, whatever was
- * sent. The cheap checks come first, so that garbage costs no HMAC.
- */
+/** Never throws, whatever was sent. Cheap checks come first, so that garbage costs no HMAC. */
 export const verify = (
   type: ProviderType,
   request: WebhookRequest,

@@ -6,17 +6,13 @@ import { JSON_DEPTH_MAX, scanJson } from "../streams/strict-json.ts";
 
 export type Hidden = readonly FieldPath[];
 
-/**
- * The parts of a target's answer that a reader does not see: the values at `paths`, and what the answer repeats of the
- * payload. `echo` is null if the payload is gone, is not JSON or has a duplicate name: what is repeated is then
- * unknown.
- */
+/** `echo`, what the answer repeats of the payload, is null if the payload is gone, not JSON or ambiguous. */
 export type HiddenAnswer = { readonly paths: readonly FieldPath[]; readonly echo: Echo | null };
 
-/** Searching more would block the event loop: the worst texts take some 0.5 ms for each 1,000 characters. */
+/** The worst texts take some 0.5 ms for each 1,000 characters, on the event loop. */
 const SEARCHED_LENGTH_MAX = 131_072;
 
-/** A shared limit for answers that are shown together: those beyond it are hidden as a whole. */
+/** The limit is shared by answers that are shown together. An answer beyond it is hidden as a whole. */
 export const searchLimit = () => {
   let left = SEARCHED_LENGTH_MAX;
   return (hidden: HiddenAnswer | null, length: number): HiddenAnswer | null => {
@@ -35,7 +31,7 @@ const jsonOf = (body: Uint8Array): Json | undefined => {
   try {
     const json = JSON.parse(text) as Json;
     const { duplicate, tooDeep } = scanJson(text, JSON_DEPTH_MAX);
-    // A target may have read the other value of a duplicate name.
+    // The target may have read the other value of a duplicate name.
     return duplicate === undefined && tooDeep === undefined ? json : undefined;
   } catch {
     return undefined;

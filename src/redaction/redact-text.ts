@@ -4,7 +4,6 @@ import { PathTree } from "../../domain/gate/path-tree.ts";
 import { REDACTED } from "../../domain/gate/redact.ts";
 import { closingQuote } from "../streams/strict-json.ts";
 
-/** The characters that end a number or a literal name. */
 const ENDS: ReadonlySet<string> = new Set([..." \n\r\t,]}"]);
 
 const isOpen = (character: string | undefined): boolean => character === "{" || character === "[";
@@ -15,7 +14,7 @@ const isBlank = (character: string | undefined): boolean =>
 
 const ALL = PathTree.of([[]]);
 
-/** `text` must be valid JSON. Null if its values together repeat what is hidden. */
+/** `text` must be valid JSON. Null if its values together repeat a hidden one. */
 const rewritten = (text: string, paths: PathTree, echo: Echo | null): string | null => {
   let at = 0;
   const shown: string[] = [];
@@ -72,7 +71,7 @@ const rewritten = (text: string, paths: PathTree, echo: Echo | null): string | n
     if (rest.isEmpty && echo === null) return whole();
     at += 1;
     const parts: string[] = [];
-    // Without positions in the paths, every element has the same rest.
+    // Without positions in the paths, all elements have the same rest.
     const each = open === "[" && !rest.hasPositions ? rest.element(0) : null;
     for (let index = 0; ; index += 1) {
       blanks();
@@ -96,9 +95,8 @@ const rewritten = (text: string, paths: PathTree, echo: Echo | null): string | n
 };
 
 /**
- * Hides the values at these paths, and whatever `echo` recognises. Other values keep their spelling: parsing and
- * writing would change numbers above 2^53. Null if the text is not JSON, or a hidden value is spread over several
- * fields.
+ * Other values keep their spelling, because parsing and writing would change numbers above 2^53. Null if the text is
+ * not JSON, or if a hidden value is spread over several fields.
  */
 export const redactText = (text: string, hidden: readonly FieldPath[], echo: Echo | null = null): string | null => {
   try {

@@ -6,14 +6,14 @@ export type ToThread<Order> = { readonly number: number; readonly order: Order }
 export type FromThread<Answer> = { readonly number: number; readonly answer: Answer };
 
 export type TurnThread<Order, Answer> = {
-  /** "full": too many orders of the account wait. Never rejects. */
+  /** Answers "full" if too many orders of the account wait. Never rejects. */
   run(account: string, order: Order): Promise<Answer | "full">;
   stop(): Promise<void>;
 };
 
 export type TurnThreadOptions<Order, Answer> = {
   readonly name: string;
-  /** The module of the thread without its extension, which is that of this file, compiled or not. */
+  /** Without its extension, which is that of this file, compiled or not. */
   readonly program: URL;
   readonly waitingMax: number;
   readonly heapMb: number;
@@ -27,7 +27,7 @@ type Waiting<Order, Answer> = {
   readonly settle: (answer: Answer) => void;
 };
 
-/** One thread for long work, started with the first order and again after it did not answer. Accounts take turns. */
+/** Starts with the first order, and again after an order without an answer in time. Accounts take turns. */
 export const turnThread = <Order, Answer>(
   { name, program, waitingMax, heapMb, answerMs, lost }: TurnThreadOptions<Order, Answer>,
   timers: Pick<Timers, "after"> = systemTimers,

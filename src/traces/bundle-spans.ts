@@ -62,7 +62,7 @@ const spansOfOne = (
   return withRoot(whole, spans);
 };
 
-/** The spans of a bundle without those of its steps: `bundle` and `approvals` are the records of its streams, oldest first. */
+/** Both lists are oldest first. */
 export const bundleSpans = (bundle: readonly RecordedEvent[], approvals: readonly RecordedEvent[]): readonly Span[] => {
   const decisions = bundle.flatMap(({ type }, index) => (BUNDLE_DECISIONS.has(type) ? [index] : []));
   return decisions.flatMap((from, nth) =>

@@ -10,9 +10,8 @@ import type { GateResult, Verdict } from "../../domain/gate/verdict.ts";
 import type { SpanAttributes as Attributes, SpanEvent } from "../../domain/ports/span-exporter.ts";
 
 /**
- * Names by OpenTelemetry's semantic conventions 1.45: `http.*` for attempts, `gen_ai.*` (still in development, so named here)
- * for agents' requests, `countersign.*` for the rest. A payload appears with its size and type alone. Addresses and free text
- * are left out, a gate's detail too, because it may quote the payload.
+ * OpenTelemetry's semantic conventions 1.45, of which `gen_ai.*` is in development. Addresses, free text and a gate's
+ * detail are left out, because they may quote the payload.
  */
 const GEN_AI = {
   operation: "gen_ai.operation.name",
@@ -30,7 +29,7 @@ const verdictAttributes = ({ decision, policy, observed }: Verdict): Attributes 
   ...(policy === null ? {} : { "countersign.policy.id": policy.id, "countersign.policy.version": policy.version }),
 });
 
-/** Whole micro-euros: OTLP has two types for integers and fractions. */
+/** Whole micro-euros, because OTLP has different types for integers and fractions. */
 const costAttributes = (cost: number | null): Attributes =>
   cost === null ? {} : { "countersign.cost.micro_eur": cost };
 
@@ -141,7 +140,6 @@ const stepEvent = (name: string, { index, at }: { index: number; at: string }, m
   attributes: { "countersign.bundle.step": index, ...more },
 });
 
-/** Events of the span of a whole bundle; null for a record that the spans of its steps and undos show. */
 export const bundleSpanEvent = (event: BundleEvent): SpanEvent | null => {
   switch (event.type) {
     case "RollbackStarted":

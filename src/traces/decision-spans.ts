@@ -5,7 +5,6 @@ import type { Span } from "../../domain/ports/span-exporter.ts";
 import { gateSpan, holdSpan, refusalOf, voteEvent } from "./conventions.ts";
 import { childOf, type Root } from "./span.ts";
 
-/** Times are ISO-8601 UTC. */
 export type Decided = {
   readonly verdict: { readonly gates: readonly GateResult[] };
   readonly received_at: string;
@@ -21,7 +20,7 @@ export const authentication = (root: Root, { received_at, authenticated_at }: De
     attributes: {},
   });
 
-/** From authentication to the verdict. The gates are not timed, so each is an instant at its end. */
+/** The gates are not timed, so each is an instant at the end of the decision. */
 export const gatesAsked = (root: Root, { verdict: { gates }, authenticated_at, at }: Decided): readonly Span[] => {
   const decide = childOf(root, ["decide"], {
     name: "decide",
@@ -42,19 +41,17 @@ export const gatesAsked = (root: Root, { verdict: { gates }, authenticated_at, a
   return [decide, ...asked];
 };
 
-/** The type of a recorded event says what its data are: `approval-` streams hold ApprovalEvents alone. */
+/** The streams `approval-` contain ApprovalEvents only. */
 const approvalEvent = (recorded: RecordedEvent): ApprovalEvent => recorded as unknown as ApprovalEvent;
 
 export type Hold = {
   readonly approvalId: string;
-  /** ISO-8601 UTC. */
   readonly from: string;
   readonly until: string;
-  /** How it ended; null if it was released. */
   readonly error: string | null;
 };
 
-/** The wait for people, with their votes. `approvals` may have records of other approvals. */
+/** `approvals` may have records of other approvals. */
 export const holdSpanOf = (
   root: Root,
   { approvalId, from, until, error }: Hold,

@@ -15,10 +15,7 @@ type Begun = Extract<DeliveryEvent, { type: "EventReplayed" }>;
 
 export const DECISIONS: ReadonlySet<string> = new Set<Decision["type"]>(["EventAdmitted", "EventBlocked", "EventHeld"]);
 
-/**
- * The root is the span of the request, below its caller's. A bundle's step is below the bundle. A notification has no parent,
- * because the request that it is about may have no span.
- */
+/** A notification has no parent, because the request that it is about may have no span. */
 const topOf = ({ meta, data }: Decision): Pick<Span, "spanId" | "parentId" | "kind"> => {
   const { span_id: spanId, parent_span_id: parentId = null } = meta;
   const { event_id, origin, bundle } = data;
@@ -26,7 +23,6 @@ const topOf = ({ meta, data }: Decision): Pick<Span, "spanId" | "parentId" | "ki
   return { spanId: spanIdOf(event_id, "root"), parentId: bundle === undefined ? null : spanId, kind: "internal" };
 };
 
-/** `ended` is null if the end was not recorded. */
 const attempt = (root: Root, begun: Started, ended: Ended | null, until: string): Span => {
   const { event_id, number, endpoint_id: endpointId, trigger, at } = begun;
   const failure = ended?.type === "AttemptFailed" ? ended.data.failure : null;
@@ -58,7 +54,7 @@ const attemptSpans = (root: Root, following: readonly DeliveryEvent[], last: str
   return spans;
 };
 
-/** Records that may come long after the end: they appear as events of the root and do not prolong it. */
+/** These records may come long after the end, so they are events of the root and do not prolong it. */
 const NOTED: ReadonlySet<string> = new Set<DeliveryEvent["type"]>([
   "PayloadErased",
   "PayloadDamageFound",
@@ -69,7 +65,6 @@ const NOTED: ReadonlySet<string> = new Set<DeliveryEvent["type"]>([
 const noted = ({ type, data }: DeliveryEvent): readonly SpanEvent[] =>
   NOTED.has(type) ? [{ name: type, atMs: ms(data.at), attributes: {} }] : [];
 
-/** The span ends with the last of these records. */
 const GOES_ON: ReadonlySet<string> = new Set<DeliveryEvent["type"]>([
   "EventHeldAgain",
   "EventReleased",
@@ -96,7 +91,6 @@ const lastOf = (following: readonly DeliveryEvent[], otherwise: string): string 
 const errorOf = (following: readonly DeliveryEvent[], before: string | null): string | null =>
   following.filter(({ type }) => GOES_ON.has(type)).reduce(errorAfter, before);
 
-/** A replay is a separate span below the root, after its end. */
 const spansOfReplay = (root: Root, { data }: Begun, following: readonly DeliveryEvent[]): readonly Span[] => {
   const last = lastOf(following, data.at);
   const times = { startMs: ms(data.at), endMs: ms(last) };
@@ -105,7 +99,7 @@ const spansOfReplay = (root: Root, { data }: Begun, following: readonly Delivery
   return withRoot(whole, attemptSpans(whole, following, last));
 };
 
-/** A replayed decision begins with the replay: the event may have been received days before. */
+/** A replayed decision begins with the replay, because the event may have been received days before. */
 const begun = (request: Request): Request =>
   request.replay === undefined ? request : { ...request, received_at: request.at, authenticated_at: request.at };
 
@@ -117,7 +111,7 @@ const spansOfDecision = (
 ): readonly Span[] => {
   const request: Request = decision.data;
   const spans: Span[] = [];
-  // The authentication of a step is shown with its bundle, that of a replay with the first decision.
+  // A step is authenticated with its bundle, and a replay with the first decision.
   const isKnown = request.bundle !== undefined || request.replay !== undefined;
   if (!isKnown && request.origin.kind !== "system") spans.push(authentication(top, request));
   if (request.origin.kind !== "system") spans.push(...gatesAsked(top, begun(request)));
@@ -138,7 +132,6 @@ const spansOfDecision = (
   return withRoot(whole, spans);
 };
 
-/** The spans of one decision up to its end, then those of each replay. */
 const partsOf = (
   decision: Decision,
   following: readonly DeliveryEvent[],
@@ -154,16 +147,13 @@ const partsOf = (
   ];
 };
 
-/**
- * The spans of all decisions on an event: a blocked one may be sent again, in another trace. `delivery` and `approvals` are
- * the records of its streams, oldest first.
- */
+/** A blocked event may be sent again, in another trace. Both lists are oldest first. */
 export const executionSpans = (
   delivery: readonly RecordedEvent[],
   approvals: readonly RecordedEvent[],
 ): readonly Span[] => spansInParts(delivery, approvals).flat();
 
-/** The same in parts that end separately, oldest first. The last one may not have ended. */
+/** The spans in parts that end separately, oldest first. The last part may not have ended. */
 export const spansInParts = (
   delivery: readonly RecordedEvent[],
   approvals: readonly RecordedEvent[],

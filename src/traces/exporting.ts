@@ -5,7 +5,6 @@ import type { SpanExporter } from "../../domain/ports/span-exporter.ts";
 import type { Reaction } from "../following/reaction.ts";
 import { spansOfEndedBundle, spansOfEndedEvent } from "./reading.ts";
 
-/** With one of these an execution ends, at least for now. */
 const ENDS = [
   "EventBlocked",
   "EventDelivered",
@@ -14,7 +13,7 @@ const ENDS = [
   "EventCancelled",
 ] as const satisfies readonly DeliveryEvent["type"][];
 
-/** After one of these an event is delivered if it has a destination; otherwise it has ended. */
+/** An event without a destination ends with one of these. */
 const LETS_GO = ["EventAdmitted", "EventReleased"] as const satisfies readonly DeliveryEvent["type"][];
 
 const BUNDLE_ENDS = [
@@ -25,15 +24,11 @@ const BUNDLE_ENDS = [
   "RollbackIncomplete",
 ] as const satisfies readonly BundleEvent["type"][];
 
-/** Executions that are read and sent at once, which bounds what waits in memory for a collector. */
+/** Bounds how many executions wait in memory for a collector. */
 export const TRACES_AT_ONCE = 64;
-/** Traces can wait so long while more executions end. */
 export const TRACES_GATHER_MS = 500;
 
-/**
- * Sends the trace of an execution, made from the log, once it has ended. They run in a separate follower (`reactor.ts`), so
- * that only they wait for a collector that is away.
- */
+/** Runs in a separate follower, so that nothing else waits for a collector that is away. */
 export const traceReactions = (log: EventLog, exporter: SpanExporter): readonly Reaction[] => {
   const ofEvent = async (end: RecordedEvent): Promise<void> => exporter.export(await spansOfEndedEvent(log, end));
   const ofBundle = async (end: RecordedEvent): Promise<void> => exporter.export(await spansOfEndedBundle(log, end));

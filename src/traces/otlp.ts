@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../domain/json.ts";
 import type { Span, SpanAttribute, SpanAttributes, SpanEvent } from "../../domain/ports/span-exporter.ts";
 
-/** `SpanKind` and `Status.StatusCode` of opentelemetry/proto/trace/v1/trace.proto. */
+/** opentelemetry/proto/trace/v1/trace.proto, `SpanKind` and `Status.StatusCode`. */
 const KIND = { internal: 1, server: 2, client: 3 } as const;
 const STATUS_ERROR = 2;
 
@@ -36,10 +36,7 @@ const spanOf = (span: Span): JsonObject => ({
   status: span.error === null ? {} : { code: STATUS_ERROR, message: span.error },
 });
 
-/**
- * Spans as an OTLP/JSON `ExportTraceServiceRequest` (OTLP 1.x, "JSON Protobuf Encoding": ids in hex, 64-bit integers as
- * strings, enums as numbers), as a collector takes it at `/v1/traces`.
- */
+/** OTLP 1.x, "JSON Protobuf Encoding", as collectors take it at `/v1/traces`. */
 export const otlpJson = (
   resource: SpanAttributes,
   scope: { name: string; version: string },

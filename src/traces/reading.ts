@@ -8,16 +8,14 @@ import { DECISIONS, executionSpans, spansInParts } from "./execution-spans.ts";
 type Reads = Pick<EventLog, "read">;
 
 const READ_PAGE = 500;
-/** A blocked event that is sent repeatedly has as many decisions; a longer trace would be unreadable. */
+/** A blocked event that is sent repeatedly has many decisions, and a longer trace would be unreadable. */
 const RECORDS_MAX = 2_000;
-/** Records read of one stream: the repeats of an event are a record each second, as long as its sender goes on. */
+/** Repeats of an event are a record each second, so a stream may be much longer than its trace. */
 const READ_MAX = 20_000;
-/** More repeats would only crowd out what happened to the event between them. */
 const REPEATS_MAX = 100;
 
 const REPEATS: ReadonlySet<string> = new Set<DeliveryEvent["type"]>(["DuplicatesCounted", "DeliveryIdReused"]);
 
-/** Takes the pages of a stream in order and leaves out the repeats beyond the limit. */
 const fewRepeats = () => {
   let repeats = 0;
   return (page: readonly RecordedEvent[]): readonly RecordedEvent[] =>
@@ -43,13 +41,13 @@ const recordsOf = async (log: Reads, stream: string): Promise<readonly RecordedE
 
 const REPLAYED = "EventReplayed" satisfies DeliveryEvent["type"];
 
-/** A decision and its last replay with all that followed; the replays before ended, and were exported, by themselves. */
+/** The earlier replays have ended, and were exported. */
 const begunWith = (records: readonly RecordedEvent[]): readonly RecordedEvent[] => {
   const replayed = records.findLastIndex(({ type }) => type === REPLAYED);
   return replayed > 1 ? [...records.slice(0, 1), ...records.slice(replayed)] : records;
 };
 
-/** The records of the decision that `end` ends, without those of the decisions before and after it. */
+/** Without the records of the decisions before and after that which `end` ends. */
 const recordsEndingWith = async (
   log: Reads,
   end: RecordedEvent,
@@ -77,7 +75,7 @@ const approvalsOf = async (
   const asked: RecordedEvent[] = [];
   for (const { type, data } of records) {
     if (type !== held) continue;
-    // The records of holds are typed; the log has plain JSON.
+    // Every hold's record has an approval; the log's type does not say so.
     const { approval_id } = data.approval as { readonly approval_id: string };
     asked.push(...(await recordsOf(log, approvalStream(approval_id))));
   }
@@ -89,23 +87,19 @@ const ofEvent = async (log: Reads, records: readonly RecordedEvent[]): Promise<r
 const ofBundle = async (log: Reads, records: readonly RecordedEvent[]): Promise<readonly Span[]> =>
   bundleSpans(records, await approvalsOf(log, records, "BundleHeld"));
 
-/** The spans of an event; those of a bundle's step are below the bundle's. Rejects with the log's errors, like all here. */
 export const spansOfEvent = async (log: Reads, eventId: string): Promise<readonly Span[]> =>
   ofEvent(log, await recordsOf(log, `delivery-${eventId}`));
 
-/** The spans of the decision or replay that ends with this record. */
 export const spansOfEndedEvent = async (log: Reads, end: RecordedEvent): Promise<readonly Span[]> => {
   const records = await recordsEndingWith(log, end, DECISIONS);
   return spansInParts(records, await approvalsOf(log, records, "EventHeld")).at(-1) ?? [];
 };
 
-/** The spans of a bundle without its steps and undos, which end by themselves. */
 export const spansOfEndedBundle = async (log: Reads, end: RecordedEvent): Promise<readonly Span[]> =>
   ofBundle(log, await recordsEndingWith(log, end, BUNDLE_DECISIONS));
 
 const STARTS: ReadonlySet<string> = new Set(["StepStarted", "UndoStarted"]);
 
-/** The spans of a bundle and of each step and undo that was started. */
 export const traceOfBundle = async (log: Reads, bundleId: string): Promise<readonly Span[]> => {
   const records = await recordsOf(log, `bundle-${bundleId}`);
   const started = records.filter(({ type }) => STARTS.has(type)).map(({ data }) => String(data.event_id));

@@ -3,25 +3,18 @@ import type { Span } from "../../domain/ports/span-exporter.ts";
 
 const SPAN_ID_LENGTH = 16;
 
-/**
- * Derived from names, so that a span has the same id each time its trace is made from the log, and a receiver can be sent the
- * id of an attempt before it ends.
- */
+/** Derived from names, so that every export of a trace has the same ids, also of an attempt that is still running. */
 export const spanIdOf = (...names: readonly (string | number)[]): string =>
   hash("sha256", names.join("/")).slice(0, SPAN_ID_LENGTH);
 
 /** The id that the receiver of an attempt gets in `traceparent`. */
 export const attemptSpanId = (eventId: string, number: number): string => spanIdOf(eventId, "attempt", number);
 
-/** The parent of all spans of one decision. */
 export type Root = Pick<Span, "traceId" | "spanId" | "startMs">;
 
 type ChildSpan = Pick<Span, "name" | "startMs" | "endMs" | "attributes"> & Partial<Span>;
 
-/**
- * `name` is unique among the spans below the root. No span ends before it starts, or starts before its root, even if the clock
- * was set back.
- */
+/** No span ends before it starts or starts before its root, even if a clock was set back. */
 export const childOf = (
   { traceId, spanId, startMs }: Root,
   name: readonly (string | number)[],
@@ -35,7 +28,6 @@ export const childOf = (
   };
 };
 
-/** The root ends with the last of its children. */
 export const withRoot = (root: Span, children: readonly Span[]): readonly Span[] => [
   { ...root, endMs: children.reduce((end, { endMs }) => Math.max(end, endMs), Math.max(root.startMs, root.endMs)) },
   ...children,

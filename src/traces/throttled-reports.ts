@@ -1,10 +1,9 @@
-/** A collector that refuses everything does so with each request. */
 const EVERY_MS = 60_000;
 
-/** `count`: spans dropped since the last report. */
+/** `count` is the number of spans dropped since the last report. */
 export type ReportRefusals = (error: Error, count: number) => void;
 
-/** Reports the first refusal at once and those after it together, once a minute, with the last one's reason. */
+/** Reports the first refusal at once, and later ones together with the last reason. */
 export const throttledReports = (report: ReportRefusals, everyMs = EVERY_MS): ReportRefusals => {
   let unreported = 0;
   let last: Error | null = null;
