@@ -33,7 +33,7 @@ const ROOMS: readonly string[] = [
   "ledgers",
   "accounts",
   "gates",
-  "documents",
+  "bodies",
   "approvals",
   "controls",
   "traces",

@@ -56,7 +56,7 @@ export type Vote = {
   readonly decision: "approve" | "reject";
   readonly comment: string | null;
   readonly shown: FormSeen;
-  /** Hex SHA-256 of that form, salted (`src/documents/approval-form.ts`); null if the vote did not state it. */
+  /** Hex SHA-256 of that form, salted (`src/bodies/approval-form.ts`); null if the vote did not state it. */
   readonly shown_digest: string | null;
   readonly at: string;
 };

@@ -1,7 +1,7 @@
 import { activeSecrets, type PresentSource } from "../../domain/source/decider.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
-import { DIRECT_BYTES_MAX, type Documents } from "../documents/documents.ts";
+import { DIRECT_BYTES_MAX, type BodyReader } from "../bodies/body-reader.ts";
 import { jsonOf } from "../gates/incoming-request.ts";
 import type { Answer } from "../http/route.ts";
 import { answerDirectly, type Identity, identify, isByBody } from "../providers/identify.ts";
@@ -21,7 +21,7 @@ export type AdmissionDeps = WebhookDecisionsDeps & {
   readonly activeSource: ActiveSource;
   readonly box: Pick<SecretBox, "open">;
   readonly publicUrl: () => string;
-  readonly arrived?: Pick<Documents, "run">;
+  readonly webhookParser?: Pick<BodyReader, "run">;
 };
 
 export type Admission = (webhook: Webhook) => Promise<Answer | Problem>;
@@ -56,9 +56,9 @@ const answerUnverified = (
 /** A small body is parsed once, for its identity and for the gates. This thread does not parse a large one. */
 const identityOf = async (deps: AdmissionDeps, { source, request }: VerifiedRequest): Promise<Identity> => {
   const { type, dedupe, account } = source;
-  if (deps.arrived === undefined || request.body.length <= DIRECT_BYTES_MAX) return identify(type, request, dedupe);
+  if (deps.webhookParser === undefined || request.body.length <= DIRECT_BYTES_MAX) return identify(type, request, dedupe);
   const { headers, rawHeaders, body, url } = request;
-  return deps.arrived.run(account, "identity", { type, dedupe, headers, rawHeaders, body, url });
+  return deps.webhookParser.run(account, "identity", { type, dedupe, headers, rawHeaders, body, url });
 };
 
 const incomingRequest = (

@@ -13,7 +13,7 @@ import {
 import { eurOrNull } from "../../domain/gate/cost.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
-import { outcomeOf, type Result, resultOf } from "../documents/result.ts";
+import { outcomeOf, type Result, resultOf } from "../bodies/result.ts";
 import { type Answer, positionOf } from "../http/route.ts";
 import { bundleStream } from "../streams/bundle-id.ts";
 import { foldStream, latestOf, type StreamState } from "../streams/run-command.ts";

@@ -3,7 +3,7 @@ import { referencesOf, resolved, type Usable } from "../../domain/bundle/results
 import { type RunningBundle, startOf } from "../../domain/bundle/state.ts";
 import type { Json } from "../../domain/json.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
-import { answeredBody } from "../documents/result.ts";
+import { answeredBody } from "../bodies/result.ts";
 import { API_BODY_BYTES_MAX } from "../http/limits.ts";
 import type { Trace } from "../streams/envelope.ts";
 import type { Payloads } from "../streams/payloads.ts";

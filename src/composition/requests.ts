@@ -8,7 +8,7 @@ import { bundling } from "../bundles/claiming.ts";
 import { BundleRunner, startingAtOnce } from "../bundles/running.ts";
 import { stepGates } from "../bundles/step-gates.ts";
 import { Deliverer } from "../delivery/deliverer.ts";
-import { documentThread, sharedDocuments } from "../documents/documents.ts";
+import { bodyThread, sharedBodyReader } from "../bodies/body-reader.ts";
 import { executing } from "../execute/executing.ts";
 import { outcomes } from "../execute/outcomes.ts";
 import { waitingPlaces } from "../execute/waiting-places.ts";
@@ -27,12 +27,11 @@ import type { Foundation } from "./foundation.ts";
 const threads = () => ({
   checks: checkThread(),
   definitions: definitionThread(),
-  documents: documentThread(),
-  // Apart from `documents`, so that reads delay no webhook.
-  arrivals: documentThread("arrivals"),
+  bodyReader: bodyThread(),
+  // A separate thread, so that reads delay no webhook.
+  webhookParser: bodyThread("webhook-parser"),
 });
 
-/** Checks policies and actions, and reads documents. */
 const gates = ({ clock }: Foundation, slow: ReturnType<typeof threads>) => {
   const pace = compilePace(clock);
   return {
@@ -40,8 +39,8 @@ const gates = ({ clock }: Foundation, slow: ReturnType<typeof threads>) => {
     policies: compiledPolicies(policyCompiler(DIRECT_WORK_MAX), pace),
     actions: compiledActions(actionCompiler(DIRECT_WORK_MAX), pace),
     definitions: definitions(slow.definitions, { policy: policyCompiler(), action: actionCompiler() }),
-    documents: sharedDocuments(slow.documents, clock),
-    arrived: sharedDocuments(slow.arrivals, clock),
+    bodyReader: sharedBodyReader(slow.bodyReader, clock),
+    webhookParser: sharedBodyReader(slow.webhookParser, clock),
   };
 };
 

@@ -107,7 +107,7 @@ const configurationRoutes = (it: Foundation, { requests: { deliver, definitions 
 };
 
 const requestRoutes = (shared: Foundation, { requests: at, changes, again }: RoutesDeps): readonly Route[] => {
-  const it = { ...shared, documents: at.documents };
+  const it = { ...shared, bodyReader: at.bodyReader };
   const { replayer, startBulkReplay, bulkReplayer } = at;
   return [
     ...rejectionRoutes(it),

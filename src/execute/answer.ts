@@ -4,7 +4,7 @@ import { type DeliveryStatus, statusOf } from "../../domain/delivery/status.ts";
 import { eurOrNull } from "../../domain/gate/cost.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
-import { outcomeOf, resultOf } from "../documents/result.ts";
+import { outcomeOf, resultOf } from "../bodies/result.ts";
 import type { Answer } from "../http/route.ts";
 
 /** A target's failure is a bad gateway; an end by people or by the service is a conflict. */

@@ -27,7 +27,7 @@ import { approvalReleases } from "../../src/approvals/approval-releases.ts";
 import { approvalIdOf, approvalStream } from "../../src/approvals/approvals.ts";
 import { holdingAgain } from "../../src/approvals/holding-again.ts";
 import type { Job } from "../../src/delivery/job.ts";
-import { type Documents, directDocuments } from "../../src/documents/documents.ts";
+import { type BodyReader, directBodyReader } from "../../src/bodies/body-reader.ts";
 import { policyCompiler } from "../../src/gates/compiled-policy.ts";
 import type { Principal } from "../../src/http/route.ts";
 import { approvalRoutes } from "../../src/routes/approvals/approvals.ts";
@@ -80,10 +80,10 @@ export type HoldOptions = {
 /** Everything of approvals over a log in memory: reactions, timer and views are run by hand, the clock is moved by hand. */
 export const approvalsWorld = ({
   log = memoryEventLog(),
-  documents = () => directDocuments,
+  bodyReader = () => directBodyReader,
 }: {
   readonly log?: EventLog;
-  readonly documents?: (clock: Clock) => Documents;
+  readonly bodyReader?: (clock: Clock) => BodyReader;
 } = {}) => {
   const clock = testClock();
   const reading = documents(clock);
@@ -127,7 +127,7 @@ export const approvalsWorld = ({
     const releases = approvalReleases({ log: over, aggregates: streams, clock });
     const routes = approvalRoutes({
       calls: NO_CALLS,
-      documents: reading,
+      bodyReader: reading,
       aggregates: streams,
       log: over,
       views,

@@ -3,9 +3,9 @@ import type { Approval, RequestedApproval } from "../../../domain/approval/state
 import { policy } from "../../../domain/policy/decider.ts";
 import type { EventLog, Position } from "../../../domain/ports/event-log.ts";
 import { approvalStream, isApprovalId } from "../../approvals/approvals.ts";
-import type { ContentOrder } from "../../documents/approval-content.ts";
-import type { Form } from "../../documents/approval-form.ts";
-import { answerWith, type Documents, directDocuments } from "../../documents/documents.ts";
+import type { ContentOrder } from "../../bodies/approval-content.ts";
+import type { Form } from "../../bodies/approval-form.ts";
+import { answerWith, type BodyReader, directBodyReader } from "../../bodies/body-reader.ts";
 import type { Answer, Call, Principal } from "../../http/route.ts";
 import type { Hidden } from "../../redaction/hidden-answer.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
@@ -22,8 +22,7 @@ export type DetailDeps = {
   readonly aggregates: Aggregates;
   readonly log: EventLog;
   readonly payloads: Pick<Payloads, "read">;
-  /** Without it this thread shows all documents. */
-  readonly documents?: Documents;
+  readonly bodyReader?: BodyReader;
 };
 
 /** Null unless the approval belongs to the caller's account. */
@@ -89,7 +88,7 @@ export const detailOf = async (
   it: RequestedApproval,
   { principal, at, hidden, isDone }: DetailAsked,
 ): Promise<Detail | Problem> => {
-  const { documents = directDocuments } = deps;
+  const { bodyReader = directBodyReader } = deps;
   const { account } = it.request;
   const subject = await subjectOf(deps.log, it);
   const summary = approvalSummary(it.request.approval_id, asShown(it, subject), at);
@@ -99,9 +98,9 @@ export const detailOf = async (
   // The digest leaves out what changes with votes and time.
   const { status: _, votes: _votes, decided_at: _at, reason: _reason, replaced_by: _next, ...asked } = summary;
   const order = { asked: { ...asked, endpoint }, ...content, hidden: kept };
-  const busy = isDone === true ? null : documents.busy(account, "content", order);
+  const busy = isDone === true ? null : bodyReader.busy(account, "content", order);
   if (busy !== null) return busy;
-  const { payload, form, ...shown } = await documents.run(account, "content", order);
+  const { payload, form, ...shown } = await bodyReader.run(account, "content", order);
   const body = {
     ...summary,
     policy: await policyShown(deps, it.request),

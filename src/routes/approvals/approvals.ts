@@ -10,7 +10,7 @@ import { APPROVAL_STATUSES } from "../../../projections/schemas/approvals.ts";
 import type { ApprovalReleases } from "../../approvals/approval-releases.ts";
 import { approvalStream, isApprovalId } from "../../approvals/approvals.ts";
 import type { CountedCalls } from "../../calls/counted-calls.ts";
-import { pointersOf } from "../../documents/approval-form.ts";
+import { pointersOf } from "../../bodies/approval-form.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
 import {
   type Answer,

@@ -1,7 +1,7 @@
 import { type Bundle, requestOf, startOf } from "../../../domain/bundle/state.ts";
 import { bundleAnswer, type ShowResults } from "../../bundles/answer.ts";
 import type { CountedCalls } from "../../calls/counted-calls.ts";
-import { directDocuments } from "../../documents/documents.ts";
+import { directBodyReader } from "../../bodies/body-reader.ts";
 import { type Answer, type Call, calledBy, type Principal } from "../../http/route.ts";
 import { hidingOf } from "../../redaction/hidden-answer.ts";
 import type { StreamState } from "../../streams/run-command.ts";
@@ -16,7 +16,7 @@ const shownResults = async (
   principal: Principal,
   { state }: StreamState<Bundle>,
 ): Promise<ShowResults> => {
-  const { documents = directDocuments } = deps;
+  const { bodyReader = directBodyReader } = deps;
   const request = requestOf(state);
   const paths = request === null ? [] : await hiddenOfSteps(deps, request, principal);
   const came = state.phase === "running" ? state.steps : [];
@@ -30,7 +30,7 @@ const shownResults = async (
         return hidingOf(hidden, sent === null ? null : await deps.payloads.read(step.event_id, sent));
       }),
     );
-    return documents.run(principal.account, "results", { results, hidings });
+    return bodyReader.run(principal.account, "results", { results, hidings });
   };
 };
 

@@ -108,7 +108,7 @@ const show: Handle<{ query: typeof WAIT_QUERY; params: "id" }> = (deps) => async
   const { wait_ms: waitMs } = query;
   const { account } = principal;
   const seen = await deps.outcomes.wait(id, known, { account, isEnough: hasEnded, waitMs, signal });
-  const busy = deps.documents?.indebted(account) ?? null;
+  const busy = deps.bodyReader?.indebted(account) ?? null;
   if (busy !== null) return busy;
   const { position: _, ...answer } = await answerTo(deps, call, seen);
   return shown(answer);

@@ -3,7 +3,7 @@ import type { BundleStep, DeliveryEvent } from "../../../domain/delivery/events.
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { EventDocument } from "../../../projections/event-document.ts";
 import type { CountedCalls } from "../../calls/counted-calls.ts";
-import { directDocuments } from "../../documents/documents.ts";
+import { directBodyReader } from "../../bodies/body-reader.ts";
 import { erase } from "../../erasure/erasures.ts";
 import type { REASON_BODY } from "../../http/json-schema.ts";
 import { type Answer, type Call, calledBy, positionOf } from "../../http/route.ts";
@@ -54,12 +54,12 @@ export const visiblePayload = async (
     deps.calls.payloadRead(calledBy(call), id);
     return { body, contentType, contentEncoding, isHead, isRedacted: false };
   }
-  const { documents = directDocuments } = deps;
+  const { bodyReader = directBodyReader } = deps;
   const { account } = call.principal;
   const order = { body, hidden };
-  const busy = documents.busy(account, "text", order);
+  const busy = bodyReader.busy(account, "text", order);
   if (busy !== null) return busy;
-  const shown = await documents.run(account, "text", order);
+  const shown = await bodyReader.run(account, "text", order);
   // A body that is not JSON cannot be redacted.
   if (shown === null)
     return problem("forbidden", "The policy hides fields of this payload, and it is not JSON: an admin can read it.");

@@ -4,14 +4,14 @@ import type { EventDocument } from "../../../projections/event-document.ts";
 import { events } from "../../../projections/events.ts";
 import { refusals } from "../../../projections/refusals.ts";
 import type { CountedCalls } from "../../calls/counted-calls.ts";
-import { type Documents, directDocuments } from "../../documents/documents.ts";
+import { type BodyReader, directBodyReader } from "../../bodies/body-reader.ts";
 import {
   eventDetail,
   eventSummary,
-  requestHeadersShown,
-  type ShownAttempt,
-  timelineShown,
-} from "../../documents/event-shown.ts";
+  visibleRequestHeaders,
+  type VisibleAttempt,
+  timelineWithGaps,
+} from "../../bodies/event-answer.ts";
 import { BYTES_REMOVED, object, REASON_BODY, text, time } from "../../http/json-schema.ts";
 import { isPage, LISTING_QUERY, listOf } from "../../http/listing.ts";
 import { type Answer, type Call, calledBy, READERS, type Route, route } from "../../http/route.ts";
@@ -31,8 +31,7 @@ export type EventsDeps = {
   readonly payloads: Pick<Payloads, "read">;
   readonly publicUrl: () => string;
   readonly calls: Pick<CountedCalls, "payloadRead">;
-  /** Without it this thread shows all documents. */
-  readonly documents?: Documents;
+  readonly bodyReader?: BodyReader;
 };
 
 const VIEW = events.schema.name;
@@ -79,11 +78,11 @@ const ofOne =
     return "problem" in it ? it : show(it, call);
   };
 
-type Exchanged = Pick<Exchanges, "headers"> & { readonly attempts: readonly ShownAttempt[] };
+type Exchanged = Pick<Exchanges, "headers"> & { readonly attempts: readonly VisibleAttempt[] };
 
 /** Requests and answers without the fields that are hidden from this reader. */
 const exchanged = async (deps: EventsDeps, { id, event }: Found, call: Call): Promise<Exchanged | Problem> => {
-  const { documents = directDocuments } = deps;
+  const { bodyReader = directBodyReader } = deps;
   const { principal } = call;
   if (await seesHidden(deps.log, event, principal)) deps.calls.payloadRead(calledBy(call), id);
   const paths = await hiddenOfEvent(deps, event, principal);
@@ -92,10 +91,10 @@ const exchanged = async (deps: EventsDeps, { id, event }: Found, call: Call): Pr
   const isCompared = paths.length > 0 && responses.size > 0 && event.payload.erased_at === null;
   const payload = isCompared ? await deps.payloads.read(id, event.payload) : null;
   const order = { attempts: event.attempts, responses, hiding: hidingOf(paths, payload) };
-  const busy = documents.busy(principal.account, "attempts", order);
+  const busy = bodyReader.busy(principal.account, "attempts", order);
   if (busy !== null) return busy;
-  const shown = headers && requestHeadersShown(headers, paths.length > 0);
-  return { headers: shown, attempts: await documents.run(principal.account, "attempts", order) };
+  const shown = headers && visibleRequestHeaders(headers, paths.length > 0);
+  return { headers: shown, attempts: await bodyReader.run(principal.account, "attempts", order) };
 };
 
 export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
@@ -159,7 +158,7 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     reads: [VIEW],
     handle: ofOne(deps, async ({ event }) => ({
       status: 200,
-      body: { data: timelineShown(event), next_cursor: null },
+      body: { data: timelineWithGaps(event), next_cursor: null },
     })),
   }),
   route({

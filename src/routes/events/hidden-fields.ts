@@ -7,8 +7,8 @@ import { type PolicyRef, policiesOf } from "../../../domain/gate/verdict.ts";
 import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
 import type { PolicyEvent } from "../../../domain/policy/events.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
-import { type Documents, directDocuments } from "../../documents/documents.ts";
-import { type PlacesOrder, placesOfResults } from "../../documents/result-places.ts";
+import { type BodyReader, directBodyReader } from "../../bodies/body-reader.ts";
+import { type PlacesOrder, placesOfResults } from "../../bodies/result-places.ts";
 import { hasRole, type Principal } from "../../http/route.ts";
 import type { Hidden } from "../../redaction/hidden-answer.ts";
 import { bundleStream } from "../../streams/bundle-id.ts";
@@ -18,8 +18,7 @@ import { foldStream } from "../../streams/run-command.ts";
 export type HiddenDeps = {
   readonly log: EventLog;
   readonly payloads: Pick<Payloads, "read">;
-  /** Without it this thread reads all documents. */
-  readonly documents?: Documents;
+  readonly bodyReader?: BodyReader;
 };
 
 /** Members of an undo's payload: the step's payload and the answer of its target. */
@@ -69,13 +68,13 @@ export const seesHidden = async (
 
 /** For each step of a bundle. If the policy hides any field, values inserted from results are hidden, too: they may be hidden fields. */
 export const hiddenOfSteps = async (
-  { log, payloads, documents = directDocuments }: HiddenDeps,
+  { log, payloads, bodyReader = directBodyReader }: HiddenDeps,
   request: BundleRequest,
   principal: Principal,
 ): Promise<readonly Hidden[]> => {
   const paths = await hiddenPaths(log, request, principal);
   if (paths.length === 0) return request.steps.map(() => paths);
-  const placesOf = (order: PlacesOrder) => documents.run(principal.account, "places", order);
+  const placesOf = (order: PlacesOrder) => bodyReader.run(principal.account, "places", order);
   return (await placesOfResults(payloads, request, placesOf)).map((places) => [...paths, ...places]);
 };
 

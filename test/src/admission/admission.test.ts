@@ -10,7 +10,7 @@ import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { activeSource } from "../../../src/admission/active-source.ts";
 import { admission } from "../../../src/admission/admission.ts";
-import { type Documents, directDocuments } from "../../../src/documents/documents.ts";
+import { type BodyReader, directBodyReader } from "../../../src/bodies/body-reader.ts";
 import { compiledPolicies } from "../../../src/gates/compiled-policy.ts";
 import { ledgers } from "../../../src/ledgers/ledgers.ts";
 import { placeStatus } from "../../../src/ledgers/place-status.ts";
@@ -60,7 +60,7 @@ const those = (policy: PublishedPolicy): Aggregates =>
 const admitting = (
   log: EventLog,
   aggregates: Aggregates = those(policy),
-  arrived: Pick<Documents, "run"> = directDocuments,
+  webhookParser: Pick<BodyReader, "run"> = directBodyReader,
 ) => {
   const places = ledgers({
     log,
@@ -263,10 +263,10 @@ test("a request does not fail with the one that is decided before it under the s
 
 test("a large body is parsed by another thread, a small one by this one, and both are admitted alike", async () => {
   const names: string[] = [];
-  const arrived: Pick<Documents, "run"> = {
+  const webhookParser: Pick<BodyReader, "run"> = {
     run(account, name, order) {
       names.push(name);
-      return directDocuments.run(account, name, order);
+      return directBodyReader.run(account, name, order);
     },
   };
   const log = memoryEventLog();

@@ -9,7 +9,7 @@ export type ResultsOrder = {
 };
 
 /** A result that is not JSON is hidden as a whole if any field is. */
-export const resultsShown = ({ results, hidings }: ResultsOrder): readonly (JsonObject | null)[] => {
+export const visibleResults = ({ results, hidings }: ResultsOrder): readonly (JsonObject | null)[] => {
   const limited = searchLimit();
   return results.map((result, index) => {
     const hidden = hiddenAnswer(hidings[index] ?? null);

@@ -34,14 +34,14 @@ export const eventSummary = (id: string, event: EventDocument) => ({
 /** Such headers may have a digest of the body, from which a short hidden field could be guessed. */
 const DIGEST_NAME = /digest|md5|sha-?\d|hash|checksum|crc|etag/;
 
-export const requestHeadersShown = (headers: Readonly<Record<string, string>>, isHiding: boolean) =>
+export const visibleRequestHeaders = (headers: Readonly<Record<string, string>>, isHiding: boolean) =>
   !isHiding
     ? headers
     : Object.fromEntries(
         Object.entries(headers).map(([name, value]) => [name, DIGEST_NAME.test(name) ? REDACTED : value]),
       );
 
-const headersShown = (headers: ResponseKept["headers"], { echo }: HiddenAnswer) =>
+const visibleResponseHeaders = (headers: ResponseKept["headers"], { echo }: HiddenAnswer) =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => {
       const isHidden = echo === null || DIGEST_NAME.test(name) || echo.hidesName(name) || echo.hides(value);
@@ -50,23 +50,23 @@ const headersShown = (headers: ResponseKept["headers"], { echo }: HiddenAnswer) 
   );
 
 /** A receiver repeats what it was sent, so the fields that are hidden in the payload are hidden here. */
-const responseShown = ({ headers, encoding, body, truncated, head }: ResponseKept, hidden: HiddenAnswer | null) => {
+const visibleResponse = ({ headers, encoding, body, truncated, head }: ResponseKept, hidden: HiddenAnswer | null) => {
   const kept = head === undefined ? "whole" : "head";
   if (hidden === null) {
     return { headers, encoding, body, truncated, kept, sha256: head?.sha256 ?? null, redacted: false };
   }
   const { paths, echo } = hidden;
   const shown = body === "" ? body : encoding === "text" && echo !== null ? redactText(body, paths, echo) : null;
-  const named = headersShown(headers, hidden);
+  const named = visibleResponseHeaders(headers, hidden);
   const redacted = body !== "" || Object.entries(named).flat().includes(REDACTED);
   // A hash of hidden content would let a reader test guesses.
   return { headers: named, encoding, body: shown, truncated, kept, sha256: null, redacted };
 };
 
-const attemptShown = (attempt: Attempt, kept: ResponseKept | undefined, hidden: HiddenAnswer | null) => ({
+const visibleAttempt = (attempt: Attempt, kept: ResponseKept | undefined, hidden: HiddenAnswer | null) => ({
   ...attempt,
-  request: kept === undefined ? null : { headers: requestHeadersShown(kept.request_headers, hidden !== null) },
-  response: kept === undefined || attempt.status_code === null ? null : responseShown(kept, hidden),
+  request: kept === undefined ? null : { headers: visibleRequestHeaders(kept.request_headers, hidden !== null) },
+  response: kept === undefined || attempt.status_code === null ? null : visibleResponse(kept, hidden),
 });
 
 const lengthOf = ({ headers, body }: ResponseKept): number => body.length + JSON.stringify(headers).length;
@@ -77,17 +77,17 @@ export type AttemptsOrder = {
   readonly hiding: Hiding | null;
 };
 
-export type ShownAttempt = ReturnType<typeof attemptShown>;
+export type VisibleAttempt = ReturnType<typeof visibleAttempt>;
 
 /** The newest answers are searched first, because the search has a limit. */
-export const attemptsShown = ({ attempts, responses, hiding }: AttemptsOrder): readonly ShownAttempt[] => {
+export const visibleAttempts = ({ attempts, responses, hiding }: AttemptsOrder): readonly VisibleAttempt[] => {
   const hidden = hiddenAnswer(hiding);
   const limited = searchLimit();
   return attempts
     .toReversed()
     .map((attempt) => {
       const kept = responses.get(attempt.number);
-      return attemptShown(attempt, kept, kept === undefined ? hidden : limited(hidden, lengthOf(kept)));
+      return visibleAttempt(attempt, kept, kept === undefined ? hidden : limited(hidden, lengthOf(kept)));
     })
     .reverse();
 };
@@ -106,7 +106,7 @@ const replayerIn = ({ replays = [] }: EventDocument, { stage, at }: Stage) => {
 };
 
 /** The clocks of nodes differ, so a gap that would be negative is 0. */
-export const timelineShown = (event: EventDocument) =>
+export const timelineWithGaps = (event: EventDocument) =>
   event.timeline.map((stage, index) => {
     const before = event.timeline[index - 1] ?? stage;
     const ms = Math.max(0, Date.parse(stage.at) - Date.parse(before.at));
@@ -117,13 +117,13 @@ export const eventDetail = (
   id: string,
   event: EventDocument,
   headers: Exchanges["headers"],
-  attempts: readonly ShownAttempt[],
+  attempts: readonly VisibleAttempt[],
 ) => ({
   ...eventSummary(id, event),
   headers,
   attempts,
   attempts_left_out: event.attempts_left_out ?? 0,
   replays: event.replays ?? [],
-  timeline: timelineShown(event),
+  timeline: timelineWithGaps(event),
   stages_left_out: event.stages_left_out ?? 0,
 });

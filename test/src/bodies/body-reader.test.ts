@@ -3,14 +3,14 @@ import * as assert from "uvu/assert";
 import type { Clock } from "../../../domain/ports/clock.ts";
 import {
   type AnyOrder,
-  type Documents,
-  type DocumentThread,
-  directDocuments,
-  documentThread,
+  type BodyReader,
+  type BodyThread,
+  directBodyReader,
+  bodyThread,
   READ_BYTES_PER_S,
-  sharedDocuments,
+  sharedBodyReader,
   UNDER_WAY_MAX,
-} from "../../../src/documents/documents.ts";
+} from "../../../src/bodies/body-reader.ts";
 import type { Principal } from "../../../src/http/route.ts";
 import { approvalsWorld, person } from "../../support/approvals-world.ts";
 import { SAME_ORIGIN, testApp, testClock } from "../../support/http-app.ts";
@@ -25,7 +25,7 @@ const SMALL = '{"amount":120,"card":"4111"}';
 /** A thread that is none: it keeps what it is sent until it is told to answer. */
 const heldThread = () => {
   const orders: { readonly account: string; readonly order: AnyOrder; readonly answer: () => void }[] = [];
-  const thread: Pick<DocumentThread, "run"> = {
+  const thread: Pick<BodyThread, "run"> = {
     run: (account, order) =>
       new Promise((resolve) => {
         orders.push({ account, order, answer: () => resolve({ answer: null }) });
@@ -37,15 +37,15 @@ const textOrder = (bytes: number) => ({ body: Buffer.alloc(bytes, " "), hidden: 
 
 /** Approvals over HTTP, with documents read by a real thread whose orders are counted. */
 const started = async () => {
-  const thread = documentThread();
+  const thread = bodyThread();
   const names: string[] = [];
-  const counted: Pick<DocumentThread, "run"> = {
+  const counted: Pick<BodyThread, "run"> = {
     run(account, order) {
       names.push(order.name);
       return thread.run(account, order);
     },
   };
-  const world = approvalsWorld({ documents: (clock: Clock): Documents => sharedDocuments(counted, clock) });
+  const world = approvalsWorld({ bodyReader: (clock: Clock): BodyReader => sharedBodyReader(counted, clock) });
   const people = new Map<string, Principal>([
     ["approver", person("mem_ana")],
     ["admin", person("mem_adm", "admin")],
@@ -126,53 +126,53 @@ test("what a vote has done is shown although the account has had too much shown"
 
 test("an account has few reads under way at once, and delays no other account", async () => {
   const { thread, orders } = heldThread();
-  const documents = sharedDocuments(thread, testClock());
+  const bodyReader = sharedBodyReader(thread, testClock());
   const order = textOrder(40_000);
   const reads: Promise<unknown>[] = [];
   for (let read = 0; read < UNDER_WAY_MAX; read += 1) {
-    assert.is(documents.busy("loud", "text", order), null);
-    reads.push(documents.run("loud", "text", order));
+    assert.is(bodyReader.busy("loud", "text", order), null);
+    reads.push(bodyReader.run("loud", "text", order));
   }
-  assert.is(documents.busy("loud", "text", order)?.problem, "rate-limited");
-  assert.is(documents.busy("loud", "text", textOrder(1_000)), null);
-  assert.is(documents.busy("quiet", "text", order), null);
+  assert.is(bodyReader.busy("loud", "text", order)?.problem, "rate-limited");
+  assert.is(bodyReader.busy("loud", "text", textOrder(1_000)), null);
+  assert.is(bodyReader.busy("quiet", "text", order), null);
   for (const { answer } of orders) answer();
   await Promise.all(reads);
-  assert.is(documents.busy("loud", "text", order), null);
+  assert.is(bodyReader.busy("loud", "text", order), null);
 });
 
 test("a target's answer counts for more than its bytes, as it is searched for each hidden value", async () => {
   const { thread, orders } = heldThread();
-  const documents = sharedDocuments(thread, testClock());
+  const bodyReader = sharedBodyReader(thread, testClock());
   const kept = { encoding: "text", body: "a".repeat(8_000), truncated: false, headers: {}, request_headers: {} };
   const response = { ...kept, event_id: "evt_1", number: 1 };
   const hiding = { paths: [["card"]], payload: Buffer.from(SMALL) };
   const order = { attempts: [], responses: new Map([[1, response as never]]), hiding };
-  void documents.run("acc", "attempts", order);
+  void bodyReader.run("acc", "attempts", order);
   assert.equal(
     orders.map(({ order: { name } }) => name),
     ["attempts"],
   );
   // An admin sees the answer as it came.
-  assert.equal(await documents.run("acc", "attempts", { ...order, hiding: null }), []);
+  assert.equal(await bodyReader.run("acc", "attempts", { ...order, hiding: null }), []);
   assert.is(orders.length, 1);
 });
 
 test("the thread answers each task as the direct way does", async () => {
-  const thread = documentThread();
-  const shared = sharedDocuments(thread, testClock());
+  const thread = bodyThread();
+  const shared = sharedBodyReader(thread, testClock());
   const body = Buffer.from(LARGE);
   const text = { body, hidden: [["card"]] };
-  const [far, near] = [await shared.run("acc", "text", text), await directDocuments.run("acc", "text", text)];
+  const [far, near] = [await shared.run("acc", "text", text), await directBodyReader.run("acc", "text", text)];
   assert.is(Buffer.from(far ?? []).toString(), Buffer.from(near ?? []).toString());
   const none = { body: Buffer.from("x".repeat(50_000)), hidden: [["card"]] };
   assert.is(await shared.run("acc", "text", none), null);
   const hiding = { paths: [["card"]], payload: body };
   const results = { results: [null, { status_code: 200, body: { card: "v1", other: "x" } }], hidings: [null, hiding] };
-  assert.equal(await shared.run("acc", "results", results), await directDocuments.run("acc", "results", results));
+  assert.equal(await shared.run("acc", "results", results), await directBodyReader.run("acc", "results", results));
   const steps = Buffer.from(JSON.stringify([{ a: 1 }, { t: "a".repeat(50_000), b: { $result: { step: 0 } } }]));
   const places = { body: steps, uses: [false, true] };
-  assert.equal(await shared.run("acc", "places", places), await directDocuments.run("acc", "places", places));
+  assert.equal(await shared.run("acc", "places", places), await directBodyReader.run("acc", "places", places));
   await thread.stop();
 });
 

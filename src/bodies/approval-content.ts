@@ -15,7 +15,7 @@ export type ContentOrder = {
   readonly hidden: Hidden;
 };
 
-export type ShownContent = {
+export type VisibleContent = {
   /** JSON as bytes if it comes from another thread. */
   readonly payload: Json | Uint8Array;
   /** Null if the payload is erased or damaged, or is not JSON and has hidden fields. */
@@ -26,7 +26,7 @@ export type ShownContent = {
 };
 
 /** `hidden` is the whole payload if its fields cannot be told apart. */
-type Content = ShownContent & { readonly payload: Json; readonly hidden: Hidden };
+type Content = VisibleContent & { readonly payload: Json; readonly hidden: Hidden };
 
 const WHOLE: Hidden = [[]];
 const NOTHING: Content = { payload: null, payload_format: null, redacted: false, hidden: [] };
@@ -39,7 +39,7 @@ const parsed = (text: string): { readonly json: Json } | null => {
   }
 };
 
-const bodyShown = (body: Buffer, hidden: Hidden): Pick<Content, "payload" | "payload_format" | "hidden"> => {
+const visibleBody = (body: Buffer, hidden: Hidden): Pick<Content, "payload" | "payload_format" | "hidden"> => {
   const text = body.toString("utf8");
   const isText = Buffer.from(text).equals(body);
   const it = isText ? parsed(text) : null;
@@ -74,7 +74,7 @@ const bundleContent = ({ kept, hidden }: ContentOrder, steps: readonly object[])
   };
 };
 
-export const contentOf = (order: ContentOrder): ShownContent & { readonly form: Form } => {
+export const contentOf = (order: ContentOrder): VisibleContent & { readonly form: Form } => {
   const { asked, steps, kept } = order;
   const { hidden, ...content } = steps === null ? eventContent(order) : bundleContent(order, steps);
   const salt = kept === null || kept === "damaged" ? new Uint8Array() : kept.salt;

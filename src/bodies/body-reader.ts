@@ -4,17 +4,17 @@ import { Refused } from "../http/refused.ts";
 import type { Answer } from "../http/route.ts";
 import { type Problem, problem } from "../streams/problems.ts";
 import { type TurnThread, turnThread } from "../threads/turn-thread.ts";
-import { type Answers, type Orders, TASKS, type TaskName } from "./document-tasks.ts";
+import { type Answers, type Orders, TASKS, type TaskName } from "./body-tasks.ts";
 
-export type Documents = {
-  /** A problem if the account has used up its rate; null for a small document. */
+export type BodyReader = {
+  /** A problem if the account has used up its rate; null for a small body. */
   busy<Name extends TaskName>(account: string, name: Name, order: Orders[Name]): Problem | null;
   indebted(account: string): Problem | null;
   /** Also reads for an account that has used up its rate: a caller that may still refuse asks `busy` first. */
   run<Name extends TaskName>(account: string, name: Name, order: Orders[Name]): Promise<Answers[Name]>;
 };
 
-export const directDocuments: Documents = {
+export const directBodyReader: BodyReader = {
   busy: () => null,
   indebted: () => null,
   run: async (_account, name, order) => TASKS[name].run(order),
@@ -23,18 +23,18 @@ export const directDocuments: Documents = {
 export type AnyOrder = { readonly name: TaskName; readonly order: Orders[TaskName] };
 export type AnyAnswer = { readonly answer: Answers[TaskName] } | { readonly failed: string };
 
-export type DocumentThread = TurnThread<AnyOrder, AnyAnswer>;
+export type BodyThread = TurnThread<AnyOrder, AnyAnswer>;
 
-/** Reads of one account that wait or are under way, each with a document of up to 1 MB. */
+/** Reads of one account that wait or are under way, each with a body of up to 1 MB. */
 export const UNDER_WAY_MAX = 16;
 const ANSWER_MS = 10_000;
 const HEAP_MB = 256;
 
-const LOST: AnyAnswer = { failed: "the document was not read in time" };
+const LOST: AnyAnswer = { failed: "the body was not read in time" };
 
-export const documentThread = (name = "documents"): DocumentThread =>
+export const bodyThread = (name = "body-reader"): BodyThread =>
   turnThread<AnyOrder, AnyAnswer>({
-    ...{ name, program: new URL("./document-worker", import.meta.url) },
+    ...{ name, program: new URL("./body-worker", import.meta.url) },
     ...{ waitingMax: Number.POSITIVE_INFINITY, heapMb: HEAP_MB, answerMs: ANSWER_MS, lost: () => LOST },
   });
 
@@ -44,8 +44,8 @@ export const DIRECT_BYTES_MAX = 32 * 1_024;
 export const READ_BYTES_PER_S = 4 * 1_048_576;
 const SECOND_MS = 1_000;
 
-/** Reads small documents on the main thread and the others on a worker thread, with a rate for each account. */
-export const sharedDocuments = (thread: Pick<DocumentThread, "run">, clock: Clock): Documents => {
+/** Reads small bodies on the main thread and the others on a worker thread, with a rate for each account. */
+export const sharedBodyReader = (thread: Pick<BodyThread, "run">, clock: Clock): BodyReader => {
   /** ms since 1970 by account: when its reads so far will be within its rate. Only accounts in debt are in it. */
   const readUntil = new Map<string, number>();
 

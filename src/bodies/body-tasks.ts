@@ -2,12 +2,12 @@ import type { FieldPath } from "../../domain/gate/field-path.ts";
 import type { Json, JsonObject } from "../../domain/json.ts";
 import type { Identity } from "../providers/identify.ts";
 import { redactText } from "../redaction/redact-text.ts";
-import { type ContentOrder, contentOf, type ShownContent } from "./approval-content.ts";
+import { type ContentOrder, contentOf, type VisibleContent } from "./approval-content.ts";
 import type { Form } from "./approval-form.ts";
-import { type AttemptsOrder, attemptsShown, type ShownAttempt } from "./event-shown.ts";
-import { type IdentityOrder, identityOf } from "./identity.ts";
+import { type AttemptsOrder, visibleAttempts, type VisibleAttempt } from "./event-answer.ts";
+import { type IdentityOrder, identityOf } from "./webhook-identity.ts";
 import { type PlacesOrder, placesIn } from "./result-places.ts";
-import { type ResultsOrder, resultsShown } from "./result-shown.ts";
+import { type ResultsOrder, visibleResults } from "./visible-results.ts";
 
 type TextOrder = { readonly body: Uint8Array; readonly hidden: readonly FieldPath[] };
 
@@ -22,10 +22,10 @@ export type Orders = {
 };
 
 export type Answers = {
-  readonly content: ShownContent & { readonly form: Form };
+  readonly content: VisibleContent & { readonly form: Form };
   /** Null if the body is not JSON, so that its fields cannot be told apart. */
   readonly text: Uint8Array | null;
-  readonly attempts: readonly ShownAttempt[];
+  readonly attempts: readonly VisibleAttempt[];
   readonly results: readonly (JsonObject | null)[];
   readonly places: ReturnType<typeof placesIn>;
   readonly identity: Identity;
@@ -67,7 +67,7 @@ export const TASKS: { readonly [Name in TaskName]: Task<Orders[Name], Answers[Na
       for (const { body } of responses.values()) bytes += body.length;
       return (hiding.payload?.length ?? 0) + COMPARED_WEIGHT * bytes;
     },
-    run: attemptsShown,
+    run: visibleAttempts,
   },
   results: {
     bytesOf({ results, hidings }) {
@@ -78,7 +78,7 @@ export const TASKS: { readonly [Name in TaskName]: Task<Orders[Name], Answers[Na
       }
       return bytes;
     },
-    run: resultsShown,
+    run: visibleResults,
   },
   places: { bytesOf: ({ body }) => body.length, run: placesIn },
   identity: { bytesOf: ({ body }) => body.length, run: identityOf },
