@@ -1,7 +1,7 @@
 import type { Commitment } from "../domain/personal/events.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import type { Document } from "../domain/ports/view-store.ts";
-import type { RejectReason, SourceEvent } from "../domain/source/events.ts";
+import type { SignatureFailureReason, SourceEvent } from "../domain/source/events.ts";
 import { documentOf, eventOf, type Projection } from "./projection.ts";
 
 /** Requests that a source refused for one reason in one minute. */
@@ -9,7 +9,7 @@ export type RejectionDocument = {
   readonly account: string;
   readonly source_id: string;
   readonly minute: string;
-  readonly reason: RejectReason;
+  readonly reason: SignatureFailureReason;
   readonly count: number;
   /** A commitment to the address and user agent of the first request; null if its record has none. */
   readonly client: Commitment | null;
@@ -24,8 +24,8 @@ const countedBy = (recorded: RecordedEvent): Counted | null =>
 const idOf = ({ source_id, minute }: Counted, reason: string): string => `${source_id}/${minute}/${reason}`;
 
 /** A later version may write other reasons, which are counted as well. */
-const reasonsOf = ({ counts }: Counted): readonly (readonly [RejectReason, number])[] =>
-  Object.entries(counts) as [RejectReason, number][];
+const reasonsOf = ({ counts }: Counted): readonly (readonly [SignatureFailureReason, number])[] =>
+  Object.entries(counts) as [SignatureFailureReason, number][];
 
 /** The records of several nodes add up. */
 export const rejections: Projection = {

@@ -63,7 +63,7 @@ export type Bound = {
 export type Request = {
   readonly event_id: string;
   readonly origin: Origin;
-  /** The sender's id for this delivery (`src/providers/table.ts` has where each provider puts it), or a random one. */
+  /** The sender's id for this delivery (`src/providers/provider-schemes.ts` has where each provider puts it), or a random one. */
   readonly delivery_key: string;
   /** The provider's event type, as "payment_intent.succeeded"; empty if it has none. */
   readonly type: string;

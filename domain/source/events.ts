@@ -33,7 +33,7 @@ export type HmacAuth = {
  */
 export type DedupeRule = { readonly header: string } | { readonly pointer: string } | "body" | "none";
 
-export type RejectReason = "missing" | "malformed" | "mismatch" | "stale" | "unknown-secret";
+export type SignatureFailureReason = "missing" | "malformed" | "mismatch" | "stale" | "unknown-secret";
 
 export type SourceSettings = {
   readonly name: string;
@@ -78,9 +78,9 @@ export type SourceEvent =
       readonly data: {
         readonly source_id: string;
         readonly minute: string;
-        readonly counts: Readonly<Partial<Record<RejectReason, number>>>;
+        readonly counts: Readonly<Partial<Record<SignatureFailureReason, number>>>;
         /** The `Client` of the first request for each reason. */
-        readonly clients: Readonly<Partial<Record<RejectReason, Commitment>>>;
+        readonly clients: Readonly<Partial<Record<SignatureFailureReason, Commitment>>>;
         readonly at: string;
       };
     }

@@ -1,7 +1,7 @@
 import type { CallsEvent } from "../../domain/calls/events.ts";
 import type { Client } from "../../domain/personal/events.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
-import type { RejectReason, SourceEvent } from "../../domain/source/events.ts";
+import type { SignatureFailureReason, SourceEvent } from "../../domain/source/events.ts";
 import { callsStream } from "../calls/counted-calls.ts";
 import { COUNTS_ACTOR, type Draft, type Sample, type Tallies, type Tally } from "../calls/tallies.ts";
 import { clientOf } from "../erasure/personal-data.ts";
@@ -9,12 +9,12 @@ import { AccountWork } from "../gates/account-work.ts";
 import { type Fact, NO_TRACE, type Trace } from "../streams/envelope.ts";
 
 export type Counts = {
-  rejected(source: { account: string; id: string }, reason: RejectReason, ip: string, userAgent: string): void;
+  rejected(source: { account: string; id: string }, reason: SignatureFailureReason, ip: string, userAgent: string): void;
   duplicate(event: { account: string; id: string }, trace: Trace): void;
   reused(event: { account: string; id: string }, trace: Trace): void;
 };
 
-type Rejects = Tally & { add(reason: RejectReason, client: () => Client): void };
+type Rejects = Tally & { add(reason: SignatureFailureReason, client: () => Client): void };
 type Repeat = "duplicates" | "reused";
 type Repeats = Tally & { add(as: Repeat): void };
 
@@ -23,8 +23,8 @@ const REPEAT_RECORDS_A_MINUTE_MAX = 100;
 const MINUTE_MS = 60_000;
 
 const rejectsOf = (account: string, sourceId: string, minute: string): Rejects => {
-  let counts: Partial<Record<RejectReason, number>> = {};
-  const samples = new Map<RejectReason, Sample>();
+  let counts: Partial<Record<SignatureFailureReason, number>> = {};
+  const samples = new Map<SignatureFailureReason, Sample>();
 
   const fact = (of: typeof counts, at: string): SourceEvent => {
     const clients = [...samples].flatMap(([reason, { commitment }]) =>

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { readField } from "../../domain/gate/field-path.ts";
 import { decodeBase64 } from "./decode.ts";
 import { textAt } from "./fields.ts";
-import { type Proof, type Refused, refused, type Scheme, type WebhookRequest } from "./request.ts";
-import { claim, mac, macHeader, withHeader } from "./schemes.ts";
+import { type Proof, type SignatureFailure, failure, type Scheme, type WebhookRequest } from "./request.ts";
+import { claim, mac, macHeader, withHeader } from "./signature-schemes.ts";
 
 /** Adyen sends one item; each costs an HMAC before anything is authenticated. */
 const ITEMS_MAX = 32;
@@ -47,24 +47,24 @@ const withKey = (before: string, body: Buffer | null) => (secret: string) => {
   return key === null ? null : mac("sha256", key, before, body);
 };
 
-const itemProof = (item: unknown): Proof | Refused => {
+const itemProof = (item: unknown): Proof | SignatureFailure => {
   const signature = textAt(item, ["additionalData", "hmacSignature"]);
-  if (signature === null) return refused("missing", "An item has no additionalData.hmacSignature.");
+  if (signature === null) return failure("missing", "An item has no additionalData.hmacSignature.");
   const given = decodeBase64(signature, MAC_BYTES);
-  if (given === null) return refused("malformed", "An hmacSignature is not the base64 of 32 bytes.");
+  if (given === null) return failure("malformed", "An hmacSignature is not the base64 of 32 bytes.");
   const content = signedContent(item);
-  if (content === null) return refused("malformed", "A signed field of an item is neither text nor a number.");
+  if (content === null) return failure("malformed", "A signed field of an item is neither text nor a number.");
   return { given: [given], expected: withKey(content, null) };
 };
 
 /** In payments notifications each item carries a signature, and all of them have to hold. */
 const signedItems: Scheme = (request) => {
   if (request.body.length > ITEMS_BYTES_MAX) {
-    return refused("malformed", `A body with signed items has more than ${ITEMS_BYTES_MAX} bytes.`);
+    return failure("malformed", `A body with signed items has more than ${ITEMS_BYTES_MAX} bytes.`);
   }
   const items = itemsOf(request.json());
-  if (items === null) return refused("missing", "The body has no notificationItems, and there is no HmacSignature.");
-  if (items.length > ITEMS_MAX) return refused("malformed", `More than ${ITEMS_MAX} items.`);
+  if (items === null) return failure("missing", "The body has no notificationItems, and there is no HmacSignature.");
+  if (items.length > ITEMS_MAX) return failure("malformed", `More than ${ITEMS_MAX} items.`);
   const proofs: Proof[] = [];
   for (const item of items) {
     const proof = itemProof(item);
@@ -72,16 +72,16 @@ const signedItems: Scheme = (request) => {
     proofs.push(proof);
   }
   const [first, ...more] = proofs;
-  return first === undefined ? refused("missing", "The notification has no item.") : claim(null, first, ...more);
+  return first === undefined ? failure("missing", "The notification has no item.") : claim(null, first, ...more);
 };
 
 const SIGNATURE_HEADER = "hmacsignature";
 const rawBody = macHeader({ header: SIGNATURE_HEADER, encoding: "base64" });
 
 /** Otherwise the text that an item signs could pass as a body. */
-const noObject = (request: WebhookRequest): Refused | null => {
+const noObject = (request: WebhookRequest): SignatureFailure | null => {
   const json = request.json();
-  return typeof json === "object" && json !== null ? null : refused("malformed", "The body is not a JSON object.");
+  return typeof json === "object" && json !== null ? null : failure("malformed", "The body is not a JSON object.");
 };
 
 /** Platform and management webhooks sign the raw body and send the signature in a header. */
@@ -89,7 +89,7 @@ const signedBody: Scheme = (request, source) => {
   const read = rawBody(request, source);
   if (!read.ok) return read;
   const signed = claim(null, { given: read.proofs[0].given, expected: withKey("", request.body) });
-  return { ...signed, alsoRefused: noObject };
+  return { ...signed, furtherFailure: noObject };
 };
 
 export const adyenScheme = withHeader(SIGNATURE_HEADER, signedBody, signedItems);

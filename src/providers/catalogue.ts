@@ -1,5 +1,5 @@
 import { PROVIDER_TYPES, type ProviderType } from "../../domain/source/events.ts";
-import { PROVIDERS, type Provider } from "./table.ts";
+import { PROVIDERS, type Provider } from "./provider-schemes.ts";
 
 export type CatalogueEntry = { readonly type: ProviderType } & Pick<Provider, "category" | "auth" | "label">;
 

@@ -1,6 +1,6 @@
 import { hasHeader } from "./headers.ts";
 import type { Scheme } from "./request.ts";
-import { SIGNING_SECRET_PREFIX, standardWebhooks, token } from "./schemes.ts";
+import { SIGNING_SECRET_PREFIX, standardWebhooks, token } from "./signature-schemes.ts";
 
 const isSigningToken = (secret: string): boolean => secret.startsWith(SIGNING_SECRET_PREFIX);
 

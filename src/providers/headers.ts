@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { type Refused, refused } from "./request.ts";
+import { type SignatureFailure, failure } from "./request.ts";
 
 /** A rotation at the provider sends two signatures; so many are an attack. */
 const PARTS_MAX = 16;
@@ -17,10 +17,10 @@ export const headerValues = (rawHeaders: readonly string[], name: string): strin
 export const hasHeader = (rawHeaders: readonly string[], name: string): boolean =>
   headerValues(rawHeaders, name).length > 0;
 
-export const singleHeader = (rawHeaders: readonly string[], name: string): string | Refused => {
+export const singleHeader = (rawHeaders: readonly string[], name: string): string | SignatureFailure => {
   const [value = "", ...more] = headerValues(rawHeaders, name);
-  if (more.length > 0) return refused("malformed", `The header ${name} was sent ${more.length + 1} times.`);
-  return value === "" ? refused("missing", `The header ${name} is missing or empty.`) : value;
+  if (more.length > 0) return failure("malformed", `The header ${name} was sent ${more.length + 1} times.`);
+  return value === "" ? failure("missing", `The header ${name} is missing or empty.`) : value;
 };
 
 /** Only for identification, where a header sent twice does no harm. */

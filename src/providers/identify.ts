@@ -4,7 +4,7 @@ import type { DedupeRule, ProviderType } from "../../domain/source/events.ts";
 import { textAt } from "./fields.ts";
 import { headerText } from "./headers.ts";
 import type { DirectAnswer, WebhookRequest } from "./request.ts";
-import { PROVIDERS } from "./table.ts";
+import { PROVIDERS } from "./provider-schemes.ts";
 
 export type Identity = {
   readonly deliveryKey: string | null;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { HmacAuth } from "../../domain/source/events.ts";
-import { PROVIDERS } from "./table.ts";
+import { PROVIDERS } from "./provider-schemes.ts";
 
 export const REDACTED = "[redacted]";
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { JsonObject } from "../../domain/json.ts";
-import type { HmacAuth, RejectReason } from "../../domain/source/events.ts";
+import type { HmacAuth, SignatureFailureReason } from "../../domain/source/events.ts";
 
 export type WebhookRequest = {
   readonly headers: IncomingHttpHeaders;
@@ -31,9 +31,9 @@ export type SourceAuth = {
 };
 
 export type Verified = { readonly ok: true };
-export type Refused = { readonly ok: false; readonly reason: RejectReason; readonly detail: string };
+export type SignatureFailure = { readonly ok: false; readonly reason: SignatureFailureReason; readonly detail: string };
 
-export const refused = (reason: RejectReason, detail: string): Refused => ({ ok: false, reason, detail });
+export const failure = (reason: SignatureFailureReason, detail: string): SignatureFailure => ({ ok: false, reason, detail });
 
 export type Proof = {
   /** Decoded, each as long as what `expected` returns. One that matches is enough. */
@@ -48,9 +48,9 @@ export type Claim = {
   readonly timestamp: string | null;
   readonly proofs: readonly [Proof, ...Proof[]];
   /** A condition besides the proofs, which may parse the body because the proofs hold. */
-  readonly alsoRefused?: (request: WebhookRequest) => Refused | null;
+  readonly furtherFailure?: (request: WebhookRequest) => SignatureFailure | null;
 };
 
-export type Scheme = (request: WebhookRequest, source: SourceAuth) => Claim | Refused;
+export type Scheme = (request: WebhookRequest, source: SourceAuth) => Claim | SignatureFailure;
 
 export type DirectAnswer = { readonly status: 200; readonly body?: JsonObject };

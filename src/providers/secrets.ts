@@ -1,5 +1,5 @@
 import { adyenKey } from "./adyen.ts";
-import { SIGNING_SECRET_PREFIX, signingKey } from "./schemes.ts";
+import { SIGNING_SECRET_PREFIX, signingKey } from "./signature-schemes.ts";
 
 export type SecretRule = {
   /** `random` has at least 32 bytes. */

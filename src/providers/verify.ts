@@ -1,23 +1,23 @@
 import { timingSafeEqual } from "node:crypto";
 import type { ProviderType } from "../../domain/source/events.ts";
 import { isTimestamp } from "./decode.ts";
-import { type Proof, type Refused, refused, type SourceAuth, type Verified, type WebhookRequest } from "./request.ts";
-import { PROVIDERS } from "./table.ts";
+import { type Proof, type SignatureFailure, failure, type SourceAuth, type Verified, type WebhookRequest } from "./request.ts";
+import { PROVIDERS } from "./provider-schemes.ts";
 
 /** Allowed difference of clocks in both directions. Paddle's own 5 s fail on ordinary clock skew. */
 const WINDOW_S = 300;
 
 const VERIFIED: Verified = { ok: true };
 
-const inWindow = (timestamp: string, nowMs: number): Refused | null => {
-  if (!isTimestamp(timestamp)) return refused("malformed", "The timestamp is not a number of seconds.");
+const inWindow = (timestamp: string, nowMs: number): SignatureFailure | null => {
+  if (!isTimestamp(timestamp)) return failure("malformed", "The timestamp is not a number of seconds.");
   const ageS = Math.floor(nowMs / 1000) - Number(timestamp);
   if (Math.abs(ageS) <= WINDOW_S) return null;
   const where = ageS > 0 ? `${ageS} s old` : `${-ageS} s in the future`;
-  return refused("stale", `The timestamp is ${where}, ${WINDOW_S} s are allowed.`);
+  return failure("stale", `The timestamp is ${where}, ${WINDOW_S} s are allowed.`);
 };
 
-const holds = ({ given, expected }: Proof, secrets: readonly string[]): Refused | null => {
+const holds = ({ given, expected }: Proof, secrets: readonly string[]): SignatureFailure | null => {
   let tried = 0;
   for (const secret of secrets) {
     const wanted = expected(secret);
@@ -26,8 +26,8 @@ const holds = ({ given, expected }: Proof, secrets: readonly string[]): Refused 
     if (given.some((one) => timingSafeEqual(one, wanted))) return null;
   }
   return tried === 0
-    ? refused("unknown-secret", "The source has no secret for a signature of this kind.")
-    : refused("mismatch", "It fits none of the source's secrets over the bytes that came in.");
+    ? failure("unknown-secret", "The source has no secret for a signature of this kind.")
+    : failure("mismatch", "The signature matches none of the source's secrets.");
 };
 
 /** Never throws, whatever was sent. Cheap checks come first, so that garbage costs no HMAC. */
@@ -36,8 +36,8 @@ export const verify = (
   request: WebhookRequest,
   source: SourceAuth,
   nowMs: number,
-): Verified | Refused => {
-  if (source.secrets.length === 0) return refused("unknown-secret", "The source has no secret.");
+): Verified | SignatureFailure => {
+  if (source.secrets.length === 0) return failure("unknown-secret", "The source has no secret.");
   const claim = PROVIDERS[type].scheme(request, source);
   if (!claim.ok) return claim;
   const outside = claim.timestamp === null ? null : inWindow(claim.timestamp, nowMs);
@@ -46,5 +46,5 @@ export const verify = (
     const failed = holds(proof, source.secrets);
     if (failed !== null) return failed;
   }
-  return claim.alsoRefused?.(request) ?? VERIFIED;
+  return claim.furtherFailure?.(request) ?? VERIFIED;
 };

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { textAt } from "./fields.ts";
 import { hasHeader, headerText } from "./headers.ts";
 import type { DirectAnswer, Scheme, WebhookRequest } from "./request.ts";
-import { macHeader } from "./schemes.ts";
+import { macHeader } from "./signature-schemes.ts";
 
 const SIGNATURE_HEADER = "x-wc-webhook-signature";
 

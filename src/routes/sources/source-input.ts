@@ -10,7 +10,7 @@ import { SAME_BODY_MS } from "../../admission/body-keys.ts";
 import { nonBlank, time } from "../../http/json-schema.ts";
 import type { BodyOf, JsonSchema } from "../../http/route.ts";
 import { checkSecret, isProviderType } from "../../providers/catalogue.ts";
-import { hmacDefaults, PROVIDERS } from "../../providers/table.ts";
+import { hmacDefaults, PROVIDERS } from "../../providers/provider-schemes.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
 
 const NAME = nonBlank(100);

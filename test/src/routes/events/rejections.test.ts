@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { RejectReason } from "../../../../domain/source/events.ts";
+import type { SignatureFailureReason } from "../../../../domain/source/events.ts";
 import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
 import { rejections } from "../../../../projections/rejections.ts";
@@ -39,7 +39,7 @@ const world = async () => {
   } as const;
   const id = "00000000-0000-8000-a000-000000000000";
   await log.append(`source-${ID}`, "absent", [{ id, type: "SourceRegistered", data, meta }]);
-  const reject = (reason: RejectReason, from = "192.0.2.1") =>
+  const reject = (reason: SignatureFailureReason, from = "192.0.2.1") =>
     counted.rejected({ account: "acc_1", id: ID }, reason, from, "curl/8");
   const list = async (query: Call["query"] = {}, principal = VIEWER, source = ID) => {
     const views = memoryViewStore([rejections.schema]);

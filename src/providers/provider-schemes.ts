@@ -4,7 +4,7 @@ import { type Field, firstOf, header, inBody, joined, none } from "./fields.ts";
 import { gitlabScheme } from "./gitlab.ts";
 import { hasHeader } from "./headers.ts";
 import type { DirectAnswer, Scheme, WebhookRequest } from "./request.ts";
-import { macHeader, macPairs, standardWebhooks, token, withHeader } from "./schemes.ts";
+import { macHeader, macPairs, standardWebhooks, token, withHeader } from "./signature-schemes.ts";
 import {
   adyenSecret,
   bearerSecret,

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { decodeBase64, decodeCanonicalBase64, decodeHex } from "./decode.ts";
 import { hasHeader, parsePairs, parseVersioned, singleHeader } from "./headers.ts";
-import { type Claim, type Proof, type Refused, refused, type Scheme, type WebhookRequest } from "./request.ts";
+import { type Claim, type Proof, type SignatureFailure, failure, type Scheme, type WebhookRequest } from "./request.ts";
 
 export type Algorithm = "sha256" | "sha512";
 type Encoding = "hex" | "base64";
@@ -24,8 +24,8 @@ export const claim = (timestamp: string | null, proof: Proof, ...more: readonly 
   proofs: [proof, ...more],
 });
 
-const badHeader = (header: string, wanted: string): Refused =>
-  refused("malformed", `The header ${header} is not ${wanted}.`);
+const badHeader = (header: string, wanted: string): SignatureFailure =>
+  failure("malformed", `The header ${header} is not ${wanted}.`);
 
 export type MacHeader = {
   readonly header: string;
