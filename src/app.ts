@@ -42,7 +42,7 @@ import { safeHeaders } from "./http/safe-headers.ts";
 import { addRoutes, type Progress } from "./http/table.ts";
 import { callerOf, traceIds } from "./http/trace.ts";
 import { schemaErrorFormatter, validatorCompiler } from "./http/validation.ts";
-import type { Answered } from "./observing/observer.ts";
+import type { AnswerReport } from "./observing/observer.ts";
 import { notFound, type Problem, problem } from "./streams/problems.ts";
 
 export type AppDeps = {
@@ -68,7 +68,7 @@ export type AppDeps = {
   };
   /** Null: nothing is logged. */
   readonly logger: FastifyBaseLogger | null;
-  readonly onAnswered?: (call: Answered) => void;
+  readonly onAnswered?: (call: AnswerReport) => void;
   /** Called for a problem that the route does not list. Default: an error line. */
   readonly onUnlisted?: (sentence: string) => void;
   /** Called for each problem that is answered; must not throw. */

@@ -7,7 +7,7 @@ import type { GateName, GateOutcome, GateResult, Verdict } from "./verdict.ts";
 const NEVER_OBSERVED: ReadonlySet<GateName> = new Set(["scope", "quota", "bytes", "approval"]);
 
 /** The first denial that is not merely observed. */
-export const refusedBy = (gates: readonly GateResult[], blockOnViolation: boolean): GateResult | undefined =>
+export const deniedBy = (gates: readonly GateResult[], blockOnViolation: boolean): GateResult | undefined =>
   gates.find(({ gate, outcome }) => outcome === "deny" && (blockOnViolation || NEVER_OBSERVED.has(gate)));
 
 /**
@@ -18,7 +18,7 @@ export const decide = (
   gates: readonly GateResult[],
   blockOnViolation: boolean,
 ): Pick<Verdict, "decision" | "observed"> => {
-  if (refusedBy(gates, blockOnViolation) !== undefined) return { decision: "deny" };
+  if (deniedBy(gates, blockOnViolation) !== undefined) return { decision: "deny" };
   const decision: GateOutcome = gates.some((gate) => gate.outcome === "hold") ? "hold" : "allow";
   return gates.some((gate) => gate.outcome === "deny") ? { decision, observed: true } : { decision };
 };
@@ -26,9 +26,9 @@ export const decide = (
 /** The gates of one policy, or those without a policy. `blocks`: false if the policy only observes. */
 export type GateGroup = { readonly gates: readonly GateResult[]; readonly blocks: boolean };
 
-export const refusedByAny = (groups: readonly GateGroup[]): GateResult | undefined => {
+export const deniedByAny = (groups: readonly GateGroup[]): GateResult | undefined => {
   for (const { gates, blocks } of groups) {
-    const refused = refusedBy(gates, blocks);
+    const refused = deniedBy(gates, blocks);
     if (refused !== undefined) return refused;
   }
   return undefined;

@@ -1,7 +1,7 @@
 import { activeSecrets, type PresentSource } from "../../domain/source/decider.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
-import { DIRECT_BYTES_MAX, type BodyReader } from "../bodies/body-reader.ts";
+import { type BodyReader, DIRECT_BYTES_MAX } from "../bodies/body-reader.ts";
 import { jsonOf } from "../gates/incoming-request.ts";
 import type { Answer } from "../http/route.ts";
 import { answerDirectly, type Identity, identify, isByBody } from "../providers/identify.ts";
@@ -49,14 +49,15 @@ const answerUnverified = (
   );
   const verified = verify(type, request, { auth, secrets }, nowMs);
   if (verified.ok) return null;
-  deps.counts.rejected({ account, id: sourceId }, verified.reason, webhook.ip, headers["user-agent"] ?? "");
+  deps.counts.signatureFailed({ account, id: sourceId }, verified.reason, webhook.ip, headers["user-agent"] ?? "");
   return problem("invalid-signature", verified.detail, { extra: { reason: verified.reason } });
 };
 
 /** A small body is parsed once, for its identity and for the gates. This thread does not parse a large one. */
 const identityOf = async (deps: AdmissionDeps, { source, request }: VerifiedRequest): Promise<Identity> => {
   const { type, dedupe, account } = source;
-  if (deps.webhookParser === undefined || request.body.length <= DIRECT_BYTES_MAX) return identify(type, request, dedupe);
+  if (deps.webhookParser === undefined || request.body.length <= DIRECT_BYTES_MAX)
+    return identify(type, request, dedupe);
   const { headers, rawHeaders, body, url } = request;
   return deps.webhookParser.run(account, "identity", { type, dedupe, headers, rawHeaders, body, url });
 };

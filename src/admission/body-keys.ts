@@ -15,7 +15,7 @@ export type BodyOfSource = { readonly account: string; readonly sourceId: string
 const receivedAt = (state: Delivery): number | null =>
   "request" in state ? Date.parse(state.request.received_at) : null;
 
-type Held = { readonly key: Promise<string>; readonly atMs: number; users: number };
+type Lookup = { readonly key: Promise<string>; readonly atMs: number; users: number };
 
 /**
  * A key names the body by a keyed hash and a period of 300 s, so that simultaneous requests claim the same key. A
@@ -23,7 +23,7 @@ type Held = { readonly key: Promise<string>; readonly atMs: number; users: numbe
  * body only if it reaches both undecided at the very moment when the key changes.
  */
 export const bodyKeys = ({ log, digestKey }: BodyKeysDeps) => {
-  const underWay = new Map<string, Held>();
+  const underWay = new Map<string, Lookup>();
 
   const look = async ({ account, sourceId }: BodyOfSource, key: string): Promise<number | null> => {
     const { state } = await foldStream(log, delivery, `delivery-${eventIdOf(account, sourceId, key)}`);

@@ -11,15 +11,15 @@ import { approvalRequests, isHold } from "../approvals/approval-requests.ts";
 import { approvalIdOf } from "../approvals/approvals.ts";
 import { requestersOf } from "../approvals/requesters.ts";
 import { eraseLeft } from "../erasure/erasures.ts";
-import type { Decided as ObservedDecision } from "../observing/observer.ts";
+import type { DecisionReport } from "../observing/observer.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { type Envelope, type Fact, type Trace, toEvents } from "../streams/envelope.ts";
 import { contentEncodingField, type Incoming, type KeptPayload } from "../streams/payloads.ts";
 import { appendKnown, foldStream, type StreamState } from "../streams/run-command.ts";
-import type { Claimable, ClaimCommand, ClaimSubject, Decided } from "./claimable.ts";
-import type { TakenPlace } from "./counted.ts";
+import type { Claimable, ClaimCommand, ClaimSubject, RecordedVerdict } from "./claimable.ts";
 import { Intake, type IntakeDeps, type StoredIntake } from "./intake.ts";
-import type { Judged } from "./judge.ts";
+import type { Judgement } from "./judge.ts";
+import type { TakenPlace } from "./limit-results.ts";
 
 export type ClaimOnceDeps = IntakeDeps & {
   readonly log: EventLog;
@@ -29,20 +29,20 @@ export type ClaimOnceDeps = IntakeDeps & {
     request: { readonly account: string; readonly origin: Origin; readonly trace: Trace },
     gate: GateResult | undefined,
   ) => void;
-  readonly onDecided?: (decision: ObservedDecision) => void;
+  readonly onDecided?: (decision: DecisionReport) => void;
 };
 
-export type ClaimedOnce<S, J> =
+export type ClaimResult<S, J> =
   /** `position` is that of the last record; for a hold, of its approval. */
   | { readonly outcome: "claimed"; readonly known: StreamState<S>; readonly position: Position }
-  | { readonly outcome: "refused"; readonly judged: J }
+  | { readonly outcome: "denied"; readonly judged: J }
   /** The id was claimed before, this replay was decided before, or the payload to decide again is erased. */
   | { readonly outcome: "taken"; readonly known: StreamState<S> };
 
 /** Each lost claim means that another request wrote to the stream: eight in a row are no coincidence. */
 const CLAIMS_MAX = 8;
 
-type Attempt<S, E extends Fact, Q, J extends Judged> = {
+type Attempt<S, E extends Fact, Q, J extends Judgement> = {
   readonly it: Claimable<S, E, Q, J>;
   readonly number: number;
   readonly known: StreamState<S>;
@@ -53,7 +53,7 @@ type Attempt<S, E extends Fact, Q, J extends Judged> = {
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** An agent's request and one that waits for people hold their places until they have ended. */
-const lastingOf = (endsLater: boolean, { verdict, reservations }: Judged): readonly TakenPlace[] =>
+const lastingOf = (endsLater: boolean, { verdict, reservations }: Judgement): readonly TakenPlace[] =>
   verdict.decision === "hold" || (verdict.decision === "allow" && endsLater)
     ? reservations.filter(({ lasts }) => lasts)
     : [];
@@ -62,7 +62,7 @@ const lastingOf = (endsLater: boolean, { verdict, reservations }: Judged): reado
  * A decision recorded in the next month is dated at the end of the month whose quota counted it, so that the month's
  * bill and quota agree.
  */
-const decidedAt = (now: number, { countedAt }: Judged): string => {
+const decidedAt = (now: number, { countedAt }: Judgement): string => {
   const at = iso(now);
   return countedAt === null || at.startsWith(monthOf(countedAt)) ? at : iso(countedAt);
 };
@@ -82,11 +82,11 @@ export class ClaimOnce {
    * The verdict is appended at the revision that was known before the gates were asked. Any record in between (another
    * claim, or the fence of `placeStatus`) makes the append conflict, so a verdict is never used twice.
    */
-  async claim<S, E extends Fact, Q, J extends Judged>(
+  async claim<S, E extends Fact, Q, J extends Judgement>(
     it: Claimable<S, E, Q, J>,
     from: StreamState<S>,
     number = 1,
-  ): Promise<ClaimedOnce<S, J>> {
+  ): Promise<ClaimResult<S, J>> {
     const { log, payloads } = this.#deps;
     const { id, stream, decider, erasedUpTo } = it;
     if (it.isClaimed(from.state)) {
@@ -119,34 +119,34 @@ export class ClaimOnce {
   }
 
   /** The places of the lost verdict stay reserved until the next verdict is recorded. */
-  async #claimAgain<S, E extends Fact, Q, J extends Judged>(
+  async #claimAgain<S, E extends Fact, Q, J extends Judgement>(
     { it, number, judged }: Attempt<S, E, Q, J>,
     later: StreamState<S>,
-  ): Promise<ClaimedOnce<S, J>> {
+  ): Promise<ClaimResult<S, J>> {
     const claimed = await this.claim(it, later, number + 1);
     await this.#intake.giveBack(it, judged);
     return claimed;
   }
 
-  async #countOnly<S, E extends Fact, Q, J extends Judged>({
+  async #countOnly<S, E extends Fact, Q, J extends Judgement>({
     it,
     number,
     known: from,
     judged,
-  }: Attempt<S, E, Q, J>): Promise<ClaimedOnce<S, J>> {
+  }: Attempt<S, E, Q, J>): Promise<ClaimResult<S, J>> {
     // Nothing was appended, so no conflict has shown whether another request was claimed before.
     const known = await foldStream(this.#deps.log, it.decider, it.stream, { from });
     if (it.isClaimed(known.state)) return this.claim(it, known, number + 1);
-    this.#deps.onOnlyCounted?.(it, judged.refusedBy);
+    this.#deps.onOnlyCounted?.(it, judged.deniedBy);
     this.#report(it, "blocked", judged);
-    return { outcome: "refused", judged };
+    return { outcome: "denied", judged };
   }
 
-  async #record<S, E extends Fact, Q, J extends Judged>(
+  async #record<S, E extends Fact, Q, J extends Judgement>(
     attempt: Attempt<S, E, Q, J>,
     incoming: Incoming,
     kept: KeptPayload,
-  ): Promise<ClaimedOnce<S, J>> {
+  ): Promise<ClaimResult<S, J>> {
     const { it, known, envelope, judged } = attempt;
     const { log } = this.#deps;
     const { decider, stream } = it;
@@ -164,7 +164,7 @@ export class ClaimOnce {
     }
     const { decision: verdict } = judged.verdict;
     this.#report(it, verdict === "deny" ? "blocked" : verdict === "hold" ? "held" : "admitted", judged);
-    if (verdict === "deny") return { outcome: "refused", judged };
+    if (verdict === "deny") return { outcome: "denied", judged };
 
     this.#settle(it, judged, decided);
     const state = decision.events.reduce(decider.evolve, known.state);
@@ -175,7 +175,7 @@ export class ClaimOnce {
     return { outcome: "claimed", known: { state, revision, position }, position: latest };
   }
 
-  #decided(it: ClaimSubject, incoming: Incoming, kept: KeptPayload, judged: Judged): Decided {
+  #decided(it: ClaimSubject, incoming: Incoming, kept: KeptPayload, judged: Judgement): RecordedVerdict {
     const lasting = lastingOf(it.endsLater, judged);
     const { revision, sha256, head } = kept;
     const { body, contentType, contentEncoding } = incoming;
@@ -196,9 +196,9 @@ export class ClaimOnce {
     };
   }
 
-  async #commandFor<S, E extends Fact, Q, J extends Judged>(
+  async #commandFor<S, E extends Fact, Q, J extends Judgement>(
     it: Claimable<S, E, Q, J>,
-    decided: Decided,
+    decided: RecordedVerdict,
     judged: J,
   ): Promise<ClaimCommand<Q>> {
     const { id, account, replay } = it;
@@ -220,7 +220,7 @@ export class ClaimOnce {
     return { type: "Hold", request, approval: heldFor(approvals, about) };
   }
 
-  #settle({ trace }: ClaimSubject, judged: Judged, { ledgers: lasting = [] }: Decided): void {
+  #settle({ trace }: ClaimSubject, judged: Judgement, { ledgers: lasting = [] }: RecordedVerdict): void {
     const { ledgers } = this.#deps;
     for (const reservation of judged.reservations) {
       if (!lasting.includes(reservation.stream)) ledgers.settle(reservation, judged.cost ?? 0, trace);
@@ -237,15 +237,15 @@ export class ClaimOnce {
     };
   }
 
-  #report(it: ClaimSubject, outcome: ObservedDecision["outcome"], judged?: Judged): void {
+  #report(it: ClaimSubject, outcome: DecisionReport["outcome"], judged?: Judgement): void {
     const { id, origin, trace, receivedAt, askedAt = receivedAt } = it;
     this.#deps.onDecided?.({
       trace_id: trace.trace_id,
       id,
       origin: origin.kind,
       outcome,
-      gate: judged?.refusedBy?.gate ?? null,
-      code: judged?.refusedBy?.code ?? null,
+      gate: judged?.deniedBy?.gate ?? null,
+      code: judged?.deniedBy?.code ?? null,
       ms: Math.max(0, this.#deps.clock.now() - askedAt),
     });
   }

@@ -6,9 +6,9 @@ import { approvalBinding } from "../approvals/approval-binding.ts";
 import type { Deliverer } from "../delivery/deliverer.ts";
 import type { IncomingRequest } from "../gates/incoming-request.ts";
 import type { StreamState } from "../streams/run-command.ts";
-import { type ClaimedOnce, ClaimOnce, type ClaimOnceDeps } from "./claim-once.ts";
-import type { Claimable, Decided } from "./claimable.ts";
-import type { JudgeDeps, Judged } from "./judge.ts";
+import { ClaimOnce, type ClaimOnceDeps, type ClaimResult } from "./claim-once.ts";
+import type { Claimable, RecordedVerdict } from "./claimable.ts";
+import type { JudgeDeps, Judgement } from "./judge.ts";
 import { judgement } from "./judge-request.ts";
 
 export type ClaimDeps = JudgeDeps &
@@ -16,13 +16,16 @@ export type ClaimDeps = JudgeDeps &
     readonly deliver: Pick<Deliverer, "offer">;
   };
 
-export type Claimed = ClaimedOnce<Delivery, Judged>;
+export type EventClaimResult = ClaimResult<Delivery, Judgement>;
 
-export type Claim = (it: IncomingRequest, from: StreamState<Delivery>) => Promise<Claimed>;
+export type Claim = (it: IncomingRequest, from: StreamState<Delivery>) => Promise<EventClaimResult>;
 
 export const UNKNOWN: StreamState<Delivery> = { state: delivery.initial, revision: null };
 
-const requestOf = (it: IncomingRequest, { payload, verdict, cost, ledgers, received_at, at }: Decided): Request => ({
+const requestOf = (
+  it: IncomingRequest,
+  { payload, verdict, cost, ledgers, received_at, at }: RecordedVerdict,
+): Request => ({
   event_id: it.eventId,
   origin: it.origin,
   delivery_key: it.deliveryKey,
@@ -47,7 +50,7 @@ export const claiming = (deps: ClaimDeps): Claim => {
   const claims = new ClaimOnce(deps);
   const binding = approvalBinding(deps);
 
-  const claimable = (it: IncomingRequest): Claimable<Delivery, DeliveryEvent, Request, Judged> => {
+  const claimable = (it: IncomingRequest): Claimable<Delivery, DeliveryEvent, Request, Judgement> => {
     const { eventId, account, origin, trace, receivedAt, body, contentType, contentEncoding } = it;
     // V8 11 adds the members after a leading spread slowly, one by one, so spreads come last (measured for each
     // webhook).

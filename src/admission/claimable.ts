@@ -4,15 +4,15 @@ import type { HeldFor, Origin, PayloadRef, Replay } from "../../domain/delivery/
 import type { BoundRequest } from "../approvals/approval-binding.ts";
 import type { Fact, Trace } from "../streams/envelope.ts";
 import type { Incoming, KeptPayload } from "../streams/payloads.ts";
-import type { Judged, Places } from "./judge.ts";
+import type { Judgement, Places } from "./judge.ts";
 
 export type ClaimCommand<Q> =
   | { readonly type: "Admit" | "Block"; readonly request: Q }
   | { readonly type: "Hold"; readonly request: Q; readonly approval: HeldFor };
 
-export type Decided = {
+export type RecordedVerdict = {
   readonly payload: PayloadRef;
-  readonly verdict: Judged["verdict"];
+  readonly verdict: Judgement["verdict"];
   readonly cost: number | null;
   readonly ledgers?: readonly string[];
   readonly received_at: string;
@@ -34,7 +34,7 @@ export type ClaimSubject = {
   readonly kept?: KeptPayload;
 };
 
-export type Claimable<S, E extends Fact, Q, J extends Judged> = ClaimSubject & {
+export type Claimable<S, E extends Fact, Q, J extends Judgement> = ClaimSubject & {
   readonly stream: string;
   readonly decider: Decider<S, ClaimCommand<Q>, E, unknown>;
   readonly isClaimed: (state: S) => boolean;
@@ -46,9 +46,9 @@ export type Claimable<S, E extends Fact, Q, J extends Judged> = ClaimSubject & {
   /** How many requests' records are written; 1 by default. */
   readonly records?: number;
   readonly judge: (places?: Places) => Promise<J>;
-  readonly requestOf: (decided: Decided, judged: J) => Q;
+  readonly requestOf: (decided: RecordedVerdict, judged: J) => Q;
   readonly bind: (request: Q) => Promise<BoundRequest<Q>>;
 };
 
 export type Judgeable<J> = ClaimSubject &
-  Pick<Claimable<never, never, never, J & Judged>, "judge" | "copies" | "records">;
+  Pick<Claimable<never, never, never, J & Judgement>, "judge" | "copies" | "records">;

@@ -8,7 +8,7 @@ import type { Envelope } from "../streams/envelope.ts";
 import { bytesOf, headOf, type Incoming, type KeptPayload, type Payloads } from "../streams/payloads.ts";
 import { limitReached } from "../streams/problems.ts";
 import type { ClaimSubject, Judgeable } from "./claimable.ts";
-import type { Judged } from "./judge.ts";
+import type { Judgement } from "./judge.ts";
 
 export type IntakeDeps = {
   readonly clock: Clock;
@@ -42,20 +42,20 @@ const OVER_BYTES = denied(
 );
 
 /** A denial of a request that passed all policies, because the account has reached a limit. */
-const refusedLate = <J extends Judged>(judged: J, gate: GateResult, retryAfterS: number | null): J => {
+const lateDenial = <J extends Judgement>(judged: J, gate: GateResult, retryAfterS: number | null): J => {
   const { observed: _, ...verdict } = judged.verdict;
   const gates = [...verdict.gates.filter((it) => it.gate !== gate.gate), gate];
   return {
     ...judged,
     verdict: { ...verdict, decision: "deny", gates },
-    refusedBy: gate,
+    deniedBy: gate,
     reservations: [],
     retryAfterS,
   };
 };
 
-const overHeld = <J extends Judged>(judged: J, max: number): J =>
-  refusedLate(judged, denied("approval", "limit-reached", limitReached("held_approvals", max).detail), null);
+const overHeld = <J extends Judgement>(judged: J, max: number): J =>
+  lateDenial(judged, denied("approval", "limit-reached", limitReached("held_approvals", max).detail), null);
 
 /** Waits for both, so that an error leaves nothing running. */
 const both = async <A, B>(first: Promise<A>, second: Promise<B>): Promise<readonly [A, B]> => {
@@ -78,7 +78,7 @@ export class Intake {
    * Judges and stores at once if the process has leased enough bytes to store a denied payload whole. Otherwise the
    * verdict comes first, because it decides how much is stored.
    */
-  async judgeAndStore<J extends Judged>(
+  async judgeAndStore<J extends Judgement>(
     it: Judgeable<J>,
     incoming: Incoming,
     envelope: Envelope,
@@ -100,12 +100,12 @@ export class Intake {
   }
 
   /** Releases only this verdict's places. Reservations of other requests for the event stay. */
-  async giveBack({ trace }: ClaimSubject, { reservations, heldPlace }: Judged): Promise<void> {
+  async giveBack({ trace }: ClaimSubject, { reservations, heldPlace }: Judgement): Promise<void> {
     for (const reservation of reservations) await this.#deps.ledgers.release(reservation, trace);
     if (heldPlace !== undefined) await this.#deps.ledgers.release(heldPlace, trace);
   }
 
-  async #judgeThenStore<J extends Judged>(
+  async #judgeThenStore<J extends Judgement>(
     it: Judgeable<J>,
     incoming: Incoming,
     envelope: Envelope,
@@ -129,7 +129,7 @@ export class Intake {
     return { form, first: await payloads.keepFirst(id, form, envelope), judged, taken: record, reusable: 0 };
   }
 
-  async #judgeBytes<J extends Judged>(it: Judgeable<J>, body: number): Promise<JudgedBytes<J>> {
+  async #judgeBytes<J extends Judgement>(it: Judgeable<J>, body: number): Promise<JudgedBytes<J>> {
     const { account, copies = 1, records = 1 } = it;
     const { allowances } = this.#deps;
     const bytes = body * copies + records * RECORDS_BYTES;
@@ -137,7 +137,7 @@ export class Intake {
       const asked = await it.judge("ask");
       return asked.verdict.decision === "deny" ? { judged: asked, taken: null } : this.#overBytes(asked);
     }
-    const judged = (await this.#recordsRefusals(account, body))
+    const judged = (await this.#recordsDenials(account, body))
       ? await this.#judgeHeld(it)
       : await this.#judgeSparingly(it);
     if (judged.verdict.decision === "deny") return { judged, taken: null };
@@ -147,12 +147,12 @@ export class Intake {
     return this.#overBytes(judged);
   }
 
-  #overBytes<J extends Judged>(judged: J): JudgedBytes<J> {
+  #overBytes<J extends Judgement>(judged: J): JudgedBytes<J> {
     const retryAfterS = Math.ceil(untilMidnight("UTC", this.#deps.clock.now()) / 1_000);
-    return { judged: refusedLate(judged, OVER_BYTES, retryAfterS), taken: null };
+    return { judged: lateDenial(judged, OVER_BYTES, retryAfterS), taken: null };
   }
 
-  async #judgeHeld<J extends Judged>(it: Judgeable<J>): Promise<J> {
+  async #judgeHeld<J extends Judgement>(it: Judgeable<J>): Promise<J> {
     const judged = await it.judge();
     if (judged.verdict.decision !== "hold") return judged;
     const place = await this.#held.take(it.account, it.id, it.trace);
@@ -165,7 +165,7 @@ export class Intake {
    * For an account whose denials are only counted: a denied request reserves no place, because reserving and releasing
    * write records as well.
    */
-  async #judgeSparingly<J extends Judged>(it: Judgeable<J>): Promise<J> {
+  async #judgeSparingly<J extends Judgement>(it: Judgeable<J>): Promise<J> {
     const asked = await it.judge("ask");
     if (asked.verdict.decision === "deny") return asked;
     if (asked.verdict.decision === "allow") return this.#judgeHeld(it);
@@ -177,7 +177,7 @@ export class Intake {
     return judged;
   }
 
-  async #recordsRefusals(account: string, body: number): Promise<boolean> {
+  async #recordsDenials(account: string, body: number): Promise<boolean> {
     const { allowances } = this.#deps;
     return (
       (await allowances.hasRoom(account, "refused", body + RECORDS_BYTES)) ||

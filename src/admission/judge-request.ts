@@ -8,8 +8,8 @@ import type { PolicyCheck } from "../gates/policy-gates.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import {
   type JudgeDeps,
-  type Judged,
-  type Judging,
+  type Judgement,
+  type JudgementInput,
   ownGates,
   type Places,
   type PolicyAsked,
@@ -83,12 +83,12 @@ export const policyOfEndpoint = async (
   return state.phase === "present" && state.account === account ? (state.settings.policy_id ?? null) : null;
 };
 
-export const judgement = (deps: JudgeDeps): ((it: IncomingRequest, places?: Places) => Promise<Judged>) => {
+export const judgement = (deps: JudgeDeps): ((it: IncomingRequest, places?: Places) => Promise<Judgement>) => {
   const judge = verdicts(deps);
   const { checks = directChecks } = deps;
   return (it, places = "take") => {
     const { asked, account, eventId: id, trace } = it;
-    const judging: Judging = {
+    const judging: JudgementInput = {
       id,
       account,
       trace,

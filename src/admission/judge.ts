@@ -1,7 +1,7 @@
 import type { Plan } from "../../domain/account/plans.ts";
 import type { Run } from "../../domain/delivery/events.ts";
 import { costGate } from "../../domain/gate/cost.ts";
-import { decideAll, type GateGroup, refusedBy, refusedByAny } from "../../domain/gate/decide.ts";
+import { decideAll, deniedBy, deniedByAny, type GateGroup } from "../../domain/gate/decide.ts";
 import { type AppliedPolicy, allowed, denied, type GateResult, type Verdict } from "../../domain/gate/verdict.ts";
 import { policy as policyDecider } from "../../domain/policy/decider.ts";
 import type { ApprovalRule, PolicyDefinition } from "../../domain/policy/definition.ts";
@@ -13,8 +13,8 @@ import type { PolicyCheck } from "../gates/policy-gates.ts";
 import type { Ledgers, Reservation } from "../ledgers/ledgers.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { Trace } from "../streams/envelope.ts";
-import type { TakenPlace } from "./counted.ts";
 import { ledgerGates } from "./ledger-gates.ts";
+import type { TakenPlace } from "./limit-results.ts";
 
 export type JudgeDeps = {
   readonly aggregates: Aggregates;
@@ -35,7 +35,7 @@ export type PolicyAsked = AppliedPolicy & {
   readonly compiled: CompiledPolicy;
 };
 
-export type Judging = {
+export type JudgementInput = {
   readonly id: string;
   readonly account: string;
   readonly policies: () => Promise<readonly PolicyUse[]>;
@@ -54,9 +54,9 @@ export type Judging = {
 /** "ask" takes no place in a ledger. */
 export type Places = "take" | "ask";
 
-export type Judged = {
+export type Judgement = {
   readonly verdict: Verdict;
-  readonly refusedBy: GateResult | undefined;
+  readonly deniedBy: GateResult | undefined;
   readonly cost: number | null;
   readonly reservations: readonly TakenPlace[];
   /** The place of a hold among the account's held requests. */
@@ -93,7 +93,7 @@ type Asking = {
 };
 
 type Counting = {
-  readonly it: Judging;
+  readonly it: JudgementInput;
   readonly asking: readonly Asking[];
   readonly cost: number | null;
   readonly nowMs: number;
@@ -139,7 +139,7 @@ const rulesThatHold = (asking: readonly Asking[]): readonly ApprovalRule[] =>
  * Cheap gates come first, so that their denials take no place in a ledger, and people come last, so that a denial by a
  * ledger bothers none. All policies reserve the cost of the whole request, by the policy that makes it highest.
  */
-export const verdicts = (deps: JudgeDeps): ((it: Judging, places: Places) => Promise<Judged>) => {
+export const verdicts = (deps: JudgeDeps): ((it: JudgementInput, places: Places) => Promise<Judgement>) => {
   const policyOf = async (account: string, use: PolicyUse): Promise<PolicyAsked> => {
     const { id } = use;
     const { state } = await deps.aggregates.load(policyDecider, `policy-${id}`);
@@ -148,7 +148,7 @@ export const verdicts = (deps: JudgeDeps): ((it: Judging, places: Places) => Pro
     return { ...use, version, definition, compiled: deps.policies.get(account, id, version, definition) };
   };
 
-  const checks = async (it: Judging): Promise<readonly Asking[]> => {
+  const checks = async (it: JudgementInput): Promise<readonly Asking[]> => {
     const asking: Asking[] = [];
     for (const use of await it.policies()) {
       const policy = await policyOf(it.account, use);
@@ -176,11 +176,11 @@ export const verdicts = (deps: JudgeDeps): ((it: Judging, places: Places) => Pro
 
   return async (it, places) => {
     const own = await it.own();
-    const ownRefusal = refusedBy(own, true);
+    const ownDenial = deniedBy(own, true);
     const denial = { decision: "deny", policy: null, gates: own } as const;
     const nothing = { cost: null, reservations: [], retryAfterS: null, approvals: [], countedAt: null } as const;
-    if (ownRefusal !== undefined) {
-      return { ...nothing, verdict: denial, refusedBy: ownRefusal, retryAfterS: afterSecond(ownRefusal) };
+    if (ownDenial !== undefined) {
+      return { ...nothing, verdict: denial, deniedBy: ownDenial, retryAfterS: afterSecond(ownDenial) };
     }
 
     const stated = await checks(it);
@@ -188,11 +188,11 @@ export const verdicts = (deps: JudgeDeps): ((it: Judging, places: Places) => Pro
     const policies = policiesIn(stated.map(({ policy }) => policy));
     const cost = it.cost(stated.map(({ checked }) => checked));
     const early = stated.map((asking) => groupOf(asking, isOne));
-    const refusedEarly = refusedByAny(early);
-    if (refusedEarly !== undefined) {
+    const earlyDenial = deniedByAny(early);
+    if (earlyDenial !== undefined) {
       const gates = [...own, ...early.flatMap((group) => group.gates)];
       const verdict = { decision: "deny", ...policies, gates } as const;
-      return { ...nothing, verdict, refusedBy: refusedEarly, cost, retryAfterS: afterSecond(refusedEarly) };
+      return { ...nothing, verdict, deniedBy: earlyDenial, cost, retryAfterS: afterSecond(earlyDenial) };
     }
     const nowMs = deps.clock.now();
     const {
@@ -207,6 +207,6 @@ export const verdicts = (deps: JudgeDeps): ((it: Judging, places: Places) => Pro
     const { decision, ...more } = decideAll(all);
     const verdict = { decision, ...more, ...policies, gates: listed(own, groups, quota) };
     const approvals = rulesThatHold(asking);
-    return { verdict, refusedBy: refusedByAny(all), cost, reservations, retryAfterS, approvals, countedAt: nowMs };
+    return { verdict, deniedBy: deniedByAny(all), cost, reservations, retryAfterS, approvals, countedAt: nowMs };
   };
 };

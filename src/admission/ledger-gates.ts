@@ -7,17 +7,17 @@ import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { Reserving } from "../ledgers/ledgers.ts";
 import {
   asksFor,
-  type Counted,
-  type CountedPolicy,
   contested,
   exceeds,
   type LedgerInput,
-  NOTHING_COUNTED,
-  type PolicyInput,
-  refused,
+  type LimitedPolicy,
+  type LimitResult,
+  NO_LIMITS,
+  overLimit,
+  type PolicyLimitsInput,
   type TakenPlace,
   TOO_MANY_STEPS,
-} from "./counted.ts";
+} from "./limit-results.ts";
 import { loopGate } from "./loop-gate.ts";
 
 const MICRO = 1_000_000;
@@ -54,30 +54,30 @@ const budgetGate = ({ budget }: Answer, cost: number): GateResult[] => {
 const costUnknown = (missing: string): GateResult =>
   denied("budget", COST_UNKNOWN, `What this event costs cannot be determined: ${missing}`);
 
-const dayGates = async (ledgers: Reserving, input: PolicyInput): Promise<Counted> => {
+const dayGates = async (ledgers: Reserving, input: PolicyLimitsInput): Promise<LimitResult> => {
   const { account, eventId, trace, policy, timeZone, nowMs } = input;
   const { places = 1 } = policy;
   const limits = limitsOf(policy.definition);
   if (limits.budget !== undefined && policy.cost === null) {
     const missing = policy.costMissing ?? whyCostUnknown(null, null, "policy");
-    return refused([costUnknown(missing)], untilMidnight(timeZone, nowMs));
+    return overLimit([costUnknown(missing)], untilMidnight(timeZone, nowMs));
   }
-  if (limits.budget === undefined && limits.rate === undefined) return NOTHING_COUNTED;
+  if (limits.budget === undefined && limits.rate === undefined) return NO_LIMITS;
   const cost = policy.cost ?? 0;
   const day = { account, id: policy.id, timeZone };
   const reserved = await ledgers.reserveDay({ policy: day, event: eventId, cost, limits, trace, places });
   const { answer } = reserved;
   if (answer.isContested === true) return contested("rate");
   const gates = [...rateGate(answer, places), ...budgetGate(answer, cost)];
-  if (answer.granted) return { gates, taken: [{ lasts: true, ...reserved }], refused: false, retryAfterS: null };
-  if (answer.rate !== undefined && exceeds(places, answer.rate.limit)) return refused(gates, null);
+  if (answer.granted) return { gates, taken: [{ lasts: true, ...reserved }], denied: false, retryAfterS: null };
+  if (answer.rate !== undefined && exceeds(places, answer.rate.limit)) return overLimit(gates, null);
   const wait = answer.budget?.over === true ? untilMidnight(timeZone, nowMs) : (answer.rate?.retryAfterMs ?? 0);
-  return refused(gates, wait);
+  return overLimit(gates, wait);
 };
 
-const quotaGate = async (ledgers: Reserving, input: LedgerInput): Promise<Counted> => {
+const quotaGate = async (ledgers: Reserving, input: LedgerInput): Promise<LimitResult> => {
   const { account, eventId, trace, plan, nowMs } = input;
-  if (plan === null || !plan.hardStop) return NOTHING_COUNTED;
+  if (plan === null || !plan.hardStop) return NO_LIMITS;
   const month = monthOf(nowMs);
   const limit = { count: plan.eventsPerMonth };
   const reserved = await ledgers.reserve({
@@ -93,12 +93,12 @@ const quotaGate = async (ledgers: Reserving, input: LedgerInput): Promise<Counte
     return {
       gates: [allowed("quota", detail)],
       taken: [{ lasts: true, ...reserved }],
-      refused: false,
+      denied: false,
       retryAfterS: null,
     };
   }
   const detail = `All ${plan.eventsPerMonth} events of the ${plan.name} plan are used in ${month}`;
-  return refused([denied("quota", "quota-reached", detail)], monthEnd(nowMs) - nowMs);
+  return overLimit([denied("quota", "quota-reached", detail)], monthEnd(nowMs) - nowMs);
 };
 
 const inOrder = (gates: readonly GateResult[]): readonly GateResult[] => {
@@ -107,7 +107,7 @@ const inOrder = (gates: readonly GateResult[]): readonly GateResult[] => {
 };
 
 /** All requests ask in the same order, so that of two that compete for places one gets all of its own. */
-const byId = (policies: readonly CountedPolicy[]): readonly CountedPolicy[] =>
+const byId = (policies: readonly LimitedPolicy[]): readonly LimitedPolicy[] =>
   policies.length < 2 ? policies : policies.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 
 /**
@@ -116,7 +116,7 @@ const byId = (policies: readonly CountedPolicy[]): readonly CountedPolicy[] =>
  */
 export const ledgerGates = async (ledgers: Reserving, input: LedgerInput): Promise<LedgerVerdict> => {
   const { trace, policies } = input;
-  const said = new Map<CountedPolicy, readonly GateResult[]>();
+  const said = new Map<LimitedPolicy, readonly GateResult[]>();
   const taken: TakenPlace[] = [];
   const verdict = (quota: readonly GateResult[], retryAfterS: number | null = null): LedgerVerdict => ({
     gates: policies.map((policy) => said.get(policy) ?? []),
@@ -134,13 +134,13 @@ export const ledgerGates = async (ledgers: Reserving, input: LedgerInput): Promi
       const counted = await ask(ledgers, { ...input, policy });
       said.set(policy, inOrder([...(said.get(policy) ?? []), ...counted.gates]));
       taken.push(...counted.taken);
-      if (!counted.refused || !blocks) continue;
+      if (!counted.denied || !blocks) continue;
       await giveBack();
       return verdict([], counted.retryAfterS);
     }
   }
   const quota = await quotaGate(ledgers, input);
   taken.push(...quota.taken);
-  if (quota.refused) await giveBack();
+  if (quota.denied) await giveBack();
   return verdict(quota.gates, quota.retryAfterS);
 };

@@ -7,33 +7,33 @@ import type { Ledgers, Reserving } from "../ledgers/ledgers.ts";
 import type { Trace } from "../streams/envelope.ts";
 import {
   asksFor,
-  type Counted,
-  type CountedPolicy,
   contested,
   exceeds,
   type LedgerInput,
-  NOTHING_COUNTED,
-  type PolicyInput,
+  type LimitedPolicy,
+  type LimitResult,
+  NO_LIMITS,
+  overLimit,
+  type PolicyLimitsInput,
   RUN_USED_UP,
-  refused,
   type TakenPlace,
   TOO_DEEP,
   TOO_MANY_STEPS,
-} from "./counted.ts";
+} from "./limit-results.ts";
 
 type Take = (stream: string, limits: Limits, places: number) => Promise<Answer>;
 
 type LoopInput = Pick<LedgerInput, "run"> &
-  Pick<CountedPolicy, "identical" | "places"> & { readonly policyId: string; readonly loop: LoopRule };
+  Pick<LimitedPolicy, "identical" | "places"> & { readonly policyId: string; readonly loop: LoopRule };
 
 type LoopAnswer =
   | { readonly ok: true; readonly detail: string }
-  | { readonly ok: false; readonly counted: Counted }
+  | { readonly ok: false; readonly counted: LimitResult }
   | null;
 
 const stopped = (code: string, detail: string, retryAfterMs: number | null): LoopAnswer => ({
   ok: false,
-  counted: refused([denied("loop", code, detail)], retryAfterMs),
+  counted: overLimit([denied("loop", code, detail)], retryAfterMs),
 });
 
 const depthLimit = async ({ loop: { max_depth }, run }: LoopInput): Promise<LoopAnswer> => {
@@ -75,11 +75,11 @@ const runLimit = async ({ policyId, loop, run, places = 1 }: LoopInput, take: Ta
 };
 
 /** A denial by one of the three limits gives back the places of the others. */
-export const loopGate = async (ledgers: Reserving, input: PolicyInput): Promise<Counted> => {
+export const loopGate = async (ledgers: Reserving, input: PolicyLimitsInput): Promise<LimitResult> => {
   const { account, eventId, trace, policy, run } = input;
   const { id: policyId, identical, places: asked = 1 } = policy;
   const { loop } = policy.definition;
-  if (loop === undefined) return NOTHING_COUNTED;
+  if (loop === undefined) return NO_LIMITS;
   const said: string[] = [];
   const taken: TakenPlace[] = [];
   const take: Take = async (stream, limits, places) => {
@@ -96,7 +96,7 @@ export const loopGate = async (ledgers: Reserving, input: PolicyInput): Promise<
     if (answer !== null) said.push(answer.detail);
   }
   const detail = said.length === 0 ? "nothing to count" : said.join(", ");
-  return { gates: [allowed("loop", detail)], taken, refused: false, retryAfterS: null };
+  return { gates: [allowed("loop", detail)], taken, denied: false, retryAfterS: null };
 };
 
 /** A repetition that becomes known after admission, as that of a bundle's step with results of earlier steps. */

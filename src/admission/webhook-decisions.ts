@@ -9,11 +9,11 @@ import type { Trace } from "../streams/envelope.ts";
 import { type Problem, problem } from "../streams/problems.ts";
 import { foldStream, type StreamState } from "../streams/run-command.ts";
 import { type Claim, type ClaimDeps, claiming, UNKNOWN } from "./claim.ts";
-import type { Counts } from "./counts.ts";
+import { denialProblem } from "./denial-problem.ts";
 import { recentIds } from "./recent-ids.ts";
-import { refusal } from "./refusal.ts";
+import type { WebhookCounts } from "./webhook-counts.ts";
 
-export type WebhookDecisionsDeps = ClaimDeps & { readonly counts: Counts };
+export type WebhookDecisionsDeps = ClaimDeps & { readonly counts: WebhookCounts };
 
 export type VerifiedWebhook = IncomingRequest & { readonly source: PresentSource };
 
@@ -57,7 +57,7 @@ export class WebhookDecisions {
     this.#recent.add(eventId);
     const claimed = await this.#claim(it, from);
     if (claimed.outcome === "taken") return this.#duplicate(it, claimed.known);
-    if (claimed.outcome === "refused") return refusal({ event_id: eventId }, claimed.judged);
+    if (claimed.outcome === "denied") return denialProblem({ event_id: eventId }, claimed.judged);
     const { known, position } = claimed;
     const { state } = known;
     const approval = state.phase === "held" ? { approval_id: state.approval.approval_id } : {};

@@ -6,7 +6,7 @@ import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { type BillingLink, type LinkKind, links } from "../../infra/billing/manual/links.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import { accountStream } from "../accounts/accounts.ts";
-import type { CountedCalls } from "../calls/counted-calls.ts";
+import type { CallCounts } from "../calls/call-counts.ts";
 import { clientOf } from "../erasure/personal-data.ts";
 import { crossSite } from "../http/cross-site.ts";
 import { traceOf } from "../http/trace.ts";
@@ -21,7 +21,7 @@ export type ManualLinkAccessDeps = {
   readonly box: SecretBox;
   readonly clock: Clock;
   readonly publicUrl: () => string;
-  readonly calls: Pick<CountedCalls, "refused" | "stranger">;
+  readonly calls: Pick<CallCounts, "refused" | "stranger">;
 };
 
 /** Empty if the path is percent-encoded, as only one spelling of a link is valid. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { BillingProvider } from "../../domain/ports/billing.ts";
-import type { CountedCalls } from "../calls/counted-calls.ts";
+import type { CallCounts } from "../calls/call-counts.ts";
 import { sendProblem } from "../http/problem-reply.ts";
 import { listedProblems } from "../http/route-problems.ts";
 import { problem } from "../streams/problems.ts";
@@ -9,7 +9,7 @@ import { type SubscriptionSyncDeps, subscriptionSync } from "./subscription-sync
 /** The largest webhooks of providers are below 256 KiB. */
 const BODY_BYTES_MAX = 1_048_576;
 
-export type ProviderWebhooksDeps = SubscriptionSyncDeps & { readonly calls: Pick<CountedCalls, "stranger"> };
+export type ProviderWebhooksDeps = SubscriptionSyncDeps & { readonly calls: Pick<CallCounts, "stranger"> };
 
 const PROBLEMS = listedProblems("invalid-signature", "too-large");
 

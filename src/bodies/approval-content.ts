@@ -57,7 +57,7 @@ const visibleBody = (body: Buffer, hidden: Hidden): Pick<Content, "payload" | "p
 const eventContent = ({ kept, hidden }: ContentOrder): Content => {
   if (kept === "damaged") return { ...NOTHING, hidden: WHOLE, payload_damaged: true };
   if (kept === null) return NOTHING;
-  return { ...bodyShown(Buffer.from(kept.body), hidden), redacted: hidden.length > 0 };
+  return { ...visibleBody(Buffer.from(kept.body), hidden), redacted: hidden.length > 0 };
 };
 
 const bundleContent = ({ kept, hidden }: ContentOrder, steps: readonly object[]): Content => {

@@ -4,10 +4,10 @@ import type { Identity } from "../providers/identify.ts";
 import { redactText } from "../redaction/redact-text.ts";
 import { type ContentOrder, contentOf, type VisibleContent } from "./approval-content.ts";
 import type { Form } from "./approval-form.ts";
-import { type AttemptsOrder, visibleAttempts, type VisibleAttempt } from "./event-answer.ts";
-import { type IdentityOrder, identityOf } from "./webhook-identity.ts";
+import { type AttemptsOrder, type VisibleAttempt, visibleAttempts } from "./event-answer.ts";
 import { type PlacesOrder, placesIn } from "./result-places.ts";
 import { type ResultsOrder, visibleResults } from "./visible-results.ts";
+import { type IdentityOrder, identityOf } from "./webhook-identity.ts";
 
 type TextOrder = { readonly body: Uint8Array; readonly hidden: readonly FieldPath[] };
 

@@ -1,8 +1,8 @@
 import { parentPort } from "node:worker_threads";
 import { yieldToOthers } from "../threads/thread-priority.ts";
 import type { FromThread, ToThread } from "../threads/turn-thread.ts";
-import { type Answers, type Orders, TASKS, type TaskName } from "./body-tasks.ts";
 import type { AnyAnswer, AnyOrder } from "./body-reader.ts";
+import { type Answers, type Orders, TASKS, type TaskName } from "./body-tasks.ts";
 
 yieldToOthers();
 

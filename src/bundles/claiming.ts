@@ -6,9 +6,9 @@ import type { Json } from "../../domain/json.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import { ClaimOnce, type ClaimOnceDeps } from "../admission/claim-once.ts";
-import type { Claimable, Decided } from "../admission/claimable.ts";
+import type { Claimable, RecordedVerdict } from "../admission/claimable.ts";
+import { denialProblem } from "../admission/denial-problem.ts";
 import type { JudgeDeps } from "../admission/judge.ts";
-import { refusal } from "../admission/refusal.ts";
 import { approvalBinding } from "../approvals/approval-binding.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";
 import { activeAgent } from "../execute/active-agent.ts";
@@ -124,7 +124,7 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
           { bundleId, account, origin, policyId: agent.settings.policy_id, plan: planned, headers, run, trace },
           places,
         ),
-      requestOf: (decided: Decided, { costs }) => ({
+      requestOf: (decided: RecordedVerdict, { costs }) => ({
         bundle_id: bundleId,
         ...{ name, origin, key, run },
         steps: planned.steps.map(({ step }) => ({ ...step, cost: costs[step.index] ?? null })),
@@ -144,7 +144,7 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
     const planned = await plan({ bundleId, account, steps }, agent);
     if ("problem" in planned) return planned;
     const claimed = await claims.claim(claimable({ ask, bundleId, agent, planned, receivedAt }), from);
-    if (claimed.outcome === "refused") return refusal({ bundle_id: bundleId }, claimed.judged);
+    if (claimed.outcome === "denied") return denialProblem({ bundle_id: bundleId }, claimed.judged);
     const { known } = claimed;
     if (claimed.outcome === "claimed") return { bundleId, known, replayed: false, position: claimed.position };
     return (await before(ask, bundleId, known)) ?? reused(bundleId);

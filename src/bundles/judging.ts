@@ -5,8 +5,8 @@ import { type CompiledCost, costGate, costOf, whyCostUnknown } from "../../domai
 import type { GateName, GateOutcome, GateResult } from "../../domain/gate/verdict.ts";
 import {
   type JudgeDeps,
-  type Judged,
-  type Judging,
+  type Judgement,
+  type JudgementInput,
   ownGates,
   type Places,
   type PolicyAsked,
@@ -31,7 +31,7 @@ export type BundleJudging = {
 };
 
 /** Micro-euros, one for each step; null if the cost is unknown or was not computed. */
-export type JudgedBundle = Judged & { readonly costs: readonly (number | null)[] };
+export type JudgedBundle = Judgement & { readonly costs: readonly (number | null)[] };
 
 const SEVERITY: Readonly<Record<GateOutcome, number>> = { allow: 0, hold: 1, deny: 2 };
 
@@ -204,7 +204,7 @@ export const bundleJudgement = (deps: JudgeDeps): ((it: BundleJudging, places?: 
   return async (it, places = "take") => {
     const { bundleId: id, account, plan, run, trace } = it;
     const costs: (number | null)[] = plan.steps.map(() => null);
-    const judging: Judging = {
+    const judging: JudgementInput = {
       ...{ id, account, run, trace },
       policies: () => policiesFor(deps.aggregates, it),
       countsForPlan: false,

@@ -12,8 +12,8 @@ import { holdEnds } from "../approvals/approval-reactions.ts";
 import { approvalReleases } from "../approvals/approval-releases.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";
 import { approvalStream } from "../approvals/approvals.ts";
-import { onAgentStopped } from "../execute/agent-stops.ts";
 import type { Outcomes } from "../execute/outcomes.ts";
+import { suspensionReactions } from "../execute/suspension-reactions.ts";
 import { type Reaction, reaction } from "../following/reaction.ts";
 import type { ReactorOptions } from "../following/reactor.ts";
 import type { Ledgers } from "../ledgers/ledgers.ts";
@@ -151,5 +151,5 @@ export const stoppedBundles = (deps: StoppedBundlesDeps): readonly Reaction[] =>
   };
 
   const shown = { view: bundles.schema.name, statuses: UNDER_WAY, agentId: "agent_id", newest: "created_at" };
-  return onAgentStopped(deps, shown, cancel);
+  return suspensionReactions(deps, shown, cancel);
 };

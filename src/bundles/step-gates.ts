@@ -2,7 +2,7 @@ import { action as actionDecider } from "../../domain/action/decider.ts";
 import { agent as agentDecider } from "../../domain/agent/decider.ts";
 import type { BundleRequest, Step, StepRefusal } from "../../domain/bundle/events.ts";
 import { type CompiledCost, costGate } from "../../domain/gate/cost.ts";
-import { decide, refusedBy } from "../../domain/gate/decide.ts";
+import { decide, deniedBy } from "../../domain/gate/decide.ts";
 import { type GateResult, type PolicyRef, policiesOf } from "../../domain/gate/verdict.ts";
 import type { Json } from "../../domain/json.ts";
 import type { LoopRule } from "../../domain/ledger/loop.ts";
@@ -145,13 +145,13 @@ export const stepGates = ({
       action: step.action.name,
       asks: "with-payload",
     });
-    const denied = refusedBy([...costGate(cost === null ? compiled.cost : null, payload, "policy"), ...gates], blocks);
+    const denied = deniedBy([...costGate(cost === null ? compiled.cost : null, payload, "policy"), ...gates], blocks);
     if (denied !== undefined) return refusalOf(denied);
     const held =
       decide(gates, blocks).decision === "hold" ? gates.find(({ outcome }) => outcome === "hold") : undefined;
     if (held !== undefined && !isApproved) return refusalOf(held);
     const loops = await repeats(known, step, account, { id: ref.id, loop });
-    return loops !== null && refusedBy([loops], blocks) !== undefined ? refusalOf(loops) : null;
+    return loops !== null && deniedBy([loops], blocks) !== undefined ? refusalOf(loops) : null;
   };
 
   return async (known) => {

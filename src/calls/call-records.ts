@@ -4,7 +4,7 @@ import type { EventLog, Position } from "../../domain/ports/event-log.ts";
 import { clientOf, type PersonalData } from "../erasure/personal-data.ts";
 import type { Envelope } from "../streams/envelope.ts";
 import { runCommand } from "../streams/run-command.ts";
-import { callsStream } from "./counted-calls.ts";
+import { callsStream } from "./call-counts.ts";
 import { recording } from "./tallies.ts";
 
 type RecordedCall = { readonly envelope: Envelope; readonly ip: string; readonly userAgent: string };

@@ -46,7 +46,7 @@ const STOP_RETRIES_MS = [100, 200, 400, 800];
 
 export const COUNTS_ACTOR: Actor = { kind: "system", id: "counts" };
 
-type Kept = { readonly tally: Tally; readonly minute: number; isBegun: boolean };
+type OpenTally = { readonly tally: Tally; readonly minute: number; isBegun: boolean };
 
 type Batch = {
   readonly stream: string;
@@ -72,7 +72,7 @@ export const tallies = (
   onError: (e: unknown) => void,
 ): Tallies => {
   const personal = personalData(log, randomness);
-  const open = new Map<string, Kept>();
+  const open = new Map<string, OpenTally>();
   const batches = new Map<string, Batch>();
   let uncounted = 0;
   let flushing: Promise<void> | null = null;

@@ -10,8 +10,8 @@ import { systemResolver } from "../../infra/http/resolve.ts";
 import { httpSender } from "../../infra/http/sender.ts";
 import { accountTerms } from "../accounts/account-terms.ts";
 import { credentialHashes } from "../accounts/credential-hashes.ts";
+import { callCounts } from "../calls/call-counts.ts";
 import { callRecords } from "../calls/call-records.ts";
-import { countedCalls } from "../calls/counted-calls.ts";
 import { tallies } from "../calls/tallies.ts";
 import type { Config } from "../config.ts";
 import { controls } from "../controls/controls.ts";
@@ -116,7 +116,7 @@ export const foundation = async (engines: Engines) => {
     }),
     counted,
     recordingCounts,
-    calls: countedCalls(counted, observer.refused),
+    calls: callCounts(counted, observer.refused),
     recordCall: callRecords(log, personal),
     controls: controls({ aggregates: streams, planOf: terms.planOf }),
     outbound: outbound(opened, config.version),

@@ -3,12 +3,12 @@ import { delivery } from "../../domain/delivery/decider.ts";
 import { subkey } from "../../infra/crypto/subkey.ts";
 import { activeSource } from "../admission/active-source.ts";
 import { admission } from "../admission/admission.ts";
-import { counts } from "../admission/counts.ts";
+import { webhookCounts } from "../admission/webhook-counts.ts";
+import { bodyThread, sharedBodyReader } from "../bodies/body-reader.ts";
 import { bundling } from "../bundles/claiming.ts";
 import { BundleRunner, startingAtOnce } from "../bundles/running.ts";
 import { stepGates } from "../bundles/step-gates.ts";
 import { Deliverer } from "../delivery/deliverer.ts";
-import { bodyThread, sharedBodyReader } from "../bodies/body-reader.ts";
 import { executing } from "../execute/executing.ts";
 import { outcomes } from "../execute/outcomes.ts";
 import { waitingPlaces } from "../execute/waiting-places.ts";
@@ -101,7 +101,7 @@ export const requests = (it: Foundation) => {
     ...compiled,
     threads: Object.values(slow),
     activeSource: sourceOf,
-    admit: admission({ ...claims, activeSource: sourceOf, box: it.opened, counts: counts(it.counted, clock) }),
+    admit: admission({ ...claims, activeSource: sourceOf, box: it.opened, counts: webhookCounts(it.counted, clock) }),
     execute: executing(claims),
     beginBundle: it.config.roles.includes("deliverer") ? startingAtOnce(begin, runner, movingBundle) : begin,
     deliver,

@@ -3,7 +3,7 @@ import { endpoint as endpointDecider, takesDeliveries } from "../../domain/endpo
 import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { systemTimers } from "../following/timers.ts";
-import type { Attempted } from "../observing/observer.ts";
+import type { AttemptReport } from "../observing/observer.ts";
 import { systemEnvelope } from "../streams/envelope.ts";
 import type { StreamState } from "../streams/run-command.ts";
 import { type AttemptDeps, Attempts, type SentAttempt } from "./attempts.ts";
@@ -21,7 +21,7 @@ import { WrittenRevisions } from "./written-revisions.ts";
 export type DelivererDeps = AttemptDeps & {
   readonly views: ViewStore;
   /** Called for each attempt that has ended. */
-  readonly onAttempt?: (attempt: Attempted) => void;
+  readonly onAttempt?: (attempt: AttemptReport) => void;
   /** Called for each delivery that this deliverer has written to, with its new state. */
   readonly onChanged?: (eventId: string, known: StreamState<Delivery>) => void;
 };
@@ -32,7 +32,7 @@ const STOP_POLL_MS = 10;
 const isRefusal = ({ statusCode, retryAt }: Answered): boolean =>
   statusCode !== null && statusCode >= 400 && statusCode < 500 && statusCode !== 408 && retryAt === null;
 
-const attemptedOf = (job: Job, { end, trace: { trace_id } }: SentAttempt): Attempted => {
+const attemptedOf = (job: Job, { end, trace: { trace_id } }: SentAttempt): AttemptReport => {
   const { number, status_code, duration_ms: ms } = end.end;
   const outcome = end.type === "Succeed" ? "succeeded" : end.failure.kind;
   return { trace_id, event_id: job.eventId, endpoint_id: job.endpointId, number, outcome, status_code, ms };

@@ -6,7 +6,7 @@ import { type Delivery, isClaimed, requestOf } from "../../domain/delivery/state
 import type { Json } from "../../domain/json.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
 import { type ClaimDeps, claiming } from "../admission/claim.ts";
-import { refusal } from "../admission/refusal.ts";
+import { denialProblem } from "../admission/denial-problem.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";
 import type { CompiledActions } from "../gates/compiled-action.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
@@ -128,7 +128,7 @@ export const executing = (deps: ExecuteDeps): Execute => {
       },
       from,
     );
-    if (claimed.outcome === "refused") return refusal({ event_id: eventId }, claimed.judged);
+    if (claimed.outcome === "denied") return denialProblem({ event_id: eventId }, claimed.judged);
     const { known } = claimed;
     if (claimed.outcome === "claimed") return { eventId, known, replayed: false, position: claimed.position };
     return (await before(request, eventId, known)) ?? reused(eventId);

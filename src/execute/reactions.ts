@@ -14,8 +14,8 @@ import type { Aggregates } from "../streams/aggregates.ts";
 import { causedEnvelope, type Envelope } from "../streams/envelope.ts";
 import { foldStream, runCommand } from "../streams/run-command.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
-import { onAgentStopped } from "./agent-stops.ts";
 import type { Outcomes } from "./outcomes.ts";
+import { suspensionReactions } from "./suspension-reactions.ts";
 
 export type CostReactionsDeps = {
   readonly ledgers: Pick<Ledgers, "charge" | "settleNow" | "resolve">;
@@ -68,7 +68,7 @@ export const stoppedRequests = (deps: StoppedRequestsDeps): readonly Reaction[] 
   };
 
   const shown = { view: events.schema.name, statuses: UNDER_WAY, agentId: "origin_id", newest: "received_at" };
-  return onAgentStopped(deps, shown, cancel);
+  return suspensionReactions(deps, shown, cancel);
 };
 
 export const costReactions = ({ ledgers, timeZoneOf }: CostReactionsDeps): readonly Reaction[] => {

@@ -4,7 +4,7 @@ import { approvalStream } from "../approvals/approvals.ts";
 import { foldStream, type StreamState } from "../streams/run-command.ts";
 import type { Outcomes, WaitOptions } from "./outcomes.ts";
 
-export type Awaited<S> = {
+export type Waitable<S> = {
   readonly id: string;
   readonly known: StreamState<S>;
   readonly heldFor: (state: S) => string | null;
@@ -21,7 +21,7 @@ const isDecided = async (log: EventLog, approvalId: string): Promise<boolean> =>
 export const untilEndedOrHeld = async <S>(
   log: EventLog,
   outcomes: Pick<Outcomes<S>, "wait">,
-  { id, known, heldFor, hasEnded }: Awaited<S>,
+  { id, known, heldFor, hasEnded }: Waitable<S>,
   options: Omit<WaitOptions<S>, "isEnough">,
 ): Promise<StreamState<S>> => {
   const until = performance.now() + options.waitMs;

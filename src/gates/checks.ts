@@ -27,7 +27,7 @@ type AskedPolicy = {
 };
 
 type AskedSchema = Pick<Question, "account" | "payload" | "body"> & {
-  readonly compiled: Pick<CompiledAction, "schema" | "schemaText" | "work" | "isElsewhere">;
+  readonly compiled: Pick<CompiledAction, "schema" | "schemaText" | "work" | "isUncompiled">;
 };
 
 export type Checks = {
@@ -85,7 +85,7 @@ const NOTHING_ELSE: CheckOrder["input"] = { headers: {}, source: null, agent: nu
 const isTooCostly = ({ outcome, code }: GateResult): boolean => outcome === "deny" && code === "too-costly";
 
 /** A policy with an approval rule also denies as approval, because the check might have required a person. */
-const refusedCheck = ({ definition: { approval } }: AskedPolicy): PolicyCheck => {
+const deniedCheck = ({ definition: { approval } }: AskedPolicy): PolicyCheck => {
   const names: readonly GateName[] = approval === undefined ? ["rate"] : ["rate", "approval"];
   return { gates: names.map((gate) => denied(gate, "evaluation-rate", TOO_MUCH_AT_ONCE)), cost: null };
 };
@@ -97,9 +97,9 @@ export const sharedChecks = (thread: CheckThread, clock: Clock): Checks => {
   const direct = new AccountWork(DIRECT_WORK_PER_S, clock);
   const elsewhere = new AccountWork(THREAD_WORK_PER_S, clock);
 
-  const answered = async (account: string, order: CheckOrder, body: Uint8Array, refused: PolicyCheck) => {
+  const answered = async (account: string, order: CheckOrder, body: Uint8Array, denial: PolicyCheck) => {
     const answer = await thread.run(account, order, body);
-    if (answer === "full") return refused;
+    if (answer === "full") return denial;
     elsewhere.add(account, answer.work);
     return answer.check;
   };
@@ -109,31 +109,31 @@ export const sharedChecks = (thread: CheckThread, clock: Clock): Checks => {
       const { account, body, isStrict, payload: _parsed, ...rest } = question;
       const { compiled } = policy;
       const isLarge = compiled.readsPayload && body().length > DIRECT_BODY_BYTES_MAX;
-      if (!isLarge && compiled.isElsewhere !== true && direct.has(account)) {
+      if (!isLarge && compiled.isUncompiled !== true && direct.has(account)) {
         const check = checkDirectly(compiled, question);
         direct.add(account, compiled.work.used);
         if (!check.gates.some(isTooCostly)) return check;
       }
-      if (!elsewhere.has(account)) return refusedCheck(policy);
+      if (!elsewhere.has(account)) return deniedCheck(policy);
       const { id, version, definition } = policy;
       const order = { account, key: `${id}/${version}`, definition, isStrict, input: rest };
-      return answered(account, order, body(), refusedCheck(policy));
+      return answered(account, order, body(), deniedCheck(policy));
     },
     async schema(asked) {
       const { account, compiled, body } = asked;
       const isLarge = body().length > DIRECT_BODY_BYTES_MAX;
-      if (!isLarge && compiled.isElsewhere !== true && direct.has(account)) {
+      if (!isLarge && compiled.isUncompiled !== true && direct.has(account)) {
         const gate = checkSchema(asked);
         direct.add(account, compiled.work.used);
         if (!isTooCostly(gate)) return gate;
       }
       const { schemaText } = compiled;
-      const refused = denied("rate", "evaluation-rate", TOO_MUCH_AT_ONCE);
-      if (schemaText === null || !elsewhere.has(account)) return refused;
+      const denial = denied("rate", "evaluation-rate", TOO_MUCH_AT_ONCE);
+      if (schemaText === null || !elsewhere.has(account)) return denial;
       const definition: PolicyDefinition = { name: "action", schema: schemaText };
       const order = { account, key: JSON.stringify(schemaText), definition, isStrict: true, input: NOTHING_ELSE };
-      const { gates } = await answered(account, order, body(), { gates: [refused], cost: null });
-      return gates[0] ?? refused;
+      const { gates } = await answered(account, order, body(), { gates: [denial], cost: null });
+      return gates[0] ?? denial;
     },
   };
 };

@@ -17,7 +17,7 @@ export type CompiledAction = {
   /** Applies to every caller of the action; null for none. */
   readonly policyId: string | null;
   /** True if the account has used up its compile rate, so that another thread has to check the schema. */
-  readonly isElsewhere?: true;
+  readonly isUncompiled?: true;
 };
 
 type ActionCompilation =
@@ -70,7 +70,7 @@ export const compiledActions = (
       if (typeof schemaText === "object" && !pace(account, schemaText)) {
         const mismatch = (payload: unknown) => made(name, definition).schema?.mismatch(payload) ?? null;
         const costRule = cost === undefined ? null : compileCost(cost);
-        return { work: meter(), schema: { mismatch }, schemaText, cost: costRule, policyId, isElsewhere: true };
+        return { work: meter(), schema: { mismatch }, schemaText, cost: costRule, policyId, isUncompiled: true };
       }
       const action = made(name, definition);
       cache.add(account, key, action);

@@ -31,7 +31,7 @@ export type CompiledPolicy = {
   readonly readsPayload: boolean;
   readonly cost: CompiledCost | null;
   /** True if the account has used up its compile rate, so that another thread has to check the policy. */
-  readonly isElsewhere?: true;
+  readonly isUncompiled?: true;
   readonly work: Pick<Meter, "used">;
   check(input: PolicyInput): PolicyCheck;
 };
@@ -211,7 +211,7 @@ export const compiledPolicies = (
       if (takesLong(definition) && !pace(account, definition)) {
         const cost = definition.cost === undefined ? null : compileCost(definition.cost);
         const check = (input: PolicyInput): PolicyCheck => made(definition).check(input);
-        return { readsPayload: true, isElsewhere: true, cost, work: { used: 0 }, check };
+        return { readsPayload: true, isUncompiled: true, cost, work: { used: 0 }, check };
       }
       const policy = made(definition);
       cache.add(account, key, policy);

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { Actor } from "../../domain/ports/event-log.ts";
-import type { CountedCalls, RefusedCall } from "../calls/counted-calls.ts";
+import type { CallCounts, RefusedCall } from "../calls/call-counts.ts";
 import { clientOf } from "../erasure/personal-data.ts";
 import type { Problem } from "../streams/problems.ts";
 import type { Presented } from "./authenticate.ts";
@@ -13,7 +13,7 @@ import { traceOf } from "./trace.ts";
 export type Lapsed = { readonly account: string; readonly actor: Actor; readonly why: string };
 
 export type ProblemRecordsDeps = {
-  readonly calls: CountedCalls;
+  readonly calls: CallCounts;
   /** Null for a credential that never held. */
   readonly lapsedOf: (presented: Presented) => Promise<Lapsed | null>;
   /** Told of a refusal that is not recorded, because nobody could find out whom it concerns. */

@@ -2,7 +2,7 @@ import type { FromSchema, JSONSchema } from "json-schema-to-ts";
 import { type Role, roleIncludes } from "../../domain/account/events.ts";
 import type { Json } from "../../domain/json.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
-import type { CalledBy } from "../calls/counted-calls.ts";
+import type { Caller } from "../calls/call-counts.ts";
 import { clientOf } from "../erasure/personal-data.ts";
 import type { Envelope } from "../streams/envelope.ts";
 import type { Problem, ProblemCode } from "../streams/problems.ts";
@@ -79,7 +79,7 @@ export type Call<I extends Input = object> = {
   readonly closing: AbortSignal;
 };
 
-export const calledBy = ({ envelope, ip, userAgent }: Call): CalledBy => ({
+export const calledBy = ({ envelope, ip, userAgent }: Call): Caller => ({
   account: envelope.account,
   actor: envelope.actor,
   client: clientOf({ ip, userAgent }),

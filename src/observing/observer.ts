@@ -1,22 +1,22 @@
 /** Operators read these, so they have no name, address, header or payload. The methods are quick and never throw. */
 export type Observer = {
-  answered(call: Answered): void;
-  decided(decision: Decided): void;
-  attempted(attempt: Attempted): void;
+  answered(call: AnswerReport): void;
+  decided(decision: DecisionReport): void;
+  attempted(attempt: AttemptReport): void;
   /** "nobody" means that the account is not known. */
   refused(problem: string, whose: "account" | "nobody"): void;
   reserved(batch: number): void;
   appended(ms: number, outcome: "appended" | "conflict" | "failed"): void;
 };
 
-export type Answered = {
+export type AnswerReport = {
   readonly method: string;
   readonly route: string | null;
   readonly status: number;
   readonly ms: number;
 };
 
-export type Decided = {
+export type DecisionReport = {
   readonly trace_id: string;
   /** The id of an event or a bundle. */
   readonly id: string;
@@ -29,7 +29,7 @@ export type Decided = {
   readonly ms: number;
 };
 
-export type Attempted = {
+export type AttemptReport = {
   readonly trace_id: string;
   readonly event_id: string;
   readonly endpoint_id: string;

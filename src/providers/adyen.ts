@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readField } from "../../domain/gate/field-path.ts";
 import { decodeBase64 } from "./decode.ts";
 import { textAt } from "./fields.ts";
-import { type Proof, type SignatureFailure, failure, type Scheme, type WebhookRequest } from "./request.ts";
+import { failure, type Proof, type Scheme, type SignatureFailure, type WebhookRequest } from "./request.ts";
 import { claim, mac, macHeader, withHeader } from "./signature-schemes.ts";
 
 /** Adyen sends one item; each costs an HMAC before anything is authenticated. */

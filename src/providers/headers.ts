@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { type SignatureFailure, failure } from "./request.ts";
+import { failure, type SignatureFailure } from "./request.ts";
 
 /** A rotation at the provider sends two signatures; so many are an attack. */
 const PARTS_MAX = 16;

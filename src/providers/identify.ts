@@ -3,8 +3,8 @@ import { parseFieldPath, readField } from "../../domain/gate/field-path.ts";
 import type { DedupeRule, ProviderType } from "../../domain/source/events.ts";
 import { textAt } from "./fields.ts";
 import { headerText } from "./headers.ts";
-import type { DirectAnswer, WebhookRequest } from "./request.ts";
 import { PROVIDERS } from "./provider-schemes.ts";
+import type { DirectAnswer, WebhookRequest } from "./request.ts";
 
 export type Identity = {
   readonly deliveryKey: string | null;

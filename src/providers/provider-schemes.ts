@@ -4,7 +4,6 @@ import { type Field, firstOf, header, inBody, joined, none } from "./fields.ts";
 import { gitlabScheme } from "./gitlab.ts";
 import { hasHeader } from "./headers.ts";
 import type { DirectAnswer, Scheme, WebhookRequest } from "./request.ts";
-import { macHeader, macPairs, standardWebhooks, token, withHeader } from "./signature-schemes.ts";
 import {
   adyenSecret,
   bearerSecret,
@@ -14,6 +13,7 @@ import {
   stripeSecret,
   textSecret,
 } from "./secrets.ts";
+import { macHeader, macPairs, standardWebhooks, token, withHeader } from "./signature-schemes.ts";
 import { woocommerceKey, woocommercePing, woocommerceScheme } from "./woocommerce.ts";
 
 export type Provider = {

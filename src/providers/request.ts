@@ -33,7 +33,11 @@ export type SourceAuth = {
 export type Verified = { readonly ok: true };
 export type SignatureFailure = { readonly ok: false; readonly reason: SignatureFailureReason; readonly detail: string };
 
-export const failure = (reason: SignatureFailureReason, detail: string): SignatureFailure => ({ ok: false, reason, detail });
+export const failure = (reason: SignatureFailureReason, detail: string): SignatureFailure => ({
+  ok: false,
+  reason,
+  detail,
+});
 
 export type Proof = {
   /** Decoded, each as long as what `expected` returns. One that matches is enough. */

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { decodeBase64, decodeCanonicalBase64, decodeHex } from "./decode.ts";
 import { hasHeader, parsePairs, parseVersioned, singleHeader } from "./headers.ts";
-import { type Claim, type Proof, type SignatureFailure, failure, type Scheme, type WebhookRequest } from "./request.ts";
+import { type Claim, failure, type Proof, type Scheme, type SignatureFailure, type WebhookRequest } from "./request.ts";
 
 export type Algorithm = "sha256" | "sha512";
 type Encoding = "hex" | "base64";

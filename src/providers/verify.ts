@@ -1,8 +1,15 @@
 import { timingSafeEqual } from "node:crypto";
 import type { ProviderType } from "../../domain/source/events.ts";
 import { isTimestamp } from "./decode.ts";
-import { type Proof, type SignatureFailure, failure, type SourceAuth, type Verified, type WebhookRequest } from "./request.ts";
 import { PROVIDERS } from "./provider-schemes.ts";
+import {
+  failure,
+  type Proof,
+  type SignatureFailure,
+  type SourceAuth,
+  type Verified,
+  type WebhookRequest,
+} from "./request.ts";
 
 /** Allowed difference of clocks in both directions. Paddle's own 5 s fail on ordinary clock skew. */
 const WINDOW_S = 300;

@@ -5,13 +5,13 @@ import type { Request } from "../../domain/delivery/events.ts";
 import { isReplayedTooOften, wasReplayedBy } from "../../domain/delivery/replay.ts";
 import { type Delivery, isActive, requestOf } from "../../domain/delivery/state.ts";
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
-import { refusedBy } from "../../domain/gate/decide.ts";
+import { deniedBy } from "../../domain/gate/decide.ts";
 import type { Metadata, Position } from "../../domain/ports/event-log.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import { stoppedBecause } from "../accounts/stopped.ts";
 import { type ClaimDeps, claiming } from "../admission/claim.ts";
+import { denialProblem } from "../admission/denial-problem.ts";
 import { judgement } from "../admission/judge-request.ts";
-import { refusal } from "../admission/refusal.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";
 import type { CompiledActions } from "../gates/compiled-action.ts";
 import { NO_TRACE, type Trace, toEvents } from "../streams/envelope.ts";
@@ -126,8 +126,8 @@ export class EventReplayer {
     const it = await this.#again(last, { account: envelope.account, replay, trace: own, askedAt });
     if ("problem" in it) return refused(it);
     const claimed = await (upTo === undefined ? this.#claimAlone(it, known) : this.#claim(it, known));
-    if (claimed.outcome === "refused") {
-      return { outcome: "blocked", problem: refusal({ event_id: last.event_id }, claimed.judged) };
+    if (claimed.outcome === "denied") {
+      return { outcome: "blocked", problem: denialProblem({ event_id: last.event_id }, claimed.judged) };
     }
     const { state } = claimed.known;
     if (claimed.outcome === "claimed") return { outcome: "replayed", state, position: claimed.position };
@@ -146,8 +146,8 @@ export class EventReplayer {
     if (state.phase !== "blocked") return isOurs ? this.#replayedAlready(order, known) : rejected("in-progress", state);
     if (!isOurs) return rejected("payload-erased", state);
     const { verdict, event_id } = state.refused;
-    const judged = { verdict, refusedBy: refusedBy(verdict.gates, true), retryAfterS: null };
-    return { outcome: "blocked", problem: refusal({ event_id }, judged) };
+    const judged = { verdict, deniedBy: deniedBy(verdict.gates, true), retryAfterS: null };
+    return { outcome: "blocked", problem: denialProblem({ event_id }, judged) };
   }
 
   /** Null if the event was written to meanwhile; the places reserved for it are then given back. */

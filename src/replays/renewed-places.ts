@@ -1,7 +1,7 @@
 import type { ReplayCommand } from "../../domain/delivery/commands.ts";
 import type { FailedDelivery } from "../../domain/delivery/state.ts";
-import type { Judged } from "../admission/judge.ts";
-import { refusal } from "../admission/refusal.ts";
+import { denialProblem } from "../admission/denial-problem.ts";
+import type { Judgement } from "../admission/judge.ts";
 import type { IncomingRequest } from "../gates/incoming-request.ts";
 import type { Ledgers } from "../ledgers/ledgers.ts";
 import { type Problem, problem } from "../streams/problems.ts";
@@ -17,7 +17,7 @@ export type RenewedPlaces = {
 
 /** Judges a failed agent's request again: it never reached its target, so its places in the ledgers were given back. */
 export const renewedPlaces =
-  ({ ledgers, judge }: { readonly ledgers: Ledgers; readonly judge: (it: IncomingRequest) => Promise<Judged> }) =>
+  ({ ledgers, judge }: { readonly ledgers: Ledgers; readonly judge: (it: IncomingRequest) => Promise<Judgement> }) =>
   async (
     { eventId, envelope: { account, trace, at }, replay }: ReplayOrder,
     { request, releases }: FailedDelivery,
@@ -33,7 +33,7 @@ export const renewedPlaces =
     const giveBack = async (): Promise<void> => {
       for (const reservation of reservations) await ledgers.release(reservation, trace);
     };
-    if (verdict.decision === "deny") return refusal({ event_id: eventId }, judged);
+    if (verdict.decision === "deny") return denialProblem({ event_id: eventId }, judged);
     // An approved request needs no second approval, as it never reached its target.
     if (verdict.decision === "hold" && releases.length === 0) {
       await giveBack();

@@ -93,7 +93,7 @@ export const gateSpan = ({ gate, outcome, code }: GateResult) => ({
   } satisfies Attributes,
 });
 
-export const refusalOf = ({ gate, outcome, code }: GateResult): string | null =>
+export const denialOf = ({ gate, outcome, code }: GateResult): string | null =>
   outcome === "deny" ? `${gate}: ${code}` : null;
 
 export type AttemptAbout = {

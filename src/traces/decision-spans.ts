@@ -2,17 +2,17 @@ import type { ApprovalEvent } from "../../domain/approval/events.ts";
 import type { GateResult } from "../../domain/gate/verdict.ts";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Span } from "../../domain/ports/span-exporter.ts";
-import { gateSpan, holdSpan, refusalOf, voteEvent } from "./conventions.ts";
+import { denialOf, gateSpan, holdSpan, voteEvent } from "./conventions.ts";
 import { childOf, type Root } from "./span.ts";
 
-export type Decided = {
+export type DecisionTimes = {
   readonly verdict: { readonly gates: readonly GateResult[] };
   readonly received_at: string;
   readonly authenticated_at: string;
   readonly at: string;
 };
 
-export const authentication = (root: Root, { received_at, authenticated_at }: Decided): Span =>
+export const authentication = (root: Root, { received_at, authenticated_at }: DecisionTimes): Span =>
   childOf(root, ["authenticate"], {
     name: "authenticate",
     startMs: Date.parse(received_at),
@@ -21,20 +21,23 @@ export const authentication = (root: Root, { received_at, authenticated_at }: De
   });
 
 /** The gates are not timed, so each is an instant at the end of the decision. */
-export const gatesAsked = (root: Root, { verdict: { gates }, authenticated_at, at }: Decided): readonly Span[] => {
+export const gatesAsked = (
+  root: Root,
+  { verdict: { gates }, authenticated_at, at }: DecisionTimes,
+): readonly Span[] => {
   const decide = childOf(root, ["decide"], {
     name: "decide",
     startMs: Date.parse(authenticated_at),
     endMs: Date.parse(at),
     attributes: {},
-    error: gates.map(refusalOf).find((refusal) => refusal !== null) ?? null,
+    error: gates.map(denialOf).find((denial) => denial !== null) ?? null,
   });
   const asked = gates.map((gate, index) =>
     childOf(root, ["gate", index], {
       ...gateSpan(gate),
       startMs: decide.endMs,
       endMs: decide.endMs,
-      error: refusalOf(gate),
+      error: denialOf(gate),
       parentId: decide.spanId,
     }),
   );

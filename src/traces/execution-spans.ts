@@ -9,9 +9,9 @@ const ms = (at: string): number => Date.parse(at);
 
 type Decision = Pick<RecordedEvent, "meta"> &
   Extract<DeliveryEvent, { type: "EventAdmitted" | "EventBlocked" | "EventHeld" }>;
-type Started = Extract<DeliveryEvent, { type: "AttemptStarted" }>["data"];
-type Ended = Extract<DeliveryEvent, { type: "AttemptSucceeded" | "AttemptFailed" }>;
-type Begun = Extract<DeliveryEvent, { type: "EventReplayed" }>;
+type AttemptStart = Extract<DeliveryEvent, { type: "AttemptStarted" }>["data"];
+type AttemptEnd = Extract<DeliveryEvent, { type: "AttemptSucceeded" | "AttemptFailed" }>;
+type Replayed = Extract<DeliveryEvent, { type: "EventReplayed" }>;
 
 export const DECISIONS: ReadonlySet<string> = new Set<Decision["type"]>(["EventAdmitted", "EventBlocked", "EventHeld"]);
 
@@ -23,7 +23,7 @@ const topOf = ({ meta, data }: Decision): Pick<Span, "spanId" | "parentId" | "ki
   return { spanId: spanIdOf(event_id, "root"), parentId: bundle === undefined ? null : spanId, kind: "internal" };
 };
 
-const attempt = (root: Root, begun: Started, ended: Ended | null, until: string): Span => {
+const attempt = (root: Root, begun: AttemptStart, ended: AttemptEnd | null, until: string): Span => {
   const { event_id, number, endpoint_id: endpointId, trigger, at } = begun;
   const failure = ended?.type === "AttemptFailed" ? ended.data.failure : null;
   const about = { number, endpointId, trigger, statusCode: ended?.data.status_code ?? null, failure };
@@ -40,8 +40,8 @@ const attempt = (root: Root, begun: Started, ended: Ended | null, until: string)
 /** An attempt whose process died ends with the start of the next one, or with `last`. */
 const attemptSpans = (root: Root, following: readonly DeliveryEvent[], last: string): readonly Span[] => {
   const spans: Span[] = [];
-  let running: Started | null = null;
-  const end = (until: string, ended: Ended | null = null): void => {
+  let running: AttemptStart | null = null;
+  const end = (until: string, ended: AttemptEnd | null = null): void => {
     if (running !== null) spans.push(attempt(root, running, ended, until));
     running = null;
   };
@@ -91,7 +91,7 @@ const lastOf = (following: readonly DeliveryEvent[], otherwise: string): string 
 const errorOf = (following: readonly DeliveryEvent[], before: string | null): string | null =>
   following.filter(({ type }) => GOES_ON.has(type)).reduce(errorAfter, before);
 
-const spansOfReplay = (root: Root, { data }: Begun, following: readonly DeliveryEvent[]): readonly Span[] => {
+const spansOfReplay = (root: Root, { data }: Replayed, following: readonly DeliveryEvent[]): readonly Span[] => {
   const last = lastOf(following, data.at);
   const times = { startMs: ms(data.at), endMs: ms(last) };
   const about = { ...replaySpan(data.replay_id), ...times, error: errorOf(following, null) };

@@ -10,7 +10,7 @@ import type { PresentSource } from "../../domain/source/decider.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { activeSource } from "../../src/admission/active-source.ts";
 import { admission } from "../../src/admission/admission.ts";
-import { counts } from "../../src/admission/counts.ts";
+import { webhookCounts } from "../../src/admission/webhook-counts.ts";
 import { approvalReactions } from "../../src/approvals/approval-reactions.ts";
 import { approvalIdOf, approvalStream } from "../../src/approvals/approvals.ts";
 import { tallies } from "../../src/calls/tallies.ts";
@@ -97,7 +97,7 @@ export const admissionNode = (log: EventLog, clock: Clock) => {
     box: { open: (sealed) => sealed },
     payloads: payloads(log, randomness),
     ledgers: places,
-    counts: counts(counted, clock),
+    counts: webhookCounts(counted, clock),
     policies: compiledPolicies(),
     publicUrl: () => "http://localhost",
     accountOf: async () => ({ plan: TINY, timeZone: "UTC" }),

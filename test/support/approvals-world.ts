@@ -26,8 +26,8 @@ import { approvalReactions } from "../../src/approvals/approval-reactions.ts";
 import { approvalReleases } from "../../src/approvals/approval-releases.ts";
 import { approvalIdOf, approvalStream } from "../../src/approvals/approvals.ts";
 import { holdingAgain } from "../../src/approvals/holding-again.ts";
-import type { Job } from "../../src/delivery/job.ts";
 import { type BodyReader, directBodyReader } from "../../src/bodies/body-reader.ts";
+import type { Job } from "../../src/delivery/job.ts";
 import { policyCompiler } from "../../src/gates/compiled-policy.ts";
 import type { Principal } from "../../src/http/route.ts";
 import { approvalRoutes } from "../../src/routes/approvals/approvals.ts";
@@ -86,7 +86,7 @@ export const approvalsWorld = ({
   readonly bodyReader?: (clock: Clock) => BodyReader;
 } = {}) => {
   const clock = testClock();
-  const reading = documents(clock);
+  const reading = bodyReader(clock);
   const views = memoryViewStore(PROJECTIONS.map(({ schema }) => schema));
   const kept = payloads(log, randomness);
   const compile = policyCompiler();

@@ -1,7 +1,7 @@
-import type { CountedCalls } from "../../src/calls/counted-calls.ts";
+import type { CallCounts } from "../../src/calls/call-counts.ts";
 
 /** Records no calls, for tests that are about something else. */
-export const NO_CALLS: CountedCalls = {
+export const NO_CALLS: CallCounts = {
   refused: () => undefined,
   requestRefused: () => undefined,
   stranger: () => undefined,

@@ -20,7 +20,7 @@ import type { Principal } from "../../src/http/route.ts";
 import { ledgers } from "../../src/ledgers/ledgers.ts";
 import { placeStatus } from "../../src/ledgers/place-status.ts";
 import { dayLedger } from "../../src/ledgers/policy-days.ts";
-import type { Decided } from "../../src/observing/observer.ts";
+import type { DecisionReport } from "../../src/observing/observer.ts";
 import { bulkReplayStart } from "../../src/replays/bulk-replay-start.ts";
 import { BulkReplayer } from "../../src/replays/bulk-replayer.ts";
 import { EventReplayer } from "../../src/replays/event-replayer.ts";
@@ -264,7 +264,7 @@ export const replayNode = async (
   const views = memoryViewStore(VIEWS.map(({ schema }) => schema));
   const progress = await inlineProjector({ log: world.log, views, projections: VIEWS, clock, onError: fail });
   const offered: Job[] = [];
-  const told: Decided[] = [];
+  const told: DecisionReport[] = [];
   const places = ledgers({
     log,
     clock,

@@ -5,7 +5,7 @@ import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
-import { type Claimed, claiming, UNKNOWN } from "../../src/admission/claim.ts";
+import { claiming, type EventClaimResult, UNKNOWN } from "../../src/admission/claim.ts";
 import { compiledPolicies } from "../../src/gates/compiled-policy.ts";
 import { type Ledgers, ledgers } from "../../src/ledgers/ledgers.ts";
 import type { LedgerMemory } from "../../src/ledgers/ledgers-in-memory.ts";
@@ -57,7 +57,7 @@ export const claimsWorld = async (
 export type ClaimNode = {
   readonly ledgers: Ledgers;
   /** Decides on a webhook with this delivery key. `reads`: its stream is read first, as that of a request which is sent again. */
-  send(key: string, payload: JsonObject, reads?: boolean): Promise<Claimed>;
+  send(key: string, payload: JsonObject, reads?: boolean): Promise<EventClaimResult>;
 };
 
 /** One node, as far as a webhook goes through it from its signature to its verdict. `log` is the log as this node sees it. */

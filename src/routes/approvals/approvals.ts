@@ -9,8 +9,8 @@ import { type ApprovalDocument, approvals } from "../../../projections/approvals
 import { APPROVAL_STATUSES } from "../../../projections/schemas/approvals.ts";
 import type { ApprovalReleases } from "../../approvals/approval-releases.ts";
 import { approvalStream, isApprovalId } from "../../approvals/approvals.ts";
-import type { CountedCalls } from "../../calls/counted-calls.ts";
 import { pointersOf } from "../../bodies/approval-form.ts";
+import type { CallCounts } from "../../calls/call-counts.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
 import {
   type Answer,
@@ -40,7 +40,7 @@ export type ApprovalsDeps = DetailDeps &
   HindranceDeps & {
     readonly views: Pick<ViewStore, "page">;
     readonly releases: Pick<ApprovalReleases, "releaseGranted" | "endRejected">;
-    readonly calls: Pick<CountedCalls, "payloadRead">;
+    readonly calls: Pick<CallCounts, "payloadRead">;
   };
 
 type Handle<I extends Input = object> = (deps: ApprovalsDeps) => Handler<I>;

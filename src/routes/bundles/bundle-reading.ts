@@ -1,13 +1,13 @@
 import { type Bundle, requestOf, startOf } from "../../../domain/bundle/state.ts";
-import { bundleAnswer, type ShowResults } from "../../bundles/answer.ts";
-import type { CountedCalls } from "../../calls/counted-calls.ts";
 import { directBodyReader } from "../../bodies/body-reader.ts";
+import { bundleAnswer, type ShowResults } from "../../bundles/answer.ts";
+import type { CallCounts } from "../../calls/call-counts.ts";
 import { type Answer, type Call, calledBy, type Principal } from "../../http/route.ts";
 import { hidingOf } from "../../redaction/hidden-answer.ts";
 import type { StreamState } from "../../streams/run-command.ts";
 import { type HiddenDeps, hiddenOfSteps, seesHidden } from "../events/hidden-fields.ts";
 
-export type BundleReadingDeps = HiddenDeps & { readonly calls: Pick<CountedCalls, "payloadRead"> };
+export type BundleReadingDeps = HiddenDeps & { readonly calls: Pick<CallCounts, "payloadRead"> };
 export type OfOne = { readonly params: "id" };
 
 /** Below admin the fields that the policy redacts are hidden in the answers of the targets. */

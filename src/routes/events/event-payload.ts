@@ -2,8 +2,8 @@ import { erasure } from "../../../domain/delivery/erasure.ts";
 import type { BundleStep, DeliveryEvent } from "../../../domain/delivery/events.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { EventDocument } from "../../../projections/event-document.ts";
-import type { CountedCalls } from "../../calls/counted-calls.ts";
 import { directBodyReader } from "../../bodies/body-reader.ts";
+import type { CallCounts } from "../../calls/call-counts.ts";
 import { erase } from "../../erasure/erasures.ts";
 import type { REASON_BODY } from "../../http/json-schema.ts";
 import { type Answer, type Call, calledBy, positionOf } from "../../http/route.ts";
@@ -34,7 +34,7 @@ export type VisiblePayload = {
   readonly isRedacted: boolean;
 };
 
-export type PayloadDeps = HiddenDeps & { readonly calls: Pick<CountedCalls, "payloadRead"> };
+export type PayloadDeps = HiddenDeps & { readonly calls: Pick<CallCounts, "payloadRead"> };
 
 /** Reading all bytes is recorded; below admin the fields that the policy redacts are hidden. */
 export const visiblePayload = async (

@@ -3,15 +3,15 @@ import type { Document, ViewStore } from "../../../domain/ports/view-store.ts";
 import type { EventDocument } from "../../../projections/event-document.ts";
 import { events } from "../../../projections/events.ts";
 import { refusals } from "../../../projections/refusals.ts";
-import type { CountedCalls } from "../../calls/counted-calls.ts";
 import { type BodyReader, directBodyReader } from "../../bodies/body-reader.ts";
 import {
   eventDetail,
   eventSummary,
-  visibleRequestHeaders,
-  type VisibleAttempt,
   timelineWithGaps,
+  type VisibleAttempt,
+  visibleRequestHeaders,
 } from "../../bodies/event-answer.ts";
+import type { CallCounts } from "../../calls/call-counts.ts";
 import { BYTES_REMOVED, object, REASON_BODY, text, time } from "../../http/json-schema.ts";
 import { isPage, LISTING_QUERY, listOf } from "../../http/listing.ts";
 import { type Answer, type Call, calledBy, READERS, type Route, route } from "../../http/route.ts";
@@ -30,7 +30,7 @@ export type EventsDeps = {
   readonly log: EventLog;
   readonly payloads: Pick<Payloads, "read">;
   readonly publicUrl: () => string;
-  readonly calls: Pick<CountedCalls, "payloadRead">;
+  readonly calls: Pick<CallCounts, "payloadRead">;
   readonly bodyReader?: BodyReader;
 };
 

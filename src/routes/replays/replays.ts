@@ -9,7 +9,7 @@ import { derivedId } from "../../../infra/crypto/ids.ts";
 import { endpoints as endpointsView } from "../../../projections/endpoints.ts";
 import { events } from "../../../projections/events.ts";
 import { type ReplayDocument, replays } from "../../../projections/replays.ts";
-import type { CountedCalls } from "../../calls/counted-calls.ts";
+import type { CallCounts } from "../../calls/call-counts.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
 import {
   ADMINS,
@@ -41,7 +41,7 @@ export type ReplayRoutesDeps = Pick<PlanDeps, "progress"> & {
   readonly replayer: Pick<EventReplayer, "replay">;
   readonly startBulkReplay: StartBulkReplay;
   readonly bulkReplayer: Pick<BulkReplayer, "begin">;
-  readonly calls: Pick<CountedCalls, "replayTried">;
+  readonly calls: Pick<CallCounts, "replayTried">;
 };
 
 type Handle<I extends Input = object> = (deps: ReplayRoutesDeps) => Handler<I>;

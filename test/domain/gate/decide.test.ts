@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { decide, refusedBy } from "../../../domain/gate/decide.ts";
+import { decide, deniedBy } from "../../../domain/gate/decide.ts";
 import { requireFields } from "../../../domain/gate/require-fields.ts";
 import { allowed, denied, type GateResult } from "../../../domain/gate/verdict.ts";
 
@@ -38,10 +38,10 @@ test("observing does not lift the plan's quota or an agent's scope", () => {
 
 test("what refused is the first gate whose denial stands, not one that is only observed", () => {
   const over = denied("quota", "over", "");
-  assert.is(refusedBy([ok, no, over], true), no);
-  assert.is(refusedBy([ok, no, over], false), over);
-  assert.is(refusedBy([ok, no], false), undefined);
-  assert.is(refusedBy([hold], true), undefined);
+  assert.is(deniedBy([ok, no, over], true), no);
+  assert.is(deniedBy([ok, no, over], false), over);
+  assert.is(deniedBy([ok, no], false), undefined);
+  assert.is(deniedBy([hold], true), undefined);
 });
 
 test("missing fields are named, at most five of them", () => {
@@ -60,7 +60,7 @@ test("missing fields are named, at most five of them", () => {
 test("where it could not be told whether a person is needed, observing does not pass over it", () => {
   const unknown = denied("approval", "evaluation-error", "");
   assert.equal(decide([ok, unknown], false), { decision: "deny" });
-  assert.is(refusedBy([no, unknown], false), unknown);
+  assert.is(deniedBy([no, unknown], false), unknown);
 });
 
 test.run();

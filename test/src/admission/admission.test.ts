@@ -79,14 +79,14 @@ const admitting = (
     box: { open: (sealed) => sealed },
     payloads: payloads(log, randomness),
     ledgers: places,
-    counts: { rejected: () => {}, duplicate: () => {}, reused: () => {} },
+    counts: { signatureFailed: () => {}, duplicate: () => {}, reused: () => {} },
     policies: compiledPolicies(),
     publicUrl: () => "http://localhost",
     accountOf: async () => ({ plan: PLANS.scale, timeZone: "UTC" }),
     digestKey: Buffer.alloc(32),
     allowances: enoughBytes,
     deliver: { offer: () => {} },
-    arrived,
+    webhookParser,
   });
   return async (id: string, more: object = {}) => {
     const body = Buffer.from(JSON.stringify({ id, ...more }));
@@ -271,7 +271,7 @@ test("a large body is parsed by another thread, a small one by this one, and bot
   };
   const log = memoryEventLog();
   const open = { ...policy, definition: { name: "open" } };
-  const admit = admitting(log, those(open), arrived);
+  const admit = admitting(log, those(open), webhookParser);
   assert.is(await admit("small", { type: "order.paid" }), 202);
   assert.equal(names, []);
   assert.is(await admit("large", { type: "order.paid", t: "a".repeat(100_000) }), 202);

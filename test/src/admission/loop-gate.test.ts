@@ -6,8 +6,8 @@ import type { LoopRule } from "../../../domain/ledger/loop.ts";
 import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { mayPassLater } from "../../../src/admission/counted.ts";
 import { type LedgerVerdict, ledgerGates } from "../../../src/admission/ledger-gates.ts";
+import { mayPassLater } from "../../../src/admission/limit-results.ts";
 import { type Ledgers, ledgers } from "../../../src/ledgers/ledgers.ts";
 
 const test = suite("the loop gate");

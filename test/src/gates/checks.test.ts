@@ -220,7 +220,7 @@ test("what an account has no time left to compile here is checked by the thread"
   const action = actionCompiler();
   const paced = compiledPolicies(policyCompiler(DIRECT_WORK_MAX), () => false);
   const compiled = paced.get("acc", "pol_1", 1, CHEAP);
-  assert.is(compiled.isElsewhere, true);
+  assert.is(compiled.isUncompiled, true);
   await checks.policy({ ...asked(CHEAP), compiled }, question("acc", { n: 2 }));
   const actions = compiledActions(action, () => false);
   const definition = { endpoint_id: "end_1", reversibility: "irreversible", schema: { type: "object" } } as const;

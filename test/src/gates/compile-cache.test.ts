@@ -43,10 +43,10 @@ test("an account that rotates through more policies than are kept has few of the
   assert.is(inOneSecond, COMPILED_BYTES_PER_S / 256);
   rotate();
   assert.is(names.length, inOneSecond);
-  assert.is(policies.get("loud", "pol_999", 1, DEFINITION).isElsewhere, true);
-  assert.is(policies.get("quiet", "pol_q", 1, DEFINITION).isElsewhere, undefined);
+  assert.is(policies.get("loud", "pol_999", 1, DEFINITION).isUncompiled, true);
+  assert.is(policies.get("quiet", "pol_q", 1, DEFINITION).isUncompiled, undefined);
   clock.advance(1_000);
-  assert.is(policies.get("loud", "pol_999", 1, DEFINITION).isElsewhere, undefined);
+  assert.is(policies.get("loud", "pol_999", 1, DEFINITION).isUncompiled, undefined);
 });
 
 test("a long definition is never compiled here", () => {
@@ -56,13 +56,13 @@ test("a long definition is never compiled here", () => {
     name: `r${index}`,
     when: `payload.n > 1${"0".repeat(200)}`,
   }));
-  assert.is(policies.get("acc", "pol_1", 1, { name: "long", deny }).isElsewhere, true);
+  assert.is(policies.get("acc", "pol_1", 1, { name: "long", deny }).isUncompiled, true);
   assert.equal(names, []);
 });
 
 test("a policy without a schema or a condition takes no time to compile, and is not paced", () => {
   const policies = compiledPolicies(policyCompiler(), () => false);
-  assert.is(policies.get("acc", "pol_1", 1, { name: "p", rate_per_minute: 5 }).isElsewhere, undefined);
+  assert.is(policies.get("acc", "pol_1", 1, { name: "p", rate_per_minute: 5 }).isUncompiled, undefined);
 });
 
 test("what is not compiled here still denies what the policy denies", () => {

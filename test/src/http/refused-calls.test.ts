@@ -5,7 +5,7 @@ import type { EventLog, RecordedEvent } from "../../../domain/ports/event-log.ts
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { countedCalls } from "../../../src/calls/counted-calls.ts";
+import { callCounts } from "../../../src/calls/call-counts.ts";
 import { tallies } from "../../../src/calls/tallies.ts";
 import { personalData } from "../../../src/erasure/personal-data.ts";
 import { isUnsafe } from "../../../src/http/cross-site.ts";
@@ -36,7 +36,7 @@ const world = async (routes: readonly Route[], over: Partial<EventLog> = {}) => 
   const counted = tallies({ ...log, ...over }, clock, randomness, () => undefined);
   const told: string[] = [];
   const onProblem = problemRecords({
-    calls: countedCalls(counted, (code, whose) => told.push(`${code} ${whose}`)),
+    calls: callCounts(counted, (code, whose) => told.push(`${code} ${whose}`)),
     lapsedOf: async ({ token }) => {
       if (token === "owner") return { ...LAPSED, actor: { kind: "member", id: "mem_a" } };
       return token === "csk_old" ? LAPSED : null;

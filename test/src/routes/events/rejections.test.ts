@@ -4,7 +4,7 @@ import type { SignatureFailureReason } from "../../../../domain/source/events.ts
 import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
 import { rejections } from "../../../../projections/rejections.ts";
-import { counts } from "../../../../src/admission/counts.ts";
+import { webhookCounts } from "../../../../src/admission/webhook-counts.ts";
 import { tallies } from "../../../../src/calls/tallies.ts";
 import { personalData } from "../../../../src/erasure/personal-data.ts";
 import type { Call, Principal } from "../../../../src/http/route.ts";
@@ -23,7 +23,7 @@ const world = async () => {
   const clock = testClock();
   const randomness = { bytes: (size: number) => crypto.getRandomValues(new Uint8Array(size)), number: () => 0 };
   const all = tallies(log, clock, randomness, (error) => assert.unreachable(String(error)));
-  const counted = { ...counts(all, clock), ...all };
+  const counted = { ...webhookCounts(all, clock), ...all };
   const settings = { name: "shop", policy_id: null, endpoint_id: null, status: "active" };
   const rules = { type: "stripe", auth: null, dedupe: null, secret: "sealed" };
   const data = { source_id: ID, account: "acc_1", ...settings, ...rules, at: "" };
@@ -40,7 +40,7 @@ const world = async () => {
   const id = "00000000-0000-8000-a000-000000000000";
   await log.append(`source-${ID}`, "absent", [{ id, type: "SourceRegistered", data, meta }]);
   const reject = (reason: SignatureFailureReason, from = "192.0.2.1") =>
-    counted.rejected({ account: "acc_1", id: ID }, reason, from, "curl/8");
+    counted.signatureFailed({ account: "acc_1", id: ID }, reason, from, "curl/8");
   const list = async (query: Call["query"] = {}, principal = VIEWER, source = ID) => {
     const views = memoryViewStore([rejections.schema]);
     const all = await log.readAll(null, 1_000);

@@ -4,7 +4,7 @@ import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { counts } from "../../../src/admission/counts.ts";
+import { webhookCounts } from "../../../src/admission/webhook-counts.ts";
 import { tallies } from "../../../src/calls/tallies.ts";
 import { toEvents } from "../../../src/streams/envelope.ts";
 import { onEachLog } from "../../support/each-log.ts";
@@ -25,11 +25,11 @@ const fail = (error: unknown): never => {
 const nodeOn = (log: EventLog, over: Partial<EventLog> = {}, onError: (error: unknown) => void = fail) => {
   const clock = testClock();
   const all = tallies({ ...log, ...over }, clock, randomness, onError);
-  const counted = { ...counts(all, clock), ...all };
+  const counted = { ...webhookCounts(all, clock), ...all };
   return {
     ...{ clock, counted },
     reject: (times: number, source = SOURCE) => {
-      for (let n = 0; n < times; n += 1) counted.rejected(source, "mismatch", "192.0.2.1", "curl/8");
+      for (let n = 0; n < times; n += 1) counted.signatureFailed(source, "mismatch", "192.0.2.1", "curl/8");
     },
     reuse: (times: number, id = "evt_1") => {
       for (let n = 0; n < times; n += 1) counted.reused({ account: "acc_1", id }, TRACE);

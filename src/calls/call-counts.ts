@@ -8,14 +8,14 @@ import { NO_TRACE, type Trace } from "../streams/envelope.ts";
 import type { ProblemCode } from "../streams/problems.ts";
 import { COUNTS_ACTOR, type Sample, type Tallies, type Tally } from "./tallies.ts";
 
-export type CalledBy = {
+export type Caller = {
   readonly account: string;
   readonly actor: Actor;
   readonly client: Client;
   readonly trace: Trace;
 };
 
-export type RefusedCall = CalledBy & {
+export type RefusedCall = Caller & {
   readonly problem: ProblemCode;
   readonly detail: string;
   readonly route: string;
@@ -28,13 +28,13 @@ export type RefusedCall = CalledBy & {
 export type Stranger = ProblemCode | "billing-link";
 
 /** The methods never throw and never wait, because they are called while answering. */
-export type CountedCalls = {
+export type CallCounts = {
   refused(call: RefusedCall): void;
   stranger(what: Stranger): void;
   requestRefused(request: { readonly account: string; readonly origin: Origin }, gate: GateResult | undefined): void;
   /** The payload was shown with nothing hidden. */
-  payloadRead(by: CalledBy, subject: string): void;
-  replayTried(by: CalledBy, tried: { readonly filter: ReplayFilter; readonly events: number }): void;
+  payloadRead(by: Caller, subject: string): void;
+  replayTried(by: Caller, tried: { readonly filter: ReplayFilter; readonly events: number }): void;
 };
 
 /**
@@ -52,14 +52,14 @@ const INSTALLATION = "calls-installation";
 
 export const callsStream = (subject: string): string => `calls-${subject}`;
 
-type Taken = { readonly minute: string; readonly count: number; readonly at: string };
+type CallCount = { readonly minute: string; readonly count: number; readonly at: string };
 type Counter = Tally & { add(): void };
 
 const counterOf = (
   about: Pick<Tally, "account" | "stream" | "actor" | "trace">,
   minute: string,
   samples: readonly Sample[],
-  eventOf: (taken: Taken) => CallsEvent,
+  eventOf: (taken: CallCount) => CallsEvent,
 ): Counter => {
   let count = 0;
   return {
@@ -77,23 +77,23 @@ const counterOf = (
 };
 
 const kindOf = (
-  { account, actor, trace, client }: CalledBy,
+  { account, actor, trace, client }: Caller,
   subject: string,
   minute: string,
-  eventOf: (taken: Taken & { readonly client: Commitment | null }) => CallsEvent,
+  eventOf: (taken: CallCount & { readonly client: Commitment | null }) => CallsEvent,
 ): Counter => {
   const sample: Sample = { client, commitment: null };
   const about = { account, actor, trace, stream: callsStream(subject) };
   return counterOf(about, minute, [sample], (taken) => eventOf({ ...taken, client: sample.commitment }));
 };
 
-type Refusals<K extends string> = Tally & { add(kind: K): void };
+type KindCounter<K extends string> = Tally & { add(kind: K): void };
 
-const refusalsOf = <K extends string>(
+const kindCounterOf = <K extends string>(
   about: Pick<Tally, "account" | "stream" | "actor" | "trace">,
   minute: string,
   type: "MoreCallsRefused" | "RequestsRefused",
-): Refusals<K> => {
+): KindCounter<K> => {
   let counts: Partial<Record<K, number>> = {};
   let count = 0;
   return {
@@ -122,7 +122,7 @@ const ofAccount = (account: string) => ({
 
 type Reads = Tally & { add(subject: string): void };
 
-const moreReadsOf = ({ account, actor, trace }: CalledBy, minute: string): Reads => {
+const moreReadsOf = ({ account, actor, trace }: Caller, minute: string): Reads => {
   let ids = new Set<string>();
   let count = 0;
   return {
@@ -168,12 +168,12 @@ const kindsOf = (account: string): Kinds => ({
   take: () => null,
 });
 
-const whose = ({ account, actor }: CalledBy): readonly string[] => [account, actor.kind, actor.id];
+const whose = ({ account, actor }: Caller): readonly string[] => [account, actor.kind, actor.id];
 
-export const countedCalls = (
+export const callCounts = (
   tallies: Pick<Tallies, "of">,
   onRefused: (what: Stranger, whose: "account" | "nobody") => void = () => undefined,
-): CountedCalls => {
+): CallCounts => {
   const hasRoom = (group: string, account: string, name: string, max: number): boolean => {
     const names = tallies.of(`kinds ${group} ${account}`, () => kindsOf(account))?.names;
     if (names === undefined) return false;
@@ -204,7 +204,7 @@ export const countedCalls = (
       if (!isToldApart(call, name)) {
         tallies
           .of(`refused more ${account}`, (minute) =>
-            refusalsOf<ProblemCode>(ofAccount(account), minute, "MoreCallsRefused"),
+            kindCounterOf<ProblemCode>(ofAccount(account), minute, "MoreCallsRefused"),
           )
           ?.add(problem);
         return;
@@ -227,7 +227,7 @@ export const countedCalls = (
     requestRefused({ account, origin: { kind, id } }, gate) {
       const about = { account, actor: { kind, id }, trace: NO_TRACE, stream: callsStream(id) };
       tallies
-        .of(`requests refused ${id}`, (minute) => refusalsOf(about, minute, "RequestsRefused"))
+        .of(`requests refused ${id}`, (minute) => kindCounterOf(about, minute, "RequestsRefused"))
         ?.add(gate === undefined ? "unknown" : `${gate.gate}/${gate.code}`);
     },
 

@@ -1,7 +1,7 @@
 import type { GateResult } from "../../domain/gate/verdict.ts";
 import { type Problem, type ProblemCode, problem } from "../streams/problems.ts";
-import { mayPassLater } from "./counted.ts";
-import type { Judged } from "./judge.ts";
+import type { Judgement } from "./judge.ts";
+import { mayPassLater } from "./limit-results.ts";
 
 const PROBLEM_OF: Readonly<Record<GateResult["gate"], ProblemCode>> = {
   scope: "out-of-scope",
@@ -28,9 +28,9 @@ const codeOf = (gate: GateResult | undefined): ProblemCode => {
   return gate === undefined ? "gate-content" : PROBLEM_OF[gate.gate];
 };
 
-export const refusal = (
+export const denialProblem = (
   name: { readonly event_id: string } | { readonly bundle_id: string },
-  { verdict, refusedBy: gate, retryAfterS }: Pick<Judged, "verdict" | "refusedBy" | "retryAfterS">,
+  { verdict, deniedBy: gate, retryAfterS }: Pick<Judgement, "verdict" | "deniedBy" | "retryAfterS">,
 ): Problem =>
   problem(codeOf(gate), gate?.detail ?? "Refused by the policy", {
     // A verdict is plain JSON by its type.

@@ -7,7 +7,7 @@ import type { Reservation } from "../ledgers/ledgers.ts";
 import { ORPHAN_AGE_MS } from "../ledgers/orphaned-places.ts";
 import type { Trace } from "../streams/envelope.ts";
 
-export type CountedPolicy = {
+export type LimitedPolicy = {
   readonly id: string;
   readonly definition: PolicyDefinition;
   /** Micro-euros to reserve; null if the cost could not be determined, for the reason in `costMissing`. */
@@ -25,7 +25,7 @@ export type LedgerInput = {
   readonly plan: Plan | null;
   readonly timeZone: string;
   readonly eventId: string;
-  readonly policies: readonly CountedPolicy[];
+  readonly policies: readonly LimitedPolicy[];
   readonly run: Run | null;
   readonly nowMs: number;
   readonly trace: Trace;
@@ -47,19 +47,19 @@ export const mayPassLater = ({ code }: GateResult): boolean => !FOR_GOOD.has(cod
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
 
 /** Limits that are asked together: if one of them denies, none takes a place. */
-export type Counted = {
+export type LimitResult = {
   readonly gates: readonly GateResult[];
   readonly taken: readonly TakenPlace[];
-  readonly refused: boolean;
+  readonly denied: boolean;
   readonly retryAfterS: number | null;
 };
 
-export const NOTHING_COUNTED: Counted = { gates: [], taken: [], refused: false, retryAfterS: null };
+export const NO_LIMITS: LimitResult = { gates: [], taken: [], denied: false, retryAfterS: null };
 
-export const refused = (gates: readonly GateResult[], retryAfterMs: number | null): Counted => ({
+export const overLimit = (gates: readonly GateResult[], retryAfterMs: number | null): LimitResult => ({
   gates,
   taken: [],
-  refused: true,
+  denied: true,
   retryAfterS: retryAfterMs === null ? null : seconds(retryAfterMs),
 });
 
@@ -69,10 +69,10 @@ export const asksFor = (places: number): string => (places === 1 ? "" : `, this 
 export const exceeds = (places: number, limit: number): boolean => places > 1 && places > limit;
 
 /** Two requests with one key but different steps must not take each other's places. */
-export const contested = (gate: "rate" | "loop"): Counted =>
-  refused(
+export const contested = (gate: "rate" | "loop"): LimitResult =>
+  overLimit(
     [denied(gate, "contested", "another request with this key, and fewer steps, is being decided")],
     ORPHAN_AGE_MS,
   );
 
-export type PolicyInput = LedgerInput & { readonly policy: CountedPolicy };
+export type PolicyLimitsInput = LedgerInput & { readonly policy: LimitedPolicy };

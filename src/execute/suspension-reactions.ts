@@ -12,7 +12,7 @@ export type AgentView = {
   readonly newest: string;
 };
 
-export const onAgentStopped = (
+export const suspensionReactions = (
   deps: Reaching,
   { view, statuses, agentId, newest }: AgentView,
   cancel: (cause: Parameters<Reaction["run"]>[0], id: string) => Promise<void>,

@@ -2,19 +2,24 @@ import type { CallsEvent } from "../../domain/calls/events.ts";
 import type { Client } from "../../domain/personal/events.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { SignatureFailureReason, SourceEvent } from "../../domain/source/events.ts";
-import { callsStream } from "../calls/counted-calls.ts";
+import { callsStream } from "../calls/call-counts.ts";
 import { COUNTS_ACTOR, type Draft, type Sample, type Tallies, type Tally } from "../calls/tallies.ts";
 import { clientOf } from "../erasure/personal-data.ts";
 import { AccountWork } from "../gates/account-work.ts";
 import { type Fact, NO_TRACE, type Trace } from "../streams/envelope.ts";
 
-export type Counts = {
-  rejected(source: { account: string; id: string }, reason: SignatureFailureReason, ip: string, userAgent: string): void;
+export type WebhookCounts = {
+  signatureFailed(
+    source: { account: string; id: string },
+    reason: SignatureFailureReason,
+    ip: string,
+    userAgent: string,
+  ): void;
   duplicate(event: { account: string; id: string }, trace: Trace): void;
   reused(event: { account: string; id: string }, trace: Trace): void;
 };
 
-type Rejects = Tally & { add(reason: SignatureFailureReason, client: () => Client): void };
+type SignatureFailures = Tally & { add(reason: SignatureFailureReason, client: () => Client): void };
 type Repeat = "duplicates" | "reused";
 type Repeats = Tally & { add(as: Repeat): void };
 
@@ -22,7 +27,7 @@ type Repeats = Tally & { add(as: Repeat): void };
 const REPEAT_RECORDS_A_MINUTE_MAX = 100;
 const MINUTE_MS = 60_000;
 
-const rejectsOf = (account: string, sourceId: string, minute: string): Rejects => {
+const signatureFailuresOf = (account: string, sourceId: string, minute: string): SignatureFailures => {
   let counts: Partial<Record<SignatureFailureReason, number>> = {};
   const samples = new Map<SignatureFailureReason, Sample>();
 
@@ -93,7 +98,7 @@ const moreRepeatsOf = (account: string, minute: string): Repeats => {
   };
 };
 
-export const counts = (tallies: Pick<Tallies, "of" | "isOpen">, clock: Clock): Counts => {
+export const webhookCounts = (tallies: Pick<Tallies, "of" | "isOpen">, clock: Clock): WebhookCounts => {
   const records = new AccountWork(REPEAT_RECORDS_A_MINUTE_MAX, clock, MINUTE_MS);
 
   const tallyOf = (account: string, id: string, trace: Trace): Repeats | null => {
@@ -111,9 +116,9 @@ export const counts = (tallies: Pick<Tallies, "of" | "isOpen">, clock: Clock): C
     tallyOf(account, id, trace)?.add(as);
 
   return {
-    rejected({ account, id }, reason, ip, userAgent) {
+    signatureFailed({ account, id }, reason, ip, userAgent) {
       tallies
-        .of(`rejects ${id}`, (minute) => rejectsOf(account, id, minute))
+        .of(`rejects ${id}`, (minute) => signatureFailuresOf(account, id, minute))
         ?.add(reason, () => clientOf({ ip, userAgent }));
     },
     duplicate: (event, trace) => countRepeat(event, trace, "duplicates"),
