@@ -6,7 +6,6 @@ export type Decision<E, R> =
 export const accept = <E>(...events: readonly E[]): Decision<E, never> => ({ ok: true, events });
 export const reject = <R>(rejection: R): Decision<never, R> => ({ ok: false, rejection });
 
-/** State folded from events, and one pure function from a command and the state to events. */
 export type Decider<S, C, E, R> = {
   readonly initial: S;
   readonly evolve: (state: S, event: E) => S;

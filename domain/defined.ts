@@ -1,4 +1,3 @@
-/** Members that may be undefined become optional ones, as `exactOptionalPropertyTypes` tells the two apart. */
 type Defined<T> = {
   [K in keyof T as undefined extends T[K] ? never : K]: T[K];
 } & {

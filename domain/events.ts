@@ -17,7 +17,7 @@ import type { ReplayEvent } from "./replay/events.ts";
 import type { ReplayPlaceEvent } from "./replay/places.ts";
 import type { SourceEvent } from "./source/events.ts";
 
-/** The events in the streams of each category, the part of a stream's name before its first dash. */
+/** The part of a stream's name before its first dash is its category. */
 type EventsByCategory = {
   readonly account: AccountEvent;
   readonly action: ActionEvent;
@@ -48,11 +48,10 @@ export type EventType = DomainEvent["type"];
 
 export type DataOf<T extends EventType> = Extract<DomainEvent, { type: T }>["data"];
 
-/** The data of a record of this type, which the log itself knows only as JSON. */
+/** The log itself knows the data only as JSON. */
 export const dataOf = <T extends EventType>(_type: T, { data }: Pick<RecordedEvent, "data">): DataOf<T> =>
   data as unknown as DataOf<T>;
 
-/** Narrows a record to the events of these types. */
 export const isEvent = <R extends Pick<RecordedEvent, "type" | "data">, T extends EventType>(
   record: R,
   ...types: readonly T[]

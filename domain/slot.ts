@@ -1,13 +1,10 @@
 import { accept, type Decider, reject } from "./decider.ts";
 
-/** Kinds of things that a plan limits. Each thing holds a slot in a ledger of the account as long as it exists. */
+/** Each of these things holds a slot in a ledger of the account as long as it exists. */
 export const SLOT_KINDS = ["sources", "delivery_endpoints", "policies", "agents", "actions", "sessions"] as const;
 export type SlotKind = (typeof SLOT_KINDS)[number];
 
-/**
- * Recorded in the stream of a thing that does not exist when its slot is given back. A registration under way then
- * conflicts and has to reserve another slot.
- */
+/** Recorded when the slot of a thing that does not exist is given back: a registration under way then conflicts. */
 export type SlotFreed = { readonly type: "SlotFreed"; readonly data: { readonly id: string; readonly at: string } };
 
 export type FreeSlot = { readonly type: "FreeSlot"; readonly id: string; readonly at: string };
@@ -17,7 +14,6 @@ export type WithSlot<C> = { readonly command: C; readonly hasSlot: boolean };
 
 type Foldable<S, E> = Pick<Decider<S, never, E, unknown>, "initial" | "evolve">;
 
-/** Gives back the slot of a thing that does not exist. */
 export const slotFence = <S, E>(
   { initial, evolve }: Foldable<S, E>,
   exists: (state: S) => boolean,
@@ -29,7 +25,6 @@ export const slotFence = <S, E>(
     exists(state) ? reject("exists") : accept({ type: "SlotFreed", data: { id, at } } as const),
 });
 
-/** The same decider, which creates a thing only with a slot. */
 export const withSlot = <S, C, E, R>(
   { initial, evolve, decide }: Decider<S, C, E, R>,
   exists: (state: S) => boolean,

@@ -1,12 +1,11 @@
 import type { HeldFor, HoldOutcome, PayloadRef, StepOutcome } from "../delivery/events.ts";
 import type { BundleRequest, StepRefusal } from "./events.ts";
 
-/** Each carries its time, ISO-8601 UTC with milliseconds. */
 export type BundleCommand =
   | { readonly type: "Admit"; readonly request: BundleRequest }
   | { readonly type: "Block"; readonly request: BundleRequest }
   | { readonly type: "Hold"; readonly request: BundleRequest; readonly approval: HeldFor }
-  /** `request` has the targets and actions of now. */
+  /** `request` has the present targets and actions. */
   | {
       readonly type: "HoldAgain";
       readonly approvalId: string;
@@ -16,7 +15,7 @@ export type BundleCommand =
     }
   | { readonly type: "Abandon"; readonly bundleId: string; readonly at: string }
   | { readonly type: "Release"; readonly approvalId: string; readonly digest: string; readonly at: string }
-  /** Without an id it ends any hold. */
+  /** Without an approval's id the command ends any hold. */
   | {
       readonly type: "EndHold";
       readonly approvalId?: string;
@@ -31,13 +30,12 @@ export type BundleCommand =
       readonly index: number;
       readonly outcome: StepOutcome;
       readonly cost: number | null;
-      /** The target reported the cost. */
       readonly reported?: true;
       readonly neverSent?: true;
       readonly at: string;
     }
   | { readonly type: "StartUndo"; readonly index: number; readonly payload: PayloadRef; readonly at: string }
-  /** A negative `cost` is what the undo gives back. */
+  /** A negative `cost` is given back by the undo. */
   | {
       readonly type: "EndUndo";
       readonly index: number;
@@ -45,7 +43,6 @@ export type BundleCommand =
       readonly cost: number | null;
       readonly at: string;
     }
-  /** Ends a hold, or rolls back what has been done. */
   | { readonly type: "Cancel"; readonly reason: string; readonly at: string }
   | {
       readonly type: "Resolve";

@@ -1,10 +1,6 @@
 import type { StepState } from "./state.ts";
 
-/**
- * Micro-euros of a step and its undo; null if nothing of it can have reached a target. A reported cost stays spent
- * whatever becomes of the step; an estimate is given back with a successful undo. An undo may report a negative cost,
- * down to all that the step has cost.
- */
+/** In micro-euros. A reported cost stays spent; an estimate is given back with a successful undo. */
 export const costOfStep = (step: StepState): number | null => {
   if (!("outcome" in step)) return null;
   const { cost, isReported } = step;

@@ -2,7 +2,6 @@ import type { Decider } from "../decider.ts";
 import { type Damage, type DamageRejection, decideDamage, type FindDamage, NO_DAMAGE } from "../delivery/damage.ts";
 import type { BundleEvent } from "./events.ts";
 
-/** The bundle's own payload holds those of all steps. */
 export const bundleDamage: Decider<Damage, FindDamage, BundleEvent, DamageRejection> = {
   initial: NO_DAMAGE,
 

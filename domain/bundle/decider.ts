@@ -8,7 +8,6 @@ import { decideCancelRunning, decideMove, decideResolve } from "./moves.ts";
 import { evolveRunning, running } from "./running.ts";
 import { type Asked, type Bundle, erasedUpTo, type HeldBundleState, isClaimed } from "./state.ts";
 
-/** As it goes on behind `state`. */
 const askedFirst = (state: Bundle): Asked => {
   if (state.phase === "absent" || state.phase === "abandoned") return {};
   const { firstAskedAt = state.phase === "blocked" ? state.refused.received_at : undefined } = state;
@@ -36,7 +35,7 @@ const holdEnded = (
   );
 };
 
-/** Consuming the approval and starting the execution: whoever comes second finds it done. */
+/** One record uses the approval and starts the execution, so a second release changes nothing. */
 const decideRelease = ({ approvalId, digest, at }: CommandOf<"Release">, state: Bundle): Decided => {
   if (state.phase === "running") return state.approvalId === approvalId ? accept() : reject("already-decided");
   if (state.phase === "stopped") return reject("already-ended");
@@ -50,7 +49,7 @@ const decideRelease = ({ approvalId, digest, at }: CommandOf<"Release">, state: 
 const decideHoldAgain = ({ approvalId, request, approval, at }: CommandOf<"HoldAgain">, state: Bundle): Decided => {
   if (state.phase !== "held") return reject("not-held");
   const { approval_id, digest } = state.approval;
-  // Held again already, by another node.
+  // Another node has held it again already.
   if (approval_id !== approvalId) return accept();
   const previous = { approval_id, digest, used: false };
   return accept({ type: "BundleHeldAgain", data: { ...request, approval, previous, held_at: at } });
@@ -70,7 +69,7 @@ const decideCancel = (command: CommandOf<"Cancel">, state: Bundle): Decided => {
   return state.phase === "running" ? decideCancelRunning(command, state) : reject("not-found");
 };
 
-/** Stream `bundle-<id>`: several actions that are done as one, or taken back. */
+/** Stream `bundle-<id>`: several actions that are done or taken back as one. */
 export const bundle: Decider<Bundle, BundleCommand, BundleEvent, BundleRejection> = {
   initial: { phase: "absent" },
 

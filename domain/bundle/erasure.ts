@@ -5,13 +5,11 @@ import type { BundleEvent } from "./events.ts";
 
 export type ErasableBundle = {
   readonly decided: boolean;
-  /** No later request stores the payload again, so an erasure takes all that the streams hold. */
+  /** True once no later request stores the payload again, so that an erasure takes all that the streams hold. */
   readonly claimed: boolean;
-  /** When the last sending, hold or resolution by hand ended; null while one may follow, and before any decision. */
+  /** The end of the last sending, hold or resolution by hand; null while one may follow. */
   readonly endedAt: string | null;
-  /**
-   * The deliveries of the steps and undos. A crash before a start leaves a payload, so those never started are included.
-   */
+  /** Deliveries of the steps and undos, even if never started: a crash before a start leaves a payload. */
   readonly events: readonly string[];
   readonly erasedAt: string | null;
   readonly erased: Erased;
@@ -24,7 +22,7 @@ export type EraseBundlePayload = {
   readonly at: string;
   /** The last revision of the payload's stream, read after all that this decision is based on. */
   readonly upTo: ErasedUpTo;
-  /** Refuses unless the bundle ended by this time. Absent: erased whatever becomes of it. */
+  /** The bundle must have ended by this time; absent if its end does not matter. */
   readonly endedUpTo?: string;
 };
 
@@ -35,7 +33,7 @@ const withEvents = (state: ErasableBundle, ...ids: readonly string[]): ErasableB
   events: [...new Set([...state.events, ...ids])],
 });
 
-/** A bundle's payloads are erased together: until it ends, an undo is made from what its step was sent and answered. */
+/** A bundle's payloads are erased together: until it ends, an undo uses its step's payload and answer. */
 export const bundleErasure: Decider<ErasableBundle, EraseBundlePayload, BundleEvent, BundleErasureRejection> = {
   initial: { decided: false, claimed: false, endedAt: null, events: [], erasedAt: null, erased: null },
 
@@ -48,7 +46,7 @@ export const bundleErasure: Decider<ErasableBundle, EraseBundlePayload, BundleEv
         return withEvents(claimed, ...steps.flatMap(({ event_id, undo_event_id }) => [event_id, undo_event_id]));
       }
       case "BundleBlocked":
-        // One that comes again brings its payload again.
+        // A blocked bundle that comes again brings its payload again.
         return { ...state, decided: true, endedAt: event.data.at, erasedAt: null };
       case "BundleReleased":
       case "RollbackStarted":
@@ -72,9 +70,9 @@ export const bundleErasure: Decider<ErasableBundle, EraseBundlePayload, BundleEv
   },
 
   decide({ bundleId: bundle_id, reason, at, upTo, endedUpTo }, { decided, endedAt, erasedAt, erased }) {
-    // Of a request that was never decided the payload may be there all the same: retention takes it.
+    // The payload may have been stored although the request was never decided.
     if (!decided && (endedUpTo === undefined || endedAt === null)) return reject("absent");
-    // What was erased before the last step was resolved by hand is recorded once more after that: it ends anew.
+    // A step resolved by hand ends the bundle anew, so an earlier erasure is recorded once more after it.
     const wasOver = endedUpTo === undefined || endedAt === null || erasedAt === null || endedAt <= erasedAt;
     const isCovered = upTo === null || (erased !== "all" && isErasedAt(erased, upTo));
     if (erasedAt !== null && wasOver && isCovered) return accept();

@@ -13,16 +13,14 @@ import type {
 } from "../delivery/events.ts";
 import type { Verdict } from "../gate/verdict.ts";
 
-/** The compensating action, as the step's action named it when the bundle was decided. */
 export type Compensation = {
   readonly name: string;
   readonly version: number;
   readonly endpoint_id: string;
-  /** The approved target of the undo; absent if no approval was needed. */
   readonly bound?: Bound;
 };
 
-/** A step as it was decided: later changes of the action do not apply. */
+/** Later changes of the action do not apply. */
 export type Step = {
   readonly index: number;
   /** The step and its undo are deliveries with an id each. */
@@ -32,19 +30,17 @@ export type Step = {
   readonly endpoint_id: string;
   readonly reversibility: Reversibility;
   readonly compensation: Compensation | null;
-  /** Its payload uses results of earlier steps: its gates are asked again once these are known. */
+  /** The payload uses results of earlier steps: its gates are asked again once these are known. */
   readonly uses_results: boolean;
-  /** Micro-euros; null when no cost could be or had to be determined. */
+  /** Micro-euros; null if no cost could be or had to be determined. */
   readonly cost: number | null;
-  /** The approved target; absent if no approval was needed. */
   readonly bound?: Bound;
 };
 
-/** The request that was decided. Times are ISO-8601 UTC. */
+/** Times are ISO-8601 UTC. */
 export type BundleRequest = {
   readonly bundle_id: string;
   readonly name: string | null;
-  /** The agent. */
   readonly origin: Origin;
   /** The Idempotency-Key. */
   readonly key: string;
@@ -55,9 +51,9 @@ export type BundleRequest = {
   /** Hex SHA-256 over the canonical form (RFC 8785) of all steps in their order. */
   readonly digest: string;
   readonly verdict: Verdict;
-  /** Micro-euros of all steps; null when no cost could be or had to be determined. */
+  /** Micro-euros of all steps; null if no cost could be or had to be determined. */
   readonly cost: number | null;
-  /** The ledgers in which it holds places until `BundleCostDetermined`. */
+  /** Ledgers with places of this bundle until `BundleCostDetermined`. */
   readonly ledgers?: readonly string[];
   readonly received_at: string;
   readonly at: string;
@@ -68,22 +64,17 @@ export type HeldBundle = BundleRequest & { readonly approval: HeldFor };
 /** A bundle that has started is not held again: it rolls back. */
 export type BundleHeldAgain = HeldBundle & { readonly previous: ReplacedApproval; readonly held_at: string };
 
-/**
- * `not-needed`: nothing has to be taken back. `impossible`: the step may have had an effect that nothing takes back.
- */
+/** `impossible`: the step may have had an effect that nothing takes back. */
 export type UndoOutcome = "compensated" | "not-needed" | "failed" | "impossible";
 
 export type StepRefusal = { readonly code: string; readonly detail: string };
 
 type About = { readonly bundle_id: string; readonly at: string };
 
-/** Stream `bundle-<id>`. */
 export type BundleEvent =
   | { readonly type: "BundleAdmitted"; readonly data: BundleRequest }
   | { readonly type: "BundleBlocked"; readonly data: BundleRequest }
-  /** Nothing starts until people approve. The bundle keeps its places. */
   | { readonly type: "BundleHeld"; readonly data: HeldBundle }
-  /** A target or action of its approval has changed: nothing starts until people approve again. */
   | { readonly type: "BundleHeldAgain"; readonly data: BundleHeldAgain }
   /** Fences a crashed or very slow admission, so that its places can be given back. */
   | { readonly type: "BundleAbandoned"; readonly data: About }
@@ -99,23 +90,17 @@ export type BundleEvent =
         readonly reason: string;
       };
     }
-  /**
-   * Written before the step's delivery, so that whatever is sent has a registered undo. The delivery is made from this
-   * record alone.
-   */
+  /** The step's delivery is made from this record alone, so all that is sent has a registered undo. */
   | {
       readonly type: "StepStarted";
       readonly data: About & { readonly index: number; readonly event_id: string; readonly payload: PayloadRef };
     }
-  /** Its payload could not be made from the earlier results, or a gate refused it. The step never starts. */
+  /** A gate refused the step, or its payload could not be made from the earlier results. */
   | {
       readonly type: "StepRefused";
       readonly data: About & { readonly index: number } & StepRefusal;
     }
-  /**
-   * `cost`: micro-euros; null if nothing can have reached the target. `reported`: by the target. `never_sent`: cancelled
-   * before any attempt.
-   */
+  /** `cost`: micro-euros; null if nothing can have reached the target. `never_sent`: cancelled before any attempt. */
   | {
       readonly type: "StepEnded";
       readonly data: About & {
@@ -140,10 +125,7 @@ export type BundleEvent =
       readonly type: "UndoStarted";
       readonly data: About & { readonly index: number; readonly event_id: string; readonly payload: PayloadRef };
     }
-  /**
-   * One for each started step, in reverse order of their start. `cost`: of the undo, negative if it gives something
-   * back; null if there was none.
-   */
+  /** One for each started step, the last first. `cost`: of the undo, negative if it gives something back, or null. */
   | {
       readonly type: "StepUndone";
       readonly data: About & {
@@ -157,21 +139,17 @@ export type BundleEvent =
   | { readonly type: "BundleRolledBack"; readonly data: About }
   /** `left`: the steps that people have to take back by hand. */
   | { readonly type: "RollbackIncomplete"; readonly data: About & { readonly left: readonly number[] } }
-  /** A member has taken the step back by hand. */
   | {
       readonly type: "StepResolved";
       readonly data: About & { readonly index: number; readonly by: string; readonly comment: string };
     }
-  /** Written before its own stream and those of its steps and undos are erased: a repeat completes the erasure. */
+  /** Written before its own stream and those of its steps are erased: a repeat completes the erasure. */
   | {
       readonly type: "BundlePayloadErased";
       readonly data: About & { readonly reason: string; readonly up_to?: ErasedUpTo };
     }
   | { readonly type: "BundlePayloadDamageFound"; readonly data: About & { readonly revision: number } }
-  /**
-   * Appended with the end, so that this record alone settles the ledgers. `cost` is null if nothing has reached any
-   * target. `steps`: each with its undo, null if never sent; absent if none was started. Micro-euros.
-   */
+  /** Appended with the end, so that this record alone settles the ledgers. Micro-euros; null if nothing was sent. */
   | {
       readonly type: "BundleCostDetermined";
       readonly data: About & {

@@ -81,7 +81,7 @@ export const decideResolve = ({ index, by, comment, at }: CommandOf<"Resolve">, 
     return accept({ type: "StepResolved", data: { bundle_id: state.request.bundle_id, index, by, comment, at } });
   }
   if (step?.phase !== "resolved") return reject("nothing-to-resolve");
-  // A second click.
+  // The member has clicked twice.
   const { resolution } = step;
   return resolution.by === by && resolution.comment === comment ? accept() : reject("nothing-to-resolve");
 };

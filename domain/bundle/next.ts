@@ -1,12 +1,10 @@
 import type { Bundle, RunningBundle, StepState } from "./state.ts";
 
-/** The next thing the reactor does. Each may be done again, so a crash only delays it. */
+/** Each of these may be done again, so a crash only delays the reactor. */
 export type Next =
-  /** Make the step's payload and record its start (`StartStep`), or why it cannot start (`RefuseStep`). */
   | { readonly do: "start"; readonly index: number }
-  /** Admit the delivery of a started step, and record its end (`EndStep`). */
   | { readonly do: "admit"; readonly index: number }
-  /** Admit and cancel the delivery, so that it is not admitted later, and record its end. */
+  /** The step's delivery is admitted and cancelled, so that it is not admitted later. */
   | { readonly do: "cancel-step"; readonly index: number }
   | { readonly do: "undo"; readonly index: number }
   | { readonly do: "admit-undo"; readonly index: number }
@@ -17,7 +15,6 @@ const NOTHING: Next = { do: "nothing" };
 
 export const isUnderWay = ({ phase }: StepState): boolean => phase === "running";
 
-/** The step that was started last and has no undo outcome; null if there is none. */
 export const undoneNext = ({ steps }: Pick<RunningBundle, "steps">): number | null => {
   const index = steps.findLastIndex(({ phase }) => phase === "running" || phase === "ended" || phase === "undoing");
   return index === -1 ? null : index;

@@ -1,18 +1,18 @@
 import { escapePointer, type FieldPath, parseFieldPath, readField } from "../gate/field-path.ts";
 import type { Json, JsonObject } from "../json.ts";
 
-/** `{"$result": {"step": 0, "pointer": "/id"}}`: a place in what the target of an earlier step has answered. */
+/** `{"$result": {"step": 0, "pointer": "/id"}}` stands for a value in the answer to an earlier step. */
 export type Reference = {
-  /** Where in the payload it stands, a JSON Pointer (RFC 6901). */
+  /** The reference's own position in the payload, a JSON Pointer (RFC 6901). */
   readonly path: string;
   readonly step: number;
-  /** Into the answer's body; "" for all of it. */
+  /** A JSON Pointer into the answer's body; "" for all of it. */
   readonly pointer: string;
 };
 
 type Malformed = { readonly path: string; readonly detail: string };
 
-/** In the order in which they stand in the payload; of what is malformed the first `MALFORMED_MAX`. */
+/** Both are in the order of the payload. `malformed` has at most `MALFORMED_MAX` entries. */
 export type References = { readonly references: readonly Reference[]; readonly malformed: readonly Malformed[] };
 
 export type Resolved =
@@ -20,11 +20,11 @@ export type Resolved =
   | { readonly ok: false; readonly path: string; readonly detail: string };
 
 const KEY = "$result";
-/** Each may become a whole answer, so that their number bounds what a small payload can grow to. */
+/** Each reference may become a whole answer, so their number bounds the size of the payload. */
 const REFERENCES_MAX = 100;
-/** Who has mended so many looks again. */
+/** A person who has mended so many sends the payload again. */
 export const MALFORMED_MAX = 20;
-/** One name may be as long as the payload, and all that is within it has it in its place. */
+/** A member's name may be as long as the payload, and is repeated for each reference in it. */
 const PLACE_SHOWN_MAX = 200;
 
 const MALFORMED =
@@ -34,13 +34,13 @@ const MALFORMED =
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
 const isObject = (value: Json): value is JsonObject => typeof value === "object" && value !== null && !isList(value);
 
-/** RFC 6901, section 5: the empty pointer is the whole document. Null when it is none. */
+/** The empty pointer is the whole document (RFC 6901, section 5). Null if the pointer is invalid. */
 const pathOf = (pointer: string): FieldPath | null => {
   if (pointer === "") return [];
   return pointer.startsWith("/") ? parseFieldPath(pointer) : null;
 };
 
-/** What has this member is a reference, or was meant as one: it is never data. */
+/** An object with this member is always meant as a reference, never as data. */
 const isReference = (value: Json): value is JsonObject => isObject(value) && Object.hasOwn(value, KEY);
 
 const hasMembers = (object: JsonObject, count: number): boolean => Object.keys(object).length === count;
@@ -53,10 +53,7 @@ const parsed = (reference: JsonObject): Omit<Reference, "path"> | null => {
   return typeof pointer === "string" && pathOf(pointer) !== null ? { step, pointer } : null;
 };
 
-/**
- * Replaces each reference by what `replace` says, and nothing within what it has put there: an answer is data, whatever
- * it looks like. No deeper than the JSON that is taken in.
- */
+/** References in the replacement stay, because an answer is data. */
 const replacing = (value: Json, path: string, replace: (reference: JsonObject, path: string) => Json): Json => {
   if (isReference(value)) return replace(value, path);
   if (isList(value)) return value.map((item, index) => replacing(item, `${path}/${index}`, replace));
@@ -66,11 +63,9 @@ const replacing = (value: Json, path: string, replace: (reference: JsonObject, p
   );
 };
 
-/** A place as people and records are told of it: a long one by its beginning. */
 export const placeShown = (path: string): string =>
   path.length > PLACE_SHOWN_MAX ? `${path.slice(0, PLACE_SHOWN_MAX)}…` : path;
 
-/** What a payload uses of earlier results, and what looks like it and is none. Which steps there are is the caller's to ask. */
 export const referencesOf = (payload: Json): References => {
   const references: Reference[] = [];
   const malformed: Malformed[] = [];
@@ -87,21 +82,20 @@ export const referencesOf = (payload: Json): References => {
   return { references, malformed };
 };
 
-/** Each reference replaced by what `replace` says of it; what is malformed stays as it is. */
 export const replaced = (payload: Json, replace: (reference: Reference) => Json): Json =>
   replacing(payload, "", (reference, path) => {
     const it = parsed(reference);
     return it === null ? reference : replace({ path, ...it });
   });
 
-/** The place of a reference, as a path of any length: it stands in JSON that was taken in. */
+/** The path may be longer than `parseFieldPath` allows. */
 export const placeOf = ({ path }: Pick<Reference, "path">): FieldPath =>
   path
     .split("/")
     .slice(1)
     .map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
 
-/** Whether what stands at a path is, or stands in, what a reference will be replaced by. */
+/** True if the path leads to a reference or into what replaces it. */
 export const comesFromResult = (references: readonly Reference[], path: FieldPath): boolean => {
   const beginnings = path.map((_, levels) =>
     path.slice(0, levels + 1).reduce((to, name) => `${to}/${escapePointer(name)}`, ""),
@@ -109,10 +103,9 @@ export const comesFromResult = (references: readonly Reference[], path: FieldPat
   return references.some((reference) => reference.path === "" || beginnings.includes(reference.path));
 };
 
-/** What a step's target has answered, or why nothing of that can be used. */
 export type Usable = { readonly body: Json } | { readonly missing: string };
 
-/** `resultAt`: of one step. The first that is missing is told. */
+/** Names the first missing result. */
 export const resolved = (payload: Json, resultAt: (step: number) => Usable): Resolved => {
   const missing: Malformed[] = [];
   const made = replacing(payload, "", (reference, path) => {
@@ -124,7 +117,6 @@ export const resolved = (payload: Json, resultAt: (step: number) => Usable): Res
       missing.push({ path, detail: it === null ? why : `step ${it.step} ${why}` });
       return null;
     }
-    // What is read from JSON is JSON.
     return value as Json;
   });
   const [first] = missing;

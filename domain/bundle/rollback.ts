@@ -5,7 +5,7 @@ import { evolveRunning } from "./running.ts";
 import type { RunningBundle, StepState } from "./state.ts";
 import { leftOf, wasSent } from "./status.ts";
 
-/** The undo outcome if nothing has to be sent for it; null if a compensation has to be tried. */
+/** The outcome of an undo that sends nothing; null if a compensation has to be tried. */
 const undoneWithout = ({ reversibility, compensation }: Step, step: StepState): UndoOutcome | null => {
   if (step.phase !== "ended") return null;
   if (step.outcome === "failed") return "not-needed";
@@ -13,10 +13,7 @@ const undoneWithout = ({ reversibility, compensation }: Step, step: StepState): 
   return reversibility === "reversible" ? "not-needed" : "impossible";
 };
 
-/**
- * A cancelled bundle is committed if its last step is irreversible and has succeeded: undoing the others would leave a
- * part.
- */
+/** A last, irreversible step that has succeeded commits even a cancelled bundle: undoing the others leaves a part. */
 const isCommitted = ({ request, steps, rollback }: RunningBundle): boolean =>
   steps.every((step) => step.phase === "ended" && step.outcome === "succeeded") &&
   (rollback === null || request.steps.at(-1)?.reversibility === "irreversible");
@@ -33,7 +30,7 @@ const endOf = (state: RunningBundle, at: string): BundleEvent => {
     : { type: "RollbackIncomplete", data: { bundle_id, left, at } };
 };
 
-/** Null for a step that was never sent; 0 for one that could not be reached. */
+/** Null for a step that was never sent; 0 for one that reached no receiver. */
 const spentOn = (step: StepState): number | null => (wasSent(step) ? (costOfStep(step) ?? 0) : null);
 
 const ending = (state: RunningBundle, at: string): readonly BundleEvent[] => {
@@ -42,7 +39,7 @@ const ending = (state: RunningBundle, at: string): readonly BundleEvent[] => {
   return [endOf(state, at), { type: "BundleCostDetermined", data }];
 };
 
-/** The events, followed by all that needs nothing sent: undos without a compensation, and the end. */
+/** Adds all that follows without a request: undos without a compensation, and the end. */
 export const concluding = (
   before: RunningBundle,
   events: readonly BundleEvent[],

@@ -12,7 +12,6 @@ export const running = (request: BundleRequest, admittedAt: string, approvalId: 
   endedAt: null,
 });
 
-/** `change` returns the step unchanged if the event does not fit its phase. */
 const withStep = (state: RunningBundle, index: number, change: (step: StepState) => StepState): RunningBundle => ({
   ...state,
   steps: state.steps.map((step, at) => (at === index ? change(step) : step)),
@@ -70,7 +69,7 @@ export const evolveRunning = (state: RunningBundle, event: BundleEvent): Running
     }
     case "BundleCommitted": {
       const { reason, at: endedAt } = event.data;
-      // Also of one that was to be rolled back too late: nothing of it was.
+      // A cancellation that came too late has undone nothing.
       const late = reason === undefined ? {} : { tooLate: reason };
       return { ...state, ...late, rollback: null, end: END[event.type], endedAt };
     }

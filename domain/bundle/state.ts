@@ -2,29 +2,24 @@ import type { Erased } from "../delivery/erased.ts";
 import type { HeldFor, HoldOutcome, PayloadRef, StepOutcome } from "../delivery/events.ts";
 import type { BundleRequest, StepRefusal, UndoOutcome } from "./events.ts";
 
-/** The start of a step or an undo: its payload is in `payload-<event>`. Times are ISO-8601 UTC. */
+/** The payload is in `payload-<event>`. */
 export type Start = { readonly startedAt: string; readonly payload: PayloadRef };
 
-/** The end of a step's delivery. */
 type Ended = Start & {
   readonly outcome: StepOutcome;
   /** Micro-euros; null if nothing can have reached the target. */
   readonly cost: number | null;
-  /** The target reported the cost. */
   readonly isReported: boolean;
-  /** The step was cancelled before any attempt. */
   readonly isNeverSent: boolean;
 };
 
-/** The end of an undo. `cost`: micro-euros; null if there was nothing to pay. `start`: null if nothing had to be sent. */
+/** `cost`: micro-euros, or null if nothing was paid. `start`: null if nothing had to be sent. */
 type Undone = { readonly outcome: UndoOutcome; readonly cost: number | null; readonly start: Start | null };
 
-/** Written by the member who took the step back by hand. */
 type Resolution = { readonly by: string; readonly comment: string; readonly at: string };
 
 export type StepState =
   | { readonly phase: "pending" }
-  /** The step was never sent. */
   | { readonly phase: "refused"; readonly refusal: StepRefusal }
   | (Start & { readonly phase: "running" })
   | (Ended & { readonly phase: "ended" })
@@ -39,7 +34,6 @@ export const startOf = (step: StepState | undefined): Start | null =>
 export const refusalOf = (step: StepState | undefined): StepRefusal | null =>
   step?.phase === "refused" ? step.refusal : null;
 
-/** Null unless its undo is, or was, a delivery. */
 export const undoStartOf = (step: StepState | undefined): Start | null => {
   if (step?.phase === "undoing") return step.undoStart;
   return step !== undefined && "undo" in step ? step.undo.start : null;
@@ -47,41 +41,38 @@ export const undoStartOf = (step: StepState | undefined): Start | null => {
 
 export type BundleEnd = "committed" | "rolled_back" | "rollback_incomplete";
 
-/** When it was requested first, if it was blocked before. */
+/** The time of the first request, if that was blocked. */
 export type Asked = { readonly firstAskedAt?: string };
 
 export type HeldBundleState = Asked & {
   readonly phase: "held";
   readonly request: BundleRequest;
   readonly approval: HeldFor;
-  /** ISO-8601 UTC. */
   readonly heldAt: string;
 };
 
 export type RunningBundle = Asked & {
   readonly phase: "running";
   readonly request: BundleRequest;
-  /** When it was admitted or released. */
+  /** The time of admission or release. */
   readonly admittedAt: string;
   readonly approvalId: string | null;
   readonly steps: readonly StepState[];
   /** `index`: the step that failed; null for a cancellation. */
   readonly rollback: { readonly reason: string; readonly index: number | null; readonly at: string } | null;
-  /** Why a cancellation came too late, in a sentence. */
+  /** The reason of a cancellation that came too late. */
   readonly tooLate?: string;
   readonly end: BundleEnd | null;
   readonly endedAt: string | null;
-  /** The final cost in micro-euros; null if it was for nothing, absent until it has ended. */
+  /** The final cost in micro-euros; null if nothing was charged, absent until it has ended. */
   readonly spent?: number | null;
 };
 
-/** The request died between its reservations and its decision. It may be sent again. */
 type AbandonedBundle = { readonly phase: "abandoned"; readonly erasedUpTo: Erased };
-/** Refused by its gates. It may be decided again. */
+/** The request may come again and is then decided again. */
 type BlockedBundle = Asked & {
   readonly phase: "blocked";
   readonly refused: BundleRequest;
-  /** The last revision of its own payload's stream that a new decision must not use. */
   readonly erasedUpTo: Erased;
 };
 /** Its hold ended without a release: nothing was started, and nothing will be. */
@@ -95,14 +86,13 @@ type StoppedBundle = Asked & {
   readonly spent?: number | null;
 };
 
-/** Decided for good: its request is never decided a second time. */
+/** The request of a claimed bundle is never decided a second time. */
 type ClaimedBundle = HeldBundleState | StoppedBundle | RunningBundle;
 export type Bundle = { readonly phase: "absent" } | AbandonedBundle | BlockedBundle | ClaimedBundle;
 
 export const isClaimed = (state: Bundle): state is ClaimedBundle =>
   state.phase === "held" || state.phase === "stopped" || state.phase === "running";
 
-/** The request that was decided last; null if none was. */
 export const requestOf = (state: Bundle): BundleRequest | null => {
   if (isClaimed(state)) return state.request;
   return state.phase === "blocked" ? state.refused : null;

@@ -1,7 +1,6 @@
 import type { Step, UndoOutcome } from "./events.ts";
 import type { Bundle, RunningBundle, StepState } from "./state.ts";
 
-/** The states of a bundle in the API. */
 export type BundleStatus =
   | "blocked"
   | "held"
@@ -22,7 +21,6 @@ export type StepStatus =
   | "compensation_failed"
   | "skipped";
 
-/** A step that people have to take back by hand, and why. */
 export type Left = { readonly index: number; readonly action: string; readonly why: string };
 
 export const isLeft = (step: StepState): boolean =>
@@ -31,12 +29,11 @@ export const isLeft = (step: StepState): boolean =>
 export const leftOf = ({ steps }: Pick<RunningBundle, "steps">): readonly number[] =>
   steps.flatMap((step, index) => (isLeft(step) ? [index] : []));
 
-/** A bundle that was not claimed was refused: it is blocked. */
 export const bundleStatus = (state: Bundle): BundleStatus => {
   if (state.phase === "held") return "held";
   if (state.phase === "stopped") return "cancelled";
   if (state.phase !== "running") return "blocked";
-  // People may take back by hand what was left.
+  // People may take back the remaining steps by hand.
   if (state.end === "rollback_incomplete") return leftOf(state).length === 0 ? "rolled_back" : state.end;
   return state.end ?? (state.rollback === null ? "running" : "rolling_back");
 };
@@ -65,7 +62,6 @@ const stepStatus = (step: StepState, isOver: boolean): StepStatus => {
     case "undoing":
       return step.isNeverSent ? "skipped" : step.outcome;
     case "undone":
-      // A step that failed left nothing to take back.
       if (step.undo.outcome !== "not-needed" || step.outcome !== "failed") return undoStatus[step.undo.outcome];
       return step.isNeverSent ? "skipped" : "failed";
   }

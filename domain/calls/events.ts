@@ -4,34 +4,27 @@ import type { ReplayFilter } from "../replay/events.ts";
 /** Counts of one minute; the records of several nodes add up. */
 type Counted = { readonly minute: string; readonly count: number; readonly at: string };
 
-/** `client`: the origin of the first call. */
 type CountedFrom = Counted & { readonly client: Commitment | null };
 
-/** Stream `calls-<subject>`: what was asked for and changed nothing. */
+/** Stream `calls-<subject>`: calls that changed nothing. */
 export type CallsEvent =
   | {
-      /** Refused calls of one actor and problem. */
       readonly type: "CallsRefused";
       readonly data: CountedFrom & {
         readonly problem: string;
-        /** The shortened detail of the first answer. */
         readonly detail: string;
-        /** As `POST /v1/execute`. */
         readonly route: string;
         /** The id in the path, or null. It was only checked if the stream has the same id. */
         readonly target: string | null;
       };
     }
   | {
-      /** Refusals of an account beyond the kinds that are recorded singly in a minute, by problem code. */
+      /** Refusals beyond the kinds that are recorded singly in a minute, by problem code. */
       readonly type: "MoreCallsRefused";
       readonly data: Counted & { readonly counts: Readonly<Record<string, number>> };
     }
   | {
-      /**
-       * Requests of a source or an agent that policies or limits refused beyond the singly recorded ones, by gate and
-       * code as `quota/quota-reached`.
-       */
+      /** Requests refused beyond the singly recorded ones, by gate and code as `quota/quota-reached`. */
       readonly type: "RequestsRefused";
       readonly data: Counted & { readonly counts: Readonly<Record<string, number>> };
     }
@@ -47,19 +40,17 @@ export type CallsEvent =
     }
   /** The actor read the payload of an event, approval or bundle with nothing hidden. */
   | { readonly type: "PayloadRead"; readonly data: CountedFrom & { readonly subject: string } }
-  /** Reads beyond the singly recorded ones of a minute; the ids of the first of them. */
+  /** Reads beyond the singly recorded ones of a minute, with the ids of the first of them. */
   | { readonly type: "MorePayloadsRead"; readonly data: Counted & { readonly subjects: readonly string[] } }
-  /** A dry run by the actor. `events`: matches of the first run. */
   | {
       readonly type: "ReplayTried";
       readonly data: CountedFrom & { readonly filter: ReplayFilter; readonly events: number };
     }
-  /** Repeated deliveries of an account beyond the singly recorded ones of a minute. */
+  /** Repeated deliveries beyond the singly recorded ones of a minute. */
   | {
       readonly type: "MoreRepeatsCounted";
       readonly data: Counted & { readonly duplicates: number; readonly reused: number };
     }
-  /** Dry runs of an account beyond the singly recorded ones of a minute. */
   | { readonly type: "MoreReplaysTried"; readonly data: Counted }
   | {
       readonly type: "EndpointTestSent";
@@ -77,7 +68,6 @@ export type CallsEvent =
         readonly page: "checkout" | "portal";
         readonly provider: string;
         readonly session_id: string;
-        /** Null for the portal. */
         readonly plan: string | null;
         readonly expires_at: string;
         readonly client: Commitment;

@@ -17,8 +17,7 @@ export const isLeased = (state: ActiveDelivery, { node, othersAreGone, at }: Cla
   state.phase === "attempting" && (state.lease.node === node || !othersAreGone) && state.lease.until > at;
 
 /**
- * An event that was admitted, released or replayed, and not tried since, is due whatever the time is: after a clock was set
- * back it would otherwise wait until the clock has caught up, while later events are sent.
+ * If the clock was set back, an event that was not tried since its admission, release or replay is still due at once.
  */
 const isDue = ({ dueAt, admittedAt, replay }: ActiveDelivery & { phase: "waiting" }, at: string): boolean =>
   dueAt <= at || dueAt === admittedAt || dueAt === replay?.at;
@@ -28,7 +27,7 @@ export const decideStart = (command: CommandOf<"StartAttempt">, state: Delivery)
   if (isLeased(state, command)) return reject("leased");
   if (state.erased) return reject("payload-erased");
   if (state.phase === "waiting" && command.early === undefined && !isDue(state, command.at)) return reject("not-due");
-  // The process of the attempt that the cancellation waited for is gone.
+  // The process that ran the attempt before the cancellation is gone.
   if (state.phase === "attempting" && state.cancelling !== null)
     return accept(...eventCancelled(state, state.cancelling, command.at));
   const approved = state.request.bound?.target ?? null;
@@ -50,7 +49,7 @@ export const decideStart = (command: CommandOf<"StartAttempt">, state: Delivery)
   });
 };
 
-/** An answer counts even if the lease of its attempt has passed, or the event was held again since: the receiver has it. */
+/** A success counts even after the lease has ended or the event was held again: the receiver has the event. */
 export const decideSuccess = ({ end }: CommandOf<"Succeed">, state: Delivery): Decided => {
   const active = state.phase === "held" ? state.before : state;
   if (active === null) return reject("not-admitted");
@@ -92,9 +91,8 @@ export const decideFailure = (command: CommandOf<"Fail">, state: Delivery): Deci
 
 export const decideGiveUp = (command: CommandOf<"GiveUp">, state: Delivery): Decided => {
   if (!isActive(state)) return notActive(state);
-  // The attempt may still succeed. The command is given again after its lease.
   if (isLeased(state, command)) return reject("leased");
-  // The endpoint or payload that was missing may have been restored before the replay.
+  // The missing endpoint or payload may have been restored before the replay.
   if (command.inReplay !== undefined && command.inReplay !== replayIdOf(state)) return reject("in-progress");
   const { failure, at } = command;
   const { event_id, endpoint_id } = state.request;

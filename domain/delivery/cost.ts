@@ -1,18 +1,15 @@
 import { policiesOf } from "../gate/verdict.ts";
 import type { DeliveryEvent, FailureKind, Request, StepOutcome } from "./events.ts";
 
-/** The receiver may have executed the request. `reported`: the cost it reported last, in micro-euros; null if none. */
+/** The receiver may have executed the request. `reported`: its last reported cost in micro-euros, or null. */
 export type Reached = { readonly reported: number | null };
 
 type Failed = { readonly kind: FailureKind };
-/** `resent` and `unsent` of `AttemptEnd`. */
 type Sendings = { readonly resent?: true; readonly unsent?: true };
 type FailedAttempt = Sendings & { readonly failure: Failed; readonly status_code: number | null };
 
-/** An attempt without a known outcome. */
 export const UNSEEN: Reached = { reported: null };
 
-/** Failures before the request can have reached its receiver. */
 const NOT_REACHED: ReadonlySet<FailureKind> = new Set([
   "dns",
   "connect",
@@ -24,27 +21,23 @@ const NOT_REACHED: ReadonlySet<FailureKind> = new Set([
   "payload-damaged",
 ]);
 
-/**
- * Statuses with which a receiver, or a gateway in front of it, says that the outcome is unknown: RFC 9110, sections
- * 15.5.9, 15.6.3 and 15.6.5; Cloudflare's 520, 522 and 524, after which the request may have been passed on.
- */
+/** The outcome is unknown (RFC 9110, sections 15.5.9, 15.6.3, 15.6.5), as after Cloudflare's 520, 522 and 524. */
 const UNDECIDED: ReadonlySet<number> = new Set([408, 502, 504, 520, 522, 524]);
 
 const wasNotReached = ({ kind }: Failed, { resent, unsent }: Sendings): boolean =>
-  // Of two requests nobody knows what became of the first.
+  // After a request was sent twice, the outcome of the first one is unknown.
   resent !== true && (unsent === true || NOT_REACHED.has(kind));
 
-/** True if a failed attempt may have had its effect: its answer is missing, unreadable, or does not tell. */
+/** True if the receiver may have executed the request: the answer is missing, unreadable or undecided. */
 export const mayBeDone = (attempt: FailedAttempt): boolean => {
   const { failure, status_code, resent } = attempt;
   if (wasNotReached(failure, attempt)) return false;
-  // Whatever was said to the second of them.
   if (resent === true) return true;
   const isRefusal = failure.kind === "http-4xx" || failure.kind === "http-5xx";
   return !isRefusal || status_code === null || UNDECIDED.has(status_code);
 };
 
-/** An attempt without a reported cost keeps the one reported before. `failure` is null for a success. */
+/** An attempt without a reported cost keeps the previous one. `failure` is null for a success. */
 export const reachedAfter = (
   before: Reached | null,
   attempt: Sendings & { readonly cost_reported?: number | null },
@@ -54,7 +47,6 @@ export const reachedAfter = (
     ? before
     : { reported: attempt.cost_reported ?? before?.reported ?? null };
 
-/** A refused step costs nothing unless its receiver reported a cost. */
 export const spentOnStep = (
   request: Pick<Request, "cost">,
   reached: Reached | null,
@@ -63,7 +55,6 @@ export const spentOnStep = (
 
 type Determined = Extract<DeliveryEvent, { type: "CostDetermined" }>;
 
-/** The last reported cost, else the estimate; null if nothing can have reached the receiver. */
 const spentBy = ({ cost: estimate }: Pick<Request, "cost">, reached: Reached | null): number | null =>
   reached === null ? null : (reached.reported ?? estimate ?? 0);
 
@@ -78,10 +69,7 @@ export const costDetermined = (request: Request, reached: Reached | null, at: st
   return [{ type: "CostDetermined", data: { event_id, ledgers: ledgers ?? [], estimate, cost, basis, at } }];
 };
 
-/**
- * Only the reported cost beyond what was counted before: the same webhook-id has no second effect. Empty if there is
- * none.
- */
+/** Replays repeat the webhook-id and have no second effect, so only the reported cost beyond `counted` is added. */
 export const costOnTop = (
   { event_id, verdict }: Request,
   replay: { readonly id: string; readonly counted: number },

@@ -1,13 +1,12 @@
 import { accept, type Decider, reject } from "../decider.ts";
 import type { DeliveryEvent, PayloadRef } from "./events.ts";
 
-/** A payload in `payload-<subject>`, with the hash of its content. */
 export type PayloadName = Pick<PayloadRef, "revision" | "sha256" | "head">;
 
-/** `payload`: the one of the last decision, null before any. `found`: the revision that was last found damaged. */
+/** `payload`: of the last decision, or null. `found`: the last revision that was found damaged. */
 export type Damage = { readonly payload: PayloadName | null; readonly found: number | null };
 
-/** Reports a stored payload that does not match its hash. `subject`: the id of the event or bundle. */
+/** `subject`: the id of the event or bundle. */
 export type FindDamage = {
   readonly type: "FindDamage";
   readonly subject: string;
@@ -27,7 +26,6 @@ export const decideDamage =
     return found === revision ? accept<E>() : accept<E>(eventOf({ subject, revision, at }));
   };
 
-/** A second decider on the delivery's stream, so that neither folds what only the other needs. */
 export const damage: Decider<Damage, FindDamage, DeliveryEvent, DamageRejection> = {
   initial: NO_DAMAGE,
 

@@ -3,10 +3,8 @@ import type { DeliveryEvent, StepOutcome } from "./events.ts";
 import { replayField } from "./replay.ts";
 import type { ActiveDelivery } from "./state.ts";
 
-/** The knowledge about a delivery that ends now. */
 type EndKnowledge = {
   readonly reached: Reached | null;
-  /** All attempts together. */
   readonly outcome: StepOutcome;
 };
 
@@ -30,7 +28,6 @@ const costOfEnd = ({ request, replay }: ActiveDelivery, reached: Reached | null,
     : costOnTop(request, { id: replay.id, counted: replay.counted }, reached, at);
 };
 
-/** The records that belong to the append which ends a delivery: its cost, or the end of the bundle's step. */
 export const endedWith = (
   state: ActiveDelivery,
   { reached, outcome }: EndKnowledge,

@@ -1,6 +1,6 @@
 import type { ErasedUpTo } from "./events.ts";
 
-/** Up to which revision payloads were erased, or are about to be; "all" by a record that does not say it. */
+/** The last revision of the payload's stream that is erased, or will be; null before any erasure. */
 export type Erased = number | "all" | null;
 
 export const erasedWith = (before: Erased, { up_to }: { readonly up_to?: ErasedUpTo }): Erased => {
@@ -8,6 +8,5 @@ export const erasedWith = (before: Erased, { up_to }: { readonly up_to?: ErasedU
   return up_to === null || before === null ? (before ?? up_to) : Math.max(before, up_to);
 };
 
-/** Whether one kept at this revision is gone, or is about to be. */
 export const isErasedAt = (erased: Erased, revision: number): boolean =>
   erased === "all" || (erased !== null && revision <= erased);

@@ -4,9 +4,9 @@ import type { DeliveryEvent, ErasedUpTo } from "./events.ts";
 
 export type Erasable = {
   readonly decided: boolean;
-  /** No later request stores the payload again, so an erasure takes all that the stream holds. */
+  /** True once no later request stores the payload again, so that an erasure takes all that the stream holds. */
   readonly claimed: boolean;
-  /** When the last sending or hold ended; null while one is under way, and before any decision. */
+  /** The end of the last sending or hold; null while one is under way, and before any decision. */
   readonly endedAt: string | null;
   readonly leaseUntil: string | null;
   readonly erasedAt: string | null;
@@ -20,7 +20,6 @@ export type ErasePayload = {
   readonly at: string;
   /** The last revision of the payload's stream, read after all that this decision is based on. */
   readonly upTo: ErasedUpTo;
-  /** Refuses unless the delivery ended by this time. Absent: erased whatever becomes of it. */
   readonly endedUpTo?: string;
 };
 
@@ -46,10 +45,9 @@ export const erasure: Decider<Erasable, ErasePayload, DeliveryEvent, ErasureReje
       case "EventCancelled":
       case "EventDelivered":
       case "DeliveryFailed":
-        // Nobody waits for the answer to an attempt that is still under way.
         return { ...state, endedAt: event.data.at, leaseUntil: null };
       case "AdmissionAbandoned":
-        // Of a request that was never decided the payload may be there all the same.
+        // The payload may have been stored although the request was never decided.
         return { ...state, endedAt: event.data.at };
       case "EventReplayed":
         return { ...state, endedAt: null };
@@ -67,7 +65,7 @@ export const erasure: Decider<Erasable, ErasePayload, DeliveryEvent, ErasureReje
 
   decide({ eventId, reason, at, upTo, endedUpTo }, { decided, endedAt, leaseUntil, erasedAt, erased }) {
     if (!decided && (endedUpTo === undefined || endedAt === null)) return reject("absent");
-    // What was erased before its end is recorded once more behind that: something may have been kept in between.
+    // Something may have been stored between an early erasure and the end, so the erasure is recorded again.
     const wasOver = endedUpTo === undefined || endedAt === null || erasedAt === null || endedAt <= erasedAt;
     const isCovered = upTo === null || (erased !== "all" && isErasedAt(erased, upTo));
     if (erasedAt !== null && wasOver && isCovered) return accept();

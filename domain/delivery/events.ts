@@ -1,32 +1,28 @@
 import type { Target } from "../endpoint/target.ts";
 import type { Verdict } from "../gate/verdict.ts";
 
-/** The source or agent of an event; `id` and `name` of the system's own notifications are their type. */
 export type Origin = {
   readonly kind: "source" | "agent" | "system";
   readonly id: string;
   readonly name: string;
-  /** The provider of a source; "agent" for an agent; "notification" for the system. */
+  /** The provider of a source, else "agent" or "notification". */
   readonly type: string;
 };
 
 export type PayloadRef = {
-  /** The revision in `payload-<event>`. */
   readonly revision: number;
   readonly content_type: string;
-  /** The body's codings, as "gzip" (RFC 9110, section 8.4); absent if it has none. */
+  /** As "gzip" (RFC 9110, section 8.4). */
   readonly content_encoding?: string;
-  /** Bytes. */
   readonly size: number;
   /** Hex SHA-256 over salt and body. The salt is stored and erased with the payload. */
   readonly sha256: string;
-  /** Present if only the first bytes of a refused body are stored: their hash over the same salt. */
   readonly head?: PayloadHead;
 };
 
 export type PayloadHead = { readonly size: number; readonly sha256: string };
 
-/** A response body of which only the first bytes are stored. `size`: bytes. `sha256`: hex, erased with the response. */
+/** The whole body's bytes and hex SHA-256, if only its first bytes are stored. */
 type ResponseHead = { readonly size: number; readonly sha256: string };
 
 export type RequestedAction = {
@@ -36,50 +32,42 @@ export type RequestedAction = {
   readonly digest: string;
 };
 
-/** `depth`: how many agents called each other before this one was called. */
+/** `depth`: how many agents called each other before this request. */
 export type Run = { readonly id: string | null; readonly depth: number };
 
 export type BundleStep = { readonly id: string; readonly index: number; readonly undo: boolean };
 
-/**
- * `failed`: the receiver refused, or cannot have got the request. `unknown`: it may have executed it in an attempt whose
- * outcome was lost.
- */
+/** `failed`: the receiver refused or cannot have got the request. `unknown`: it may have executed it. */
 export type StepOutcome = "succeeded" | "failed" | "unknown";
 
 export type Replayer = { readonly kind: "member" | "key"; readonly id: string };
 
 export type Replay = { readonly id: string; readonly by: Replayer; readonly reason: string | null };
 
-/** The target and the action to which an approval is bound, besides the request, as they were when it was requested. */
+/** An approval is bound to this target and action, as they were when it was requested. */
 export type Bound = {
-  /** Null without an endpoint, or where it was deleted. */
   readonly target: Target | null;
-  /** The version in force; null without an action. The request names the version that decided it. */
+  /** The version in force, or null without an action. The request names the version that decided it. */
   readonly action_version: number | null;
 };
 
-/** The request that was decided. Times are ISO-8601 UTC. */
 export type Request = {
   readonly event_id: string;
   readonly origin: Origin;
-  /** The sender's id for this delivery (`src/providers/provider-schemes.ts` has where each provider puts it), or a random one. */
+  /** The sender's id for this delivery (`src/providers/provider-schemes.ts`), or a random one. */
   readonly delivery_key: string;
   /** The provider's event type, as "payment_intent.succeeded"; empty if it has none. */
   readonly type: string;
   readonly payload: PayloadRef;
   readonly endpoint_id: string | null;
   readonly verdict: Verdict;
-  /** Micro-euros; null when no cost could be or had to be determined. */
+  /** Micro-euros; null if no cost could be or had to be determined. */
   readonly cost: number | null;
-  /** `action` and `run` belong to an agent's request. */
   readonly action?: RequestedAction;
   readonly run?: Run;
-  /** The bundle holds the places of its steps. */
   readonly bundle?: BundleStep;
-  /** The ledgers in which it holds a place until `CostDetermined`; absent if its admission has settled them. */
+  /** Ledgers with a place of this request until `CostDetermined`; absent if its admission has settled them. */
   readonly ledgers?: readonly string[];
-  /** The replay that decided a blocked event again. */
   readonly replay?: Replay;
   /** An approved request is sent to this target only; absent if no approval was needed. */
   readonly bound?: Bound;
@@ -88,7 +76,6 @@ export type Request = {
   readonly at: string;
 };
 
-/** The terms of an approval, as the policy had them when the request was held. */
 export type HeldFor = {
   readonly approval_id: string;
   readonly digest: string;
@@ -106,7 +93,6 @@ export type HeldRequest = Request & { readonly approval: HeldFor };
 /** `used`: the replaced approval had released the request. */
 export type ReplacedApproval = { readonly approval_id: string; readonly digest: string; readonly used: boolean };
 
-/** `held_at`: when it was held again; `at` stays the time of the decision. */
 export type HeldAgain = HeldRequest & { readonly previous: ReplacedApproval; readonly held_at: string };
 
 export type HoldOutcome = "rejected" | "expired" | "cancelled";
@@ -139,7 +125,6 @@ export type Timings = {
   readonly total: number;
 };
 
-/** Headers and body of the response are stored in `payload-<event>` (`ResponseKept`). */
 export type AttemptEnd = {
   readonly event_id: string;
   readonly endpoint_id: string;
@@ -148,30 +133,20 @@ export type AttemptEnd = {
   readonly duration_ms: number;
   readonly status_code: number | null;
   readonly timings_ms: Timings;
-  /**
-   * Micro-euros that the receiver of an agent's request reports; an undo may report a negative amount. Null if the
-   * reported value is not an amount.
-   */
+  /** Micro-euros, negative if an undo gives something back; null if the reported value is not an amount. */
   readonly cost_reported?: number | null;
-  /**
-   * The request was sent twice: a kept-alive connection ended without an answer, and the first one may have had its
-   * effect.
-   */
+  /** The request was sent twice, because a kept-alive connection ended without an answer. */
   readonly resent?: true;
-  /** The attempt ended before there was a connection to send it on. */
+  /** The attempt ended before there was a connection. */
   readonly unsent?: true;
-  /**
-   * It was sent to the target of an approval, which its endpoint has left since, so it says nothing about the endpoint.
-   */
+  /** It was sent to a target that the endpoint has left since, so it says nothing about the endpoint. */
   readonly elsewhere?: true;
 };
 
 export type DeliveryEvent =
   | { readonly type: "EventAdmitted"; readonly data: Request }
   | { readonly type: "EventBlocked"; readonly data: Request }
-  /** Nothing is sent until people approve. The event keeps its reservations. */
   | { readonly type: "EventHeld"; readonly data: HeldRequest }
-  /** The target or action of its approval has changed: nothing is sent until people approve again. */
   | { readonly type: "EventHeldAgain"; readonly data: HeldAgain }
   /** One record uses the approval and starts the execution, so an approval is executed once. */
   | {
@@ -185,12 +160,11 @@ export type DeliveryEvent =
         readonly endpoint_id: string | null;
         readonly observed: boolean;
         readonly held_at: string;
-        /** Attempts before it was held again; absent if it is released for the first time. */
         readonly attempts?: number;
         readonly at: string;
       };
     }
-  /** An attempt from before the hold has succeeded after all: the approval is not needed any more. */
+  /** An attempt from before the hold has succeeded, so the approval is no longer needed. */
   | {
       readonly type: "HoldWithdrawn";
       readonly data: {
@@ -211,7 +185,7 @@ export type DeliveryEvent =
         readonly at: string;
       };
     }
-  /** Recorded during an attempt whose outcome is awaited: no other attempt follows. */
+  /** An attempt is under way and its outcome is awaited: no other attempt follows. */
   | {
       readonly type: "CancellationRequested";
       readonly data: { readonly event_id: string; readonly reason: string; readonly at: string };
@@ -221,16 +195,12 @@ export type DeliveryEvent =
       readonly data: {
         readonly event_id: string;
         readonly endpoint_id: string;
-        /** Attempts that had begun. None is known to have succeeded, and each may have reached the receiver. */
         readonly attempts: number;
         readonly reason: string;
         readonly replay_id?: string;
         readonly at: string;
       };
     }
-  /**
-   * The delivery starts again under the same webhook-id, due at once, with the endpoint's schedule from its beginning.
-   */
   | {
       readonly type: "EventReplayed";
       readonly data: {
@@ -256,23 +226,18 @@ export type DeliveryEvent =
       readonly data: {
         readonly event_id: string;
         readonly ledgers: readonly string[];
-        /** The reservation; null if it could not be determined and nothing limits it. */
         readonly estimate: number | null;
-        /** Null: nothing can have reached the receiver, so the reservation is released. */
+        /** Null if nothing can have reached the receiver: the reservation is released. */
         readonly cost: number | null;
         readonly basis: "reported" | "estimate" | "not-reached";
-        /** The amount counted before the replay. `cost` is added to it, and no place was reserved for it. */
+        /** Counted before the replay: `cost` is added to it, and no place was reserved for it. */
         readonly counted?: number;
         readonly replay_id?: string;
         readonly policy_ids?: readonly string[];
         readonly at: string;
       };
     }
-  /**
-   * The last record of the append that ends a bundle's step or undo, instead of `CostDetermined`. `cost`: micro-euros;
-   * null if nothing can have reached the receiver; negative for an undo that gives something back. `reported`: by the
-   * receiver. `never_sent`: cancelled before any attempt.
-   */
+  /** `cost`: micro-euros; null if nothing can have reached the receiver, negative if an undo gives something back. */
   | {
       readonly type: "BundleStepEnded";
       readonly data: {
@@ -302,12 +267,10 @@ export type DeliveryEvent =
         readonly endpoint_id: string;
         readonly number: number;
         readonly trigger: "auto" | "replay";
-        /** The process with the lease, and until when no other process may try. */
         readonly node: string;
         readonly lease_until: string;
-        /** The approved target; absent if no approval was needed. */
         readonly target?: Target;
-        /** A probe of an endpoint whose circuit is open: the schedule does not count it. */
+        /** The schedule does not count a probe of an endpoint whose circuit is open. */
         readonly probe?: true;
         readonly at: string;
       };
@@ -318,7 +281,6 @@ export type DeliveryEvent =
       readonly data: AttemptEnd & {
         readonly failure: Failure;
         readonly retryable: boolean;
-        /** Null after the last attempt. */
         readonly next_attempt_at: string | null;
       };
     }
@@ -327,7 +289,7 @@ export type DeliveryEvent =
       readonly data: {
         readonly event_id: string;
         readonly endpoint_id: string;
-        /** When it was admitted, released or replayed. The status page shows the time from then to `at`. */
+        /** The time of admission, release or replay; the status page shows the time from then to `at`. */
         readonly admitted_at: string;
         readonly replay_id?: string;
         readonly at: string;
@@ -353,7 +315,7 @@ export type DeliveryEvent =
         readonly at: string;
       };
     }
-  /** The stored payload does not match its hash: it is neither shown nor sent. Recorded once per payload. */
+  /** The stored payload does not match its hash: it is neither shown nor sent. */
   | {
       readonly type: "PayloadDamageFound";
       readonly data: {
@@ -363,15 +325,12 @@ export type DeliveryEvent =
       };
     };
 
-/**
- * The last revision of the payload's stream when its erasure was decided; null if it was empty. Later payloads belong to
- * later decisions.
- */
+/** The last revision of the payload's stream when its erasure was decided; null if it was empty. */
 export type ErasedUpTo = number | null;
 
 /** Stream `payload-<event>`, which retention or an erasure request erases. */
 export type PayloadEvent =
-  /** Belongs to the `PayloadKept` that names its revision. If none does, a crash or a lost race left it. */
+  /** Belongs to the `PayloadKept` that names its revision, unless a crash or a lost race left it alone. */
   | {
       readonly type: "PayloadPartKept";
       readonly data: { readonly event_id: string; readonly encoding: "text" | "base64"; readonly body: string };
@@ -383,14 +342,12 @@ export type PayloadEvent =
         /** Base64, 16 bytes. */
         readonly salt: string;
         readonly content_type: string;
-        /** The codings of `PayloadRef`, independent of `encoding`. */
         readonly content_encoding?: string;
         /** "text" if the body is UTF-8 that survives the round trip, else "base64". */
         readonly encoding: "text" | "base64";
         readonly body: string;
         /** The revisions that hold the beginning of a long body (`PayloadPartKept`), in order; `body` is its end. */
         readonly parts?: readonly number[];
-        /** The request's headers with secrets and signatures redacted. */
         readonly headers: Readonly<Record<string, string>>;
       };
     }
@@ -403,9 +360,7 @@ export type PayloadEvent =
         readonly encoding: "text" | "base64";
         readonly body: string;
         readonly truncated: boolean;
-        /** Present if the account's `stored_bytes_day` was used up, so that less was stored. */
         readonly head?: ResponseHead;
-        /** The headers that were sent, with secrets redacted. */
         readonly request_headers: Readonly<Record<string, string>>;
       };
     };

@@ -33,7 +33,6 @@ const progressOf = (it: Progress): Progress => ({
   replay: it.replay,
 });
 
-/** Begins the delivery of a request that was admitted or released for the first time. */
 const begun = (
   request: Request,
   replays: readonly string[],
@@ -73,7 +72,7 @@ const released = (held: HeldDelivery, { at }: DataOf<"EventReleased">): Delivery
   const { request, replays, approval, heldAt, before, erased } = held;
   const hold = { approval, heldAt };
   if (before === null) return begun(request, replays, at, { hold, erased });
-  // An attempt that was under way when the delivery was held again has no known outcome.
+  // An attempt that was under way when the delivery was held again has an unknown outcome.
   const { reached, outcome } = knownSoFar(before);
   const releases = [...before.releases, approval.approval_id];
   return {
@@ -137,7 +136,6 @@ const attemptFailed = (state: ActiveDelivery, data: DataOf<"AttemptFailed">): De
     reached: reachedAfter(state.reached, data, data.failure),
     mayBeDone: state.mayBeDone || mayBeDone(data),
   };
-  // The record of the end follows in the same append.
   if (data.next_attempt_at === null) return { ...progress, phase: "failed", stepEnd: null };
   return { ...progress, phase: "waiting", dueAt: data.next_attempt_at };
 };
@@ -161,7 +159,6 @@ const costDetermined = (state: Delivery, { ledgers, cost }: DataOf<"CostDetermin
   const paid = cost === null || ledgers.length === 0 ? {} : { paid: { ledgers, cost } };
   if (state.phase === "delivered" || state.phase === "failed" || state.phase === "stopped")
     return { ...state, ...paid, spent: cost };
-  // A source's event is paid for while it is under way.
   return isAdmitted(state) ? { ...state, ...paid } : state;
 };
 
@@ -241,7 +238,6 @@ export const evolve = (state: Delivery, event: DeliveryEvent): Delivery => {
       return stepEnded(state, event.data);
     case "PayloadErased":
       return payloadErased(state, event.data);
-    // AttemptSucceeded has delivered it, in the same append.
     case "EventDelivered":
     case "DuplicatesCounted":
     case "DeliveryIdReused":

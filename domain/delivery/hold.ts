@@ -27,7 +27,6 @@ export const decideHoldAgain = (
   if (state.phase !== "held" && !isAdmitted(state)) return reject("not-held");
   if (state.phase === "recorded") return reject("already-ended");
   const hold = state.phase === "held" ? state : state.hold;
-  // Another node has held it again already.
   if (hold?.approval.approval_id !== approvalId) return accept();
   if (state.phase !== "held") {
     if (!isActive(state)) return reject("already-ended");
@@ -40,13 +39,11 @@ export const decideHoldAgain = (
   return accept({ type: "EventHeldAgain", data: { ...state.request, bound, approval, previous, held_at: at } });
 };
 
-/** The receiver answered an attempt from before the hold that it has the event. */
 export const holdWithdrawn = ({ request, approval: { approval_id } }: HeldDelivery, at: string): DeliveryEvent => {
   const { event_id, endpoint_id } = request;
   return { type: "HoldWithdrawn", data: { event_id, approval_id, endpoint_id: endpoint_id ?? "", at } };
 };
 
-/** One record uses the approval and starts the execution, so only one of two concurrent releases takes effect. */
 export const decideRelease = ({ approvalId, digest, at }: CommandOf<"Release">, state: Delivery): Decided => {
   if (isAdmitted(state)) return state.releases.at(-1) === approvalId ? accept() : reject("already-admitted");
   if (state.phase === "stopped") return reject("already-ended");
@@ -72,10 +69,7 @@ export const decideRelease = ({ approvalId, digest, at }: CommandOf<"Release">, 
   return accept<DeliveryEvent>(event, ...(isPaidNow ? costDetermined(request, UNSEEN, at) : []));
 };
 
-/**
- * Whether the end of this approval ends the hold. The end of an approval that was replaced meanwhile does not, unless
- * people rejected the request: a rejection stops it wherever it would be sent.
- */
+/** The end of a replaced approval ends the hold only if people rejected the request, wherever it would be sent. */
 export const endsHold = (
   { approvalId, outcome }: { readonly approvalId?: string; readonly outcome: HoldOutcome },
   { approval_id }: HeldFor,

@@ -1,13 +1,11 @@
 import type { DeliveryEvent, Failure } from "./events.ts";
 
-/** The latest result of a delivery. */
 export type Outcome = {
-  /** The last attempt that has ended; `statusCode` is null if there was no answer. */
   readonly attempt: { readonly number: number; readonly statusCode: number | null } | null;
   readonly failure: Failure | null;
 };
 
-/** For answers only: nothing is decided on it. */
+/** Nothing is decided on this: it is for answers only. */
 export const outcome = {
   initial: { attempt: null, failure: null } as Outcome, // The type that further events widen it to.
   evolve(state: Outcome, event: DeliveryEvent): Outcome {

@@ -6,13 +6,13 @@ import type { ActiveDelivery, Delivery, FailedDelivery, LatestReplay } from "./s
 /** An event that was replayed so often has another problem, and each replay reads its whole stream. */
 export const REPLAYS_MAX = 100;
 
-/** Micro-euros that were spent before the latest replay; null if nothing had reached the receiver by then. */
+/** Micro-euros spent before the latest replay; null if nothing had reached the receiver by then. */
 export const countedOf = (state: Delivery): number | null => {
   if (state.phase === "stopped") return state.counted;
   return "replay" in state ? (state.replay?.counted ?? null) : null;
 };
 
-/** Nothing that the agent requested can have reached the receiver, so its reservations were released. */
+/** If nothing can have reached the receiver, an agent's reservations were released. */
 export const hasGivenBack = (state: Delivery): boolean =>
   state.phase === "failed" &&
   state.request.origin.kind === "agent" &&
@@ -21,7 +21,6 @@ export const hasGivenBack = (state: Delivery): boolean =>
 
 const replaysOf = (state: Delivery): readonly string[] => ("replays" in state ? state.replays : []);
 
-/** True from the replay on, whatever happens to the delivery later. */
 export const wasReplayedBy = (state: Delivery, id: string): boolean => replaysOf(state).includes(id);
 
 export const isReplayedTooOften = (state: Delivery): boolean => replaysOf(state).length >= REPLAYS_MAX;
@@ -31,7 +30,6 @@ export const withReplay = (state: Delivery, id: string | undefined): readonly st
   return id === undefined || before.includes(id) ? before : [...before, id];
 };
 
-/** The replay that the delivery belongs to; null if it was not replayed. */
 export const replayIdOf = (it: { readonly replay: LatestReplay | null; readonly request: Request }): string | null =>
   it.replay?.id ?? it.request.replay?.id ?? null;
 
@@ -40,21 +38,20 @@ export const replayField = (it: Parameters<typeof replayIdOf>[0]): { readonly re
   return id === null ? {} : { replay_id: id };
 };
 
-/** The first attempt after a replay is the replay's. */
+/** The first attempt after a replay counts as the replay's. */
 export const triggerOf = (state: ActiveDelivery): "auto" | "replay" =>
   replayIdOf(state) !== null && state.attempts === (state.replay?.before ?? 0) ? "replay" : "auto";
 
-/** The number by which the endpoint's schedule is read: attempts since the admission or the latest replay, without probes. */
+/** The schedule counts attempts since the admission or the latest replay, without probes. */
 export const attemptOfSchedule = ({ replay, probes }: ActiveDelivery, number: number): number =>
   number - (replay?.before ?? 0) - probes;
 
 type Replayed = Extract<DeliveryEvent, { type: "EventReplayed" }>["data"];
 
-/** An agent's request that may have reached its receiver: what it has cost stays counted, and no estimate is added. */
+/** After an agent's request may have reached its receiver, its cost stays counted and no estimate is added. */
 const countedBefore = ({ request, replay, spent }: FailedDelivery): Pick<Replayed, "cost" | "ledgers" | "counted"> =>
   request.origin.kind === "agent" ? { cost: 0, ledgers: [], counted: (replay?.counted ?? 0) + (spent ?? 0) } : {};
 
-/** Why a delivery that has not failed cannot be replayed. */
 const notFailed = (state: Exclude<Delivery, FailedDelivery>): ReplayRejection => {
   switch (state.phase) {
     case "absent":
@@ -76,7 +73,6 @@ export const decideReplay = (
   { replay: { id, by, reason }, places, at }: CommandOf<"Replay">,
   state: Delivery,
 ): Decision<DeliveryEvent, ReplayRejection> => {
-  // The same replay again, however far the delivery has got since.
   if (wasReplayedBy(state, id)) return accept();
   if (state.phase !== "failed") return reject(notFailed(state));
   if (state.request.bundle !== undefined) return reject("of-bundle");

@@ -1,10 +1,7 @@
 /** Spreads the retries of many events that failed together. */
 const JITTER = 0.2;
 
-/**
- * When to try again, in ms since 1970, after attempt `number` (1-based) has failed; null after the last. A later Retry-
- * After is honoured. `random` in [0, 1).
- */
+/** In ms since 1970; null after the last attempt. A later Retry-After is honoured. `random` is in [0, 1). */
 export const nextAttemptAt = (
   scheduleS: readonly number[],
   number: number,

@@ -1,7 +1,6 @@
 import type { HoldOutcome } from "./events.ts";
 import type { Delivery } from "./state.ts";
 
-/** The states of an event in the API. */
 export type DeliveryStatus =
   | "blocked"
   | "held"
@@ -13,7 +12,6 @@ export type DeliveryStatus =
   | "recorded"
   | HoldOutcome;
 
-/** An event that was not claimed was refused: it is blocked. */
 export const statusOf = (state: Delivery): DeliveryStatus => {
   switch (state.phase) {
     case "absent":

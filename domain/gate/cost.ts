@@ -7,33 +7,26 @@ export const MICRO_PER_EUR = 1_000_000;
 /** Far above any real request, and still exact in a double as micro-euros. */
 export const EUR_MAX = 1_000_000_000;
 
-/** Amounts are in micro-euros. */
 export type CompiledCost =
   | { readonly fixed: number }
   | {
-      /** The path as the author wrote it. */
       readonly pointer: string;
       readonly path: FieldPath;
       readonly scale: number;
-      /** Used if the amount is absent or null; null without a default. */
       readonly fallback: number | null;
-      /** Numbers written as text count as amounts. */
       readonly takesText: boolean;
     };
 
-/** "absent": no amount and no default. "invalid": the value is not an amount. */
 export type CostUnknown = "absent" | "invalid";
 
 export const COST_UNKNOWN = "cost-unknown";
 
-/** Euros as integer micro-euros, rounded half up: 0.07 is exactly 70,000. Null unless a number from 0 to EUR_MAX. */
+/** Rounds half up: 0.07 is exactly 70,000. Null unless `eur` is a number from 0 to EUR_MAX. */
 export const microOf = (eur: unknown): number | null => {
   if (typeof eur !== "number" || !(eur >= 0 && eur <= EUR_MAX)) return null;
-  // JSON allows -0.
   return Math.abs(Math.round(eur * MICRO_PER_EUR));
 };
 
-/** `rule` was parsed, so its amounts and its path are valid. */
 export const compileCost = (rule: CostRule): CompiledCost => {
   const micro = (eur: number): number => Math.round(eur * MICRO_PER_EUR);
   if ("fixed_eur" in rule) return { fixed: micro(rule.fixed_eur) };
@@ -54,10 +47,7 @@ const DECIMALS = 6;
 /** A receiver that reports more probably counts in another unit, and must not exhaust a budget. */
 const REPORTED_EUR_MAX = 1_000_000;
 
-/**
- * Micro-euros of a decimal text (`12.5`); null if invalid or over REPORTED_EUR_MAX. `givesBack` allows negative
- * amounts.
- */
+/** Micro-euros of a decimal text (`12.5`); null if invalid or too much. `givesBack` allows negative amounts. */
 export const reportedCost = (text: string, givesBack = false): number | null => {
   const { sign, units, decimals = "" } = AMOUNT.exec(text.trim())?.groups ?? {};
   if (units === undefined || (sign === "-" && !givesBack)) return null;
@@ -70,10 +60,7 @@ export const eurOf = (micro: number): number => micro / MICRO_PER_EUR;
 
 export const eurOrNull = (micro: number | null): number | null => (micro === null ? null : eurOf(micro));
 
-/**
- * No sign, exponent, space, leading zero or separator of thousands, which two readers may understand differently. 40
- * digits hold the smallest unit of any currency.
- */
+/** Two readers may understand a sign, exponent, space, leading zero or separator of thousands differently. */
 const NUMERIC_TEXT = /^(?:0|[1-9][0-9]{0,39})(?:\.[0-9]{1,40})?$/;
 
 const numberIn = (value: unknown, takesText: boolean): number | null => {
@@ -81,10 +68,7 @@ const numberIn = (value: unknown, takesText: boolean): number | null => {
   return takesText && typeof value === "string" && NUMERIC_TEXT.test(value) ? Number(value) : null;
 };
 
-/**
- * The cost in micro-euros. The default stands only for an absent or null amount: otherwise a sender could avoid budgets
- * and approvals by writing the amount as text. `payload` is undefined if the body is not JSON.
- */
+/** The default replaces only an absent or null amount: otherwise a sender could avoid budgets by sending text. */
 export const costOf = (rule: CompiledCost, payload: unknown): number | CostUnknown => {
   if ("fixed" in rule) return rule.fixed;
   const value = readField(payload, rule.path);
@@ -98,7 +82,7 @@ export const costOf = (rule: CompiledCost, payload: unknown): number | CostUnkno
 
 const KINDS = { string: "text", boolean: "true or false", object: "an object" } as const;
 
-/** The message names the kind of the value only, because the policy may hide the value. */
+/** The message names only the kind of the value, because the policy may hide the value. */
 const notAnAmount = ({ pointer, takesText }: Extract<CompiledCost, { pointer: string }>, value: unknown): string => {
   if (numberIn(value, takesText) !== null) {
     return `the number at ${pointer} is negative, or makes more than ${EUR_MAX} EUR`;
@@ -108,7 +92,6 @@ const notAnAmount = ({ pointer, takesText }: Extract<CompiledCost, { pointer: st
   return `the payload has ${kind} at ${pointer}, which is not an amount${hint}`;
 };
 
-/** A sentence that says why the cost is unknown. `owner`: whose rule it is. */
 export const whyCostUnknown = (rule: CompiledCost | null, payload: unknown, owner: "policy" | "action"): string => {
   if (rule === null || "fixed" in rule) return `the ${owner} has no cost rule`;
   const value = readField(payload, rule.path);
@@ -118,10 +101,7 @@ export const whyCostUnknown = (rule: CompiledCost | null, payload: unknown, owne
   return `the payload has no amount at ${rule.pointer}, and the ${owner}'s cost rule has no default_eur`;
 };
 
-/**
- * Refuses a wrong amount even without a budget, because conditions read the cost too. Empty if the amount is right or
- * absent: an absent one is the budget's matter.
- */
+/** Refuses a wrong amount even without a budget, because conditions read the cost too. */
 export const costGate = (rule: CompiledCost | null, payload: unknown, owner: "policy" | "action"): GateResult[] =>
   rule === null || costOf(rule, payload) !== "invalid"
     ? []

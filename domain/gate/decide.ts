@@ -1,19 +1,12 @@
 import type { GateName, GateOutcome, GateResult, Verdict } from "./verdict.ts";
 
-/**
- * A policy that only observes cannot lift the plan's quota or an agent's scope. An approval that cannot be decided is
- * denied too.
- */
+/** A policy that only observes cannot lift the plan's quota or an agent's scope. */
 const NEVER_OBSERVED: ReadonlySet<GateName> = new Set(["scope", "quota", "bytes", "approval"]);
 
-/** The first denial that is not merely observed. */
 export const deniedBy = (gates: readonly GateResult[], blockOnViolation: boolean): GateResult | undefined =>
   gates.find(({ gate, outcome }) => outcome === "deny" && (blockOnViolation || NEVER_OBSERVED.has(gate)));
 
-/**
- * Any denial denies, else any hold holds. If `blockOnViolation` is false, denials are observed: recorded but not
- * applied.
- */
+/** Any denial denies, else any hold holds. Without `blockOnViolation`, denials are recorded and not applied. */
 export const decide = (
   gates: readonly GateResult[],
   blockOnViolation: boolean,
@@ -23,7 +16,6 @@ export const decide = (
   return gates.some((gate) => gate.outcome === "deny") ? { decision, observed: true } : { decision };
 };
 
-/** The gates of one policy, or those without a policy. `blocks`: false if the policy only observes. */
 export type GateGroup = { readonly gates: readonly GateResult[]; readonly blocks: boolean };
 
 export const deniedByAny = (groups: readonly GateGroup[]): GateResult | undefined => {
@@ -34,7 +26,6 @@ export const deniedByAny = (groups: readonly GateGroup[]): GateResult | undefine
   return undefined;
 };
 
-/** The strictest decision of several policies. */
 export const decideAll = (groups: readonly GateGroup[]): Pick<Verdict, "decision" | "observed"> => {
   const decisions = groups.map(({ gates, blocks }) => decide(gates, blocks));
   const has = (wanted: GateOutcome): boolean => decisions.some(({ decision }) => decision === wanted);

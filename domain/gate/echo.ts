@@ -4,14 +4,9 @@ import { PathTree } from "./path-tree.ts";
 
 /** Recognises hidden payload values in a receiver's answer, which often repeats the payload. */
 export type Echo = {
-  /**
-   * Whether a text contains a hidden value in any spelling: other case, separators or accents, escapes (URL, JSON,
-   * HTML, C), quoted-printable, base64 or hex.
-   */
+  /** Finds a hidden value in any spelling: case, separators, accents, escapes (URL, JSON, HTML, C), base64 or hex. */
   hides(text: string): boolean;
-  /** Whether consecutive texts together contain a hidden value, as the parts of a card number do. */
   hidesRun(texts: readonly string[]): boolean;
-  /** Whether members or headers of this name are hidden whatever their value. */
   hidesName(name: string): boolean;
 };
 
@@ -21,10 +16,9 @@ const CONTAINED_LENGTH_MIN = 4;
 const BARE_LENGTH_MIN = 6;
 /** Every text is searched for every value, so this bounds the time on the event loop. */
 const VALUES_MAX = 100;
-/** The digits that a double keeps of every decimal number (IEEE 754, binary64). */
+/** A double keeps this many digits of every decimal number (IEEE 754, binary64). */
 const DIGITS_EXACT_MAX = 15;
 
-/** Encodings may be nested this deep. */
 const ESCAPES_MAX = 4;
 const NESTED_BYTES_MAX = 2;
 /** Fewer digits occur by chance in many numbers. */
@@ -38,10 +32,9 @@ const isExact = (value: number): boolean => {
   return Number.isSafeInteger(value) || (!text.includes("e") && text.replace(/\D/g, "").length <= DIGITS_EXACT_MAX);
 };
 
-/** Such a member name belongs to the format; any other name is data, as in a map keyed by e-mail address. */
+/** Other names are data, as in a map keyed by e-mail address. */
 const FORMAT_NAME = /^[A-Za-z_][\w-]{0,63}$/;
 
-/** Calls `found` with each scalar inside a value until it returns false, and returns that. */
 const eachScalar = (value: Json, found: (scalar: string | number) => boolean): boolean => {
   if (typeof value === "string" || typeof value === "number") return found(value);
   // True, false and null say nothing about a person.
@@ -52,7 +45,6 @@ const eachScalar = (value: Json, found: (scalar: string | number) => boolean): b
   );
 };
 
-/** Calls `found` with each scalar at the paths. A path across a list applies to each element, as in `redactJson`. */
 const eachHidden = (value: Json, tree: PathTree, found: (scalar: string | number) => boolean): boolean => {
   if (tree.isEnd) return eachScalar(value, found);
   if (tree.isEmpty || typeof value !== "object" || value === null) return true;
@@ -66,10 +58,9 @@ const eachHidden = (value: Json, tree: PathTree, found: (scalar: string | number
     .every((name) => !Object.hasOwn(object, name) || eachHidden(object[name] ?? null, tree.member(name), found));
 };
 
-/** Upper case comes first: some letters have only a two-letter capital. */
 const folded = (text: string): string => text.toUpperCase().toLowerCase();
 
-/** Folded and distinct. Null if there are too many, or if a number's digits are not exact. */
+/** Null if there are too many values, or if a number's digits are not exact. */
 const hiddenTexts = (payload: Json, paths: readonly FieldPath[]): readonly string[] | null => {
   const texts = new Set<string>();
   const isKnown = eachHidden(payload, PathTree.of(paths), (scalar) => {
@@ -81,7 +72,6 @@ const hiddenTexts = (payload: Json, paths: readonly FieldPath[]): readonly strin
   return isKnown ? [...texts] : null;
 };
 
-/** UTF-8, or ISO 8859-1 if the bytes are not UTF-8. */
 const textOf = (bytes: Buffer): string => {
   const text = bytes.toString("utf8");
   return text.includes("\ufffd") ? bytes.toString("latin1") : text;
@@ -89,7 +79,7 @@ const textOf = (bytes: Buffer): string => {
 
 /** Percent-encoding (RFC 3986, section 2.1), and C escapes in hex and octal. */
 const BYTES_ESCAPED = /(?:%[0-9a-f]{2}|\\{1,8}x[0-9a-f]{2}|\\{1,8}[0-3][0-7]{2})+/gi;
-/** RFC 2045, section 6.7. A separate reading, because it takes the first letters after an equals sign for a byte. */
+/** RFC 2045, section 6.7. It is read separately, because it takes letters after any equals sign for a byte. */
 const BYTES_QUOTED = /(?:=[0-9a-f]{2})+/gi;
 const BYTE_ESCAPED = /\\{1,8}([0-3][0-7]{2})|(?:[%=]|\\{1,8}x)([0-9a-f]{2})/gi;
 
@@ -107,7 +97,7 @@ const codePoint = (text: string, digits: string, radix: number): string => {
   return code <= 0x10ffff ? String.fromCodePoint(code) : text;
 };
 
-/** Escapes of JSON (RFC 8259, section 7) and HTML. Escaped control characters of JSON count as separators. */
+/** Escapes of JSON (RFC 8259, section 7) and HTML. */
 const unescaped = (text: string): string =>
   text
     .replace(BYTES_ESCAPED, bytesUnescaped)
@@ -132,7 +122,6 @@ const unescapedOften = (text: string): readonly string[] => {
 };
 
 const BASE64 = /[A-Za-z0-9+/_-]{6,}={0,2}/g;
-/** Two digits a byte, with or without separators. */
 const HEX = /(?:[0-9a-f]{2}[ :-]?){3,}[0-9a-f]{2}[0-9a-f]?/gi;
 
 /** Other characters mean that the bytes only looked encoded. */
@@ -154,7 +143,6 @@ const fromHex = (runs: readonly string[]): readonly string[] =>
 const bytesIn = (text: string): string =>
   [...fromBase64(text.match(BASE64) ?? []), ...fromHex(text.match(HEX) ?? [])].filter((it) => it !== "").join("\n");
 
-/** UTF-8 that was read as ISO 8859-1, as some programs read header fields. */
 const misread = (text: string): string => {
   const isBytes = /[\x80-\xff]/.test(text) && !/[\u0100-\uffff]/.test(text);
   return isBytes ? Buffer.from(text, "latin1").toString("utf8") : "";
@@ -182,7 +170,6 @@ const nameOf = (path: FieldPath): readonly string[] => {
   return name === undefined ? [] : [bareName(name)];
 };
 
-/** `cardNumber`, `card_number` and `Card-Number` are one name. */
 const bareName = (name: string): string => bare(name).toLowerCase() || name;
 
 type Hidden = { readonly text: string; readonly bare: string | null };
@@ -193,17 +180,14 @@ const hiddenFrom = (text: string): Hidden => {
 };
 
 const NUMBER = /^[+-]?\d+(?:\.\d+)?$/;
-/** Plain numbers, and numbers with a separator of thousands. */
 const NUMBERS = [/\d+(?:[.,]\d+)?/g, /\d{1,3}(?:[.,_'\u00a0\u2009\u202f ]\d{3})+(?:[.,]\d+)?/g];
 
-/** The digits without the unit's zeros; empty if there are too few. */
 const digitsOf = (text: string): readonly string[] => {
   if (!NUMBER.test(text)) return [];
   const digits = (text.includes(".") ? text.replace(/0+$/, "") : text).replace(/\D/g, "").replace(/^0+/, "");
   return digits.length < DIGITS_MIN ? [] : [digits];
 };
 
-/** Whether the number occurs with separators, with other decimals or in cents. */
 const hasNumber = (text: string, hidden: ReadonlySet<string>): boolean => {
   if (hidden.size === 0) return false;
   const written = NUMBERS.flatMap((numbers) => text.match(numbers) ?? []);
@@ -226,7 +210,6 @@ const isIn = (text: string, all: readonly Hidden[]): boolean => {
   });
 };
 
-/** Null if echoes cannot be recognised: too many values, or a number whose digits are not exact. */
 export const echoOf = (payload: Json, paths: readonly FieldPath[]): Echo | null => {
   const texts = hiddenTexts(payload, paths);
   if (texts === null) return null;

@@ -2,11 +2,10 @@ import { type FieldPath, isPosition } from "./field-path.ts";
 
 /** Paths with a common beginning share a node, so that a document is walked once for all of them. */
 type Node = {
-  /** The value here is hidden. */
   isEnd: boolean;
   readonly names: Map<string, Node>;
   readonly positions: Map<string, Node>;
-  /** The paths without a position, which apply to each element of a list. Null if there is nothing. */
+  /** The paths without a position, which apply to each element of a list; null if there are none. */
   ofElements: Node | null;
 };
 
@@ -35,10 +34,7 @@ const ofElements = (node: Node): Node | null => {
   return node.ofElements;
 };
 
-/**
- * All paths that lead on from one value of a document. A path that crosses a list without a position applies to each
- * element; in an object a position is an ordinary name.
- */
+/** A path that crosses a list without a position applies to each element; in an object a position is a name. */
 export class PathTree {
   static readonly none = new PathTree([]);
 

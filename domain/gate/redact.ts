@@ -23,8 +23,5 @@ const redactAt = (value: Json, tree: PathTree): Json => {
   return copy;
 };
 
-/**
- * A copy in which the values at these paths are "[redacted]". A path that crosses a list without a position applies to
- * each element. All paths are followed in one pass.
- */
+/** A path that crosses a list without a position applies to each element. */
 export const redactJson = (value: Json, paths: readonly FieldPath[]): Json => redactAt(value, PathTree.of(paths));

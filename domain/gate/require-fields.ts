@@ -3,7 +3,6 @@ import { allowed, denied, type GateResult } from "./verdict.ts";
 
 export type RequiredField = { readonly name: string; readonly path: FieldPath };
 
-/** The detail names this many. */
 const NAMED_MAX = 5;
 
 /** A field that is null is missing. */

@@ -2,29 +2,25 @@ export type GateName =
   | "scope"
   | "schema"
   | "require_fields"
-  /** Present only as a denial: the payload has a wrong amount. */
+  /** Only in denials: the payload has a wrong amount. */
   | "cost"
   | "content"
   | "rate"
   | "loop"
   | "budget"
   | "quota"
-  /** Present only as a denial: the account has stored its plan's bytes of the day. */
+  /** Only in denials: the account has stored its plan's bytes of the day. */
   | "bytes"
   | "approval"
-  /** For a step or an undo: its bundle was decided on as a whole. */
   | "bundle";
 export type GateOutcome = "allow" | "deny" | "hold";
 
 export type PolicyRef = { readonly id: string; readonly version: number };
 
-/** `steps`: indexes of the bundle's steps that the policy applies to; left out: the whole request. */
+/** `steps`: indexes of the bundle's steps that the policy applies to; absent for the whole request. */
 export type AppliedPolicy = PolicyRef & { readonly steps?: readonly number[] };
 
-/**
- * `code` is kebab-case, "ok" if allowed; `detail` is a sentence for a person. `policy` is left out if one policy was
- * asked, or if the gate belongs to none.
- */
+/** `code` is kebab-case, "ok" if allowed. `policy` is absent if one policy was asked, or if the gate has none. */
 export type GateResult = {
   readonly gate: GateName;
   readonly outcome: GateOutcome;
@@ -33,10 +29,7 @@ export type GateResult = {
   readonly policy?: PolicyRef;
 };
 
-/**
- * Stored with the decision and never recomputed. `observed`: violated, but the policy only observes. `policies`: all
- * that were asked, if there were several; `policy` is then the first.
- */
+/** Never recomputed. `observed`: violated, but the policy only observes. `policies`: all, if several were asked. */
 export type Verdict = {
   readonly decision: GateOutcome;
   readonly policy: PolicyRef | null;

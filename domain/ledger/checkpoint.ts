@@ -44,22 +44,17 @@ const withoutWindow = (checkpoint: LedgerCheckpoint, windowMs: number): Ledger =
 };
 
 export type Restoring = {
-  /** Takes the records from `window_from` up to the checkpoint's `revision`, in order. */
   readonly refill: (record: LedgerEvent, revision: number) => void;
   readonly ledger: () => Ledger;
 };
 
-/**
- * A checkpoint leaves out the window's places, of which there may be a minute's requests. They are folded again from
- * the records, in a ledger of the window alone.
- */
+/** A checkpoint leaves out the places of the window, which are folded again from the records. */
 export const restoring = (checkpoint: LedgerCheckpoint, windowMs = WINDOW_MS): Restoring => {
   const window = emptyLedger(windowMs);
   const isInWindow = ({ at }: { readonly at: number }): boolean => at > checkpoint.last_at - windowMs;
   return {
     refill(record, revision) {
-      // A request that joined an older place is recorded with that place's time, and does not bring it back to the
-      // window.
+      // A request that joins an older place has that place's time and does not bring it back to the window.
       const seen =
         record.type === "Reserved"
           ? { ...record, data: { ...record.data, entries: record.data.entries.filter(isInWindow) } }

@@ -5,17 +5,16 @@ import { isSettledBy } from "./reservations.ts";
 import type { Ledger, Place } from "./state.ts";
 import { budgetAsked, withThresholds } from "./thresholds.ts";
 
-/** One limit at the time of the decision; `used` leaves the request itself out. */
 type Reading = { readonly used: number; readonly limit: number; readonly over: boolean };
 
 export type Answer = {
   readonly granted: boolean;
-  /** Missing if nothing was reserved: refused, or the event's place is settled. */
+  /** Absent if nothing was reserved: refused, or the event's place is settled. */
   readonly reservation?: number;
   readonly budget?: Reading;
   readonly rate?: Reading & { readonly retryAfterMs: number };
   readonly count?: Reading;
-  /** Another request of the same name, still undecided, holds a different number of places. */
+  /** Another undecided request for the same event holds a different number of places. */
   readonly isContested?: true;
 };
 
@@ -26,7 +25,6 @@ const CONTESTED: Answer = { granted: false, isContested: true };
 type Wanted = { readonly cost: number; readonly places: number; readonly limits: Limits };
 type CommandOf<T extends LedgerCommand["type"]> = Extract<LedgerCommand, { type: T }>;
 
-/** Whether a place is open and held by a reservation that the command names. */
 export const isHeld = ({ open }: Pick<Ledger, "open">, command: CommandOf<"Settle" | "Release">): boolean => {
   const place = open.get(command.event);
   if (place === undefined) return false;
@@ -47,9 +45,7 @@ const settlementOf = (
 class Batch {
   readonly #ledger: Ledger;
   readonly #at: number;
-  /** Places that have left the window since the last record. */
   readonly #expired: number;
-  /** Sums over what this batch reserves. */
   #cost = 0;
   #places = 0;
   readonly #held = new Map<string, Entry>();
@@ -86,7 +82,6 @@ class Batch {
   events(): readonly LedgerEvent[] {
     const events: LedgerEvent[] = [];
     if (this.#reserved.length > 0) events.push({ type: "Reserved", data: { entries: this.#reserved } });
-    // Settled comes before Released: if one request spends a place and another gives its part back, it stays spent.
     if (this.#settled.length > 0) events.push({ type: "Settled", data: { entries: this.#settled } });
     if (this.#released.length > 0) events.push({ type: "Released", data: { entries: this.#released } });
     if (this.#charged.size > 0) {
@@ -122,7 +117,6 @@ class Batch {
     return { ...answer, reservation: this.#enter(entry) };
   }
 
-  /** Returns the number of the new reservation. */
   #enter({ event, cost, at, places }: Omit<Required<Entry>, "reservation">): number {
     const reservation = this.#ledger.reservation + this.#reserved.length + 1;
     const entry: Entry = places === 1 ? { event, cost, at, reservation } : { event, cost, at, places, reservation };
@@ -146,7 +140,7 @@ class Batch {
     return defined({ granted, budget, rate, count });
   }
 
-  /** The limits without an existing place: a request for that place passes them all. */
+  /** A request for an existing place passes all limits. */
   #readWithout({ cost, at, places = 1 }: Pick<Entry, "cost" | "at" | "places">, limits: Limits): Answer {
     const { budget, rate, count } = this.#read({ cost: 0, places: 0, limits });
     const without = (reading: Reading, own: number): Reading => ({ ...reading, used: reading.used - own, over: false });
@@ -185,16 +179,10 @@ class Batch {
 
 export type LedgerDecision = {
   readonly events: readonly LedgerEvent[];
-  /** One answer a command, in order; only reservations are refused. */
   readonly answers: readonly Answer[];
 };
 
-/**
- * Decides a batch in one append: each reservation against the ledger and everything reserved before it in the batch.
- * Places that the batch gives back are free only for the next batch. A reservation takes no place unless all limits
- * hold. Reserving for an event with a place joins that place; asking for more places than it has is refused, because
- * the further ones would count in a window that has passed.
- */
+/** Each reservation is decided on those before it in the batch; places that the batch gives back are free after it. */
 export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[], now: number): LedgerDecision => {
   const batch = new Batch(ledger, now);
   const answers = commands.map((command) => batch.decide(command));

@@ -1,8 +1,7 @@
 import { WINDOW_MS } from "./state.ts";
 
-/** Each limit is optional; `max_identical` and `window_s` come together. */
+/** `max_identical` and `window_s` come together. */
 export type LoopRule = {
-  /** Requests with the same digest in any `window_s` seconds. */
   readonly max_identical?: number;
   readonly window_s?: number;
   readonly max_per_run?: number;
@@ -10,7 +9,6 @@ export type LoopRule = {
   readonly max_depth?: number;
 };
 
-/** Each place in a window is remembered. */
 export const IDENTICAL_MAX = 1_000;
 export const WINDOW_S_MAX = 86_400;
 export const PER_RUN_MAX = 1_000_000;
@@ -20,14 +18,10 @@ const S = 1_000;
 const SAME = ".same-";
 const RUN = ".run-";
 
-/**
- * The ledger of requests with one digest under a policy. The window is part of the name, so a policy that changes its
- * window starts a new count.
- */
+/** The window is part of the name, so a policy that changes its window starts a new count. */
 export const sameLedger = (policyId: string, windowS: number, digest: string): string =>
   `ledger-${policyId}${SAME}${windowS}-${digest}`;
 
-/** `run` is safe in a name. */
 export const runLedger = (policyId: string, run: string): string => `ledger-${policyId}${RUN}${run}`;
 
 /** A repetition counts whatever becomes of the request, so asking for a place spends it. */

@@ -1,38 +1,28 @@
 import type { Carried, Entry, LedgerEvent } from "./events.ts";
 import { isSettledBy, withoutReleased } from "./reservations.ts";
 
-/**
- * The window of `rate_per_minute` and of every ledger without its own. A settled place is remembered as long, so that a
- * repeated reservation is recognised. A request lives shorter than this.
- */
+/** Settled places are remembered as long as a request may live, so that a repeated reservation is recognised. */
 export const WINDOW_MS = 60_000;
 
-/** The place of an event. `cost`: reserved, or spent once it is settled. */
+/** `cost`: reserved, or spent once it is settled. */
 export type Place = {
   readonly at: number;
   cost: number;
-  /** The steps of a bundle; else one. */
   readonly places: number;
   /** Ascending: requests for one event share its place. */
   reservations: readonly number[];
   settled: boolean;
-  /** The revision of its first reservation. */
   revision: number;
 };
 
-/**
- * A ledger, folded from its stream. Money in micro-euros, times in ms since 1970. It changes in place: copying the
- * window for each record would make an admission as expensive as all those of the last minute.
- */
+/** Money in micro-euros, times in ms since 1970. It changes in place, because copying the window costs too much. */
 export type Ledger = {
   readonly windowMs: number;
   closed: boolean;
-  /** Sums over the open and the settled places. */
   reserved: number;
   settled: number;
-  /** The part of `settled` that exceeds the reserved cost. */
+  /** The part of `settled` beyond the reserved cost. */
   overrun: number;
-  /** The latest recorded budget; null for no limit. */
   budget: number | null;
   /** The highest threshold reached, in percent; 0 before the first. */
   reached: number;
@@ -41,13 +31,10 @@ export type Ledger = {
   settledCount: number;
   recentCount: number;
   lastAt: number;
-  /** The newest reservation; 0 before the first. */
   reservation: number;
   /** Places of the last `windowMs`, oldest first, without released ones. */
   readonly recent: Map<string, Place>;
-  /** Places that are neither settled nor released, however old. */
   readonly open: Map<string, Place>;
-  /** Each name is charged once. */
   readonly charged: Set<string>;
 };
 
@@ -91,7 +78,6 @@ const reserve = (ledger: Ledger, entry: Entry, revision: number): void => {
   const known = ledger.open.get(entry.event) ?? ledger.recent.get(entry.event);
   if (known !== undefined) {
     known.reservations = [...known.reservations, entry.reservation];
-    // A request for the same event at a higher cost takes the difference.
     if (ledger.open.has(entry.event) && entry.cost > known.cost) {
       ledger.reserved += entry.cost - known.cost;
       known.cost = entry.cost;
@@ -113,7 +99,6 @@ const close = (ledger: Ledger, event: string, { cost, places }: Place): void => 
   ledger.openCount -= places;
 };
 
-/** Returns the time of the last place. */
 const carry = (ledger: Ledger, { carried, counts }: Carried, revision: number): number => {
   let at = 0;
   for (const [index, step] of carried.entries()) {
@@ -175,7 +160,6 @@ export const evolveLedger = (ledger: Ledger, record: LedgerEvent, revision: numb
   }
 };
 
-/** The data of the next day's `LedgerOpened`. */
 export const carriedFrom = (ledger: Ledger, now: number): Carried => {
   const carried: number[] = [];
   const counts: number[] = [];

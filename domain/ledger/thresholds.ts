@@ -2,17 +2,15 @@ import type { LedgerCommand } from "./commands.ts";
 import type { LedgerEvent } from "./events.ts";
 import { evolveLedger, type Ledger, type Place } from "./state.ts";
 
-/** Percent of a budget at which the account is notified. */
 const BUDGET_THRESHOLDS = [50, 80, 100] as const;
 const HIGHEST = 100;
 
-/** The budget of the last reservation in a batch, null for none; undefined if the batch reserves nothing. */
+/** Null without a limit, undefined if the batch reserves nothing. */
 export const budgetAsked = (commands: readonly LedgerCommand[]): number | null | undefined => {
   const last = commands.findLast((command) => command.type === "Reserve");
   return last?.type === "Reserve" ? (last.limits.budget ?? null) : undefined;
 };
 
-/** A copy that these events can be folded into ahead of their append, while the ledger stays as it is. */
 const excerpt = (ledger: Ledger, events: readonly LedgerEvent[]): Ledger => {
   const open = new Map<string, Place>();
   for (const { type, data } of events) {
@@ -25,14 +23,10 @@ const excerpt = (ledger: Ledger, events: readonly LedgerEvent[]): Ledger => {
   return { ...ledger, recent: new Map(), open, charged: new Set() };
 };
 
-/** A changed budget is recorded with the first places that are held to it. */
 const withBudget = (ledger: Ledger, budget: number | null, event: LedgerEvent): LedgerEvent =>
   event.type === "Reserved" && budget !== ledger.budget ? { ...event, data: { ...event.data, budget } } : event;
 
-/**
- * The events of a batch, each followed by the thresholds that it reaches first. They are one append, so each threshold
- * is recorded once, whatever other nodes append and wherever one crashes.
- */
+/** The thresholds are in the same append as the events, so each is recorded once, on any number of nodes. */
 export const withThresholds = (
   ledger: Ledger,
   asked: number | null | undefined,

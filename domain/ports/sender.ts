@@ -4,7 +4,7 @@ export type HttpRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** Whose share of the DNS look-ups it takes; left out: none. */
+  /** The account whose share of the DNS look-ups it takes. */
   readonly account?: string;
   /** For the whole exchange: DNS, connection, request and response. */
   readonly timeoutMs: number;
@@ -12,16 +12,12 @@ export type HttpRequest = {
   readonly signal?: AbortSignal;
 };
 
-/**
- * The status decides, even if the body breaks off. `resent`: a kept-alive connection ended without an answer and the
- * request was sent again; the outcome is that of the second time.
- */
+/** `resent`: a kept-alive connection ended without an answer, and the request was sent again. */
 export type SendOutcome = { readonly resent?: true } & (
   | {
       readonly outcome: "answered";
-      /** 200 to 599. */
       readonly statusCode: number;
-      /** Names in lower case, several values of one name joined by a comma. */
+      /** Names are in lower case; several values of one name are joined by a comma. */
       readonly headers: Readonly<Record<string, string>>;
       /** As received, never decompressed. */
       readonly body: Uint8Array;
@@ -36,7 +32,6 @@ export type SendOutcome = { readonly resent?: true } & (
       readonly kind: FailureKind;
       readonly detail: string;
       readonly statusCode?: number;
-      /** It failed before there was a connection. */
       readonly unsent?: true;
       /** Our own resolver failed, which says nothing about the receiver. */
       readonly resolverFailed?: true;
@@ -44,7 +39,6 @@ export type SendOutcome = { readonly resent?: true } & (
     }
 );
 
-/** One POST to a receiver. Never rejects: every outcome is a value. */
 export type HttpSender = {
   send(request: HttpRequest): Promise<SendOutcome>;
   /** Waits at most `limitMs` for requests in flight, then aborts them. */

@@ -35,7 +35,7 @@ export const replay: Decider<ReplayState, ReplayCommand, ReplayEvent, ReplayReje
 
   decide(command, state) {
     if (command.type === "StartReplay") {
-      // Its id comes from the command: one that is there was begun by the same.
+      // The id comes from the command, so an existing replay was started by the same command.
       if (state.phase === "absent") {
         if (command.place <= state.abandonedUpTo) return reject("abandoned");
         return accept({ type: "ReplayStarted", data: { ...command.replay, at: command.at } });
@@ -55,12 +55,11 @@ export const replay: Decider<ReplayState, ReplayCommand, ReplayEvent, ReplayReje
       case "ProgressReplay": {
         if (state.phase !== "running") return reject("ended");
         const { cursor, skipped, node } = command;
-        // Another node is further: what it dealt with is not to be gone through again.
+        // Another node has handled later events.
         if (isBehind(cursor, state.cursor)) return reject("overtaken");
         return accept({ type: "ReplayProgressed", data: { replay_id, cursor, skipped, node, at } });
       }
       case "CancelReplay":
-        // Another account's replay is to the caller as one that never was.
         if (account !== command.account) return reject("not-found");
         if (state.phase === "cancelled") return accept();
         if (state.phase === "done") return reject("ended");

@@ -1,7 +1,6 @@
 import type { Replayer } from "../delivery/events.ts";
 import type { Position } from "../ports/event-log.ts";
 
-/** Chooses the account's events that have this status and match all other fields. */
 export type ReplayFilter = {
   readonly status: "failed" | "blocked";
   readonly source_id?: string;
@@ -11,7 +10,7 @@ export type ReplayFilter = {
   readonly to?: string;
 };
 
-/** A place in the list of events, ordered by receipt and id. */
+/** Events are listed in the order of receipt and id. */
 export type ReplayCursor = { readonly received_at: string; readonly id: string };
 
 /** Stream `replay-<rpl_…>`: the filter and the progress. Each event's own stream has its outcome. */
@@ -22,7 +21,6 @@ export type ReplayEvent =
         readonly replay_id: string;
         readonly account: string;
         readonly filter: ReplayFilter;
-        /** Matching events at the start. */
         readonly total: number;
         readonly rate_per_second: number;
         readonly by: Replayer;
@@ -34,14 +32,11 @@ export type ReplayEvent =
         readonly at: string;
       };
     }
-  /** A checkpoint, with the node that continues. */
   | {
       readonly type: "ReplayProgressed";
       readonly data: {
         readonly replay_id: string;
-        /** The last event that was handled; null before the first. */
         readonly cursor: ReplayCursor | null;
-        /** Events so far that could not be replayed. */
         readonly skipped: number;
         readonly node: string;
         readonly at: string;
@@ -58,7 +53,7 @@ export type ReplayEvent =
     }
   /** Every event was handled; deliveries may still be under way. */
   | { readonly type: "ReplayFinished"; readonly data: { readonly replay_id: string; readonly at: string } }
-  /** Fences requests that took this place or an earlier one: they can no longer start the replay. */
+  /** Requests that took this place or an earlier one can no longer start the replay. */
   | {
       readonly type: "ReplayAbandoned";
       readonly data: { readonly replay_id: string; readonly place: number; readonly at: string };

@@ -7,11 +7,10 @@ export type BegunReplay = {
   readonly started: Started;
   readonly cursor: ReplayCursor | null;
   readonly skipped: number;
-  /** The node that works on it, and when it reported last; null before the first. */
+  /** The node that works on it and its last report; null before the first. */
   readonly claim: { readonly node: string; readonly at: string } | null;
 };
 
-/** Stream `replay-<id>`. */
 export type ReplayState =
-  /** `abandonedUpTo`: the place with this number, and every earlier one, can no longer start it; 0 for none. */
+  /** `abandonedUpTo`: places up to this number can no longer start the replay; 0 for none. */
   { readonly phase: "absent"; readonly abandonedUpTo: number } | BegunReplay;

@@ -5,7 +5,6 @@ import { sameTarget, type Target, targetOf } from "../../domain/endpoint/target.
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import { type Foldable, foldStream } from "../streams/run-command.ts";
 
-/** `last`: the newest state with the target that is looked for; null for none. */
 type Search = { readonly state: Endpoint; readonly last: PresentEndpoint | null };
 
 const endpointWith = async (log: EventLog, target: Target): Promise<PresentEndpoint | null> => {
@@ -20,11 +19,7 @@ const endpointWith = async (log: EventLog, target: Target): Promise<PresentEndpo
   return (await foldStream(log, search, stream)).state.last;
 };
 
-/**
- * The endpoint with the target for this request. An undo of an approved bundle goes to the target that was recorded with
- * the approval, even if the endpoint has another one by now. Signing secrets are the present ones, as is the value of a
- * secret header that is still there. Rejects with the log's errors.
- */
+/** An approved undo goes to the target recorded with the approval, even if the endpoint has moved since. */
 export const asApproved = async (
   log: EventLog,
   { bound, bundle }: Request,

@@ -1,17 +1,13 @@
 import type { Job } from "./job.ts";
 
-/** Many times what is admitted for one endpoint while the view catches up. */
+/** Far more jobs than one endpoint gets while the view catches up. */
 const JOBS_MAX = 512;
-/** By then the view has all that it will ever have of an event: another node may have delivered it. */
+/** After this time the view has all that it will ever have of an event: another node may have delivered it. */
 const MISSED_MAX_MS = 5_000;
 
-/**
- * Jobs that were offered to an endpoint with `concurrency: 1` while older ones wait on disk, and are sent after those. The
- * view that lists what is on disk lags a little, so these jobs stay in memory until it shows that nothing is missing.
- */
+/** These jobs are newer than those on disk and are sent after them, once the view shows that none is missing. */
 export class Arrivals {
   #jobs: Job[] = [];
-  /** The newest event that is neither among the jobs nor known to be in the view. */
   #missed: { readonly eventId: string; readonly atMs: number } | null = null;
 
   add(job: Job, nowMs: number): void {
@@ -21,16 +17,12 @@ export class Arrivals {
     if (oldest !== undefined) this.#missed = { eventId: oldest.eventId, atMs: nowMs };
   }
 
-  /** The event, and all before it, have to be found on disk. */
   miss(eventId: string, nowMs: number): void {
     this.#jobs = [];
     this.#missed = { eventId, atMs: nowMs };
   }
 
-  /**
-   * Removes and returns the jobs that come after `listed`, which is all that the view has of the endpoint. Null, and
-   * nothing is removed, while an event may be missing from both.
-   */
+  /** Returns the jobs that are not in `listed`, the view's events; null while an event may be missing from both. */
   take(listed: ReadonlySet<string>, nowMs: number): readonly Job[] | null {
     if (!this.#isComplete(listed, nowMs)) return null;
     const later = this.#jobs.filter(({ eventId }) => !listed.has(eventId));
@@ -39,7 +31,7 @@ export class Arrivals {
     return later;
   }
 
-  /** The view receives records in the log's order: if it lists an event, it lists all events before. */
+  /** The view receives records in the log's order, so it also has all events before one that it lists. */
   #isComplete(listed: ReadonlySet<string>, nowMs: number): boolean {
     const [first] = this.#jobs;
     if (this.#missed === null || listed.has(this.#missed.eventId)) return true;

@@ -1,13 +1,11 @@
 import { type AttemptCounts, WINDOW_MS } from "../../domain/endpoint/circuit.ts";
 
-/** One attempt that has ended; times in ms since 1970. */
 type EndedAttempt = {
   readonly startedAt: number;
   readonly at: number;
   readonly succeeded: boolean;
 };
 
-/** The window slides in steps of a thirtieth, which costs thirty small numbers an endpoint. */
 const SLOT_MS = 10_000;
 const SLOTS = WINDOW_MS / SLOT_MS;
 
@@ -15,15 +13,13 @@ type Slot = { readonly slot: number; attempts: number; failed: number };
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** If the difference is longer than any attempt lasts, the attempt began after the recovery, on a clock that was set back. */
+/** An attempt that began long before the recovery began on a clock that was set back, so it counts as later. */
 const beganBefore = (startedAt: number, wellAt: number): boolean =>
   startedAt < wellAt && wellAt - startedAt < WINDOW_MS;
 
-/** Counts the attempts that this node made to one endpoint since it recovered last. Only the endpoint's stream decides. */
+/** Counts this node's attempts to one endpoint since it recovered last; the endpoint's stream decides. */
 export class AttemptWindow {
-  /** The recovery since which it counts; null before any. */
   #wellAt: string | null = null;
-  /** Oldest first. */
   #slots: Slot[] = [];
   #attempts = 0;
   #failed = 0;
@@ -31,7 +27,7 @@ export class AttemptWindow {
   #failingSince: string | null = null;
   #lastFailureAt: string | null = null;
 
-  /** Null if the attempt began before the endpoint's last recovery (`wellAt`), and so says nothing about its health since. */
+  /** Returns null for an attempt from before the last recovery (`wellAt`), which says nothing about the time since. */
   count(wellAt: string | null, ended: EndedAttempt): AttemptCounts | null {
     if (wellAt !== null && beganBefore(ended.startedAt, Date.parse(wellAt))) return null;
     if (wellAt !== this.#wellAt) this.#restart(wellAt);
@@ -76,7 +72,7 @@ export class AttemptWindow {
     const slot = Math.floor(ms / SLOT_MS);
     this.#slide(slot - SLOTS + 1);
     const newest = this.#slots.at(-1);
-    // A clock that was set back counts into the newest slot there is.
+    // After the clock was set back, attempts count into the newest slot.
     if (newest !== undefined && newest.slot >= slot) return newest;
     const next = { slot, attempts: 0, failed: 0 };
     this.#slots.push(next);

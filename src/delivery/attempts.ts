@@ -39,7 +39,6 @@ export type AttemptDeps = KeepingResponsesDeps &
     readonly log: EventLog;
     readonly aggregates: Aggregates;
     readonly clock: Clock;
-    /** Those of the process unless given. */
     readonly timers?: Timers;
     readonly randomness: Randomness;
     readonly payloads: Payloads;
@@ -48,24 +47,20 @@ export type AttemptDeps = KeepingResponsesDeps &
     readonly onError: (error: unknown) => void;
   };
 
-/** What is in the log after an attempt. The response is stored at the same time; that promise never rejects. */
 export type RecordedAttempt = { readonly known: StreamState<Delivery>; readonly response: Promise<void> };
 
 export type SentAttempt = {
   readonly outcome: "sent";
   readonly answered: Answered;
-  /** False if the answer says nothing about the endpoint: it came from a former target, or our resolver failed. */
+  /** False if the answer came from a former target, or our resolver failed: it says nothing about the endpoint. */
   readonly concernsEndpoint: boolean;
   readonly end: EndAttempt;
   readonly trace: Trace;
-  /** Records the outcome, trying again for a while. To be called once; rejects with the log's errors. */
   record(): Promise<RecordedAttempt>;
 };
 
 export type Begun =
-  /** There is nothing to do, or not now. */
   | { readonly outcome: "skipped" }
-  /** Nothing was sent; the delivery as it is in the log. */
   | { readonly outcome: "unsent"; readonly known: StreamState<Delivery> }
   | SentAttempt;
 
@@ -73,7 +68,6 @@ const SKIPPED: Begun = { outcome: "skipped" };
 
 type Waiting = Recalled & { readonly known: StreamState<ActiveDelivery> };
 
-/** All that the request needs. */
 type Prepared = Waiting & {
   readonly body: Buffer;
   readonly endpoint: PresentEndpoint;
@@ -81,7 +75,6 @@ type Prepared = Waiting & {
   readonly whileOpen: boolean;
 };
 
-/** An attempt whose start is in the log. */
 type Leased = Prepared & { readonly startedAt: number };
 
 const iso = (ms: number): string => new Date(ms).toISOString();
@@ -92,7 +85,7 @@ const waitingOf = ({ job, known: { state, revision, position }, trace }: Recalle
 const bypassesTurns = ({ job, known }: Waiting): boolean =>
   job.kind === "undo" || (job.kind === "replay" && triggerOf(known.state) === "replay");
 
-/** Makes single attempts: lease, request, outcome, each appended at the revision that the one before it made. */
+/** Makes single attempts: lease, request and outcome, each appended at the revision that the previous append made. */
 export class Attempts {
   readonly #deps: AttemptDeps;
   readonly #timers: Timers;
@@ -108,7 +101,6 @@ export class Attempts {
     this.#writer = new DeliveryWriter(deps);
   }
 
-  /** Takes the lease, sends, and waits for the answer. `endpoint` as it is now. Rejects with the log's errors. */
   async begin(job: Job, endpoint: Endpoint): Promise<Begun> {
     const recalled = await this.#recall(job);
     if (recalled === null || !isAdmitted(recalled.known.state)) return SKIPPED;
@@ -120,14 +112,13 @@ export class Attempts {
     return "outcome" in leased ? leased : this.#send(leased);
   }
 
-  /** The delivery as the log has it, unless it was handed over; null if it is not there. */
   async #recall(job: Job): Promise<Recalled | null> {
     let { known, trace } = job;
     if (known === undefined) {
       trace = undefined;
       known = await foldStream(this.#deps.log, delivery, `delivery-${job.eventId}`, {
         onEvent: ({ type, meta }) => {
-          // The event may have come before in another trace, and been blocked.
+          // The event may have been blocked in an earlier trace.
           if (trace === undefined || type === "EventAdmitted" || type === "EventHeld")
             trace = { trace_id: meta.trace_id, span_id: meta.span_id };
         },
@@ -136,10 +127,7 @@ export class Attempts {
     return trace === undefined ? null : { job, known, trace };
   }
 
-  /**
-   * False while another node is at it, or once it has ended: the view that lists what waits lags a little. Asked before the
-   * payload is read, and before anything is given up.
-   */
+  /** The view lags, so the delivery may be leased or over. This is asked before the payload is read. */
   #isStartable({ job, known: { state } }: Waiting): boolean {
     const nowMs = this.#deps.clock.now();
     const command = startCommand(job, state, this.#deps, { nowMs, timeoutMs: 0, whileOpen: false });
@@ -147,7 +135,6 @@ export class Attempts {
     return start.ok || start.rejection === "payload-erased" || start.rejection === "target-changed";
   }
 
-  /** Everything that has to be known before the lease. */
   async #prepare(waiting: Waiting, endpoint: Endpoint): Promise<Prepared | Begun> {
     const { log, aggregates, clock } = this.#deps;
     const { request } = waiting.known.state;
@@ -156,7 +143,6 @@ export class Attempts {
     if (endpoint.phase !== "present") return this.#giveUp(waiting, DELETED);
     const whileOpen = endpoint.circuit.state === "open";
     const needsTurn = whileOpen && !bypassesTurns(waiting);
-    // The circuit may have changed since the job was found on disk.
     if (waiting.job.kind === "probe" ? !whileOpen : needsTurn) return SKIPPED;
     const body = await this.#body(waiting);
     if (!(body instanceof Uint8Array)) return this.#giveUp(waiting, body);
@@ -167,14 +153,13 @@ export class Attempts {
     return { job, known, trace, body, endpoint: approved, isElsewhere: approved !== present, whileOpen };
   }
 
-  /** A body that was handed over in memory was hashed before it was stored, and is not read from disk. */
   async #body({ job, known }: Waiting): Promise<Buffer | Failure> {
     if (job.body !== undefined) return job.body;
     const kept = await this.#deps.payloads.read(job.eventId, known.state.request.payload);
     return kept === "damaged" ? DAMAGED : (kept?.body ?? ERASED);
   }
 
-  /** The endpoint once this node has the turn to probe it; null if another node has it. */
+  /** Returns null if another node has the turn to probe the endpoint. */
   async #takeTurn({ job, trace }: Waiting): Promise<PresentEndpoint | null> {
     const { eventId, account, endpointId } = job;
     const { aggregates, clock } = this.#deps;
@@ -184,7 +169,7 @@ export class Attempts {
     return done.outcome === "accepted" && done.state.phase === "present" ? done.state : null;
   }
 
-  /** `AttemptStarted` at the expected revision is the lease, and the mark that a request may have been sent. */
+  /** `AttemptStarted` at the expected revision is the lease, and marks that a request may have been sent. */
   async #lease(prepared: Prepared): Promise<Leased | Begun> {
     const { job, trace, body, endpoint, isElsewhere, whileOpen } = prepared;
     const { request } = prepared.known.state;
@@ -228,7 +213,7 @@ export class Attempts {
     };
   }
 
-  /** Null if the request cannot be made: the attempt fails, so that the event has an end and its endpoint is judged. */
+  /** Returns null if the request cannot be made; the attempt then fails, so that the event has an end. */
   #headers({ job, body, endpoint, known: { state }, trace, startedAt: nowMs }: Leased): Record<string, string> | null {
     const { request, attempts: number } = state;
     const { contentType = request.payload.content_type } = job;
@@ -250,7 +235,7 @@ export class Attempts {
   ): Promise<RecordedAttempt> {
     const keep = this.#keepResponse(job, known, { sent, headers }, this.#writer.envelope(job.account, trace));
     const { onError } = this.#deps;
-    // An agent is answered with its target's response as soon as the outcome is known, so the response is stored before.
+    // An agent gets its target's response as soon as the outcome is known, so the response is stored before.
     const isAgents = known.state.request.origin.kind === "agent";
     if (isAgents) await persistently(keep).catch(onError);
     const response = isAgents ? Promise.resolve() : keep().catch(onError);
@@ -258,7 +243,7 @@ export class Attempts {
     return { known: ran.known, response };
   }
 
-  /** Refused while another node attempts the event: the backlog offers it again when that lease has ended. */
+  /** The log refuses this while another node has the lease: the backlog offers the event again afterwards. */
   #giveUp(waiting: Recalled, failure: Failure): Promise<Begun> {
     const { node, othersAreGone, clock } = this.#deps;
     const { state } = waiting.known;
@@ -266,10 +251,7 @@ export class Attempts {
     return this.#end(waiting, { type: "GiveUp", failure, inReplay, node, othersAreGone, at: iso(clock.now()) });
   }
 
-  /**
-   * The request would go to another target than people approved, so nothing is sent. They are asked again; a bundle was
-   * approved as a whole, so its step fails and it rolls back.
-   */
+  /** People are asked about the new target. A bundle was approved as a whole, so its step fails and it rolls back. */
   async #retargeted(rejected: Recalled): Promise<Begun> {
     const { job, known, trace } = rejected;
     const { node, othersAreGone } = this.#deps;

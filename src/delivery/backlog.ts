@@ -15,17 +15,15 @@ export type BacklogDeps = {
   readonly written: WrittenRevisions;
 };
 
-/** Deliveries of one endpoint that can be sent, in the order in which they have to be. */
 export type Look = {
   readonly jobs: readonly Job[];
-  /** When the next one becomes due; ms since 1970, Infinity for none. */
+  /** In ms since 1970; Infinity if nothing waits. */
   readonly soonest: number;
-  /** All events that the view has of the endpoint; null if there are more than the look's limit. */
   readonly listed: ReadonlySet<string> | null;
 };
 
 const QUEUE = deliveryQueue.schema.name;
-/** The first ones may be under way. */
+/** Some of the oldest may be under way. */
 const PROBES_LOOKED_AT = 64;
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -35,21 +33,18 @@ const keyOf = ({ id: eventId, document }: FoundDocument): JobKey => ({
   endpointId: String(document.endpoint_id),
 });
 
-/** It failed before the endpoint recovered, so it does not wait for its own schedule. */
 const failedInOutage = ({ document: { failed_at } }: FoundDocument, { wellAt }: PresentEndpoint): boolean =>
   typeof failed_at === "string" && wellAt !== null && failed_at < wellAt;
 
-/** Reads what waits on disk, through the view `delivery-queue`. */
 export class Backlog {
   readonly #deps: BacklogDeps;
-  /** The view once listed everything up to here, or the log had it at the first question; null before that. */
+  /** The view has once listed everything up to this position, or it was the log's end at the first question. */
   #listedUpTo: Position | null = null;
 
   constructor(deps: BacklogDeps) {
     this.#deps = deps;
   }
 
-  /** The next endpoint, by id, for which something waits; null after the last. */
   async endpointAfter(endpointId: string): Promise<string | null> {
     const [next] = await this.#deps.views.page(QUEUE, {
       where: [{ field: "endpoint_id", is: ">", value: endpointId }],
@@ -59,12 +54,11 @@ export class Backlog {
     return next === undefined ? null : String(next.document.endpoint_id);
   }
 
-  /** Due deliveries, those that have been due longest first. */
   async due(endpointId: string, limit: number): Promise<Look> {
     return this.#lookOf(await this.#page(endpointId, "due_at", limit), limit, "due");
   }
 
-  /** Undos and cancelled deliveries: they wait neither for a disabled endpoint nor for a circuit. */
+  /** Undos and cancelled deliveries wait neither for a disabled endpoint nor for a circuit. */
   async undos(endpointId: string, limit: number): Promise<Look> {
     const found = await this.#deps.views.page(QUEUE, {
       where: [{ field: "pressing_at", is: "=", value: endpointId }],
@@ -74,28 +68,24 @@ export class Backlog {
     return this.#lookOf(found, limit, "undo");
   }
 
-  /** In the order of admission; what failed before the endpoint recovered does not wait for its schedule. */
+  /** A delivery that failed before the endpoint recovered does not wait for its schedule. */
   async inOrder(endpointId: string, endpoint: PresentEndpoint, limit: number): Promise<Look> {
     const look = this.#lookOf(await this.#page(endpointId, "position", limit), limit, "due", endpoint);
-    // So many that wait for their schedules are no backlog of an outage: what is due comes after them.
+    // A page of deliveries that wait for their schedules is no backlog of an outage, so due ones go first.
     return look.listed === null && look.jobs.length === 0 ? this.due(endpointId, limit) : look;
   }
 
-  /**
-   * The delivery with which to probe the endpoint: the first after `lastProbed`, or else the oldest, that no node is
-   * sending. Null for none.
-   */
+  /** Returns the first free delivery after `lastProbed`, else the oldest free one; null if all are being sent. */
   async toProbe(endpointId: string, endpoint: PresentEndpoint, lastProbed: string | null): Promise<Job | null> {
     const last = lastProbed === null ? null : await this.#deps.views.get(QUEUE, lastProbed);
     const after = last === null ? null : { value: String(last.position), id: String(last.event_id) };
     const chosen = (after && (await this.#firstFree(endpointId, after))) ?? (await this.#firstFree(endpointId));
     if (chosen === undefined) return null;
-    // Another event got through since it failed, and by its own schedule it is due.
     const isCounted = failedInOutage(chosen, endpoint) && this.#dueAt(chosen) <= this.#deps.clock.now();
     return { ...keyOf(chosen), kind: "probe", isCounted };
   }
 
-  /** False while the view is being rebuilt: more may wait than it lists. To be asked after the view was read. */
+  /** False while the view is rebuilt and may list too little. Ask after reading the view. */
   async isWhole(): Promise<boolean> {
     const { log, views } = this.#deps;
     this.#listedUpTo ??= (await log.head("records")) ?? "";
@@ -123,17 +113,15 @@ export class Backlog {
   #isLeased({ document: { node: holder, lease_until } }: FoundDocument): boolean {
     const { othersAreGone, node, clock } = this.#deps;
     if (typeof lease_until !== "string") return false;
-    // The lease of a process that is gone does not have to run out.
     return (!othersAreGone || holder === node) && Date.parse(lease_until) > clock.now();
   }
 
-  /** Without a failed attempt, and with no lease in force, it is due whatever the clock says, which may have been set back. */
+  /** Before its first failed attempt a delivery is due whatever the clock says, which may have been set back. */
   #dueAt(found: FoundDocument): number {
     const { due_at, failed_at } = found.document;
     return failed_at === null && !this.#isLeased(found) ? 0 : Date.parse(String(due_at));
   }
 
-  /** `recovered`: an endpoint with events in order, which may have recovered from an outage. */
   #lookOf(found: readonly FoundDocument[], limit: number, kind: "due" | "undo", recovered?: PresentEndpoint): Look {
     const now = this.#deps.clock.now();
     const jobs: Job[] = [];

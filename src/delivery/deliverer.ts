@@ -20,15 +20,13 @@ import { WrittenRevisions } from "./written-revisions.ts";
 
 export type DelivererDeps = AttemptDeps & {
   readonly views: ViewStore;
-  /** Called for each attempt that has ended. */
   readonly onAttempt?: (attempt: AttemptReport) => void;
-  /** Called for each delivery that this deliverer has written to, with its new state. */
   readonly onChanged?: (eventId: string, known: StreamState<Delivery>) => void;
 };
 
 const STOP_POLL_MS = 10;
 
-/** The receiver is there and refuses this one event, so another one may be taken. */
+/** The receiver works and refuses this one event, so the next probe may send another. */
 const isRefusal = ({ statusCode, retryAt }: Answered): boolean =>
   statusCode !== null && statusCode >= 400 && statusCode < 500 && statusCode !== 408 && retryAt === null;
 
@@ -38,10 +36,7 @@ const attemptedOf = (job: Job, { end, trace: { trace_id } }: SentAttempt): Attem
   return { trace_id, event_id: job.eventId, endpoint_id: job.endpointId, number, outcome, status_code, ms };
 };
 
-/**
- * Attempts the deliveries of all endpoints. A job comes from an offer or from a look at the disk, waits in its endpoint's
- * lane until it has room, is attempted, and its outcome is recorded while the next one is under way.
- */
+/** The outcome of an attempt is recorded while the endpoint's next attempt is under way. */
 export class Deliverer {
   readonly #deps: DelivererDeps;
   readonly #lanes: Lanes;
@@ -68,7 +63,7 @@ export class Deliverer {
     this.#attempts = new Attempts(deps);
   }
 
-  /** A hint that a delivery is due: a job that is not taken is found on disk. */
+  /** A job that is not taken is found on disk later. */
   offer(job: Job): void {
     if (this.#isStopping || !this.#isStarted || !this.#intake.mayQueue(job)) return;
     if (this.#lanes.put(job)) this.#pump();
@@ -80,7 +75,6 @@ export class Deliverer {
     this.#rounds.start();
   }
 
-  /** Begins nothing new and waits for what is under way, at most `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
     this.#looks.stop();
@@ -88,17 +82,14 @@ export class Deliverer {
     while (this.#isBusy() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, STOP_POLL_MS));
   }
 
-  /** Whether an attempt of the event may be under way in this process. */
   isSending(eventId: string): boolean {
     return this.#lanes.isRunning(eventId);
   }
 
-  /** Looks at the disk at once, as after an endpoint was enabled. */
   wake(): void {
     this.#looks.lookIn(0);
   }
 
-  /** Started, and the last look at the disk ended well and not long ago. */
   healthy(): boolean {
     return this.#rounds.healthy();
   }
@@ -120,7 +111,7 @@ export class Deliverer {
     }
   }
 
-  /** Neither an endpoint nor an account takes more requests than it leaves to the others. */
+  /** Neither an endpoint nor an account may take more requests than it leaves to the others. */
   #hasRoom(lane: EndpointLane): boolean {
     if (this.#lanes.runningOf(lane.account) >= RUNNING_MAX - this.#lanes.running) return false;
     return lane.pace.mayBegin(lane.seen, lane.running, () => {
@@ -135,7 +126,6 @@ export class Deliverer {
       this.#looks.lookIn(POLL_MS);
       return null;
     });
-    // The receiver is free again while its answer is recorded.
     if (sent !== null) this.#track(this.#settle(job, sent).catch(this.#deps.onError));
     const lane = this.#lanes.find(job.endpointId);
     const isDrained = lane?.hasMoreOnDisk === true && lane.waiting.length < LANE_MAX / 2;
@@ -144,7 +134,6 @@ export class Deliverer {
     this.#pump();
   }
 
-  /** Null if nothing was sent. */
   async #attempt(job: Job): Promise<SentAttempt | null> {
     const { state } = await this.#deps.aggregates.load(endpointDecider, `endpoint-${job.endpointId}`);
     if (!this.#intake.maySend(job, state)) return null;
@@ -171,7 +160,6 @@ export class Deliverer {
     await Promise.all([response, judged]);
   }
 
-  /** Reports to the endpoint's stream what follows from the attempt for the endpoint's health, if anything does. */
   async #judge(job: Job, { answered, trace }: SentAttempt): Promise<void> {
     const { account, endpointId, eventId } = job;
     const lane = this.#lanes.of(job);
@@ -179,7 +167,7 @@ export class Deliverer {
     const report = reportAttempt(lane, account, answered);
     if (report === null) return;
     const { command, expected } = report;
-    // Nothing more is sent to an endpoint that closes, while that is being recorded.
+    // An endpoint that closes gets nothing more while that is being recorded.
     if (expected.phase === "present" && !takesDeliveries(expected)) this.#intake.see(endpointId, expected);
     const { aggregates, randomness } = this.#deps;
     const commandId = randomId("cmd_", randomness);

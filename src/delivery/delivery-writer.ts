@@ -9,19 +9,17 @@ import { type Envelope, systemEnvelope, type Trace } from "../streams/envelope.t
 import { runCommand, type StreamState } from "../streams/run-command.ts";
 import type { Job } from "./job.ts";
 
-/** How often recording an outcome is tried: afterwards the lease runs out and the event is sent again under its id. */
+/** After the last try the lease runs out, and the event is sent again under its id. */
 const TRIES_MAX = 4;
 const BACKOFF_MS = 500;
 
-/** A job and the state of its delivery. */
 export type Recalled = {
   readonly job: Job;
   readonly known: StreamState<Delivery>;
-  /** The trace in which the event came. */
   readonly trace: Trace;
 };
 
-/** An outcome matters more than any other append, so a log that is away for a moment is waited for. */
+/** An outcome that is not recorded means a second request, so a log that fails for a moment is waited for. */
 export const persistently = async <T>(write: () => Promise<T>): Promise<T> => {
   for (let tried = 1; ; tried += 1) {
     try {
@@ -35,7 +33,6 @@ export const persistently = async <T>(write: () => Promise<T>): Promise<T> => {
 
 type WriterDeps = { readonly log: EventLog; readonly clock: Clock; readonly randomness: Randomness };
 
-/** Gives commands to deliveries in the name of the deliverer. */
 export class DeliveryWriter {
   readonly #deps: WriterDeps;
 

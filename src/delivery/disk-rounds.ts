@@ -9,13 +9,10 @@ import type { Intake } from "./intake.ts";
 import { LANE_MAX, type Lanes, RUNNING_MAX } from "./lanes.ts";
 import { type LookTimer, POLL_MS } from "./look-timer.ts";
 
-/** Between two looks on disk, however often one is asked for. */
 export const LOOK_GAP_MS = 50;
-/** Many polls, and time for one long look: a loop that has not completed one in this time hangs. */
+/** A look may take long, but one that has not ended by then hangs. */
 const LOOK_AGE_MAX_MS = 30_000;
-/** The next look goes on after the last of these endpoints. */
 const ENDPOINTS_A_LOOK = 500;
-/** Deliveries of one endpoint: a full lane, and those under way. */
 const DELIVERIES_A_LOOK = LANE_MAX + RUNNING_MAX;
 const NEVER = Number.POSITIVE_INFINITY;
 const NOTHING: ReadonlySet<string> = new Set();
@@ -32,14 +29,13 @@ export type DiskRoundsDeps = {
   readonly onError: (error: unknown) => void;
 };
 
-/** Fills the lanes from disk, endpoint by endpoint, so that no long queue hides a short one. */
+/** Fills the lanes endpoint by endpoint, so that a long queue does not hide a short one. */
 export class DiskRounds {
   readonly #deps: DiskRoundsDeps;
   #isLooking = false;
   #lastEndpoint = "";
-  /** Endpoints for which something waits on disk, as far as this round has come. */
   readonly #found = new Set<string>();
-  /** When the last look was completed, the start counting as one; null before it, and after a look that failed. */
+  /** Time of the last completed look, or of the start; null before it, and after a failed look. */
   #lookedAt: number | null = null;
 
   constructor(deps: DiskRoundsDeps) {
@@ -76,7 +72,6 @@ export class DiskRounds {
     looks.lookAt(Math.min(Math.max(soonest, now + LOOK_GAP_MS), now + POLL_MS));
   }
 
-  /** Returns when the next look is due. */
   async #fillLanes(): Promise<number> {
     const { backlog, clock } = this.#deps;
     let soonest = NEVER;
@@ -112,19 +107,14 @@ export class DiskRounds {
     return look.soonest;
   }
 
-  /** For an endpoint that takes no deliveries: what does not wait for it, and a probe if one is due. */
   async #fillClosed(endpointId: string, state: PresentEndpoint): Promise<number> {
     const { backlog, intake } = this.#deps;
-    // Those of a process that is gone: this process was offered its own.
     const { jobs, soonest } = await backlog.undos(endpointId, DELIVERIES_A_LOOK);
     intake.queueAll(jobs);
     return Math.min(soonest, await this.#fillProbe(endpointId, state));
   }
 
-  /**
-   * Each probe after a failed one sends another event, because the failure may be the event's fault. In the order of
-   * admission it does so only if the receiver refused the event, or after a long time.
-   */
+  /** A failed probe may be the event's fault, so the next probe sends another event, as far as the order allows. */
   async #fillProbe(endpointId: string, state: PresentEndpoint): Promise<number> {
     const { clock, backlog, lanes } = this.#deps;
     const { disabled, circuit } = state;
@@ -148,10 +138,10 @@ export class DiskRounds {
     return look.soonest;
   }
 
-  /** After a whole round: a lane of which nothing was found on disk, because another node sent it, has nothing there. */
+  /** A lane whose deliveries were not found in a whole round has none left: other nodes have sent them. */
   async #releaseLanes(): Promise<void> {
     const { backlog, intake, lanes } = this.#deps;
-    // Events that come during the question have been added by its end.
+    // This is read before the question, because events that come during it are in the view afterwards.
     const hasMore = [...lanes.busy()].some(({ hasMoreOnDisk }) => hasMoreOnDisk);
     if (hasMore && (await backlog.isWhole()))
       for (const lane of lanes.busy()) {
@@ -161,10 +151,7 @@ export class DiskRounds {
     this.#found.clear();
   }
 
-  /**
-   * Nodes that look at the same time see the same list. Each takes it in a different order, so that they seldom want the
-   * same delivery at once, which costs the loser an append.
-   */
+  /** Nodes that see the same list take it in different orders: wanting the same delivery costs the loser an append. */
   #shuffled<T>(list: readonly T[]): readonly T[] {
     return list
       .map((item) => ({ item, order: this.#deps.randomness.number() }))

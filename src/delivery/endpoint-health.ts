@@ -4,11 +4,7 @@ import type { Answered } from "./outcome.ts";
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/**
- * Counts an attempt, and returns the command that reports it, with the endpoint as it will then be; null if nothing follows
- * from it. This is decided on the state that this node saw last, so that nearly no attempt has to read the endpoint's
- * stream. The stream decides again when the command is given.
- */
+/** Decides on the state that this node saw last, so that few attempts read the stream, which decides again. */
 export const reportAttempt = (
   lane: EndpointLane,
   account: string,

@@ -6,23 +6,19 @@ import { AttemptWindow } from "./attempt-window.ts";
 import type { Job, JobKey } from "./job.ts";
 import { Pace } from "./pace.ts";
 
-/** All that this node has in memory about one endpoint. Only `Lanes` changes the queue and its counts. */
+/** This node's memory of one endpoint. Only `Lanes` changes the queue and its counts. */
 export class EndpointLane {
   readonly endpointId: string;
   readonly account: string;
-  /** The endpoint as this node read it last; null until then. */
   seen: PresentEndpoint | null = null;
   readonly pace: Pace;
   readonly attempts = new AttemptWindow();
   readonly arrivals = new Arrivals();
-  /** The event of this process's last probe if the receiver refused it; null otherwise. */
+  /** The last probed event if the receiver refused that event. */
   refusedProbe: string | null = null;
   readonly waiting: Job[] = [];
-  /** Requests under way. */
   running = 0;
-  /** Bytes of the bodies that wait with the jobs. */
   bodyBytes = 0;
-  /** More jobs are, or may be, on disk than `waiting` has. */
   hasMoreOnDisk = false;
 
   constructor({ endpointId, account }: Pick<JobKey, "endpointId" | "account">, clock: Clock, timers: Timers) {

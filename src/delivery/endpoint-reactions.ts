@@ -6,7 +6,6 @@ import { causedEnvelope } from "../streams/envelope.ts";
 
 const GONE = 410;
 
-/** What follows for an endpoint from what happens to its deliveries. `well` is told when one takes deliveries again. */
 export const endpointReactions = (aggregates: Aggregates, clock: Clock, well: () => void): readonly Reaction[] => [
   reaction("AttemptFailed", async (attempt, cause) => {
     if (attempt.status_code !== GONE || attempt.elsewhere === true) return;

@@ -7,10 +7,7 @@ import type { LookTimer } from "./look-timer.ts";
 
 type IntakeDeps = { readonly lanes: Lanes; readonly looks: LookTimer; readonly clock: Clock };
 
-/**
- * Decides which jobs an endpoint may have in memory. An endpoint that takes nothing, and one with `concurrency: 1` that has
- * older events on disk, have theirs on disk, where they are found in order.
- */
+/** Jobs of a closed endpoint, and of an ordered one with older events on disk, stay on disk. */
 export class Intake {
   readonly #lanes: Lanes;
   readonly #looks: LookTimer;
@@ -22,19 +19,16 @@ export class Intake {
     this.#clock = clock;
   }
 
-  /**
-   * Takes the endpoint's newest state into its lane and returns the one before; null when it is seen for the first time.
-   * `job` is the one about to be sent, if any: it is left to the disk with the others.
-   */
+  /** Returns the state seen before, or null. `job` is about to be sent and is left to the disk with the others. */
   see(endpointId: string, state: PresentEndpoint, job?: Job): PresentEndpoint | null {
     const lane = this.#lanes.of({ endpointId, account: state.account });
     const before = lane.seen;
     lane.seen = state;
     if (before === state) return before;
     const takes = takesDeliveries(state);
-    // What was admitted before this process saw an endpoint for the first time may be on disk.
+    // Events from before this process first saw the endpoint may be on disk.
     const took = before === null ? !isOrdered(state) : takesDeliveries(before);
-    // What waited on disk in the meantime is older than what is offered from now on.
+    // Events that waited on disk are older than those offered from now on.
     const hasOlderOnDisk = isOrdered(state) && (before === null || (takes && !took));
     if (hasOlderOnDisk || (took && !takes)) this.#leaveToDisk(lane, takes && before !== null ? undefined : job);
     if (takes) lane.refusedProbe = null;
@@ -43,9 +37,7 @@ export class Intake {
     return before;
   }
 
-  /** Whether the job may be sent to the endpoint as it is; otherwise it is found on disk again. */
   maySend(job: Job, endpoint: Endpoint): boolean {
-    // Without an endpoint the delivery has to end.
     if (endpoint.phase !== "present") return true;
     const before = this.see(job.endpointId, endpoint, job);
     if (endpoint.disabled !== null) return job.kind === "undo";
@@ -53,7 +45,7 @@ export class Intake {
     return before !== null || !isOrdered(endpoint);
   }
 
-  /** Whether an offered job may wait in memory; otherwise it waits on disk or, in order, among the arrivals. */
+  /** False if the job waits on disk or in the ordered overflow. */
   mayQueue(job: Job): boolean {
     const lane = this.#lanes.find(job.endpointId);
     const state = lane?.seen ?? null;
@@ -68,7 +60,6 @@ export class Intake {
     return false;
   }
 
-  /** False when the lane of one of them was full. */
   queueAll(jobs: readonly Job[]): boolean {
     let areTaken = true;
     for (const job of jobs) {
@@ -79,7 +70,7 @@ export class Intake {
     return areTaken;
   }
 
-  /** Queues the arrivals after all that was on disk (`listed`), once none is missing; new offers are queued after those. */
+  /** Once no event is missing, the overflow is queued after the disk's events, which are `listed`. */
   joinArrivals(lane: EndpointLane, listed: ReadonlySet<string>): void {
     const later = lane.arrivals.take(listed, this.#clock.now());
     if (later === null) return;

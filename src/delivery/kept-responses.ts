@@ -15,20 +15,15 @@ import type { Outbound } from "./outbound.ts";
 export type KeepingResponsesDeps = {
   readonly log: EventLog;
   readonly outbound: Pick<Outbound, "shown">;
-  /** What receivers answer counts against the account's `stored_bytes_day`. */
   readonly allowances: Pick<ByteAllowances, "take">;
 };
 
-/** Appends the same, however often it is called. Rejects with the log's errors. */
+/** May be called again after an error: the append is the same. Rejects with the log's errors. */
 export type KeepResponse = () => Promise<void>;
 
-/**
- * What is stored of an answer when `stored_bytes_day` is used up: so much of its body, and its headers and those that were
- * sent if each of them take no more. Most receivers answer in fewer bytes, so nothing of their answers is lost.
- */
+/** Bytes of a body, and of its headers, that are stored after `stored_bytes_day` is used up: most have no more. */
 export const RESPONSE_HEAD_BYTES = 1_024;
 
-/** Without its type nobody can tell whether a short answer is JSON. Longer types than this are no registered ones. */
 const TYPE_MAX = 256;
 
 const headersOfHead = (headers: ResponseKept["headers"]): ResponseKept["headers"] => {
@@ -37,9 +32,8 @@ const headersOfHead = (headers: ResponseKept["headers"]): ResponseKept["headers"
   return type === "" || type.length > TYPE_MAX ? {} : { "content-type": type };
 };
 
-/** Stores what a receiver answered to an attempt, beside the payload that was sent. */
 export const keepingResponses = ({ log, outbound, allowances }: KeepingResponsesDeps) => {
-  /** Takes the bytes of the account's allowance; without them only the head is stored. */
+  /** Takes the bytes from the account's allowance; without them only the head is stored. */
   const formOf = async (
     account: string,
     body: Buffer,
@@ -60,11 +54,7 @@ export const keepingResponses = ({ log, outbound, allowances }: KeepingResponses
     return { data, taken };
   };
 
-  /**
-   * Nothing is appended once the payload is erased. An erasure takes a revision of this stream after its own record, so an
-   * append that expects what stood there before either comes first, and is erased, or conflicts, and then the record is
-   * found.
-   */
+  /** An erasure takes a revision of this stream after its own record, so an append after it conflicts and finds it. */
   return (
     { eventId, account }: Pick<JobKey, "eventId" | "account">,
     { state: { attempts: number, request }, revision: started }: StreamState<ActiveDelivery>,
@@ -79,7 +69,7 @@ export const keepingResponses = ({ log, outbound, allowances }: KeepingResponses
       truncated: answered && sent.truncated,
       request_headers: outbound.shown(headers),
     };
-    // The payload's, because an erasure may have taken any later one.
+    // The first try expects the payload's revision, because an erasure may have taken any later one.
     let expected: Exclude<Expected, "any"> = request.payload.revision;
     let form: ReturnType<typeof formOf> | null = null;
     return async () => {

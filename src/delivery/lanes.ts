@@ -4,35 +4,32 @@ import type { Timers } from "../following/timers.ts";
 import { EndpointLane } from "./endpoint-lane.ts";
 import { bypassesCircuit, type Job, type JobKey } from "./job.ts";
 
-/** Requests under way to all receivers together: bounds sockets and the bodies in memory. */
+/** Bounds sockets and the bodies in memory, for all receivers together. */
 export const RUNNING_MAX = 512;
-/** Jobs that one endpoint may have waiting in memory; the rest waits in the log and its view `delivery-queue`. */
 export const LANE_MAX = 2_048;
-/** Jobs of all endpoints together, some hundred bytes each. No endpoint takes more of them than it leaves to the others. */
+/** Jobs of all endpoints, some hundred bytes each. No endpoint may have more than it leaves to the others. */
 export const WAITING_MAX = 65_536;
-/** An endpoint has room for these whatever the others have waiting, so it goes on while many hang. */
+/** An endpoint always has room for this many, so it goes on while many others hang. */
 export const LANE_MIN = 32;
-/** Bodies that wait with their jobs; beyond that, a body is read from the log when its turn comes. */
+/** Beyond this, a body is read from the log when its turn comes. */
 const BODY_BYTES_MAX = 32 * 1_048_576;
-/** Waiting jobs that keep the state of their delivery, some kilobytes each; beyond that, it is read from the log. */
+/** Waiting jobs with the state of their delivery, some kilobytes each; beyond this, the state is read from the log. */
 const KNOWN_MAX = 16_384;
-/** Endpoints remembered without any job; a forgotten one starts again as an endpoint seen for the first time. */
+/** A forgotten endpoint starts again as one that was never seen. */
 const IDLE_MAX = 10_000;
 
-/** The queues of all endpoints, served in turn, so that a slow receiver fills its own lane and no other. */
+/** Endpoints take turns, so that a slow receiver fills its own lane and no other. */
 export class Lanes {
   readonly #clock: Clock;
   readonly #timers: Timers;
-  /** Lanes with a job in memory, or with more on disk. */
   readonly #busy = new Map<string, EndpointLane>();
   readonly #idle = new LRUCache<string, EndpointLane>({ max: IDLE_MAX });
-  /** Lanes that may have something to take, in the order of their turns. */
+  /** Lanes that may have a job to take, in the order of their turns. */
   readonly #ready = new Set<EndpointLane>();
-  /** Events that wait or run. */
   readonly #eventIds = new Set<string>();
   readonly #runningIds = new Set<string>();
   readonly #runningByAccount = new Map<string, number>();
-  /** By account, lanes that got no room although nothing of theirs runs: their account had too much under way. */
+  /** Lanes without room although nothing of theirs runs, by account: their account had too much under way. */
   readonly #asideByAccount = new Map<string, Set<EndpointLane>>();
   #waiting = 0;
   #bodyBytes = 0;
@@ -54,7 +51,6 @@ export class Lanes {
     return this.#runningByAccount.get(account) ?? 0;
   }
 
-  /** Whether a job of this event was taken and is not done. */
   isRunning(eventId: string): boolean {
     return this.#runningIds.has(eventId);
   }
@@ -67,7 +63,6 @@ export class Lanes {
     return this.#busy.get(endpointId) ?? this.#idle.get(endpointId);
   }
 
-  /** The endpoint's lane, a new one if there is none. */
   of(key: Pick<JobKey, "endpointId" | "account">): EndpointLane {
     const found = this.find(key.endpointId);
     if (found !== undefined) return found;
@@ -80,7 +75,7 @@ export class Lanes {
     return waiting.length >= Math.max(LANE_MIN, Math.min(LANE_MAX, WAITING_MAX - this.#waiting));
   }
 
-  /** False if the lane or memory is full, or the event is in memory already: in either case it is found on disk again. */
+  /** False if the lane or memory is full, or already has the event: the job is found on disk again. */
   put(job: Job): boolean {
     if (this.#eventIds.has(job.eventId)) return false;
     const lane = this.of(job);
@@ -96,12 +91,11 @@ export class Lanes {
     return true;
   }
 
-  /** The next job whose endpoint has room, endpoints taking turns; null for none. */
   take(hasRoom: (lane: EndpointLane) => boolean): Job | null {
     for (const lane of this.#ready) {
       this.#ready.delete(lane);
       if (lane.waiting.length === 0) continue;
-      // A lane without room returns when a job of its own or of its account is done, or by the timer of its rate.
+      // A lane without room returns when a job of its endpoint or account is done, or by the timer of its rate.
       if (!hasRoom(lane)) {
         if (lane.running === 0) this.#leaveAside(lane);
         continue;
@@ -130,10 +124,6 @@ export class Lanes {
     else this.#rest(lane);
   }
 
-  /**
-   * Leaves all that waits to the disk, except what bypasses the circuit, and marks the lane as having more there. Returns
-   * the newest job that was left; undefined for none.
-   */
   leaveToDisk(lane: EndpointLane): Job | undefined {
     const waiting = lane.waiting.splice(0);
     let newest: Job | undefined;
@@ -151,7 +141,6 @@ export class Lanes {
     return newest;
   }
 
-  /** Whether the endpoint has, or may have, more on disk. A lane without that and without any job becomes idle. */
   setMoreOnDisk(lane: EndpointLane, hasMore: boolean): void {
     lane.hasMoreOnDisk = hasMore;
     if (hasMore) this.#wakeUp(lane);
@@ -162,7 +151,6 @@ export class Lanes {
     return this.#busy.has(endpointId);
   }
 
-  /** The lane may have room again. */
   wake(lane: EndpointLane): void {
     if (lane.waiting.length > 0) this.#ready.add(lane);
   }
@@ -171,14 +159,14 @@ export class Lanes {
     if (this.#idle.delete(lane.endpointId)) this.#busy.set(lane.endpointId, lane);
   }
 
-  /** A lane with nothing in memory or on disk becomes idle, and the one that has been idle longest may be forgotten. */
+  /** The lane that has been idle longest may be forgotten. */
   #rest(lane: EndpointLane): void {
     if (lane.waiting.length > 0 || lane.running > 0 || lane.hasMoreOnDisk) return;
     this.#busy.delete(lane.endpointId);
     this.#idle.set(lane.endpointId, lane);
   }
 
-  /** The job without what memory has no room for. As with jobs, one endpoint leaves as much room as it takes. */
+  /** Drops what memory has no room for. One endpoint's bodies may take as many bytes as they leave to the others. */
   #withinMemory(lane: EndpointLane, job: Job): Job {
     let kept = job;
     const bytes = job.body?.length ?? 0;

@@ -1,11 +1,10 @@
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { Timers } from "../following/timers.ts";
 
-/** What another process admitted is found by then, unless a look is asked for before. */
+/** By then, what another process has admitted is found without a hint. */
 export const POLL_MS = 1_000;
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** Looks at the disk at the earliest of the times that were asked for since the last look, between `start` and `stop`. */
 export class LookTimer {
   readonly #clock: Clock;
   readonly #timers: Timers;
@@ -29,7 +28,7 @@ export class LookTimer {
     this.#cancel?.();
   }
 
-  /** At a time in ms since 1970, or a poll's interval from now if that is earlier: the clock may be set in between. */
+  /** The clock may be set meanwhile, so the timer is never longer than a poll. `atMs` is in ms since 1970. */
   lookAt(atMs: number): void {
     if (!this.#isRunning || atMs >= this.#at) return;
     this.#cancel?.();

@@ -9,22 +9,18 @@ import type { JobKey } from "./job.ts";
 type Outgoing = {
   readonly job: JobKey;
   readonly endpoint: PresentEndpoint;
-  /** 1-based. */
   readonly number: number;
   readonly contentType: string;
-  /** Empty for none. */
   readonly contentEncoding: string;
   readonly body: Uint8Array;
   readonly trace: Trace;
   readonly nowMs: number;
-  /** What was decided on; left out where nothing was, as for a test of the endpoint. */
+  /** Absent for a test of the endpoint. */
   readonly request?: Pick<Request, "origin" | "action" | "run" | "bundle">;
 };
 
-/** What a receiver gets beside the body: both signatures, the attempt, the trace, the endpoint's own headers. */
 export type Outbound = {
   headers(outgoing: Outgoing): Record<string, string>;
-  /** The same headers as an operator may see them. */
   shown(headers: Readonly<Record<string, string>>): Record<string, string>;
 };
 
@@ -45,7 +41,6 @@ const OWN = new Set([
   "traceparent",
 ]);
 
-/** Of an agent's request: who asks for what, in which bundle and run, and how deep the receiver is called. */
 const agentHeaders = (request: Outgoing["request"]): Record<string, string> => {
   if (request?.action === undefined || request.run === undefined) return {};
   const { origin, action, run, bundle } = request;
@@ -72,7 +67,7 @@ export const outbound = (box: Pick<SecretBox, "open">, version: string): Outboun
       const headers = {
         ...own,
         ...(contentType === "" ? {} : { "content-type": contentType }),
-        // The body goes out in the bytes that came, so it is in the codings that it came in.
+        // The body goes out in the bytes and codings in which it came.
         ...(contentEncoding === "" ? {} : { "content-encoding": contentEncoding }),
         "user-agent": `Countersign/${version}`,
         "webhook-id": job.eventId,

@@ -10,7 +10,7 @@ import { reportedCost } from "../../domain/gate/cost.ts";
 import type { SendOutcome } from "../../domain/ports/sender.ts";
 import type { Job } from "./job.ts";
 
-/** What came of a request; times in ms since 1970, `retryAt` as the receiver asked for it. */
+/** Times are in ms since 1970; `retryAt` is null if the receiver did not ask for a time. */
 export type Answered = {
   readonly startedAt: number;
   readonly at: number;
@@ -19,17 +19,15 @@ export type Answered = {
   readonly retryAt: number | null;
 };
 
-/** The command that records the outcome of an attempt. */
 export type EndAttempt = CommandOf<"Succeed"> | CommandOf<"Fail">;
 
-/** The header in which the receiver of an agent's request reports its cost. */
 const COST_HEADER = "countersign-cost-eur";
-/** Responses whose Retry-After is honoured (RFC 6585, section 4; RFC 9110, section 15.6.4). */
+/** RFC 6585, section 4; RFC 9110, section 15.6.4. */
 const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
-/** The receiver asks not to be called again (RFC 9110, section 15.5.11). */
+/** RFC 9110, section 15.5.11. */
 const GONE = 410;
 
-/** No request left this machine. The cause goes to the operator's log only, because it may name what is sealed. */
+/** The cause goes to the operator's log only, because it may name a sealed value. */
 export const UNMADE: SendOutcome = {
   outcome: "failed",
   kind: "connect",
@@ -65,27 +63,22 @@ export const answerOf = (sent: SendOutcome, startedAt: number, at: number): Answ
   return { startedAt, at, succeeded: failureOf(sent) === null, statusCode, retryAt };
 };
 
-/** Micro-euros; null if the report is none, undefined if there is no report. An undo may give back what its step cost. */
+/** Micro-euros; null for an invalid report, undefined without one. An undo may report a negative amount. */
 const costReported = (sent: SendOutcome, { origin, bundle }: Request): number | null | undefined => {
   const reported = sent.outcome === "answered" ? sent.headers[COST_HEADER] : undefined;
   return origin.kind !== "agent" || reported === undefined ? undefined : reportedCost(reported, bundle?.undo === true);
 };
 
-/** A request that was sent, in the attempt that was started with it. */
 export type Exchange = {
   readonly job: Job;
   readonly state: ActiveDelivery;
   readonly endpoint: PresentEndpoint;
-  /** The request went to the target that an approval recorded, and the endpoint has another one by now. */
   readonly isElsewhere: boolean;
   readonly sent: SendOutcome;
   readonly answered: Answered;
 };
 
-/**
- * When to try again, in ms since 1970; null for never. An event that failed as a probe waits for the next probe whatever
- * its schedule says, unless the schedule has come to its end.
- */
+/** In ms since 1970; null for never. A failed probe waits for the next probe, unless its schedule has ended. */
 const retryAfter = ({ job, state, endpoint: { settings, circuit }, answered }: Exchange, random: number) => {
   const { at, retryAt } = answered;
   const nth = attemptOfSchedule(state, state.attempts);
@@ -94,7 +87,6 @@ const retryAfter = ({ job, state, endpoint: { settings, circuit }, answered }: E
   return nextAttemptAt(settings.retry_schedule_s, nth, at, random, retryAt === null ? null : retryAt - at);
 };
 
-/** `random` in [0, 1) spreads the retries. */
 export const endOf = (exchange: Exchange, random: () => number): EndAttempt => {
   const { job, state, isElsewhere, sent, answered } = exchange;
   const { at, startedAt, statusCode: status } = answered;

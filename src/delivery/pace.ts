@@ -3,25 +3,23 @@ import type { PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { Timers } from "../following/timers.ts";
 
-/** Until the endpoint's settings have been read, which its first attempt does. */
+/** Applies until the endpoint's settings have been read, which its first attempt does. */
 const FIRST_CONCURRENCY = 1;
-/** Timers are late and last whole milliseconds: without making up for so much, a high rate would never be reached. */
+/** Timers are late and last whole milliseconds: without making up for that, a high rate would never be reached. */
 const SLACK_MS = 20;
-/** A clock that was set in between is read again by then. */
+/** The clock may be set while a timer runs, so it is read again after this time. */
 const TIMER_MAX_MS = 1_000;
 
-/** Requests a second: the lower one of the endpoint's own limit and the catch-up after an outage; null for no limit. */
+/** Requests a second: the lower of the endpoint's limit and the catch-up rate after an outage; null for no limit. */
 const rateOf = ({ settings, wellAt }: PresentEndpoint, nowMs: number): number | null => {
   const catchUp = catchUpRate(wellAt, nowMs);
   const { rate_per_second: own } = settings;
   return own === null || catchUp === null ? (own ?? catchUp) : Math.min(own, catchUp);
 };
 
-/** How many requests one endpoint gets at a time and a second. */
 export class Pace {
   readonly #clock: Clock;
   readonly #timers: Timers;
-  /** When its rate lets the next request begin; ms since 1970. */
   #notBefore = 0;
   #isWaiting = false;
 
@@ -30,17 +28,14 @@ export class Pace {
     this.#timers = timers;
   }
 
-  /**
-   * Whether a request may begin while `running` others are under way; if so, it counts as begun. `wake` is called later
-   * if only the rate refuses it. The endpoint is null until its stream has been read.
-   */
+  /** True counts as the start of a request. `wake` is called later if only the rate refuses it. */
   mayBegin(endpoint: PresentEndpoint | null, running: number, wake: () => void): boolean {
     if (endpoint === null) return running < FIRST_CONCURRENCY;
     if (running >= endpoint.settings.concurrency) return false;
     const now = this.#clock.now();
     const rate = rateOf(endpoint, now);
     if (rate === null) return true;
-    // It is only so far ahead if the clock was set back, or if the rate was lower before.
+    // The clock was set back, or the rate was lower before.
     if (this.#notBefore - now > 1_000 / rate + SLACK_MS) this.#notBefore = now;
     if (this.#notBefore > now) {
       this.#wakeLater(this.#notBefore - now, wake);

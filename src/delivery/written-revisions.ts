@@ -3,7 +3,7 @@ import type { StreamState } from "../streams/run-command.ts";
 
 const DELIVERIES_MAX = 20_000;
 
-/** The newest revisions of deliveries that this process wrote, because the view that lists what waits lags a little. */
+/** The view that lists waiting deliveries lags behind what this process has written. */
 export class WrittenRevisions {
   readonly #byEvent = new LRUCache<string, number>({ max: DELIVERIES_MAX });
 
@@ -11,7 +11,6 @@ export class WrittenRevisions {
     this.#byEvent.set(eventId, revision ?? 0);
   }
 
-  /** Whether a view that shows the delivery at this revision has all that this process wrote. */
   isFresh(eventId: string, revision: number): boolean {
     return (this.#byEvent.get(eventId) ?? -1) <= revision;
   }

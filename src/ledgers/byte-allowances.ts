@@ -8,22 +8,18 @@ import { NO_TRACE } from "../streams/envelope.ts";
 import type { Ledgers } from "./ledgers.ts";
 import { LEASE_PREFIX } from "./place-status.ts";
 
-/** The bytes of admitted and held requests and of receivers' answers; those of refused requests; and, beyond these,
- * refused requests that leave a record each, counted as one byte. */
+/** `stored` also counts receivers' answers. Beyond `refused`, each refused request with a record counts one byte. */
 export type AllowanceKind = "stored" | "refused" | "refused_records";
 
-/** Bytes that count against an allowance. Those for which nothing was stored are given back, once. */
+/** Bytes for which nothing was stored are given back, once. */
 export type TakenBytes = { giveBack(bytes?: number): void };
 
 export type ByteAllowances = {
-  /**
-   * Takes bytes of the account's allowance of this day (UTC); null if too few are left. Rejects with the log's errors.
-   */
+  /** Takes bytes of the account's allowance of this day (UTC); null if too few are left. */
   take(account: string, kind: AllowanceKind, bytes: number): Promise<TakenBytes | null>;
-  /** Takes bytes that this process has leased already; null if they are too few, and then more are leased in the
-   * background. */
+  /** Takes only bytes that this process has leased. If they are too few it returns null and leases more. */
   takeAtHand(account: string, kind: AllowanceKind, bytes: number): TakenBytes | null;
-  /** False if this process knows that `take` would answer null, so that the request need not go any further. */
+  /** False if this process knows that `take` would return null, so that the request ends early. */
   hasRoom(account: string, kind: AllowanceKind, bytes: number): Promise<boolean>;
 };
 
@@ -32,17 +28,13 @@ export type ByteAllowancesDeps = {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly accountOf: (account: string) => Promise<{ readonly plan: Plan }>;
-  /** Called with each failure in the background; the next request tries again. */
   readonly onError: (error: unknown) => void;
 };
 
 /** A lease lets a thousand small bodies cost one append. A process that ends loses the rest of its lease. */
 const LEASE_BYTES_MAX = 1_048_576;
-/**
- * A lease is at most this fraction of the day's allowance, so that several nodes together leave little of it unused.
- */
+/** A lease is at most this fraction of the day's allowance, so that several nodes leave little of it unused. */
 const LEASES_A_DAY_MIN = 64;
-/** An account that is dropped from memory loses the rest of its lease. */
 const ACCOUNTS_MAX = 20_000;
 
 const LIMIT_OF: Readonly<Record<AllowanceKind, (plan: Plan) => number>> = {
@@ -53,16 +45,13 @@ const LIMIT_OF: Readonly<Record<AllowanceKind, (plan: Plan) => number>> = {
 
 const KINDS = Object.keys(LIMIT_OF).length;
 
-/** The allowance of one account on one day. Each lease is a place of its size in the ledger of the day, settled at
- * once. */
 class Allowance {
   readonly day: string;
   private readonly deps: ByteAllowancesDeps;
   private readonly account: string;
   private readonly kind: AllowanceKind;
-  /** Bytes that are leased and unused. */
   private room = 0;
-  /** What the ledger last answered. `left` never grows, because leases are not given back. */
+  /** `left` never grows, because leases are not given back. */
   private lastAnswer: { readonly limit: number; readonly left: number } | null = null;
   private asking: Promise<void> | null = null;
 
@@ -93,12 +82,10 @@ class Allowance {
 
   async hasRoom(bytes: number): Promise<boolean> {
     const missing = bytes - this.room;
-    // The plan is loaded only if the answer depends on it.
     if (missing <= 0 || this.lastAnswer === null || missing <= this.lastAnswer.left) return true;
     return missing <= this.leftOf(await this.limit());
   }
 
-  /** Leases the missing bytes; false if the allowance has too few. */
   async refill(bytes: number): Promise<boolean> {
     const limit = await this.limit();
     const missing = bytes - this.room;
@@ -144,8 +131,6 @@ class Allowance {
   }
 }
 
-/** Limits the bytes that an account may store in a day, exactly, on any number of nodes: a process uses only what it
- * has leased from the account's ledger of the day. */
 export const byteAllowances = (deps: ByteAllowancesDeps): ByteAllowances => {
   const allowances = new LRUCache<string, Allowance>({ max: KINDS * ACCOUNTS_MAX });
 

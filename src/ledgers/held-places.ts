@@ -7,15 +7,13 @@ import type { Trace } from "../streams/envelope.ts";
 import { foldStream } from "../streams/run-command.ts";
 import type { Ledgers, Reservation } from "./ledgers.ts";
 
-/** Each held request has a place in this ledger for as long as it waits for people. */
 const SUFFIX = "-held_approvals";
 
 const ledgerOf = (account: string): string => `ledger-${account}${SUFFIX}`;
 
 export const isHeldLedger = (ledger: string): boolean => ledger.endsWith(SUFFIX);
 
-/** Whether an event or a bundle waits for people ("held") or was claimed in another way ("over"); "undecided" if it may
- * still be held. */
+/** "over": it was claimed and does not wait for people. "undecided": it may still be held. */
 export const holdOf = async (log: EventLog, id: string): Promise<"held" | "over" | "undecided"> => {
   const { state } = id.startsWith("bun_")
     ? await foldStream(log, bundle, `bundle-${id}`)
@@ -26,7 +24,7 @@ export const holdOf = async (log: EventLog, id: string): Promise<"held" | "over"
 };
 
 export type HeldPlaces = {
-  /** Reserves a place for a request about to be held; `max` if the account already has as many as its plan allows. */
+  /** Returns `max` if the account already has as many held requests as its plan allows. */
   take(account: string, id: string, trace: Trace): Promise<Reservation | { readonly max: number }>;
 };
 

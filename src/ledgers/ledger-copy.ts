@@ -11,9 +11,9 @@ import { type Envelope, type Fact, NO_TRACE, systemEnvelope, type Trace, toEvent
 import { appendKnown } from "../streams/run-command.ts";
 
 const READ_PAGE = 1_000;
-/** A ledger is folded from its newest checkpoint, so opening one reads at most about this many records. */
+/** Opening a ledger reads at most about this many records. */
 const CHECKPOINT_EVERY = 1_000;
-/** A checkpoint lists every open place and charged name, and has to stay below 1 MB: a larger ledger waits with it. */
+/** A checkpoint lists every open place and charged name and has to stay below 1 MB, so a larger ledger waits. */
 const CHECKPOINT_OPEN_MAX = 2_000;
 const CHECKPOINT_CHARGED_MAX = 5_000;
 
@@ -24,7 +24,7 @@ type CopyDeps = {
   readonly onError: (error: unknown) => void;
 };
 
-/** This process's fold of a ledger's stream, and the appends to it. Its owner calls one method at a time. */
+/** The owner calls one method at a time. */
 export class LedgerCopy {
   ledger: Ledger;
   revision: Revision | null = null;
@@ -42,7 +42,6 @@ export class LedgerCopy {
     this.ledger = emptyLedger(this.#windowMs);
   }
 
-  /** Folds the stream anew, from its newest checkpoint. */
   async load(): Promise<void> {
     this.ledger = emptyLedger(this.#windowMs);
     this.revision = null;
@@ -59,7 +58,7 @@ export class LedgerCopy {
     }
   }
 
-  /** False if another node has appended first; the copy has then caught up, and the caller decides again. */
+  /** False if another node has appended first: the copy has caught up, and the caller decides again. */
   async append(facts: readonly LedgerEvent[], trace: Trace): Promise<boolean> {
     const events = toEvents(facts, this.#envelope(trace));
     const appended = await appendKnown(this.#deps.log, this.#stream, this.revision ?? "absent", events);
@@ -73,7 +72,7 @@ export class LedgerCopy {
     return true;
   }
 
-  /** Writes a checkpoint if one is due. A lost one costs only speed, so nothing waits for it. */
+  /** A lost checkpoint costs only speed, so nothing waits for it. */
   checkpoint(): void {
     const { ledger, revision } = this;
     if (revision === null || revision - this.#checkpointed < CHECKPOINT_EVERY) return;
@@ -84,7 +83,7 @@ export class LedgerCopy {
     this.#deps.log.append(`checkpoint-${this.#stream}`, "any", events).catch(this.#deps.onError);
   }
 
-  /** The entries of the sliding window are not in a checkpoint: they are read from the stream. */
+  /** A checkpoint leaves out the entries of the sliding window, which are read from the stream. */
   async #restore(checkpoint: LedgerCheckpoint): Promise<void> {
     const restored = restoring(checkpoint, this.#windowMs);
     for (let after = checkpoint.window_from - 1; after < checkpoint.revision; ) {
@@ -101,7 +100,6 @@ export class LedgerCopy {
   }
 
   #evolve(event: RecordedEvent | (Fact & { revision: Revision })): void {
-    // A ledger's stream holds ledger events alone.
     evolveLedger(this.ledger, event as unknown as LedgerEvent, event.revision);
     this.revision = event.revision;
   }

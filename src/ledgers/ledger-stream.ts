@@ -11,12 +11,10 @@ import { LedgerCopy } from "./ledger-copy.ts";
 import { type OrphanDeps, OrphanedPlaces, suspectOf } from "./orphaned-places.ts";
 
 export type LedgerFigures = {
-  /** Micro-euros. */
+  /** Money is in micro-euros; `open` and `spent` count places. */
   readonly reserved: number;
   readonly settled: number;
-  /** The part of `settled` beyond what had been reserved. */
   readonly overrun: number;
-  /** Places. */
   readonly open: number;
   readonly spent: number;
 };
@@ -25,24 +23,19 @@ export type LedgerDeps = Omit<OrphanDeps, "startedAt"> & {
   readonly log: EventLog;
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** Called with the number of commands that each append has decided. */
   readonly onBatch?: (commands: number) => void;
-  /** Called with each failure outside of a request's path; that work is tried again. */
   readonly onError: (error: unknown) => void;
 };
 
-/** `ledgers` adds these for its streams. */
 type LedgerStreamDeps = LedgerDeps &
   OrphanDeps & {
-    /** Runs work in the background. */
     readonly later: (work: Promise<unknown>) => void;
-    /** Called with the number of places and names in memory whenever it may have changed. */
     readonly onSize: (size: number) => void;
   };
 
-/** Commands that one append decides: its record stays far below the 1 MiB of an append. */
+/** The record of so many commands stays far below the 1 MiB of an append. */
 const BATCH_MAX = 1_000;
-/** Commands that may wait for the append in flight; the sender of any further one has to come again. */
+/** Commands that may wait for the append in flight; the sender of a further one has to come again. */
 const QUEUE_MAX = 10_000;
 const ATTEMPTS_MAX = 64;
 
@@ -55,7 +48,7 @@ type Waiting = {
 
 const REFUSED: Answer = { granted: false };
 
-/** The only writer of a ledger stream in this process. All methods reject with LogUnavailable or OutcomeUnknown. */
+/** The only writer of a ledger stream in this process. Methods reject with LogUnavailable or OutcomeUnknown. */
 export class LedgerStream {
   readonly #stream: string;
   readonly #deps: LedgerStreamDeps;
@@ -63,7 +56,6 @@ export class LedgerStream {
   readonly #orphans: OrphanedPlaces;
   readonly #queue: Waiting[] = [];
   #running = false;
-  /** Calls that have begun and not ended. */
   #underWay = 0;
   #turn: Promise<void> = Promise.resolve();
   #ready: Promise<void> | null = null;
@@ -76,7 +68,7 @@ export class LedgerStream {
     this.#orphans = new OrphanedPlaces(stream, account, deps);
   }
 
-  /** "closed": the next day has begun. */
+  /** "closed" means that the next day has begun. */
   submit(command: LedgerCommand, trace: Trace): Promise<Answer | "closed"> {
     if (this.#queue.length >= QUEUE_MAX) {
       return Promise.reject(new LogUnavailable(`${this.#stream} has too many waiting`));
@@ -87,7 +79,6 @@ export class LedgerStream {
     });
   }
 
-  /** The answer that a reservation would get now. Nothing is reserved. */
   ask(command: LedgerCommand): Promise<Answer | "closed"> {
     return this.#inTurn(async () => {
       const first = this.#answerTo(command);
@@ -97,7 +88,7 @@ export class LedgerStream {
     });
   }
 
-  /** Ends the day: no place is reserved here afterwards. Returns what the next day is opened with. */
+  /** No place is reserved here afterwards. Returns the data to open the next day with. */
   close(trace: Trace): Promise<Carried> {
     const { clock } = this.#deps;
     return this.#inTurn(async () => {
@@ -108,14 +99,12 @@ export class LedgerStream {
     });
   }
 
-  /** Begins the day, unless another node has. */
   open(carried: Carried, trace: Trace): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#copy.revision === null) await this.#copy.append([{ type: "LedgerOpened", data: carried }], trace);
     });
   }
 
-  /** Releases the places of requests that died. */
   sweep(): Promise<void> {
     this.#sweeping ??= this.#during(async () => {
       const suspects = await this.#takeTurn(async () => this.#orphans.forSweep(this.#copy.ledger));
@@ -128,7 +117,6 @@ export class LedgerStream {
     return this.#sweeping;
   }
 
-  /** Releases or settles the place of one event by what became of the event. */
   resolve(event: string): Promise<void> {
     return this.#during(async () => {
       const place = await this.#takeTurn(async () => {
@@ -141,7 +129,6 @@ export class LedgerStream {
     });
   }
 
-  /** Current figures from the log, without the places of requests that died. */
   figures(): Promise<LedgerFigures> {
     return this.#during(async () => {
       await this.sweep();
@@ -153,7 +140,7 @@ export class LedgerStream {
     });
   }
 
-  /** Events with open places, in the order in which they reserved them. */
+  /** In the order in which the events reserved their places. */
   holders(): Promise<readonly string[]> {
     return this.#inTurn(async () => {
       await this.#copy.catchUp();
@@ -161,12 +148,11 @@ export class LedgerStream {
     });
   }
 
-  /** Whether anything is under way or waits; otherwise the ledger can be dropped and read again from its stream. */
+  /** A ledger that is not busy can be dropped and read again from its stream. */
   busy(): boolean {
     return this.#running || this.#queue.length > 0 || this.#underWay > 0;
   }
 
-  /** Whether events hold places, as far as this process knows. */
   hasPlaces(): boolean {
     return this.#copy.ledger.open.size > 0;
   }
@@ -215,17 +201,14 @@ export class LedgerStream {
     return ledger.closed ? "closed" : (decideLedger(ledger, [command], this.#deps.clock.now()).answers[0] ?? REFUSED);
   }
 
-  /**
-   * Looks for room before a refusal: places that other nodes have released meanwhile, and those of dead requests. An
-   * append would show that this node is behind, but a refusal appends nothing.
-   */
+  /** A refusal appends nothing, so only a read shows places that other nodes have released meanwhile. */
   async #makeRoom(): Promise<void> {
     await this.#copy.catchUp();
     const suspects = this.#orphans.whenFull(this.#copy.ledger);
     if (suspects.length > 0) await this.#conclude(await this.#orphans.resolve(suspects));
   }
 
-  /** Appends what was found out. Reservations made since then stay. */
+  /** Reservations made since the question stay. */
   async #conclude(commands: readonly LedgerCommand[]): Promise<void> {
     for (let from = 0; from < commands.length; from += BATCH_MAX) {
       const batch = commands.slice(from, from + BATCH_MAX);
@@ -249,7 +232,7 @@ export class LedgerStream {
     }
   }
 
-  /** Runs one piece of work at a time, so that each append is decided on everything appended before it. */
+  /** Each append has to be decided on everything appended before it. */
   #takeTurn<T>(work: () => Promise<T>): Promise<T> {
     const mine = this.#turn.then(this.#loaded).then(work);
     this.#turn = mine.then(this.#reportSize, this.#afterFailure);
@@ -268,7 +251,6 @@ export class LedgerStream {
       this.#ready = null;
       throw error;
     }
-    // A ledger that is read again may contain places of dead requests.
     if (this.#copy.ledger.open.size > 0) this.#deps.later(this.sweep());
   }
 
@@ -284,7 +266,6 @@ export class LedgerStream {
   };
 }
 
-/** Whether a command is refused, or settles or releases a reservation that is unknown here. */
 const comesToNothing = (ledger: Ledger, commands: readonly LedgerCommand[], answers: readonly Answer[]): boolean =>
   commands.some((command, index) => {
     if (command.type === "Reserve") return answers[index]?.granted !== true;

@@ -1,19 +1,16 @@
 import { type LedgerDeps, LedgerStream } from "./ledger-stream.ts";
 
 export type LedgerMemory = {
-  /** Ledgers in memory; any other is read from its stream when it is needed. */
   readonly ledgersMax: number;
-  /** Places and names in all of them together, about 250 bytes each. */
+  /** Places and names of all ledgers together, about 250 bytes each. */
   readonly entriesMax: number;
 };
 
 /** Ledgers that one look-up may drop, or skip because they are busy; the next look-ups continue. */
 const DROPPED_AT_ONCE_MAX = 16;
 
-/** `size`: places and names in the ledger. */
 type InMemory = { readonly ledger: LedgerStream; size: number };
 
-/** The ledgers that this process has read, and their background work. */
 export class LedgersInMemory {
   readonly #deps: LedgerDeps;
   readonly #limits: LedgerMemory;
@@ -37,7 +34,6 @@ export class LedgersInMemory {
     return it.ledger;
   }
 
-  /** Runs work that no request waits for. */
   readonly later = (work: Promise<unknown>): void => {
     const done = work.catch(this.#deps.onError).finally(() => this.#background.delete(done));
     this.#background.add(done);
@@ -63,7 +59,7 @@ export class LedgersInMemory {
     return it;
   }
 
-  /** All places are in the log, so any ledger can be dropped from memory while nothing is under way in it. */
+  /** All places are in the log, so a ledger can be dropped while nothing is under way in it. */
   #dropOthers(inUse: InMemory): void {
     let visited = 0;
     for (const [name, it] of this.#streams) {
@@ -71,7 +67,6 @@ export class LedgersInMemory {
       if (!isFull || it === inUse || visited === DROPPED_AT_ONCE_MAX) return;
       visited += 1;
       this.#streams.delete(name);
-      // A busy ledger goes to the end, so that the next look-up does not meet it again.
       if (it.ledger.busy()) this.#streams.set(name, it);
       else this.#entries -= it.size;
     }

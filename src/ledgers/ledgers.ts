@@ -6,7 +6,6 @@ import type { LedgerDeps, LedgerFigures, LedgerStream } from "./ledger-stream.ts
 import { type LedgerMemory, LedgersInMemory } from "./ledgers-in-memory.ts";
 import { dayLedger, PolicyDays } from "./policy-days.ts";
 
-/** The answer to one request, by which that request settles or releases exactly what it has reserved. */
 export type Reservation = {
   readonly stream: string;
   readonly account: string;
@@ -20,28 +19,24 @@ type ReservedPlaces = {
   readonly event: string;
   readonly limits: Limits;
   readonly trace: Trace;
-  /** Left out: one. */
   readonly places?: number;
 };
 type StreamRequest = ReservedPlaces & { readonly stream: string; readonly account: string };
-/** `cost`: micro-euros. */
 type DayRequest = ReservedPlaces & { readonly policy: DayPolicy; readonly cost: number };
 
 export type Reserving = {
-  /** Reserves in the policy's ledger of today, in the account's time zone. */
   reserveDay(request: DayRequest): Promise<Reservation>;
-  /** Reserves in a ledger that is one stream: a month's quota, an account's slots, a loop's limit. */
+  /** For a ledger that is one stream, as a month's quota, an account's slots or a loop's limit. */
   reserve(request: StreamRequest): Promise<Reservation>;
-  /** Releases this reservation, and the place unless another reservation of the same event holds it too. */
+  /** The place itself stays while another reservation of the same event holds it. */
   release(reservation: Reservation, trace: Trace): Promise<void>;
 };
 
 type Charge = {
   readonly policy: DayPolicy;
   readonly name: string;
-  /** Micro-euros. */
   readonly cost: number;
-  /** ms since 1970. */
+  /** In ms since 1970. */
   readonly at: number;
   readonly trace: Trace;
 };
@@ -50,7 +45,6 @@ type EndedEvent = {
   readonly stream: string;
   readonly account: string;
   readonly event: string;
-  /** Micro-euros. */
   readonly cost: number;
   readonly trace: Trace;
 };
@@ -58,26 +52,18 @@ type EndedEvent = {
 export type Ledgers = Reserving & {
   /** Answers like a reservation made now, and reserves nothing. */
   readonly asking: Reserving;
-  /**
-   * Charges an amount already spent to the ledger of the day of `at`, whatever its limits and even if it is closed. A
-   * name is charged once, by however many nodes and however late.
-   */
+  /** Charges a spent amount to the day of `at` regardless of limits, even if it is closed. A name is charged once. */
   charge(charge: Charge): Promise<void>;
-  /** Settles the reservation at this cost (micro-euros) in the background: what a crash leaves undone is done when the
-   * ledger is next read. A refused reservation is ignored. */
+  /** Settles in the background, at this cost in micro-euros. After a crash it is done when the ledger is next read. */
   settle(reservation: Reservation, cost: number, trace: Trace): void;
-  /** Settles the place of an ended event, for all its reservations. Resolves once that is recorded. */
+  /** Settles all reservations of an ended event, and resolves once that is recorded. */
   settleNow(event: EndedEvent): Promise<void>;
-  /** Releases or settles the place of an event by what became of it. Later reservations, such as those of a replay,
-   * stay. Resolves once that is recorded. */
+  /** Releases or settles an event's place by its outcome. Later reservations, as of a replay, stay. */
   resolve(stream: string, account: string, event: string): Promise<void>;
-  /** Holders of open places, in the order in which they reserved them. */
   holders(stream: string, account: string): Promise<readonly string[]>;
-  /** Current figures from the log; all zeros for an unused ledger. */
   figures(stream: string, account: string): Promise<LedgerFigures>;
-  /** Releases the places of dead requests in the ledgers in memory. Other ledgers do so when they are next read. */
+  /** Releases the places of dead requests in the ledgers in memory; other ledgers do so when they are next read. */
   sweep(): Promise<void>;
-  /** Waits for the background work. */
   idle(): Promise<void>;
 };
 
@@ -118,7 +104,7 @@ export const ledgers = (deps: LedgerDeps, memory: LedgerMemory = MEMORY): Ledger
 
     async charge({ policy, name, cost, at, trace }) {
       const day = dayIn(policy.timeZone, at);
-      // Opens the day with what it carries over from the day before, unless it is open or past.
+      // A new day starts with the entries carried over from the day before.
       await days.enter(policy, day, trace);
       const ledger = inMemory.get(dayLedger(policy.id, day), policy.account);
       await ledger.submit({ type: "Charge", event: name, cost }, trace);

@@ -3,36 +3,30 @@ import type { Ledger, Place } from "../../domain/ledger/state.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 
 /**
- * What became of an event that holds a place in a ledger. "free": it was not admitted, and from this answer on no request
- * that had reserved the place before can admit it. "spent": it was admitted, and spent the reserved cost unless a cost
- * (micro-euros) is given. "open": it is still being decided. "kept": it holds the place until its end, which settles it.
+ * "free": the event was not admitted, and no request with this place can admit it any more. "spent": it was admitted and
+ * spent the reserved or the given cost (micro-euros). "open": it is being decided. "kept": its end settles the place.
  */
 export type PlaceStatus = "free" | "spent" | "open" | "kept" | { readonly spent: number };
 
-/** A place whose event has not appeared after this time belongs to a request that died. */
+/** After this time, a place without an event belongs to a request that died. */
 export const ORPHAN_AGE_MS = 30_000;
-/** Pause between two searches by a full ledger: each place that is held for long costs a read. */
+/** A full ledger searches at most this often: each place that is held for long costs a read. */
 const SEARCH_GAP_MS = 5_000;
-/** A sweep skips a place that was found to be held rightfully within this time: a source's slot is held for years. */
+/** A sweep skips a rightful place for this time: a source's slot is held for years. */
 const HELD_MS = 60 * 60 * 1_000;
-/** Each look-up of a status is a read or two; a ledger may have thousands of places of held or retried events. */
+/** A ledger may have thousands of places of held or retried events, and each look-up is a read or two. */
 const LOOKUPS_AT_ONCE = 16;
 
-/** `upTo`: the newest reservation of the place when its status is asked for. The answer holds for it and older ones. */
+/** The answer holds for the reservation `upTo` and older ones. */
 export type Suspect = { readonly event: string; readonly upTo: number };
 
-/** `isKept`: the end of the event settles the place. Found at `at` (ms since 1970) for the reservations up to `upTo`. */
 type RightfulHolder = { readonly at: number; readonly isKept: boolean; readonly upTo: number };
 
 export type OrphanDeps = {
   readonly clock: Clock;
   readonly placeStatus: (account: string, event: string, stream: string) => Promise<PlaceStatus>;
-  /**
-   * Minimum age (ms) of a place from before the start of this process to be suspected: 0 if no other node can hold it.
-   * Any other place is suspected when it is `ORPHAN_AGE_MS` old.
-   */
+  /** The age at which places from before this process are suspected, in ms: 0 if no other node can hold one. */
   readonly orphanAgeMs: number;
-  /** When this process started; ms since 1970. */
   readonly startedAt: number;
 };
 
@@ -40,12 +34,10 @@ const newestOf = ({ reservations }: Place): number => reservations.at(-1) ?? 0;
 
 export const suspectOf = (event: string, place: Place): Suspect => ({ event, upTo: newestOf(place) });
 
-/** Finds the places of one ledger whose requests have died. */
 export class OrphanedPlaces {
   readonly #stream: string;
   readonly #account: string;
   readonly #deps: OrphanDeps;
-  /** By event. */
   readonly #rightful = new Map<string, RightfulHolder>();
   #searchedAt = Number.NEGATIVE_INFINITY;
 
@@ -59,11 +51,10 @@ export class OrphanedPlaces {
     return this.#rightful.size;
   }
 
-  /** Suspects for a ledger that has no room; none if it has searched a moment ago. */
   whenFull(ledger: Ledger): readonly Suspect[] {
     const now = this.#deps.clock.now();
     const suspects = this.#suspects(ledger, ({ isKept }) => isKept);
-    // The absolute difference: a clock that was set back must not delay the search for longer.
+    // The difference is absolute, so that a clock set back does not delay the search for longer.
     if (Math.abs(now - this.#searchedAt) < SEARCH_GAP_MS || suspects.length === 0) return [];
     this.#searchedAt = now;
     return suspects;
@@ -75,7 +66,7 @@ export class OrphanedPlaces {
     return this.#suspects(ledger, ({ at }) => at > checkBefore);
   }
 
-  /** Looks up what became of the events. This needs no turn: each command names the reservations that it is about. */
+  /** This needs no turn, because each command names the reservations that it is about. */
   async resolve(suspects: readonly Suspect[]): Promise<readonly LedgerCommand[]> {
     const commands: LedgerCommand[] = [];
     const one = async ({ event, upTo }: Suspect): Promise<void> => {
@@ -83,7 +74,7 @@ export class OrphanedPlaces {
       if (status === "open" || status === "kept") {
         this.#rightful.set(event, { at: this.#deps.clock.now(), isKept: status === "kept", upTo });
       } else if (status === "free") commands.push({ type: "Release", event, upTo });
-      // Settled without a cost, a place costs what it has reserved by then: a later reservation may have raised that.
+      // Without a cost, a place costs what it has reserved by then: a later reservation may have raised that.
       else if (status === "spent") commands.push({ type: "Settle", event, upTo });
       else commands.push({ type: "Settle", event, upTo, cost: status.spent });
     };

@@ -15,18 +15,16 @@ import { slotHolderOf } from "./slot-holders.ts";
 
 type Holder = {
   readonly request: { readonly origin: Origin; readonly ledgers?: readonly string[] };
-  /** Final cost in micro-euros; null if it is not charged, undefined while it is not known. */
+  /** In micro-euros; null if the request is not charged, undefined while that is unknown. */
   readonly spent?: number | null;
-  /** Cost before its last replay, which may hold no places, or places in other ledgers. */
+  /** The cost before the last replay, which may hold no places, or places in other ledgers. */
   readonly paid: Paid | null;
 };
 
-/** Prefix of the random names of places that are spent as soon as they are reserved (`byte-allowances.ts`). */
 export const LEASE_PREFIX = "lease_";
 
 const STEP_PLACE = /^bun_\w+\/\d+$/;
 
-/** Names the place of a step, which is separate from the bundle's. */
 export const stepPlace = (bundleId: string, index: number): string => `${bundleId}/${index}`;
 
 const isStepPlace = (holder: string): boolean => STEP_PLACE.test(holder);
@@ -44,25 +42,20 @@ const statusFor = ({ request, spent, paid }: Holder, ledger: string): PlaceStatu
 };
 
 /**
- * Finds out what became of a place whose request is gone. An event or a bundle that was not admitted, or a source that
- * was not registered, is fenced in its own stream first: a slow request then conflicts there and must reserve again, so
- * its place can be given back. An admitted request keeps the places that its record names until it has ended; every
- * other place was spent by the admission. A source keeps its place until it is deleted.
+ * A request that was not admitted is fenced in its own stream first: if it is only slow, it conflicts there and has to
+ * reserve again, so its place can be given back.
  */
 export const placeStatus =
   (log: EventLog, clock: Clock, randomness: Randomness): OrphanDeps["placeStatus"] =>
   async (account, holder, ledger) => {
-    // A step whose payload became known while its bundle ran spent its place by asking for it, even if the bundle
-    // failed.
+    // A step with results in its payload spends its place by asking for it, even if its bundle fails.
     if (isStepPlace(holder) || holder.startsWith(LEASE_PREFIX)) return "spent";
     const at = new Date(clock.now()).toISOString();
     const envelope = systemEnvelope({ actor: "ledger", commandId: randomId("cmd_", randomness), account, at });
     const thing = slotHolderOf(holder);
-    // The deletion gives the slot back.
     if (thing !== undefined) return (await thing.keepsSlot(log, holder, envelope)) ? "kept" : "free";
     if (isHeldLedger(ledger)) {
       const hold = await holdOf(log, holder);
-      // The end of the hold gives the place back.
       if (hold !== "undecided") return hold === "held" ? "kept" : "free";
     }
     const { isFenced, state } = holder.startsWith("bun_")
@@ -78,8 +71,7 @@ export const placeStatus =
           command: { type: "Abandon", eventId: holder, at },
           envelope,
         });
-    // An agent's request that reached nobody is fenced against a replay. It was admitted, so it still counts as a
-    // repetition.
+    // An agent's request that reached no receiver is fenced against a replay, but still counts as a repetition.
     if (isFenced) return "request" in state && isLoopLedger(ledger) ? "spent" : "free";
     if (isHeldLedger(ledger)) return state.phase === "held" ? "kept" : "free";
     if (!("request" in state)) return "spent";

@@ -8,20 +8,18 @@ export const dayLedger = (policyId: string, day: string): string => `ledger-${po
 type PolicyOfAccount = { readonly account: string; readonly id: string };
 type CurrentDay = { day: string; rolling: Promise<void> | null };
 
-/** Policies whose current day is in memory, as two short strings each. */
 const POLICIES_MAX = 50_000;
 
-/** The day that has begun in the ledgers of each policy. */
 export class PolicyDays {
   readonly #ledgers: LedgersInMemory;
-  /** By policy, least recently used first. */
+  /** Least recently used first. */
   readonly #days = new Map<string, CurrentDay>();
 
   constructor(ledgers: LedgersInMemory) {
     this.#ledgers = ledgers;
   }
 
-  /** Begins `day`, unless it or a later one has begun. Returns the day that has begun. */
+  /** Begins `day` unless it or a later one has begun, and returns the day that has begun. */
   async enter(policy: PolicyOfAccount, day: string, trace: Trace): Promise<string> {
     const current = this.#currentOf(policy.id);
     while (current.day < day) {
@@ -38,8 +36,8 @@ export class PolicyDays {
   }
 
   /**
-   * Closes the previous day and opens `day` with the entries that still count in the sliding minute. No node can
-   * reserve in the old day afterwards, so the rate holds over midnight. Another node may have done either step already.
+   * The old day is closed first, and its entries in the sliding minute are carried over, so the rate holds over
+   * midnight. Another node may have done either step already.
    */
   async #roll({ account, id }: PolicyOfAccount, day: string, trace: Trace): Promise<void> {
     const carried = await this.#ledgers.get(dayLedger(id, daysLater(day, -1)), account).close(trace);

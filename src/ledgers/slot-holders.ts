@@ -10,13 +10,11 @@ import { source } from "../../domain/source/decider.ts";
 import type { Envelope, Fact } from "../streams/envelope.ts";
 import { fenced } from "./fence.ts";
 
-/** A kind of thing (a source, an agent, …) of which each existing one holds a slot. */
 export type SlotHolder = {
   readonly prefix: string;
   readonly streamOf: (id: string) => string;
-  /** Called only with states of this kind's own streams. */
   readonly exists: (state: unknown) => boolean;
-  /** Whether the thing exists. If not, a registration under way is fenced and must reserve another slot. */
+  /** If the thing does not exist, a registration under way is fenced and must reserve another slot. */
   readonly keepsSlot: (log: EventLog, id: string, envelope: Envelope) => Promise<boolean>;
 };
 
@@ -28,7 +26,7 @@ type HolderKind<S extends { readonly phase: string }, E extends Fact> = {
   readonly isForever: boolean;
 };
 
-/** `phase` is that of an existing thing. `isForever`: an ended thing never comes back, so nothing has to be fenced. */
+/** `isForever`: an ended thing never comes back, so nothing has to be fenced. */
 const holder = <S extends { readonly phase: string }, E extends Fact>({
   prefix,
   category,
@@ -42,7 +40,6 @@ const holder = <S extends { readonly phase: string }, E extends Fact>({
   return {
     prefix,
     streamOf,
-    // This kind's decider made all states of its streams.
     exists: (state) => exists(state as S),
     async keepsSlot(log, id, envelope) {
       const command = { type: "FreeSlot", id, at: envelope.at } as const;
@@ -70,6 +67,5 @@ export const SLOT_HOLDERS: Readonly<Record<SlotKind, SlotHolder>> = {
   sessions: holder({ prefix: "ses_", category: "session", decider: session, phase: "open", isForever: true }),
 };
 
-/** Undefined for an id that holds no slot. */
 export const slotHolderOf = (id: string): SlotHolder | undefined =>
   SLOT_KINDS.map((kind) => SLOT_HOLDERS[kind]).find(({ prefix }) => id.startsWith(prefix));

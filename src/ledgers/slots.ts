@@ -7,7 +7,6 @@ import type { Envelope, Fact } from "../streams/envelope.ts";
 import type { Ledgers, Reservation } from "./ledgers.ts";
 import { SLOT_HOLDERS } from "./slot-holders.ts";
 
-/** "full": the account has as many as its plan allows. */
 export type Registered<S, R> = Handled<S, R> | { readonly outcome: "full"; readonly limit: number };
 
 export type Registration<S, C, E extends Fact, R> = {
@@ -22,7 +21,7 @@ export type Slots = {
   /** Runs a command that may create something, if the account has a slot for it. Rejects with the log's errors. */
   register<S, C, E extends Fact, R>(registration: Registration<S, C, E, R>): Promise<Registered<S, R>>;
   free(kind: SlotKind, account: string, id: string): Promise<void>;
-  /** Ids of the account's things that hold slots, oldest first. */
+  /** The oldest come first. */
   holders(kind: SlotKind, account: string): Promise<readonly string[]>;
 };
 
@@ -36,7 +35,6 @@ const limitOf = (kind: SlotKind, plan: Plan): number => (kind === "sources" ? pl
 
 const ledgerOf = (account: string, kind: SlotKind): string => `ledger-${account}-${kind}`;
 
-/** Limits how many things of each kind an account may have: each holds a place in a ledger of the account. */
 export const slots = ({ ledgers, aggregates, planOf }: SlotsDeps): Slots => ({
   async register<S, C, E extends Fact, R>(registration: Registration<S, C, E, R>): Promise<Registered<S, R>> {
     const { kind, id, decider, command, envelope } = registration;
@@ -48,7 +46,7 @@ export const slots = ({ ledgers, aggregates, planOf }: SlotsDeps): Slots => ({
       if (reserved !== null) await ledgers.release(reserved, trace);
       reserved = null;
     };
-    // The slot is reserved after the stream is read: a fence then makes a slow registration conflict and reserve again.
+    // The slot is reserved after the stream is read, so that a fence makes a slow registration conflict.
     const look = async (state: S): Promise<WithSlot<C>> => {
       await giveBack();
       if (exists(state)) return { command, hasSlot: true };
