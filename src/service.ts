@@ -89,7 +89,7 @@ const requestParts = ({ ledgers, counted, errorsOf, recordingCounts }: Foundatio
   { name: "ledgers", role: null, stop: () => ledgers.idle() },
   timer(
     { name: "sweep of places", role: null, ms: SWEEP_MS },
-    () => ledgers.sweep(),
+    (isStopping) => ledgers.sweep(isStopping),
     errorsOf("ledgers", "releasing places of requests that died"),
   ),
   { name: "counts", role: null, stop: () => counted.stop() },

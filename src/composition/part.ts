@@ -46,14 +46,25 @@ export const parts = (all: readonly Part[], roles: readonly Role[]): Parts => {
   };
 };
 
-/** A part that does `work` every `ms`, and once more after `firstMs` if that is given. */
+/**
+ * Does `work` every `ms`, and once more after `firstMs` if that is given. A turn is left out while another one runs, and the
+ * stop waits for that one, because the engines are closed afterwards.
+ */
 export const timer = (
   { name, role, ms, firstMs }: { readonly name: string; readonly role: Role | null; ms: number; firstMs?: number },
-  work: () => Promise<void>,
+  work: (isStopping: () => boolean) => Promise<void>,
   onError: (error: unknown) => void,
 ): Part => {
   const timers: NodeJS.Timeout[] = [];
-  const run = (): void => void work().catch(onError);
+  let isStopping = false;
+  let running: Promise<void> | null = null;
+  const run = (): void => {
+    running ??= work(() => isStopping)
+      .catch(onError)
+      .finally(() => {
+        running = null;
+      });
+  };
   return {
     name,
     role,
@@ -61,8 +72,10 @@ export const timer = (
       if (firstMs !== undefined) timers.push(setTimeout(run, firstMs).unref());
       timers.push(setInterval(run, ms).unref());
     },
-    stop() {
+    async stop() {
+      isStopping = true;
       for (const it of timers) clearInterval(it);
+      await running;
     },
   };
 };

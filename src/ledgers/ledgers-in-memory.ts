@@ -39,8 +39,11 @@ export class LedgersInMemory {
     this.#background.add(done);
   };
 
-  async sweep(): Promise<void> {
-    for (const { ledger } of [...this.#streams.values()]) if (ledger.hasPlaces()) await ledger.sweep();
+  async sweep(isStopping: () => boolean = () => false): Promise<void> {
+    for (const { ledger } of [...this.#streams.values()]) {
+      if (isStopping()) return;
+      if (ledger.hasPlaces()) await ledger.sweep();
+    }
   }
 
   async idle(): Promise<void> {

@@ -63,7 +63,7 @@ export type Ledgers = Reserving & {
   holders(stream: string, account: string): Promise<readonly string[]>;
   figures(stream: string, account: string): Promise<LedgerFigures>;
   /** Releases the places of dead requests in the ledgers in memory; other ledgers do so when they are next read. */
-  sweep(): Promise<void>;
+  sweep(isStopping?: () => boolean): Promise<void>;
   idle(): Promise<void>;
 };
 
@@ -137,7 +137,7 @@ export const ledgers = (deps: LedgerDeps, memory: LedgerMemory = MEMORY): Ledger
     resolve: (stream, account, event) => inMemory.get(stream, account).resolve(event),
     holders: (stream, account) => inMemory.get(stream, account).holders(),
     figures: (stream, account) => inMemory.get(stream, account).figures(),
-    sweep: () => inMemory.sweep(),
+    sweep: (isStopping) => inMemory.sweep(isStopping),
     idle: () => inMemory.idle(),
   };
 };

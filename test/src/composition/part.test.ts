@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type Consequence, type Part, parts } from "../../../src/composition/part.ts";
+import { type Consequence, type Part, parts, timer } from "../../../src/composition/part.ts";
+import { until } from "../../support/until.ts";
 
 const test = suite("the parts of the program");
 
@@ -48,6 +49,20 @@ test("the health of a part is found by what its failure means", async () => {
   assert.equal(Object.keys(all.checks("unready")), ["log"]);
   assert.equal(Object.keys(all.checks("degraded", "informational")), ["feed", "traces"]);
   assert.is(await all.checks("degraded").feed?.(), false);
+});
+
+test("a timer runs one turn at a time, and its stop waits for the turn that still runs", async () => {
+  const calls: string[] = [];
+  const work = async (isStopping: () => boolean): Promise<void> => {
+    calls.push("begin");
+    await until("the timer is stopped", async () => isStopping());
+    calls.push("end");
+  };
+  const part = timer({ name: "sweep", role: null, ms: 1 }, work, (error) => assert.unreachable(String(error)));
+  part.start?.();
+  await until("a turn has begun", async () => calls.length > 0);
+  await part.stop?.(0);
+  assert.equal(calls, ["begin", "end"]);
 });
 
 test.run();
