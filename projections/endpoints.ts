@@ -1,4 +1,5 @@
-import type { AttemptEnd, DeliveryEvent, Failure } from "../domain/delivery/events.ts";
+import type { AttemptEnd, Failure } from "../domain/delivery/attempt-end.ts";
+import type { DeliveryEvent } from "../domain/delivery/events.ts";
 import type { EndpointEvent, EndpointSettings } from "../domain/endpoint/events.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { type Histogram, merged, NO_DURATIONS, percentile, withDuration } from "./histogram.ts";

@@ -1,12 +1,5 @@
-import type {
-  BundleStep,
-  Failure,
-  HoldOutcome,
-  Origin,
-  PayloadHead,
-  Replay,
-  Timings,
-} from "../domain/delivery/events.ts";
+import type { Failure, Timings } from "../domain/delivery/attempt-end.ts";
+import type { BundleStep, HoldOutcome, Origin, PayloadHead, Replay } from "../domain/delivery/events.ts";
 import type { DeliveryStatus } from "../domain/delivery/status.ts";
 import type { Verdict } from "../domain/gate/verdict.ts";
 import type { Position } from "../domain/ports/event-log.ts";

@@ -1,5 +1,6 @@
 import type { Target } from "../endpoint/target.ts";
-import type { AttemptEnd, Bound, Failure, HeldFor, HoldOutcome, Replay, Request } from "./events.ts";
+import type { AttemptEnd, Failure } from "./attempt-end.ts";
+import type { Bound, HeldFor, HoldOutcome, Replay, Request } from "./events.ts";
 
 export type Claimant = {
   readonly node: string;

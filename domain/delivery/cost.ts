@@ -1,5 +1,6 @@
 import { policiesOf } from "../gate/verdict.ts";
-import type { DeliveryEvent, FailureKind, Request, StepOutcome } from "./events.ts";
+import type { FailureKind } from "./attempt-end.ts";
+import type { DeliveryEvent, Request, StepOutcome } from "./events.ts";
 
 /** The receiver may have executed the request. `reported`: its last reported cost in micro-euros, or null. */
 export type Reached = { readonly reported: number | null };

@@ -1,5 +1,6 @@
 import type { Target } from "../endpoint/target.ts";
 import type { Verdict } from "../gate/verdict.ts";
+import type { AttemptEnd, Failure } from "./attempt-end.ts";
 
 export type Origin = {
   readonly kind: "source" | "agent" | "system";
@@ -21,9 +22,6 @@ export type PayloadRef = {
 };
 
 export type PayloadHead = { readonly size: number; readonly sha256: string };
-
-/** The whole body's bytes and hex SHA-256, if only its first bytes are stored. */
-type ResponseHead = { readonly size: number; readonly sha256: string };
 
 export type RequestedAction = {
   readonly name: string;
@@ -96,52 +94,6 @@ export type ReplacedApproval = { readonly approval_id: string; readonly digest: 
 export type HeldAgain = HeldRequest & { readonly previous: ReplacedApproval; readonly held_at: string };
 
 export type HoldOutcome = "rejected" | "expired" | "cancelled";
-
-export type FailureKind =
-  | "dns"
-  | "connect"
-  | "tls"
-  | "timeout"
-  | "reset"
-  | "response-too-large"
-  | "redirect"
-  | "blocked-address"
-  | "http-4xx"
-  | "http-5xx"
-  | "invalid-response"
-  | "endpoint-deleted"
-  | "target-changed"
-  | "payload-erased"
-  | "payload-damaged";
-
-export type Failure = { readonly kind: FailureKind; readonly detail: string };
-
-/** Milliseconds. A reused connection has 0 for dns, connect and tls; first_byte is null if no byte came. */
-export type Timings = {
-  readonly dns: number;
-  readonly connect: number;
-  readonly tls: number;
-  readonly first_byte: number | null;
-  readonly total: number;
-};
-
-export type AttemptEnd = {
-  readonly event_id: string;
-  readonly endpoint_id: string;
-  readonly number: number;
-  readonly at: string;
-  readonly duration_ms: number;
-  readonly status_code: number | null;
-  readonly timings_ms: Timings;
-  /** Micro-euros, negative if an undo gives something back; null if the reported value is not an amount. */
-  readonly cost_reported?: number | null;
-  /** The request was sent twice, because a kept-alive connection ended without an answer. */
-  readonly resent?: true;
-  /** The attempt ended before there was a connection. */
-  readonly unsent?: true;
-  /** It was sent to a target that the endpoint has left since, so it says nothing about the endpoint. */
-  readonly elsewhere?: true;
-};
 
 export type DeliveryEvent =
   | { readonly type: "EventAdmitted"; readonly data: Request }
@@ -327,40 +279,3 @@ export type DeliveryEvent =
 
 /** The last revision of the payload's stream when its erasure was decided; null if it was empty. */
 export type ErasedUpTo = number | null;
-
-/** Stream `payload-<event>`, which retention or an erasure request erases. */
-export type PayloadEvent =
-  /** Belongs to the `PayloadKept` that names its revision, unless a crash or a lost race left it alone. */
-  | {
-      readonly type: "PayloadPartKept";
-      readonly data: { readonly event_id: string; readonly encoding: "text" | "base64"; readonly body: string };
-    }
-  | {
-      readonly type: "PayloadKept";
-      readonly data: {
-        readonly event_id: string;
-        /** Base64, 16 bytes. */
-        readonly salt: string;
-        readonly content_type: string;
-        readonly content_encoding?: string;
-        /** "text" if the body is UTF-8 that survives the round trip, else "base64". */
-        readonly encoding: "text" | "base64";
-        readonly body: string;
-        /** The revisions that hold the beginning of a long body (`PayloadPartKept`), in order; `body` is its end. */
-        readonly parts?: readonly number[];
-        readonly headers: Readonly<Record<string, string>>;
-      };
-    }
-  | {
-      readonly type: "ResponseKept";
-      readonly data: {
-        readonly event_id: string;
-        readonly number: number;
-        readonly headers: Readonly<Record<string, string>>;
-        readonly encoding: "text" | "base64";
-        readonly body: string;
-        readonly truncated: boolean;
-        readonly head?: ResponseHead;
-        readonly request_headers: Readonly<Record<string, string>>;
-      };
-    };

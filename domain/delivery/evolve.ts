@@ -238,10 +238,7 @@ export const evolve = (state: Delivery, event: DeliveryEvent): Delivery => {
       return stepEnded(state, event.data);
     case "PayloadErased":
       return payloadErased(state, event.data);
-    case "EventDelivered":
-    case "DuplicatesCounted":
-    case "DeliveryIdReused":
-    case "PayloadDamageFound":
+    default:
       return state;
   }
 };

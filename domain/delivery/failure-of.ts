@@ -1,5 +1,5 @@
 import type { SendOutcome } from "../ports/sender.ts";
-import type { Failure } from "./events.ts";
+import type { Failure } from "./attempt-end.ts";
 
 /** Null for a success. The status decides, even if the body breaks off. */
 export const failureOf = (sent: SendOutcome): Failure | null => {

@@ -1,4 +1,5 @@
-import type { DeliveryEvent, Failure } from "./events.ts";
+import type { Failure } from "./attempt-end.ts";
+import type { DeliveryEvent } from "./events.ts";
 
 export type Outcome = {
   readonly attempt: { readonly number: number; readonly statusCode: number | null } | null;

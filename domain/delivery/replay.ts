@@ -43,8 +43,8 @@ export const triggerOf = (state: ActiveDelivery): "auto" | "replay" =>
   replayIdOf(state) !== null && state.attempts === (state.replay?.before ?? 0) ? "replay" : "auto";
 
 /** The schedule counts attempts since the admission or the latest replay, without probes. */
-export const attemptOfSchedule = ({ replay, probes }: ActiveDelivery, number: number): number =>
-  number - (replay?.before ?? 0) - probes;
+export const attemptOfSchedule = ({ attempts, replay, probes }: ActiveDelivery): number =>
+  attempts - (replay?.before ?? 0) - probes;
 
 type Replayed = Extract<DeliveryEvent, { type: "EventReplayed" }>["data"];
 

@@ -1,4 +1,4 @@
-import type { FailureKind, Timings } from "../delivery/events.ts";
+import type { FailureKind, Timings } from "../delivery/attempt-end.ts";
 
 export type HttpRequest = {
   readonly url: string;

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { isIP, type Socket, connect as tcpConnect } from "node:net";
 import { connect as tlsConnect } from "node:tls";
-import type { FailureKind } from "../../domain/delivery/events.ts";
+import type { FailureKind } from "../../domain/delivery/attempt-end.ts";
 import type { AddressRules, Target } from "./addresses.ts";
 import type { Resolve } from "./resolve.ts";
 import type { Stopwatch } from "./stopwatch.ts";

@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import type { Failure, FailureKind, Timings } from "../../domain/delivery/events.ts";
+import type { Failure, FailureKind, Timings } from "../../domain/delivery/attempt-end.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { HttpRequest, SendOutcome } from "../../domain/ports/sender.ts";
 import type { Target } from "./addresses.ts";

@@ -1,5 +1,5 @@
 import errors from "undici/lib/core/errors.js";
-import type { Failure, FailureKind } from "../../domain/delivery/events.ts";
+import type { Failure, FailureKind } from "../../domain/delivery/attempt-end.ts";
 import { ConnectFailure } from "./connector.ts";
 
 /** Details are shown to people and stored with every attempt. */

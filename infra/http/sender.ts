@@ -1,4 +1,4 @@
-import type { Failure } from "../../domain/delivery/events.ts";
+import type { Failure } from "../../domain/delivery/attempt-end.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { HttpSender } from "../../domain/ports/sender.ts";
 import { targetOf } from "./addresses.ts";

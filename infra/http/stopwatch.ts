@@ -1,4 +1,4 @@
-import type { Timings } from "../../domain/delivery/events.ts";
+import type { Timings } from "../../domain/delivery/attempt-end.ts";
 
 export type Phase = "dns" | "connect" | "tls" | "answer" | "body";
 

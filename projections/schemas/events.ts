@@ -1,4 +1,5 @@
-import type { BundleStep, PayloadHead, Replayer, Timings } from "../../domain/delivery/events.ts";
+import type { Timings } from "../../domain/delivery/attempt-end.ts";
+import type { BundleStep, PayloadHead, Replayer } from "../../domain/delivery/events.ts";
 import type { Attempt, EventDocument, EventReplay, Stage } from "../event-document.ts";
 import type { SeenInAccount } from "../seen-in-account.ts";
 import { ORIGIN, origin_id, origin_kind, VERDICT } from "./decided.ts";

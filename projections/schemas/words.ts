@@ -1,4 +1,4 @@
-import type { Failure } from "../../domain/delivery/events.ts";
+import type { Failure } from "../../domain/delivery/attempt-end.ts";
 import { closed, list, oneOf, text } from "./json-schema.ts";
 
 export const ACCOUNT = text("The account's id, acc_…. Everything in the document belongs to this account.");

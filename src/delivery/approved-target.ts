@@ -20,7 +20,7 @@ const endpointWith = async (log: EventLog, target: Target): Promise<PresentEndpo
 };
 
 /** An approved undo goes to the target recorded with the approval, even if the endpoint has moved since. */
-export const asApproved = async (
+export const withApprovedTarget = async (
   log: EventLog,
   { bound, bundle }: Request,
   present: PresentEndpoint,

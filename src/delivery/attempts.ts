@@ -1,118 +1,73 @@
+import type { Failure } from "../../domain/delivery/attempt-end.ts";
 import type { DeliveryCommand } from "../../domain/delivery/commands.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
-import type { Failure } from "../../domain/delivery/events.ts";
 import { replayIdOf, triggerOf } from "../../domain/delivery/replay.ts";
-import { type ActiveDelivery, type Delivery, isActive, isAdmitted } from "../../domain/delivery/state.ts";
+import { type Delivery, isActive, isAdmitted } from "../../domain/delivery/state.ts";
 import { type Endpoint, endpoint as endpointDecider, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import { targetOf } from "../../domain/endpoint/target.ts";
-import type { Clock } from "../../domain/ports/clock.ts";
-import type { EventLog } from "../../domain/ports/event-log.ts";
-import type { Randomness } from "../../domain/ports/randomness.ts";
-import type { HttpSender, SendOutcome } from "../../domain/ports/sender.ts";
 import { stoppedBecause } from "../accounts/stopped.ts";
 import { type HoldingAgain, holdingAgain } from "../approvals/holding-again.ts";
 import { systemTimers, type Timers } from "../following/timers.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
-import type { Trace } from "../streams/envelope.ts";
 import type { Payloads } from "../streams/payloads.ts";
 import { foldStream, type StreamState } from "../streams/run-command.ts";
-import { asApproved } from "./approved-target.ts";
-import { DeliveryWriter, persistently, type Recalled } from "./delivery-writer.ts";
+import { withApprovedTarget } from "./approved-target.ts";
+import { AttemptSender, type AttemptSenderDeps, type SentAttempt } from "./attempt-sender.ts";
+import { DeliveryWriter, withRetries } from "./delivery-writer.ts";
 import type { Job } from "./job.ts";
-import { type KeepingResponsesDeps, keepingResponses } from "./kept-responses.ts";
-import type { Outbound } from "./outbound.ts";
-import {
-  type Answered,
-  answerOf,
-  DAMAGED,
-  DELETED,
-  type EndAttempt,
-  ERASED,
-  endOf,
-  RETARGETED,
-  UNMADE,
-} from "./outcome.ts";
+import type { ActiveJob, LeasedJob, LoadedJob, PreparedJob } from "./loaded-job.ts";
+import { ENDPOINT_DELETED, PAYLOAD_DAMAGED, PAYLOAD_ERASED, TARGET_CHANGED } from "./outcome.ts";
 import { isInTime, type Node, startCommand } from "./start-command.ts";
 
-export type AttemptDeps = KeepingResponsesDeps &
+export type AttemptDeps = AttemptSenderDeps &
   Node & {
-    readonly log: EventLog;
     readonly aggregates: Aggregates;
-    readonly clock: Clock;
     readonly timers?: Timers;
-    readonly randomness: Randomness;
     readonly payloads: Payloads;
-    readonly sender: HttpSender;
-    readonly outbound: Outbound;
-    readonly onError: (error: unknown) => void;
   };
 
-export type RecordedAttempt = { readonly known: StreamState<Delivery>; readonly response: Promise<void> };
+/** "skipped": the delivery is not to be attempted now. "unsent": it is over, or may be attempted later. */
+type NotSent = { readonly outcome: "skipped" } | { readonly outcome: "unsent"; readonly known: StreamState<Delivery> };
 
-export type SentAttempt = {
-  readonly outcome: "sent";
-  readonly answered: Answered;
-  /** False if the answer came from a former target, or our resolver failed: it says nothing about the endpoint. */
-  readonly concernsEndpoint: boolean;
-  readonly end: EndAttempt;
-  readonly trace: Trace;
-  record(): Promise<RecordedAttempt>;
-};
-
-export type Begun =
-  | { readonly outcome: "skipped" }
-  | { readonly outcome: "unsent"; readonly known: StreamState<Delivery> }
-  | SentAttempt;
-
-const SKIPPED: Begun = { outcome: "skipped" };
-
-type Waiting = Recalled & { readonly known: StreamState<ActiveDelivery> };
-
-type Prepared = Waiting & {
-  readonly body: Buffer;
-  readonly endpoint: PresentEndpoint;
-  readonly isElsewhere: boolean;
-  readonly whileOpen: boolean;
-};
-
-type Leased = Prepared & { readonly startedAt: number };
+const SKIPPED: NotSent = { outcome: "skipped" };
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-const waitingOf = ({ job, known: { state, revision, position }, trace }: Recalled): Waiting | null =>
+const activeOf = ({ job, known: { state, revision, position }, trace }: LoadedJob): ActiveJob | null =>
   isActive(state) ? { job, known: { state, revision, position }, trace } : null;
 
-const bypassesTurns = ({ job, known }: Waiting): boolean =>
+const bypassesTurns = ({ job, known }: ActiveJob): boolean =>
   job.kind === "undo" || (job.kind === "replay" && triggerOf(known.state) === "replay");
 
 /** Makes single attempts: lease, request and outcome, each appended at the revision that the previous append made. */
 export class Attempts {
   readonly #deps: AttemptDeps;
   readonly #timers: Timers;
-  readonly #keepResponse: ReturnType<typeof keepingResponses>;
   readonly #again: HoldingAgain;
   readonly #writer: DeliveryWriter;
+  readonly #sender: AttemptSender;
 
   constructor(deps: AttemptDeps) {
     this.#deps = deps;
     this.#timers = deps.timers ?? systemTimers;
-    this.#keepResponse = keepingResponses(deps);
     this.#again = holdingAgain(deps);
     this.#writer = new DeliveryWriter(deps);
+    this.#sender = new AttemptSender(deps);
   }
 
-  async begin(job: Job, endpoint: Endpoint): Promise<Begun> {
-    const recalled = await this.#recall(job);
-    if (recalled === null || !isAdmitted(recalled.known.state)) return SKIPPED;
-    const waiting = waitingOf(recalled);
-    if (waiting === null || !this.#isStartable(waiting)) return { outcome: "unsent", known: recalled.known };
-    const prepared = await this.#prepare(waiting, endpoint);
+  /** Resolves when the answer has come, before it is recorded. Rejects with the log's errors. */
+  async begin(job: Job, endpoint: Endpoint): Promise<NotSent | SentAttempt> {
+    const loaded = await this.#load(job);
+    if (loaded === null || !isAdmitted(loaded.known.state)) return SKIPPED;
+    const active = activeOf(loaded);
+    if (active === null || !this.#isStartable(active)) return { outcome: "unsent", known: loaded.known };
+    const prepared = await this.#prepare(active, endpoint);
     if ("outcome" in prepared) return prepared;
     const leased = await this.#lease(prepared);
-    return "outcome" in leased ? leased : this.#send(leased);
+    return "outcome" in leased ? leased : this.#sender.send(leased);
   }
 
-  async #recall(job: Job): Promise<Recalled | null> {
+  async #load(job: Job): Promise<LoadedJob | null> {
     let { known, trace } = job;
     if (known === undefined) {
       trace = undefined;
@@ -128,39 +83,39 @@ export class Attempts {
   }
 
   /** The view lags, so the delivery may be leased or over. This is asked before the payload is read. */
-  #isStartable({ job, known: { state } }: Waiting): boolean {
+  #isStartable({ job, known: { state } }: ActiveJob): boolean {
     const nowMs = this.#deps.clock.now();
-    const command = startCommand(job, state, this.#deps, { nowMs, timeoutMs: 0, whileOpen: false });
+    const command = startCommand(job, state, this.#deps, { nowMs, timeoutMs: 0, isCircuitOpen: false });
     const start = delivery.decide(command, state);
     return start.ok || start.rejection === "payload-erased" || start.rejection === "target-changed";
   }
 
-  async #prepare(waiting: Waiting, endpoint: Endpoint): Promise<Prepared | Begun> {
+  async #prepare(active: ActiveJob, endpoint: Endpoint): Promise<PreparedJob | NotSent> {
     const { log, aggregates, clock } = this.#deps;
-    const { request } = waiting.known.state;
+    const { request } = active.known.state;
     const stopped = request.origin.kind === "agent" ? await stoppedBecause(aggregates, request) : null;
-    if (stopped !== null) return this.#end(waiting, { type: "Cancel", reason: stopped, at: iso(clock.now()) });
-    if (endpoint.phase !== "present") return this.#giveUp(waiting, DELETED);
-    const whileOpen = endpoint.circuit.state === "open";
-    const needsTurn = whileOpen && !bypassesTurns(waiting);
-    if (waiting.job.kind === "probe" ? !whileOpen : needsTurn) return SKIPPED;
-    const body = await this.#body(waiting);
-    if (!(body instanceof Uint8Array)) return this.#giveUp(waiting, body);
-    const present = needsTurn ? await this.#takeTurn(waiting) : endpoint;
+    if (stopped !== null) return this.#end(active, { type: "Cancel", reason: stopped, at: iso(clock.now()) });
+    if (endpoint.phase !== "present") return this.#giveUp(active, ENDPOINT_DELETED);
+    const isCircuitOpen = endpoint.circuit.state === "open";
+    const needsTurn = isCircuitOpen && !bypassesTurns(active);
+    // The circuit may have changed since the job was found on disk.
+    if (needsTurn !== (active.job.kind === "probe")) return SKIPPED;
+    const body = await this.#body(active);
+    if (!(body instanceof Uint8Array)) return this.#giveUp(active, body);
+    const present = needsTurn ? await this.#takeTurn(active) : endpoint;
     if (present === null) return SKIPPED;
-    const approved = await asApproved(log, request, present);
-    const { job, known, trace } = waiting;
-    return { job, known, trace, body, endpoint: approved, isElsewhere: approved !== present, whileOpen };
+    const approved = await withApprovedTarget(log, request, present);
+    return { ...active, body, endpoint: approved, isFormerTarget: approved !== present, isCircuitOpen };
   }
 
-  async #body({ job, known }: Waiting): Promise<Buffer | Failure> {
+  async #body({ job, known }: ActiveJob): Promise<Buffer | Failure> {
     if (job.body !== undefined) return job.body;
     const kept = await this.#deps.payloads.read(job.eventId, known.state.request.payload);
-    return kept === "damaged" ? DAMAGED : (kept?.body ?? ERASED);
+    return kept === "damaged" ? PAYLOAD_DAMAGED : (kept?.body ?? PAYLOAD_ERASED);
   }
 
   /** Returns null if another node has the turn to probe the endpoint. */
-  async #takeTurn({ job, trace }: Waiting): Promise<PresentEndpoint | null> {
+  async #takeTurn({ job, trace }: ActiveJob): Promise<PresentEndpoint | null> {
     const { eventId, account, endpointId } = job;
     const { aggregates, clock } = this.#deps;
     const command = { type: "ProbeEndpoint", account, eventId, at: iso(clock.now()) } as const;
@@ -170,99 +125,44 @@ export class Attempts {
   }
 
   /** `AttemptStarted` at the expected revision is the lease, and marks that a request may have been sent. */
-  async #lease(prepared: Prepared): Promise<Leased | Begun> {
-    const { job, trace, body, endpoint, isElsewhere, whileOpen } = prepared;
-    const { request } = prepared.known.state;
+  async #lease(prepared: PreparedJob): Promise<LeasedJob | NotSent> {
+    const { job, trace, endpoint, isCircuitOpen } = prepared;
+    const { state } = prepared.known;
     const { clock } = this.#deps;
     const [startedAt, steadyMs] = [clock.now(), this.#timers.now()];
-    const at = { nowMs: startedAt, timeoutMs: endpoint.settings.timeout_ms, whileOpen };
-    const command = startCommand(job, prepared.known.state, this.#deps, at);
-    const ran = await this.#writer.run(
-      prepared,
-      request.bound === undefined ? command : { ...command, target: targetOf(endpoint) },
-    );
-    const { known } = ran;
-    if (ran.outcome === "rejected" && ran.rejection === "target-changed")
-      return this.#retargeted({ job, known, trace });
-    if (ran.outcome === "rejected" && ran.rejection === "payload-erased")
-      return this.#giveUp({ job, known, trace }, ERASED);
+    const start = { nowMs: startedAt, timeoutMs: endpoint.settings.timeout_ms, isCircuitOpen };
+    const command = startCommand(job, state, this.#deps, start);
+    const bound = state.request.bound === undefined ? command : { ...command, target: targetOf(endpoint) };
+    const ran = await this.#writer.run(prepared, bound);
+    const loaded = { job, known: ran.known, trace };
+    if (ran.outcome === "rejected" && ran.rejection === "target-changed") return this.#askAgain(loaded);
+    if (ran.outcome === "rejected" && ran.rejection === "payload-erased") return this.#giveUp(loaded, PAYLOAD_ERASED);
     const passedMs = [clock.now() - startedAt, this.#timers.now() - steadyMs] as const;
-    if (ran.outcome !== "accepted" || !isActive(known.state) || !isInTime(passedMs, this.#deps))
-      return { outcome: "unsent", known };
-    const { state, revision, position } = known;
-    return { job, known: { state, revision, position }, trace, body, endpoint, isElsewhere, whileOpen, startedAt };
-  }
-
-  async #send(leased: Leased): Promise<SentAttempt> {
-    const { job, body, endpoint, isElsewhere, known, trace, startedAt } = leased;
-    const { state } = known;
-    const { clock, randomness } = this.#deps;
-    const headers = this.#headers(leased);
-    const { url, timeout_ms: timeoutMs } = endpoint.settings;
-    const { account } = job;
-    const sent = headers === null ? UNMADE : await this.#deps.sender.send({ account, url, headers, body, timeoutMs });
-    const answered = answerOf(sent, startedAt, clock.now());
-    const end = endOf({ job, state, endpoint, isElsewhere, sent, answered }, () => randomness.number());
-    return {
-      outcome: "sent",
-      answered,
-      concernsEndpoint: !isElsewhere && (sent.outcome === "answered" || sent.resolverFailed !== true),
-      end,
-      trace,
-      record: () => this.#record(leased, end, sent, headers ?? {}),
-    };
-  }
-
-  /** Returns null if the request cannot be made; the attempt then fails, so that the event has an end. */
-  #headers({ job, body, endpoint, known: { state }, trace, startedAt: nowMs }: Leased): Record<string, string> | null {
-    const { request, attempts: number } = state;
-    const { contentType = request.payload.content_type } = job;
-    const contentEncoding = job.contentEncoding ?? request.payload.content_encoding ?? "";
-    const content = { contentType, contentEncoding, body };
-    try {
-      return this.#deps.outbound.headers({ job, endpoint, number, ...content, trace, nowMs, request });
-    } catch (error) {
-      this.#deps.onError(error);
-      return null;
-    }
-  }
-
-  async #record(
-    { job, known, trace }: Leased,
-    end: EndAttempt,
-    sent: SendOutcome,
-    headers: Record<string, string>,
-  ): Promise<RecordedAttempt> {
-    const keep = this.#keepResponse(job, known, { sent, headers }, this.#writer.envelope(job.account, trace));
-    const { onError } = this.#deps;
-    // An agent gets its target's response as soon as the outcome is known, so the response is stored before.
-    const isAgents = known.state.request.origin.kind === "agent";
-    if (isAgents) await persistently(keep).catch(onError);
-    const response = isAgents ? Promise.resolve() : keep().catch(onError);
-    const ran = await persistently(() => this.#writer.run({ job, known, trace }, end));
-    return { known: ran.known, response };
+    const active = activeOf(loaded);
+    if (ran.outcome !== "accepted" || active === null || !isInTime(passedMs, this.#deps))
+      return { outcome: "unsent", known: ran.known };
+    return { ...prepared, ...active, startedAt };
   }
 
   /** The log refuses this while another node has the lease: the backlog offers the event again afterwards. */
-  #giveUp(waiting: Recalled, failure: Failure): Promise<Begun> {
+  #giveUp(loaded: LoadedJob, failure: Failure): Promise<NotSent> {
     const { node, othersAreGone, clock } = this.#deps;
-    const { state } = waiting.known;
+    const { state } = loaded.known;
     const inReplay = isActive(state) ? replayIdOf(state) : null;
-    return this.#end(waiting, { type: "GiveUp", failure, inReplay, node, othersAreGone, at: iso(clock.now()) });
+    return this.#end(loaded, { type: "GiveUp", failure, inReplay, node, othersAreGone, at: iso(clock.now()) });
   }
 
   /** People are asked about the new target. A bundle was approved as a whole, so its step fails and it rolls back. */
-  async #retargeted(rejected: Recalled): Promise<Begun> {
-    const { job, known, trace } = rejected;
+  async #askAgain(loaded: LoadedJob): Promise<NotSent> {
+    const { job, known, trace } = loaded;
     const { node, othersAreGone } = this.#deps;
-    const { state } = known;
-    if (isActive(state) && state.request.bundle !== undefined) return this.#giveUp(rejected, RETARGETED);
+    if (isActive(known.state) && known.state.request.bundle !== undefined) return this.#giveUp(loaded, TARGET_CHANGED);
     const finder = { account: job.account, trace, node, othersAreGone };
     return { outcome: "unsent", known: await this.#again.event(job.eventId, finder) };
   }
 
-  async #end(waiting: Recalled, command: DeliveryCommand): Promise<Begun> {
-    const ran = await persistently(() => this.#writer.run(waiting, command));
+  async #end(loaded: LoadedJob, command: DeliveryCommand): Promise<NotSent> {
+    const ran = await withRetries(() => this.#writer.run(loaded, command));
     return { outcome: "unsent", known: ran.known };
   }
 }

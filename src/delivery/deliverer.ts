@@ -6,7 +6,8 @@ import { systemTimers } from "../following/timers.ts";
 import type { AttemptReport } from "../observing/observer.ts";
 import { systemEnvelope } from "../streams/envelope.ts";
 import type { StreamState } from "../streams/run-command.ts";
-import { type AttemptDeps, Attempts, type SentAttempt } from "./attempts.ts";
+import type { SentAttempt } from "./attempt-sender.ts";
+import { type AttemptDeps, Attempts } from "./attempts.ts";
 import { Backlog } from "./backlog.ts";
 import { DiskRounds, LOOK_GAP_MS } from "./disk-rounds.ts";
 import { reportAttempt } from "./endpoint-health.ts";
@@ -15,7 +16,7 @@ import { Intake } from "./intake.ts";
 import type { Job } from "./job.ts";
 import { LANE_MAX, Lanes, RUNNING_MAX } from "./lanes.ts";
 import { LookTimer, POLL_MS } from "./look-timer.ts";
-import type { Answered } from "./outcome.ts";
+import type { AttemptResult } from "./outcome.ts";
 import { WrittenRevisions } from "./written-revisions.ts";
 
 export type DelivererDeps = AttemptDeps & {
@@ -27,7 +28,7 @@ export type DelivererDeps = AttemptDeps & {
 const STOP_POLL_MS = 10;
 
 /** The receiver works and refuses this one event, so the next probe may send another. */
-const isRefusal = ({ statusCode, retryAt }: Answered): boolean =>
+const isRefusal = ({ statusCode, retryAt }: AttemptResult): boolean =>
   statusCode !== null && statusCode >= 400 && statusCode < 500 && statusCode !== 408 && retryAt === null;
 
 const attemptedOf = (job: Job, { end, trace: { trace_id } }: SentAttempt): AttemptReport => {
@@ -160,11 +161,11 @@ export class Deliverer {
     await Promise.all([response, judged]);
   }
 
-  async #judge(job: Job, { answered, trace }: SentAttempt): Promise<void> {
+  async #judge(job: Job, { result, trace }: SentAttempt): Promise<void> {
     const { account, endpointId, eventId } = job;
     const lane = this.#lanes.of(job);
-    if (job.kind === "probe") lane.refusedProbe = isRefusal(answered) ? eventId : null;
-    const report = reportAttempt(lane, account, answered);
+    if (job.kind === "probe") lane.refusedProbe = isRefusal(result) ? eventId : null;
+    const report = reportAttempt(lane, account, result);
     if (report === null) return;
     const { command, expected } = report;
     // An endpoint that closes gets nothing more while that is being recorded.

@@ -1,26 +1,19 @@
 import type { DeliveryCommand } from "../../domain/delivery/commands.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
-import type { Delivery } from "../../domain/delivery/state.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { type Envelope, systemEnvelope, type Trace } from "../streams/envelope.ts";
-import { runCommand, type StreamState } from "../streams/run-command.ts";
-import type { Job } from "./job.ts";
+import { runCommand } from "../streams/run-command.ts";
+import type { LoadedJob } from "./loaded-job.ts";
 
 /** After the last try the lease runs out, and the event is sent again under its id. */
 const TRIES_MAX = 4;
 const BACKOFF_MS = 500;
 
-export type Recalled = {
-  readonly job: Job;
-  readonly known: StreamState<Delivery>;
-  readonly trace: Trace;
-};
-
 /** An outcome that is not recorded means a second request, so a log that fails for a moment is waited for. */
-export const persistently = async <T>(write: () => Promise<T>): Promise<T> => {
+export const withRetries = async <T>(write: () => Promise<T>): Promise<T> => {
   for (let tried = 1; ; tried += 1) {
     try {
       return await write();
@@ -40,7 +33,7 @@ export class DeliveryWriter {
     this.#deps = deps;
   }
 
-  run({ job, known, trace }: Recalled, command: DeliveryCommand) {
+  run({ job, known, trace }: LoadedJob, command: DeliveryCommand) {
     const stream = `delivery-${job.eventId}`;
     const envelope = this.envelope(job.account, trace);
     return runCommand(this.#deps.log, { decider: delivery, stream, from: known, command, envelope });

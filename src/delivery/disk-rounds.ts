@@ -134,7 +134,7 @@ export class DiskRounds {
     const hadMore = lane.hasMoreOnDisk;
     const look = await backlog.inOrder(lane.endpointId, state, DELIVERIES_A_LOOK);
     const isFull = !intake.queueAll(look.jobs);
-    if (hadMore && !isFull && look.listed !== null && (await backlog.isWhole())) intake.joinArrivals(lane, look.listed);
+    if (hadMore && !isFull && look.listed !== null && (await backlog.isWhole())) intake.joinOverflow(lane, look.listed);
     return look.soonest;
   }
 
@@ -146,7 +146,7 @@ export class DiskRounds {
     if (hasMore && (await backlog.isWhole()))
       for (const lane of lanes.busy()) {
         const isEmpty = lane.waiting.length === 0 && lane.running === 0;
-        if (lane.hasMoreOnDisk && isEmpty && !this.#found.has(lane.endpointId)) intake.joinArrivals(lane, NOTHING);
+        if (lane.hasMoreOnDisk && isEmpty && !this.#found.has(lane.endpointId)) intake.joinOverflow(lane, NOTHING);
       }
     this.#found.clear();
   }

@@ -1,6 +1,6 @@
 import { type Endpoint, endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import type { EndpointLane } from "./endpoint-lane.ts";
-import type { Answered } from "./outcome.ts";
+import type { AttemptResult } from "./outcome.ts";
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
@@ -8,7 +8,7 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 export const reportAttempt = (
   lane: EndpointLane,
   account: string,
-  { startedAt, at: endedAt, succeeded, retryAt }: Answered,
+  { startedAt, at: endedAt, succeeded, retryAt }: AttemptResult,
 ) => {
   const { seen: endpoint } = lane;
   if (endpoint === null) return null;

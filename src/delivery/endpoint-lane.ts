@@ -1,9 +1,9 @@
 import type { PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { Timers } from "../following/timers.ts";
-import { Arrivals } from "./arrivals.ts";
 import { AttemptWindow } from "./attempt-window.ts";
 import type { Job, JobKey } from "./job.ts";
+import { OrderedOverflow } from "./ordered-overflow.ts";
 import { Pace } from "./pace.ts";
 
 /** This node's memory of one endpoint. Only `Lanes` changes the queue and its counts. */
@@ -13,7 +13,7 @@ export class EndpointLane {
   seen: PresentEndpoint | null = null;
   readonly pace: Pace;
   readonly attempts = new AttemptWindow();
-  readonly arrivals = new Arrivals();
+  readonly overflow = new OrderedOverflow();
   /** The last probed event if the receiver refused that event. */
   refusedProbe: string | null = null;
   readonly waiting: Job[] = [];

@@ -1,14 +1,17 @@
+import { isEndpointGone } from "../../domain/delivery/gone.ts";
 import { endpoint } from "../../domain/endpoint/decider.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import { type Reaction, reaction } from "../following/reaction.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { causedEnvelope } from "../streams/envelope.ts";
 
-const GONE = 410;
-
-export const endpointReactions = (aggregates: Aggregates, clock: Clock, well: () => void): readonly Reaction[] => [
+export const endpointReactions = (
+  aggregates: Aggregates,
+  clock: Clock,
+  onRecovered: () => void,
+): readonly Reaction[] => [
   reaction("AttemptFailed", async (attempt, cause) => {
-    if (attempt.status_code !== GONE || attempt.elsewhere === true) return;
+    if (!isEndpointGone(attempt)) return;
     const at = new Date(clock.now()).toISOString();
     const startedAt = new Date(Date.parse(attempt.at) - attempt.duration_ms).toISOString();
     const reason = "The receiver answered 410: it asks not to be called again.";
@@ -19,6 +22,6 @@ export const endpointReactions = (aggregates: Aggregates, clock: Clock, well: ()
       causedEnvelope(cause, { actor: "endpoints", commandId: `react-${cause.id}`, at }),
     );
   }),
-  { on: "EndpointEnabled", run: async () => well() },
-  { on: "EndpointRecovered", run: async () => well() },
+  { on: "EndpointEnabled", run: async () => onRecovered() },
+  { on: "EndpointRecovered", run: async () => onRecovered() },
 ];

@@ -51,12 +51,12 @@ export class Intake {
     const state = lane?.seen ?? null;
     if (lane === undefined || state === null || bypassesCircuit(job)) return true;
     if (!takesDeliveries(state)) {
-      lane.arrivals.miss(job.eventId, this.#clock.now());
+      lane.overflow.miss(job.eventId, this.#clock.now());
       return false;
     }
     if (!isOrdered(state) || !lane.hasMoreOnDisk) return true;
     const { body: _body, known: _known, ...lean } = job;
-    lane.arrivals.add(lean, this.#clock.now());
+    lane.overflow.add(lean, this.#clock.now());
     return false;
   }
 
@@ -71,8 +71,8 @@ export class Intake {
   }
 
   /** Once no event is missing, the overflow is queued after the disk's events, which are `listed`. */
-  joinArrivals(lane: EndpointLane, listed: ReadonlySet<string>): void {
-    const later = lane.arrivals.take(listed, this.#clock.now());
+  joinOverflow(lane: EndpointLane, listed: ReadonlySet<string>): void {
+    const later = lane.overflow.take(listed, this.#clock.now());
     if (later === null) return;
     this.#lanes.setMoreOnDisk(lane, false);
     this.queueAll(later);
@@ -80,6 +80,6 @@ export class Intake {
 
   #leaveToDisk(lane: EndpointLane, job: Job | undefined): void {
     const newest = this.#lanes.leaveToDisk(lane) ?? job;
-    if (newest !== undefined) lane.arrivals.miss(newest.eventId, this.#clock.now());
+    if (newest !== undefined) lane.overflow.miss(newest.eventId, this.#clock.now());
   }
 }

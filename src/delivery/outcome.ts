@@ -1,7 +1,9 @@
 import { defined } from "../../domain/defined.ts";
+import type { AttemptEnd, Failure } from "../../domain/delivery/attempt-end.ts";
 import type { CommandOf } from "../../domain/delivery/commands.ts";
-import type { AttemptEnd, Failure, Request } from "../../domain/delivery/events.ts";
+import type { Request } from "../../domain/delivery/events.ts";
 import { failureOf } from "../../domain/delivery/failure-of.ts";
+import { isGone } from "../../domain/delivery/gone.ts";
 import { attemptOfSchedule } from "../../domain/delivery/replay.ts";
 import { nextAttemptAt } from "../../domain/delivery/retry.ts";
 import type { ActiveDelivery } from "../../domain/delivery/state.ts";
@@ -11,7 +13,7 @@ import type { SendOutcome } from "../../domain/ports/sender.ts";
 import type { Job } from "./job.ts";
 
 /** Times are in ms since 1970; `retryAt` is null if the receiver did not ask for a time. */
-export type Answered = {
+export type AttemptResult = {
   readonly startedAt: number;
   readonly at: number;
   readonly succeeded: boolean;
@@ -24,39 +26,37 @@ export type EndAttempt = CommandOf<"Succeed"> | CommandOf<"Fail">;
 const COST_HEADER = "countersign-cost-eur";
 /** RFC 6585, section 4; RFC 9110, section 15.6.4. */
 const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
-/** RFC 9110, section 15.5.11. */
-const GONE = 410;
 
 /** The cause goes to the operator's log only, because it may name a sealed value. */
-export const UNMADE: SendOutcome = {
+export const REQUEST_NOT_MADE: SendOutcome = {
   outcome: "failed",
   kind: "connect",
   detail: "The request could not be made: the endpoint's secret or one of its headers cannot be opened",
   timings: { dns: 0, connect: 0, tls: 0, first_byte: null, total: 0 },
 };
 
-export const DELETED: Failure = {
+export const ENDPOINT_DELETED: Failure = {
   kind: "endpoint-deleted",
   detail: "The endpoint was deleted before the event was delivered",
 };
-export const DAMAGED: Failure = {
+export const PAYLOAD_DAMAGED: Failure = {
   kind: "payload-damaged",
   detail:
     "The stored payload does not match the hash in the event's record, so it was not sent: restore it from a backup, then replay the event",
 };
-export const RETARGETED: Failure = {
+export const TARGET_CHANGED: Failure = {
   kind: "target-changed",
   detail:
     "The URL or the headers of the endpoint were changed after people had approved of the bundle, so nothing was sent",
 };
-export const ERASED: Failure = {
+export const PAYLOAD_ERASED: Failure = {
   kind: "payload-erased",
   detail: "The payload was erased before the event was delivered",
 };
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-export const answerOf = (sent: SendOutcome, startedAt: number, at: number): Answered => {
+export const resultOf = (sent: SendOutcome, startedAt: number, at: number): AttemptResult => {
   const statusCode = sent.statusCode ?? null;
   const isAsked = sent.outcome === "answered" && sent.retryAfterMs !== null && ASKS_TO_WAIT.has(sent.statusCode);
   const retryAt = isAsked && sent.retryAfterMs !== null ? at + sent.retryAfterMs : null;
@@ -69,27 +69,28 @@ const costReported = (sent: SendOutcome, { origin, bundle }: Request): number | 
   return origin.kind !== "agent" || reported === undefined ? undefined : reportedCost(reported, bundle?.undo === true);
 };
 
-export type Exchange = {
+export type SentRequest = {
   readonly job: Job;
   readonly state: ActiveDelivery;
   readonly endpoint: PresentEndpoint;
-  readonly isElsewhere: boolean;
+  readonly isFormerTarget: boolean;
   readonly sent: SendOutcome;
-  readonly answered: Answered;
+  readonly result: AttemptResult;
 };
 
 /** In ms since 1970; null for never. A failed probe waits for the next probe, unless its schedule has ended. */
-const retryAfter = ({ job, state, endpoint: { settings, circuit }, answered }: Exchange, random: number) => {
-  const { at, retryAt } = answered;
-  const nth = attemptOfSchedule(state, state.attempts);
+const retryAfter = ({ job, state, endpoint: { settings, circuit }, result }: SentRequest, random: number) => {
+  const { at, retryAt } = result;
+  const nth = attemptOfSchedule(state);
   const isLast = job.kind === "probe" && job.isCounted && nth > settings.retry_schedule_s.length;
   if (circuit.state === "open" && !isLast) return Math.max(Date.parse(circuit.nextProbeAt), retryAt ?? 0, at);
-  return nextAttemptAt(settings.retry_schedule_s, nth, at, random, retryAt === null ? null : retryAt - at);
+  const failed = { number: nth, atMs: at, retryAfterMs: retryAt === null ? null : retryAt - at };
+  return nextAttemptAt(settings.retry_schedule_s, failed, random);
 };
 
-export const endOf = (exchange: Exchange, random: () => number): EndAttempt => {
-  const { job, state, isElsewhere, sent, answered } = exchange;
-  const { at, startedAt, statusCode: status } = answered;
+export const endCommand = (request: SentRequest, random: () => number): EndAttempt => {
+  const { job, state, isFormerTarget, sent, result } = request;
+  const { at, startedAt, statusCode: status } = result;
   const attempt: AttemptEnd = defined({
     event_id: job.eventId,
     endpoint_id: job.endpointId,
@@ -100,12 +101,12 @@ export const endOf = (exchange: Exchange, random: () => number): EndAttempt => {
     timings_ms: sent.timings,
     resent: sent.resent,
     unsent: sent.outcome === "answered" ? undefined : sent.unsent,
-    elsewhere: isElsewhere ? (true as const) : undefined,
+    elsewhere: isFormerTarget ? (true as const) : undefined,
     cost_reported: costReported(sent, state.request),
   });
   const failure = failureOf(sent);
   if (failure === null) return { type: "Succeed", end: { ...attempt, status_code: status ?? 200 } };
-  const retryable = status !== GONE;
-  const next = retryable ? retryAfter(exchange, random()) : null;
+  const retryable = !isGone(status);
+  const next = retryable ? retryAfter(request, random()) : null;
   return { type: "Fail", end: attempt, failure, retryable, nextAttemptAt: next === null ? null : iso(next) };
 };

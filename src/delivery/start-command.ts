@@ -26,16 +26,16 @@ type Start = {
   readonly nowMs: number;
   /** The endpoint's timeout; 0 if the command is decided on and not given. */
   readonly timeoutMs: number;
-  readonly whileOpen: boolean;
+  readonly isCircuitOpen: boolean;
 };
 
 export const startCommand = (
   job: Job,
   state: ActiveDelivery,
   { node, othersAreGone }: Node,
-  { nowMs, timeoutMs, whileOpen }: Start,
+  { nowMs, timeoutMs, isCircuitOpen }: Start,
 ): CommandOf<"StartAttempt"> => {
-  const early = whileOpen ? earlyWhileOpen(job) : earlyOf(job, state, nowMs);
+  const early = isCircuitOpen ? earlyWhileOpen(job) : earlyOf(job, state, nowMs);
   const start = {
     type: "StartAttempt",
     endpointId: job.endpointId,

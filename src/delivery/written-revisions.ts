@@ -12,6 +12,6 @@ export class WrittenRevisions {
   }
 
   isFresh(eventId: string, revision: number): boolean {
-    return (this.#byEvent.get(eventId) ?? -1) <= revision;
+    return (this.#byEvent.peek(eventId) ?? -1) <= revision;
   }
 }

@@ -1,7 +1,8 @@
 import { bundle } from "../../domain/bundle/decider.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import { erasedWith, isErasedAt } from "../../domain/delivery/erased.ts";
-import type { ErasedUpTo, PayloadEvent } from "../../domain/delivery/events.ts";
+import type { ErasedUpTo } from "../../domain/delivery/events.ts";
+import type { PayloadEvent } from "../../domain/delivery/payload-events.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";

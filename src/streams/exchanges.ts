@@ -1,4 +1,4 @@
-import type { PayloadEvent } from "../../domain/delivery/events.ts";
+import type { PayloadEvent } from "../../domain/delivery/payload-events.ts";
 import type { EventLog, Revision } from "../../domain/ports/event-log.ts";
 import { payloadStream } from "./payloads.ts";
 

@@ -5,7 +5,8 @@ import {
   ATTR_HTTP_RESPONSE_STATUS_CODE,
 } from "@opentelemetry/semantic-conventions";
 import type { BundleEvent, BundleRequest } from "../../domain/bundle/events.ts";
-import type { Failure, Request } from "../../domain/delivery/events.ts";
+import type { Failure } from "../../domain/delivery/attempt-end.ts";
+import type { Request } from "../../domain/delivery/events.ts";
 import type { GateResult, Verdict } from "../../domain/gate/verdict.ts";
 import type { SpanAttributes as Attributes, SpanEvent } from "../../domain/ports/span-exporter.ts";
 

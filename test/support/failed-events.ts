@@ -1,5 +1,6 @@
+import type { AttemptEnd } from "../../domain/delivery/attempt-end.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
-import type { AttemptEnd, Request } from "../../domain/delivery/events.ts";
+import type { Request } from "../../domain/delivery/events.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { type LogPlace, openLog } from "../../src/engine/engines.ts";
 import { type Envelope, toEvents } from "../../src/streams/envelope.ts";

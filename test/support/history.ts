@@ -1,14 +1,8 @@
 import { type ApprovalEvent, type ApprovalRequest, FORM_NOT_STATED, type Vote } from "../../domain/approval/events.ts";
 import type { BundleEvent, BundleRequest, Step, UndoOutcome } from "../../domain/bundle/events.ts";
-import type {
-  DeliveryEvent,
-  Failure,
-  HeldFor,
-  HoldOutcome,
-  PayloadEvent,
-  Request,
-  StepOutcome,
-} from "../../domain/delivery/events.ts";
+import type { Failure } from "../../domain/delivery/attempt-end.ts";
+import type { DeliveryEvent, HeldFor, HoldOutcome, Request, StepOutcome } from "../../domain/delivery/events.ts";
+import type { PayloadEvent } from "../../domain/delivery/payload-events.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Actor, EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { ReplayCursor, ReplayEvent, ReplayFilter } from "../../domain/replay/events.ts";

@@ -1,7 +1,8 @@
 import { PLANS } from "../../domain/account/plans.ts";
+import type { Failure } from "../../domain/delivery/attempt-end.ts";
 import type { DeliveryCommand } from "../../domain/delivery/commands.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
-import type { DeliveryEvent, Failure, Origin, Replay, Request } from "../../domain/delivery/events.ts";
+import type { DeliveryEvent, Origin, Replay, Request } from "../../domain/delivery/events.ts";
 import type { Delivery } from "../../domain/delivery/state.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { Actor, EventLog } from "../../domain/ports/event-log.ts";

@@ -4,8 +4,9 @@ import type { BundleEvent, BundleRequest, Step } from "../../../domain/bundle/ev
 import { nextOf } from "../../../domain/bundle/next.ts";
 import type { Bundle } from "../../../domain/bundle/state.ts";
 import type { Decider } from "../../../domain/decider.ts";
+import type { AttemptEnd, Failure } from "../../../domain/delivery/attempt-end.ts";
 import { delivery } from "../../../domain/delivery/decider.ts";
-import type { AttemptEnd, DeliveryEvent, Failure, Request } from "../../../domain/delivery/events.ts";
+import type { DeliveryEvent, Request } from "../../../domain/delivery/events.ts";
 import { isActive, stepEndOf } from "../../../domain/delivery/state.ts";
 import { at, bundleRequest, bundleStep, heldFor, request } from "../../support/history.ts";
 

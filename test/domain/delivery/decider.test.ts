@@ -1,10 +1,11 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { fold } from "../../../domain/decider.ts";
+import type { AttemptEnd } from "../../../domain/delivery/attempt-end.ts";
 import type { DeliveryCommand } from "../../../domain/delivery/commands.ts";
 import { delivery } from "../../../domain/delivery/decider.ts";
 import { erasure } from "../../../domain/delivery/erasure.ts";
-import type { AttemptEnd, DeliveryEvent, Request } from "../../../domain/delivery/events.ts";
+import type { DeliveryEvent, Request } from "../../../domain/delivery/events.ts";
 import { specFor } from "../../support/given.ts";
 
 const given = specFor(delivery);

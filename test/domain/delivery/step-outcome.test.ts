@@ -1,8 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { AttemptEnd, FailureKind } from "../../../domain/delivery/attempt-end.ts";
 import type { DeliveryCommand } from "../../../domain/delivery/commands.ts";
 import { delivery } from "../../../domain/delivery/decider.ts";
-import type { AttemptEnd, DeliveryEvent, FailureKind, Request, StepOutcome } from "../../../domain/delivery/events.ts";
+import type { DeliveryEvent, Request, StepOutcome } from "../../../domain/delivery/events.ts";
 import { type Delivery, stepEndOf } from "../../../domain/delivery/state.ts";
 import { at, request } from "../../support/history.ts";
 

@@ -6,7 +6,7 @@ const JOBS_MAX = 512;
 const MISSED_MAX_MS = 5_000;
 
 /** These jobs are newer than those on disk and are sent after them, once the view shows that none is missing. */
-export class Arrivals {
+export class OrderedOverflow {
   #jobs: Job[] = [];
   #missed: { readonly eventId: string; readonly atMs: number } | null = null;
 

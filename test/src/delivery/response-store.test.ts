@@ -8,7 +8,7 @@ import type { SendOutcome } from "../../../domain/ports/sender.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { keepingResponses, RESPONSE_HEAD_BYTES } from "../../../src/delivery/kept-responses.ts";
+import { RESPONSE_HEAD_BYTES, ResponseStore } from "../../../src/delivery/response-store.ts";
 import { byteAllowances } from "../../../src/ledgers/byte-allowances.ts";
 import { ledgers } from "../../../src/ledgers/ledgers.ts";
 import { placeStatus } from "../../../src/ledgers/place-status.ts";
@@ -19,7 +19,7 @@ import { foldStream, type StreamState } from "../../../src/streams/run-command.t
 import { at, deliveryFacts } from "../../support/history.ts";
 import { losingLog } from "../../support/losing-log.ts";
 
-const test = suite("kept responses");
+const test = suite("response store");
 
 const ACCOUNT = "acc_1";
 const LIMIT = 6_400;
@@ -49,8 +49,7 @@ const nodeOf = (log: EventLog) => {
   });
   const accountOf = async () => ({ plan: { ...PLANS.free, storedBytesDay: LIMIT } });
   const allowances = byteAllowances({ ledgers: places, clock, randomness, accountOf, onError });
-  const keep = keepingResponses({ log, allowances, outbound: OUTBOUND });
-  return { allowances, keep };
+  return { allowances, store: new ResponseStore({ log, allowances, outbound: OUTBOUND }) };
 };
 
 type Attempted = { readonly id: string; readonly known: StreamState<ActiveDelivery> };
@@ -68,8 +67,8 @@ const attempted = async (log: EventLog, id: string): Promise<Attempted> => {
   return { id, known: { ...known, state } };
 };
 
-const keepOn = ({ keep }: Pick<ReturnType<typeof nodeOf>, "keep">, { id, known }: Attempted) =>
-  keep({ eventId: id, account: ACCOUNT }, known, { sent: SENT, headers: {} }, envelope(`${id}/response`));
+const storingOn = ({ store }: { readonly store: ResponseStore }, { id, known }: Attempted) =>
+  store.storing({ job: { eventId: id, account: ACCOUNT }, known, sent: SENT, headers: {} }, envelope(`${id}/response`));
 
 const keptOf = async (log: EventLog, { id }: Attempted) => (await exchangesOf(log, id, 0, [1])).responses.get(1);
 
@@ -80,7 +79,7 @@ test("two nodes store no more answers whole than the account's allowance has byt
   const lengths: number[] = [];
   for (let n = 0; n < 10; n += 1) {
     const event = await attempted(log, `evt_${n}`);
-    await keepOn(n % 2 === 0 ? first : second, event)();
+    await storingOn(n % 2 === 0 ? first : second, event)();
     const kept = await keptOf(log, event);
     lengths.push(kept?.body.length ?? 0);
     assert.is(kept?.head?.size ?? BODY.length, BODY.length);
@@ -98,11 +97,11 @@ for (const side of ["before", "behind"] as const) {
     let isLost = true;
     const outage: EventLog = { ...log, append: (...of) => (isLost ? lost : log).append(...of) };
     const { allowances } = nodeOf(log);
-    const keep = keepOn({ keep: keepingResponses({ log: outage, allowances, outbound: OUTBOUND }) }, event);
-    assert.instance(await keep().catch((error: unknown) => error), LogUnavailable);
+    const store = storingOn({ store: new ResponseStore({ log: outage, allowances, outbound: OUTBOUND }) }, event);
+    assert.instance(await store().catch((error: unknown) => error), LogUnavailable);
     isLost = false;
-    await keep();
-    await keep();
+    await store();
+    await store();
     const kept = await log.read(payloadStream(event.id), null, 10);
     assert.is(kept.filter(({ type }) => type === "ResponseKept").length, 1);
     let left = 0;
@@ -121,7 +120,7 @@ test("the bytes of an answer that an erasure has overtaken are given back", asyn
   await log.append(`delivery-${event.id}`, 1, toEvents([erased], envelope("erase")));
   await log.append(payloadStream(event.id), 0, toEvents([{ type: "PayloadPartKept", data: {} }], envelope("later")));
   const node = nodeOf(log);
-  await keepOn(node, event)();
+  await storingOn(node, event)();
   assert.is(await keptOf(log, event), undefined);
   assert.ok(await node.allowances.take(ACCOUNT, "stored", LIMIT));
 });

@@ -1,0 +1,45 @@
+export type FailureKind =
+  | "dns"
+  | "connect"
+  | "tls"
+  | "timeout"
+  | "reset"
+  | "response-too-large"
+  | "redirect"
+  | "blocked-address"
+  | "http-4xx"
+  | "http-5xx"
+  | "invalid-response"
+  | "endpoint-deleted"
+  | "target-changed"
+  | "payload-erased"
+  | "payload-damaged";
+
+export type Failure = { readonly kind: FailureKind; readonly detail: string };
+
+/** Milliseconds. A reused connection has 0 for dns, connect and tls; first_byte is null if no byte came. */
+export type Timings = {
+  readonly dns: number;
+  readonly connect: number;
+  readonly tls: number;
+  readonly first_byte: number | null;
+  readonly total: number;
+};
+
+export type AttemptEnd = {
+  readonly event_id: string;
+  readonly endpoint_id: string;
+  readonly number: number;
+  readonly at: string;
+  readonly duration_ms: number;
+  readonly status_code: number | null;
+  readonly timings_ms: Timings;
+  /** Micro-euros, negative if an undo gives something back; null if the reported value is not an amount. */
+  readonly cost_reported?: number | null;
+  /** The request was sent twice, because a kept-alive connection ended without an answer. */
+  readonly resent?: true;
+  /** The attempt ended before there was a connection. */
+  readonly unsent?: true;
+  /** It was sent to a target that the endpoint has left since, so it says nothing about the endpoint. */
+  readonly elsewhere?: true;
+};

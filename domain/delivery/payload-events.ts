@@ -1,0 +1,39 @@
+/** The whole body's bytes and hex SHA-256, if only its first bytes are stored. */
+type ResponseHead = { readonly size: number; readonly sha256: string };
+
+/** Stream `payload-<event>`, which retention or an erasure request erases. */
+export type PayloadEvent =
+  /** Belongs to the `PayloadKept` that names its revision, unless a crash or a lost race left it alone. */
+  | {
+      readonly type: "PayloadPartKept";
+      readonly data: { readonly event_id: string; readonly encoding: "text" | "base64"; readonly body: string };
+    }
+  | {
+      readonly type: "PayloadKept";
+      readonly data: {
+        readonly event_id: string;
+        /** Base64, 16 bytes. */
+        readonly salt: string;
+        readonly content_type: string;
+        readonly content_encoding?: string;
+        /** "text" if the body is UTF-8 that survives the round trip, else "base64". */
+        readonly encoding: "text" | "base64";
+        readonly body: string;
+        /** The revisions that hold the beginning of a long body (`PayloadPartKept`), in order; `body` is its end. */
+        readonly parts?: readonly number[];
+        readonly headers: Readonly<Record<string, string>>;
+      };
+    }
+  | {
+      readonly type: "ResponseKept";
+      readonly data: {
+        readonly event_id: string;
+        readonly number: number;
+        readonly headers: Readonly<Record<string, string>>;
+        readonly encoding: "text" | "base64";
+        readonly body: string;
+        readonly truncated: boolean;
+        readonly head?: ResponseHead;
+        readonly request_headers: Readonly<Record<string, string>>;
+      };
+    };

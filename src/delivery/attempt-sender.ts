@@ -1,0 +1,97 @@
+import type { Delivery } from "../../domain/delivery/state.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
+import type { HttpSender, SendOutcome } from "../../domain/ports/sender.ts";
+import type { Trace } from "../streams/envelope.ts";
+import type { StreamState } from "../streams/run-command.ts";
+import { DeliveryWriter, withRetries } from "./delivery-writer.ts";
+import type { LeasedJob } from "./loaded-job.ts";
+import type { Outbound } from "./outbound.ts";
+import { type AttemptResult, type EndAttempt, endCommand, REQUEST_NOT_MADE, resultOf } from "./outcome.ts";
+import { ResponseStore, type ResponseStoreDeps } from "./response-store.ts";
+
+export type AttemptSenderDeps = ResponseStoreDeps & {
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly sender: HttpSender;
+  readonly outbound: Outbound;
+  readonly onError: (error: unknown) => void;
+};
+
+/** The promise of the response's storage never rejects. */
+export type RecordedAttempt = { readonly known: StreamState<Delivery>; readonly response: Promise<void> };
+
+export type SentAttempt = {
+  readonly outcome: "sent";
+  readonly result: AttemptResult;
+  /** False if the answer came from a former target, or our resolver failed: it says nothing about the endpoint. */
+  readonly concernsEndpoint: boolean;
+  readonly end: EndAttempt;
+  readonly trace: Trace;
+  /** May be called once. Retries for a while, then rejects with the log's errors. */
+  record(): Promise<RecordedAttempt>;
+};
+
+/** Sends the requests of attempts whose start is in the log, and records their outcomes. */
+export class AttemptSender {
+  readonly #deps: AttemptSenderDeps;
+  readonly #responses: ResponseStore;
+  readonly #writer: DeliveryWriter;
+
+  constructor(deps: AttemptSenderDeps) {
+    this.#deps = deps;
+    this.#responses = new ResponseStore(deps);
+    this.#writer = new DeliveryWriter(deps);
+  }
+
+  async send(leased: LeasedJob): Promise<SentAttempt> {
+    const { job, known, trace, body, endpoint, isFormerTarget, startedAt } = leased;
+    const { clock, randomness, sender } = this.#deps;
+    const headers = this.#headers(leased);
+    const { url, timeout_ms: timeoutMs } = endpoint.settings;
+    const { account } = job;
+    const sent = headers === null ? REQUEST_NOT_MADE : await sender.send({ account, url, headers, body, timeoutMs });
+    const result = resultOf(sent, startedAt, clock.now());
+    const request = { job, state: known.state, endpoint, isFormerTarget, sent, result };
+    const end = endCommand(request, () => randomness.number());
+    return {
+      outcome: "sent",
+      result,
+      concernsEndpoint: !isFormerTarget && (sent.outcome === "answered" || sent.resolverFailed !== true),
+      end,
+      trace,
+      record: () => this.#record(leased, end, sent, headers ?? {}),
+    };
+  }
+
+  /** Returns null if the request cannot be made; the attempt then fails, so that the event has an end. */
+  #headers({ job, known, trace, body, endpoint, startedAt: nowMs }: LeasedJob): Record<string, string> | null {
+    const { request, attempts: number } = known.state;
+    const { contentType = request.payload.content_type } = job;
+    const contentEncoding = job.contentEncoding ?? request.payload.content_encoding ?? "";
+    const content = { contentType, contentEncoding, body };
+    try {
+      return this.#deps.outbound.headers({ job, endpoint, number, ...content, trace, nowMs, request });
+    } catch (error) {
+      this.#deps.onError(error);
+      return null;
+    }
+  }
+
+  async #record(
+    leased: LeasedJob,
+    end: EndAttempt,
+    sent: SendOutcome,
+    headers: Record<string, string>,
+  ): Promise<RecordedAttempt> {
+    const { job, known, trace } = leased;
+    const { onError } = this.#deps;
+    const store = this.#responses.storing({ job, known, sent, headers }, this.#writer.envelope(job.account, trace));
+    // An agent gets its target's response as soon as the outcome is known, so the response is stored before.
+    const isAgents = known.state.request.origin.kind === "agent";
+    if (isAgents) await withRetries(store).catch(onError);
+    const response = isAgents ? Promise.resolve() : store().catch(onError);
+    const ran = await withRetries(() => this.#writer.run(leased, end));
+    return { known: ran.known, response };
+  }
+}

@@ -1,0 +1,102 @@
+import { createHash } from "node:crypto";
+import type { EventLog, Expected } from "../../domain/ports/event-log.ts";
+import type { SendOutcome } from "../../domain/ports/sender.ts";
+import { isErasedSince } from "../erasure/erasures.ts";
+import type { ByteAllowances, TakenBytes } from "../ledgers/byte-allowances.ts";
+import { redactHeaders } from "../providers/redact.ts";
+import { type Envelope, toEvents } from "../streams/envelope.ts";
+import type { ResponseKept } from "../streams/exchanges.ts";
+import { encodeBody, headerBytes, payloadStream } from "../streams/payloads.ts";
+import type { JobKey } from "./job.ts";
+import type { ActiveJob } from "./loaded-job.ts";
+import type { Outbound } from "./outbound.ts";
+
+export type ResponseStoreDeps = {
+  readonly log: EventLog;
+  readonly outbound: Pick<Outbound, "shown">;
+  readonly allowances: Pick<ByteAllowances, "take">;
+};
+
+/** The attempt that was started with `known`, and what was sent and answered. */
+export type Exchange = Pick<ActiveJob, "known"> & {
+  readonly job: Pick<JobKey, "eventId" | "account">;
+  readonly sent: SendOutcome;
+  readonly headers: Record<string, string>;
+};
+
+type Form = { readonly data: ResponseKept; readonly taken: TakenBytes | null };
+
+/** Bytes of a body, and of its headers, that are stored after `stored_bytes_day` is used up: most have no more. */
+export const RESPONSE_HEAD_BYTES = 1_024;
+
+const TYPE_MAX = 256;
+
+const headersOfHead = (headers: ResponseKept["headers"]): ResponseKept["headers"] => {
+  if (headerBytes(headers) <= RESPONSE_HEAD_BYTES) return headers;
+  const { "content-type": type = "" } = headers;
+  return type === "" || type.length > TYPE_MAX ? {} : { "content-type": type };
+};
+
+/** Stores receivers' responses in the streams of the payloads that they answer. */
+export class ResponseStore {
+  readonly #deps: ResponseStoreDeps;
+
+  constructor(deps: ResponseStoreDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * The result rejects with the log's errors and may be called again: it appends the same. An erasure takes a revision of
+   * this stream after its own record, so an append that comes too late conflicts and finds the record.
+   */
+  storing(exchange: Exchange, envelope: Envelope): () => Promise<void> {
+    const { log } = this.#deps;
+    const { job, known } = exchange;
+    // An erasure may have taken any revision after the payload's.
+    let expected: Exclude<Expected, "any"> = known.state.request.payload.revision;
+    let form: Promise<Form> | null = null;
+    return async () => {
+      form ??= this.#formOf(exchange);
+      const { data, taken } = await form.catch((error: unknown) => {
+        form = null;
+        throw error;
+      });
+      const events = toEvents([{ type: "ResponseKept", data }], envelope);
+      for (;;) {
+        const appended = await log.append(payloadStream(job.eventId), expected, events);
+        if (appended.outcome === "appended") return;
+        if (await isErasedSince(log, job.eventId, known.revision)) {
+          taken?.giveBack();
+          return;
+        }
+        expected = appended.actual;
+      }
+    };
+  }
+
+  /** Takes the bytes from the account's `stored_bytes_day`; without them only the head is stored. */
+  async #formOf({ job, known, sent, headers }: Exchange): Promise<Form> {
+    const isAnswered = sent.outcome === "answered";
+    const body = Buffer.from(isAnswered ? sent.body : "");
+    const whole = {
+      event_id: job.eventId,
+      number: known.state.attempts,
+      headers: isAnswered ? redactHeaders(sent.headers) : {},
+      truncated: isAnswered && sent.truncated,
+      request_headers: this.#deps.outbound.shown(headers),
+    };
+    const bytes = body.length + headerBytes(whole.headers) + headerBytes(whole.request_headers);
+    const taken = bytes === 0 ? null : await this.#deps.allowances.take(job.account, "stored", bytes);
+    if (taken !== null || bytes === 0) return { data: { ...whole, ...encodeBody(body) }, taken };
+    const head = body.subarray(0, RESPONSE_HEAD_BYTES);
+    const data = {
+      ...whole,
+      ...encodeBody(head),
+      headers: headersOfHead(whole.headers),
+      request_headers: headersOfHead(whole.request_headers),
+      truncated: whole.truncated || head.length < body.length,
+      head: { size: body.length, sha256: createHash("sha256").update(body).digest("hex") },
+    };
+    return { data, taken };
+  }
+}
