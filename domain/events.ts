@@ -6,7 +6,7 @@ import type { ApprovalEvent } from "./approval/events.ts";
 import type { BundleEvent } from "./bundle/events.ts";
 import type { CallsEvent } from "./calls/events.ts";
 import type { ChangeEvent } from "./change/events.ts";
-import type { ControlsEvent } from "./controls/events.ts";
+import type { ControlsEvent } from "./change-control/events.ts";
 import type { DeliveryEvent } from "./delivery/events.ts";
 import type { PayloadEvent } from "./delivery/payload-events.ts";
 import type { EndpointEvent } from "./endpoint/events.ts";

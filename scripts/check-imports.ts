@@ -35,7 +35,7 @@ const ROOMS: readonly string[] = [
   "gates",
   "bodies",
   "approvals",
-  "controls",
+  "change-control",
   "traces",
   "delivery",
   "admission",

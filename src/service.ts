@@ -7,9 +7,10 @@ import { STATUS_PERIOD_MS } from "../projections/status.ts";
 import { credentials, lapsedCredentials } from "./accounts/credentials.ts";
 import { linkUrl } from "./accounts/links.ts";
 import { app } from "./app.ts";
-import { holdingAgain } from "./approvals/holding-again.ts";
+import { approvalRenewal } from "./approvals/approval-renewal.ts";
 import { manualPages } from "./billing/manual-pages.ts";
 import { providerWebhooks } from "./billing/provider-webhooks.ts";
+import { appliedChanges } from "./change-control/held-changes.ts";
 import type { Engines } from "./composition/engines.ts";
 import { feeding, feedPart, followers } from "./composition/followers.ts";
 import { type Foundation, foundation } from "./composition/foundation.ts";
@@ -17,7 +18,6 @@ import { members } from "./composition/members.ts";
 import { type Part, type Parts, parts, timer } from "./composition/part.ts";
 import { type Requests, requests } from "./composition/requests.ts";
 import { type RoutesDeps, routes } from "./composition/routes.ts";
-import { appliedChanges } from "./controls/changes.ts";
 import { problemRecords } from "./http/problem-records.ts";
 import { endpointsReading } from "./observing/endpoints-reading.ts";
 import { partsReading } from "./observing/parts-reading.ts";
@@ -180,13 +180,13 @@ export const service = async (engines: Engines): Promise<Service> => {
   const at = requests(it);
   const people = members(it);
   const changes = appliedChanges(it);
-  const again = holdingAgain(it);
+  const renewal = approvalRenewal(it);
   const feed = feeding(it);
   const working = [
     ...engineParts(it),
     ...(feed === null || it.feed === null ? [] : [feedPart(feed, it.feed)]),
     ...requestParts(it, at),
-    ...followers(it, at, { accounts: people.accounts, changes, again }),
+    ...followers(it, at, { accounts: people.accounts, changes, renewal }),
     // Its own admissions are handed to the deliverer; those of other processes are only heard of.
     ...(config.roles.includes("api") ? [] : [wakeAfterAppends(it.log, () => at.deliver.wake())]),
   ];
@@ -201,7 +201,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     requests: at,
     members: people,
     changes,
-    again,
+    renewal,
     feed,
     parts: all,
     components,

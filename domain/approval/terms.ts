@@ -3,21 +3,17 @@ import type { GateResult } from "../gate/verdict.ts";
 import type { ApprovalRule } from "../policy/definition.ts";
 import { visibleText } from "../visible-text.ts";
 
-export type HoldAbout = {
+export type HoldDetails = {
   readonly approvalId: string;
   readonly digest: string;
-  /** Of the verdict: what is only observed is a reason as well. */
+  /** The verdict's gates: a denial that is only observed becomes one of the reasons. */
   readonly gates: readonly GateResult[];
-  /** ms since 1970. */
   readonly atMs: number;
-  /** Who replays it, as `exclude_requester` concerns them. */
   readonly member?: string;
-  /** Ids of the members who count as the requester. */
   readonly requesters: readonly string[];
 };
 
 const S = 1_000;
-/** How each sentence about a change begins. */
 export const CHANGED = "Since it was last asked for, ";
 
 const reasonOf = ({ when }: ApprovalRule): string =>
@@ -26,13 +22,12 @@ const reasonOf = ({ when }: ApprovalRule): string =>
     : `The policy asks for an approval when ${when.trim()}`;
 
 /**
- * What a request is held for: the rules as they are at this moment, whatever becomes of their policies. Of several rules
- * the strictest part of each counts: the largest quorum, the earliest end, and nobody approves what one of them excludes
- * them from.
+ * Several rules are united by their strictest parts: the largest quorum, the earliest end, and every exclusion of the
+ * requester.
  */
-export const heldFor = (
+export const approvalTerms = (
   rules: readonly ApprovalRule[],
-  { approvalId, digest, gates, atMs, member, requesters }: HoldAbout,
+  { approvalId, digest, gates, atMs, member, requesters }: HoldDetails,
 ): HeldFor => ({
   approval_id: approvalId,
   digest,
@@ -49,21 +44,19 @@ export const heldFor = (
   requesters,
 });
 
-export type AgainAbout = {
+export type Renewal = {
   readonly approvalId: string;
   readonly digest: string;
   readonly atMs: number;
-  /** What has changed, in sentences. */
   readonly changes: readonly string[];
   readonly member?: string;
-  /** The member who replays it, by hand or with a key of theirs; missing when it is not replayed. */
   readonly replayedWith?: string;
 };
 
-/** The same question once more, with as much time to answer it as the first time. */
-export const heldForAgain = (
+/** The new approval has as much time as the first one had. */
+export const renewedTerms = (
   { approval, heldAt }: { readonly approval: HeldFor; readonly heldAt: string },
-  { approvalId, digest, atMs, changes, member = approval.member, replayedWith }: AgainAbout,
+  { approvalId, digest, atMs, changes, member = approval.member, replayedWith }: Renewal,
 ): HeldFor => ({
   ...approval,
   approval_id: approvalId,

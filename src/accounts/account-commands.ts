@@ -5,8 +5,8 @@ import type { Envelope } from "../streams/envelope.ts";
 import {
   type Accounts,
   type AccountsDeps,
+  accountMember,
   accountStream,
-  belongingTo,
   emailStream,
   makerOf,
   refused,
@@ -27,11 +27,11 @@ export const accounts = (deps: AccountsDeps): Accounts => {
     releaseEmail: claims.releaseEmail,
 
     async signUp({ email, password, name, timeZone, client }, call, isFirst = async () => true) {
-      // Random: ids derived from the command could be chosen by the caller, who has no credential.
+      // The caller has no credential and could choose an id that is derived from the command, so this one is random.
       const id = randomId("acc_", randomness);
       const member = randomId("mem_", randomness);
       const envelope: Envelope = { ...call, account: id, actor: { kind: "member", id: member } };
-      // Granted only here: a claim that was rewritten in the log's file must not make an owner.
+      // The role is granted only here: a claim that was rewritten in the log's file must not make an owner.
       const grant = hashes.role({ account: id, member, role: "owner" });
       const opens = { name, plan: signupPlan, time_zone: timeZone, grant };
       const claim = { account: id, member, email, opens, at: call.at };
@@ -46,17 +46,17 @@ export const accounts = (deps: AccountsDeps): Accounts => {
     async logIn(email, password, call) {
       const { state } = await aggregates.load(emailClaim, streamOf(email), 0);
       const claim = state.phase === "claimed" ? state.claim : null;
-      // An unknown address causes the same reads, so timing does not give it away.
+      // An unknown address causes the same reads, so the time of the answer does not give it away.
       const owner = claim?.account ?? derivedId("acc_", email);
       const { state: there } = await aggregates.load(account, accountStream(owner), 0);
-      const belonging = claim === null || there.phase !== "open" ? null : belongingTo(there, claim.member);
-      // Without a member, a crash came before the account's record, or the member was removed.
-      const held = claim && { ...claim, sealed: belonging?.member.password ?? claim.password };
+      const found = claim === null || there.phase !== "open" ? null : accountMember(there, claim.member);
+      // After a crash before the account's record there is a claim without a member.
+      const held = claim && { ...claim, sealed: found?.member.password ?? claim.password };
       const checked = await passwords.check(held, password);
       if (checked === "overloaded") return refused("overloaded");
       if (checked === "wrong" || claim === null) return refused("invalid-credentials");
-      // The epoch is from before the check, so a concurrent password change ends the session.
-      if (belonging !== null) return { outcome: "joined", position: undefined, ...belonging };
+      // The epoch was read before the check, so a concurrent password change ends the session.
+      if (found !== null) return { outcome: "joined", position: undefined, ...found };
       const actor = { kind: "member", id: claim.member } as const;
       const finished = await claims.finishClaim(claim, { ...call, account: claim.account, actor });
       return finished.outcome === "joined" ? finished : refused("invalid-credentials");

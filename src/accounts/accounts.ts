@@ -27,7 +27,7 @@ export type AccountsDeps = {
 };
 
 export const accountStream = (id: string): string => `account-${id}`;
-/** Takes a normalised address; the stream's name has only a hash of it. */
+/** The stream's name has only a keyed hash of the normalised address. */
 export const emailStream = (email: string, hashes: Pick<CredentialHashes, "address">): string =>
   `email-${derivedId("eml_", hashes.address(email))}`;
 
@@ -36,10 +36,10 @@ export const makerOf = ({ actor: { kind, id } }: Envelope): LinkMaker => ({
   id,
 });
 
-export type Belonging = { readonly account: OpenAccount; readonly member: { readonly id: string } & Member };
+export type AccountMember = { readonly account: OpenAccount; readonly member: { readonly id: string } & Member };
 
 export type Signup = {
-  /** Normalised; every address in this file is. */
+  /** Every address in this file is normalised. */
   readonly email: string;
   readonly password: string;
   readonly name: string;
@@ -64,8 +64,8 @@ type PasswordChange = {
   readonly client: Client;
 };
 
-/** `position` is undefined if nothing had to be written. */
-export type Joined = { readonly outcome: "joined"; readonly position: Position | undefined } & Belonging;
+/** `position` is undefined if no record was written. */
+export type Joined = { readonly outcome: "joined"; readonly position: Position | undefined } & AccountMember;
 type Removed = { readonly outcome: "removed"; readonly position: Position | undefined };
 type Changed = { readonly outcome: "changed"; readonly position: Position | undefined };
 export type Refused<R> = { readonly outcome: "refused"; readonly rejection: R };
@@ -74,9 +74,9 @@ export const refused = <R>(rejection: R): Refused<R> => ({ outcome: "refused", r
 
 export type JoinRejection = "email-taken" | "overloaded" | AccountRejection;
 
-/** Commands over several streams. The first record has all that the others need, so a crash leaves nothing undone. */
+/** The first record of each command carries what the others need, so that a crash leaves no command unfinished. */
 export type Accounts = {
-  /** `isFirst` runs before anything is written; if it resolves to false, the call is refused with "link-gone". */
+  /** `isFirst` runs before any record is written; if it resolves to false, the call is refused with "link-gone". */
   signUp(
     signup: Signup,
     envelope: Envelope,
@@ -89,20 +89,19 @@ export type Accounts = {
   ): Promise<Joined | Refused<"invalid-credentials" | "overloaded">>;
   memberOf(email: string): Promise<Concerned | null>;
   accept(use: LinkUse, envelope: Envelope): Promise<Joined | Refused<JoinRejection>>;
-  /** Ends all sessions of the member. */
   reset(use: LinkUse, envelope: Envelope): Promise<Joined | Refused<"overloaded" | AccountRejection>>;
-  /** Ends all sessions of the member except `keeps`, which is a session's id. */
+  /** All sessions of the member except `keeps` end. */
   changePassword(
     change: PasswordChange,
     envelope: Envelope,
   ): Promise<Changed | Refused<"invalid-credentials" | "overloaded" | AccountRejection>>;
   removeMember(member: string, envelope: Envelope): Promise<Removed | Refused<AccountRejection>>;
-  /** Adds the claim's member, or releases the address if the account refuses. */
+  /** The address is released again if the account refuses the member. */
   finishClaim(claim: Claim, envelope: Envelope): Promise<Joined | Refused<AccountRejection>>;
   releaseEmail(member: { account: string; id: string; email: string }, envelope: Envelope): Promise<void>;
 };
 
-export const belongingTo = (state: OpenAccount, id: string): Belonging | null => {
+export const accountMember = (state: OpenAccount, id: string): AccountMember | null => {
   const member = state.members.get(id);
   return member === undefined ? null : { account: state, member: { id, ...member } };
 };

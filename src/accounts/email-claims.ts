@@ -4,8 +4,8 @@ import type { Envelope } from "../streams/envelope.ts";
 import {
   type Accounts,
   type AccountsDeps,
+  accountMember,
   accountStream,
-  belongingTo,
   emailStream,
   type Joined,
   type JoinRejection,
@@ -16,7 +16,6 @@ import {
 import type { MemberPasswords } from "./member-passwords.ts";
 
 export type EmailClaims = Pick<Accounts, "finishClaim" | "releaseEmail"> & {
-  /** Claims the address and adds the member. `isFirst` is as in `Accounts`. */
   join(
     claim: Omit<Claim, "password" | "client">,
     use: Pick<LinkUse, "password" | "client">,
@@ -35,7 +34,7 @@ export const emailClaims = ({ aggregates, personal, hashes, passwords }: EmailCl
 
   const releaseEmail: Accounts["releaseEmail"] = async ({ account, id, email }, cause) => {
     const command = { type: "ReleaseEmail", account, member: id, at: cause.at } as const;
-    // The caller and the reactor use the same command id, so their events are the same.
+    // The request and the reactor use the same command id, so their events are the same.
     await aggregates.handle(emailClaim, streamOf(email), command, { ...cause, account, commandId: `release-${id}` });
   };
 
@@ -43,7 +42,7 @@ export const emailClaims = ({ aggregates, personal, hashes, passwords }: EmailCl
     const { member, email, opens, password, client, at } = claim;
     const envelope = { ...cause, account: claim.account, commandId: `join-${member}` };
     const { state: address } = await aggregates.load(emailClaim, streamOf(email), 0);
-    // The address was released since: a member added now could never log in.
+    // A member whose address was released meanwhile could never log in.
     if (address.phase === "free" || address.claim.member !== member) return refused("link-gone");
     const joined = await aggregates.handle(
       account,
@@ -57,12 +56,12 @@ export const emailClaims = ({ aggregates, personal, hashes, passwords }: EmailCl
       await releaseEmail({ account: claim.account, id: member, email }, cause);
       return refused(joined.rejection);
     }
-    const belonging = joined.state.phase === "open" ? belongingTo(joined.state, member) : null;
-    if (belonging === null) return refused("member-absent");
-    return { outcome: "joined", position: joined.position, ...belonging };
+    const found = joined.state.phase === "open" ? accountMember(joined.state, member) : null;
+    if (found === null) return refused("member-absent");
+    return { outcome: "joined", position: joined.position, ...found };
   };
 
-  /** The slow hash is made only if the address looks free. */
+  /** The slow hash is made only if the address seems to be free. */
   const join = async (
     claim: Omit<Claim, "password" | "client">,
     { password, client: from }: Pick<LinkUse, "password" | "client">,
@@ -76,16 +75,15 @@ export const emailClaims = ({ aggregates, personal, hashes, passwords }: EmailCl
     if (sealed === "overloaded") return refused(sealed);
     if (!(await isFirst())) return refused("link-gone");
 
-    // The records of the claim and the member refer to this value.
     const client = await personal.keep(accountStream(claim.account), from, envelope);
     const command = { type: "ClaimEmail", ...claim, password: sealed, client } as const;
-    // If two people use one link at once, neither claim must pass for a repeat of the other.
+    // If two people use one link at once, neither claim may pass for a repeat of the other.
     const commandId = `claim-${claim.member}-${envelope.commandId}`;
     const claimed = await aggregates.handle(emailClaim, stream, command, { ...envelope, commandId });
     const held = claimed.state;
-    // No two sealed values are equal: another value is another call's.
+    // No two sealed values are equal, so a different value means that another call has the claim.
     if (claimed.outcome === "rejected" || held.phase === "free" || held.claim.password !== sealed) {
-      // The record of a released claim refers to the value, which then is erased with the claim.
+      // A released claim still refers to the client data, which is erased with the claim.
       if (held.phase === "claimed") await personal.forget(client);
       return refused(claimed.outcome === "rejected" ? claimed.rejection : "link-gone");
     }

@@ -34,19 +34,17 @@ type Opened = {
   readonly mac: string;
 };
 
-/** Decided in the account's stream. A repeated command makes a new link, as only an HMAC of the first is stored. */
+/** A repeated command makes a new link, because only an HMAC of the first one is stored. */
 export type MemberLinks = {
-  /** `member` is the id that the invited person will have. */
   invite(
     person: { readonly member: string; readonly email: string; readonly role: Role },
     envelope: Envelope,
   ): Promise<Made | AccountRefusal>;
-  /** For a member of `envelope.account`; `lifetimeMs` is a day by default. */
   reset(member: string, envelope: Envelope, lifetimeMs?: number): Promise<Made | AccountRefusal>;
   /** Null for a link that is unknown, used, withdrawn, replaced or expired. */
   opened(purpose: "invitation" | "reset", token: string, at: string): Promise<Opened | null>;
   /** The member, or else the account, that a refused link names; null if there is no such account. */
-  concerned(token: string): Promise<Concerned | null>;
+  namedIn(token: string): Promise<Concerned | null>;
 };
 
 const laterThan = (at: string, ms: number): string => new Date(Date.parse(at) + ms).toISOString();
@@ -112,7 +110,7 @@ export const memberLinks = ({ aggregates, links, hashes, randomness }: MemberLin
       return isRight ? { ...named, email, mac: link.mac } : null;
     },
 
-    async concerned(text) {
+    async namedIn(text) {
       const token = memberTokenOf(text);
       if (token === null) return null;
       const { state } = await aggregates.load(account, accountStream(token.account));

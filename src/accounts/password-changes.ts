@@ -1,6 +1,6 @@
 import { account } from "../../domain/account/decider.ts";
 import type { Envelope } from "../streams/envelope.ts";
-import { type Accounts, type AccountsDeps, accountStream, belongingTo, refused } from "./accounts.ts";
+import { type Accounts, type AccountsDeps, accountMember, accountStream, refused } from "./accounts.ts";
 import type { MemberPasswords } from "./member-passwords.ts";
 
 type PasswordChangesDeps = Pick<AccountsDeps, "aggregates" | "personal"> & { readonly passwords: MemberPasswords };
@@ -21,9 +21,9 @@ export const passwordChanges = ({
       await personal.forget(client);
       return refused(set.rejection);
     }
-    const belonging = set.state.phase === "open" ? belongingTo(set.state, member) : null;
-    if (belonging?.member.password !== sealed) return refused("link-gone");
-    return { outcome: "joined", position: set.position, ...belonging };
+    const found = set.state.phase === "open" ? accountMember(set.state, member) : null;
+    if (found?.member.password !== sealed) return refused("link-gone");
+    return { outcome: "joined", position: set.position, ...found };
   },
 
   async changePassword({ member, current, next, keeps, client: from }, envelope) {

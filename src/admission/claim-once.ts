@@ -1,4 +1,4 @@
-import { heldFor } from "../../domain/approval/terms.ts";
+import { approvalTerms } from "../../domain/approval/terms.ts";
 import { monthOf } from "../../domain/calendar.ts";
 import { isErasedAt } from "../../domain/delivery/erased.ts";
 import type { Origin } from "../../domain/delivery/events.ts";
@@ -217,7 +217,7 @@ export class ClaimOnce {
       ...(replay?.by.kind === "member" ? { member: replay.by.id } : {}),
       requesters,
     };
-    return { type: "Hold", request, approval: heldFor(approvals, about) };
+    return { type: "Hold", request, approval: approvalTerms(approvals, about) };
   }
 
   #settle({ trace }: ClaimSubject, judged: Judgement, { ledgers: lasting = [] }: RecordedVerdict): void {

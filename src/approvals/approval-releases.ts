@@ -10,7 +10,7 @@ import type { Delivery } from "../../domain/delivery/state.ts";
 import { dataOf } from "../../domain/events.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
-import { asOfNow, stoppedBecause } from "../accounts/stopped.ts";
+import { suspensionReason, uncached } from "../accounts/agent-suspension.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { bundleStream } from "../streams/bundle-id.ts";
 import { changeStream } from "../streams/change-stream.ts";
@@ -27,15 +27,12 @@ type ReleasedBundle = { readonly kind: "bundle"; readonly known: StreamState<Bun
 
 export type ApprovalReleases = {
   /**
-   * Releases the approval's event or bundle, or ends the hold if its agent was stopped meanwhile. The vote's own
-   * request does so before it answers; the reactor repeats it, in case of a crash in between.
+   * The hold ends without a release if its agent was suspended. The request of the vote calls this before it answers;
+   * the reactor repeats it in case of a crash in between.
    */
   release(granted: GrantRecord): Promise<Released>;
-  /** Null unless the approval is granted. */
   releaseGranted(approvalId: string): Promise<Released | null>;
-  /**
-   * Ends the hold if the approval is rejected. Once the vote is answered, no later approval can release the request.
-   */
+  /** Once the vote is answered, no later approval can release the request. */
   endRejected(approvalId: string): Promise<void>;
 };
 
@@ -48,19 +45,19 @@ export type ApprovalReleasesDeps = {
 const READ_PAGE = 100;
 
 export const approvalReleases = ({ log, aggregates, clock }: ApprovalReleasesDeps): ApprovalReleases => {
-  const current = asOfNow(aggregates);
+  const current = uncached(aggregates);
 
   const envelopeOf = (cause: EndRecord, type: "Release" | "Cancel" | "EndHold", at: string): Envelope =>
     causedEnvelope(cause, {
       actor: "approvals",
-      // Two nodes may decide differently: one's release must not pass for a repeat of the other's end.
+      // Two nodes may decide differently, so a release must not pass for a repeat of an end.
       commandId: `approvals-${cause.id}/${type}`,
       at,
     });
 
   const commandFor = async (granted: GrantRecord, held: Request | BundleRequest | null) => {
     const { approval_id: approvalId, digest } = dataOf("ApprovalGranted", granted);
-    const reason = held === null ? null : await stoppedBecause(current, held);
+    const reason = held === null ? null : await suspensionReason(current, held);
     const at = new Date(clock.now()).toISOString();
     const command =
       reason === null

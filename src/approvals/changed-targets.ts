@@ -6,9 +6,9 @@ import { bundles } from "../../projections/bundles.ts";
 import { events } from "../../projections/events.ts";
 import type { Reaction } from "../following/reaction.ts";
 import { type Reaching, reachingAllShown } from "../views/reaching-all-shown.ts";
-import type { HoldingAgain } from "./holding-again.ts";
+import type { ApprovalRenewal } from "./approval-renewal.ts";
 
-export type ChangedTargetsDeps = Reaching & { readonly again: HoldingAgain };
+export type ChangedTargetsDeps = Reaching & { readonly renewal: ApprovalRenewal };
 
 const equal = (field: string, value: string): Condition => ({ field, is: "=", value });
 
@@ -17,7 +17,7 @@ const heldOf = ({ meta }: RecordedEvent): readonly Condition[] => [
   equal("status", "held"),
 ];
 
-/** Searches for the requests that the record may affect; each is then compared with its streams. */
+/** The record may affect these requests; each is then compared with its streams. */
 const requestsOf = (cause: RecordedEvent): readonly (readonly Condition[])[] => {
   if (cause.type === "EndpointChanged") {
     const { endpoint_id, changes } = cause.data as Extract<EndpointEvent, { type: "EndpointChanged" }>["data"];
@@ -32,10 +32,7 @@ const requestsOf = (cause: RecordedEvent): readonly (readonly Condition[])[] => 
 const bundlesOf = (cause: RecordedEvent): readonly (readonly Condition[])[] =>
   requestsOf(cause).length === 0 ? [] : [heldOf(cause)];
 
-/**
- * Holds requests again under a new approval as soon as their endpoint or action changes. Votes and attempts compare
- * too, so this only tells people early.
- */
+/** Votes and attempts compare targets too, so these reactions only inform people earlier. */
 export const changedTargets = (deps: ChangedTargetsDeps): readonly Reaction[] => {
   const finderOf = ({ meta }: RecordedEvent) => ({
     account: meta.account,
@@ -46,7 +43,7 @@ export const changedTargets = (deps: ChangedTargetsDeps): readonly Reaction[] =>
     newest: "received_at",
     searches: requestsOf,
     reach: async (cause, id) => {
-      await deps.again.event(id, finderOf(cause));
+      await deps.renewal.event(id, finderOf(cause));
     },
   });
   const held = reachingAllShown(deps, {
@@ -54,7 +51,7 @@ export const changedTargets = (deps: ChangedTargetsDeps): readonly Reaction[] =>
     newest: "created_at",
     searches: bundlesOf,
     reach: async (cause, id) => {
-      await deps.again.bundle(id, finderOf(cause));
+      await deps.renewal.bundle(id, finderOf(cause));
     },
   });
   return (["EndpointChanged", "ActionDefined"] as const).flatMap((on) => [

@@ -23,11 +23,10 @@ export type AuditSources = {
 /** `low` is inclusive, `high` exclusive. */
 export type Bounds = { readonly low: number; readonly high: number };
 
-/** The next records within the bounds, in the filter's order; empty at the end. */
+/** Resolves with the next records in the order of the filter; empty at the end. */
 export type Walk = (bounds: Bounds) => Promise<readonly AuditDocument[]>;
 
-// The view's documents are what its projection writes.
-export const recordOf = (document: unknown): AuditDocument => document as AuditDocument;
+export const recordOf = (document: unknown): AuditDocument => document as AuditDocument; // The view has what its projection writes.
 
 export const recordAt = async (views: Pick<ViewStore, "get">, account: string, index: number): Promise<AuditDocument> =>
   recordOf(await views.get(audit.schema.name, recordId(account, index)));
@@ -42,7 +41,6 @@ export const eventOf = async (
   return event;
 };
 
-/** At most `limit` records from an index on; fewer if the view is behind. */
 export const eventsFrom = async (
   { views, log }: { readonly views: Pick<ViewStore, "getMany">; readonly log: Pick<EventLog, "read"> },
   account: string,
@@ -56,7 +54,7 @@ export const eventsFrom = async (
   return Promise.all(known.map((id) => eventOf(log, recordOf(found.get(id)))));
 };
 
-/** Binary search for the first record for which `reached` holds, as it does for all later ones. */
+/** Binary search: `reached` holds for all records after the first one for which it holds. */
 export const firstRecord = async (
   views: Pick<ViewStore, "get">,
   account: string,
@@ -74,7 +72,7 @@ export const firstRecord = async (
 
 const STRIDE = 8;
 
-/** Like `firstRecord`, but fast if the record is near the given end. */
+/** Finds the record faster than `firstRecord` if it is near the given end. */
 export const firstRecordNear = async (
   views: Pick<ViewStore, "get">,
   account: string,

@@ -10,7 +10,7 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
-import { stoppedBecause } from "../accounts/stopped.ts";
+import { suspensionReason } from "../accounts/agent-suspension.ts";
 import { UNKNOWN } from "../admission/claim.ts";
 import type { Deliverer } from "../delivery/deliverer.ts";
 import type { Outcomes } from "../execute/outcomes.ts";
@@ -86,7 +86,7 @@ export class BundleMoves {
 
   async #startStep(it: BundleEntry, state: RunningBundle, index: number): Promise<void> {
     const { request } = state;
-    const stopped = await stoppedBecause(this.#deps.aggregates, request);
+    const stopped = await suspensionReason(this.#deps.aggregates, request);
     if (stopped !== null) return this.#run(it, { type: "Cancel", reason: stopped, at: this.#now() });
     const content = await this.#bodies.ofStep(state, index, it.trace);
     if ("refusal" in content) {
@@ -135,7 +135,7 @@ export class BundleMoves {
     if (end === null) return false;
     // The delivery of a suspended agent is cancelled before it is sent, which is not a failure of the step.
     const stopped =
-      what === "admit" && end.outcome !== "succeeded" ? await stoppedBecause(this.#deps.aggregates, request) : null;
+      what === "admit" && end.outcome !== "succeeded" ? await suspensionReason(this.#deps.aggregates, request) : null;
     if (stopped !== null) await this.#run(it, { type: "Cancel", reason: stopped, at: this.#now() });
     else await this.#run(it, { type: what === "admit-undo" ? "EndUndo" : "EndStep", index, ...end, at: this.#now() });
     return true;

@@ -7,7 +7,7 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { bundles } from "../../projections/bundles.ts";
-import { asOfNow, stoppedBecause } from "../accounts/stopped.ts";
+import { suspensionReason, uncached } from "../accounts/agent-suspension.ts";
 import { holdEnds } from "../approvals/approval-reactions.ts";
 import { approvalReleases } from "../approvals/approval-releases.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";
@@ -135,16 +135,16 @@ export const bundleReactions = (deps: BundleReactionsDeps): readonly Reaction[] 
 
 /**
  * Cancels the held bundles of a suspended agent and rolls back the running ones. No step would start anyway
- * (`stoppedBecause`); this makes it happen at once.
+ * (`suspensionReason`); this makes it happen at once.
  */
 export const stoppedBundles = (deps: StoppedBundlesDeps): readonly Reaction[] => {
   const { log, clock } = deps;
-  const current = asOfNow(deps.aggregates);
+  const current = uncached(deps.aggregates);
   const tell = telling(deps);
 
   const cancel = async (cause: RecordedEvent, bundleId: string): Promise<void> => {
     const { state } = await foldStream(log, bundle, bundleStream(bundleId));
-    const reason = "request" in state ? await stoppedBecause(current, state.request) : null;
+    const reason = "request" in state ? await suspensionReason(current, state.request) : null;
     // The agent was resumed, and this bundle was requested afterwards.
     if (reason === null) return;
     await tell(cause, bundleId, { type: "Cancel", reason, at: new Date(clock.now()).toISOString() });

@@ -1,11 +1,11 @@
-import { controls } from "../../domain/controls/decider.ts";
+import { controls } from "../../domain/change-control/decider.ts";
 import { policy } from "../../domain/policy/decider.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import { systemClock } from "../../infra/clock.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
-import { controlsStream } from "../controls/control-parts.ts";
-import { isPolicyId } from "../controls/references.ts";
+import { controlsStream } from "../change-control/control-parts.ts";
+import { isPolicyId } from "../change-control/references.ts";
 import { aggregates } from "../streams/aggregates.ts";
 import { NO_TRACE } from "../streams/envelope.ts";
 

@@ -3,11 +3,11 @@ import { accountReactions } from "../accounts/account-reactions.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import { type ApprovalExpiry, approvalExpiry } from "../approvals/approval-expiry.ts";
 import { approvalReactions } from "../approvals/approval-reactions.ts";
+import type { ApprovalRenewal } from "../approvals/approval-renewal.ts";
 import { changedTargets } from "../approvals/changed-targets.ts";
-import type { HoldingAgain } from "../approvals/holding-again.ts";
 import { overageLoop } from "../billing/overage.ts";
 import { BUNDLE_REACTOR, bundleReactions, stoppedBundles } from "../bundles/reactions.ts";
-import { type AppliedChanges, changeReactions } from "../controls/changes.ts";
+import { type AppliedChanges, changeReactions } from "../change-control/held-changes.ts";
 import { endpointReactions } from "../delivery/endpoint-reactions.ts";
 import { erasureReactions } from "../erasure/erasures.ts";
 import { personalDataReactions } from "../erasure/personal-data.ts";
@@ -55,7 +55,7 @@ type ReactionsDeps = {
 };
 
 /** Reactions that wait for views and may reach tens of thousands of requests: those of a suspended agent or a changed target. */
-const suspensions = (it: Foundation, at: Requests, again: HoldingAgain): Reactor =>
+const suspensions = (it: Foundation, at: Requests, renewal: ApprovalRenewal): Reactor =>
   reactor(
     {
       log: it.log,
@@ -65,7 +65,7 @@ const suspensions = (it: Foundation, at: Requests, again: HoldingAgain): Reactor
     [
       ...stoppedRequests({ ...it, outcomes: at.eventOutcomes, deliver: at.deliver }),
       ...stoppedBundles({ ...it, outcomes: at.bundleOutcomes }),
-      ...changedTargets({ ...it, again }),
+      ...changedTargets({ ...it, renewal }),
     ],
     { ...SUSPENSIONS_REACTOR, waits: it.waitsOf("suspensions") },
   );
@@ -85,8 +85,12 @@ const bundleSteps = (it: Foundation, { runner, bundleOutcomes, movingBundle }: R
   );
 
 /** The four reactors, as one part: /ready and the status page show them as "reactions". */
-const reactorPart = (it: Foundation, at: Requests, deps: ReactionsDeps & { readonly again: HoldingAgain }): Part => {
-  const all = [reactions(it, at, deps), suspensions(it, at, deps.again), notifications(it, at), bundleSteps(it, at)];
+const reactorPart = (
+  it: Foundation,
+  at: Requests,
+  deps: ReactionsDeps & { readonly renewal: ApprovalRenewal },
+): Part => {
+  const all = [reactions(it, at, deps), suspensions(it, at, deps.renewal), notifications(it, at), bundleSteps(it, at)];
   return {
     name: "reactions",
     role: "deliverer",
@@ -170,11 +174,11 @@ export const feedPart = (loop: FeedLoop, connection: Feed): Part => ({
 export type FollowersDeps = {
   readonly accounts: Accounts;
   readonly changes: AppliedChanges;
-  readonly again: HoldingAgain;
+  readonly renewal: ApprovalRenewal;
 };
 
 /** The followers of the log and of views, in the order of their start. */
-export const followers = (it: Foundation, at: Requests, { accounts, changes, again }: FollowersDeps): Part[] => {
+export const followers = (it: Foundation, at: Requests, { accounts, changes, renewal }: FollowersDeps): Part[] => {
   const expiry = approvalExpiry({ ...it, onError: it.errorsOf("approvals", "ending approvals that have expired") });
   const overage = overageLoop({ ...it, onError: it.errorsOf("billing", "reporting overage") });
   return [
@@ -182,7 +186,7 @@ export const followers = (it: Foundation, at: Requests, { accounts, changes, aga
     retentionPart(it),
     { name: "approvals", role: "deliverer", start: () => expiry.start(), stop: () => expiry.stop() },
     ...tracePart(it),
-    reactorPart(it, at, { accounts, expiry, changes, again }),
+    reactorPart(it, at, { accounts, expiry, changes, renewal }),
     {
       name: "deliverer",
       role: "deliverer",

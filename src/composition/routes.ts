@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Position } from "../../domain/ports/event-log.ts";
 import { approvalReleases } from "../approvals/approval-releases.ts";
+import type { ApprovalRenewal } from "../approvals/approval-renewal.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";
-import type { HoldingAgain } from "../approvals/holding-again.ts";
-import type { AppliedChanges } from "../controls/changes.ts";
-import { references } from "../controls/references.ts";
+import type { AppliedChanges } from "../change-control/held-changes.ts";
+import { references } from "../change-control/references.ts";
 import type { FeedLoop } from "../feed/feed.ts";
 import { definitionRate } from "../gates/definition-rate.ts";
 import { passwordGuesses } from "../http/password-guesses.ts";
@@ -45,7 +45,7 @@ export type RoutesDeps = {
   readonly requests: Requests;
   readonly members: Members;
   readonly changes: AppliedChanges;
-  readonly again: HoldingAgain;
+  readonly renewal: ApprovalRenewal;
   /** Null: this process publishes nothing to Kafka. */
   readonly feed: FeedLoop | null;
   readonly parts: Parts;
@@ -106,7 +106,7 @@ const configurationRoutes = (it: Foundation, { requests: { deliver, definitions 
   ];
 };
 
-const requestRoutes = (shared: Foundation, { requests: at, changes, again }: RoutesDeps): readonly Route[] => {
+const requestRoutes = (shared: Foundation, { requests: at, changes, renewal }: RoutesDeps): readonly Route[] => {
   const it = { ...shared, bodyReader: at.bodyReader };
   const { replayer, startBulkReplay, bulkReplayer } = at;
   return [
@@ -116,7 +116,7 @@ const requestRoutes = (shared: Foundation, { requests: at, changes, again }: Rou
     ...bundleRoutes({ ...it, begin: at.beginBundle, approvals: approvalRequests(it), outcomes: at.bundleOutcomes }),
     ...eventRoutes(it),
     ...replayRoutes({ ...it, replayer, startBulkReplay, bulkReplayer }),
-    ...approvalRoutes({ ...it, releases: approvalReleases(it), again, changes }),
+    ...approvalRoutes({ ...it, releases: approvalReleases(it), renewal, changes }),
     ...auditRoutes(it),
     ...auditStreamRoutes({ ...it, onError: it.errorsOf("audit stream", "looking for new records") }),
   ];

@@ -5,8 +5,8 @@ import { replayIdOf, triggerOf } from "../../domain/delivery/replay.ts";
 import { type Delivery, isActive, isAdmitted } from "../../domain/delivery/state.ts";
 import { type Endpoint, endpoint as endpointDecider, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import { targetOf } from "../../domain/endpoint/target.ts";
-import { stoppedBecause } from "../accounts/stopped.ts";
-import { type HoldingAgain, holdingAgain } from "../approvals/holding-again.ts";
+import { suspensionReason } from "../accounts/agent-suspension.ts";
+import { type ApprovalRenewal, approvalRenewal } from "../approvals/approval-renewal.ts";
 import { systemTimers, type Timers } from "../following/timers.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { Payloads } from "../streams/payloads.ts";
@@ -43,14 +43,14 @@ const bypassesTurns = ({ job, known }: ActiveJob): boolean =>
 export class Attempts {
   readonly #deps: AttemptDeps;
   readonly #timers: Timers;
-  readonly #again: HoldingAgain;
+  readonly #renewal: ApprovalRenewal;
   readonly #writer: DeliveryWriter;
   readonly #sender: AttemptSender;
 
   constructor(deps: AttemptDeps) {
     this.#deps = deps;
     this.#timers = deps.timers ?? systemTimers;
-    this.#again = holdingAgain(deps);
+    this.#renewal = approvalRenewal(deps);
     this.#writer = new DeliveryWriter(deps);
     this.#sender = new AttemptSender(deps);
   }
@@ -93,7 +93,7 @@ export class Attempts {
   async #prepare(active: ActiveJob, endpoint: Endpoint): Promise<PreparedJob | NotSent> {
     const { log, aggregates, clock } = this.#deps;
     const { request } = active.known.state;
-    const stopped = request.origin.kind === "agent" ? await stoppedBecause(aggregates, request) : null;
+    const stopped = request.origin.kind === "agent" ? await suspensionReason(aggregates, request) : null;
     if (stopped !== null) return this.#end(active, { type: "Cancel", reason: stopped, at: iso(clock.now()) });
     if (endpoint.phase !== "present") return this.#giveUp(active, ENDPOINT_DELETED);
     const isCircuitOpen = endpoint.circuit.state === "open";
@@ -158,7 +158,7 @@ export class Attempts {
     const { node, othersAreGone } = this.#deps;
     if (isActive(known.state) && known.state.request.bundle !== undefined) return this.#giveUp(loaded, TARGET_CHANGED);
     const finder = { account: job.account, trace, node, othersAreGone };
-    return { outcome: "unsent", known: await this.#again.event(job.eventId, finder) };
+    return { outcome: "unsent", known: await this.#renewal.event(job.eventId, finder) };
   }
 
   async #end(loaded: LoadedJob, command: DeliveryCommand): Promise<NotSent> {

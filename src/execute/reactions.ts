@@ -5,7 +5,7 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { events } from "../../projections/events.ts";
-import { asOfNow, stoppedBecause } from "../accounts/stopped.ts";
+import { suspensionReason, uncached } from "../accounts/agent-suspension.ts";
 import type { Deliverer } from "../delivery/deliverer.ts";
 import { type Reaction, reaction } from "../following/reaction.ts";
 import type { ReactorOptions } from "../following/reactor.ts";
@@ -45,7 +45,7 @@ const UNDER_WAY = ["held", "queued", "retrying", "delivering"] as const;
 /** The deliverer sends nothing of a suspended agent (`stopped.ts`): cancelling shows that, and frees reservations. */
 export const stoppedRequests = (deps: StoppedRequestsDeps): readonly Reaction[] => {
   const { log, clock } = deps;
-  const current = asOfNow(deps.aggregates);
+  const current = uncached(deps.aggregates);
 
   const envelopeOf = (cause: RecordedEvent, eventId: string): Envelope =>
     causedEnvelope(cause, {
@@ -58,7 +58,7 @@ export const stoppedRequests = (deps: StoppedRequestsDeps): readonly Reaction[] 
     const stream = `delivery-${eventId}`;
     const known = await foldStream(log, delivery, stream);
     const { state } = known;
-    const reason = "request" in state ? await stoppedBecause(current, state.request) : null;
+    const reason = "request" in state ? await suspensionReason(current, state.request) : null;
     // The agent has been resumed and asked again.
     if (reason === null) return;
     const envelope = envelopeOf(cause, eventId);

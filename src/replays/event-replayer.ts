@@ -8,7 +8,7 @@ import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import { deniedBy } from "../../domain/gate/decide.ts";
 import type { Metadata, Position } from "../../domain/ports/event-log.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
-import { stoppedBecause } from "../accounts/stopped.ts";
+import { suspensionReason } from "../accounts/agent-suspension.ts";
 import { type ClaimDeps, claiming } from "../admission/claim.ts";
 import { denialProblem } from "../admission/denial-problem.ts";
 import { judgement } from "../admission/judge-request.ts";
@@ -191,7 +191,7 @@ export class EventReplayer {
       const detail = `The endpoint is disabled: ${state.disabled.reason} Enable it, then replay.`;
       return problem("endpoint-disabled", detail, { extra: { endpoint_id } });
     }
-    const stopped = origin.kind === "agent" ? await stoppedBecause(aggregates, { origin, at }) : null;
+    const stopped = origin.kind === "agent" ? await suspensionReason(aggregates, { origin, at }) : null;
     return stopped === null ? null : conflict(`${stopped} Its earlier requests are not sent.`);
   }
 

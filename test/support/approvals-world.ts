@@ -3,7 +3,7 @@ import type { Role } from "../../domain/account/events.ts";
 import { agent } from "../../domain/agent/decider.ts";
 import { approval } from "../../domain/approval/decider.ts";
 import { FORM_NOT_STATED } from "../../domain/approval/events.ts";
-import { heldFor } from "../../domain/approval/terms.ts";
+import { approvalTerms } from "../../domain/approval/terms.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import { erasure } from "../../domain/delivery/erasure.ts";
 import type { Origin, Request } from "../../domain/delivery/events.ts";
@@ -24,8 +24,9 @@ import { approvalBinding } from "../../src/approvals/approval-binding.ts";
 import { approvalExpiry } from "../../src/approvals/approval-expiry.ts";
 import { approvalReactions } from "../../src/approvals/approval-reactions.ts";
 import { approvalReleases } from "../../src/approvals/approval-releases.ts";
+import { approvalRenewal } from "../../src/approvals/approval-renewal.ts";
 import { approvalIdOf, approvalStream } from "../../src/approvals/approvals.ts";
-import { holdingAgain } from "../../src/approvals/holding-again.ts";
+import { approvalRenewal } from "../../src/approvals/approval-renewal.ts";
 import { type BodyReader, directBodyReader } from "../../src/bodies/body-reader.ts";
 import type { Job } from "../../src/delivery/job.ts";
 import { policyCompiler } from "../../src/gates/compiled-policy.ts";
@@ -123,7 +124,7 @@ export const approvalsWorld = ({
     const offered: Job[] = [];
     const deliver = { offer: (job: Job) => void offered.push(job) };
     const reactions = approvalReactions({ log: over, aggregates: streams, clock, deliver });
-    const again = holdingAgain({ log: over, aggregates: streams, clock, randomness });
+    const renewal = approvalRenewal({ log: over, aggregates: streams, clock, randomness });
     const releases = approvalReleases({ log: over, aggregates: streams, clock });
     const routes = approvalRoutes({
       calls: NO_CALLS,
@@ -134,7 +135,7 @@ export const approvalsWorld = ({
       payloads: kept,
       releases,
       changes: noChanges,
-      again,
+      renewal,
     });
     const call = caller(routes);
     const onError = (error: unknown): void => {
@@ -142,7 +143,7 @@ export const approvalsWorld = ({
     };
     return {
       streams,
-      again,
+      renewal,
       offered,
       routes,
       expiry: approvalExpiry({ log: over, views, aggregates: streams, clock, onError }),
@@ -257,7 +258,7 @@ export const approvalsWorld = ({
       ...replayer,
       requesters: requesters ?? (member === undefined ? [] : [member]),
     };
-    const command = { type: "Hold", request, approval: heldFor([rule], about) } as const;
+    const command = { type: "Hold", request, approval: approvalTerms([rule], about) } as const;
     await here.streams.handle(delivery, `delivery-${eventId}`, command, envelope());
     return { eventId, approvalId, digest, request };
   };

@@ -1,5 +1,5 @@
-import type { AppliedChanges } from "../../src/controls/changes.ts";
-import type { Controls } from "../../src/controls/control-change.ts";
+import type { Controls } from "../../src/change-control/control-change.ts";
+import type { AppliedChanges } from "../../src/change-control/held-changes.ts";
 
 /** For a test that is not about controls: every change may be made, and nothing is recorded for it. */
 export const noControls: Controls = {

@@ -1,6 +1,6 @@
 import { account } from "../../../domain/account/decider.ts";
 import { normalizePassword } from "../../../domain/account/password-rule.ts";
-import { type Accounts, accountStream, belongingTo } from "../../accounts/accounts.ts";
+import { type Accounts, accountMember, accountStream } from "../../accounts/accounts.ts";
 import { clearedSessionCookie, type Sessions, sessionIdOf } from "../../accounts/sessions.ts";
 import type { Signup } from "../../config.ts";
 import { clientOf } from "../../erasure/personal-data.ts";
@@ -10,7 +10,7 @@ import { type Handler, type JsonSchema, positionOf, type Route, route } from "..
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { notFound, problem } from "../../streams/problems.ts";
 import { accountProblem, EMAIL_SCHEMA, emailOf, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
-import { BELONGING, rateLimited, shownBelonging, signedIn } from "./signed-in.ts";
+import { rateLimited, SIGNED_IN, shownMember, signedIn } from "./signed-in.ts";
 import { SIGNUP_BODY, signupOf } from "./signup-input.ts";
 
 export type AuthDeps = {
@@ -117,8 +117,8 @@ const me =
   ({ aggregates }: AuthDeps): Handler =>
   async ({ principal, envelope }) => {
     const { state } = await aggregates.load(account, accountStream(principal.account));
-    const belonging = state.phase === "open" ? belongingTo(state, principal.id) : null;
-    return belonging === null ? notFound() : { status: 200, body: shownBelonging(belonging, envelope.at) };
+    const found = state.phase === "open" ? accountMember(state, principal.id) : null;
+    return found === null ? notFound() : { status: 200, body: shownMember(found, envelope.at) };
   };
 
 export const authRoutes = (deps: AuthDeps): readonly Route[] => [
@@ -130,7 +130,7 @@ export const authRoutes = (deps: AuthDeps): readonly Route[] => [
     tag: "accounts",
     body: SIGNUP_BODY,
     problems: ["signup-closed", "email-taken", "weak-password", "rate-limited", "overloaded"],
-    answers: { 201: BELONGING },
+    answers: { 201: SIGNED_IN },
     handle: signUp(deps),
   }),
   route({
@@ -141,7 +141,7 @@ export const authRoutes = (deps: AuthDeps): readonly Route[] => [
     tag: "accounts",
     body: LOGIN,
     problems: ["invalid-credentials", "rate-limited", "overloaded"],
-    answers: { 200: BELONGING },
+    answers: { 200: SIGNED_IN },
     handle: logIn(deps),
   }),
   route({
@@ -172,7 +172,7 @@ export const authRoutes = (deps: AuthDeps): readonly Route[] => [
     summary: "The member who is logged in, and the account",
     tag: "accounts",
     problems: ["not-found"],
-    answers: { 200: BELONGING },
+    answers: { 200: SIGNED_IN },
     handle: me(deps),
   }),
 ];

@@ -18,7 +18,7 @@ import {
 import type { Envelope } from "../../streams/envelope.ts";
 import type { Problem } from "../../streams/problems.ts";
 import { accountProblem, linkGone, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
-import { BELONGING, rateLimited, signedIn } from "./signed-in.ts";
+import { rateLimited, SIGNED_IN, signedIn } from "./signed-in.ts";
 import { SIGNUP_PROPERTIES, signupOf } from "./signup-input.ts";
 
 export type LinksDeps = {
@@ -61,7 +61,7 @@ const limited =
   ) =>
   async (call: C): Promise<Answer | Problem> => {
     const { token } = call.body;
-    const about = () => memberLinks.concerned(token);
+    const about = () => memberLinks.namedIn(token);
     const attempt = attempts.take("failed-login-ip", call.ip);
     // No member is noted: looking one up would read without a limit.
     if (!attempt.ok) return rateLimited(attempt.retryAfterS);
@@ -134,7 +134,7 @@ export const linkRoutes = (deps: LinksDeps): readonly Route[] => [
     tag: "accounts",
     body: BODY,
     problems: ["not-found", "email-taken", "weak-password", "limit-reached", "conflict", "rate-limited", "overloaded"],
-    answers: { 200: BELONGING },
+    answers: { 200: SIGNED_IN },
     handle: limited(deps, accept(deps)),
   }),
   route({
@@ -145,7 +145,7 @@ export const linkRoutes = (deps: LinksDeps): readonly Route[] => [
     tag: "accounts",
     body: BODY,
     problems: ["not-found", "weak-password", "rate-limited", "overloaded"],
-    answers: { 200: BELONGING },
+    answers: { 200: SIGNED_IN },
     handle: limited(deps, reset(deps)),
   }),
   route({
@@ -156,7 +156,7 @@ export const linkRoutes = (deps: LinksDeps): readonly Route[] => [
     tag: "accounts",
     body: START_BODY,
     problems: ["not-found", "email-taken", "weak-password", "rate-limited", "overloaded"],
-    answers: { 200: BELONGING },
+    answers: { 200: SIGNED_IN },
     handle: limited(deps, start(deps)),
   }),
 ];

@@ -9,7 +9,7 @@ import { type Accounts, accountStream, makerOf } from "../../accounts/accounts.t
 import type { CredentialHashes } from "../../accounts/credential-hashes.ts";
 import { linkUrl } from "../../accounts/links.ts";
 import type { MemberLinks } from "../../accounts/member-links.ts";
-import type { Controls } from "../../controls/control-change.ts";
+import type { Controls } from "../../change-control/control-change.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
 import { type Handler, HELD_CHANGE, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";

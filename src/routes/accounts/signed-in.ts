@@ -1,5 +1,5 @@
 import { planAt } from "../../../domain/account/subscription.ts";
-import type { Belonging } from "../../accounts/accounts.ts";
+import type { AccountMember } from "../../accounts/accounts.ts";
 import { type Sessions, sessionCookie } from "../../accounts/sessions.ts";
 import { clientOf } from "../../erasure/personal-data.ts";
 import type { Answer, Call, JsonSchema } from "../../http/route.ts";
@@ -11,14 +11,14 @@ const strings = (...names: string[]): JsonSchema => ({
   properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
 });
 
-export const BELONGING: JsonSchema = {
+export const SIGNED_IN: JsonSchema = {
   type: "object",
   required: ["account", "member"],
   properties: { account: strings("id", "name", "plan", "time_zone"), member: strings("id", "email", "role") },
 };
 
-export const shownBelonging = (
-  { account: { account: id, name, subscription, time_zone }, member }: Belonging,
+export const shownMember = (
+  { account: { account: id, name, subscription, time_zone }, member }: AccountMember,
   at: string,
 ) => ({
   account: { id, name, plan: planAt(subscription, at), time_zone },
@@ -28,10 +28,10 @@ export const shownBelonging = (
 export const signedIn = async (
   sessions: Sessions,
   status: number,
-  belonging: Belonging,
+  person: AccountMember,
   call: Call,
 ): Promise<Answer> => {
-  const { account: owner, member } = belonging;
+  const { account: owner, member } = person;
   const envelope = {
     ...call.envelope,
     account: owner.account,
@@ -41,7 +41,7 @@ export const signedIn = async (
   const { token, position } = await sessions.open(of, clientOf(call), envelope);
   return {
     status,
-    body: shownBelonging(belonging, call.envelope.at),
+    body: shownMember(person, call.envelope.at),
     headers: { "set-cookie": sessionCookie(token) },
     position,
   };

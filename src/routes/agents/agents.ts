@@ -7,7 +7,7 @@ import { derivedId } from "../../../infra/crypto/ids.ts";
 import { type AgentDocument, agents } from "../../../projections/agents.ts";
 import type { CredentialHashes } from "../../accounts/credential-hashes.ts";
 import { agentStream } from "../../accounts/credentials.ts";
-import type { Controls } from "../../controls/control-change.ts";
+import type { Controls } from "../../change-control/control-change.ts";
 import { REASON_BODY } from "../../http/json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
 import {

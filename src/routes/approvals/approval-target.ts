@@ -11,10 +11,10 @@ import { statusOf as deliveryStatus } from "../../../domain/delivery/status.ts";
 import { endpoint } from "../../../domain/endpoint/decider.ts";
 import { targetOf } from "../../../domain/endpoint/target.ts";
 import type { EventLog, RecordedEvent } from "../../../domain/ports/event-log.ts";
-import { asOfNow, stoppedBecause } from "../../accounts/stopped.ts";
+import { suspensionReason, uncached } from "../../accounts/agent-suspension.ts";
+import type { ApprovalRenewal } from "../../approvals/approval-renewal.ts";
 import { isHold } from "../../approvals/approval-requests.ts";
-import type { HoldingAgain } from "../../approvals/holding-again.ts";
-import type { AppliedChanges } from "../../controls/changes.ts";
+import type { AppliedChanges } from "../../change-control/held-changes.ts";
 import type { JsonSchema } from "../../http/route.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { bundleStream } from "../../streams/bundle-id.ts";
@@ -153,7 +153,7 @@ const replacedBy = (approvalId: string): Problem =>
 type Asking = { readonly it: RequestedApproval; readonly trace: Trace };
 
 const eventHindrance = async (
-  { aggregates, payloads, again }: HindranceDeps,
+  { aggregates, payloads, renewal }: HindranceDeps,
   { it, trace }: Asking,
   state: Delivery,
 ): Promise<Problem | null> => {
@@ -163,7 +163,7 @@ const eventHindrance = async (
   if (id !== null && (await isGone(aggregates, id)))
     return problem("conflict", "The endpoint of this request was deleted, so it cannot be delivered. Reject it.");
   const { account, approval_id } = it.request;
-  const { state: now } = await again.event(event_id, { account, trace });
+  const { state: now } = await renewal.event(event_id, { account, trace });
   if (now.phase === "held" && now.approval.approval_id !== approval_id) return replacedBy(now.approval.approval_id);
   return payloadHindrance(payloads, event_id, payload);
 };
@@ -178,7 +178,7 @@ const deletedOf = async (aggregates: Aggregates, { steps }: BundleRequest): Prom
 };
 
 const bundleHindrance = async (
-  { aggregates, payloads, again }: HindranceDeps,
+  { aggregates, payloads, renewal }: HindranceDeps,
   { it, trace }: Asking,
   state: Bundle,
 ): Promise<Problem | null> => {
@@ -191,7 +191,7 @@ const bundleHindrance = async (
     return problem("conflict", `The endpoint of ${deleted} was deleted, so the bundle cannot be executed. Reject it.`);
   }
   const { account, approval_id } = it.request;
-  const { state: now } = await again.bundle(bundle_id, { account, trace });
+  const { state: now } = await renewal.bundle(bundle_id, { account, trace });
   return now.phase === "held" && now.approval.approval_id !== approval_id ? replacedBy(now.approval.approval_id) : null;
 };
 
@@ -199,7 +199,7 @@ export type HindranceDeps = {
   readonly aggregates: Aggregates;
   readonly log: EventLog;
   readonly payloads: Pick<Payloads, "read">;
-  readonly again: HoldingAgain;
+  readonly renewal: ApprovalRenewal;
   readonly changes: AppliedChanges;
 };
 
@@ -217,7 +217,7 @@ export const approvalHindrance = async (
   if (over !== null) return problem("already-decided", `Nothing is left to decide: it was ${over} meanwhile.`);
   const { kind, state } = subject;
   if (kind === "change") return deps.changes.hindrance(it.request.subject.id, envelope);
-  const stopped = state.phase === "held" ? await stoppedBecause(asOfNow(deps.aggregates), state.request) : null;
+  const stopped = state.phase === "held" ? await suspensionReason(uncached(deps.aggregates), state.request) : null;
   if (stopped !== null) {
     return problem("already-decided", `Nothing is left to decide, because nothing will be sent. ${stopped}.`);
   }

@@ -11,7 +11,7 @@ import { derivedId } from "../../../infra/crypto/ids.ts";
 import type { SecretBox } from "../../../infra/crypto/secret-box.ts";
 import { type SourceDocument, sources } from "../../../projections/sources.ts";
 import { credentialOf, makerOf } from "../../approvals/requesters.ts";
-import type { Controls } from "../../controls/control-change.ts";
+import type { Controls } from "../../change-control/control-change.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
 import {
   ADMINS,

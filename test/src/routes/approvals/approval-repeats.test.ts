@@ -94,13 +94,13 @@ test("one of two approvals whose answer was lost counts once, and a rejection in
 });
 
 test("an approval whose answer was lost says that its target has changed since, and releases nothing", async () => {
-  const { asked, call, lost, changeEndpoint, again, ofEvent, close } = await started();
+  const { asked, call, lost, changeEndpoint, renewal, ofEvent, close } = await started();
   const { approvalId, eventId, digest } = await asked(1);
   const send = () => call("ana", `${approvalId}/approve`, { digest });
   await lost("delivery-", false, send);
   await changeEndpoint("end_1", { url: "https://other.example/" });
   const finder = { account: "acc_a", trace: { trace_id: "1".repeat(32), span_id: "2".repeat(16) } };
-  await again.event(eventId, finder);
+  await renewal.event(eventId, finder);
   const { status, body } = await send();
   assert.equal([status, body.code], [409, "already-decided"]);
   assert.match(body.detail, /It was void at/);

@@ -309,7 +309,7 @@ test("a rejection answers when its request has ended, and an approval that is as
   await changeEndpoint("end_1", { url: "https://other.example/" });
   const dying = another(failingLog(log, (stream) => stream.startsWith("approval-")));
   const finder = { account: "acc_a", trace: { trace_id: "1".repeat(32), span_id: "2".repeat(16) } };
-  await dying.again.event(eventId, finder).catch(() => undefined);
+  await dying.renewal.event(eventId, finder).catch(() => undefined);
   const rejected = await call("approver", "POST", `/${approvalId}/reject`, { digest, comment: "no" });
   assert.equal([rejected.status, rejected.body.outcome], [200, { status: "rejected", reason: "no" }]);
   await react();

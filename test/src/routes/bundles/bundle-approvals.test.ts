@@ -6,7 +6,7 @@ import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
 import { approvals } from "../../../../projections/approvals.ts";
 import { approvalReleases } from "../../../../src/approvals/approval-releases.ts";
-import { holdingAgain } from "../../../../src/approvals/holding-again.ts";
+import { approvalRenewal } from "../../../../src/approvals/approval-renewal.ts";
 import type { Principal } from "../../../../src/http/route.ts";
 import { approvalRoutes } from "../../../../src/routes/approvals/approvals.ts";
 import { aggregates } from "../../../../src/streams/aggregates.ts";
@@ -82,7 +82,7 @@ const world = async (more: (it: History) => void = () => undefined, damaged: rea
   await foldInto(log, views, [approvals]);
   const clock = { now: () => START + 60_000 };
   const streams = aggregates(log, clock);
-  const again = holdingAgain({ log, aggregates: streams, clock, randomness });
+  const renewal = approvalRenewal({ log, aggregates: streams, clock, randomness });
   const call = caller(
     approvalRoutes({
       calls: NO_CALLS,
@@ -90,7 +90,7 @@ const world = async (more: (it: History) => void = () => undefined, damaged: rea
       views,
       aggregates: streams,
       payloads: payloads(log, randomness),
-      again,
+      renewal,
       releases: approvalReleases({ log, aggregates: streams, clock }),
       changes: noChanges,
     }),

@@ -5,9 +5,9 @@ import type { Plan } from "../../domain/account/plans.ts";
 import { approval as approvalDecider } from "../../domain/approval/decider.ts";
 import type { ApprovalRequest } from "../../domain/approval/events.ts";
 import { change as changeDecider } from "../../domain/change/decider.ts";
-import type { Configuration, PartKind } from "../../domain/controls/configuration.ts";
-import { type ChangeApproval, controls as controlsDecider, protectedOf } from "../../domain/controls/decider.ts";
-import type { Weakening } from "../../domain/controls/weakening.ts";
+import type { Configuration, PartKind } from "../../domain/change-control/configuration.ts";
+import { type ChangeApproval, controls as controlsDecider, protectedOf } from "../../domain/change-control/decider.ts";
+import type { Weakening } from "../../domain/change-control/weakening.ts";
 import type { Json, JsonObject } from "../../domain/json.ts";
 import { policy as policyDecider } from "../../domain/policy/decider.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
@@ -46,10 +46,7 @@ const S = 1_000;
 const shownNow = async (aggregates: Pick<Aggregates, "load">, account: string, { kind, id }: Target): Promise<Json> =>
   (await PART_STREAMS[kind].find(aggregates, account, id)).shown;
 
-/**
- * Takes a place among the account's held changes; a problem if none is free. A place is freed by the change that finds
- * all taken: it asks the streams of the others which are over.
- */
+/** A place is freed by the change that finds all taken: it asks the streams of the others which have ended. */
 const placeFor = async (
   { aggregates, planOf }: HoldingDeps,
   changeId: string,
@@ -74,7 +71,6 @@ const placeFor = async (
   return placed.outcome === "rejected" ? limitReached("held_changes", max) : null;
 };
 
-/** A change that weakens protected policies, in the state of the controls in which that was decided. */
 type WeakeningChange = {
   readonly change: ControlChange;
   readonly deferred: Deferred;
@@ -82,7 +78,6 @@ type WeakeningChange = {
   readonly state: Configuration;
 };
 
-/** Answers 202 and changes nothing until the quorum has approved. */
 export const holdChange = async (
   { aggregates, planOf }: HoldingDeps,
   call: ControlCaller,
@@ -135,7 +130,7 @@ export const holdChange = async (
     ...shown,
     ...{ change_id, account, approval_id, by, at },
     approval: asJson(request) as JsonObject,
-    // A policy that is protected only later was approved by nobody, so the approved ones are recorded.
+    // Only the policies named here have approved: another policy may become protected later.
     control: asJson({ ...control, approved }) as JsonObject,
     command: command as JsonObject,
   };
@@ -143,7 +138,7 @@ export const holdChange = async (
   if (full !== null) return full;
   const own = { ...envelope, commandId: `${commandId}/hold` };
   const kept = await aggregates.handle(changeDecider, changeStream(change_id), { type: "HoldChange", held }, own);
-  // Its place was given away, as it took too long.
+  // The change took so long that its place was given away.
   if (kept.outcome === "rejected") return changedMeanwhile();
   const asked = await requestApproval(aggregates, request, { ...envelope, commandId: `${commandId}/approval` });
   return { status: 202, body: { status: "held", approval_id, change_id }, ...asked };
@@ -162,9 +157,8 @@ const requestApproval = async (
 const CHANGED = "The target is no longer as its approvers saw it: request the change again.";
 
 export type AppliedChanges = {
-  /** Null if an approved change can be applied. Voids a change whose target is no longer as shown. */
+  /** Null if an approved change can be applied. A change whose target is no longer as shown is voided. */
   hindrance(changeId: string, envelope: Envelope): Promise<Problem | null>;
-  /** Idempotent. */
   apply(changeId: string, envelope: Envelope): Promise<void>;
 };
 
@@ -191,7 +185,7 @@ export const appliedChanges = ({
       const state = await load(changeId);
       if (state.phase !== "held") return;
       const { account, target, before, after, control, command, by } = state.held;
-      // After a crash the target may be changed and that not yet be recorded.
+      // After a crash the target may have changed without a record of it in the stream of the change.
       const shown = await shownNow(aggregates, account, target as Target);
       if (![before, after].some((it) => sameJson(shown, it))) {
         return tell(changeId, envelope, "void", { type: "VoidChange", reason: CHANGED });
@@ -214,7 +208,7 @@ export const appliedChanges = ({
 const EXPIRED = "Nobody decided in time.";
 const OUTCOMES = { ApprovalRejected: "rejected", ApprovalExpired: "expired", ApprovalCancelled: "cancelled" } as const;
 
-/** Requests approvals of held changes, and applies or ends changes by their approvals. Every command is idempotent. */
+/** Every command of these reactions is idempotent. */
 export const changeReactions = (
   { aggregates, clock }: ChangesDeps & { readonly clock: Clock },
   changes: AppliedChanges,
@@ -226,7 +220,7 @@ export const changeReactions = (
       at: new Date(clock.now()).toISOString(),
     });
   return [
-    // The request does this before it answers; this covers a crash in between.
+    // The request does this before it answers; the reaction covers a crash in between.
     reaction("ChangeHeld", async ({ approval }, cause) => {
       await requestApproval(aggregates, approval as unknown as ApprovalRequest, envelopeOf(cause));
     }),

@@ -4,7 +4,7 @@ import { insideService } from "../../support/inside-service.ts";
 
 const test = suite("every route that changes something, and why it can or cannot weaken a control");
 
-/** Decided by `domain/controls/weakening.ts` before the change is made; a key gets 403 `person-required`. */
+/** Decided by `domain/change-control/weakening.ts` before the change is made; a key gets 403 `person-required`. */
 const CAN: Readonly<Record<string, string>> = {
   "POST /v1/agents": "a new agent may reach an action without the approvals that others need",
   "PATCH /v1/agents/{id}": "detaches or replaces its policy, widens its scope, or changes the name that conditions see",

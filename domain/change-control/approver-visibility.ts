@@ -2,14 +2,12 @@ import { roleIncludes } from "../account/events.ts";
 import { type FieldPath, parseFieldPath } from "../gate/field-path.ts";
 import type { Configuration } from "./configuration.ts";
 
-/** The fields hidden from an approver, and whether the policies let an approver reveal them. */
-type Sight = { readonly hidden: readonly FieldPath[]; readonly isRevealable: boolean };
+type Visibility = { readonly hidden: readonly FieldPath[]; readonly isRevealable: boolean };
 
-/** Null and undefined where there is no policy. */
 export type PolicyIds = readonly (string | null | undefined)[];
 
-/** Each policy hides its own fields, and all of them have to allow a reveal. */
-const sightOf = ({ policy }: Configuration, ids: PolicyIds): Sight => {
+/** Each policy hides its own fields, and all policies that hide some have to allow a reveal. */
+const visibilityOf = ({ policy }: Configuration, ids: PolicyIds): Visibility => {
   const hiding = ids
     .map((id) => policy.get(id ?? ""))
     .filter((it) => it !== undefined)
@@ -24,20 +22,16 @@ const sightOf = ({ policy }: Configuration, ids: PolicyIds): Sight => {
 
 const isInside = (path: FieldPath, outer: FieldPath): boolean => outer.every((name, level) => path[level] === name);
 
-/** Fields are compared by their paths as written. */
-const seesLess = (before: Sight, after: Sight): boolean =>
+const seesLess = (before: Visibility, after: Visibility): boolean =>
   after.hidden.some((path) => !before.hidden.some((outer) => isInside(path, outer))) ||
   (after.hidden.length > 0 && before.isRevealable && !after.isRevealable);
 
-/**
- * Whether approvers see less under the policies `is` than under `was` before. Many agents share their policies, so the
- * answers are cached.
- */
-export const sightComparison = (before: Configuration, after: Configuration) => {
+/** Many agents share their policies, so the answers are cached. */
+export const visibilityComparison = (before: Configuration, after: Configuration) => {
   const known = new Map<string, boolean>();
   return (was: PolicyIds, is: PolicyIds): boolean => {
     const key = JSON.stringify([was, is]);
-    const answer = known.get(key) ?? seesLess(sightOf(before, was), sightOf(after, is));
+    const answer = known.get(key) ?? seesLess(visibilityOf(before, was), visibilityOf(after, is));
     known.set(key, answer);
     return answer;
   };

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { approvalOfHeld, approvalOfHeldBundle } from "../../../domain/approval/requested.ts";
 import { bundleSummaryOf, summaryOf } from "../../../domain/approval/summary.ts";
-import { heldFor } from "../../../domain/approval/terms.ts";
+import { approvalTerms } from "../../../domain/approval/terms.ts";
 import { allowed, denied } from "../../../domain/gate/verdict.ts";
 import { at, bundleRequest, bundleStep, request, START, heldFor as terms } from "../../support/history.ts";
 
@@ -18,7 +18,7 @@ const ABOUT = {
 const AGENT = { kind: "agent", id: "agt_1", name: "refunds", type: "agent" } as const;
 
 test("the rule of the policy is fixed when the request is held", () => {
-  assert.equal(heldFor([{ expires_after_s: 60 }], ABOUT), {
+  assert.equal(approvalTerms([{ expires_after_s: 60 }], ABOUT), {
     approval_id: "apr_1",
     digest: "d1",
     min_approvals: 1,
@@ -29,7 +29,7 @@ test("the rule of the policy is fixed when the request is held", () => {
   });
   const rule = { when: " cost_eur > 5.0 ", min_approvals: 3, exclude_requester: true, expires_after_s: 3_600 };
   const observed = denied("content", "denied-by-rule", 'refused by "large"');
-  assert.equal(heldFor([rule], { ...ABOUT, gates: [...ABOUT.gates, observed], member: "mem_1" }), {
+  assert.equal(approvalTerms([rule], { ...ABOUT, gates: [...ABOUT.gates, observed], member: "mem_1" }), {
     approval_id: "apr_1",
     digest: "d1",
     min_approvals: 3,
@@ -45,7 +45,7 @@ test("the rule of the policy is fixed when the request is held", () => {
 });
 
 test("the request says who wants what, from the record of the hold alone", () => {
-  const approval = heldFor([{ expires_after_s: 60 }], { ...ABOUT, member: "mem_1" });
+  const approval = approvalTerms([{ expires_after_s: 60 }], { ...ABOUT, member: "mem_1" });
   assert.equal(approvalOfHeld("acc_1", { ...request({ origin: AGENT, type: "refund.create" }), approval }), {
     approval_id: "apr_1",
     account: "acc_1",

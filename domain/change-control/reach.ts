@@ -2,20 +2,24 @@ import { inAnyScope, inScope } from "../agent/scope.ts";
 import type { ApprovalRule } from "../policy/definition.ts";
 import type { AgentPart, Configuration } from "./configuration.ts";
 
-/** A path from a sender to a target. `action` is null for a source. */
+/** A way leads from a sender to a target. `action` is null for a source. */
 export type Way = {
   readonly sender: { readonly kind: "agent" | "source"; readonly id: string };
   readonly action: string | null;
-  /** The requested action if `action` is its undo; else null. */
+  /** Set if `action` is sent as the undo of this requested action. */
   readonly undoes: string | null;
   readonly endpoint: string;
-  /** The sender's policy; null for none. */
-  readonly own: string | null;
-  /** The policies of the action and the endpoint, which apply to every sender. */
-  readonly floors: readonly string[];
+  readonly senderPolicy: string | null;
+  /** The policies of the action and the endpoint apply to every sender. */
+  readonly targetPolicies: readonly string[];
 };
 
-/** An action or an endpoint, as `action refund.create`. */
+export const policiesOf = ({ senderPolicy, targetPolicies }: Way): readonly (string | null)[] => [
+  senderPolicy,
+  ...targetPolicies,
+];
+
+/** For example `action refund.create` or `endpoint end_…`. */
 export type Target = string;
 
 export const targetsOf = ({ action, endpoint }: Pick<Way, "action" | "endpoint">): readonly Target[] => [
@@ -30,23 +34,24 @@ const named = (ids: readonly (string | null | undefined)[]): readonly string[] =
   ...new Set(ids.filter((id) => id !== null && id !== undefined)),
 ];
 
-/** Null if the action or its endpoint does not exist. */
-const behind = ({ action, endpoint }: Configuration, name: string) => {
+const destinationOf = ({ action, endpoint }: Configuration, name: string) => {
   const it = action.get(name);
   const to = it === undefined ? undefined : endpoint.get(it.endpoint_id);
   return it === undefined || to === undefined
     ? null
-    : { endpoint: it.endpoint_id, floors: named([it.policy_id, to.policy_id]), compensation: it.compensation };
+    : { endpoint: it.endpoint_id, targetPolicies: named([it.policy_id, to.policy_id]), compensation: it.compensation };
 };
 
-/** The action itself and its undo, which is sent without a request. */
+/** A request for an action also reaches its undo, which is sent without a request. */
 const reachedBy = (configuration: Configuration, name: string) => {
-  const it = behind(configuration, name);
+  const it = destinationOf(configuration, name);
   if (it === null) return [];
-  const undo = it.compensation === null ? null : behind(configuration, it.compensation);
+  const undo = it.compensation === null ? null : destinationOf(configuration, it.compensation);
   const undone =
-    undo === null ? [] : [{ action: it.compensation, undoes: name, endpoint: undo.endpoint, floors: it.floors }];
-  return [{ action: name, undoes: null, endpoint: it.endpoint, floors: it.floors }, ...undone];
+    undo === null
+      ? []
+      : [{ action: it.compensation, undoes: name, endpoint: undo.endpoint, targetPolicies: it.targetPolicies }];
+  return [{ action: name, undoes: null, endpoint: it.endpoint, targetPolicies: it.targetPolicies }, ...undone];
 };
 
 export const waysOf = (configuration: Configuration, { kind, id }: Way["sender"]): readonly Way[] => {
@@ -54,18 +59,27 @@ export const waysOf = (configuration: Configuration, { kind, id }: Way["sender"]
     const source = configuration.source.get(id);
     const to = configuration.endpoint.get(source?.endpoint_id ?? "");
     if (source === undefined || source.endpoint_id === null || to === undefined) return [];
-    const { policy_id: own, endpoint_id: endpoint } = source;
-    return [{ sender: { kind, id }, action: null, undoes: null, endpoint, own, floors: named([to.policy_id]) }];
+    const { policy_id: senderPolicy, endpoint_id: endpoint } = source;
+    return [
+      {
+        sender: { kind, id },
+        action: null,
+        undoes: null,
+        endpoint,
+        senderPolicy,
+        targetPolicies: named([to.policy_id]),
+      },
+    ];
   }
   const agent = configuration.agent.get(id);
   if (agent === undefined) return [];
   return [...configuration.action.keys()]
     .filter((name) => inScope(agent.scope, name))
     .flatMap((name) => reachedBy(configuration, name))
-    .map((reached) => ({ sender: { kind, id }, own: agent.policy_id, ...reached }));
+    .map((reached) => ({ sender: { kind, id }, senderPolicy: agent.policy_id, ...reached }));
 };
 
-/** A rule that asks for approvals. `ofAction`: the action that its policy is on; else null. */
+/** `ofAction` is the action whose policy has the rule; null if the policy is elsewhere. */
 export type Rule = { readonly policyId: string; readonly rule: ApprovalRule; readonly ofAction: string | null };
 
 export const rulesOf = (
@@ -91,21 +105,20 @@ export const byPolicy = (agents: Iterable<AgentPart>): ReadonlyMap<string | null
   return found;
 };
 
-/** The ways of agents with one policy, taken together without naming one. `only`: through these actions. */
+/** An account may have thousands of agents, so those with the same policy are taken together. */
 export const sharedWays = (
   configuration: Configuration,
   agents: readonly AgentPart[],
   only: Iterable<string> = configuration.action.keys(),
 ): readonly Way[] => {
   const isReached = inAnyScope(agents.map(({ scope }) => scope));
-  const own = agents[0]?.policy_id ?? null;
+  const senderPolicy = agents[0]?.policy_id ?? null;
   return [...only]
     .filter(isReached)
     .flatMap((name) => reachedBy(configuration, name))
-    .map((reached) => ({ sender: { kind: "agent", id: "" }, own, ...reached }));
+    .map((reached) => ({ sender: { kind: "agent", id: "" }, senderPolicy, ...reached }));
 };
 
-/** The ways on which the sender's own policy asks for approvals. */
 const underApproval = (configuration: Configuration): readonly Way[] => {
   const agents = [...byPolicy(configuration.agent.values())].filter(([id]) => hasApproval(configuration, id));
   const sources = new Map<string, Way["sender"]>();
@@ -120,7 +133,7 @@ const underApproval = (configuration: Configuration): readonly Way[] => {
   ];
 };
 
-/** The rules that apply to every sender, for each target that has any. */
+/** These rules protect each target. They come from its policies and from the policies of all who can reach it. */
 export const requirements = (configuration: Configuration): ReadonlyMap<Target, readonly Rule[]> => {
   const found = new Map<Target, Map<string, Rule>>();
   const add = (way: Pick<Way, "action" | "endpoint">, rules: readonly Rule[]): void => {
@@ -133,19 +146,18 @@ export const requirements = (configuration: Configuration): ReadonlyMap<Target, 
   for (const [endpoint, { policy_id }] of configuration.endpoint) {
     add({ action: null, endpoint }, rulesOf(configuration, [policy_id]));
   }
-  // A policy on an action counts before any agent can request the action.
+  // A policy on an action counts even before any agent can request the action.
   for (const [action, { policy_id }] of configuration.action) {
-    const it = behind(configuration, action);
+    const it = destinationOf(configuration, action);
     if (it === null) continue;
-    const onEndpoint = it.floors.filter((id) => id !== policy_id);
+    const onEndpoint = it.targetPolicies.filter((id) => id !== policy_id);
     add({ action, endpoint: it.endpoint }, rulesOf(configuration, onEndpoint));
     add({ action, endpoint: it.endpoint }, rulesOf(configuration, [policy_id], action));
   }
-  for (const way of underApproval(configuration)) add(way, rulesOf(configuration, [way.own]));
+  for (const way of underApproval(configuration)) add(way, rulesOf(configuration, [way.senderPolicy]));
   return new Map([...found].map(([target, rules]) => [target, [...rules.values()]]));
 };
 
-/** The actions whose ways a change may have altered. */
 export const alteredActions = (before: Configuration, after: Configuration): ReadonlySet<string> => {
   if (before.policy === after.policy && before.action === after.action && before.endpoint === after.endpoint) {
     return new Set();
@@ -155,8 +167,12 @@ export const alteredActions = (before: Configuration, after: Configuration): Rea
   const isAltered = ({ action, endpoint }: Configuration, name: string): boolean => {
     const it = action.get(name);
     if (it === undefined) return false;
-    const floors = [it.policy_id, endpoint.get(it.endpoint_id)?.policy_id];
-    return isOther("action", name) || isOther("endpoint", it.endpoint_id) || floors.some((id) => isOther("policy", id));
+    const targetPolicies = [it.policy_id, endpoint.get(it.endpoint_id)?.policy_id];
+    return (
+      isOther("action", name) ||
+      isOther("endpoint", it.endpoint_id) ||
+      targetPolicies.some((id) => isOther("policy", id))
+    );
   };
   const names = new Set([...before.action.keys(), ...after.action.keys()]);
   const altered = new Set([...names].filter((name) => isAltered(before, name) || isAltered(after, name)));

@@ -12,31 +12,27 @@ import {
 import type { ControlsEvent } from "./events.ts";
 import { type Weakening, weakenings } from "./weakening.ts";
 
-/** An approval of the change. It does not meet a quorum that was made stricter since. */
+/** The approval of a change does not meet a quorum that was made stricter since. */
 export type ChangeApproval = {
-  /** The protected policies whose quorum approved. */
   readonly policies: readonly string[];
-  /** The number of approvers. */
   readonly approvals: number;
-  /** None of the approvers had asked for the change. */
   readonly excludesRequester: boolean;
 };
 
 export type ChangeControls = {
   readonly type: "ChangeControls";
   readonly account: string;
-  /** The new part is derived from the stream, so that two changes of one part both count. */
+  /** The new part is derived from the state of the stream, so that two changes of one part both count. */
   readonly change: PartChange;
-  /** The part in its own stream, for a part that the stream of controls does not have; null for a new one. */
+  /** The part as in its own stream, for a part that this stream has not recorded yet. */
   readonly base: PartChange;
   /**
-   * Where the parts' own streams (`parts`) differ from this stream, because a recorded change was refused, is under way
-   * or was cut off by a crash. `change` is derived from them. Nothing may be weaker either way.
+   * The parts' own streams may differ from this stream: a recorded change was refused there, is under way or was cut
+   * off by a crash. A change must not weaken either state.
    */
   readonly actual?: { readonly parts: readonly PartChange[]; readonly change: PartChange };
-  /** The part's credential is made anew and shown to the caller. */
   readonly issues: boolean;
-  /** A key acts for the account without a person. */
+  /** A key may belong to a program, so it counts as no person. */
   readonly asker: "person" | "key";
   readonly approved?: ChangeApproval;
   readonly by: string;
@@ -45,7 +41,7 @@ export type ChangeControls = {
 
 export type ControlsCommand =
   | ChangeControls
-  /** A new part was recorded here but not made. `isMade`: another request has made it since. */
+  /** A new part was recorded here but not created. `isMade` says that another request has created it since. */
   | {
       readonly type: "WithdrawPart";
       readonly account: string;
@@ -55,14 +51,12 @@ export type ControlsCommand =
       readonly by: string;
       readonly at: string;
     }
-  /** `parts`: parts whose own streams differ from this one. */
   | {
       readonly type: "CorrectParts";
       readonly account: string;
       readonly parts: readonly PartChange[];
       readonly at: string;
     }
-  /** `over`: held changes that are over. */
   | {
       readonly type: "PlaceHeldChange";
       readonly account: string;
@@ -101,7 +95,7 @@ export const weakenedBy = (
   return [...new Map([...recorded, ...others].map((it) => [it.why, it])).values()];
 };
 
-/** The weakened policies that are protected at a time: weakening them takes their own approvals. */
+/** Weakening a policy that is protected at this time takes that policy's own approvals. */
 export const protectedOf = (
   weakened: readonly Weakening[],
   { policy, lifts }: Configuration,
@@ -112,7 +106,7 @@ export const protectedOf = (
   return [...ids].filter((id) => policy.get(id)?.protected === true && !isLifted(id));
 };
 
-/** Lifts of protection that let a change through for the first time. */
+/** A lift is recorded with the first change that it lets through. */
 const liftedBy = (
   weakened: readonly Weakening[],
   state: Configuration,
@@ -125,25 +119,23 @@ const liftedBy = (
     return [{ type: "ProtectionLifted", data: { account, policy_id, effective_at: lift.effectiveAt, at } } as const];
   });
 
-/** Time for the account's people to notice the lift and cancel it. */
+/** The account's people have this time to notice the lift and cancel it. */
 const LIFT_AFTER_MS = 24 * 60 * 60 * 1_000;
 
-/** A person can find the others from this many. */
 const REASONS_MAX = 20;
 
 /**
- * A recorded change reaches the part's own stream within the same request. If it is missing after this time, it was
- * refused or cut off.
+ * A recorded change reaches the part's own stream within the same request. After this time a missing change was refused
+ * or cut off.
  */
 const UNDER_WAY_MS = 60 * 60 * 1_000;
 
-/** The next change corrects the rest. */
 const CORRECTED_MAX = 100;
 
 const isUnderWay = (recordedAt: string | undefined, at: string): boolean =>
   recordedAt !== undefined && Date.parse(recordedAt) + UNDER_WAY_MS > Date.parse(at);
 
-/** In order of recording. Old entries are dropped, because each record copies the map. */
+/** Each record copies this map, so old entries are dropped. The entries are in the order of recording. */
 const recordedNow = (
   before: Configuration["recordedAt"],
   change: PartChange,
@@ -187,7 +179,7 @@ export const controls: Decider<Configuration, ControlsCommand, ControlsEvent, Co
       case "ControlsChanged":
       case "ControlsWeakened": {
         const { change, at } = event.data;
-        // Only a person cancels a lift: a new version of a protected policy leaves it in place.
+        // A new version of a protected policy leaves a lift in place, as only a person cancels it.
         const isAnew = change.kind === "policy" && state.policy.get(change.id)?.protected !== true;
         const isOver = isAnew && change.part?.protected === true;
         const lifts = isOver ? new Map([...state.lifts].filter(([id]) => id !== change.id)) : state.lifts;
@@ -201,7 +193,6 @@ export const controls: Decider<Configuration, ControlsCommand, ControlsEvent, Co
     if (command.type === "WithdrawPart") {
       const { account, kind, id, isMade, by, at } = command;
       const before = isMade ? null : partIn(state, kind, id);
-      // `kind` selects the type of the part.
       const change = { kind, id, part: null } as PartChange;
       return before === null
         ? accept()

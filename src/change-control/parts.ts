@@ -1,7 +1,7 @@
 import { account as accountDecider } from "../../domain/account/decider.ts";
 import { action as actionDecider } from "../../domain/action/decider.ts";
 import { agent as agentDecider } from "../../domain/agent/decider.ts";
-import type { PartKind, Parts } from "../../domain/controls/configuration.ts";
+import type { PartKind, Parts } from "../../domain/change-control/configuration.ts";
 import { type Decider, onlyWhile } from "../../domain/decider.ts";
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import type { Json } from "../../domain/json.ts";
@@ -14,12 +14,12 @@ import type { Aggregates, Handled } from "../streams/aggregates.ts";
 import type { Envelope, Fact } from "../streams/envelope.ts";
 import { actionPart, policyPart } from "./control-parts.ts";
 
-/** A part in its own stream, null if absent, and the form in which people see it. */
+/** `part` is null if it does not exist; `shown` is the form in which people see it. */
 type FoundPart<Kind extends PartKind> = { readonly part: Parts[Kind] | null; readonly shown: Json };
 
 type PartStream<Kind extends PartKind> = {
   find(streams: Pick<Aggregates, "load">, account: string, id: string): Promise<FoundPart<Kind>>;
-  /** Gives a recorded command to the part's stream, if people would still see the same. */
+  /** The command is refused unless people would still see the same. */
   give(
     streams: Pick<Aggregates, "handle">,
     envelope: Envelope,
@@ -27,10 +27,9 @@ type PartStream<Kind extends PartKind> = {
   ): Promise<Handled<unknown, unknown>>;
 };
 
-/** Drops undefined members, as records and request bodies have none. */
+/** Undefined members are dropped, as records and request bodies have none. */
 export const asJson = (value: unknown): Json => JSON.parse(JSON.stringify(value ?? null)) as Json;
 
-/** `found` returns null if the part is absent. */
 const partStream = <Kind extends PartKind, S, C, E extends Fact, R>(
   decider: Decider<S, C, E, R>,
   streamOf: (account: string, id: string) => string,
@@ -44,13 +43,12 @@ const partStream = <Kind extends PartKind, S, C, E extends Fact, R>(
     },
     give({ handle }, envelope, { id, command, shown }) {
       const asShown = onlyWhile(decider, (state) => sameJson(shownOf(state, id), shown));
-      // The recorded command was made for this kind's decider.
+      // The recorded command was made for the decider of this kind.
       return handle(asShown, streamOf(envelope.account, id), command as C, envelope);
     },
   };
 };
 
-/** An action is identified by its name; a member is part of the account's stream. */
 export const PART_STREAMS: { readonly [Kind in PartKind]: PartStream<Kind> } = {
   agent: partStream(
     agentDecider,
@@ -84,7 +82,7 @@ export const PART_STREAMS: { readonly [Kind in PartKind]: PartStream<Kind> } = {
     (state) => (state.phase === "published" ? { part: policyPart(state.definition), shown: state.definition } : null),
   ),
   member: partStream(accountDecider, accountStream, (state, id) => {
-    // An invited person has the role of the invitation.
+    // An invited person already has the role of the invitation.
     const it = state.phase === "open" ? (state.members.get(id) ?? state.invitations.get(id)) : undefined;
     const role = it?.role;
     return role === undefined ? null : { part: { role }, shown: { role } };

@@ -7,9 +7,9 @@ import {
   type Parts,
   type PolicyPart,
   withPart,
-} from "../../../domain/controls/configuration.ts";
-import { controls } from "../../../domain/controls/decider.ts";
-import { weakenings } from "../../../domain/controls/weakening.ts";
+} from "../../../domain/change-control/configuration.ts";
+import { controls } from "../../../domain/change-control/decider.ts";
+import { weakenings } from "../../../domain/change-control/weakening.ts";
 
 const test = suite("what weakens a control");
 

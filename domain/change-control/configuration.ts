@@ -9,7 +9,7 @@ type SourcePart = {
   readonly policy_id: string | null;
   readonly endpoint_id: string | null;
 };
-/** `compensation`: the action that undoes this one, and that an undo sends without a request. */
+/** `compensation` is the action that undoes this one. An undo is sent without a request of its own. */
 export type ActionPart = {
   readonly endpoint_id: string;
   readonly policy_id: string | null;
@@ -18,10 +18,10 @@ export type ActionPart = {
 };
 type EndpointPart = { readonly policy_id: string | null };
 export type MemberPart = { readonly role: Role };
-/** `schema`: hex SHA-256 of the JSON Schema in canonical form, because the schema may be large; null for none. */
+/** `schema` is the hex SHA-256 of the JSON Schema in canonical form, as schemas may be large; null without one. */
 export type PolicyPart = Omit<PolicyDefinition, "schema"> & { readonly schema: string | null };
 
-/** By id; an action by its name. */
+/** Parts are found by id, an action by its name. */
 export type Parts = {
   readonly agent: AgentPart;
   readonly source: SourcePart;
@@ -32,17 +32,15 @@ export type Parts = {
 };
 export type PartKind = keyof Parts;
 
-/** Everything in an account that decides which sender reaches which target with which approvals. */
 export type Configuration = { readonly [Kind in PartKind]: ReadonlyMap<string, Parts[Kind]> } & {
-  /** By the policy's id: the operator has asked on the machine to lift its protection. */
+  /** A lift ends a policy's protection. The operator has requested it on the machine. */
   readonly lifts: ReadonlyMap<string, Lift>;
-  /** When recent changes were recorded, by `partKey`: the changes may still be under way. */
+  /** By `partKey`, the time of each recent change, which may not have reached the part's own stream yet. */
   readonly recordedAt: ReadonlyMap<string, string>;
-  /** Ids of held changes; some may be over. */
   readonly heldChanges: ReadonlySet<string>;
 };
 
-/** `isRecorded`: a change has relied on the lift, which was then recorded as effective. */
+/** `isRecorded` says that a change has relied on the lift, which was recorded then. */
 type Lift = { readonly effectiveAt: string; readonly isRecorded: boolean };
 
 export const EMPTY: Configuration = {
@@ -59,13 +57,13 @@ export const EMPTY: Configuration = {
 
 export const partKey = ({ kind, id }: { readonly kind: PartKind; readonly id: string }): string => `${kind} ${id}`;
 
-/** The new state of one part; null if it is removed. */
+/** `part` is null if the part is removed. */
 export type PartChange = {
   readonly [Kind in PartKind]: { readonly kind: Kind; readonly id: string; readonly part: Parts[Kind] | null };
 }[PartKind];
 
 export const withPart = (configuration: Configuration, { kind, id, part }: PartChange): Configuration => {
-  // `kind` selects the map, and so the type of the part.
+  // `kind` selects the map and with it the type of the part.
   const parts = new Map<string, unknown>(configuration[kind]);
   if (part === null) parts.delete(id);
   else parts.set(id, part);

@@ -2,14 +2,13 @@ import { endpoint } from "../../domain/endpoint/decider.ts";
 import { policy } from "../../domain/policy/decider.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 
-/** `derivedId` makes no others; and what is no id is no stream's name either. */
+/** A request may name any text; only ids that `derivedId` makes are looked up. */
 const ENDPOINT_ID = /^end_[a-z2-7]{32}$/;
 const POLICY_ID = /^pol_[a-z2-7]{32}$/;
 
 export const isEndpointId = (text: string): boolean => ENDPOINT_ID.test(text);
 export const isPolicyId = (text: string): boolean => POLICY_ID.test(text);
 
-/** Whether the account has what a body refers to. Any text may stand in a body: what is no id is nobody's. */
 export const references = (streams: Pick<Aggregates, "load">) => ({
   endpointExists: async (account: string, id: string): Promise<boolean> => {
     if (!isEndpointId(id)) return false;

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { ActionDefinition } from "../../domain/action/definition.ts";
-import type { Parts, PolicyPart } from "../../domain/controls/configuration.ts";
+import type { Parts, PolicyPart } from "../../domain/change-control/configuration.ts";
 import type { Json } from "../../domain/json.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";

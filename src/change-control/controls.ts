@@ -1,17 +1,17 @@
-import { type Configuration, type PartChange, withPart } from "../../domain/controls/configuration.ts";
-import { type ChangeControls, controls as controlsDecider, weakenedBy } from "../../domain/controls/decider.ts";
+import { type Configuration, type PartChange, withPart } from "../../domain/change-control/configuration.ts";
+import { type ChangeControls, controls as controlsDecider, weakenedBy } from "../../domain/change-control/decider.ts";
 import { defined } from "../../domain/defined.ts";
 import { turnsByKey } from "../../infra/turns.ts";
 import { LISTED_ERRORS_MAX } from "../http/limits.ts";
 import { positionOf } from "../http/route.ts";
 import { changedMeanwhile, type Problem, problem } from "../streams/problems.ts";
-import { type HoldingDeps, holdChange } from "./changes.ts";
 import type { ControlChange, Controls } from "./control-change.ts";
 import { controlsStream } from "./control-parts.ts";
+import { type HoldingDeps, holdChange } from "./held-changes.ts";
 import { PART_STREAMS } from "./parts.ts";
 import { partsInForce } from "./parts-in-force.ts";
 
-/** Builds on the recorded part, so two concurrent changes both count. */
+/** Two concurrent changes both count, because each builds on the recorded part. */
 const changed = (state: Configuration, { kind, id, base, changes, replaces }: ControlChange): PartChange => {
   const before = replaces === true ? null : (state[kind].get(id) ?? base);
   const part = changes === null ? null : { ...before, ...changes };
@@ -45,7 +45,7 @@ const decidedChanges = (deps: HoldingDeps, inForce: ReturnType<typeof partsInFor
     const { principal, envelope } = call;
     const { aggregates } = deps;
     const { account, id: by, kind } = principal;
-    // First corrects what a crash cut off long ago or what a part's own stream refused.
+    // This corrects changes that a crash cut off long ago or that a part's own stream refused.
     const asTheyAre = async (state: Configuration) =>
       ({ type: "CorrectParts", account, parts: await inForce(account, state), at: envelope.at }) as const;
     const correction = { ...envelope, commandId: `${envelope.commandId}/corrected` };
@@ -59,7 +59,6 @@ const decidedChanges = (deps: HoldingDeps, inForce: ReturnType<typeof partsInFor
       account,
       change: changed(state, change),
       ...(await actually(state)),
-      // The kind determines the part's type.
       base: { kind: change.kind, id: change.id, part: change.base } as PartChange,
       issues: change.issues === true,
       asker: kind === "member" ? "person" : "key",
@@ -67,13 +66,12 @@ const decidedChanges = (deps: HoldingDeps, inForce: ReturnType<typeof partsInFor
       by,
       at: envelope.at,
     });
-    // Its records need other ids than those of the change itself.
     const commandId = `${envelope.commandId}/controls`;
     const record = (id: string) =>
       aggregates.handleDerived(controlsDecider, controlsStream(account), commandOf, { ...envelope, commandId: id });
     const first = await record(commandId);
     if (first.outcome === "accepted") return null;
-    // A repeat after a crash finds its own record, but not later changes, so it is decided anew.
+    // A repeat after a crash finds its own record but not later changes, so it is decided anew.
     const isRepeat = first.outcome === "unchanged" && !isNothing(await commandOf(first.state), first.state);
     if (first.outcome === "unchanged" && !isRepeat) return null;
     const done = isRepeat ? await record(`${commandId}/${first.position}`) : first;
@@ -98,7 +96,7 @@ const decidedChanges = (deps: HoldingDeps, inForce: ReturnType<typeof partsInFor
   },
 
   async withdraw({ principal: { account, id: by }, envelope }, kind, id) {
-    // Another request may have created it meanwhile.
+    // Another request may have created the part meanwhile.
     const look = async () => {
       const { part } = await PART_STREAMS[kind].find(deps.aggregates, account, id);
       return { type: "WithdrawPart", account, kind, id, isMade: part !== null, by, at: envelope.at } as const;
@@ -109,7 +107,7 @@ const decidedChanges = (deps: HoldingDeps, inForce: ReturnType<typeof partsInFor
 });
 
 export const controls = (deps: HoldingDeps, inForce = partsInForce(deps)): Controls => {
-  // Changes of one account at once would only conflict and be decided again.
+  // Changes of one account at once would conflict and be decided again.
   const inTurn = turnsByKey();
   const decided = decidedChanges(deps, inForce);
   return {

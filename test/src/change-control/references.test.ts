@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { policy } from "../../../domain/policy/decider.ts";
 import { derivedId } from "../../../infra/crypto/ids.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { references } from "../../../src/controls/references.ts";
+import { references } from "../../../src/change-control/references.ts";
 import { aggregates } from "../../../src/streams/aggregates.ts";
 import { testClock } from "../../support/http-app.ts";
 

@@ -16,7 +16,7 @@ test("several nodes that find the same hold it again once, under one approval", 
   const { eventId, approvalId } = await world.asked(1);
   await world.changeEndpoint("end_1", OTHER);
   const nodes = [world.another(), world.another(), world.another()];
-  await Promise.all(nodes.map(({ again }) => again.event(eventId, FINDER)));
+  await Promise.all(nodes.map(({ renewal }) => renewal.event(eventId, FINDER)));
   assert.equal(await world.ofEvent(eventId), ["EventHeld", "EventHeldAgain"]);
   assert.equal(await world.ofApproval(approvalId), ["ApprovalRequested", "ApprovalVoided"]);
   assert.equal(await world.ofApproval(nextApprovalId("acc_a", approvalId)), ["ApprovalRequested"]);
@@ -27,7 +27,7 @@ test("after a crash behind the hold its approval is asked for, and the one befor
   const { eventId, approvalId } = await world.asked(1);
   await world.changeEndpoint("end_1", OTHER);
   const dying = world.another(failingLog(world.log, (stream) => stream.startsWith("approval-")));
-  const failed = await dying.again.event(eventId, FINDER).catch((error: unknown) => error);
+  const failed = await dying.renewal.event(eventId, FINDER).catch((error: unknown) => error);
   assert.instance(failed, LogUnavailable);
   const before = await world.get(approvalId);
   assert.is(before.body.status, "void", "as its event is held under another");
@@ -42,7 +42,7 @@ test("an approval that is granted while its target changes releases nothing, and
   const { eventId, approvalId, digest } = await world.asked(1);
   await world.voteAndDie({ ...ANA, kind: "member" } as Extract<typeof ANA, { kind: "member" }>, approvalId, digest);
   await world.changeEndpoint("end_1", OTHER);
-  await world.again.event(eventId, FINDER);
+  await world.renewal.event(eventId, FINDER);
   await world.react();
   assert.equal(await world.ofEvent(eventId), ["EventHeld", "EventHeldAgain"]);
   assert.equal(world.offered, []);
@@ -55,7 +55,7 @@ test("people have as much time as before, and the approval before it does not ex
   const { eventId, approvalId } = await world.asked(1, { rule: { expires_after_s: 60 } });
   world.clock.advance(50_000);
   await world.changeEndpoint("end_1", OTHER);
-  await world.again.event(eventId, FINDER);
+  await world.renewal.event(eventId, FINDER);
   world.clock.advance(20_000);
   await world.project();
   await world.expiry.look();
@@ -73,11 +73,11 @@ test("each change is asked about once more, and says what has changed", async ()
   const world = approvalsWorld();
   const { eventId, approvalId } = await world.asked(1);
   await world.changeEndpoint("end_1", { headers: { "x-team": { sealed: "s", digest: "d" } } });
-  await world.again.event(eventId, FINDER);
+  await world.renewal.event(eventId, FINDER);
   const second = nextApprovalId("acc_a", approvalId);
   assert.match(String((await world.get(second)).body.reasons), /the headers x-team of the endpoint were changed/);
   await world.changeEndpoint("end_1", { headers: {} });
-  await world.again.event(eventId, FINDER);
+  await world.renewal.event(eventId, FINDER);
   const third = (await world.get(nextApprovalId("acc_a", second))).body;
   assert.equal([(third.reasons as string[]).length, third.replaces], [2, second]);
 });
@@ -86,9 +86,9 @@ test("what is as it was approved, and what goes to a deleted endpoint, is left a
   const world = approvalsWorld();
   const { eventId } = await world.asked(1);
   await world.changeEndpoint("end_1", { name: "renamed", timeout_ms: 5_000 });
-  await world.again.event(eventId, FINDER);
+  await world.renewal.event(eventId, FINDER);
   await world.deleteEndpoint("end_1");
-  await world.again.event(eventId, FINDER);
+  await world.renewal.event(eventId, FINDER);
   assert.equal(await world.ofEvent(eventId), ["EventHeld"]);
 });
 

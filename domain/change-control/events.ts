@@ -4,18 +4,17 @@ type Changed = {
   readonly account: string;
   readonly change: PartChange;
   readonly before: Parts[PartKind] | null;
-  /** The id of the member or key that asked for the change. */
   readonly by: string;
   readonly at: string;
 };
 
 /**
- * Stream `controls-<account>`: one stream decides all changes of controls, so that two at once are decided one after
- * the other. A record here comes before the change in the part's own stream.
+ * One stream decides all changes of an account's controls, so that two at once are decided one after the other. A
+ * record here precedes the change in the part's own stream.
  */
 export type ControlsEvent =
   | { readonly type: "ControlsChanged"; readonly data: Changed }
-  /** Asked for on the machine: from `effective_at` on the policy is unprotected, unless the lift is cancelled. */
+  /** From `effective_at` on the policy is unprotected, unless a person cancels the lift before. */
   | {
       readonly type: "ProtectionLiftRequested";
       readonly data: {
@@ -29,7 +28,7 @@ export type ControlsEvent =
       readonly type: "ProtectionLiftCancelled";
       readonly data: { readonly account: string; readonly policy_id: string; readonly by: string; readonly at: string };
     }
-  /** The first change that the lift let through follows in the same append. */
+  /** The first change that the lift lets through follows in the same append. */
   | {
       readonly type: "ProtectionLifted";
       readonly data: {
@@ -39,12 +38,11 @@ export type ControlsEvent =
         readonly at: string;
       };
     }
-  /** Parts that were recorded as changed but whose own streams never got the change. */
+  /** The own streams of these parts never got the recorded change. */
   | {
       readonly type: "ControlsCorrected";
       readonly data: { readonly account: string; readonly parts: readonly PartChange[]; readonly at: string };
     }
-  /** `freed`: held changes that are over, whose places are free. */
   | {
       readonly type: "HeldChangePlaced";
       readonly data: {
@@ -54,5 +52,4 @@ export type ControlsEvent =
         readonly at: string;
       };
     }
-  /** A person weakened controls. `reasons` are sentences. */
   | { readonly type: "ControlsWeakened"; readonly data: Changed & { readonly reasons: readonly string[] } };

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { stoppedBecause } from "../../../src/accounts/stopped.ts";
+import { suspensionReason } from "../../../src/accounts/agent-suspension.ts";
 import { aggregates } from "../../../src/streams/aggregates.ts";
 import { appendTo, at, type Fact, history, START } from "../../support/history.ts";
 
@@ -26,7 +26,7 @@ const stopped = async (facts: readonly Fact[], second: number, bundle?: { readon
     at: at(second),
     ...(bundle === undefined ? {} : { bundle: { id: "bun_1", index: 0, ...bundle } }),
   };
-  const reason = await stoppedBecause(aggregates(log, { now: () => START }), asked);
+  const reason = await suspensionReason(aggregates(log, { now: () => START }), asked);
   await log.close();
   return reason;
 };

@@ -3,18 +3,18 @@ import type { Request } from "../../domain/delivery/events.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { agentStream } from "./credentials.ts";
 
-const suspensionReason = (reason: string): string => `The agent was suspended: ${reason}`;
+const suspendedFor = (reason: string): string => `The agent was suspended: ${reason}`;
 
-/** Reads without the cache: a state from just before a suspension would let its reaction find nothing to do. */
-export const asOfNow = (aggregates: Pick<Aggregates, "load">): Pick<Aggregates, "load"> => ({
+/** The cache may have a state from just before a suspension, in which its reaction would find nothing to do. */
+export const uncached = (aggregates: Pick<Aggregates, "load">): Pick<Aggregates, "load"> => ({
   load: (decider, stream) => aggregates.load(decider, stream, 0),
 });
 
 /**
- * Why an agent's admitted requests are not sent; null if they are. Requests from before a suspension stay unsent after
- * it, and the undo of a bundle's step is always sent.
+ * Null if the agent's requests may be sent. Requests from before a suspension stay unsent after it, and the undo of a
+ * bundle's step is always sent.
  */
-export const stoppedBecause = async (
+export const suspensionReason = async (
   aggregates: Pick<Aggregates, "load">,
   { origin, at, bundle }: Pick<Request, "origin" | "at" | "bundle">,
 ): Promise<string | null> => {
@@ -23,6 +23,6 @@ export const stoppedBecause = async (
   if (state.phase === "deleted") return "The agent was deleted";
   if (state.phase === "absent") return null;
   const { suspended, lastSuspended } = state;
-  if (suspended !== null) return suspensionReason(suspended.reason);
-  return lastSuspended !== null && at <= lastSuspended.at ? suspensionReason(lastSuspended.reason) : null;
+  if (suspended !== null) return suspendedFor(suspended.reason);
+  return lastSuspended !== null && at <= lastSuspended.at ? suspendedFor(lastSuspended.reason) : null;
 };

@@ -1,4 +1,4 @@
-import { type AgainAbout, CHANGED, heldForAgain } from "../../domain/approval/terms.ts";
+import { CHANGED, type Renewal, renewedTerms } from "../../domain/approval/terms.ts";
 import { bundle } from "../../domain/bundle/decider.ts";
 import type { BundleRequest } from "../../domain/bundle/events.ts";
 import type { Bundle } from "../../domain/bundle/state.ts";
@@ -20,7 +20,7 @@ import { approvalRequests } from "./approval-requests.ts";
 import { nextApprovalId } from "./approvals.ts";
 import { makerOf } from "./requesters.ts";
 
-export type HoldingAgainDeps = {
+export type ApprovalRenewalDeps = {
   readonly log: EventLog;
   readonly aggregates: Pick<Aggregates, "load" | "handle">;
   readonly clock: Clock;
@@ -30,24 +30,23 @@ export type HoldingAgainDeps = {
 type Finder = {
   readonly account: string;
   readonly trace: Trace;
-  /** The process that would have sent the request, and whether all others that held a lease are known to be gone. */
+  /** The node that would have sent the request. `othersAreGone` says that no other node can still have a lease. */
   readonly node?: string;
   readonly othersAreGone?: boolean;
 };
 
 /**
- * Compares the target and version that an approval was bound to with the current ones. If they differ, the request is
- * held under a new approval, requested before the promise resolves, and the old one becomes void. Requests that have
- * ended or can no longer be sent are left alone. Resolves with the state afterwards; rejects with the log's errors.
+ * If the target or version that an approval is bound to has changed, the request is held under a new approval and the
+ * old one becomes void. Resolves with the state afterwards; rejects with the log's errors.
  */
-export type HoldingAgain = {
+export type ApprovalRenewal = {
   event(eventId: string, finder: Finder): Promise<StreamState<Delivery>>;
   bundle(bundleId: string, finder: Finder): Promise<StreamState<Bundle>>;
 };
 
 const NO_NODE = "";
 
-type ReplayerAbout = Pick<AgainAbout, "member" | "replayedWith">;
+type Replayer = Pick<Renewal, "member" | "replayedWith">;
 
 const headerChanges = (what: string, before: Target, now: Target): readonly string[] => {
   const names = new Set([...Object.keys(before.headers), ...Object.keys(now.headers)]);
@@ -80,7 +79,7 @@ const bundleChanges = (before: BundleRequest, now: BundleRequest): readonly stri
     ];
   });
 
-/** A deleted endpoint stays deleted: nothing will be sent, so nobody is asked again. */
+/** A deleted endpoint stays deleted, so people are not asked about a request that is never sent. */
 const isGone = (endpointId: string | null, bound: Bound | undefined): boolean =>
   endpointId !== null && (bound?.target ?? null) === null;
 
@@ -90,7 +89,7 @@ const isBundleGone = ({ steps }: BundleRequest): boolean =>
       isGone(endpoint_id, bound) || (compensation !== null && isGone(compensation.endpoint_id, compensation.bound)),
   );
 
-/** Null if there is no hold, or nothing more is sent under it. */
+/** Null unless a request may still be sent under a hold. */
 const holdOf = (state: Delivery): (Hold & { readonly request: Request }) | null => {
   if (state.phase === "held") return state;
   if (!isActive(state) || state.hold === null) return null;
@@ -104,7 +103,7 @@ const isAsApproved = (state: Delivery, before: Bound | undefined, now: Bound | u
   return was === null || is === null || sameTarget(was, is);
 };
 
-export const holdingAgain = (deps: HoldingAgainDeps): HoldingAgain => {
+export const approvalRenewal = (deps: ApprovalRenewalDeps): ApprovalRenewal => {
   const { log, clock, randomness } = deps;
   const binding = approvalBinding(deps);
   const approvals = approvalRequests(deps);
@@ -118,11 +117,10 @@ export const holdingAgain = (deps: HoldingAgainDeps): HoldingAgain => {
       at: new Date(clock.now()).toISOString(),
     });
 
-  const termsOf = (account: string, hold: Hold, about: Omit<AgainAbout, "approvalId">) =>
-    heldForAgain(hold, { ...about, approvalId: nextApprovalId(account, hold.approval.approval_id) });
+  const termsOf = (account: string, hold: Hold, about: Omit<Renewal, "approvalId">) =>
+    renewedTerms(hold, { ...about, approvalId: nextApprovalId(account, hold.approval.approval_id) });
 
-  /** The person who replays a request counts as a requester. */
-  const replayedBy = async (state: Delivery): Promise<ReplayerAbout> => {
+  const replayedBy = async (state: Delivery): Promise<Replayer> => {
     const by = isActive(state) ? state.replay?.by : undefined;
     if (by === undefined) return {};
     const replayedWith = await makerOf(deps.aggregates, by);

@@ -1,4 +1,4 @@
-import type { Configuration, PartChange, PartKind, Parts } from "../../domain/controls/configuration.ts";
+import type { Configuration, PartChange, PartKind, Parts } from "../../domain/change-control/configuration.ts";
 import { sameJson } from "../../domain/same-json.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { asJson, PART_STREAMS } from "./parts.ts";
@@ -7,12 +7,12 @@ const KINDS = ["agent", "source", "action", "endpoint", "policy", "member"] as c
 
 const READS_AT_ONCE = 50;
 
-/** The parts that differ between their own streams and the stream of controls, as in their own streams. */
+/** Parts that differ between their own streams and the stream of controls, as in their own streams. */
 export type PartsInForce = (account: string, recorded: Configuration) => Promise<readonly PartChange[]>;
 
 /**
- * A change is recorded in the stream of controls first, and counts only once the part's own stream agrees: that stream
- * may have refused it, or a crash cut it off. A part that agreed is not read again until another record replaces it.
+ * A recorded change counts only once the part's own stream agrees: that stream may have refused it, or a crash cut it
+ * off. A part that agreed is not read again until another record replaces it.
  */
 export const partsInForce = ({ aggregates }: { readonly aggregates: Pick<Aggregates, "load"> }): PartsInForce => {
   const confirmed = new WeakSet<object>();
@@ -23,7 +23,6 @@ export const partsInForce = ({ aggregates }: { readonly aggregates: Pick<Aggrega
       confirmed.add(part);
       return [];
     }
-    // The kind determines the part's type.
     return [{ kind, id, part: now } as PartChange];
   };
 

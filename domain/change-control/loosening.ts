@@ -5,7 +5,7 @@ import type { PolicyPart } from "./configuration.ts";
 
 const sameText = (a: string | undefined, b: string | undefined): boolean => a?.trim() === b?.trim();
 
-/** Whether `after` asks for everything that `before` asks for. Conditions are compared as text. */
+/** Conditions are compared as text: two that mean the same but differ count as different. */
 export const isAsStrict = (after: ApprovalRule, before: ApprovalRule): boolean =>
   (after.when === undefined || sameText(after.when, before.when)) &&
   (after.min_approvals ?? 1) >= (before.min_approvals ?? 1) &&
@@ -24,7 +24,7 @@ const loopLoosened = (before: LoopRule | undefined, after: LoopRule | undefined)
   (isHigher(before.max_identical, after?.max_identical) ||
     isHigher(before.max_per_run, after?.max_per_run) ||
     isHigher(before.max_depth, after?.max_depth) ||
-    // A shorter window forgets sooner.
+    // A shorter window forgets repetitions sooner.
     (after?.window_s ?? Number.POSITIVE_INFINITY) < (before.window_s ?? 0));
 
 const conditionsOf = ({ approval, deny = [] }: PolicyPart): readonly (string | undefined)[] => [
@@ -32,11 +32,10 @@ const conditionsOf = ({ approval, deny = [] }: PolicyPart): readonly (string | u
   ...deny.map(({ when }) => when),
 ];
 
-/** A budget and a condition over `cost_eur` depend on the cost. */
+/** Only a budget and conditions over `cost_eur` depend on the cost. */
 const costMatters = (policy: PolicyPart): boolean =>
   policy.budget_eur_day !== undefined || conditionsOf(policy).some((when) => reads(when, "cost_eur"));
 
-/** How the policy lets more through than before, in words for a person. */
 export const looseningsOf = (before: PolicyPart, after: PolicyPart | null): readonly string[] => {
   const approval = after?.approval;
   const found: readonly (readonly [boolean, string])[] = [
