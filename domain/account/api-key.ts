@@ -5,7 +5,6 @@ import type { ApiKeyEvent } from "./events.ts";
 export type ApiKeyState = {
   readonly account: string;
   readonly agent: string | null;
-  /** The member who made the key, by hand or with a key made by the same member. */
   readonly madeBy: string;
 } | null;
 
@@ -20,7 +19,7 @@ export type ApiKeyCommand =
   | ({ readonly type: "IssueApiKey" } & Issue)
   | ({ readonly type: "IssueAgentKey"; readonly agent_id: string } & Issue);
 
-/** Stream `apikey-<id>` names the account or agent of a key, and the member who made it. It outlasts the key. */
+/** Stream `apikey-<id>` outlives the key, so that the maker of a revoked key is still known. */
 export const apiKey: Decider<ApiKeyState, ApiKeyCommand, ApiKeyEvent, never> = {
   initial: null,
   evolve: (_state, { type, data }) => ({

@@ -11,7 +11,7 @@ export type ApiKey = {
   readonly expires_at: string | null;
 };
 
-/** `gone` holds the ids of removed members and of revoked keys. */
+/** `gone` holds the ids of removed members and of revoked keys, so that a repeated command brings none of them back. */
 export type OpenAccount = Membership & {
   readonly phase: "open";
   readonly name: string;
@@ -22,7 +22,6 @@ export type OpenAccount = Membership & {
 
 export type AccountState = { readonly phase: "absent" } | OpenAccount;
 
-/** One key serves one calling program. Expired keys are not counted. */
 export const API_KEYS_MAX = 100;
 
 export const isExpired = (key: Pick<ApiKey, "expires_at">, at: string): boolean =>
@@ -83,7 +82,7 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent, Accoun
 
   decide(command, state) {
     if (command.type === "OpenAccount") {
-      // The opening was repeated, or the reactor finishes it: the account is already open.
+      // The reactor may repeat this command after a crash: the account is already open.
       if (state.phase === "open") return accept();
       const { account, name, plan, time_zone, member, email, grant, password, client, at } = command;
       return accept<AccountEvent>(

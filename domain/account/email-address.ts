@@ -1,12 +1,9 @@
-/** The longest mailbox in SMTP (RFC 5321, 4.5.3.1.3, less the angle brackets). */
+/** RFC 5321, section 4.5.3.1.3, without the angle brackets. */
 export const EMAIL_LENGTH_MAX = 254;
 const LOCAL_LENGTH_MAX = 64;
 const LABEL_LENGTH_MAX = 63;
 
-/**
- * White space, control, format and unpaired surrogate characters, and characters that occur only in quoted or listed
- * addresses. The class has no repetition, so matching is linear.
- */
+/** White space, control characters and the characters of quoted or listed addresses. */
 const FORBIDDEN = /[\s\p{C}\p{Z}"(),:;<>[\\\]]/u;
 const LABEL = /^[\p{L}\p{M}\p{N}-]+$/u;
 
@@ -16,10 +13,7 @@ const isLabel = (label: string): boolean =>
 /** `URL` reads a name that ends in a number as an IPv4 address (WHATWG URL, host parsing). */
 const IPV4 = /^\d+\.\d+\.\d+\.\d+$/;
 
-/**
- * A domain in ASCII, with the A-labels of RFC 5890 (`xn--…`), so that `bücher.example` and `xn--bcher-kva.example` are
- * one. `URL` maps as UTS #46 says and checks A-labels.
- */
+/** `bücher.example` and `xn--bcher-kva.example` are one domain: `URL` maps names to A-labels (UTS #46, RFC 5890). */
 const asciiDomain = (domain: string): string | null => {
   const address = `http://${domain}/`;
   const ascii = URL.canParse(address) ? new URL(address).hostname : "";
@@ -27,8 +21,8 @@ const asciiDomain = (domain: string): string | null => {
 };
 
 /**
- * The normal form of an address, or null if it is not one. The local part is lower-cased too: no common provider
- * distinguishes `Ana@` from `ana@`, and two accounts that differ only in case are a mistake.
+ * Null if the text is not an address. Lower case also for the local part, as two accounts that differ in it are a
+ * mistake.
  */
 export const normalizeEmail = (raw: string): string | null => {
   if (raw.length > 2 * EMAIL_LENGTH_MAX) return null;
@@ -36,7 +30,7 @@ export const normalizeEmail = (raw: string): string | null => {
   if (email.length > EMAIL_LENGTH_MAX || FORBIDDEN.test(email)) return null;
   const [local = "", domain = "", ...more] = email.split("@");
   if (more.length > 0 || local === "" || local.length > LOCAL_LENGTH_MAX) return null;
-  // This check comes before `URL`, which would accept a path, a port or an escape.
+  // `URL` would accept a path, a port or an escape, so the labels are checked first.
   if (!domain.split(".").every(isLabel)) return null;
   const ascii = asciiDomain(domain);
   const normalized = `${local}@${ascii}`;

@@ -9,7 +9,7 @@ export type EmailCommand =
   | ({ readonly type: "ClaimEmail" } & Claim)
   | { readonly type: "ReleaseEmail"; readonly account: string; readonly member: string; readonly at: string };
 
-/** Stream `email-<hash of the address>`: an address belongs to one member at most. */
+/** Stream `email-<hash of the address>`: an address belongs to at most one member of one account. */
 export const emailClaim: Decider<EmailState, EmailCommand, EmailEvent, "email-taken"> = {
   initial: { phase: "free" },
 
@@ -30,7 +30,7 @@ export const emailClaim: Decider<EmailState, EmailCommand, EmailEvent, "email-ta
         return state.claim.member === claim.member ? accept() : reject("email-taken");
       }
       case "ReleaseEmail": {
-        // The address may have been claimed by another member meanwhile. That claim stays.
+        // Another member may have claimed the address meanwhile; that claim stays.
         if (state.phase === "free" || state.claim.member !== command.member) return accept();
         const { account, member, at } = command;
         return accept({ type: "EmailReleased", data: { account, member, at } });

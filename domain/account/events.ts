@@ -1,17 +1,15 @@
 import type { Commitment } from "../personal/events.ts";
 import type { Sealed } from "../sealed.ts";
 
-/** Each role includes the ones after it. */
+/** Each role has the rights of all roles after it in this list. */
 export const ROLES = ["owner", "admin", "approver", "auditor", "viewer"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** A key can neither decide on approvals nor own an account: both need a person. */
 export const KEY_ROLES = ["admin", "auditor", "viewer"] as const satisfies readonly Role[];
 export type KeyRole = (typeof KEY_ROLES)[number];
 
 export const roleIncludes = (role: Role, needed: Role): boolean => ROLES.indexOf(role) <= ROLES.indexOf(needed);
 
-/** `reference` is a session or event of the provider; `by` is a member, or the provider. */
 type Billed = {
   readonly account: string;
   readonly provider: string;
@@ -20,10 +18,9 @@ type Billed = {
   readonly at: string;
 };
 
-/** The maker of a one-time link: an owner, or the operator on the machine. */
 export type LinkMaker = { readonly kind: "member" | "system"; readonly id: string };
 
-/** `mac`: hex HMAC over the token and the member it is for (`src/accounts/links.ts`). */
+/** `mac` is the hex HMAC over the token and the member it is for (`src/accounts/links.ts`). */
 type LinkMade = {
   readonly account: string;
   readonly member: string;
@@ -33,11 +30,11 @@ type LinkMade = {
   readonly at: string;
 };
 
-/** `grant`: hex HMAC over the account, the member and the role (`src/accounts/credential-hashes.ts`). */
+/** `grant` is the hex HMAC over account, member and role: a role forged in the log has no valid one. */
 type GrantedRole = { readonly role: Role; readonly grant: string };
 
 export type MembershipEvent =
-  /** `member` is the id that the invited person will have. An invitation does not claim the address. */
+  /** `member` is the id that the invited person will have. An invitation does not claim the e-mail address. */
   | { readonly type: "MemberInvited"; readonly data: LinkMade & { readonly email: string } & GrantedRole }
   | { readonly type: "InvitationWithdrawn"; readonly data: { account: string; member: string; at: string } }
   | {
@@ -48,20 +45,18 @@ export type MembershipEvent =
         email: string;
         password: Sealed;
         client: Commitment;
-        /** Null for the member who opened the account. */
         invited_by: LinkMaker | null;
         at: string;
       } & GrantedRole;
     }
-  /** Carries the address, so that its release can be finished from this event alone. */
+  /** The address is recorded so that its claim can be released from this event alone after a crash. */
   | { readonly type: "MemberRemoved"; readonly data: { account: string; member: string; email: string; at: string } }
   | {
       readonly type: "MemberRoleChanged";
       readonly data: GrantedRole & { account: string; member: string; previous_role: Role; at: string };
     }
-  /** Replaces an earlier reset link of the member. */
   | { readonly type: "ResetLinkMade"; readonly data: LinkMade }
-  /** Ends every session of an earlier epoch except `keeps`. */
+  /** This event ends every session that was opened in an earlier epoch, except the session `keeps`. */
   | {
       readonly type: "PasswordChanged";
       readonly data: {
@@ -70,14 +65,13 @@ export type MembershipEvent =
         password: Sealed;
         epoch: number;
         client: Commitment;
-        /** The session of the caller; null after a reset. */
+        /** Null after a reset, which ends all sessions. */
         keeps: string | null;
-        /** The maker of the reset link; null if the member gave the current password. */
+        /** Null if the member gave the current password instead of using a reset link. */
         reset_by: LinkMaker | null;
         at: string;
       };
     }
-  /** Ends sessions as `PasswordChanged` does, without a new password. */
   | {
       readonly type: "SessionsEnded";
       readonly data: { account: string; member: string; epoch: number; keeps: string; at: string };
@@ -89,7 +83,7 @@ export type AccountEvent =
       readonly data: { account: string; name: string; plan: string; time_zone: string; at: string };
     }
   | MembershipEvent
-  /** A key is recorded in the account's stream, so that its limit and its end are decided in one append. */
+  /** Keys are recorded in the account's stream, so that their number and their revocation are decided in one append. */
   | {
       readonly type: "ApiKeyCreated";
       readonly data: {
@@ -97,7 +91,6 @@ export type AccountEvent =
         key_id: string;
         name: string;
         role: KeyRole;
-        /** Hex HMAC over the key, the account, the role and the expiry (`src/accounts/credential-hashes.ts`). */
         digest: string;
         last4: string;
         expires_at: string | null;
@@ -105,24 +98,22 @@ export type AccountEvent =
       };
     }
   | { readonly type: "ApiKeyRevoked"; readonly data: { account: string; key_id: string; at: string } }
-  /** Takes effect at once. */
   | { readonly type: "PlanChanged"; readonly data: Billed & { plan: string } }
-  /** The current plan holds until `from`, then `plan` holds without another record. */
+  /** At `from` the plan changes without another record. */
   | { readonly type: "DowngradeScheduled"; readonly data: Billed & { plan: string; from: string } }
   | { readonly type: "DowngradeCancelled"; readonly data: Billed }
   | {
       readonly type: "SubscriptionChanged";
       readonly data: Billed & { status: "active" | "past_due" | "cancelled"; customer: string };
     }
-  /** `blocks`: all begun blocks of a month (YYYY-MM) that were reported to the provider. */
+  /** `blocks` counts all begun blocks of the month (YYYY-MM) that were reported to the provider so far. */
   | {
       readonly type: "OverageReported";
       readonly data: { account: string; provider: string; month: string; blocks: number; at: string };
     };
 
 /**
- * Stream `email-<hash of the normalised address>`. A claim carries everything that opening needs, so that the process
- * manager can finish after a crash between this append and the account's.
+ * A claim carries all that opening an account needs, so that a crash before the account's own append only delays it.
  */
 export type EmailEvent =
   | {
@@ -131,7 +122,7 @@ export type EmailEvent =
         account: string;
         member: string;
         email: string;
-        /** Set if the claim opens an account; null if it accepts an invitation. */
+        /** Null if the claim accepts an invitation instead of opening an account. */
         opens: { name: string; plan: string; time_zone: string; grant: string } | null;
         password: Sealed;
         client: Commitment;
@@ -146,10 +137,9 @@ export type SessionEvent =
       readonly data: {
         account: string;
         member: string;
-        /** The member's epoch when the password was checked (`PasswordChanged`). */
+        /** A password change during the login starts a new epoch, so the session is over before it is used. */
         epoch: number;
         expires_at: string;
-        /** Hex HMAC over the token and the fields above (`src/accounts/credential-hashes.ts`). */
         mac: string;
         client: Commitment;
         at: string;
@@ -157,12 +147,8 @@ export type SessionEvent =
     }
   | { readonly type: "SessionClosed"; readonly data: { account: string; member: string; at: string } };
 
-/**
- * Stream `apikey-<id>`. The id is derived from the key's hash, so that a key leads to its account or agent, whose
- * stream decides whether the key is valid.
- */
+/** The id is derived from the key's hash, so that a presented key leads to its account or agent. */
 export type ApiKeyEvent =
-  /** `made_by`: the member who made the key, by hand or with a key made by the same member. */
   | {
       readonly type: "ApiKeyIssued";
       readonly data: { account: string; key_id: string; made_by: string; at: string };

@@ -3,11 +3,9 @@ import type { Commitment } from "../personal/events.ts";
 import type { Sealed } from "../sealed.ts";
 import type { AccountEvent, LinkMaker, MembershipEvent, Role } from "./events.ts";
 
-/** The maker of a one-time link, and when it was used. */
 type UsedLink = { readonly by: LinkMaker; readonly at: string };
 
 export type OpenLink = {
-  /** Hex HMAC over the token and the member it is for (`src/accounts/links.ts`). */
   readonly mac: string;
   readonly expires_at: string;
   readonly by: LinkMaker;
@@ -16,16 +14,12 @@ export type OpenLink = {
 export type Member = {
   readonly email: string;
   readonly role: Role;
-  /** Hex HMAC over the account, the member and the role (`src/accounts/credential-hashes.ts`). */
   readonly grant: string;
-  /** The password's hash, sealed. */
   readonly password: Sealed;
   /** A session is valid if it was opened in this epoch, or if its id is `keeps`. */
   readonly epoch: number;
   readonly keeps: string | null;
-  /** Null for the member who opened the account. */
   readonly invited: UsedLink | null;
-  /** Null if the password was never set through a reset link. */
   readonly reset: UsedLink | null;
   readonly openReset: OpenLink | null;
 };
@@ -35,27 +29,26 @@ export type Invitation = OpenLink & { readonly email: string; readonly role: Rol
 export type Membership = {
   readonly account: string;
   readonly members: ReadonlyMap<string, Member>;
-  /** By the id that the member will have. Expired invitations stay until the next one is made. */
+  /** The key is the id that the member will have. Expired invitations stay until the next one is made. */
   readonly invitations: ReadonlyMap<string, Invitation>;
-  /** Removed members: a repeat of an old command must not bring one back. */
+  /** A repeated command must not bring a removed member back. */
   readonly gone: ReadonlySet<string>;
 };
 
 type AboutMember = { readonly member: string; readonly at: string };
-/** `password`: a hash, sealed. `client`: where the request came from. */
 type NewPassword = { readonly password: Sealed; readonly client: Commitment };
 type Link = { readonly mac: string; readonly expires_at: string; readonly by: LinkMaker };
 
 export type MembershipCommand =
   | ({ readonly type: "InviteMember"; readonly email: string; readonly role: Role; readonly grant: string } & Link &
       AboutMember)
-  /** `at`: when the address was claimed, which is when the link was used. */
+  /** The link is used when the address is claimed, which is `at`. */
   | ({ readonly type: "AcceptInvitation" } & NewPassword & AboutMember)
   | ({ readonly type: "RemoveMember"; readonly by: LinkMaker } & AboutMember)
   | ({ readonly type: "ChangeRole"; readonly role: Role; readonly grant: string; readonly by: LinkMaker } & AboutMember)
   | ({ readonly type: "MakeResetLink" } & Link & AboutMember)
   | ({ readonly type: "ResetPassword"; readonly mac: string } & NewPassword & AboutMember)
-  /** `verified`: the sealed hash that the current password was compared with. `keeps`: the caller's session. */
+  /** `verified` is the sealed hash that the current password was compared with; `keeps` is the caller's session. */
   | ({ readonly type: "ChangePassword"; readonly verified: Sealed; readonly keeps: string } & NewPassword & AboutMember)
   | ({ readonly type: "EndSessions"; readonly keeps: string } & AboutMember);
 
@@ -69,7 +62,7 @@ export type MembershipRejection =
   | "own-reset"
   | "password-changed";
 
-/** Only the newest are listed, because each removal copies the set. A command is repeated within days. */
+/** Each removal copies the set of removed ids, so only the newest are listed: a command is repeated within days. */
 const GONE_MAX = 1_000;
 
 type Decided = Decision<AccountEvent, MembershipRejection>;
@@ -80,13 +73,12 @@ const isOpen = (link: OpenLink, at: string): boolean => link.expires_at > at;
 const isOwner = (state: Membership, id: string): boolean => state.members.get(id)?.role === "owner";
 
 /**
- * Whether the link's maker or the caller is still an owner. The caller's role was looked up earlier, on a node that may
- * lag by a second, and an owner removed meanwhile must not come back by a link or a role.
+ * The caller's role was looked up earlier, on a node that may lag by a second. An owner removed meanwhile must not come
+ * back by a link or a role.
  */
 export const mayChangeMembers = (state: Membership, by: LinkMaker): boolean =>
   by.kind !== "member" || isOwner(state, by.id);
 
-/** The invitation that a link's holder may accept; undefined if it was used, withdrawn or has expired. */
 export const openInvitation = (state: Membership, member: string, at: string): Invitation | undefined => {
   const invitation = state.invitations.get(member);
   return invitation !== undefined && isOpen(invitation, at) ? invitation : undefined;
@@ -136,7 +128,7 @@ const acceptInvitation = (
   });
 };
 
-/** Invitations end with the ownership of their maker. */
+/** The invitations that an owner made end when that owner leaves or loses the role; so do the reset links. */
 const withdrawnOf = (state: Membership, owner: string, at: string): readonly AccountEvent[] =>
   [...state.invitations]
     .filter(([, { by }]) => by.kind === "member" && by.id === owner)
@@ -245,12 +237,11 @@ const changed = (state: Membership, id: string, change: Partial<Member>): Partia
 
 const invitedNow = (state: Membership, data: Extract<MembershipEvent, { type: "MemberInvited" }>["data"]) => {
   const { member, email, role, grant, mac, expires_at, by, at } = data;
-  // Expired invitations are dropped, which bounds their number.
+  // Dropping expired invitations bounds their number.
   const open = new Map([...state.invitations].filter(([, it]) => isOpen(it, at)));
   return { invitations: open.set(member, { email, role, grant, mac, expires_at, by }) };
 };
 
-/** Reset links end with the ownership of their maker. */
 const withoutResetsOf = (members: Membership["members"], maker: string): Membership["members"] =>
   new Map([...members].map(([id, it]) => [id, it.openReset?.by.id === maker ? { ...it, openReset: null } : it]));
 

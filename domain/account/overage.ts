@@ -1,12 +1,11 @@
 import { monthOf } from "../calendar.ts";
 import { OVERAGE_BLOCK_EVENTS, PLANS, type Plan } from "./plans.ts";
 
-/** Begun blocks beyond what the plan includes. */
 export const blocksBeyond = (plan: Plan, events: number): number =>
   plan.hardStop ? 0 : Math.ceil(Math.max(0, events - plan.eventsPerMonth) / OVERAGE_BLOCK_EVENTS);
 
 export const planKnown = (name: string): Plan | null =>
-  // Only own keys count: a plan called "constructor" is unknown.
+  // A plan called "constructor" is unknown, so only own properties count.
   Object.hasOwn(PLANS, name) ? PLANS[name as Plan["name"]] : null;
 
 /** An unknown plan counts as the free one. */
@@ -17,6 +16,6 @@ export const largerOf = (one: string, other: string): string =>
 
 export const monthBefore = (month: string): string => monthOf(Date.parse(`${month}-01T00:00:00.000Z`) - 1);
 
-/** Only the current and the last month are ever needed. */
+/** Bills need only the current month and the one before. */
 export const newestTwo = <V>(months: Readonly<Record<string, V>>): Readonly<Record<string, V>> =>
   Object.fromEntries(Object.entries(months).toSorted().slice(-2));

@@ -1,11 +1,11 @@
-/** More than the 8 of NIST SP 800-63B (5.1.1.2), which also advises against rules about kinds of characters. */
+/** NIST SP 800-63B (5.1.1.2) asks for 8 and advises against rules about kinds of characters. */
 const PASSWORD_LENGTH_MIN = 10;
-/** Bounds the input of the hash. */
+/** The password hash reads its whole input, so the length bounds its time. */
 export const PASSWORD_LENGTH_MAX = 1024;
 /** "ababababab" and "1212312123" are long and easy to guess. */
 const DIFFERENT_MIN = 5;
 
-/** Stems of the commonest leaked passwords: digits and punctuation around them do not make them rare. */
+/** These are stems of the commonest leaked passwords: digits and punctuation around them do not make them rare. */
 const COMMON_WORDS =
   "password passwort passw0rd p@ssword p@ssw0rd contrasena motdepasse senha parola qwerty qwertz azerty qwertyuiop " +
   "qwertzuiop azertyuiop asdfgh asdfghjkl zxcvbn zxcvbnm qazwsx qazwsxedc 1qaz2wsx 1qaz2wsx3edc 1q2w3e 1q2w3e4r 1q2w3e4r5t " +
@@ -18,10 +18,9 @@ const COMMON_WORDS =
   "cookie cheese chocolate ginger maggie buster hunter killer pepper tigger donald london america canada deutschland " +
   "passwordpassword qwertyqwerty adminadmin testtest correcthorsebatterystaple countersign webhook webhooks";
 
-/** Keyboards produce different code points for the same character. */
+/** Keyboards produce different code points for the same character (NFC unites them). */
 export const normalizePassword = (password: string): string => password.normalize("NFC");
 
-/** The text without leading and trailing digits and punctuation. */
 const stemOf = (text: string): string => text.replace(/^[^\p{L}]+/u, "").replace(/[^\p{L}]+$/u, "");
 
 const COMMON = new Set(COMMON_WORDS.split(" ").flatMap((word) => [word, stemOf(word)]));
@@ -35,7 +34,7 @@ const isRun = (points: readonly number[]): boolean => {
 const COUNTABLE_LENGTH_MAX = 15;
 const isCountable = (text: string): boolean => text.length <= COUNTABLE_LENGTH_MAX && /^[0-9]+$/.test(text);
 
-/** A sentence that says what to change about the password of `email` (normalised); null if it is acceptable. */
+/** Null if the password is acceptable, else a sentence that says what to change. `email` is normalised. */
 export const weaknessOf = (password: string, email: string): string | null => {
   const points = Array.from(password, (character) => character.codePointAt(0) ?? 0);
   if (/\p{Cs}/u.test(password)) return "The password holds characters that are not Unicode text.";

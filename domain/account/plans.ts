@@ -1,4 +1,4 @@
-/** How many of each thing an account may have at once. The names are those of `limits` in `GET /v1/capabilities`. */
+/** These names are those of `limits` in `GET /v1/capabilities`. */
 export type Counts = {
   readonly delivery_endpoints: number;
   readonly policies: number;
@@ -10,7 +10,6 @@ export type Counts = {
   readonly held_changes: number;
 };
 
-/** Plans differ in volume only. */
 export type Plan = {
   readonly name: "free" | "starter" | "core" | "scale";
   readonly priceEurMonth: number;
@@ -18,19 +17,19 @@ export type Plan = {
   /** Sources, not delivery endpoints. */
   readonly endpoints: number;
   readonly retentionDays: number;
-  /** For one key, session or agent. */
   readonly apiRatePerMinute: number;
-  /** For all sessions of the account together, for all its keys together, and for all its agents together. */
+  /** All sessions of the account share one such rate, all its keys another, all its agents a third. */
   readonly apiRatePerMinuteAccount: number;
-  /** Bytes of admitted and held requests and of receivers' answers, stored in a day (UTC). */
+  /** Bytes of admitted and held requests and of receivers' answers that are stored in a day (UTC). */
   readonly storedBytesDay: number;
-  /** Bytes of refused requests stored whole in a day (UTC). Beyond them only the head of each is stored. */
+  /** Bytes of refused requests that are stored whole in a day (UTC); of further ones only the head is stored. */
   readonly refusedBytesDay: number;
   /**
-   * Refused requests beyond `refusedBytesDay` that get a record and a head in a day (UTC). Further ones are counted.
+   * Refused requests after `refusedBytesDay` that get a record and a head in a day (UTC); further ones are only
+   * counted.
    */
   readonly refusedRecordsDay: number;
-  /** Bytes a second of large webhooks that are worked on: more of them wait for their turn. */
+  /** Bytes of large webhooks that are worked on in a second. */
   readonly largeBodyBytesPerS: number;
   readonly counts: Counts;
   /** Requests beyond `eventsPerMonth` are refused; other plans go into overage. */
@@ -44,18 +43,13 @@ const KIB = 1_024;
 const MB = 1_000_000;
 const GB = 1_000 * MB;
 
-/** An account may call this many times as often as one credential: enough for a few programs at full rate. */
+/** An account may call as often as this many credentials at their full rate. */
 const CREDENTIALS_AT_FULL_RATE = 3;
 
 /**
- * `storedBytesDay`: 100 kB for each event of the month on the free plan (most providers send less than 10 kB), and at
- * least sixty usual days of 10 kB an event on the others; with the retention it bounds what an account occupies.
- * `refusedBytesDay`: a tenth to a twentieth of that, because refused bodies serve inspection and replay alone.
- * `refusedRecordsDay`: their heads and records, 5 kB each, take about as much again.
- * `largeBodyBytesPerS`: a megabyte takes some 20 ms of the thread that serves everybody: the largest plan has a sixth of it,
- * the free plan less than a hundredth. Counts: ten delivery endpoints and
- * agents for each source, several policies and actions for each of these (policies cannot be deleted), four sessions
- * for each member, and more held approvals than the members decide in a day.
+ * `storedBytesDay`: 100 kB for each event of the month on the free plan, sixty usual days of 10 kB an event on the
+ * others. `largeBodyBytesPerS`: a megabyte takes some 20 ms of the thread that serves all accounts, and the largest
+ * plan has a sixth of it.
  */
 export const PLANS: Readonly<Record<Plan["name"], Plan>> = {
   free: {

@@ -2,20 +2,18 @@ import { DAY_MS } from "../calendar.ts";
 import { planKnown } from "./overage.ts";
 import type { Plan } from "./plans.ts";
 
-/** A plan that kept payloads for longer than the next one, and until when it held (ISO-8601 UTC). */
+/** `until` (ISO-8601 UTC) is when this earlier plan ended, which kept payloads for longer than the next. */
 export type OutlastingPlan = { readonly plan: string; readonly until: string };
 
-/** An event that ended after `after` and by `upTo` (null: no bound) keeps its payload for the days of `plan`. */
+/**
+ * An event that ended after `after` and not after `upTo` keeps its payload for the days of `plan`; null means no bound.
+ */
 export type RetentionTerm = { readonly plan: Plan; readonly after: string | null; readonly upTo: string | null };
 
-/** An unknown plan was written by a newer version: its retention is unknown, so nothing is erased early. */
+/** A newer version wrote an unknown plan: its retention is unknown, so nothing is erased early. */
 const daysOf = (plan: string): number => planKnown(plan)?.retentionDays ?? Number.POSITIVE_INFINITY;
 
-/**
- * The outlasting plans after a change at `at`, oldest first: what ended under a larger plan keeps that plan's days.
- * Each plan in the list has fewer days than the one before it, because a later plan with more days covers the earlier
- * ones.
- */
+/** A later plan with more days covers the earlier ones, so the days of the plans fall from the oldest to the newest. */
 export const outlastingPlans = (
   before: readonly OutlastingPlan[],
   { from, to, at }: { readonly from: string; readonly to: string; readonly at: string },
@@ -24,7 +22,7 @@ export const outlastingPlans = (
     ({ plan, until }) => daysOf(plan) > daysOf(to) && Date.parse(until) + daysOf(plan) * DAY_MS > Date.parse(at),
   );
 
-/** The current plan and those that outlast it. Events of an unknown plan belong to no term. */
+/** Events that ended under an unknown plan belong to no term. */
 export const termsUnder = (plan: string, outlasted: readonly OutlastingPlan[]): readonly RetentionTerm[] => {
   const ends = outlasted.map(({ until }) => until);
   return [...outlasted.map((it) => it.plan), plan].flatMap((name, n) => {

@@ -17,7 +17,7 @@ export type StartLinkCommand =
 
 export type StartLink = { readonly mac: string; readonly expires_at: string };
 
-/** Each start of each node prints one. The newest are valid until one of them is used. */
+/** Each start of each node prints a link. The newest stay valid until one of them is used. */
 const OPEN_MAX = 20;
 
 export const startLinks: Decider<readonly StartLink[], StartLinkCommand, StartLinkEvent, "link-gone"> = {

@@ -5,31 +5,27 @@ import { blocksBeyond, largerOf, monthBefore, newestTwo, planNamed } from "./ove
 import { PLANS, type Plan } from "./plans.ts";
 import { type OutlastingPlan, outlastingPlans, type RetentionTerm, termsUnder } from "./retention.ts";
 
-/** `past_due`: the provider could not collect; the plan holds until the provider ends it. */
+/** `past_due`: the provider could not collect the money, and the plan holds until the provider ends it. */
 export type SubscriptionStatus = "active" | "past_due" | "cancelled";
 
-/** Times are ISO-8601 UTC with milliseconds. */
 export type Subscription = {
   readonly plan: string;
   readonly scheduled: { readonly plan: string; readonly from: string } | null;
   readonly status: SubscriptionStatus;
   /** Null until a provider has billed the account. */
   readonly provider: string | null;
-  /** The provider's id of the account; null if it has none. */
   readonly customer: string | null;
-  /** The provider's customer that bought the current plan and can end it; null if the plan came from elsewhere. */
+  /** The provider's customer that bought the current plan and can end it; null if the plan was not bought there. */
   readonly buyer: string | null;
-  /** The largest plan of a month (YYYY-MM), for the months around the last change: see `largestIn`. */
+  /** Months are YYYY-MM. Only those around the last change are listed, with the largest plan of each. */
   readonly largest: Readonly<Record<string, string>>;
-  /** Of those months the newest two in which a plan with a hard stop followed one without: see `overageIn`. */
   readonly stopped: readonly string[];
-  /** Earlier plans whose retention still applies. */
   readonly outlastingPlans: readonly OutlastingPlan[];
-  /** Begun blocks reported to the provider, by month. */
+  /** Begun blocks of overage that were reported to the provider, by month (YYYY-MM). */
   readonly reported: Readonly<Record<string, number>>;
-  /** Grows with each change, including a scheduled one that takes effect: `versionAt`. */
+  /** The version grows with each change, also when a scheduled one takes effect. */
   readonly version: number;
-  /** Sources of the newest changes: a checkout that is confirmed twice takes effect once. */
+  /** A checkout that is confirmed twice takes effect once, as its reference is listed here. */
   readonly references: readonly string[];
 };
 
@@ -39,15 +35,14 @@ export type SubscriptionCommand =
       readonly type: "ChangePlan";
       readonly plan: Plan["name"];
       readonly provider: string;
-      /** The provider's session or event that the change comes from. */
       readonly reference: string;
       readonly by: string;
       readonly periodEnd: string;
-      /** The version that the caller has seen; at any other version nothing changes. Missing: any version. */
+      /** A command with a version takes effect only at that version, a command without one at any. */
       readonly version?: number;
       readonly at: string;
     }
-  /** The provider's state replaces the subscription, in any order and however often it arrives. */
+  /** The provider's state replaces the subscription, so its messages may arrive in any order and repeatedly. */
   | {
       readonly type: "FollowProvider";
       readonly plan: Plan["name"];
@@ -69,7 +64,6 @@ export type SubscriptionCommand =
   | {
       readonly type: "RecordOverage";
       readonly provider: string;
-      /** YYYY-MM. */
       readonly month: string;
       readonly blocks: number;
       readonly at: string;
@@ -107,10 +101,7 @@ export const openedWith = (plan: string): Subscription => ({
 export const planAt = ({ plan, scheduled }: Pick<Subscription, "plan" | "scheduled">, at: string): string =>
   scheduled !== null && scheduled.from <= at ? scheduled.plan : plan;
 
-/**
- * The largest plan that holds at some time of the current or last month (YYYY-MM). The month includes its volume, so a
- * change of plan never turns included events into overage.
- */
+/** A month includes the volume of its largest plan, so a change of plan never turns included events into overage. */
 export const largestIn = ({ plan, scheduled, largest }: Subscription, month: string): string => {
   const start = `${month}-01T00:00:00.000Z`;
   const held = largest[month] ?? planAt({ plan, scheduled }, start);
@@ -119,7 +110,7 @@ export const largestIn = ({ plan, scheduled, largest }: Subscription, month: str
 
 const stops = (plan: string): boolean => planNamed(plan).hardStop;
 
-/** The month within which the scheduled plan brings a hard stop; null if none does, or if it begins with the month. */
+/** Null also for a hard stop that begins with its month, as no deduction is needed then. */
 const stopOf = ({ plan, scheduled }: Pick<Subscription, "plan" | "scheduled">): string | null => {
   if (scheduled === null || stops(plan) || !stops(scheduled.plan)) return null;
   const month = monthOf(Date.parse(scheduled.from));
@@ -127,9 +118,8 @@ const stopOf = ({ plan, scheduled }: Pick<Subscription, "plan" | "scheduled">): 
 };
 
 /**
- * The begun blocks of a month with this many events. A reported block stays, whatever changed since. Events under a
- * free plan that follows a paid one cost nothing: the whole free volume is deducted, because those events are not
- * counted apart.
+ * A block reported to the provider is never taken back. Events under a free plan after a paid one are free but not
+ * counted apart, so the whole free volume is deducted.
  */
 export const overageIn = (subscription: Subscription, month: string, events: number): number => {
   const hasStopped = subscription.stopped.includes(month) || stopOf(subscription) === month;
@@ -144,23 +134,20 @@ const under = (subscription: Subscription, plan: string, at: string): Subscripti
   outlastingPlans: outlastingPlans(subscription.outlastingPlans, { from: subscription.plan, to: plan, at }),
 });
 
-/** The subscription after the scheduled change, if that is due. */
 const asOf = (subscription: Subscription, at: string): Subscription => {
   const { scheduled, version } = subscription;
   if (scheduled === null || scheduled.from > at) return subscription;
   return { ...under(subscription, scheduled.plan, scheduled.from), version: version + 1 };
 };
 
-/** For how long payloads are stored; events under an unknown plan belong to no term. */
 export const retentionAt = (subscription: Subscription, at: string): readonly RetentionTerm[] => {
   const current = asOf(subscription, at);
   return termsUnder(current.plan, current.outlastingPlans);
 };
 
-/** Two reads with the same version have seen the same subscription. */
+/** The version counts a scheduled change from the moment it takes effect. */
 export const versionAt = (subscription: Subscription, at: string): number => asOf(subscription, at).version;
 
-/** Only a provider records changes in its own name. */
 const saysProvider = ({ by, provider }: { readonly by: string; readonly provider: string }): boolean => by === provider;
 
 const changed = (subscription: Subscription, event: Exclude<SubscriptionEvent, { type: "OverageReported" }>) => {
@@ -229,15 +216,13 @@ const followProvider = (
   const about = { account, provider, reference, by: provider, at };
   const events: SubscriptionEvent[] = [];
   if (plan !== current) events.push({ type: "PlanChanged", data: { ...about, plan } });
-  // A change of the plan has cancelled the scheduled one.
   const left = plan === current ? pending : null;
   if (scheduled !== null && (left?.plan !== scheduled.plan || left.from !== scheduled.from)) {
     events.push({ type: "DowngradeScheduled", data: { ...about, ...scheduled } });
   }
   if (scheduled === null && left !== null) events.push({ type: "DowngradeCancelled", data: about });
   const isNews = status !== before.status || provider !== before.provider || customer !== before.customer;
-  // A plan that was given, or bought by another customer, may be paid by this one from now on: the record says which
-  // customer can end it.
+  // This customer may pay from now on for a plan that was given or bought by another: the record says who can end it.
   if (isNews || (plan === current && before.buyer !== customer)) {
     events.push({ type: "SubscriptionChanged", data: { ...about, status, customer } });
   }

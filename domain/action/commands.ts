@@ -1,7 +1,7 @@
 import type { ActionDefinition } from "./definition.ts";
 
 export type ActionCommand =
-  /** `definition` has passed `parseAction`, and its schema compiles. */
+  /** The definition was validated by `parseAction`, and its schema compiles. */
   | {
       readonly type: "DefineAction";
       readonly actionId: string;

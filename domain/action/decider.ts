@@ -4,7 +4,6 @@ import type { ActionCommand } from "./commands.ts";
 import type { ActionDefinition } from "./definition.ts";
 import type { ActionEvent } from "./events.ts";
 
-/** The newest version; earlier ones stay in the stream. */
 export type DefinedAction = {
   readonly phase: "defined";
   readonly actionId: string;
@@ -29,7 +28,7 @@ export const action: Decider<Action, ActionCommand, ActionEvent, "not-found"> = 
     if (event.type === "ActionDeleted") {
       return state.phase === "defined" ? { phase: "deleted", version: state.version } : state;
     }
-    // `SlotFreed` changes no state.
+    // The stream also has `SlotFreed`, which changes no state of the action.
     if (event.type !== "ActionDefined") return state;
     const { action_id: actionId, account, name, version, definition, by, at } = event.data;
     const createdAt = state.phase === "defined" ? state.createdAt : at;

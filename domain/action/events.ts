@@ -1,6 +1,6 @@
 import type { ActionDefinition } from "./definition.ts";
 
-/** Stream `action-<id>`, the id derived from account and name. Versions begin at 1 and go on after a deletion. */
+/** Stream `action-<id>`, whose id is derived from account and name. Versions go on after a deletion. */
 export type ActionEvent =
   | {
       readonly type: "ActionDefined";

@@ -1,6 +1,6 @@
 import type { AgentKey, AgentSettings } from "./events.ts";
 
-/** `account` is the caller's. */
+/** `account` is the caller's, so that an agent of another account is not found. */
 export type AgentCommand =
   | {
       readonly type: "RegisterAgent";

@@ -10,7 +10,7 @@ export type PresentAgent = {
   readonly settings: AgentSettings;
   readonly key: AgentKey;
   readonly suspended: { readonly reason: string; readonly at: string } | null;
-  /** The latest suspension, whether or not it was lifted: requests made before it are not executed. */
+  /** Requests made before the latest suspension are not executed, even after it was lifted. */
   readonly lastSuspended: { readonly reason: string; readonly at: string } | null;
   readonly createdAt: string;
 };
@@ -63,13 +63,12 @@ export const agent: Decider<Agent, AgentCommand, AgentEvent, AgentRejection> = {
 
   decide(command, state) {
     if (command.type === "RegisterAgent") {
-      // The id is derived from the command: an existing agent was made by the same command.
+      // The id is derived from the command, so an existing agent was made by the same command.
       if (state.phase === "present" && state.account === command.account) return accept();
       if (state.phase !== "absent") return reject("conflict");
       const { agentId: agent_id, account, settings, key, at } = command;
       return accept({ type: "AgentRegistered", data: { ...settings, ...key, agent_id, account, at } });
     }
-    // Another account's agent is answered as one that does not exist.
     if (state.phase !== "present" || state.account !== command.account) return reject("not-found");
     const { agentId: agent_id } = state;
     const { at } = command;

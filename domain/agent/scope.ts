@@ -1,12 +1,8 @@
 import { isActionName } from "../action/name.ts";
 
-/**
- * Names of the actions that an agent may request: `refund.*` stands for all that begin with `refund.`, `*` for every
- * action.
- */
+/** `refund.*` stands for all actions whose name begins with `refund.`, and `*` for every action. */
 export type Scope = { readonly actions: readonly string[] };
 
-/** Each pattern is compared with every request. */
 export const SCOPE_PATTERNS_MAX = 100;
 
 const EVERYTHING = "*";
@@ -18,19 +14,19 @@ export const isScopePattern = (text: string): boolean =>
 const matches = (pattern: string, action: string): boolean =>
   pattern === EVERYTHING ||
   pattern === action ||
-  // The dot is compared too: `refund.*` does not match `refunds.create`.
+  // The dot is compared too, so `refund.*` does not match `refunds.create`.
   (pattern.endsWith(BEGINNING) && action.startsWith(pattern.slice(0, -1)));
 
 export const inScope = ({ actions }: Scope, action: string): boolean =>
   actions.some((pattern) => matches(pattern, action));
 
-/** `refund.*` and `refund.card.*` for `refund.card.create`. */
+/** `refund.card.create` gives `refund.*` and `refund.card.*`. */
 const beginningsOf = (action: string): readonly string[] => {
   const parts = action.split(".");
   return parts.slice(1).map((_, index) => `${parts.slice(0, index + 1).join(".")}${BEGINNING}`);
 };
 
-/** Whether an action is in any of many scopes, in a time that does not depend on their number. */
+/** The time of a look-up does not depend on the number of scopes. */
 export const inAnyScope = (scopes: readonly Scope[]): ((action: string) => boolean) => {
   const patterns = new Set(scopes.flatMap(({ actions }) => actions));
   return (action) => [EVERYTHING, action, ...beginningsOf(action)].some((pattern) => patterns.has(pattern));

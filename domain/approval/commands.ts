@@ -1,18 +1,16 @@
 import type { ApprovalRequest, Vote } from "./events.ts";
 
-/** Each carries its time, ISO-8601 UTC with milliseconds. */
 export type ApprovalCommand =
   | { readonly type: "RequestApproval"; readonly request: ApprovalRequest }
   | {
       readonly type: "CastVote";
       readonly account: string;
       readonly vote: Vote;
-      /** The digest that the member was shown. */
       readonly digest: string;
-      /** The account's current members: earlier votes of former members do not count. */
+      /** Only the votes of current members count. */
       readonly members: ReadonlySet<string>;
     }
-  /** `hidden`: JSON Pointers of the fields that the policy hides from the member and allows to reveal. */
+  /** `hidden` lists JSON Pointers of the fields that the policy hides from the member but allows to reveal. */
   | {
       readonly type: "RevealHiddenFields";
       readonly account: string;
@@ -20,16 +18,15 @@ export type ApprovalCommand =
       readonly hidden: readonly string[];
       readonly at: string;
     }
-  /** Given by a timer: refused before the approval is due. */
+  /** A timer gives this command; it is refused before the approval is due. */
   | { readonly type: "ExpireApproval"; readonly at: string }
-  /** The target or action has changed, and the approval is unused. `next`: the approval requested instead. */
+  /** The target or action has changed before the approval was used, so the approval `next` is requested instead. */
   | {
       readonly type: "VoidApproval";
       readonly next: { readonly approval_id: string; readonly digest: string };
       readonly reason: string;
       readonly at: string;
     }
-  /** The request will not be executed, whatever people decide. */
   | { readonly type: "CancelApproval"; readonly reason: string; readonly at: string };
 
 export type ApprovalRejection =

@@ -10,12 +10,12 @@ const aboutOf = ({ approval_id, subject }: ApprovalRequest, at: string) => ({ ap
 
 const AGREES: Record<Vote["decision"], ApprovalOutcome> = { approve: "approved", reject: "rejected" };
 
-/** The member has cast the same vote before, and it still counts. */
+/** A member may repeat a vote, for instance with a second click; the repeat changes nothing. */
 const isRepeated = ({ votes, end }: RequestedApproval, { member_id, decision }: Vote): boolean =>
   votes.some((vote) => vote.member_id === member_id && vote.decision === decision) &&
   (end === null || end.outcome === AGREES[decision]);
 
-/** Counts people: a member who was removed and invited again has another id and the same address. */
+/** A member who was removed and invited again has another id, so people are counted by their addresses. */
 const approversOf = (votes: readonly Vote[]): number => {
   const seen = new Set<string>();
   let people = 0;
@@ -28,7 +28,7 @@ const approversOf = (votes: readonly Vote[]): number => {
   return people;
 };
 
-/** Null while the approval is open. An overdue one is closed before its timer has run. */
+/** An approval that is due counts as expired even before the timer has recorded it. */
 const closedFor = ({ request, end }: RequestedApproval, at: string): "already-decided" | "expired" | null => {
   if (end !== null) return end.outcome === "expired" ? "expired" : "already-decided";
   return isOverdue(request, at) ? "expired" : null;
@@ -37,7 +37,6 @@ const closedFor = ({ request, end }: RequestedApproval, at: string): "already-de
 const castVote = ({ vote, digest, members }: CommandOf<"CastVote">, state: RequestedApproval): Decided => {
   const { request, votes, end } = state;
   if (digest !== request.digest) return reject("digest-mismatch");
-  // A second click, or a second tab.
   if (isRepeated(state, vote) && (end !== null || !isOverdue(request, vote.at))) return accept();
   const closed = closedFor(state, vote.at);
   if (closed !== null) return reject(closed);
@@ -45,12 +44,12 @@ const castVote = ({ vote, digest, members }: CommandOf<"CastVote">, state: Reque
   const { approval_id } = request;
   const cast: ApprovalEvent = { type: "VoteCast", data: { approval_id, ...vote, digest } };
   const about = aboutOf(request, vote.at);
-  // Whoever has approved may still stop it: until it is decided, any rejection ends it.
+  // Even a member who has approved may reject, which ends an approval that is still undecided.
   if (vote.decision === "reject") {
     return accept<ApprovalEvent>(cast, { type: "ApprovalRejected", data: { ...about, reason: vote.comment ?? "" } });
   }
   if (!mayApprove(request, vote.member_id)) return reject("self-approval");
-  // Who is gone has no say any more. Who votes now is there: the caller has looked.
+  // Approvals of members who have left the account since do not count.
   const present = votes.filter(({ member_id }) => members.has(member_id));
   if (approversOf([...present, vote]) < request.min_approvals) return accept(cast);
   return accept<ApprovalEvent>(cast, { type: "ApprovalGranted", data: { ...about, digest } });
@@ -100,7 +99,7 @@ export const approval: Decider<Approval, ApprovalCommand, ApprovalEvent, Approva
 
   decide(command, state) {
     if (command.type === "RequestApproval") {
-      // Its id comes from what is to be approved: one that is there asks for the same.
+      // The id is derived from the held request, so an existing approval was requested for the same.
       if (state.phase === "requested") return accept();
       return accept({ type: "ApprovalRequested", data: command.request });
     }
@@ -108,7 +107,7 @@ export const approval: Decider<Approval, ApprovalCommand, ApprovalEvent, Approva
     const { request, end } = state;
     switch (command.type) {
       case "CastVote":
-        // Another account's approval is to the caller as one that never was.
+        // The answer must not reveal that the approval of another account exists.
         return command.account === request.account ? castVote(command, state) : reject("not-found");
       case "RevealHiddenFields":
         return command.account === request.account ? reveal(command, state) : reject("not-found");

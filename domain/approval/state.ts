@@ -4,9 +4,8 @@ export type ApprovalOutcome = "approved" | "rejected" | "expired" | "cancelled" 
 
 export type ApprovalEnd = {
   readonly outcome: ApprovalOutcome;
-  /** Null unless it was rejected, cancelled or voided. */
+  /** Null for an approval that was granted or has expired. */
   readonly reason: string | null;
-  /** The approval that replaces a void one. */
   readonly next?: string;
   readonly at: string;
 };
@@ -21,10 +20,9 @@ export type RequestedApproval = {
 
 export type Approval = { readonly phase: "absent" } | RequestedApproval;
 
-/** ISO-8601 times of one width compare as text. */
+/** ISO-8601 times of the same width compare as text. */
 export const isOverdue = ({ expires_at }: Pick<ApprovalRequest, "expires_at">, at: string): boolean => at >= expires_at;
 
-/** Whether the member's approval counts: a requester may be excluded. */
 export const mayApprove = (
   { exclude_requester, requesters }: Pick<ApprovalRequest, "exclude_requester" | "requesters">,
   member: string,

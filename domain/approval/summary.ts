@@ -3,25 +3,24 @@ import type { Request } from "../delivery/events.ts";
 import { MICRO_PER_EUR } from "../gate/cost.ts";
 import { visibleLine } from "../visible-text.ts";
 
-/** Names come from outside, up to 200 characters each; what is longer than this is no line any more. */
+/** Names come from outside and have up to 200 characters, too many for a summary. */
 const PART_MAX = 120;
 const CENTS = 2;
 const DECIMALS_MAX = 6;
 
-/** On one line, with everything that a reader could not see as its escape: a name is then not taken for another one. */
+/** Invisible characters are shown as escapes, so that one name cannot be taken for another. */
 const onOneLine = (text: string): string => {
   const characters = [...text.trim()];
   return visibleLine(characters.slice(0, PART_MAX).join("")) + (characters.length > PART_MAX ? "…" : "");
 };
 
-/** Whole cents, and further digits only where there are any. */
 const euros = (micro: number): string => {
   const whole = (micro / MICRO_PER_EUR).toFixed(DECIMALS_MAX);
   const [units = "", decimals = ""] = whole.split(".");
   return `${units}.${decimals.replace(/0+$/, "").padEnd(CENTS, "0")} EUR`;
 };
 
-/** What a person is asked to approve, as `Agent "refunds" asks for refund.create, 120.00 EUR`. */
+/** For example: `Agent "refunds" asks for refund.create, 120.00 EUR`. */
 export const summaryOf = ({ origin, type, cost }: Pick<Request, "origin" | "type" | "cost">): string => {
   const name = onOneLine(origin.name);
   const what = onOneLine(type);
@@ -34,7 +33,6 @@ export const summaryOf = ({ origin, type, cost }: Pick<Request, "origin" | "type
 
 type AskedAsOne = Pick<BundleRequest, "origin" | "name" | "steps" | "cost">;
 
-/** As `Agent "orders" asks for 3 actions as one ("order 17"): stock.reserve, card.charge, mail.send, 120.00 EUR`. */
 export const bundleSummaryOf = ({ origin, name, steps, cost }: AskedAsOne): string => {
   const title = name === null ? "" : ` ("${onOneLine(name)}")`;
   const actions = onOneLine(steps.map(({ action }) => action.name).join(", "));

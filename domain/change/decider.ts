@@ -17,7 +17,7 @@ export type Change =
 
 export type ChangeCommand =
   | { readonly type: "HoldChange"; readonly held: Held }
-  /** For a change with a place: the place is freed unless the change is held. */
+  /** Frees the place of a change that has one but was never held. */
   | { readonly type: "AbandonChange"; readonly changeId: string; readonly at: string }
   | { readonly type: "MarkApplied"; readonly at: string }
   | { readonly type: "VoidChange"; readonly reason: string; readonly at: string }
@@ -28,7 +28,6 @@ export type ChangeCommand =
       readonly at: string;
     };
 
-/** Stream `change-<id>`. A change is applied, void or over once. */
 export const change: Decider<Change, ChangeCommand, ChangeEvent, "not-found" | "abandoned"> = {
   initial: { phase: "absent" },
 
@@ -54,7 +53,7 @@ export const change: Decider<Change, ChangeCommand, ChangeEvent, "not-found" | "
     }
     if (state.phase === "abandoned") return reject("abandoned");
     if (command.type === "HoldChange") {
-      // The id is derived from the command: an existing change is the same one.
+      // The id is derived from the command, so an existing change is the same one.
       return state.phase === "absent" ? accept({ type: "ChangeHeld", data: command.held }) : accept();
     }
     if (state.phase === "absent") return reject("not-found");

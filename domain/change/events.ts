@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from "../json.ts";
 
-/** The target as it is and as it would be; null if it does not exist. */
+/** `before` and `after` are null if the target does not exist at that time. */
 export type ShownChange = {
   readonly target: { readonly kind: string; readonly id: string };
   readonly before: Json;
   readonly after: Json;
 };
 
-/** Stream `change-<id>`: a change that weakens a protected policy, held until its approvers have decided. */
+/** Stream `change-<id>`: a change that weakens a protected policy waits here until its approvers have decided. */
 export type ChangeEvent =
   | {
       readonly type: "ChangeHeld";
@@ -15,19 +15,19 @@ export type ChangeEvent =
         readonly change_id: string;
         readonly account: string;
         readonly approval_id: string;
-        /** The request for approval, recorded so that a repeat requests the same. */
+        /** The approval is recorded with the hold, so that a repeat after a crash requests the same. */
         readonly approval: JsonObject;
-        /** The command for the stream of controls, and the command for the target's own stream. */
+        /** `control` is the command for the stream of controls, `command` the one for the target's own stream. */
         readonly control: JsonObject;
         readonly command: JsonObject;
         readonly by: string;
         readonly at: string;
       };
     }
-  /** The change had a place and was never held. It can no longer be held. */
+  /** An abandoned change had a place but was never held, and can no longer be held. */
   | { readonly type: "ChangeAbandoned"; readonly data: { readonly change_id: string; readonly at: string } }
   | { readonly type: "ChangeApplied"; readonly data: About }
-  /** The target has changed since the approvers saw it. */
+  /** A change is void if its target has changed since the approvers saw it. */
   | { readonly type: "ChangeVoided"; readonly data: About & { readonly reason: string } }
   | {
       readonly type: "ChangeEnded";

@@ -1,9 +1,6 @@
 import type { EndpointEvent, OpenReason } from "./events.ts";
 
-/**
- * The circuit is shared by all nodes. Times are ISO-8601 UTC. While it is open, events wait, and single probes are sent
- * from `nextProbeAt` on.
- */
+/** All nodes share the circuit. While it is open, events wait, and single probes are sent from `nextProbeAt` on. */
 export type Circuit =
   | { readonly state: "healthy" }
   | { readonly state: "degraded"; readonly since: string }
@@ -12,27 +9,20 @@ export type Circuit =
       readonly since: string;
       /** When the first of the consecutive failures ended. */
       readonly failingSince: string;
-      /** Probes since the circuit opened. */
       readonly probes: number;
       readonly nextProbeAt: string;
-      /** When `nextProbeAt` was recorded. */
       readonly probeRecordedAt: string;
-      /** The event sent by the latest probe; null before the first. */
       readonly lastProbed: string | null;
-      /** When the account was warned that the endpoint will be disabled; null before. */
       readonly warnedAt: string | null;
     };
 
 export type OpenCircuit = Extract<Circuit, { state: "open" }>;
 
-/** Attempts to one endpoint as one node counts them, since the endpoint last recovered. */
+/** The counts of one node, since the endpoint last recovered. */
 export type AttemptCounts = {
   readonly consecutiveFailures: number;
-  /** When the first of the consecutive failures ended; null without any. */
   readonly failingSince: string | null;
-  /** When the latest failure ended, even if later attempts succeeded; null without any. */
   readonly lastFailureAt: string | null;
-  /** Attempts that ended in the last `WINDOW_MS`. */
   readonly attempts: number;
   readonly failed: number;
 };
@@ -40,63 +30,55 @@ export type AttemptCounts = {
 export type EndedAttempt = {
   readonly startedAt: string;
   readonly succeeded: boolean;
-  /** The time that the receiver gave in Retry-After; null without one. */
   readonly notBefore: string | null;
 };
 
-/** Long enough to judge a slow endpoint, short enough to notice an outage. */
+/** Five minutes are enough to judge a slow endpoint, and few enough to notice an outage soon. */
 export const WINDOW_MS = 5 * 60_000;
 const OPEN_FAILURES = 10;
-/** An endpoint that answers only some requests does not recover while it gets all of them. */
+/** An endpoint that answers only some requests does not recover under all of them. */
 const OPEN_RATE = 0.7;
-/** Below this number of attempts the rate says nothing. */
 const OPEN_ATTEMPTS_MIN = 20;
 const DEGRADED_FAILURES = 3;
 const DEGRADED_RATE = 0.1;
 const DEGRADED_ATTEMPTS_MIN = 10;
-/** Well below the rate that degrades, so that an endpoint near the limit does not alternate. */
+/** An endpoint near the degrading rate must not alternate, so recovery needs a far lower one. */
 const WELL_RATE = 0.05;
-/** With many attempts, the latest failure must be this long ago: failures in bursts are then reported once. */
+/** The latest failure must be this long ago, so that failures in bursts are reported once. */
 const WELL_MS = 10_000;
-/** The delay between two probes doubles from the minimum to the maximum. */
 const PROBE_MIN_MS = 10_000;
 const PROBE_MAX_MS = 5 * 60_000;
-/** A probe ends, and its outcome is recorded, before the next one is due. */
+/** A probe and the record of its outcome end before the next probe is due. */
 const PROBE_MARGIN_MS = 5_000;
-/** Longer than a long weekend. */
 const DISABLE_MS = 5 * 24 * 60 * 60_000;
 const WARN_MS = DISABLE_MS / 2;
-/** The least time from the warning to the end, even if rare probes made the warning late. */
+/** Rare probes may delay the warning, but this time always passes between it and the end. */
 const WARNED_MIN_MS = 24 * 60 * 60_000;
-/** The requests per second to an endpoint that has just recovered, and how soon that rate doubles. */
 const CATCH_UP_PER_SECOND = 10;
 const CATCH_UP_DOUBLES_MS = 10_000;
 /** After ten doublings the rate exceeds every endpoint's own limit. */
 export const CATCH_UP_MS = 100_000;
 /**
- * In an outage shorter than this, an ordered endpoint is probed with its oldest event alone, which preserves the order.
- * In a longer one that event may be the cause and must not hold back the others for days.
+ * Only the oldest event of an ordered endpoint is probed for this long. Later other events are tried, as that event may
+ * be the cause.
  */
 export const ORDERED_PROBES_MS = 2 * 60 * 60_000;
 
-/**
- * The clocks of two nodes differ by less. A record from further in the future was written before a clock was set back.
- */
+/** A record from further in the future was written before a clock was set back. */
 const SET_BACK_MS = 60_000;
 
 const plus = (at: string, ms: number): string => new Date(Date.parse(at) + ms).toISOString();
 const since = (from: string, at: string): number => Date.parse(at) - Date.parse(from);
 
-/** Requests per second at `atMs` to an endpoint that recovered at `wellAt`; null if only its settings limit it. */
+/** Requests per second to an endpoint that recovered at `wellAt`; null if only its settings limit it. */
 export const catchUpRate = (wellAt: string | null, atMs: number): number | null => {
   if (wellAt === null) return null;
   const elapsed = atMs - Date.parse(wellAt);
-  // A small lead is another node's clock; a large one means that this clock was set back.
+  // A small lead is the clock of another node; a large one means that this clock was set back.
   if (elapsed < 0) return elapsed < -CATCH_UP_MS ? null : CATCH_UP_PER_SECOND;
   return elapsed >= CATCH_UP_MS ? null : CATCH_UP_PER_SECOND * 2 ** (elapsed / CATCH_UP_DOUBLES_MS);
 };
 
-/** The delay before probe number `probes + 1`. */
 const probeDelayMs = (probes: number): number => Math.min(PROBE_MAX_MS, PROBE_MIN_MS * 2 ** probes);
 
 const openReason = ({ consecutiveFailures, attempts, failed }: AttemptCounts): OpenReason | null => {
@@ -147,7 +129,6 @@ const recovered = (
   data: { endpoint_id, from: circuit.state, since: circuit.since, at },
 });
 
-/** The events that follow from an attempt that ended at `at`. `counts` includes the attempt. */
 export const afterAttempt = (
   endpoint_id: string,
   circuit: Circuit,
@@ -169,16 +150,11 @@ export const afterAttempt = (
   return [{ type: "EndpointOpened", data: { ...about, reason, failing_since, next_probe_at, at } }];
 };
 
-/**
- * After a clock is set back, `nextProbeAt` may lie far in the future, and the endpoint would get nothing until then.
- */
+/** After a clock was set back, `nextProbeAt` may lie so far ahead that the endpoint would get nothing. */
 export const isProbeDue = ({ nextProbeAt, probeRecordedAt }: OpenCircuit, at: string): boolean =>
   at >= nextProbeAt || since(at, probeRecordedAt) > SET_BACK_MS;
 
-/**
- * Claims the next probe for one of the nodes. The record says when the probe after it is due, so that a probe is sent
- * again if its node crashes. Empty if no probe is due.
- */
+/** The record says when the next probe is due, so the crash of a node only delays it. */
 export const claimProbe = (
   endpoint_id: string,
   circuit: Circuit,
@@ -208,8 +184,7 @@ export const evolveCircuit = (circuit: Circuit, event: EndpointEvent): Circuit =
   switch (event.type) {
     case "EndpointProbed": {
       const { probe: probes, next_probe_at: nextProbeAt, event_id: lastProbed, at: probeRecordedAt } = event.data;
-      // If a clock was set back meanwhile, the probe would appear to begin before the circuit opened, and its outcome
-      // would be ignored.
+      // After a clock was set back, the outcome of a probe from before `since` would be ignored.
       const since = probeRecordedAt < circuit.since ? probeRecordedAt : circuit.since;
       return { ...circuit, since, probes, nextProbeAt, probeRecordedAt, lastProbed };
     }
@@ -218,7 +193,7 @@ export const evolveCircuit = (circuit: Circuit, event: EndpointEvent): Circuit =
     case "EndpointWarned":
       return { ...circuit, warnedAt: event.data.at };
     case "EndpointChanged":
-      // A new address may work, so it is probed at once.
+      // A new address may work at once, so the next probe is due immediately.
       if (event.data.changes.url === undefined) return circuit;
       return { ...circuit, probes: 0, nextProbeAt: event.data.at, probeRecordedAt: event.data.at, lastProbed: null };
     default:

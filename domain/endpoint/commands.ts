@@ -15,7 +15,7 @@ export type EndpointCommand =
       readonly type: "ChangeEndpoint";
       readonly account: string;
       readonly changes: Partial<EndpointSettings>;
-      /** Left out if a key asks instead of a person with a session. */
+      /** Left out if a key asks, because only a person with a session may send secrets to another address. */
       readonly byPerson?: true;
       readonly at: string;
     }
@@ -23,7 +23,6 @@ export type EndpointCommand =
       readonly type: "RotateEndpointSecret";
       readonly account: string;
       readonly secret: Sealed;
-      /** Until then the previous secret signs as well. */
       readonly previousUntil: string;
       readonly at: string;
     }
@@ -31,12 +30,10 @@ export type EndpointCommand =
       readonly type: "DisableEndpoint";
       readonly account: string;
       readonly reason: string;
-      /** When the attempt began that gave the reason. */
       readonly startedAt: string;
       readonly at: string;
     }
   | { readonly type: "EnableEndpoint"; readonly account: string; readonly at: string }
-  /** `counts` includes the attempt. */
   | {
       readonly type: "ReportAttempt";
       readonly account: string;
@@ -44,8 +41,7 @@ export type EndpointCommand =
       readonly counts: AttemptCounts;
       readonly at: string;
     }
-  /** Claims the next probe of an endpoint whose circuit is open. */
   | { readonly type: "ProbeEndpoint"; readonly account: string; readonly eventId: string; readonly at: string }
-  /** Comes before the request for an approval that is bound to this endpoint. */
+  /** This command precedes the request for an approval that is bound to the endpoint. */
   | { readonly type: "PutUnderApproval"; readonly account: string; readonly at: string }
   | { readonly type: "DeleteEndpoint"; readonly account: string; readonly at: string };

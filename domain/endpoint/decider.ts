@@ -12,15 +12,12 @@ export type PresentEndpoint = {
   readonly endpointId: string;
   readonly account: string;
   readonly settings: EndpointSettings;
-  /** Newest first. */
   readonly secrets: readonly SigningSecret[];
   readonly disabled: { readonly reason: string; readonly at: string } | null;
   readonly circuit: Circuit;
-  /** Since when it takes deliveries again after being open or disabled; null if it never was. */
+  /** When it last took up deliveries again after it was open or disabled; null if it never was. */
   readonly wellAt: string | null;
-  /** When its url last changed; null if it never did. */
   readonly urlSince: string | null;
-  /** An approval was requested that is bound to the names of its secret headers. */
   readonly underApproval: boolean;
   readonly createdAt: string;
 };
@@ -32,19 +29,18 @@ export type Endpoint =
 
 export type EndpointRejection = "not-found" | "conflict" | "too-many-secrets" | "person-required";
 
-/** Each active secret adds a signature to the header. */
+/** Each active secret adds a signature to the header, so their number is bounded. */
 export const SECRETS_MAX = 5;
 
 const isActive = ({ until }: SigningSecret, at: string): boolean => until === null || until > at;
 
-/** The sealed secrets that a delivery at `at` is signed with, newest first. */
 export const activeSecrets = (endpoint: Pick<PresentEndpoint, "secrets">, at: string): readonly Sealed[] =>
   endpoint.secrets.filter((secret) => isActive(secret, at)).map(({ sealed }) => sealed);
 
 export const takesDeliveries = ({ disabled, circuit }: Pick<PresentEndpoint, "disabled" | "circuit">): boolean =>
   disabled === null && circuit.state !== "open";
 
-/** An attempt that began before the url changed says nothing about the new one. */
+/** An attempt that began before the URL changed says nothing about the new URL. */
 const wentElsewhere = ({ urlSince }: PresentEndpoint, startedAt: string): boolean =>
   urlSince !== null && startedAt < urlSince;
 
@@ -59,15 +55,15 @@ const sameValue = (a: unknown, b: unknown): boolean => {
 
 const isSecret = ({ digest }: OwnHeader): boolean => digest === null;
 
-/** Secret headers whose value is set by these changes: new ones, and those with a new value or made secret. */
+/** A header counts as new if its value changes or if it becomes secret. */
 const newSecrets = (changes: Partial<EndpointSettings>, { settings }: PresentEndpoint): readonly string[] =>
   Object.entries(changes.headers ?? {})
     .filter(([name, header]) => isSecret(header) && !sameValue(header, settings.headers[name]))
     .map(([name]) => name);
 
 /**
- * Whether a secret value would be sent to another address than it was given for. Making a stored secret value open
- * counts too, because the next change could send it anywhere.
+ * A secret must not be sent to another address than it was given for, nor become readable, as the next change could
+ * send it anywhere.
  */
 const exposesSecrets = ({ url, headers }: Partial<EndpointSettings>, { settings }: PresentEndpoint): boolean => {
   const isMoved = url !== undefined && url !== settings.url;
@@ -151,13 +147,12 @@ export const endpoint: Decider<Endpoint, EndpointCommand, EndpointEvent, Endpoin
 
   decide(command, state) {
     if (command.type === "RegisterEndpoint") {
-      // The id is derived from the command: an existing endpoint was made by the same command.
+      // The id is derived from the command, so an existing endpoint was made by the same command.
       if (state.phase === "present" && state.account === command.account) return accept();
       if (state.phase !== "absent") return reject("conflict");
       const { endpointId: endpoint_id, account, secret, at } = command;
       return accept({ type: "EndpointRegistered", data: { ...command.settings, endpoint_id, account, secret, at } });
     }
-    // Another account's endpoint is answered as one that does not exist.
     if (state.phase !== "present" || state.account !== command.account) return reject("not-found");
     const { at } = command;
     const { endpointId: endpoint_id } = state;
@@ -168,11 +163,9 @@ export const endpoint: Decider<Endpoint, EndpointCommand, EndpointEvent, Endpoin
         return rotate(command, state);
       case "DisableEndpoint":
         if (state.disabled !== null || wentElsewhere(state, command.startedAt)) return accept();
-        // It was enabled since, or another attempt has succeeded.
         if (state.wellAt !== null && command.startedAt < state.wellAt) return accept();
         return accept({ type: "EndpointDisabled", data: { endpoint_id, reason: command.reason, at } });
       case "EnableEndpoint":
-        // This applies to enabled endpoints too: it closes an open circuit.
         return accept({ type: "EndpointEnabled", data: { endpoint_id, at } });
       case "ReportAttempt":
         if (state.disabled !== null || wentElsewhere(state, command.attempt.startedAt)) return accept();

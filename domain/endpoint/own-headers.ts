@@ -1,15 +1,14 @@
-/** A token (RFC 9110, section 5.6.2). */
+/** RFC 9110, section 5.6.2. */
 const NAME = /^[a-z0-9!#$%&'*+.^_`|~-]+$/;
-/** Visible ASCII with blanks inside, which every receiver reads alike (RFC 9110, section 5.5). */
+/** Every receiver reads visible ASCII with blanks inside alike (RFC 9110, section 5.5). */
 const VALUE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
 export const HEADERS_MAX = 20;
 export const HEADER_NAME_LENGTH_MAX = 64;
 export const HEADER_VALUE_LENGTH_MAX = 4_096;
-/** Names and values together: many servers, including ours, refuse more than 8 KiB of headers. */
+/** Many servers, including this one, refuse more than 8 KiB of headers. */
 export const HEADERS_LENGTH_MAX = 6_144;
 
-/** Headers that frame the message, describe the body or authenticate the sender. */
 const RESERVED: ReadonlySet<string> = new Set([
   "host",
   "content-length",
@@ -32,12 +31,12 @@ const RESERVED: ReadonlySet<string> = new Set([
 ]);
 const RESERVED_PREFIX = /^(webhook|countersign|proxy)-/;
 
-/** The fault as the end of a sentence that begins with the header's name; null if the header is valid. */
+/** Null if the header is valid, else the end of a sentence that begins with the header's name. */
 export const headerFault = (name: string, value: string): string | null => {
   const lower = name.toLowerCase();
   if (lower.length > HEADER_NAME_LENGTH_MAX || !NAME.test(lower)) return "is not a header name";
-  // CGI and WSGI receivers read all of these spellings as one name (RFC 3875, section 4.1.18; some also replace dots),
-  // so none may imitate a signed header.
+  // CGI and WSGI receivers read all of these spellings as one name (RFC 3875, section 4.1.18), so none may imitate a
+  // signed header.
   const dashed = lower.replace(/[^a-z0-9]/g, "-");
   if (RESERVED.has(dashed) || RESERVED_PREFIX.test(dashed)) return "is set by the delivery itself";
   if (value.length > HEADER_VALUE_LENGTH_MAX) return `has a value of more than ${HEADER_VALUE_LENGTH_MAX} characters`;
@@ -45,7 +44,6 @@ export const headerFault = (name: string, value: string): string | null => {
   return null;
 };
 
-/** The fault of all headers of an endpoint together. */
 export const headersFault = (headers: ReadonlyMap<string, string>): string | null => {
   if (headers.size > HEADERS_MAX) return `must be ${HEADERS_MAX} at most`;
   let length = 0;

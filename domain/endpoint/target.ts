@@ -1,11 +1,11 @@
 import { sameJson } from "../same-json.ts";
 import type { PresentEndpoint } from "./decider.ts";
 
-/** The address and the added headers of an endpoint, in the form that an approval is bound to. */
+/** An approval is bound to an endpoint in this form. */
 export type Target = {
   readonly endpoint_id: string;
   readonly url: string;
-  /** By name: the digest of the value, null for a secret one (`OwnHeader`). */
+  /** Each name has the digest of its value, or null for a secret value. */
   readonly headers: Readonly<Record<string, string | null>>;
 };
 

@@ -1,7 +1,6 @@
 import { accept, type Decider } from "../decider.ts";
 import type { PersonalErasureEvent } from "./events.ts";
 
-/** Null until the erasure is recorded. */
 export type PersonalErasure = { readonly erasedAt: string | null };
 
 export type ErasePersonalData = {

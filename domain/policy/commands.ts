@@ -1,6 +1,6 @@
 import type { PolicyDefinition } from "./definition.ts";
 
-/** `definition` has passed `parseDefinition` and compiles. */
+/** The definition was validated by `parseDefinition` and compiles. */
 type Publish = {
   readonly policyId: string;
   readonly account: string;
@@ -11,5 +11,4 @@ type Publish = {
 
 export type PolicyCommand =
   | ({ readonly type: "PublishPolicy" } & Publish)
-  /** For a policy that exists. */
   | ({ readonly type: "PublishPolicyVersion" } & Publish);

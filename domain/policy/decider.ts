@@ -4,7 +4,6 @@ import type { PolicyCommand } from "./commands.ts";
 import type { PolicyDefinition } from "./definition.ts";
 import type { PolicyEvent } from "./events.ts";
 
-/** The newest version; earlier ones stay in the stream. */
 export type PublishedPolicy = {
   readonly phase: "published";
   readonly policyId: string;
@@ -23,7 +22,7 @@ export const policy: Decider<Policy, PolicyCommand, PolicyEvent, PolicyRejection
   initial: { phase: "absent" },
 
   evolve(state, { type, data }) {
-    // `SlotFreed` changes no state.
+    // The stream also has `SlotFreed`, which changes no state of the policy.
     if (type !== "PolicyPublished") return state;
     return {
       phase: "published",
@@ -40,7 +39,7 @@ export const policy: Decider<Policy, PolicyCommand, PolicyEvent, PolicyRejection
     const isThere = state.phase === "published";
     if (isThere && state.account !== account) return reject("not-found");
     if (type === "PublishPolicyVersion" && !isThere) return reject("not-found");
-    // Neither an unchanged definition nor a repeat of the first call is a new version.
+    // An unchanged definition, or a repeat of the first command, makes no new version.
     if (isThere && (type === "PublishPolicy" || sameJson(state.definition, definition))) return accept();
     const version = isThere ? state.version + 1 : 1;
     const data = { policy_id: policyId, account, version, definition, created_by: by, at };

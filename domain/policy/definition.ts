@@ -2,13 +2,13 @@ import type { Role } from "../account/events.ts";
 import type { JsonObject } from "../json.ts";
 import type { LoopRule } from "../ledger/loop.ts";
 
-/** Money is in euros as the author wrote it. */
+/** Amounts are euros as the author wrote them. */
 export type PolicyDefinition = {
   readonly name: string;
   readonly budget_eur_day?: number;
   readonly rate_per_minute?: number;
   readonly require_fields?: readonly string[];
-  /** Left out: true. False observes: violations are recorded and nothing is blocked. */
+  /** Default true. A policy with false only observes: violations are recorded and nothing is blocked. */
   readonly block_on_violation?: boolean;
   readonly cost?: CostRule;
   readonly schema?: JsonObject | boolean;
@@ -16,11 +16,10 @@ export type PolicyDefinition = {
   readonly redact?: readonly string[];
   readonly loop?: LoopRule;
   readonly approval?: ApprovalRule;
-  /** Weakening the policy needs the approvals that it asks for itself; left out: false. */
+  /** Default false. Only the quorum of a protected policy itself can weaken it. */
   readonly protected?: boolean;
 };
 
-/** Owners and admins see every field. */
 export const REVEAL_ROLES = ["approver", "auditor", "viewer"] as const satisfies readonly Role[];
 export type RevealRole = (typeof REVEAL_ROLES)[number];
 
@@ -28,24 +27,19 @@ export type CostRule =
   | { readonly fixed_eur: number }
   | {
       readonly pointer: string;
-      /** Left out: 1. */
       readonly scale?: number;
-      /** Used if the amount is absent or null. */
       readonly default_eur?: number;
-      /** Whether numbers written as text count; left out: false. */
+      /** Default false: numbers written as text do not count. */
       readonly numeric_text?: boolean;
     };
 
 export type ApprovalRule = {
-  /** CEL; left out: every request. */
+  /** A CEL condition; without it the rule asks for an approval of every request. */
   readonly when?: string;
-  /** Distinct people; left out: 1. */
   readonly min_approvals?: number;
-  /** Left out: false. */
   readonly exclude_requester?: boolean;
-  /** Roles below admin that may reveal the fields of `redact` while they decide; left out: none. */
+  /** Roles below admin that may reveal the fields of `redact` while they decide. */
   readonly reveal?: readonly RevealRole[];
-  /** Then the approval expires. */
   readonly expires_after_s: number;
 };
 

@@ -1,6 +1,5 @@
 import type { PolicyDefinition } from "./definition.ts";
 
-/** Versions begin at 1 and never change. */
 export type PolicyEvent = {
   readonly type: "PolicyPublished";
   readonly data: {

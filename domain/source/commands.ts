@@ -1,7 +1,7 @@
 import type { Sealed } from "../sealed.ts";
 import type { DedupeRule, HmacAuth, ProviderType, SourceSettings } from "./events.ts";
 
-/** `account` is the caller's. */
+/** `account` is the caller's, so that a source of another account is not found. */
 export type SourceCommand =
   | {
       readonly type: "RegisterSource";
@@ -12,7 +12,6 @@ export type SourceCommand =
       readonly dedupe: DedupeRule | null;
       readonly settings: SourceSettings;
       readonly secret: Sealed;
-      /** The member who made the secret. */
       readonly madeBy: string;
       readonly at: string;
     }
@@ -27,7 +26,7 @@ export type SourceCommand =
       readonly account: string;
       readonly secret: Sealed;
       readonly madeBy: string;
-      /** Until then the previous secret is accepted as well. */
+      /** The previous secret is accepted until this time. */
       readonly previousUntil: string;
       readonly at: string;
     }

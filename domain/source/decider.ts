@@ -3,7 +3,7 @@ import type { Sealed } from "../sealed.ts";
 import type { SourceCommand } from "./commands.ts";
 import type { DedupeRule, HmacAuth, ProviderType, SourceEvent, SourceSettings } from "./events.ts";
 
-/** `until` is null for the newest secret. */
+/** `until` is null for the newest secret, which has no end. */
 type SourceSecret = { readonly sealed: Sealed; readonly madeBy: string; readonly until: string | null };
 
 export type PresentSource = {
@@ -14,7 +14,6 @@ export type PresentSource = {
   readonly auth: HmacAuth | null;
   readonly dedupe: DedupeRule | null;
   readonly settings: SourceSettings;
-  /** Newest first. */
   readonly secrets: readonly SourceSecret[];
   readonly createdAt: string;
 };
@@ -26,12 +25,12 @@ export type Source =
 
 export type SourceRejection = "not-found" | "conflict" | "too-many-secrets";
 
-/** A forged request costs one HMAC for each active secret. */
+/** A forged request costs one HMAC for each active secret, so their number is bounded. */
 export const SECRETS_MAX = 5;
 
 const isActive = ({ until }: SourceSecret, at: string): boolean => until === null || until > at;
 
-/** The sealed secrets that a request at `at` may be signed with, newest first. */
+/** A request may be signed with any of the active secrets, of which the newest comes first. */
 export const activeSecrets = (source: Pick<PresentSource, "secrets">, at: string): readonly Sealed[] =>
   source.secrets.filter((secret) => isActive(secret, at)).map(({ sealed }) => sealed);
 
@@ -68,7 +67,7 @@ export const source: Decider<Source, SourceCommand, SourceEvent, SourceRejection
         return { ...state, settings: { ...state.settings, ...event.data.changes } };
       case "SourceSecretRotated": {
         const { secret, made_by: madeBy, previous_until, at } = event.data;
-        // Each secret keeps its end: a second rotation does not cut off a sender that still uses the first secret.
+        // A second rotation must not cut off a sender that still uses the first secret, so each keeps its end.
         const before = state.secrets
           .filter((old) => isActive(old, at))
           .map(({ until, ...old }) => ({ ...old, until: until ?? previous_until }));
@@ -83,7 +82,7 @@ export const source: Decider<Source, SourceCommand, SourceEvent, SourceRejection
 
   decide(command, state) {
     if (command.type === "RegisterSource") {
-      // The id is derived from the command: an existing source was made by the same command.
+      // The id is derived from the command, so an existing source was made by the same command.
       if (state.phase === "present" && state.account === command.account) return accept();
       if (state.phase !== "absent") return reject("conflict");
       const { sourceId: source_id, account, provider: type, auth, dedupe, settings, secret, madeBy, at } = command;
@@ -92,7 +91,6 @@ export const source: Decider<Source, SourceCommand, SourceEvent, SourceRejection
         data: { ...settings, source_id, account, type, auth, dedupe, secret, made_by: madeBy, at },
       });
     }
-    // Another account's source is answered as one that does not exist.
     if (state.phase !== "present" || state.account !== command.account) return reject("not-found");
     const { at } = command;
     const { sourceId: source_id } = state;

@@ -1,7 +1,7 @@
 import type { Commitment } from "../personal/events.ts";
 import type { Sealed } from "../sealed.ts";
 
-/** Each type has one entry in the verifier table (`src/providers/`). */
+/** Each type has an entry in the verifier table (`src/providers/`). */
 export const PROVIDER_TYPES = [
   "stripe",
   "github",
@@ -28,8 +28,8 @@ export type HmacAuth = {
 };
 
 /**
- * Where the delivery id is found if the provider's own rule does not fit. `body`: where that rule finds no id, requests
- * with the same body count as one delivery for a while. `none`: only the provider's rule.
+ * Used if the provider's own rule for the delivery id does not fit. `body` counts requests with the same body as one
+ * delivery for a while; `none` allows only the provider's rule.
  */
 export type DedupeRule = { readonly header: string } | { readonly pointer: string } | "body" | "none";
 
@@ -52,7 +52,7 @@ export type SourceEvent =
         readonly auth: HmacAuth | null;
         readonly dedupe: DedupeRule | null;
         readonly secret: Sealed;
-        /** The member who made or set the secret, by hand or with a key made by the same member. */
+        /** The member who set the secret, directly or with an API key. */
         readonly made_by: string;
         readonly at: string;
       };
@@ -67,7 +67,6 @@ export type SourceEvent =
         readonly source_id: string;
         readonly secret: Sealed;
         readonly made_by: string;
-        /** Until then the previous secret is accepted as well. */
         readonly previous_until: string;
         readonly at: string;
       };
@@ -78,9 +77,9 @@ export type SourceEvent =
       readonly data: {
         readonly source_id: string;
         readonly minute: string;
-        readonly counts: Readonly<Partial<Record<SignatureFailureReason, number>>>;
-        /** The `Client` of the first request for each reason. */
-        readonly clients: Readonly<Partial<Record<SignatureFailureReason, Commitment>>>;
+        readonly counts: Readonly<Partial<Record<RejectReason, number>>>;
+        /** Commitments to the `Client` of the first request for each reason. */
+        readonly clients: Readonly<Partial<Record<RejectReason, Commitment>>>;
         readonly at: string;
       };
     }

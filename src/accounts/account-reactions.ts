@@ -4,7 +4,7 @@ import { type Reaction, reaction } from "../following/reaction.ts";
 import { causedEnvelope, type Envelope } from "../streams/envelope.ts";
 import type { Accounts } from "./accounts.ts";
 
-/** Completes changes that span two streams of an account, in case a crash came between the two appends. */
+/** A crash may come between the two appends of a change that spans two streams; these reactions complete it. */
 export const accountReactions = (accounts: Accounts, clock: Clock): readonly Reaction[] => {
   const envelopeOf = (cause: RecordedEvent): Envelope =>
     causedEnvelope(cause, {

@@ -7,14 +7,13 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { accountStream } from "./accounts.ts";
 
-/** An account's plan, read from the account's stream, so that a change applies on every node at once. */
+/** The plan is read from the account's stream, so that a change applies on every node at once. */
 export type AccountTerms = {
-  /** An unknown account has the free plan, as a new one would. */
   accountOf(id: string): Promise<{ readonly plan: Plan; readonly timeZone: string }>;
   planOf(id: string): Promise<Plan>;
   timeZoneOf(id: string): Promise<string>;
   subscriptionOf(id: string): Promise<Subscription>;
-  /** Empty if the account is unknown or a newer version wrote its plan: no erasure without a known retention. */
+  /** Empty if the account is unknown or a newer version wrote its plan: nothing is erased without a known retention. */
   retentionOf(id: string): Promise<readonly RetentionTerm[]>;
 };
 

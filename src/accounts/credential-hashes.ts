@@ -13,12 +13,12 @@ type RoleGrant = { readonly account: string; readonly member: string; readonly r
 
 type AgentKeyGrant = { readonly account: string; readonly agent: string };
 
-/** The log has keyed hashes over a token and its grant; their key is elsewhere, so forged records grant nothing. */
+/** The log has keyed hashes over a token and its grant, and the key is elsewhere: forged records grant nothing. */
 export type CredentialHashes = {
   session(token: string, grant: SessionGrant): string;
   apiKey(key: string, grant: ApiKeyGrant): string;
   agentKey(key: string, grant: AgentKeyGrant): string;
-  /** A role is no secret; its hash proves that this service granted it. */
+  /** A role is no secret, but its hash proves that this service granted it. */
   role(grant: RoleGrant): string;
   /** A plain hash of an e-mail address could be guessed. */
   address(email: string): string;

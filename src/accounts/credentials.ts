@@ -31,7 +31,7 @@ export const credentialStreams = (principal: Principal): readonly string[] => {
 
 /** A revoked credential is refused at once on the node that revoked it, elsewhere within `STALENESS_MAX_MS`. */
 export const credentials = ({ aggregates, hashes, clock }: CredentialsDeps): Authenticate => {
-  /** Reads past the cache before it refuses: another node may just have made the credential. */
+  /** Before a refusal the cache is bypassed, as another node may just have made the credential. */
   const ofAccount = async <T>(id: string, find: (open: OpenAccount) => T | undefined): Promise<T | undefined> => {
     for (const maxAgeMs of [STALENESS_MAX_MS, 0]) {
       const { state } = await aggregates.load(account, accountStream(id), maxAgeMs);

@@ -5,7 +5,7 @@ export type LinkPurpose = "invitation" | "reset" | "start";
 
 const HOUR_MS = 60 * 60 * 1_000;
 
-/** A reset link takes over a login, so it lives shorter than an invitation. */
+/** A reset link takes over a login, so it expires sooner than an invitation. */
 export const LINK_LIFETIME_MS = {
   invitation: 7 * 24 * HOUR_MS,
   reset: 24 * HOUR_MS,
@@ -13,14 +13,14 @@ export const LINK_LIFETIME_MS = {
   recovery: HOUR_MS,
 } as const;
 
-/** 256 bits cannot be guessed, so failed attempts need not be counted. */
+/** 256 bits cannot be guessed, so failed attempts are not counted. */
 const SECRET_BYTES = 32;
-/** The secret in base64url, then the ids of the account and the member, so that a token finds its stream. */
+/** The token has the secret in base64url and the ids that lead to its stream. */
 const MEMBER_TOKEN = /^([\w-]{43})\.(acc_[a-z2-7]{32})\.(mem_[a-z2-7]{32})$/;
 const START_TOKEN = /^[\w-]{43}$/;
 export const TOKEN_LENGTH_MAX = 128;
 
-/** Untrusted until its MAC in the log matches. */
+/** The ids are untrusted until the MAC in the log matches. */
 export type MemberToken = { readonly secret: string; readonly account: string; readonly member: string };
 
 export const memberTokenOf = (text: string): MemberToken | null => {
@@ -30,16 +30,13 @@ export const memberTokenOf = (text: string): MemberToken | null => {
 
 export const isStartToken = (text: string): boolean => START_TOKEN.test(text);
 
-/** Pages of the console. The token is in the fragment, which browsers do not send. */
+/** The token stands in the fragment of these pages, which browsers do not send. */
 const PAGE: Readonly<Record<LinkPurpose, string>> = { invitation: "join", reset: "reset", start: "start" };
 
-/** `publicUrl` has no slash at the end. */
 export const linkUrl = (publicUrl: string, purpose: LinkPurpose, token: string): string =>
   `${publicUrl}/${PAGE[purpose]}#${token}`;
 
-/**
- * The log has an HMAC-SHA-256 over purpose, secret and ids: a reader of it cannot use a link, nor a forger make one.
- */
+/** The log has an HMAC over purpose, secret and ids: its readers cannot use a link, and its forgers cannot make one. */
 export type Links = {
   secret(): string;
   mac(purpose: LinkPurpose, secret: string, standsFor: readonly string[]): string;

@@ -6,16 +6,15 @@ import { accountStream } from "./accounts.ts";
 type Owner = { readonly account: string; readonly member: string };
 
 export type MemberPasswords = {
-  /** Hashes a password and seals the hash for its member. */
   seal(owner: Owner, password: string): Promise<Sealed | "overloaded">;
-  /** Takes the same time without an owner, and then is always "wrong". */
+  /** Without an owner the check takes the same time and is always "wrong". */
   check(
     owner: (Owner & { readonly sealed: Sealed }) | null,
     password: string,
   ): Promise<"right" | "wrong" | "overloaded">;
 };
 
-/** The sealed hash is bound to the member: copied into another member's record, it does not open. */
+/** The sealed hash is bound to its member: copied into the record of another member, it does not open. */
 const sealedAt = ({ account, member }: Owner): SealedAt => ({
   account,
   stream: accountStream(account),

@@ -14,10 +14,10 @@ export type SessionRoomDeps = {
 
 const READS_AT_ONCE = 16;
 
-/** `member` is null for a slot whose session is not opened yet. */
+/** `member` is null while the session of the slot is not opened yet. */
 type Holder = { readonly id: string; readonly member: string | null; readonly isOver: boolean };
 
-/** Chooses the oldest session of the member with the most sessions, so that no member ends another's. */
+/** The oldest session of the member with the most sessions ends, so that no member ends those of another. */
 const sessionToEnd = (open: readonly Holder[], newcomer: string): Holder | undefined => {
   const counts = new Map<string | null, number>([[newcomer, 1]]);
   for (const { member } of open) counts.set(member, (counts.get(member) ?? 0) + 1);
@@ -27,7 +27,7 @@ const sessionToEnd = (open: readonly Holder[], newcomer: string): Holder | undef
   return candidates.find(({ member }) => member === newcomer) ?? candidates[0];
 };
 
-/** Makes room at the plan's limit: frees the slots of sessions that are over or, without any, ends a session. */
+/** Slots of sessions that are over are freed first; without any, a session is ended. */
 export const sessionRoom = ({ aggregates, slots }: SessionRoomDeps) => {
   const end = async (of: string, id: string, envelope: Envelope): Promise<void> => {
     const stream = streamOfSession(id);

@@ -12,7 +12,7 @@ import type { Aggregates } from "../streams/aggregates.ts";
 import type { Envelope } from "../streams/envelope.ts";
 import type { CredentialHashes } from "./credential-hashes.ts";
 
-/** Counted from the login, however active the session is, so a stolen cookie expires. */
+/** The lifetime counts from the login, however active the session is, so a stolen cookie expires. */
 export const SESSION_LIFETIME_S = 14 * 24 * 60 * 60;
 const TOKEN_BYTES = 32;
 const TOKEN = /^[\w-]{43}$/;
@@ -20,7 +20,7 @@ const TOKEN = /^[\w-]{43}$/;
 const STREAM_PREFIX = "session-";
 const ID = /^ses_[a-z2-7]{32}$/;
 
-/** `ses_…`: identifies a session and grants nothing. */
+/** The id `ses_…` identifies a session and grants no access. */
 export const sessionIdOf = (stream: string): string => stream.slice(STREAM_PREFIX.length);
 
 export const streamOfSession = (id: string): string | null => (ID.test(id) ? `${STREAM_PREFIX}${id}` : null);
@@ -39,13 +39,12 @@ export const clearedSessionCookie = `${SESSION_COOKIE}=; ${ATTRIBUTES}; Max-Age=
 
 type OpenedSession = { readonly token: string; readonly position: Position };
 
-/** `epoch` is the member's when the password was checked. */
 type SessionOf = { readonly account: string; readonly member: string; readonly epoch: number };
 
 export type Sessions = {
-  /** Always makes a new token, so a token planted before the login is worthless after it. */
+  /** The token is always new, so one that was planted before the login is worthless after it. */
   open(of: SessionOf, client: Client, envelope: Envelope): Promise<OpenedSession>;
-  /** Idempotent. Undefined if there is no such session. */
+  /** Undefined if there is no such session. */
   close(stream: string, envelope: Envelope): Promise<Position | undefined>;
 };
 
@@ -59,7 +58,7 @@ type SessionsDeps = {
   readonly makeRoom: (account: string, member: string, envelope: Envelope) => Promise<void>;
 };
 
-/** Each further try means that others took the room that was just made. */
+/** A further try is needed only if others took the room that was just made. */
 const TRIES_MAX = 16;
 
 export const sessions = (deps: SessionsDeps): Sessions => {

@@ -7,9 +7,9 @@ import type { Aggregates } from "../streams/aggregates.ts";
 import { type Envelope, systemEnvelope } from "../streams/envelope.ts";
 import { isStartToken, LINK_LIFETIME_MS, type Links } from "./links.ts";
 
-/** Belongs to the installation, as there is no account yet. */
+/** The stream belongs to the installation, as there is no account yet. */
 const STREAM = "start-links";
-/** One of a log's first records, so it is found at once. */
+/** This is one of the first records of a log, so it is found at once. */
 const ACCOUNT_OPENED = "AccountOpened";
 
 export type StartLinksDeps = {
@@ -20,13 +20,13 @@ export type StartLinksDeps = {
   readonly randomness: Randomness;
 };
 
-/** One-time links that create the first account of an installation with closed sign-up. */
+/** Such a link creates the first account of an installation with closed sign-up. */
 export type StartLinks = {
-  /** Null if an account exists. */
+  /** Null if an account exists already. */
   make(): Promise<string | null>;
-  /** Null for a link that is unknown, used or expired, or if an account exists. */
+  /** Null for an invalid link, and if an account exists already. */
   opened(token: string, at: string): Promise<StartLink | null>;
-  /** False if another caller used it first. */
+  /** False if another caller used the link first. */
   use(link: StartLink, by: { readonly account: string; readonly member: string }, envelope: Envelope): Promise<boolean>;
 };
 

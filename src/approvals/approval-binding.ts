@@ -14,7 +14,6 @@ export type BindingDeps = {
   readonly clock: Clock;
 };
 
-/** `request` with its current bindings, and the digest that people approve. */
 export type BoundRequest<Q> = { readonly request: Q; readonly digest: string };
 
 export type ApprovalBinding = {
@@ -24,12 +23,9 @@ export type ApprovalBinding = {
 
 type Asked = { readonly name: string; readonly version: number } | undefined;
 
-/**
- * Looks up the endpoint's target and the action's version in force, from their streams, as another node may have
- * changed them just now.
- */
+/** The target and the action's version come from their own streams, as another node may just have changed them. */
 export const approvalBinding = ({ aggregates, clock }: BindingDeps): ApprovalBinding => {
-  /** An endpoint is marked once: nodes that do so at the same time append the same record. */
+  /** Nodes that mark an endpoint at the same time append the same record. */
   const envelopeOf = (account: string, endpointId: string): Envelope =>
     systemEnvelope({
       actor: "approvals",
@@ -38,7 +34,7 @@ export const approvalBinding = ({ aggregates, clock }: BindingDeps): ApprovalBin
       at: new Date(clock.now()).toISOString(),
     });
 
-  /** Null if the endpoint is deleted. Marks it first, so that afterwards no key can change a secret header. */
+  /** Null if the endpoint is deleted. It is marked first, so that no key can change a secret header afterwards. */
   const targetNow = async (account: string, endpointId: string): Promise<Target | null> => {
     const stream = `endpoint-${endpointId}`;
     const { state } = await aggregates.load(endpointDecider, stream, 0);

@@ -14,10 +14,8 @@ import { approvalStream } from "./approvals.ts";
 export type ApprovalExpiry = {
   start(): void;
   stop(): Promise<void>;
-  /** Resolves with the number of expired approvals. */
   look(): Promise<number>;
   pending(): number;
-  /** These keep the list in memory up to date. */
   readonly reactions: readonly Reaction[];
 };
 
@@ -29,10 +27,10 @@ export type ApprovalExpiryDeps = {
   readonly onError: (error: unknown) => void;
 };
 
-/** An approval ends at its time in any case; this loop only records it. */
+/** An approval ends at its time in any case; this loop only records that. */
 const LOOK_MS = 1_000;
 const PAGE = 200;
-/** Some hundred bytes each. Further pending approvals are found in the view only. */
+/** A pending approval takes some hundred bytes of memory. Further ones are found in the view only. */
 const PENDING_MAX = 50_000;
 
 const VIEW = approvals.schema.name;
@@ -55,10 +53,9 @@ const pendingIn = ({ document: { account, expires_at } }: FoundDocument): Pendin
 });
 
 /**
- * Expires pending approvals at their time. Every node runs this loop; the approval's stream decides, so a repeat
- * changes nothing.
- * A view that is being rebuilt lists few of them, so they are also kept in memory: loaded at the start from the view
- * and from the records that it has not folded, then updated by the reactor.
+ * Every node runs this loop; the approval's stream decides, so a repeat changes nothing. A view that is being rebuilt
+ * lists few approvals, so they are also in memory: loaded from the view and the records after it, then updated by the
+ * reactions.
  */
 export const approvalExpiry = ({ log, views, aggregates, clock, onError }: ApprovalExpiryDeps): ApprovalExpiry => {
   const pending = new Map<string, Pending>();
@@ -78,13 +75,12 @@ export const approvalExpiry = ({ log, views, aggregates, clock, onError }: Appro
     } else pending.delete(String(event.data.approval_id));
   };
 
-  /** Null if the view has folded nothing of this log. */
+  /** Null if the view has folded no record of this log. */
   const foldedUpTo = async (): Promise<Position | null> => {
     const [origin, position] = await Promise.all([views.origin(VIEW), views.position(VIEW)]);
     return origin?.log === (await log.identity()) ? position : null;
   };
 
-  /** Pending approvals that end by `until` (null: all), in the order of their ends. */
   async function* listed(until: string | null): AsyncGenerator<FoundDocument> {
     const where = [PENDING, ...(until === null ? [] : [{ field: "expires_at", is: "<=", value: until } as const])];
     let last: FoundDocument | undefined;
@@ -108,7 +104,7 @@ export const approvalExpiry = ({ log, views, aggregates, clock, onError }: Appro
       for (const event of events) await hear(event);
       if (upTo === null) break;
       from = upTo;
-      // The embedded log is read on this thread: requests get their turn between pages.
+      // The embedded log is read on this thread, so requests get their turn between pages.
       await new Promise((resolve) => setImmediate(resolve));
     }
     isLoaded = true;
@@ -136,7 +132,7 @@ export const approvalExpiry = ({ log, views, aggregates, clock, onError }: Appro
     return expired;
   };
 
-  /** A load may take long, so known approvals are expired meanwhile. */
+  /** A load may take long, so approvals that are already known expire meanwhile. */
   const loadAndLook = async (): Promise<void> => {
     if (!isLoaded) {
       loading ??= load()

@@ -46,7 +46,6 @@ type EndHold = {
   readonly at: string;
 };
 
-/** Ends the holds of one kind of subject when their approvals end without a grant. */
 export const holdEnds = (
   kind: "event" | "bundle",
   clock: Clock,
@@ -62,7 +61,7 @@ export const holdEnds = (
     }),
   );
 
-/** Requests approvals for holds, and ends or releases holds by their approvals. Every command is idempotent. */
+/** Every command of these reactions is idempotent. */
 export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalReactionsDeps): readonly Reaction[] => {
   const now = (): string => new Date(clock.now()).toISOString();
 
@@ -76,7 +75,7 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
     await aggregates.handle(approval, approvalStream(approvalId), command, envelopeOf(cause));
   };
 
-  /** A refusal means that the delivery was released or ended already. */
+  /** A refused command means that the delivery was already released or has ended. */
   const tell = async (cause: RecordedEvent, eventId: string, command: DeliveryCommand): Promise<Delivery> => {
     const stream = `delivery-${eventId}`;
     return (await runCommand(log, { decider: delivery, stream, command, envelope: envelopeOf(cause) })).known.state;
@@ -87,7 +86,7 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
   };
 
   return [
-    // The request does this before it answers; this covers a crash in between.
+    // The request does this before it answers; the reaction covers a crash in between.
     { on: "EventHeld", run: request },
     { on: "EventHeldAgain", run: request },
     reaction("HoldWithdrawn", ({ approval_id }, cause) =>
@@ -102,7 +101,7 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
       deliver.offer({ kind: "due", eventId: subject.id, account: cause.meta.account, endpointId });
     }),
     ...holdEnds("event", clock, tell),
-    // The hold was not ended by its approval: nobody is to be asked any longer.
+    // The hold was ended without a vote, so its approval asks people for nothing any longer.
     reaction("HoldEnded", async ({ approval_id, outcome, reason }, cause) => {
       if (outcome === "cancelled") await ask(cause, approval_id, { type: "CancelApproval", reason, at: now() });
     }),

@@ -13,20 +13,15 @@ import { causedEnvelope, type Envelope } from "../streams/envelope.ts";
 import { type Foldable, foldStream, latestOf, type StreamState } from "../streams/run-command.ts";
 import { approvalStream } from "./approvals.ts";
 
-/** The record of the first or of a later hold. */
 export type HoldRecord = Pick<RecordedEvent, "id" | "type" | "data" | "meta">;
 
 export type ApprovalRequests = {
   /**
-   * Requests the approval of a hold, after it has voided the one that it replaces. The request's own path does so
-   * before it answers; the reactor repeats the same command for every hold, in case of a crash in between.
-   * Resolves with the position of the approval's last record.
+   * The approval that the new one replaces is voided first. The request calls this before it answers, and the process
+   * manager repeats it, as a crash may come in between.
    */
   request(held: HoldRecord): Promise<Position>;
-  /**
-   * The position of the last record that an answer about `stream` rests on. Requests the approval of its hold if a
-   * crash prevented that.
-   */
+  /** The position of the last record that an answer about `stream` rests on. A missing approval is requested first. */
   recorded(stream: string, known: StreamState<Delivery | Bundle>): Promise<Position | undefined>;
 };
 
@@ -47,14 +42,13 @@ const requestOf = (held: HoldRecord): ApprovalRequest => {
   throw new Error(`${held.type} holds nothing`);
 };
 
-/** The approval that this one replaces, if nothing has used it; else null. */
 const voidedBy = (held: HoldRecord): ReplacedApproval | null => {
   if (!isEvent(held, "EventHeldAgain", "BundleHeldAgain")) return null;
   const { previous } = held.data;
   return previous.used ? null : previous;
 };
 
-/** A replay may hold an event again; the last hold is in force. */
+/** A replay may hold an event again, so its last hold is in force. */
 const lastHold: Foldable<HoldRecord | null, RecordedEvent> = {
   initial: null,
   evolve: (held, event) => (isHold(event) ? event : held),

@@ -9,11 +9,11 @@ const APPROVAL_ID = /^apr_[a-z2-7]{32}$/;
 
 export const isApprovalId = (text: string): boolean => APPROVAL_ID.test(text);
 
-/** An event has one approval, and each replay that is held one more, so ids are derived. */
+/** An event has one approval, and one more for each replay that is held. */
 export const approvalIdOf = (account: string, eventId: string, replayId?: string): string =>
   replayId === undefined ? derivedId("apr_", account, eventId) : derivedId("apr_", account, eventId, replayId);
 
-/** Derived, so that every node that finds an approval void names the same successor. */
+/** The id is derived, so that all nodes that find an approval void name the same successor. */
 export const nextApprovalId = (account: string, approvalId: string): string => derivedId("apr_", account, approvalId);
 
 export const approvalStream = (approvalId: string): string => `approval-${approvalId}`;
@@ -29,9 +29,8 @@ const boundTo = ({ target, action_version }: Bound = { target: null, action_vers
 type Approved = Pick<Request, "origin" | "payload" | "endpoint_id" | "action" | "bound">;
 
 /**
- * Covers the sender, the bytes, the action and the target. The bytes enter by their salted commitment, as a plain
- * digest of a short payload could be guessed. Unlike `actionDigest`, which identifies repetitions, it changes with the
- * target.
+ * The bytes enter by their salted commitment, because a plain digest of a short payload could be guessed. Unlike
+ * `actionDigest`, which finds repetitions, this digest changes with the target.
  */
 export const eventDigest = (account: string, { origin, payload, endpoint_id, action, bound }: Approved): string =>
   digestOf({

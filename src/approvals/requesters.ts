@@ -15,8 +15,7 @@ export const credentialOf = ({ kind, id }: Principal): Credential => {
 };
 
 /**
- * The member of a session, or the maker of an API key. Keys pass their maker on, and the stream of a revoked key stays:
- * so nobody can disown what they made.
+ * An API key stands for the member who made it, also after it was revoked, so that nobody can disown what they made.
  */
 export const makerOf = async (streams: Streams, { kind, id }: Credential): Promise<string> => {
   if (kind === "member") return id;
@@ -41,8 +40,8 @@ const makersOfOrigin = async (streams: Streams, { origin, at }: Asked): Promise<
 };
 
 /**
- * Ids of the members who could have sent the request: the maker of the agent's key or of a secret in force, and the
- * person who replays it.
+ * These members could have sent the request: the makers of the key or of a secret in force, and the person who replays
+ * it.
  */
 export const requestersOf = async (streams: Streams, asked: Asked): Promise<readonly string[]> => {
   const replayer = asked.replay === undefined ? [] : [await makerOf(streams, asked.replay.by)];

@@ -2,14 +2,13 @@ import { createHash } from "node:crypto";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
 
-/** Distinguishes leaves from nodes of the tree (RFC 6962, section 2.1). */
+/** The prefix distinguishes leaves from nodes of the tree (RFC 6962, section 2.1). */
 const LEAF_PREFIX = Uint8Array.of(0);
 
-/** A leaf of an account's Merkle tree: the record as UTF-8 of RFC 8785. */
+/** The bytes are the record's canonical JSON (RFC 8785) in UTF-8. */
 export const leafBytes = (index: number, { stream, revision, id, type, data, meta }: RecordedEvent): Buffer =>
   // The compiler does not take metadata, a readonly type with a nested object, for JSON.
   Buffer.from(canonicalJson({ index, stream, revision, id, type, data, metadata: { ...meta } }));
 
-/** Hex SHA-256 of 0x00 and the leaf (RFC 6962, section 2.1). */
 export const leafHash = (leaf: Uint8Array): string =>
   createHash("sha256").update(LEAF_PREFIX).update(leaf).digest("hex");

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../domain/json.ts";
 
 const MASK = "[sealed]";
-/** Fields that deciders seal before they are recorded (`infra/crypto/secret-box.ts`). */
+/** Deciders receive these fields sealed (`infra/crypto/secret-box.ts`). */
 const SEALED_FIELDS = ["secret", "password"] as const;
 
 const masked = (object: JsonObject): JsonObject => {
@@ -13,10 +13,7 @@ const masked = (object: JsonObject): JsonObject => {
   return copy;
 };
 
-/**
- * The data shown to a reader. Ciphertext is safe while the key is, but search results end up in tickets and mails and
- * outlive keys. The leaf's hash covers the data as recorded, which an export contains.
- */
+/** Search results end up in tickets and outlive keys, so they have no ciphertext; the leaf's hash still covers it. */
 export const withoutSealed = (data: JsonObject): JsonObject => {
   const shown = masked(data);
   const { changes } = data;

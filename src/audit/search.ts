@@ -8,7 +8,7 @@ type Views = AuditSources["views"];
 
 const VIEW = audit.schema.name;
 const CHUNK = 500;
-/** The rarer of two filters leads; beyond this many records they count as equally common. */
+/** The rarer of two filters leads; with more records than this, both count as equally common. */
 const RARE_MAX = 2_000;
 
 const boundsOf = async (views: Views, filter: AuditFilter, head: AuditHead): Promise<Bounds> => {
@@ -33,7 +33,7 @@ const matches = ({ from, to, type, actor, subject, stream }: AuditFilter, record
 const equal = (field: string, value: string | undefined): Condition[] =>
   value === undefined ? [] : [{ field, is: "=", value }];
 
-/** The conditions of the rarest filter. Left to itself, a store may walk through all records of a common type. */
+/** A store that chooses by itself may read all records of a common type. */
 const leadOf = async (views: Views, { account, type, actor }: AuditFilter): Promise<readonly Condition[]> => {
   const [byType, byActor] = [equal("type", type), equal("actor_id", actor)];
   if (byType.length === 0 || byActor.length === 0) return [...byType, ...byActor];

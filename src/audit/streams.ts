@@ -6,7 +6,7 @@ import { type AuditFilter, type AuditSources, firstRecordNear, recordAt, type Wa
 
 const CHUNK = 100;
 
-/** Callers name streams: an invalid name is no error, but has no records. */
+/** An invalid stream name is no error: it has no records. */
 const isStream = (name: string): boolean => {
   try {
     parseStreamName(name);
@@ -16,7 +16,6 @@ const isStream = (name: string): boolean => {
   }
 };
 
-/** Null if the search is about neither a subject nor a stream. */
 export const streamsOf = (
   { subject, stream }: Pick<AuditFilter, "subject" | "stream">,
   { categories }: Pick<AuditHead, "categories">,
@@ -29,7 +28,7 @@ export const streamsOf = (
 const readOne = async (log: Pick<EventLog, "read">, stream: string, revision: Revision) =>
   (await log.read(stream, revision === 0 ? null : revision - 1, 1))[0];
 
-/** The first revision at or after a position, by binary search. `size` is the stream's length. */
+/** Binary search for the first revision at or after a position. `size` is the length of the stream. */
 const firstAt = async (log: Pick<EventLog, "read">, stream: string, size: number, position: string) => {
   let [low, high] = [0, size];
   while (low < high) {
@@ -63,10 +62,7 @@ const chunkOf = async (
   return (await found(first)).filter(({ revision }) => revision < end).reverse();
 };
 
-/**
- * Reads the records of some streams from the log. Each one's index is found by its position, which rises with the
- * index, so no view needs an index by subject.
- */
+/** The index of a record is found by its position, which rises with the index, so no view needs an index by subject. */
 export const recordsOfStreams =
   (
     { views, log }: AuditSources,
@@ -82,7 +78,7 @@ export const recordsOfStreams =
       // The id may be a guess at another account's stream.
       .filter(({ meta }) => meta.account === account)
       .sort((a, b) => (a.position < b.position === (order === "asc") ? -1 : 1))
-      // Beyond a chunk another stream may have records in between.
+      // Records of another stream may come between this chunk and the next.
       .slice(0, CHUNK);
     const records: AuditDocument[] = [];
     let rest = bounds;

@@ -24,7 +24,6 @@ import { approvalBinding } from "../../src/approvals/approval-binding.ts";
 import { approvalExpiry } from "../../src/approvals/approval-expiry.ts";
 import { approvalReactions } from "../../src/approvals/approval-reactions.ts";
 import { approvalReleases } from "../../src/approvals/approval-releases.ts";
-import { approvalRenewal } from "../../src/approvals/approval-renewal.ts";
 import { approvalIdOf, approvalStream } from "../../src/approvals/approvals.ts";
 import { approvalRenewal } from "../../src/approvals/approval-renewal.ts";
 import { type BodyReader, directBodyReader } from "../../src/bodies/body-reader.ts";

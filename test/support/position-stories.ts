@@ -458,7 +458,7 @@ export const STORIES: readonly Story[] = [...settings, ...people, ...requests, .
 export const AFTER_THE_MACHINE: ReadonlySet<string> = new Set([
   // Makes the first account of a program that has none: `test/program/first-account.test.ts`.
   "POST /v1/auth/start",
-  // Cancels what `account recover --policy` has asked for: `test/src/controls/protected.test.ts`.
+  // Cancels what `account recover --policy` has asked for: `test/src/change-control/held-changes.test.ts`.
   "DELETE /v1/policies/{id}/protection-lift",
 ]);
 
