@@ -116,7 +116,7 @@ test("opening an open account changes nothing", () =>
   given(...owned)
     .when(open)
     .thenNothing());
-test("nobody is invited to an account that is not there", () => given().when(invite("bo")).rejects("account-absent"));
+test("an account that does not exist invites nobody", () => given().when(invite("bo")).rejects("account-absent"));
 test("an invitation makes a member once, and an old one does not bring back a removed member", () => {
   given(...owned)
     .when(invite("bo"))
@@ -131,7 +131,7 @@ test("an invitation makes a member once, and an old one does not bring back a re
     .when(acceptance("bo"))
     .rejects("link-gone");
 });
-test("an invitation ends when it expires, is withdrawn, or its owner is an owner no more", () => {
+test("an invitation ends when it expires, is withdrawn, or its maker is no longer an owner", () => {
   given(...owned, invited("bo"))
     .when(acceptance("bo", late))
     .rejects("link-gone");
@@ -189,7 +189,7 @@ test("a role is changed once, and the last owner stays an owner", () => {
     .when(change("bo", "owner"))
     .rejects("member-absent");
 });
-test("an owner who was removed or has another role now makes no link, changes no role and removes nobody", () => {
+test("a former owner makes no link, changes no role and removes nobody", () => {
   const resetLink = { type: "MakeResetLink", member: "bo", ...link, at } as const;
   const role = { type: "ChangeRole", member: "ana", role: "owner", grant: "owner ana", by, at } as const;
   const withOthers = [...owned, added("di", "owner"), added("bo", "viewer"), invited("cy")] as const;
@@ -202,7 +202,7 @@ test("an owner who was removed or has another role now makes no link, changes no
     .when(role)
     .rejects("not-owner");
 });
-test("a reset link is used once, and only while whoever made it is an owner", () => {
+test("a reset link is used once, and only while its maker is an owner", () => {
   const resetLink: AccountEvent = { type: "ResetLinkMade", data: { ...of, member: "bo", ...link, at } };
   const reset = { type: "ResetPassword", member: "bo", mac: link.mac, password: "new", client: CLIENT, at } as const;
   const changed: AccountEvent = {
@@ -229,7 +229,7 @@ test("a reset link is used once, and only while whoever made it is an owner", ()
     .when({ type: "MakeResetLink", member: "ana", ...link, at })
     .rejects("own-reset");
 });
-test("a password that was changed since it was verified is not changed again, and voids a reset link", () => {
+test("a password that changed since it was verified is not changed again, and a change voids the reset link", () => {
   const resetLink: AccountEvent = { type: "ResetLinkMade", data: { ...of, member: "bo", ...link, at } };
   const change = {
     type: "ChangePassword",
@@ -255,7 +255,7 @@ test("a password that was changed since it was verified is not changed again, an
     .when({ type: "ResetPassword", member: "bo", mac: link.mac, password: "newer", client: CLIENT, at })
     .rejects("link-gone");
 });
-test("the last owner stays, one of two may go", () => {
+test("the last owner cannot be removed, one of two can", () => {
   given(...owned, added("bo", "admin"))
     .when(remove("ana"))
     .rejects("last-owner");
@@ -263,7 +263,7 @@ test("the last owner stays, one of two may go", () => {
     .when(remove("ana"))
     .then(removed("ana"));
 });
-test("a member that is not there, or no longer, cannot be removed", () => {
+test("an unknown or removed member cannot be removed", () => {
   given(...owned)
     .when(remove("constructor"))
     .rejects("member-absent");
@@ -271,7 +271,7 @@ test("a member that is not there, or no longer, cannot be removed", () => {
     .when(remove("bo"))
     .rejects("member-absent");
 });
-test("a key is created once and never again after its end", () => {
+test("a key is created once, and not again after it was revoked", () => {
   given(...owned)
     .when(create("k1"))
     .then(created("k1"));
@@ -313,7 +313,7 @@ test("a key is revoked once", () => {
     .when(revoke("__proto__"))
     .rejects("key-absent");
 });
-test("what is remembered of the gone is bounded", () => {
+test("the list of removed ids is bounded", () => {
   const churn = Array.from({ length: 1_500 }, (_, i) => [created(`k${i}`), revoked(`k${i}`)]).flat();
   const state = fold(account, [...owned, ...churn]);
   assert.ok(state.phase === "open" && state.gone.size === 1_000 && state.gone.has("k1499") && !state.gone.has("k0"));

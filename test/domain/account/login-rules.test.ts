@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { EMAIL_LENGTH_MAX, normalizeEmail } from "../../../domain/account/email-address.ts";
 import { normalizePassword, weaknessOf } from "../../../domain/account/password-rule.ts";
 
-const test = suite("what may be an address and a password");
+const test = suite("addresses and passwords");
 
 test("an address has one spelling", () => {
   for (const spelling of ["ana@shop.example", " Ana@Shop.EXAMPLE ", "ANA@shop.example\n"])
@@ -30,7 +30,7 @@ test("a domain in Unicode and in punycode is one, however it is spelled", () => 
     assert.is(normalizeEmail(none), null, none);
 });
 
-test("what is no address is refused", () => {
+test("text that is not an address is refused", () => {
   const long = `ana@${"a".repeat(60)}.${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(60)}.${"e".repeat(10)}`;
   assert.ok(long.length > EMAIL_LENGTH_MAX);
   const none = ["", "ana", "@", "ana@", "@shop.example", "a@b@c", "a b@c.example", "a@c..example", "a@.c", "a@c."];
@@ -65,7 +65,7 @@ test("a long hostile address is refused at once", () => {
 
 const weak = (password: string, email = "maria.lopez@shop.example") => weaknessOf(password, email) !== null;
 
-test("long enough and not common is all that is asked for", () => {
+test("a password has to be long enough and not common, nothing else", () => {
   for (const password of [
     "correct horse battery",
     "Tr0ub4dor&3x",
@@ -75,7 +75,7 @@ test("long enough and not common is all that is asked for", () => {
   ])
     assert.is(weaknessOf(password, "maria.lopez@shop.example"), null, password);
 });
-test("common, short, repeated and counted ones are refused, each with what to change", () => {
+test("common, short, repetitive and numeric passwords are refused, each with a hint", () => {
   const commonest = [
     "password",
     "Password123!",
@@ -98,11 +98,11 @@ test("common, short, repeated and counted ones are refused, each with what to ch
     assert.ok(weak(password), password);
   assert.match(String(weaknessOf("short", "a@b")), "10 characters");
 });
-test("the address is no password", () => {
+test("the e-mail address is refused as a password", () => {
   for (const password of ["maria.lopez", "Maria.Lopez1!", "maria.lopez@shop.example", "12maria.lopez99"])
     assert.ok(weak(password), password);
 });
-test("what is not Unicode text is refused", () => assert.ok(weak("abcde\ud800fghijkm")));
+test("a password that is not Unicode text is refused", () => assert.ok(weak("abcde\ud800fghijkm")));
 test("a password is the same from every keyboard", () =>
   assert.is(normalizePassword("contrasen\u0303a-1"), normalizePassword("contrase\u00f1a-1")));
 test.run();

@@ -25,7 +25,7 @@ const releasing = (member: string) => ({ type: "ReleaseEmail", account: "acc_1",
 
 const test = suite("email, session and key streams");
 
-test("one address is one member", () => {
+test("one address belongs to one member", () => {
   email().when(claiming("ana")).then(claimed("ana"));
   email(claimed("ana")).when(claiming("bo")).rejects("email-taken");
   email(claimed("ana")).when(claiming("ana")).thenNothing();
@@ -60,7 +60,7 @@ test("a session is opened once and never again", () => {
   sessions(opened).when(opening).rejects("session-exists");
   sessions(opened, closed).when(opening).rejects("session-exists");
 });
-test("closing twice is closing once", () => {
+test("a session that is closed twice is recorded as closed once", () => {
   sessions(opened).when({ type: "CloseSession", at }).then(closed);
   sessions(opened, closed).when({ type: "CloseSession", at }).thenNothing();
   sessions().when({ type: "CloseSession", at }).thenNothing();

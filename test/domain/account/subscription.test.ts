@@ -51,13 +51,13 @@ const plansOf = (...events: readonly AccountEvent[]) => {
 
 const test = suite("subscription");
 
-test("up at once, down at the end of the period, and no record is needed for that", () => {
+test("an upgrade takes effect at once, a downgrade at the end of the period, without another record", () => {
   given(opened("free")).when(change("core")).then(changed("core", asked));
   given(opened("free"), changed("core")).when(change("starter")).then(scheduled("starter", asked));
   assert.equal(plansOf(opened("free"), changed("core"), scheduled("starter")), ["core", "core", "starter"]);
 });
 
-test("what ended under a larger plan keeps its days, however the plan went down, as long as there is any of it", () => {
+test("events that ended under a larger plan keep its retention, however the plan was reduced", () => {
   const termsAt = (time: string, ...events: readonly AccountEvent[]) => {
     const state = fold(account, events);
     if (state.phase !== "open") return [];
@@ -89,7 +89,7 @@ test("what ended under a larger plan keeps its days, however the plan went down,
   assert.equal(termsAt(later, opened("galaxy"), changed("free", { at: later })), [["free", later, null]]);
 });
 
-test("the plan that it has already changes nothing, and takes back what was scheduled", () => {
+test("choosing the current plan changes nothing and cancels a scheduled downgrade", () => {
   given(opened("core")).when(change("core")).thenNothing();
   given(opened("core"), scheduled("free")).when(change("free")).thenNothing();
   given(opened("core"), scheduled("free"))
@@ -102,14 +102,14 @@ test("the plan that it has already changes nothing, and takes back what was sche
   ]);
 });
 
-test("an upgrade takes back what was scheduled; what has taken effect is where the next change begins", () => {
+test("an upgrade cancels a scheduled downgrade, and the next change starts from the plan in effect", () => {
   assert.equal(plansOf(opened("core"), scheduled("free"), changed("scale")), ["scale", "scale", "scale"]);
   given(opened("core"), scheduled("free"))
     .when(change("core", { at: behind }))
     .then({ type: "PlanChanged", data: { ...billed({ ...asked, at: behind }), plan: "core" } });
 });
 
-test("a provider's word is the subscription: said twice, or late, it changes nothing", () => {
+test("the provider's state is the subscription, and a repeated or late message changes nothing", () => {
   const follow: SubscriptionCommand = {
     type: "FollowProvider",
     plan: "core",
@@ -140,11 +140,11 @@ test("a provider's word is the subscription: said twice, or late, it changes not
     );
 });
 
-test("what was asked for once is done once, whatever has become of it since", () => {
+test("a change with a known reference is not made again, whatever has changed since", () => {
   given(opened("free"), changed("core", asked), scheduled("starter")).when(change("core")).thenNothing();
 });
 
-test("the provider's name for an account is written down once", () => {
+test("the provider's id of an account is recorded once", () => {
   const name = { provider: "stripe", customer: "cus_1", reference: "cs_1", by: "mem_1", at };
   const named: AccountEvent = { type: "SubscriptionChanged", data: { account: "acc_1", ...name, status: "active" } };
   given(opened("free"))
@@ -161,7 +161,7 @@ const stateOf = (...events: readonly AccountEvent[]) => {
   return state.subscription;
 };
 
-test("a month includes what the largest plan does that held in it: no change of the plan makes overage of it", () => {
+test("a month includes the volume of its largest plan, so no change of the plan makes overage of it", () => {
   const down = { ...billed({ provider: "stripe", at: later }), plan: "starter" };
   const fell = stateOf(opened("scale"), { type: "PlanChanged", data: down });
   assert.equal(
@@ -184,7 +184,7 @@ test("a month includes what the largest plan does that held in it: no change of 
   );
 });
 
-test("what the free plan lets through behind one that is paid for makes no overage, whatever is bought later", () => {
+test("events under a free plan after a paid one make no overage, whatever is bought later", () => {
   const stripe = { provider: "stripe", at: later };
   const ended: AccountEvent = { type: "PlanChanged", data: { ...billed(stripe), plan: "free" } };
   const ends: AccountEvent = { type: "DowngradeScheduled", data: { ...billed(), plan: "free", from: later } };
@@ -201,7 +201,7 @@ test("what the free plan lets through behind one that is paid for makes no overa
   assert.equal([overageIn(atTheEnd, "2026-03", 25_001), overageIn(atTheEnd, "2026-04", 100_001)], [1, 1]);
 });
 
-test("a block that the provider was told of stays, and is told of once", () => {
+test("a block that was reported to the provider stays, and is reported once", () => {
   const told = { provider: "stripe", month: "2026-03", blocks: 1, at };
   const reported: AccountEvent = { type: "OverageReported", data: { account: "acc_1", ...told } };
   given(opened("starter"))
@@ -217,7 +217,7 @@ test("a block that the provider was told of stays, and is told of once", () => {
   );
 });
 
-test("overage is begun blocks of 25,000 beyond what is included, and none where the plan stops", () => {
+test("overage is counted in begun blocks of 25,000 events, and a plan with a hard stop has none", () => {
   const starter = stateOf(opened("starter"));
   assert.equal(
     [0, 25_000, 25_001, 50_000, 50_001].map((events) => overageIn(starter, "2026-03", events)),
@@ -226,11 +226,11 @@ test("overage is begun blocks of 25,000 beyond what is included, and none where 
   assert.is(overageIn(stateOf(opened("free")), "2026-03", 5_000), 0);
 });
 
-test("an account that is not there has no plan", () => {
+test("an account that does not exist has no plan", () => {
   given().when(change("core")).rejects("account-absent");
 });
 
-test("a plan that this build does not know is the free one, whatever it is called", () => {
+test("a plan that this build does not know counts as the free one, whatever its name", () => {
   for (const name of ["platinum", "constructor", "__proto__"]) assert.is(planNamed(name), PLANS.free, name);
 });
 

@@ -22,7 +22,7 @@ for (const [actions, action, expected] of SCOPES) {
   });
 }
 
-test("a pattern is a name, the beginning of names with a star behind its dot, or a star", () => {
+test("a pattern is a name, the beginning of a name with a star after its dot, or a star", () => {
   for (const good of ["a", "refund.create", "refund.*", "a.b-c.d_e.*", "*"]) assert.ok(isScopePattern(good), good);
   const bad = [
     "",

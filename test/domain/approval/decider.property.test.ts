@@ -87,14 +87,14 @@ const always = (check: (request: ApprovalRequest, events: readonly ApprovalEvent
     { numRuns: 2_000 },
   );
 
-test("it ends at most once, and nothing is behind its end", () =>
+test("an approval ends at most once, and no record follows its end", () =>
   always((_, events) => {
     const end = events.findIndex(({ type }) => ENDS.has(type));
     if (end !== -1) assert.is(end, events.length - 1);
     assert.ok(events.filter(({ type }) => type === "ApprovalRequested").length <= 1);
   }));
 
-test("it is granted by enough different people, of the right digest, before its time, and by nobody who may not", () =>
+test("an approval is granted by enough different people with the right digest, in time and permitted to vote", () =>
   always(({ min_approvals, exclude_requester, expires_at }, events) => {
     const votes = events.flatMap((event) => (event.type === "VoteCast" ? [event.data] : []));
     for (const vote of votes) {
@@ -113,7 +113,7 @@ test("it is granted by enough different people, of the right digest, before its 
     );
   }));
 
-test("it expires only at its time or later", () =>
+test("an approval expires only at its time or later", () =>
   always(({ expires_at }, events) => {
     for (const { type, data } of events)
       if (type === "ApprovalExpired") assert.ok((data as { at: string }).at >= expires_at);

@@ -32,7 +32,7 @@ const expire = (second: number) => ({ type: "ExpireApproval", at: at(second) }) 
 const cancel = (second: number) => ({ type: "CancelApproval", reason: "suspended", at: at(second) }) as const;
 const requestOf = ({ data }: ApprovalEvent) => data as ApprovalRequest;
 
-test("it is asked for once", () => {
+test("an approval is requested once", () => {
   given()
     .when({ type: "RequestApproval", request: requestOf(is.requested()) })
     .then(is.requested());
@@ -41,7 +41,7 @@ test("it is asked for once", () => {
     .thenNothing();
 });
 
-test("it takes as many people as the policy asks for, each counted once", () => {
+test("a grant takes as many people as the policy requires, each counted once", () => {
   given(is.requested())
     .when(approves("mem_1", 1))
     .then(is.voted("mem_1", "approve", 1), is.granted(1));
@@ -57,7 +57,7 @@ test("it takes as many people as the policy asks for, each counted once", () => 
     .then(two.voted("mem_2", "approve", 2), two.granted(2));
 });
 
-test("somebody who was removed and added again is one person", () => {
+test("a member who was removed and added again counts as one person", () => {
   const again = { member_id: "mem_9", decision: "approve", comment: null, at: at(2) } as const;
   for (const members of [new Set(["mem_9"]), new Set(["mem_1", "mem_9"])])
     for (const email of ["mem_1@example.com", " MEM_1@Example.com"])
@@ -69,7 +69,7 @@ test("somebody who was removed and added again is one person", () => {
         } as ApprovalEvent);
 });
 
-test("the approval of somebody who is no member any more does not count", () => {
+test("the vote of a former member does not count", () => {
   const once = [two.requested(), two.voted("mem_1", "approve", 1)];
   const members = new Set(["mem_2", "mem_3"]);
   given(...once)
@@ -80,7 +80,7 @@ test("the approval of somebody who is no member any more does not count", () => 
     .then(two.voted("mem_3", "approve", 3), two.granted(3));
 });
 
-test("any rejection ends it, also of one who had approved", () => {
+test("any rejection ends an approval, also by a member who had approved", () => {
   const no = { comment: "too much" };
   const rejected = [two.voted("mem_2", "reject", 2, "too much"), two.rejected(2, "too much")] as const;
   const command = (member_id: string): ApprovalCommand => ({
@@ -98,7 +98,7 @@ test("any rejection ends it, also of one who had approved", () => {
     .then(...rejected);
 });
 
-test("what is decided stays decided; the same click again is told how it stands", () => {
+test("a decision stands, and a repeated vote is answered with it", () => {
   const granted = [is.requested(), is.voted("mem_1", "approve", 1), is.granted(1)];
   given(...granted)
     .when(approves("mem_1", 2))
@@ -123,14 +123,14 @@ test("what is decided stays decided; the same click again is told how it stands"
   given(is.requested(), is.cancelled(1)).when(approves("mem_1", 2)).rejects("already-decided");
 });
 
-test("a vote names what was shown", () => {
+test("a vote with another digest than the shown one is refused", () => {
   for (const decide of [approves, rejects])
     given(is.requested())
       .when(decide("mem_1", 1, { digest: "d2" }))
       .rejects("digest-mismatch");
 });
 
-test("behind its time nothing is decided, whether or not a timer has run", () => {
+test("after its time an approval takes no votes, whether or not the timer has run", () => {
   const { expires_at } = requestOf(is.requested());
   for (const decide of [approves, rejects]) {
     given(is.requested()).when(decide("mem_1", 3_600)).rejects("expired");
@@ -148,7 +148,7 @@ test("behind its time nothing is decided, whether or not a timer has run", () =>
   given(is.requested()).when(expire(3_599)).rejects("not-due");
 });
 
-test("whoever asked does not approve where the policy says so, and may reject", () => {
+test("a requester who is excluded by the policy cannot approve but can reject", () => {
   const requested_by = { kind: "source", id: "src_1", name: "shop", member: "mem_1" } as const;
   const excluding = approvalFacts("apr_1", { exclude_requester: true, requested_by, requesters: ["mem_1"] });
   given(excluding.requested()).when(approves("mem_1", 1)).rejects("self-approval");
@@ -164,7 +164,7 @@ test("whoever asked does not approve where the policy says so, and may reject", 
     .then(including.voted("mem_1", "approve", 1), including.granted(1));
 });
 
-test("what is ended is neither expired nor cancelled", () => {
+test("an approval that has ended neither expires nor is cancelled", () => {
   given(is.requested()).when(cancel(5)).then(is.cancelled(5));
   for (const end of [is.granted(1), is.rejected(1), is.expired(3_600), is.cancelled(1)]) {
     given(is.requested(), end).when(cancel(5)).thenNothing();
@@ -172,7 +172,7 @@ test("what is ended is neither expired nor cancelled", () => {
   }
 });
 
-test("another account's is none", () => {
+test("the approval of another account is not found", () => {
   given(is.requested())
     .when(approves("mem_1", 1, { account: "acc_2" }))
     .rejects("not-found");

@@ -6,7 +6,7 @@ import { approvalTerms } from "../../../domain/approval/terms.ts";
 import { allowed, denied } from "../../../domain/gate/verdict.ts";
 import { at, bundleRequest, bundleStep, request, START, heldFor as terms } from "../../support/history.ts";
 
-const test = suite("what is asked of people");
+const test = suite("the request for approval");
 
 const ABOUT = {
   approvalId: "apr_1",
@@ -44,7 +44,7 @@ test("the rule of the policy is fixed when the request is held", () => {
   });
 });
 
-test("the request says who wants what, from the record of the hold alone", () => {
+test("the request for approval is made from the record of the hold alone", () => {
   const approval = approvalTerms([{ expires_after_s: 60 }], { ...ABOUT, member: "mem_1" });
   assert.equal(approvalOfHeld("acc_1", { ...request({ origin: AGENT, type: "refund.create" }), approval }), {
     approval_id: "apr_1",
@@ -88,7 +88,7 @@ test("a summary is one line, whatever the names are", () => {
   assert.match(of({ origin: { ...AGENT, name: "😀".repeat(200) } }), /"(?:😀){120}…"/u);
 });
 
-test("of a bundle all is asked for at once, by its digest", () => {
+test("a bundle has one approval for all its steps, with one digest", () => {
   const { steps: _, origin: _agent, ...held } = bundleRequest({ cost: 120_000_000, received_at: at(1), at: at(2) });
   const steps = [bundleStep(0), bundleStep(1)];
   const asked = approvalOfHeldBundle("acc_1", { ...held, steps, origin: AGENT, approval: terms() });

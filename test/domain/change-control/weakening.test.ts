@@ -59,13 +59,13 @@ const weakens = (from: Configuration, ...changes: readonly PartChange[]): void =
 const isHarmless = (from: Configuration, ...changes: readonly PartChange[]): void =>
   assert.equal(weakenings(from, set(from, ...changes)), []);
 
-test("where nobody is asked for approvals, nothing weakens", () => {
+test("without approval rules no change weakens a control", () => {
   const none = set(OWN, part("policy", "pol_2", { ...P, approval: undefined } as unknown as PolicyPart));
   isHarmless(none, part("agent", "agt_1", agent(null)), part("agent", "agt_9", agent(null)));
   isHarmless(BASE, part("agent", "agt_9", agent(null)), part("source", "src_1", source(null, "end_1")));
 });
 
-test("a policy is detached, replaced by a looser one, or goes with its agent", () => {
+test("detaching a policy, replacing it by a looser one or deleting its agent can weaken", () => {
   weakens(OWN, part("agent", "agt_1", agent(null, "refund")));
   weakens(OWN, part("agent", "agt_1", agent("pol_0", "refund")));
   weakens(OWN, part("agent", "agt_1", null));
@@ -80,7 +80,7 @@ test("a policy is detached, replaced by a looser one, or goes with its agent", (
   isHarmless(set(OWN, part("agent", "agt_3", agent("pol_2", "refund"))), part("agent", "agt_1", null));
 });
 
-test("a policy is loosened in any of its gates", () => {
+test("loosening any gate of a policy weakens", () => {
   const full: PolicyPart = {
     ...P,
     ...{ budget_eur_day: 10, rate_per_minute: 5, require_fields: ["a"], schema: "00" },
@@ -121,7 +121,7 @@ test("a policy is loosened in any of its gates", () => {
   for (const it of stricter) isHarmless(from, part("policy", "pol_2", { ...full, ...it }));
 });
 
-test("a new agent weakens where it reaches what others need approvals for", () => {
+test("a new agent weakens if it reaches without approvals what others need approvals for", () => {
   weakens(OWN, part("agent", "agt_9", agent(null, "refund")));
   weakens(OWN, part("agent", "agt_9", agent("pol_0", "*")));
   isHarmless(OWN, part("agent", "agt_9", agent("pol_2", "*")));
@@ -134,7 +134,7 @@ test("under a policy on the action or the endpoint, making agents weakens nothin
   assert.equal(weakenings(FLOOR, FLOOR, { kind: "agent", id: "agt_1" }), []);
 });
 
-test("an action without a policy that led to the endpoint before is no new way to what another action guards", () => {
+test("an unguarded action that already led to the endpoint is no new way to what another action guards", () => {
   const beside = set(FLOOR, part("action", "note", action()));
   isHarmless(beside, part("agent", "agt_9", agent(null, "*")));
   weakens(set(OWN, part("action", "note", action())), part("agent", "agt_9", agent(null, "note")));
@@ -174,7 +174,7 @@ test("taking the right to reveal hidden fields from those who approve weakens", 
   isHarmless(from, part("policy", "pol_2", { ...revealing, redact: [], approval: rule }));
 });
 
-test("a policy that names agents in its conditions does not hold for one of another name", () => {
+test("a policy with an agent's name in its conditions does not cover an agent of another name", () => {
   const approval = { when: 'agent.name != "trusted"', expires_after_s: 60 };
   const from = set(FLOOR, part("policy", "pol_2", { ...P, approval }));
   weakens(from, part("agent", "agt_9", { ...agent(null), name: "trusted" }));
@@ -182,7 +182,7 @@ test("a policy that names agents in its conditions does not hold for one of anot
   isHarmless(FLOOR, part("agent", "agt_1", { ...agent(null, "refund"), name: "trusted" }));
 });
 
-test("a condition that reads what another kind of sender does not have holds for no new one of that kind", () => {
+test("a condition over fields of one kind of sender does not cover new senders of another kind", () => {
   const rule = { min_approvals: 2, expires_after_s: 60 };
   const asks = (when: string) => set(ON_ENDPOINT, part("policy", "pol_2", { ...P, approval: { ...rule, when } }));
   const fromSource = part("source", "src_1", source(null, "end_1"));
@@ -217,7 +217,7 @@ test("an undo is a way to the action that it sends", () => {
   weakens(both, part("action", "note", action({ endpoint_id: "end_2", compensation: "refund" })));
 });
 
-test("an action that is lost with its endpoint, or leads to another one, no longer guards it", () => {
+test("an action that is deleted with its endpoint or leads to another no longer guards it", () => {
   weakens(FLOOR, part("action", "refund", action({ endpoint_id: "end_2", policy_id: "pol_2" })));
   weakens(FLOOR, part("endpoint", "end_1", null));
 });
@@ -233,7 +233,7 @@ test("a lower cost of an action widens a condition over the cost", () => {
   isHarmless(FLOOR, part("action", "refund", action({ policy_id: "pol_2", cost: { fixed_eur: 0 } })));
 });
 
-test("a key made anew is measured by what applies whoever asks", () => {
+test("a renewed key is measured by the policies that apply to every sender", () => {
   assert.ok(weakenings(OWN, OWN, { kind: "agent", id: "agt_1" }).length > 0);
   assert.equal(weakenings(OWN, OWN, { kind: "agent", id: "agt_2" }), []);
 });
@@ -247,7 +247,7 @@ test("a further person who can approve weakens every approval, and one who canno
   isHarmless(BASE, part("member", "mem_3", { role: "owner" }));
 });
 
-test("what the stream of controls does not know yet is measured by what it was", () => {
+test("a part that the stream of controls does not have yet is compared with its own state", () => {
   const base = part("member", "mem_1", { role: "approver" });
   const change = part("member", "mem_1", { role: "admin" });
   const about = { type: "ChangeControls", account: "acc_1", issues: false, asker: "person", at: "t" } as const;
@@ -255,7 +255,7 @@ test("what the stream of controls does not know yet is measured by what it was",
   assert.equal(done.ok && done.events.map(({ type }) => type), ["ControlsChanged"]);
 });
 
-test("what weakens a protected policy takes that policy's approval, and no other's", () => {
+test("weakening a protected policy takes that policy's approval and no other", () => {
   const from = set(
     ON_ENDPOINT,
     part("policy", "pol_3", { ...P, protected: true }),
@@ -292,7 +292,7 @@ test("what weakens a protected policy takes that policy's approval, and no other
   assert.equal(controls.decide(later, anew), needed, "protected anew after it was not");
 });
 
-test("a policy as strict that is not protected takes no protection away, neither at once nor in two steps", () => {
+test("an equally strict policy without protection cannot replace a protected one, not even in two steps", () => {
   const isKept = { ...P, protected: true };
   const weakensKept = (from: Configuration, ...changes: readonly PartChange[]): void =>
     assert.ok(weakenings(from, set(from, ...changes)).some(({ policyId }) => policyId === "pol_3"));
@@ -329,7 +329,7 @@ test("a change of one action does not go through every action for every agent", 
   assert.ok(looks <= 10 * names.length, `${looks}`);
 });
 
-test("a key is refused what weakens, and a person's change is recorded as a weakening", () => {
+test("a key cannot weaken, and a person's change is recorded as a weakening", () => {
   const change = part("agent", "agt_1", agent(null, "refund"));
   const about = { type: "ChangeControls", account: "acc_1", issues: false, by: "mem_1", at: "t" } as const;
   const command = { ...about, change, base: part("agent", "agt_1", null) };

@@ -94,7 +94,7 @@ test("three failures in a row degrade, ten open; the first probe comes after ten
     .then(opened);
 });
 
-test("seven of ten in at least twenty open; below that, one of ten degrades", () => {
+test("a failure rate of 70 % in at least twenty attempts opens, one of 10 % degrades", () => {
   const of = (failed: number, attempts: number): AttemptCounts =>
     counted({ consecutiveFailures: 1, failingSince: at(20), attempts, failed });
   given(registered)
@@ -136,7 +136,7 @@ test("a success never opens or degrades", () => {
     .thenNothing();
 });
 
-test("degraded it is well again when nearly all succeed; with many attempts the last failure lies back", () => {
+test("a degraded endpoint recovers when nearly all succeed and, with many attempts, the last failure is some time ago", () => {
   const well = recovered("degraded", 10, 40);
   given(registered, degraded)
     .when(report(40, true, counted({ attempts: 4, failed: 3 })))
@@ -166,7 +166,7 @@ test("a receiver that asks for a pause is not probed before its end", () => {
     .then({ type: "EndpointProbeDeferred", data: { endpoint_id, next_probe_at: at(90), at: at(31) } });
 });
 
-test("a clock that was set back keeps no endpoint from being found well again, and its probes as rare as before", () => {
+test("a clock that was set back neither prevents a recovery nor makes probes more frequent", () => {
   const probe = (second: number) => ({ type: "ProbeEndpoint", account, eventId: "evt_1", at: at(second) }) as const;
   given(registered, opened).when(probe(-30)).thenNothing();
   const hourAgo = -60 * MINUTE_S;
@@ -186,7 +186,7 @@ test("a clock that was set back keeps no endpoint from being found well again, a
     .then(probed(2, 40, 80));
 });
 
-test("one probe at a time, when it is due; the next comes twice as late, five minutes at most, never before this one's end", () => {
+test("one probe is sent when due, and the delay to the next doubles up to five minutes, never before this one ends", () => {
   const probe = (second: number) => ({ type: "ProbeEndpoint", account, eventId: "evt_1", at: at(second) }) as const;
   given(registered).when(probe(30)).thenNothing();
   given(registered, opened).when(probe(29)).thenNothing();
@@ -211,7 +211,7 @@ test("one probe at a time, when it is due; the next comes twice as late, five mi
     .then(probed(1, 30, 95));
 });
 
-test("while it is open only what began since says how it is", () => {
+test("while the circuit is open, only attempts that began since then count", () => {
   const open = [registered, opened, probed(1, 30, 50)] as const;
   given(...open)
     .when(report(31, true, counted()))
@@ -224,7 +224,7 @@ test("while it is open only what began since says how it is", () => {
     .thenNothing();
 });
 
-test("warned after two and a half days of failure, once, and disabled after five", () => {
+test("an endpoint is warned once after two and a half days of failures and disabled after five", () => {
   const half = 5 + 2.5 * DAY_S;
   const open = [registered, opened] as const;
   given(...open)
@@ -249,7 +249,7 @@ test("warned after two and a half days of failure, once, and disabled after five
     .then({ type: "EndpointDisabled", data: { endpoint_id, reason, at: at(end) } });
 });
 
-test("whoever is warned late has a day left", () => {
+test("after a late warning a day is left", () => {
   const late = 5 + 6 * DAY_S;
   given(registered, opened)
     .when(report(late, false, inARow(12, 5)))
@@ -262,7 +262,7 @@ test("whoever is warned late has a day left", () => {
     .thenNothing();
 });
 
-test("enabling closes it, somewhere else is tried at once, and a disabled one is not judged", () => {
+test("enabling closes the circuit, a new URL is probed at once, and a disabled endpoint is not judged", () => {
   const enabled: EndpointEvent = { type: "EndpointEnabled", data: { endpoint_id, at: at(40) } };
   const disabled: EndpointEvent = { type: "EndpointDisabled", data: { endpoint_id, reason: "410", at: at(40) } };
   const moved: EndpointEvent = {
@@ -285,7 +285,7 @@ test("enabling closes it, somewhere else is tried at once, and a disabled one is
   assert.equal([state.circuit, state.wellAt], [{ state: "healthy" }, at(40)]);
 });
 
-test("it catches up from when it took nothing, not from being degraded, nor from an enabling that changed nothing", () => {
+test("an endpoint catches up after it was open or disabled, not after it was degraded or already enabled", () => {
   const enabled: EndpointEvent = { type: "EndpointEnabled", data: { endpoint_id, at: at(40) } };
   const wellAt = (...events: EndpointEvent[]) => {
     const state = fold(endpoint, [registered, ...events]);
@@ -297,7 +297,7 @@ test("it catches up from when it took nothing, not from being degraded, nor from
   assert.is(wellAt(opened, recovered("open", 20, 35), enabled), at(35));
 });
 
-test("the rate of catching up doubles until it is none", () => {
+test("the catch-up rate doubles until no limit is left", () => {
   const wellMs = Date.parse(at(0));
   const rates = [-1_000, 0, 10_000, 30_000, CATCH_UP_MS - 1].map((ms) => catchUpRate(at(0), wellMs + ms));
   assert.equal(rates.slice(0, 4), [10, 10, 20, 80]);

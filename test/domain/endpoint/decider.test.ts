@@ -42,7 +42,7 @@ test("an endpoint is registered with its settings and its first secret", () => g
 
 test("the same registration again changes nothing", () => given(registered).when(register).thenNothing());
 
-test("the id of a deleted endpoint, or of another account's, is not given again", () => {
+test("the id of a deleted endpoint or of one of another account is not used again", () => {
   given(registered, deleted).when(register).rejects("conflict");
   given(registered)
     .when({ ...register, account: "acc_2" })
@@ -61,12 +61,12 @@ test("a change records what differs and nothing else", () => {
     .then({ type: "EndpointChanged", data: { endpoint_id, changes: { url: "https://example.com/other" }, at } });
 });
 
-test("a change to what is there already changes nothing", () => {
+test("a change to the current values changes nothing", () => {
   given(registered).when({ type: "ChangeEndpoint", account, changes: settings, at }).thenNothing();
   given(registered).when({ type: "ChangeEndpoint", account, changes: {}, at }).thenNothing();
 });
 
-test("a list that got shorter, and a header that went, are changes", () => {
+test("a shorter list and a removed header are changes", () => {
   for (const changes of [{ retry_schedule_s: [5] }, { headers: {} }, { rate_per_second: 5 }])
     given(registered)
       .when({ type: "ChangeEndpoint", account, changes, at })
@@ -81,7 +81,7 @@ test("both secrets sign until the overlap is over, newest first", () => {
   assert.equal(activeSecrets(state, tomorrow), ["s2"]);
 });
 
-test("rotating twice does not cut short what was promised to the first", () => {
+test("a second rotation does not shorten the validity of the first secret", () => {
   const later = "2026-03-01T18:00:00.000Z";
   const state = fold(endpoint, [
     registered,
@@ -107,7 +107,7 @@ test("no more secrets sign at once than the header has room for", () => {
     });
 });
 
-test("disabling twice is disabling once; the first reason stays", () => {
+test("an endpoint that is disabled twice keeps the first reason", () => {
   const disable = { type: "DisableEndpoint", account, reason: "410 Gone", startedAt: at, at } as const;
   given(registered).when(disable).then(disabled);
   given(registered, disabled).when(disable).thenNothing();
@@ -115,7 +115,7 @@ test("disabling twice is disabling once; the first reason stays", () => {
   assert.equal(state.phase === "present" && state.disabled, { reason: "410 Gone", at });
 });
 
-test("an attempt that began before the url was changed, or before it was enabled, is no reason to disable it", () => {
+test("an attempt from before a change of the URL or an enabling does not disable the endpoint", () => {
   const by = (startedAt: string) =>
     ({ type: "DisableEndpoint", account, reason: "410 Gone", startedAt, at: tomorrow }) as const;
   const later: EndpointEvent = { type: "EndpointDisabled", data: { endpoint_id, reason: "410 Gone", at: tomorrow } };
@@ -134,7 +134,7 @@ test("an attempt that began before the url was changed, or before it was enabled
   given(registered, disabled, again).when(by(tomorrow)).then(later);
 });
 
-test("enabling is recorded even for one that is not disabled, as it closes a circuit", () => {
+test("enabling is recorded even for an enabled endpoint, as it closes the circuit", () => {
   given(registered, disabled).when({ type: "EnableEndpoint", account, at }).then(enabled);
   given(registered).when({ type: "EnableEndpoint", account, at }).then(enabled);
   const state = fold(endpoint, [registered, disabled, enabled]);

@@ -44,19 +44,19 @@ for (const name of [
   "traceparent",
   "proxy-authorization",
 ]) {
-  test(`${name} is the delivery's own`, () => {
+  test(`${name} is reserved for the delivery`, () => {
     assert.match(headerFault(name, "x") ?? "", "delivery itself");
   });
 }
 
 for (const name of ["", "a b", "a:b", "a\r\nb", "\u00fc", "x".repeat(65), "(x)", "x\u0000"]) {
-  test(`${JSON.stringify(name.slice(0, 10))} is no name`, () => {
+  test(`${JSON.stringify(name.slice(0, 10))} is not a valid name`, () => {
     assert.match(headerFault(name, "x") ?? "", "not a header name");
   });
 }
 
 for (const value of ["", " x", "x ", "a\r\nb: c", "a\nb", "a\tb", "a\u0000", "gr\u00fcn", "\u2713", "\u007f"]) {
-  test(`${JSON.stringify(value)} is no value`, () => {
+  test(`${JSON.stringify(value)} is not a valid value`, () => {
     assert.match(headerFault("x-a", value) ?? "", "visible ASCII");
   });
 }

@@ -36,7 +36,7 @@ test("publishing again makes the next version and leaves the one before", () => 
     .then(published(3, first));
 });
 
-test("the definition that is in force is not published again, in whatever order its fields come", () => {
+test("the definition in force is not published again, whatever the order of its fields", () => {
   const reordered: PolicyDefinition = { deny: [], cost: { fixed_eur: 1 }, rate_per_minute: 60, name: "payments" };
   given(published(1, first)).when(publish("PublishPolicyVersion", reordered)).thenNothing();
 });
@@ -50,7 +50,7 @@ test("a list and an object with the same members are not the same", () => {
 test("a repeat of the call that made a policy changes nothing", () =>
   given(published(1, first), published(2, second)).when(publish("PublishPolicy", first)).thenNothing());
 
-test("there is no version of what is not there, nor of another account's", () => {
+test("a policy that is unknown or of another account gets no version", () => {
   given().when(publish("PublishPolicyVersion", first)).rejects("not-found");
   given(published(1, first))
     .when(publish("PublishPolicyVersion", second, "acc_2"))

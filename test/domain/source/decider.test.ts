@@ -67,7 +67,7 @@ test("only what differs is recorded as changed", () => {
   given(registered).when({ type: "ChangeSource", account, changes: {}, at: later }).thenNothing();
 });
 
-test("another account's source is one that never was, and so is a deleted one", () => {
+test("a source of another account is not found, and neither is a deleted one", () => {
   for (const state of [[], [registered, deleted], [registered]] as const) {
     const asker = state.length === 1 ? "acc_2" : account;
     const change = { type: "ChangeSource", account: asker, changes: { name: "x" }, at } as const;
@@ -97,7 +97,7 @@ const secretsAt = (when: string, ...events: SourceEvent[]): readonly string[] =>
   return state.phase === "present" ? activeSecrets(state, when) : [];
 };
 
-test("after a rotation both secrets hold, the newest first, until the first one's end", () => {
+test("after a rotation both secrets are valid until the first one ends, the newest first", () => {
   given(registered)
     .when({ type: "RotateSourceSecret", account, secret: "sealed-2", madeBy: "mem_2", previousUntil: until, at })
     .then(rotated("sealed-2", at, until));
@@ -107,14 +107,14 @@ test("after a rotation both secrets hold, the newest first, until the first one'
   assert.equal(secretsAt(until, ...events), ["sealed-2"]);
 });
 
-test("whoever made a secret that still holds could have sent a request", () => {
+test("the makers of all valid secrets could have sent a request", () => {
   const state = fold(source, [registered, rotated("sealed-2", at, until)]);
   assert.ok(state.phase === "present");
   assert.equal(activeMakers(state, later), ["mem_2", "mem_1"]);
   assert.equal(activeMakers(state, until), ["mem_2"]);
 });
 
-test("rotating twice does not cut off a sender that still has the first secret", () => {
+test("a second rotation does not cut off a sender that still has the first secret", () => {
   const end = "2026-03-02T13:00:00.000Z";
   const events = [registered, rotated("sealed-2", at, until), rotated("sealed-3", later, end)];
   assert.equal(secretsAt(later, ...events), ["sealed-3", "sealed-2", "sealed-1"]);
@@ -122,7 +122,7 @@ test("rotating twice does not cut off a sender that still has the first secret",
   assert.equal(secretsAt(end, ...events), ["sealed-3"]);
 });
 
-test("the number of secrets that hold at once is bounded", () => {
+test("the number of valid secrets is bounded", () => {
   const events: SourceEvent[] = [registered];
   for (let index = 2; index <= SECRETS_MAX; index += 1) events.push(rotated(`sealed-${index}`, at, until));
   const rotate = {
@@ -140,7 +140,7 @@ test("the number of secrets that hold at once is bounded", () => {
     .then(rotated("one more", until, until));
 });
 
-test("counted rejects change nothing, also behind a deletion", () => {
+test("counted rejects change no state, also after a deletion", () => {
   const counted: SourceEvent = {
     type: "SourceRejectsCounted",
     data: {

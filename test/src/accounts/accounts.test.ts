@@ -50,7 +50,7 @@ const fill = async (log: EventLog, principal: Principal): Promise<void> => {
   await log.append(accountStream(account), "any", toEvents(filling, { ...envelope, commandId: "fill" }));
 };
 
-test("the stream of an address is named by a hash that nobody can make without the installation's key", async () => {
+test("the stream of an address is named by a hash that needs the installation's key", async () => {
   const streams = await Promise.all(
     [1, 2].map(async () => {
       const { signUp, log } = accountsWorld();
@@ -74,7 +74,7 @@ test("a signup that was cut off is finished by the reactor", async () => {
   assert.is((await logIn("ana@shop.example")).outcome, 200);
 });
 
-test("or by the login, whichever comes first", async () => {
+test("a signup that was cut off is finished by the login if that comes first", async () => {
   const { signUp, logIn, cutOff, react, types } = breakable();
   await cutOff("account-", () => signUp("ana@shop.example"));
   assert.is((await logIn("ana@shop.example", "a wrong password")).outcome, "invalid-credentials");
@@ -84,7 +84,7 @@ test("or by the login, whichever comes first", async () => {
   assert.equal(await types(), ["EmailClaimed", "AccountOpened", "MemberAdded", "Reserved", "SessionOpened"]);
 });
 
-test("a member's address is given back after a removal that was cut off", async () => {
+test("a member's address is released after a removal that was cut off", async () => {
   const { openAccount, call, addMember, cutOff, react, logIn, signUp } = breakable();
   const principal = await openAccount("ana@shop.example");
   const params = { id: (await addMember(principal, "bo@shop.example")).id };
@@ -95,7 +95,7 @@ test("a member's address is given back after a removal that was cut off", async 
   assert.is((await signUp("bo@shop.example")).outcome, 201);
 });
 
-test("the reactor run again over the whole log brings nobody back", async () => {
+test("a reactor that reacts to the whole log again brings no member back", async () => {
   const { openAccount, call, addMember, react, authenticate, logIn, types, cookieOf } = breakable();
   const principal = await openAccount("ana@shop.example");
   const { id } = await addMember(principal, "bo@shop.example", "owner");
@@ -132,7 +132,7 @@ test("an acceptance that was cut off is finished by the reactor, or by the login
   }
 });
 
-test("an account that is full refuses an invitation, and one that fills up meanwhile gives the address back", async () => {
+test("a full account refuses an invitation, and one that fills up meanwhile releases the address", async () => {
   const it = breakable();
   const { principal, accept } = await withInvitation(it);
   await fill(it.log, principal);
@@ -143,7 +143,7 @@ test("an account that is full refuses an invitation, and one that fills up meanw
   assert.is((await it.signUp("bo@shop.example")).outcome, 201);
 });
 
-test("an invitation that is withdrawn while it is accepted gives the address back, whoever comes first", async () => {
+test("an invitation that is withdrawn while it is accepted releases the address, whichever comes first", async () => {
   for (const isManagerFirst of [false, true]) {
     const memory = memoryEventLog();
     let meanwhile = async (): Promise<unknown> => undefined;
@@ -168,7 +168,7 @@ test("an invitation that is withdrawn while it is accepted gives the address bac
   }
 });
 
-test("all events of an account carry it in their metadata, under ids of their own", async () => {
+test("all events of an account name it in their metadata and have different ids", async () => {
   const { openAccount, log } = breakable();
   const { account, id } = await openAccount("ana@shop.example");
   const events = await log.readAll(null, 100);

@@ -5,7 +5,7 @@ import { suspensionReason } from "../../../src/accounts/agent-suspension.ts";
 import { aggregates } from "../../../src/streams/aggregates.ts";
 import { appendTo, at, type Fact, history, START } from "../../support/history.ts";
 
-const test = suite("what an agent asked for before it was stopped");
+const test = suite("requests from before a suspension");
 
 const origin = { kind: "agent", id: "agt_1", name: "refunds", type: "agent" } as const;
 const about = (type: string, second: number, data: Fact["data"] = {}): Fact => ({
@@ -34,7 +34,7 @@ const stopped = async (facts: readonly Fact[], second: number, bundle?: { readon
 const BECAUSE = "The agent was suspended: it asked for too much";
 const ALL = [REGISTERED, SUSPENDED, about("AgentResumed", 20)];
 
-test("stays undone: also when the agent acts again, unless it was asked for since", async () => {
+test("requests from before a suspension stay unsent after it was lifted", async () => {
   assert.is(await stopped([REGISTERED], 5), null);
   assert.is(await stopped([REGISTERED, SUSPENDED], 5), BECAUSE);
   assert.is(await stopped(ALL, 5), BECAUSE);
@@ -42,7 +42,7 @@ test("stays undone: also when the agent acts again, unless it was asked for sinc
   assert.is(await stopped([REGISTERED, about("AgentDeleted", 10)], 5), "The agent was deleted");
 });
 
-test("a step of a bundle is stopped like any, and what takes one back is not", async () => {
+test("a suspension stops a bundle's steps but not their undos", async () => {
   for (const facts of [[REGISTERED, SUSPENDED], ALL, [REGISTERED, about("AgentDeleted", 10)]]) {
     assert.ok(await stopped(facts, 5, { undo: false }));
     assert.is(await stopped(facts, 5, { undo: true }), null);

@@ -42,7 +42,7 @@ const cookieOf = ({ headers }: { readonly headers: Headers }): string => headers
 const statusOf = async (base: string, cookie: string, path = "/v1/auth/me"): Promise<number> =>
   (await fetch(`${base}${path}`, { headers: { cookie } })).status;
 
-test("a changed password ends the sessions that another node knows, and keeps the one that changed it", async () => {
+test("a changed password ends the sessions on other nodes, except the one that changed it", async () => {
   const owner = await signUp(one.base);
   const email = "ada-0@example.com";
   const person = await addMember(owner, email, "admin");
@@ -62,7 +62,7 @@ test("a changed password ends the sessions that another node knows, and keeps th
   assert.is((await logIn(two.base, email)).status, 401);
 });
 
-test("a session that is opened with the old password while it is changed at another node does not hold", async () => {
+test("a session opened with the old password during its change on another node is invalid", async () => {
   const owner = await signUp(one.base);
   const email = "ada-1@example.com";
   const person = await addMember(owner, email, "viewer");
@@ -105,7 +105,7 @@ test("a session that is ended at one node, alone or with all others, is refused 
   assert.is(await statusOf(two.base, person.cookie), 200);
 });
 
-test("a role that is lowered, and a member who is removed, are so at another node", async () => {
+test("a lowered role and a removed member take effect on another node", async () => {
   const owner = await signUp(one.base);
   const email = "ada-3@example.com";
   const person = await addMember(owner, email, "owner");
@@ -120,7 +120,7 @@ test("a role that is lowered, and a member who is removed, are so at another nod
   assert.is(await statusOf(two.base, person.cookie), 401);
 });
 
-test("a key of an API client or an agent that is replaced at one node is refused at another, where the new one holds", async () => {
+test("a key replaced on one node is refused on another, where the new one is valid", async () => {
   const owner = await signUp(one.base);
   const agent = await owner.make("/v1/agents", { name: "orders", scope: { actions: ["*"] } });
   const asAgent = async (key: string) =>
@@ -139,7 +139,7 @@ test("a key of an API client or an agent that is replaced at one node is refused
   assert.is((await owner.at(two.base).call("GET", "/v1/sources")).status, 401);
 });
 
-test("a link that is used at both nodes at once is used once", async () => {
+test("a link that is used on two nodes at once is used once", async () => {
   const owner = await signUp(one.base);
   const email = "ada-5@example.com";
   const invited = await owner.session("POST", "/v1/members/invitations", { email, role: "admin" });

@@ -11,7 +11,7 @@ import { rewrittenLog } from "../../support/rewritten-log.ts";
 
 const test = suite("credentials");
 
-test("a session is its member, with the session named", async () => {
+test("a session authenticates its member and names the session", async () => {
   const { signUp, cookieOf, authenticate } = accountsWorld();
   const signedUp = await signUp("ana@shop.example");
   const { account, member } = signedUp.body as { account: { id: string }; member: { id: string } };
@@ -22,7 +22,7 @@ test("a session is its member, with the session named", async () => {
   assert.match(session, /^session-ses_[a-z2-7]{32}$/);
 });
 
-test("a session ends by itself after two weeks", async () => {
+test("a session expires after two weeks", async () => {
   const { signUp, cookieOf, authenticate, world } = accountsWorld();
   const token = cookieOf(await signUp("ana@shop.example"));
   world.now += SESSION_LIFETIME_S * 1000 - 1;
@@ -31,7 +31,7 @@ test("a session ends by itself after two weeks", async () => {
   assert.is(await authenticate({ kind: "session", token }), null);
 });
 
-test("a token that no login gave out is nobody's", async () => {
+test("a token that no login issued authenticates nobody", async () => {
   const { signUp, cookieOf, authenticate } = accountsWorld();
   const token = cookieOf(await signUp("ana@shop.example"));
   const invented = Buffer.from(randomness.bytes(32)).toString("base64url");
@@ -39,14 +39,14 @@ test("a token that no login gave out is nobody's", async () => {
     assert.is(await authenticate({ kind: "session", token: other }), null);
 });
 
-test("a session is no key and a key is no session", async () => {
+test("a session token is not accepted as a key, nor a key as a session", async () => {
   const { signUp, cookieOf, memberBy, call, authenticate } = accountsWorld();
   const token = cookieOf(await signUp("ana@shop.example"));
   const { body } = await call("POST", "/v1/api-keys", { principal: await memberBy(token), body: { name: "ci" } });
   assert.is(await authenticate({ kind: "bearer", token }), null);
   assert.is(await authenticate({ kind: "session", token: String(body.key) }), null);
 });
-test("a key that one node has just made holds on every other, also where the account was looked at a moment ago", async () => {
+test("a key that one node has just made is valid on all nodes, also where the account is in the cache", async () => {
   const { signUp, cookieOf, memberBy, call, another } = accountsWorld();
   const token = cookieOf(await signUp("ana@shop.example"));
   const other = another();
@@ -62,7 +62,7 @@ const seenBy = ({ log, another }: World, type: string, change: JsonObject) => {
   return (kind: "session" | "bearer", token: string) => authenticate({ kind, token });
 };
 
-test("a session's record that was rewritten to stand for somebody else, or for longer, opens nothing", async () => {
+test("a session record rewritten to another member or a later expiry authenticates nobody", async () => {
   const world = accountsWorld();
   const owner = await world.openAccount("ana@shop.example");
   const { id } = await world.addMember(owner, "bob@shop.example");
@@ -83,7 +83,7 @@ test("a session's record that was rewritten to stand for somebody else, or for l
   assert.equal(await seenBy(world, "SessionOpened", {})("session", token), own);
 });
 
-test("an API key's record that was rewritten to another account, role or expiry is no key", async () => {
+test("an API key record rewritten to another account, role or expiry authenticates nobody", async () => {
   const world = accountsWorld();
   const owner = await world.openAccount("ana@shop.example");
   const other = await world.openAccount("eve@else.example");
@@ -99,7 +99,7 @@ test("an API key's record that was rewritten to another account, role or expiry 
   assert.is(await seenBy(world, "ApiKeyIssued", { account: other.account })("bearer", token), null);
 });
 
-test("a member whose role was rewritten or appended in the log's file does not have it", async () => {
+test("a role that was forged in the log's file grants nothing", async () => {
   const world = accountsWorld();
   const owner = await world.openAccount("ana@shop.example");
   const { id } = await world.addMember(owner, "bob@shop.example");
@@ -115,7 +115,7 @@ test("a member whose role was rewritten or appended in the log's file does not h
     assert.is(await seenBy(world, "MemberRoleChanged", { role: "owner", grant })("session", token), null);
 });
 
-test("a member's claim that was rewritten to open the account, which was taken out of the log, makes no owner", async () => {
+test("a claim rewritten to open an account whose record was removed makes no owner", async () => {
   const world = accountsWorld();
   const owner = await world.openAccount("ana@shop.example");
   await world.addMember(owner, "bob@shop.example");
@@ -140,7 +140,7 @@ test("a member's claim that was rewritten to open the account, which was taken o
   );
 });
 
-test("an address whose claim was rewritten to another member lets nobody in with a password of their own", async () => {
+test("a claim rewritten to another member accepts no other password", async () => {
   const world = accountsWorld();
   const owner = await world.openAccount("ana@shop.example");
   await world.addMember(owner, "bob@shop.example");

@@ -35,7 +35,7 @@ const asked = async (count: number) => {
   return { log, views, clock, errors, timer, expired };
 };
 
-test("what is due ends, and only that, each in its account's name", async () => {
+test("only approvals that are due expire, each in its account's name", async () => {
   const { log, clock, timer, expired } = await asked(5);
   const it = timer();
   clock.advance(60_999);
@@ -48,7 +48,7 @@ test("what is due ends, and only that, each in its account's name", async () => 
   assert.equal(last?.data.at, at(63));
 });
 
-test("more than are looked at in one go, once each, with a view that is behind and several nodes", async () => {
+test("more due approvals than one page expire once each, with several nodes and a view that lags", async () => {
   const { clock, timer, expired } = await asked(450);
   clock.advance(3_600_000);
   const ended = await Promise.all([timer().look(), timer().look()]);
@@ -61,7 +61,7 @@ for (const [what, isDroppedBefore] of [
   ["a view that is dropped while it runs", false],
   ["a view that is being rebuilt when it starts", true],
 ] as const) {
-  test(`${what} keeps none of them from ending in time`, async () => {
+  test(`${what} keeps no approval from expiring in time`, async () => {
     const { log, views, clock, timer, expired } = await asked(450);
     const drop = async () => views.drop("approvals.v1", await log.identity());
     if (isDroppedBefore) await drop();
@@ -76,7 +76,7 @@ for (const [what, isDroppedBefore] of [
   });
 }
 
-test("what the reactor passes on is kept until it is decided", async () => {
+test("an approval that the reactor reports is remembered until it is decided", async () => {
   const { log, views, timer, clock, expired } = await asked(2);
   await views.drop("approvals.v1", await log.identity());
   const it = timer();
@@ -110,7 +110,7 @@ test("a view that is dropped while it is read is read again, with the log", asyn
   assert.match(String(errors[0]), /dropped while it was read/);
 });
 
-test("it looks by itself, goes on after the views were away, and stops", async () => {
+test("the loop runs by itself, survives an outage of the views, and stops", async () => {
   const { views, clock, timer, expired, errors } = await asked(1);
   clock.advance(3_600_000);
   let isAway = true;

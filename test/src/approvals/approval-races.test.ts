@@ -107,7 +107,7 @@ const failed = async (here: Client, agent: Agent, key: string): Promise<{ id: st
   return { id: body.event_id, approvalId: body.approval_id };
 };
 
-test("replays on two nodes after the target changed ask once, send nothing, and end with the answer of people", async () => {
+test("replays on two nodes after a change of the target request one approval and send nothing before it", async () => {
   const { here, there, agent, ends } = await world();
   const { id, approvalId } = await failed(here, agent, "r-1");
   assert.is((await there.call("PATCH", `/v1/endpoints/${ends[0]}`, { url: evil.url })).status, 200);

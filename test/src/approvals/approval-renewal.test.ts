@@ -5,13 +5,13 @@ import { nextApprovalId } from "../../../src/approvals/approvals.ts";
 import { approvalsWorld, person } from "../../support/approvals-world.ts";
 import { failingLog } from "../../support/failing-log.ts";
 
-const test = suite("what is held again");
+const test = suite("approval renewal");
 
 const ANA = person("mem_ana");
 const FINDER = { account: "acc_a", trace: { trace_id: "1".repeat(32), span_id: "2".repeat(16) } };
 const OTHER = { url: "https://other.example/" };
 
-test("several nodes that find the same hold it again once, under one approval", async () => {
+test("several nodes that find the same changed target hold the request again once, under one approval", async () => {
   const world = approvalsWorld();
   const { eventId, approvalId } = await world.asked(1);
   await world.changeEndpoint("end_1", OTHER);
@@ -22,7 +22,7 @@ test("several nodes that find the same hold it again once, under one approval", 
   assert.equal(await world.ofApproval(nextApprovalId("acc_a", approvalId)), ["ApprovalRequested"]);
 });
 
-test("after a crash behind the hold its approval is asked for, and the one before it becomes void", async () => {
+test("after a crash following the hold the new approval is requested and the replaced one becomes void", async () => {
   const world = approvalsWorld();
   const { eventId, approvalId } = await world.asked(1);
   await world.changeEndpoint("end_1", OTHER);
@@ -50,7 +50,7 @@ test("an approval that is granted while its target changes releases nothing, and
   assert.is((await world.get(approvalId)).body.status, "void");
 });
 
-test("people have as much time as before, and the approval before it does not expire for them", async () => {
+test("the new approval has as much time as the first, whose expiry changes nothing", async () => {
   const world = approvalsWorld();
   const { eventId, approvalId } = await world.asked(1, { rule: { expires_after_s: 60 } });
   world.clock.advance(50_000);
@@ -69,7 +69,7 @@ test("people have as much time as before, and the approval before it does not ex
   assert.is((await world.ofEvent(eventId)).at(-1), "HoldEnded");
 });
 
-test("each change is asked about once more, and says what has changed", async () => {
+test("each change of the target needs another approval, which says what has changed", async () => {
   const world = approvalsWorld();
   const { eventId, approvalId } = await world.asked(1);
   await world.changeEndpoint("end_1", { headers: { "x-team": { sealed: "s", digest: "d" } } });
@@ -82,7 +82,7 @@ test("each change is asked about once more, and says what has changed", async ()
   assert.equal([(third.reasons as string[]).length, third.replaces], [2, second]);
 });
 
-test("what is as it was approved, and what goes to a deleted endpoint, is left alone", async () => {
+test("a request whose target is unchanged or deleted is not held again", async () => {
   const world = approvalsWorld();
   const { eventId } = await world.asked(1);
   await world.changeEndpoint("end_1", { name: "renamed", timeout_ms: 5_000 });

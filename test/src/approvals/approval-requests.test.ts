@@ -10,7 +10,7 @@ import { failingLog } from "../../support/failing-log.ts";
 import { noonClock } from "../../support/noon-clock.ts";
 import { ACCOUNT as REPLAY_ACCOUNT, replayIdOf, replayNode, replayWorld } from "../../support/replay-world.ts";
 
-const test = suite("the approval of what was answered as held");
+const test = suite("the approval of a held request");
 
 const ASK = { approval: { expires_after_s: 3_600 } };
 const LARGE = { never: false, large: true };

@@ -7,7 +7,7 @@ import { type InsideService, insideService } from "../../support/inside-service.
 import { type Receiver, receiver } from "../../support/receiver.ts";
 import { until } from "../../support/until.ts";
 
-const test = suite("an approval and where it is sent");
+const test = suite("an approval and its target");
 
 /** Of changes that race with votes; each takes some milliseconds. */
 const ROUNDS = 6;
@@ -111,9 +111,10 @@ const asksAnew = async (hold: typeof heldWebhook | typeof heldExecute): Promise<
   assert.is(sentTo(evil, eventId)[0]?.headers["x-tenant"], "b");
 };
 
-test("a held webhook is asked for anew when a key changes its endpoint's URL or headers", () => asksAnew(heldWebhook));
+test("a held webhook needs a new approval when a key changes its endpoint's URL or headers", () =>
+  asksAnew(heldWebhook));
 
-test("an agent's held request is asked for anew when a key changes its endpoint's URL or headers", () =>
+test("an agent's held request needs a new approval when a key changes its endpoint's URL or headers", () =>
   asksAnew(heldExecute));
 
 test("the digest is bound to a header's value, and the same value given again changes nothing", async () => {
@@ -125,7 +126,7 @@ test("the digest is bound to a header's value, and the same value given again ch
   await until("it is delivered", async () => (await statusOf(it.client, eventId)) === "delivered");
 });
 
-test("a new version of the action makes the approval void, and what is sent stays what was decided", async () => {
+test("a new version of the action voids the approval, and the request is sent as it was decided", async () => {
   const it = await account();
   const { client } = it;
   const { eventId, approval } = await heldExecute(it);
@@ -139,7 +140,7 @@ test("a new version of the action makes the approval void, and what is sent stay
   assert.equal([sentTo(good, eventId).length, sentTo(evil, eventId).length], [1, 0]);
 });
 
-test("a held webhook goes where its approvers saw, wherever its source sends by then", async () => {
+test("a held webhook goes to the target that its approvers saw, even if its source has another by then", async () => {
   const it = await account();
   const { client } = it;
   const { source, eventId, approval } = await heldWebhook(it);
@@ -150,7 +151,7 @@ test("a held webhook goes where its approvers saw, wherever its source sends by 
   assert.equal([sentTo(good, eventId).length, sentTo(evil, eventId).length], [1, 0]);
 });
 
-test("what waits for an endpoint that was deleted is not approved, and nothing is sent", async () => {
+test("a request held for a deleted endpoint is not approved, and nothing is sent", async () => {
   const it = await account();
   const { client } = it;
   const { eventId, approval } = await heldExecute(it);
@@ -188,7 +189,7 @@ test("a later attempt to another target sends nothing: the event is held again, 
   assert.is(usage.usage.events, 1);
 });
 
-test("a replay after the target changed asks again, and is sent after people have agreed", async () => {
+test("a replay after a change of the target needs a new approval", async () => {
   const it = await account();
   const { client, endpointId } = it;
   good.answer(refusing(400));
@@ -206,7 +207,7 @@ test("a replay after the target changed asks again, and is sent after people hav
   assert.is(sentTo(good, eventId).at(-1)?.headers["x-evil"], "1");
 });
 
-test("a request that is held again can be rejected: nothing is sent any more, and the agent is told", async () => {
+test("a request that is held again can be rejected: nothing is sent, and the agent sees why", async () => {
   const it = await account();
   const { client, endpointId } = it;
   good.answer(refusing(400));
@@ -325,7 +326,7 @@ test("a key changes a secret header of an endpoint that no approval was asked fo
   assert.is((await client.call("PATCH", `/v1/endpoints/${app.id}`, changed)).status, 200);
 });
 
-test("whatever two nodes do at once, nothing reaches a target that nobody has approved", async () => {
+test("whatever two nodes do at once, no request reaches a target that was not approved", async () => {
   const log = memoryEventLog();
   const [one, two] = await Promise.all([insideService({}, { log }), insideService({}, { log })]);
   const it = await account({}, one.base);

@@ -11,7 +11,7 @@ const ANA = person("mem_ana");
 const BEN = person("mem_ben");
 const HOUR_MS = 3_600_000;
 
-test("held, approved by two, and released exactly once, whichever nodes react and wherever one of them ends", async () => {
+test("a request approved by two people is released exactly once, whichever nodes react and wherever one crashes", async () => {
   for (const dies of ["approval-", "delivery-"]) {
     const world = approvalsWorld();
     const { log } = world;
@@ -69,7 +69,7 @@ test("held, approved by two, and released exactly once, whichever nodes react an
   }
 });
 
-test("two tabs and two nodes at once: one vote, one grant, one release, and each sees it released", async () => {
+test("two tabs on two nodes give one vote, one grant and one release, and each sees the release", async () => {
   const world = approvalsWorld();
   const other = world.another();
   const { eventId, approvalId, digest } = await world.asked(1);
@@ -89,7 +89,7 @@ test("two tabs and two nodes at once: one vote, one grant, one release, and each
   assert.equal([again.outcome, again.body.status], [200, "consumed"]);
 });
 
-test("the vote that decides releases it and sees that; so does its repeat, with the position of the release", async () => {
+test("the deciding vote and its repeat both answer with the position of the release", async () => {
   const world = approvalsWorld();
   const { eventId, approvalId, digest } = await world.asked(1);
   const lastOf = async (stream: string) => (await world.log.last(stream))?.position;
@@ -102,7 +102,7 @@ test("the vote that decides releases it and sees that; so does its repeat, with 
   assert.equal(await world.ofEvent(eventId), ["EventHeld", "EventReleased"]);
 });
 
-test("one rejects while another approves: it ends one way, and is executed only if it was granted", async () => {
+test("a rejection and an approval at once end one way, and only a grant is executed", async () => {
   const world = approvalsWorld();
   const other = world.another();
   for (const number of [1, 2, 3, 4]) {
@@ -119,7 +119,7 @@ test("one rejects while another approves: it ends one way, and is executed only 
   }
 });
 
-test("rejected is rejected to everybody, says why, and is never executed", async () => {
+test("a rejected request says why and is never executed", async () => {
   const world = approvalsWorld();
   const { eventId, approvalId, digest } = await world.asked(1);
   const no = await world.vote(ANA, "reject", approvalId, { digest, comment: "too much" });
@@ -134,7 +134,7 @@ test("rejected is rejected to everybody, says why, and is never executed", async
   assert.equal(world.offered, []);
 });
 
-test("behind its time nothing is approved, before the timer and after it, and it shows as expired", async () => {
+test("after its time nothing is approved, before the timer or after it, and it is shown as expired", async () => {
   const world = approvalsWorld();
   const other = world.another();
   const { eventId, approvalId, digest } = await world.asked(1);
@@ -163,7 +163,7 @@ test("behind its time nothing is approved, before the timer and after it, and it
   assert.is(await world.expiry.look(), 0);
 });
 
-test("a grant of the last moment holds, however late it is released", async () => {
+test("a grant at the last moment is valid, however late its release comes", async () => {
   const world = approvalsWorld();
   const { eventId, approvalId, digest } = await world.asked(1);
   await world.project();
@@ -175,7 +175,7 @@ test("a grant of the last moment holds, however late it is released", async () =
   assert.equal(await world.ofEvent(eventId), ["EventHeld", "EventReleased"]);
 });
 
-test("who was shown something else approves nothing", async () => {
+test("a vote by a member who was shown something else decides nothing", async () => {
   const world = approvalsWorld();
   const one = await world.asked(1, { body: '{"amount":120}' });
   const edited = await world.asked(2, { body: '{"amount":121}' });
@@ -189,7 +189,7 @@ test("who was shown something else approves nothing", async () => {
   assert.equal(await world.ofEvent(one.eventId), ["EventHeld"]);
 });
 
-test("cancelled before the decision nobody is asked any longer; behind the grant it is not executed either", async () => {
+test("a request that is cancelled before its decision asks nobody, and one cancelled after its grant is not executed", async () => {
   const world = approvalsWorld();
   const pending = await world.asked(1);
   await world.cancel(pending.eventId, "the agent was suspended");
@@ -211,7 +211,7 @@ test("cancelled before the decision nobody is asked any longer; behind the grant
   }
 });
 
-test("cancelled before anybody was asked, it is asked and withdrawn", async () => {
+test("a request that is cancelled before its approval exists has it requested and withdrawn", async () => {
   const world = approvalsWorld();
   const { eventId, approvalId } = await world.hold(1);
   await world.cancel(eventId, "suspended");
@@ -219,7 +219,7 @@ test("cancelled before anybody was asked, it is asked and withdrawn", async () =
   assert.equal(await world.ofApproval(approvalId), ["ApprovalRequested", "ApprovalCancelled"]);
 });
 
-test("a policy that changes meanwhile changes nothing of what was asked, and one sees it", async () => {
+test("a policy that changes meanwhile does not change the request for approval", async () => {
   const world = approvalsWorld();
   const { eventId, approvalId, digest } = await world.asked(1, {
     rule: { when: "cost_eur >= 100.0", min_approvals: 2, exclude_requester: true },
@@ -240,7 +240,7 @@ test("a policy that changes meanwhile changes nothing of what was asked, and one
   assert.equal(await world.ofEvent(eventId), ["EventHeld", "EventReleased"]);
 });
 
-test("without a destination what is approved is recorded", async () => {
+test("an approved request without a destination is recorded", async () => {
   const world = approvalsWorld();
   const { eventId, approvalId, digest } = await world.asked(1, { endpointId: null });
   await world.vote(ANA, "approve", approvalId, { digest });
@@ -250,7 +250,7 @@ test("without a destination what is approved is recorded", async () => {
   assert.is((await world.views.get("events.v2", eventId))?.status, "recorded");
 });
 
-test("a bundle's approval is not a delivery's", async () => {
+test("the approval of a bundle releases no delivery", async () => {
   const log = memoryEventLog();
   const world = approvalsWorld({ log });
   const { approvalId, digest } = await world.asked(1);
@@ -271,7 +271,7 @@ test("a bundle's approval is not a delivery's", async () => {
   assert.equal(await world.ofApproval(id), ["ApprovalRequested", "VoteCast", "ApprovalGranted"]);
 });
 
-test("one person who is removed and added again is not two", async () => {
+test("a person who is removed and added again counts once", async () => {
   const world = approvalsWorld();
   const { approvalId, digest } = await world.asked(1, { rule: { min_approvals: 2 } });
   await world.vote(ANA, "approve", approvalId, { digest });

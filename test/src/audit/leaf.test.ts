@@ -73,7 +73,7 @@ test("a leaf is the whole record, and its hash that of RFC 6962", () => {
   assert.is(leafHash(Buffer.alloc(0)), "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d");
 });
 
-test("what is stored sealed is masked, and what only has such a name elsewhere is not", () => {
+test("sealed fields are masked, and fields of the same name elsewhere are not", () => {
   const shown = withoutSealed({
     secret: "s",
     password: "p",

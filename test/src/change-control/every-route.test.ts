@@ -68,7 +68,7 @@ const CANNOT: Readonly<Record<string, string>> = {
 
 const SAFE: ReadonlySet<string> = new Set(["get", "head", "options"]);
 
-test("each is listed with its reason", async () => {
+test("each route that changes anything is listed with the reason why it can or cannot weaken a control", async () => {
   const world = await insideService();
   // An OpenAPI document, which has its methods below its paths.
   const description = (await (await fetch(`${world.base}/openapi.json`)).json()) as { paths: Record<string, object> };

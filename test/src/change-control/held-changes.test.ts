@@ -56,7 +56,7 @@ const guarded = async (second: "approver" | "viewer" = "approver") => {
 
 const shown = async (client: Client, id: string) => (await client.session("GET", `/v1/approvals/${id}`)).body;
 
-test("what weakens it is held, shown side by side, approved by its own quorum and applied once", async () => {
+test("a change that weakens the policy is held, shown side by side, approved by its own quorum and applied once", async () => {
   const { client, other, endpoint, policy } = await guarded();
   const path = `/v1/endpoints/${endpoint}`;
   const byKey = await client.call("PATCH", path, { policy_id: null });
@@ -92,7 +92,7 @@ test("what weakens it is held, shown side by side, approved by its own quorum an
   assert.is((await client.session("GET", path)).body.policy_id, policy);
 });
 
-test("a change is not made by fewer people than the quorum that is in force by then", async () => {
+test("a change is not made with fewer approvals than the quorum in force by then", async () => {
   const { client, other, endpoint, policy, definition } = await guarded();
   const path = `/v1/endpoints/${endpoint}`;
   const held = await client.session("PATCH", path, { policy_id: null });
@@ -105,7 +105,7 @@ test("a change is not made by fewer people than the quorum that is in force by t
   assert.is((await client.session("GET", path)).body.policy_id, policy);
 });
 
-test("a change that its requester approved is not made where requesters are excluded by then", async () => {
+test("a change approved by its requester is not made if requesters are excluded by then", async () => {
   const { client, other, endpoint, policy, definition } = await guarded();
   const path = `/v1/endpoints/${endpoint}`;
   const held = await client.session("PATCH", path, { policy_id: null });
@@ -119,7 +119,7 @@ test("a change that its requester approved is not made where requesters are excl
   assert.is((await shown(client, held.body.approval_id)).status, "void");
 });
 
-test("no second policy that is not protected leads around it", async () => {
+test("a second policy without protection is no way around the protected one", async () => {
   const { client, endpoint, policy, agentId } = await guarded();
   const { id: loose } = await client.make("/v1/policies", { name: "loose", approval: APPROVAL });
   const swapped = await client.session("PATCH", `/v1/endpoints/${endpoint}`, { policy_id: loose });
@@ -200,7 +200,7 @@ test("a change whose base is no longer in force is void", async () => {
   assert.is(status, "void", reason);
 });
 
-test("after a crash behind the deciding vote the reactor applies the change, once", async () => {
+test("after a crash following the deciding vote the reactor applies the change once", async () => {
   const { client, member, agentId, policy } = await guarded();
   const held = await client.session("PATCH", `/v1/agents/${agentId}`, { policy_id: null });
   const { approval_id, change_id } = held.body;
@@ -255,13 +255,13 @@ test("an approved change that is appended late replaces nothing that its approve
   assert.is((await shown(client, body.approval_id)).status, "void");
 });
 
-test("where fewer people than the quorum could approve, it is refused", async () => {
+test("a change is refused if fewer people than the quorum could approve it", async () => {
   const { client, endpoint } = await guarded("viewer");
   const answer = await client.session("PATCH", `/v1/endpoints/${endpoint}`, { policy_id: null });
   assert.equal([answer.status, answer.body.code, answer.body.needed], [422, "too-few-approvers", 2]);
 });
 
-test("the end of the protection that is asked for on the machine takes 24 hours, is shown, and can be cancelled", async () => {
+test("a lift of the protection requested on the machine takes 24 hours, is shown, and can be cancelled", async () => {
   const now = { ms: Date.now() };
   const clock = { now: () => now.ms };
   const later = await insideService({ SIGNUP_PLAN: "scale" }, { clock });
@@ -298,7 +298,7 @@ test("the end of the protection that is asked for on the machine takes 24 hours,
   await later.stop();
 });
 
-test("an account holds so many changes as its plan includes, and those that are over make room", async () => {
+test("an account holds as many changes as its plan allows, and those that have ended make room", async () => {
   const memory = memoryEventLog();
   let isCut = true;
   const log: EventLog = {

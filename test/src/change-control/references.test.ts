@@ -31,7 +31,7 @@ const known = async () => {
   return references(streams);
 };
 
-test("an account has its own alone", async () => {
+test("an account finds only its own endpoints and policies", async () => {
   const { policyExists } = await known();
   assert.is(await policyExists("acc_a", POLICY), true);
   assert.is(await policyExists("acc_b", POLICY), false);
@@ -39,7 +39,7 @@ test("an account has its own alone", async () => {
 });
 
 for (const id of ["", "\0", "a\nb", "x".repeat(600), " ", `${POLICY}\n`]) {
-  test(`what is no id is nobody's: ${JSON.stringify(id.slice(0, 40))}`, async () => {
+  test(`nothing is found for a text that is no id: ${JSON.stringify(id.slice(0, 40))}`, async () => {
     const { endpointExists, policyExists } = await known();
     assert.is(await policyExists("acc_a", id), false);
     assert.is(await endpointExists("acc_a", id), false);

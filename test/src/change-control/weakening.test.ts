@@ -90,7 +90,7 @@ const attempts = ({ policy, endpoint, agent, clerk }: Awaited<ReturnType<typeof 
   ["deleting the action's endpoint", "DELETE", `/v1/endpoints/${endpoint}`, undefined],
 ];
 
-test("each way around the approvals takes a person, and changes nothing", async () => {
+test("a key is refused each way around the approvals, and nothing changes", async () => {
   const it = await guarded();
   const { client, agent } = it;
   for (const [what, method, path, body] of attempts(it)) {
@@ -103,7 +103,7 @@ test("each way around the approvals takes a person, and changes nothing", async 
   assert.equal(sources.body.data, []);
 });
 
-test("a key cannot delete an action that is guarded, and put it again where nothing guards it", async () => {
+test("a key cannot delete a guarded action and define it again without its guard", async () => {
   const { client, policy, endpoint, agent, notes } = await guarded();
   // Another action keeps the endpoint guarded.
   await defineAction(client, "refund.again", endpoint, { policy_id: policy });
@@ -118,7 +118,7 @@ test("a key cannot delete an action that is guarded, and put it again where noth
   assert.is(await held(agent, "1"), "held");
 });
 
-test("what was refused guards nothing: a policy that did not come into force lets no key go past", async () => {
+test("a policy that was refused guards nothing, so no key passes because of it", async () => {
   const { client, policy, agent } = await guarded();
   const headers = { "x-secret": { value: "one", secret: true } };
   const { id: endpoint } = await client.make("/v1/endpoints", { name: "secret", url: NOWHERE, headers });
@@ -153,7 +153,7 @@ const twoNodes = async (append: (log: EventLog) => EventLog["append"]) => {
   };
 };
 
-test("a change that is appended late takes away no policy that another change relied on", async () => {
+test("a change that is appended late removes no policy that another change relied on", async () => {
   let paused: PausedLog | null = null;
   const { clerk, late, guard } = await twoNodes((log) => {
     paused = pausedLog(log, "AgentChanged");
@@ -171,7 +171,7 @@ test("a change that is appended late takes away no policy that another change re
   assert.is(await held(clerk, "1"), "held");
 });
 
-test("a change that is repeated after a crash is decided on what is in force by then", async () => {
+test("a change that is repeated after a crash is decided on the state in force then", async () => {
   let isCut = false;
   const { clerk, late, guard } = await twoNodes((log) => async (stream, expected, events) => {
     if (events[0]?.type !== "AgentChanged" || isCut) return log.append(stream, expected, events);
@@ -186,7 +186,7 @@ test("a change that is repeated after a crash is decided on what is in force by 
   assert.is(await held(clerk, "1"), "held");
 });
 
-test("what a crash has cut off is put right by a change an hour later, and its repeat is recorded anew", async () => {
+test("an hour after a crash the next change corrects what it cut off, and a repeat is recorded anew", async () => {
   const now = { ms: Date.now() };
   const memory = memoryEventLog();
   let isCut = false;
@@ -250,7 +250,7 @@ test("hiding more from approvers takes a person, and is recorded as a weakening"
   assert.match(audit.body.data[0].data.reasons[0], /approver is shown less/);
 });
 
-test("of two versions of a policy at once, none replaces one that it was not compared with", async () => {
+test("of two concurrent versions of a policy, neither replaces one that it was not compared with", async () => {
   const log = memoryEventLog();
   const paused = pausedLog(log, "PolicyPublished");
   const fast = await insideService({}, { log });
@@ -272,7 +272,7 @@ test("of two versions of a policy at once, none replaces one that it was not com
   assert.is(await held(agent, "1"), "held");
 });
 
-test("a person with a session may do it, and it is recorded as a weakening", async () => {
+test("a person with a session may weaken a control, and it is recorded", async () => {
   const { client, agent, policy } = await guarded();
   const changed = await client.session("PATCH", `/v1/agents/${agent.id}`, { policy_id: null });
   assert.equal([changed.status, changed.body.policy_id], [200, null]);
@@ -284,7 +284,7 @@ test("a person with a session may do it, and it is recorded as a weakening", asy
   assert.match(record.data.reasons[0], /approvals of pol_/);
 });
 
-test("where nothing requires approvals, keys configure everything", async () => {
+test("without approval rules keys can change the whole configuration", async () => {
   const client = await signUp(world.base);
   const make = (path: string, body: object): Promise<string> => byKey(client, "POST", path, body);
   const policy = await make("/v1/policies", { name: "p", rate_per_minute: 5 });
@@ -309,7 +309,7 @@ test("where nothing requires approvals, keys configure everything", async () => 
   }
 });
 
-test("under a policy on the endpoint, keys make, widen and renew agents, and all of them are held", async () => {
+test("under a policy on the endpoint keys may create, widen and renew agents, as all their requests are held", async () => {
   const { client, policy, endpoint, agent } = await floored();
   const scope = { actions: ["refund.create"] };
   const answer = await client.call("POST", "/v1/agents", { name: "b", scope });
@@ -332,7 +332,7 @@ test("under a policy on the endpoint, keys make, widen and renew agents, and all
   assert.equal([detached.status, detached.body.code], [403, "person-required"]);
 });
 
-test("of two changes at once that together open a way, one is refused", async () => {
+test("of two concurrent changes that together avoid approvals, one is refused", async () => {
   const { client, policy, endpoint } = await guarded();
   const { body } = await client.call("POST", "/v1/agents", {
     ...{ name: "b", policy_id: policy },
@@ -345,7 +345,7 @@ test("of two changes at once that together open a way, one is refused", async ()
   assert.is(statuses.filter((status) => status === 403).length, 1, String(statuses));
 });
 
-test("a repeat under the same Idempotency-Key finds what was decided", async () => {
+test("a repeat with the same Idempotency-Key finds the first decision", async () => {
   const { client, agent } = await guarded();
   const once = { "idempotency-key": "detach" };
   const answers: Reply[] = [];
@@ -360,7 +360,7 @@ test("a repeat under the same Idempotency-Key finds what was decided", async () 
   assert.is(audit.body.data.length, 1);
 });
 
-test("adding somebody who can approve is recorded as a weakening, where approvals are asked for", async () => {
+test("adding an approver is recorded as a weakening if approvals are required", async () => {
   const { client } = await guarded();
   const free = await signUp(world.base);
   for (const [who, weakened] of [
@@ -378,7 +378,7 @@ test("adding somebody who can approve is recorded as a weakening, where approval
   }
 });
 
-test("one account's approvals are nothing to another account", async () => {
+test("the approval rules of one account do not bind another", async () => {
   await guarded();
   const other = await signUp(world.base);
   const { id: endpoint } = await other.make("/v1/endpoints", { name: "app", url: NOWHERE });

@@ -97,7 +97,7 @@ test("of several policies the strictest decides, and the verdict lists the gates
   assert.is(min_approvals, 1);
 });
 
-test("one policy on the agent, the action and the endpoint is asked and counted once", async () => {
+test("one policy on the agent, the action and the endpoint is checked and counted once", async () => {
   const client = await signUp(world.base);
   const policy = await policyWith(client, { cost: { fixed_eur: 1 }, budget_eur_day: 2 });
   const app = await endpointUnder(client, policy.id);
@@ -129,7 +129,7 @@ test("budgets of both policies are reserved, or none", async () => {
   }
 });
 
-test("a policy that only observes lifts nothing that another one forbids", async () => {
+test("a policy that only observes does not permit what another one forbids", async () => {
   const client = await signUp(world.base);
   const deny = [{ name: "large", when: "payload.amount > 500" }];
   const observing = await policyWith(client, { deny, block_on_violation: false });
@@ -160,7 +160,7 @@ test("a bundle passes the policies of its steps' actions and endpoints, each for
   assert.equal([refused.status, refused.body.code], [422, "gate-schema"]);
 });
 
-test("a step whose payload came late passes the policy of its action", async () => {
+test("a step whose payload comes late has to pass the policy of its action", async () => {
   const client = await signUp(world.base);
   const floor = await policyWith(client, { deny: [{ name: "none", when: "payload.found == true" }] });
   const app = await endpointUnder(client, null);
@@ -179,7 +179,7 @@ test("a step whose payload came late passes the policy of its action", async () 
   );
 });
 
-test("a blocked event that is replayed passes the endpoint's policy of that moment", async () => {
+test("a blocked event that is replayed has to pass the endpoint's policy of that moment", async () => {
   const client = await signUp(world.base);
   const own = await policyWith(client, { deny: [{ name: "large", when: "payload.amount > 500" }] });
   const app = await endpointUnder(client, null);
@@ -211,7 +211,7 @@ test("fields that any of the policies redacts are hidden below admin", async () 
   assert.match(text, /amount/);
 });
 
-test("an approver reveals hidden fields only if each policy that hides any lets them", async () => {
+test("an approver reveals hidden fields only if each policy that hides any allows it", async () => {
   const client = await signUp(world.base);
   const reveal = { approval: { ...HOLD, reveal: ["approver"] }, redact: ["card"] };
   const own = await policyWith(client, reveal);
@@ -230,7 +230,7 @@ test("an approver reveals hidden fields only if each policy that hides any lets 
   assert.is(await revealed("2"), 403);
 });
 
-test("a policy that the account does not have is put on nothing", async () => {
+test("a policy of another account cannot be put on an action or an endpoint", async () => {
   const [client, other] = [await signUp(world.base), await signUp(world.base)];
   const foreign = await policyWith(other, {});
   const app = await endpointUnder(client, null);
