@@ -17,8 +17,8 @@ export type HoldRecord = Pick<RecordedEvent, "id" | "type" | "data" | "meta">;
 
 export type ApprovalRequests = {
   /**
-   * The approval that the new one replaces is voided first. The request calls this before it answers, and the process
-   * manager repeats it, as a crash may come in between.
+   * The approval that the new one replaces is voided first. The request calls this before it answers, and the reactor
+   * repeats it, as a crash may come in between.
    */
   request(held: HoldRecord): Promise<Position>;
   /** The position of the last record that an answer about `stream` rests on. A missing approval is requested first. */
