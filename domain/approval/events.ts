@@ -53,7 +53,7 @@ export type Vote = {
   readonly comment: string | null;
   readonly shown: FormSeen;
   /**
-   * Hex SHA-256 over the shown form and a salt (`src/documents/approval-form.ts`); null if the vote did not state it.
+   * Hex SHA-256 over the shown form and a salt (`src/bodies/approval-form.ts`); null if the vote did not state it.
    */
   readonly shown_digest: string | null;
   readonly at: string;

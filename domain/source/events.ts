@@ -77,9 +77,9 @@ export type SourceEvent =
       readonly data: {
         readonly source_id: string;
         readonly minute: string;
-        readonly counts: Readonly<Partial<Record<RejectReason, number>>>;
+        readonly counts: Readonly<Partial<Record<SignatureFailureReason, number>>>;
         /** Commitments to the `Client` of the first request for each reason. */
-        readonly clients: Readonly<Partial<Record<RejectReason, Commitment>>>;
+        readonly clients: Readonly<Partial<Record<SignatureFailureReason, Commitment>>>;
         readonly at: string;
       };
     }
