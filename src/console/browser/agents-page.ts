@@ -16,14 +16,13 @@ const switchOf = ({ id, status }: Agent, screen: Screen): Tree => {
         "Suspend",
         () =>
           screen.act(
-            "POST",
             `${pathOf(id)}/suspend`,
             { reason: REASON },
             "The agent is suspended, and its waiting requests are cancelled.",
           ),
         { class: "danger" },
       )
-    : button("Resume", () => screen.act("POST", `${pathOf(id)}/resume`, undefined, "The agent is active again."));
+    : button("Resume", () => screen.act(`${pathOf(id)}/resume`, undefined, "The agent is active again."));
 };
 
 const rowOf = (agent: Agent, screen: Screen): readonly Tree[] => [

@@ -67,7 +67,6 @@ const decision = ({ id, digest, shown_digest, status }: ApprovalDetail, screen: 
     form(
       ({ comment = "" }) =>
         screen.act(
-          "POST",
           `${path}/approve`,
           { digest, shown_digest, ...(comment === "" ? {} : { comment }) },
           "Your approval is recorded.",
@@ -78,7 +77,7 @@ const decision = ({ id, digest, shown_digest, status }: ApprovalDetail, screen: 
     ),
     form(
       ({ comment = "" }) =>
-        screen.act("POST", `${path}/reject`, { digest, shown_digest, comment }, "Your rejection is recorded."),
+        screen.act(`${path}/reject`, { digest, shown_digest, comment }, "Your rejection is recorded."),
       { class: "inline" },
       field("Why not", { name: "comment", required: true, maxlength: 1_000 }),
       sending("Reject", { class: "danger" }),

@@ -120,7 +120,6 @@ const cancelForm = ({ id, status }: Bundle, screen: Screen): Tree =>
     ? form(
         ({ reason = "" }) =>
           screen.act(
-            "POST",
             `${pathOf(id)}/cancel`,
             reason === "" ? {} : { reason },
             "The bundle is cancelled: no further step starts, and completed steps are undone.",
@@ -145,7 +144,6 @@ const leftShown = ({ id, left = [] }: Bundle, screen: Screen): Tree =>
               ? form(
                   ({ comment = "" }) =>
                     screen.act(
-                      "POST",
                       `${pathOf(id)}/steps/${index}/resolve`,
                       { comment },
                       "The step is recorded as undone by hand.",

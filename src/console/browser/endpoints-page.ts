@@ -28,12 +28,7 @@ const buttons = ({ id, health: { state } }: Endpoint, screen: Screen): Tree =>
         button("Test", () => screen.keepAnswer(id, `${pathOf(id)}/test`, undefined)),
         CLOSED.has(state)
           ? button("Enable", () =>
-              screen.act(
-                "POST",
-                `${pathOf(id)}/enable`,
-                undefined,
-                "The endpoint is enabled, and waiting events are sent.",
-              ),
+              screen.act(`${pathOf(id)}/enable`, undefined, "The endpoint is enabled, and waiting events are sent."),
             )
           : "",
         testedShown(screen.kept[id]),

@@ -125,12 +125,7 @@ const replayForm = (event: EventDetail, screen: Screen): Tree =>
   REPLAYABLE.has(event.status) && may(screen, "admin") && !event.bundle
     ? form(
         ({ reason = "" }) =>
-          screen.act(
-            "POST",
-            `${pathOf(event.id)}/replay`,
-            reason === "" ? {} : { reason },
-            "The event is being replayed.",
-          ),
+          screen.act(`${pathOf(event.id)}/replay`, reason === "" ? {} : { reason }, "The event is being replayed."),
         { class: "inline" },
         field("Why (optional)", { name: "reason", maxlength: 500 }),
         sending(event.status === "blocked" ? "Replay through the gates" : "Replay"),
@@ -145,7 +140,8 @@ const ERASED = { event: "The payload is erased.", bundle: "The bundle's payloads
 const eraseForm = (event: EventDetail, screen: Screen): Tree =>
   event.payload.erased_at === null && may(screen, "admin")
     ? form(
-        ({ reason = "" }) => screen.act("DELETE", `${pathOf(event.id)}/payload`, { reason }, ERASED[whoseOf(event)]),
+        ({ reason = "" }) =>
+          screen.act(`${pathOf(event.id)}/payload`, { reason }, ERASED[whoseOf(event)], { method: "DELETE" }),
         { class: "inline" },
         field("Reason for erasing", { name: "reason", required: true, maxlength: 500 }),
         sending(ERASING[whoseOf(event)], { class: "danger" }),

@@ -2,6 +2,12 @@ import type { Answered, Api } from "./api.ts";
 import type { Place } from "./place.ts";
 import type { Tree } from "./tree.ts";
 
+type ActOptions = {
+  /** POST unless given. */
+  readonly method?: "POST" | "DELETE";
+  readonly to?: (answer: unknown) => string;
+};
+
 export type Screen = {
   readonly place: Place;
   /** Milliseconds since 1970. */
@@ -9,8 +15,8 @@ export type Screen = {
   readonly role: string;
   /** Answers that buttons fetched for this page, by name. */
   readonly kept: Readonly<Record<string, unknown>>;
-  /** Calls the API, then reloads the page with the message `said`, or moves to the page `to`. */
-  act(method: "POST" | "DELETE", path: string, body: unknown, said: string, to?: (answer: unknown) => string): void;
+  /** Calls the API, then reloads the page with the message, or moves to the page at `to`. */
+  act(path: string, body: unknown, message: string, options?: ActOptions): void;
   /** Fetches text into `kept`. */
   keepText(name: string, path: string): void;
   /** Calls a route that changes nothing, and keeps the answer. */

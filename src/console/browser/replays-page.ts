@@ -42,12 +42,7 @@ const stopButton = ({ id, status }: Replay, screen: Screen): Tree =>
     ? button(
         "Cancel",
         () =>
-          screen.act(
-            "POST",
-            `${pathOf(id)}/cancel`,
-            undefined,
-            "The replay is cancelled. Events that it has sent stay sent.",
-          ),
+          screen.act(`${pathOf(id)}/cancel`, undefined, "The replay is cancelled. Events that it has sent stay sent."),
         {
           class: "danger",
         },
@@ -96,9 +91,9 @@ const planShown = (screen: Screen): Tree => {
     plan.count === 0
       ? ""
       : button(`Replay ${plan.count} ${plan.count === 1 ? "event" : "events"}`, () =>
-          screen.act("POST", "/v1/replays", started, "The replay started.", (answer) =>
-            hrefOf("replays", (answer as Pick<Replay, "id">).id),
-          ),
+          screen.act("/v1/replays", started, "The replay started.", {
+            to: (answer) => hrefOf("replays", (answer as Pick<Replay, "id">).id),
+          }),
         ),
   );
 };
