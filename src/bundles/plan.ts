@@ -20,7 +20,7 @@ export type PlanDeps = {
   readonly actions: CompiledActions;
 };
 
-export type PlanAsk = {
+export type PlanOrder = {
   readonly bundleId: string;
   readonly account: string;
   readonly steps: readonly { readonly action: string; readonly payload: Json }[];
@@ -72,9 +72,9 @@ const compensationOf = async (
   return it.phase === "defined" ? { name, version: it.version, endpoint_id: it.definition.endpoint_id } : null;
 };
 
-export const planning = ({ aggregates, actions }: PlanDeps) => {
+export const bundlePlan = ({ aggregates, actions }: PlanDeps) => {
   const named = async (
-    { account, steps }: PlanAsk,
+    { account, steps }: PlanOrder,
     { settings: { scope } }: PresentAgent,
   ): Promise<readonly DefinedAction[] | Problem> => {
     const found: DefinedAction[] = [];
@@ -115,9 +115,9 @@ export const planning = ({ aggregates, actions }: PlanDeps) => {
     return without.length > 0 ? refused("no-compensation", without) : found;
   };
 
-  return async (ask: PlanAsk, agent: PresentAgent): Promise<Plan | Problem> => {
-    const { bundleId, account, steps } = ask;
-    const defined = await named(ask, agent);
+  return async (order: PlanOrder, agent: PresentAgent): Promise<Plan | Problem> => {
+    const { bundleId, account, steps } = order;
+    const defined = await named(order, agent);
     if ("problem" in defined) return defined;
     const bad = steps.flatMap(({ payload }, index) => badReferences(payload, index));
     if (bad.length > 0) return refused("invalid-bundle", bad.slice(0, LISTED_ERRORS_MAX));

@@ -22,7 +22,7 @@ import { bundleStream } from "../streams/bundle-id.ts";
 import { causedEnvelope, type Envelope } from "../streams/envelope.ts";
 import { foldStream, runCommand } from "../streams/run-command.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
-import type { BundleRunner } from "./running.ts";
+import type { BundleRunner } from "./bundle-runner.ts";
 
 export type BundleReactionsDeps = {
   readonly log: EventLog;

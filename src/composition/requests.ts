@@ -5,8 +5,8 @@ import { activeSource } from "../admission/active-source.ts";
 import { admission } from "../admission/admission.ts";
 import { webhookCounts } from "../admission/webhook-counts.ts";
 import { bodyThread, sharedBodyReader } from "../bodies/body-reader.ts";
-import { bundling } from "../bundles/claiming.ts";
-import { BundleRunner, startingAtOnce } from "../bundles/running.ts";
+import { bundleClaim } from "../bundles/bundle-claim.ts";
+import { BundleRunner, startingAtOnce } from "../bundles/bundle-runner.ts";
 import { stepGates } from "../bundles/step-gates.ts";
 import { Deliverer } from "../delivery/deliverer.ts";
 import { executing } from "../execute/executing.ts";
@@ -95,7 +95,7 @@ export const requests = (it: Foundation) => {
     deliver,
   };
   const sourceOf = activeSource(it.aggregates);
-  const begin = bundling(claims);
+  const begin = bundleClaim(claims);
   const replayer = new EventReplayer(claims);
   return {
     ...compiled,

@@ -1,14 +1,14 @@
 import type { Reaction } from "../following/reaction.ts";
 import { CONTENTS } from "./contents.ts";
-import { type SendingDeps, sending } from "./sending.ts";
+import { type NotificationSenderDeps, notificationSender } from "./notification-sender.ts";
 import { type SubscribersDeps, subscribers } from "./subscribers.ts";
 
-export type NotificationReactionsDeps = SubscribersDeps & SendingDeps;
+export type NotificationReactionsDeps = SubscribersDeps & NotificationSenderDeps;
 
 /** These reactions have their own follower: notifications wait for a view, and approvals must not. */
 export const notificationReactions = (deps: NotificationReactionsDeps): readonly Reaction[] => {
   const subscribed = subscribers(deps);
-  const send = sending(deps);
+  const send = notificationSender(deps);
   return [...CONTENTS].map(([on, contentOf]) => ({
     on,
     async run(record) {

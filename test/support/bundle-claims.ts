@@ -3,7 +3,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
-import { type BundleAsk, bundling } from "../../src/bundles/claiming.ts";
+import { type BundleOrder, bundleClaim } from "../../src/bundles/bundle-claim.ts";
 import { stepGates } from "../../src/bundles/step-gates.ts";
 import { executing } from "../../src/execute/executing.ts";
 import { compiledActions } from "../../src/gates/compiled-action.ts";
@@ -96,13 +96,13 @@ export const claimNode = (world: ClaimsWorld, options: ClaimNodeOptions = {}) =>
     allowances: enoughBytes,
     accountOf: async () => ({ plan: PLANS.free, timeZone: "UTC" }),
   };
-  const begin = bundling(deps);
+  const begin = bundleClaim(deps);
   const execute = executing({ ...deps, deliver: { offer: () => undefined } });
   const about = { account: ACCOUNT, agentId: AGENT_ID, runId: null, depth: 0, userAgent: "test", trace: TRACE };
   return {
     ledgers: places,
     gates: stepGates(deps),
-    ask: (key: string, steps: BundleAsk["steps"], over: Partial<BundleAsk> = {}) =>
+    ask: (key: string, steps: BundleOrder["steps"], over: Partial<BundleOrder> = {}) =>
       begin({ ...about, key, name: null, steps, ...over }),
     execute: (key: string, action: string, payload: JsonObject) =>
       execute({ ...about, key, action, payload, costMicro: null }),

@@ -6,7 +6,7 @@ import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { type BundleDocument, bundles } from "../../../projections/bundles.ts";
 import type { ApprovalRequests } from "../../approvals/approval-requests.ts";
 import { bundleAnswer, hasEnded, heldFor } from "../../bundles/answer.ts";
-import type { BeginBundle } from "../../bundles/claiming.ts";
+import type { BeginBundle } from "../../bundles/bundle-claim.ts";
 import type { Outcomes } from "../../execute/outcomes.ts";
 import { untilEndedOrHeld } from "../../execute/until-ended.ts";
 import { REASON_BODY } from "../../http/json-schema.ts";

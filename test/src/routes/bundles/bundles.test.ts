@@ -7,7 +7,7 @@ import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
 import { bundles } from "../../../../projections/bundles.ts";
 import { approvalRequests } from "../../../../src/approvals/approval-requests.ts";
-import type { BundleAsk, BundleStart } from "../../../../src/bundles/claiming.ts";
+import type { BundleOrder, BundleStart } from "../../../../src/bundles/bundle-claim.ts";
 import { outcomes } from "../../../../src/execute/outcomes.ts";
 import type { Call, Principal } from "../../../../src/http/route.ts";
 import { bundleRoutes } from "../../../../src/routes/bundles/bundles.ts";
@@ -115,7 +115,7 @@ const world = async (recorded: (it: History) => void, begin: Begin = (it) => it)
     throw error;
   };
   const known = await foldStream(log, bundle, `bundle-${ID}`);
-  const asks: BundleAsk[] = [];
+  const asks: BundleOrder[] = [];
   const waiting = outcomes({ log, decider: bundle, category: "bundle", onError: fail });
   const call = caller(
     bundleRoutes({

@@ -19,7 +19,7 @@ import { askedLater, clip } from "../gates/policy-gates.ts";
 import type { Trace } from "../streams/envelope.ts";
 import type { Plan, PlannedStep } from "./plan.ts";
 
-export type BundleJudging = {
+export type BundleToJudge = {
   readonly bundleId: string;
   readonly account: string;
   readonly origin: Origin;
@@ -129,7 +129,7 @@ const stepsUnder = ({ steps }: Plan, { steps: indexes }: PolicyUse): readonly Pl
 
 const policiesFor = async (
   aggregates: JudgeDeps["aggregates"],
-  { account, policyId, plan: { steps } }: Pick<BundleJudging, "account" | "policyId" | "plan">,
+  { account, policyId, plan: { steps } }: Pick<BundleToJudge, "account" | "policyId" | "plan">,
 ): Promise<readonly PolicyUse[]> => {
   const under = new Map<string, Set<number>>();
   const apply = (id: string | null, index: number): void => {
@@ -149,7 +149,7 @@ const policiesFor = async (
  * Asks every gate about a bundle, for one verdict. A policy is asked about the sum of its steps' costs, as an agent
  * must not get below a threshold by splitting, and its ledgers reserve one place for each step.
  */
-export const bundleJudgement = (deps: JudgeDeps): ((it: BundleJudging, places?: Places) => Promise<JudgedBundle>) => {
+export const bundleJudgement = (deps: JudgeDeps): ((it: BundleToJudge, places?: Places) => Promise<JudgedBundle>) => {
   const judge = verdicts(deps);
   const { checks = directChecks } = deps;
 
@@ -167,7 +167,7 @@ export const bundleJudgement = (deps: JudgeDeps): ((it: BundleJudging, places?: 
   };
 
   const check = async (
-    { account, plan, origin, headers }: BundleJudging,
+    { account, plan, origin, headers }: BundleToJudge,
     policy: PolicyAsked,
     costs: (number | null)[],
   ) => {

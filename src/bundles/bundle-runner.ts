@@ -6,7 +6,7 @@ import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import { bundleStream } from "../streams/bundle-id.ts";
 import { NO_TRACE } from "../streams/envelope.ts";
 import { foldStream, type StreamState } from "../streams/run-command.ts";
-import type { BeginBundle } from "./claiming.ts";
+import type { BeginBundle } from "./bundle-claim.ts";
 import { type BundleEntry, BundleMoves, type BundleMovesDeps } from "./moves.ts";
 import { turns } from "./turns.ts";
 
@@ -89,8 +89,8 @@ export class BundleRunner {
 
 export const startingAtOnce =
   (begin: BeginBundle, runner: Pick<BundleRunner, "advance">, onError: (error: unknown) => void): BeginBundle =>
-  async (ask) => {
-    const begun = await begin(ask);
+  async (order) => {
+    const begun = await begin(order);
     if (!("problem" in begun)) runner.advance(begun.bundleId).catch(onError);
     return begun;
   };

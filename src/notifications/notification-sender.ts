@@ -13,7 +13,7 @@ import type { KeptPayload, Payloads } from "../streams/payloads.ts";
 import { foldStream, runCommand } from "../streams/run-command.ts";
 import type { Notification } from "./notification.ts";
 
-export type SendingDeps = {
+export type NotificationSenderDeps = {
   readonly log: EventLog;
   readonly clock: Clock;
   readonly randomness: Randomness;
@@ -27,8 +27,8 @@ const CONTENT_TYPE = "application/json";
  * A notification passes no gate, as no caller requested it. Its id is derived from its content and recipient, so it is
  * made once.
  */
-export const sending =
-  ({ log, clock, randomness, payloads, deliver }: SendingDeps) =>
+export const notificationSender =
+  ({ log, clock, randomness, payloads, deliver }: NotificationSenderDeps) =>
   async ({ type, subject, timestamp, data }: Notification, cause: RecordedEvent, endpointId: string): Promise<void> => {
     const { account } = cause.meta;
     const deliveryKey = `${subject}/${endpointId}`;

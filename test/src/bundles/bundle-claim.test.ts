@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import type { JsonObject } from "../../../domain/json.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { bundleApprovalDigest } from "../../../src/approvals/approvals.ts";
-import type { BundleAsk, BundleStart } from "../../../src/bundles/claiming.ts";
+import type { BundleOrder, BundleStart } from "../../../src/bundles/bundle-claim.ts";
 import type { Problem } from "../../../src/streams/problems.ts";
 import { type ClaimNode, claimNode, claimsWorld } from "../../support/bundle-claims.ts";
 import { ACCOUNT, LEDGER } from "../../support/execute-world.ts";
@@ -15,7 +15,7 @@ const COST = 2_000_000;
 /** More appends than a claim takes. */
 const APPENDS_MAX = 20;
 
-type Steps = BundleAsk["steps"];
+type Steps = BundleOrder["steps"];
 
 const orders = (count: number, from = 0): Steps =>
   Array.from({ length: count }, (_, n) => ({ action: "order.create", payload: { order: from + n } }));
@@ -40,7 +40,7 @@ const atOnce = (
   nodes: readonly ClaimNode[],
   count: number,
   steps: (n: number) => Steps,
-  over: Partial<BundleAsk> = {},
+  over: Partial<BundleOrder> = {},
 ) => Promise.all(Array.from({ length: count }, (_, n) => nodes[n % nodes.length]?.ask(`key-${n}`, steps(n), over)));
 
 test("60 bundles of three at two nodes against a budget for ten: exactly ten, each with all its places", async () => {

@@ -18,11 +18,11 @@ import { canonicalJson } from "../streams/canonical-json.ts";
 import type { Trace } from "../streams/envelope.ts";
 import { type Problem, problem } from "../streams/problems.ts";
 import { foldStream, type StreamState } from "../streams/run-command.ts";
+import { bundleJudgement, type JudgedBundle } from "./bundle-judgement.ts";
 import { bundleDigest, stepDigests } from "./digests.ts";
-import { bundleJudgement, type JudgedBundle } from "./judging.ts";
-import { type Plan, type PlanDeps, planning } from "./plan.ts";
+import { bundlePlan, type Plan, type PlanDeps } from "./plan.ts";
 
-export type BundleAsk = {
+export type BundleOrder = {
   readonly account: string;
   readonly agentId: string;
   /** The Idempotency-Key: a request that repeats it gets the same bundle. */
@@ -44,9 +44,9 @@ export type BundleStart = {
   readonly position: Position | undefined;
 };
 
-export type BeginBundle = (ask: BundleAsk) => Promise<BundleStart | Problem>;
+export type BeginBundle = (order: BundleOrder) => Promise<BundleStart | Problem>;
 
-export type BundlingDeps = JudgeDeps & ClaimOnceDeps & PlanDeps;
+export type BundleClaimDeps = JudgeDeps & ClaimOnceDeps & PlanDeps;
 
 const JSON_TYPE = "application/json";
 
@@ -56,7 +56,7 @@ const reused = (bundleId: string): Problem =>
   });
 
 /** Compares the actions' versions of the first request: publishing another one does not make a repeat a different bundle. */
-const isRepeatOf = ({ account, agentId: agent, steps }: BundleAsk, recorded: BundleRequest): boolean => {
+const isRepeatOf = ({ account, agentId: agent, steps }: BundleOrder, recorded: BundleRequest): boolean => {
   if (steps.length !== recorded.steps.length) return false;
   const identities = recorded.steps.map(({ action, endpoint_id: target }, index) => ({
     ...{ version: action.version, target },
@@ -67,7 +67,7 @@ const isRepeatOf = ({ account, agentId: agent, steps }: BundleAsk, recorded: Bun
 };
 
 type PlannedBundle = {
-  readonly ask: BundleAsk;
+  readonly order: BundleOrder;
   readonly bundleId: string;
   readonly agent: PresentAgent;
   readonly planned: Plan;
@@ -75,9 +75,9 @@ type PlannedBundle = {
 };
 
 /** Decides a bundle once, however often it is requested. `BundleRunner` executes it afterwards. */
-export const bundling = (deps: BundlingDeps): BeginBundle => {
+export const bundleClaim = (deps: BundleClaimDeps): BeginBundle => {
   const { log, clock, aggregates } = deps;
-  const plan = planning(deps);
+  const plan = bundlePlan(deps);
   const judge = bundleJudgement(deps);
   const claims = new ClaimOnce(deps);
   const binding = approvalBinding(deps);
@@ -86,13 +86,13 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
 
   /** Null if nothing was claimed before this request. */
   const before = async (
-    ask: BundleAsk,
+    order: BundleOrder,
     bundleId: string,
     known: StreamState<Bundle>,
   ): Promise<BundleStart | Problem | null> => {
     const { state } = known;
     const recorded = requestOf(state);
-    if (recorded !== null && !isRepeatOf(ask, recorded)) return reused(bundleId);
+    if (recorded !== null && !isRepeatOf(order, recorded)) return reused(bundleId);
     // A refused bundle may be requested again.
     if (!isClaimed(state)) return null;
     const position = await approvals.recorded(bundleStream(bundleId), known);
@@ -100,17 +100,17 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
   };
 
   const claimable = ({
-    ask,
+    order,
     bundleId,
     agent,
     planned,
     receivedAt,
   }: PlannedBundle): Claimable<Bundle, BundleEvent, BundleRequest, JudgedBundle> => {
-    const { account, agentId, key, name, runId, depth, userAgent, trace } = ask;
+    const { account, agentId, key, name, runId, depth, userAgent, trace } = order;
     const origin = { kind: "agent", id: agentId, name: agent.settings.name, type: "agent" } as const;
     const headers = { "user-agent": userAgent };
     const run = { id: runId, depth };
-    const body = Buffer.from(JSON.stringify(ask.steps.map(({ payload }) => payload)));
+    const body = Buffer.from(JSON.stringify(order.steps.map(({ payload }) => payload)));
     return {
       ...{ account, origin, trace, receivedAt, decider: bundle, isClaimed, erasedUpTo },
       id: bundleId,
@@ -135,28 +135,28 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
     };
   };
 
-  const begin = async (ask: BundleAsk, agent: PresentAgent, bundleId: string): Promise<BundleStart | Problem> => {
+  const begin = async (order: BundleOrder, agent: PresentAgent, bundleId: string): Promise<BundleStart | Problem> => {
     const receivedAt = clock.now();
     const from = await foldStream(log, bundle, bundleStream(bundleId));
-    const earlier = await before(ask, bundleId, from);
+    const earlier = await before(order, bundleId, from);
     if (earlier !== null) return earlier;
-    const { account, steps } = ask;
+    const { account, steps } = order;
     const planned = await plan({ bundleId, account, steps }, agent);
     if ("problem" in planned) return planned;
-    const claimed = await claims.claim(claimable({ ask, bundleId, agent, planned, receivedAt }), from);
+    const claimed = await claims.claim(claimable({ order, bundleId, agent, planned, receivedAt }), from);
     if (claimed.outcome === "denied") return denialProblem({ bundle_id: bundleId }, claimed.judged);
     const { known } = claimed;
     if (claimed.outcome === "claimed") return { bundleId, known, replayed: false, position: claimed.position };
-    return (await before(ask, bundleId, known)) ?? reused(bundleId);
+    return (await before(order, bundleId, known)) ?? reused(bundleId);
   };
 
-  return async (ask) => {
-    const { account, agentId, key } = ask;
+  return async (order) => {
+    const { account, agentId, key } = order;
     const agent = await activeAgent(aggregates, agentId);
     if ("problem" in agent) return agent;
     const bundleId = derivedId("bun_", account, agentId, key);
-    const asked = canonicalJson(ask.steps.map(({ action, payload }) => [action, payload]));
-    const { landed, isFirst } = await decideOnce(bundleId, asked, () => begin(ask, agent, bundleId));
+    const asked = canonicalJson(order.steps.map(({ action, payload }) => [action, payload]));
+    const { landed, isFirst } = await decideOnce(bundleId, asked, () => begin(order, agent, bundleId));
     return isFirst || "problem" in landed ? landed : { ...landed, replayed: true };
   };
 };
