@@ -58,7 +58,7 @@ export const compiledActions = (
   const made = (name: string, definition: ActionDefinition): CompiledAction => {
     const compiled = compile(name, definition);
     if (compiled.ok) return compiled.action;
-    return { work: meter(), schema: unreadable(compiled.errors), schemaText: false, cost: null, policyId: null };
+    throw new Error(`${name} was published and does not compile: ${JSON.stringify(compiled.errors[0])}`);
   };
   return {
     get({ account, actionId, version, name, definition }) {
@@ -78,10 +78,3 @@ export const compiledActions = (
     },
   };
 };
-
-const unreadable = ([first]: readonly DefinitionError[]): PayloadSchema => ({
-  mismatch: () => ({
-    at: "",
-    message: `is for an action that is not valid any more: ${first?.path} ${first?.message}`,
-  }),
-});

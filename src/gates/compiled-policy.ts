@@ -1,7 +1,7 @@
 import { type CompiledCost, compileCost, costGate, costOf, eurOrNull, whyCostUnknown } from "../../domain/gate/cost.ts";
 import { parseFieldPath } from "../../domain/gate/field-path.ts";
 import { type RequiredField, requireFields } from "../../domain/gate/require-fields.ts";
-import { denied, type GateName, type GateResult } from "../../domain/gate/verdict.ts";
+import type { GateName, GateResult } from "../../domain/gate/verdict.ts";
 import type { ApprovalRule, DenyRule, PolicyDefinition } from "../../domain/policy/definition.ts";
 import { CompileCache, type CompilePace } from "./compile-cache.ts";
 import { type CompiledCondition, type Condition, type ConditionInput, conditionCompiler } from "./conditions.ts";
@@ -12,7 +12,6 @@ import {
   approvalGate,
   askedLater,
   type Cost,
-  clip,
   contentGate,
   headersJson,
   type NamedCondition,
@@ -182,15 +181,6 @@ export type CompiledPolicies = {
   get(account: string, policyId: string, version: number, definition: PolicyDefinition): CompiledPolicy;
 };
 
-/** What an earlier build published and this one cannot compile stops everything: it may have stopped what comes. */
-const refusing = (errors: readonly DefinitionError[], { approval }: PolicyDefinition): CompiledPolicy => {
-  const [first] = errors;
-  const detail = clip(`the policy is not valid any more: ${first?.path ?? ""} ${first?.message ?? ""}`);
-  const names: readonly GateName[] = approval === undefined ? ["content"] : ["content", "approval"];
-  const gates = names.map((gate) => denied(gate, "policy-invalid", detail));
-  return { readsPayload: false, cost: null, work: { used: 0 }, check: () => ({ gates, cost: null }) };
-};
-
 const takesLong = ({ schema, deny = [], approval }: PolicyDefinition): boolean =>
   typeof schema === "object" || deny.length > 0 || approval?.when !== undefined;
 
@@ -199,9 +189,10 @@ export const compiledPolicies = (
   pace: CompilePace = () => true,
 ): CompiledPolicies => {
   const cache = new CompileCache<CompiledPolicy>();
-  const made = (definition: PolicyDefinition): CompiledPolicy => {
+  const made = (key: string, definition: PolicyDefinition): CompiledPolicy => {
     const compiled = compile(definition);
-    return compiled.ok ? compiled.policy : refusing(compiled.errors, definition);
+    if (compiled.ok) return compiled.policy;
+    throw new Error(`${key} was published and does not compile: ${JSON.stringify(compiled.errors[0])}`);
   };
   return {
     get(account, policyId, version, definition) {
@@ -210,10 +201,10 @@ export const compiledPolicies = (
       if (known !== undefined) return known;
       if (takesLong(definition) && !pace(account, definition)) {
         const cost = definition.cost === undefined ? null : compileCost(definition.cost);
-        const check = (input: PolicyInput): PolicyCheck => made(definition).check(input);
+        const check = (input: PolicyInput): PolicyCheck => made(key, definition).check(input);
         return { readsPayload: true, isUncompiled: true, cost, work: { used: 0 }, check };
       }
-      const policy = made(definition);
+      const policy = made(key, definition);
       cache.add(account, key, policy);
       return policy;
     },
