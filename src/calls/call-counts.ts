@@ -6,7 +6,8 @@ import type { Actor } from "../../domain/ports/event-log.ts";
 import type { ReplayFilter } from "../../domain/replay/events.ts";
 import { NO_TRACE, type Trace } from "../streams/envelope.ts";
 import type { ProblemCode } from "../streams/problems.ts";
-import { COUNTS_ACTOR, type Sample, type Tallies, type Tally } from "./tallies.ts";
+import type { Tallies } from "./tallies.ts";
+import { COUNTS_ACTOR, type Sample, type Tally } from "./tally.ts";
 
 export type Caller = {
   readonly account: string;

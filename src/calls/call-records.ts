@@ -5,7 +5,7 @@ import { clientOf, type PersonalData } from "../erasure/personal-data.ts";
 import type { Envelope } from "../streams/envelope.ts";
 import { runCommand } from "../streams/run-command.ts";
 import { callsStream } from "./call-counts.ts";
-import { recording } from "./tallies.ts";
+import { recording } from "./tally-batches.ts";
 
 type RecordedCall = { readonly envelope: Envelope; readonly ip: string; readonly userAgent: string };
 

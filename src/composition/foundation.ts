@@ -12,7 +12,7 @@ import { accountTerms } from "../accounts/account-terms.ts";
 import { credentialHashes } from "../accounts/credential-hashes.ts";
 import { callCounts } from "../calls/call-counts.ts";
 import { callRecords } from "../calls/call-records.ts";
-import { tallies } from "../calls/tallies.ts";
+import { Tallies } from "../calls/tallies.ts";
 import { controls } from "../change-control/controls.ts";
 import type { Config } from "../config.ts";
 import { outbound } from "../delivery/outbound.ts";
@@ -86,7 +86,7 @@ export const foundation = async (engines: Engines) => {
     onError: errorsOf("ledgers", "settling or releasing places"),
   });
   const recordingCounts = errorsOf("counts", "recording refusals and repeats");
-  const counted = tallies(log, clock, randomness, recordingCounts);
+  const counted = new Tallies({ log, clock, randomness, onError: recordingCounts });
   const personal = personalData(log, randomness);
   return {
     ...engines,

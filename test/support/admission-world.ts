@@ -13,7 +13,7 @@ import { admission } from "../../src/admission/admission.ts";
 import { webhookCounts } from "../../src/admission/webhook-counts.ts";
 import { approvalReactions } from "../../src/approvals/approval-reactions.ts";
 import { approvalIdOf, approvalStream } from "../../src/approvals/approvals.ts";
-import { tallies } from "../../src/calls/tallies.ts";
+import { Tallies } from "../../src/calls/tallies.ts";
 import { compiledPolicies } from "../../src/gates/compiled-policy.ts";
 import { ledgers } from "../../src/ledgers/ledgers.ts";
 import { placeStatus } from "../../src/ledgers/place-status.ts";
@@ -88,7 +88,7 @@ export const admissionNode = (log: EventLog, clock: Clock) => {
     orphanAgeMs: 0,
     onError,
   });
-  const counted = tallies(log, clock, randomness, onError);
+  const counted = new Tallies({ log, clock, randomness, onError });
   const deliver = { offer: () => undefined };
   const admit = admission({
     ...{ log, clock, randomness, deliver },

@@ -5,7 +5,7 @@ import { randomness } from "../../../infra/crypto/randomness.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { webhookCounts } from "../../../src/admission/webhook-counts.ts";
-import { tallies } from "../../../src/calls/tallies.ts";
+import { Tallies } from "../../../src/calls/tallies.ts";
 import { toEvents } from "../../../src/streams/envelope.ts";
 import { onEachLog } from "../../support/each-log.ts";
 import { testClock } from "../../support/http-app.ts";
@@ -24,8 +24,12 @@ const fail = (error: unknown): never => {
 /** A node that counts. Each of its appends is `over`'s, in place of the log's. */
 const nodeOn = (log: EventLog, over: Partial<EventLog> = {}, onError: (error: unknown) => void = fail) => {
   const clock = testClock();
-  const all = tallies({ ...log, ...over }, clock, randomness, onError);
-  const counted = { ...webhookCounts(all, clock), ...all };
+  const all = new Tallies({ log: { ...log, ...over }, clock, randomness, onError });
+  const counted = {
+    ...webhookCounts(all, clock),
+    flush: (everything: boolean) => all.flush(everything),
+    stop: () => all.stop(),
+  };
   return {
     ...{ clock, counted },
     reject: (times: number, source = SOURCE) => {

@@ -6,7 +6,7 @@ import { randomness } from "../../../infra/crypto/randomness.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { callCounts } from "../../../src/calls/call-counts.ts";
-import { tallies } from "../../../src/calls/tallies.ts";
+import { Tallies } from "../../../src/calls/tallies.ts";
 import { personalData } from "../../../src/erasure/personal-data.ts";
 import { isUnsafe } from "../../../src/http/cross-site.ts";
 import { type Lapsed, problemRecords } from "../../../src/http/problem-records.ts";
@@ -33,7 +33,7 @@ const routesOf = (count: number): readonly Route[] =>
 const world = async (routes: readonly Route[], over: Partial<EventLog> = {}) => {
   const log = memoryEventLog();
   const clock = testClock();
-  const counted = tallies({ ...log, ...over }, clock, randomness, () => undefined);
+  const counted = new Tallies({ log: { ...log, ...over }, clock, randomness, onError: () => undefined });
   const told: string[] = [];
   const onProblem = problemRecords({
     calls: callCounts(counted, (code, whose) => told.push(`${code} ${whose}`)),

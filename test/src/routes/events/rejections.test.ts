@@ -5,7 +5,7 @@ import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
 import { rejections } from "../../../../projections/rejections.ts";
 import { webhookCounts } from "../../../../src/admission/webhook-counts.ts";
-import { tallies } from "../../../../src/calls/tallies.ts";
+import { Tallies } from "../../../../src/calls/tallies.ts";
 import { personalData } from "../../../../src/erasure/personal-data.ts";
 import type { Call, Principal } from "../../../../src/http/route.ts";
 import { rejectionRoutes } from "../../../../src/routes/events/rejections.ts";
@@ -22,8 +22,12 @@ const world = async () => {
   const log = memoryEventLog();
   const clock = testClock();
   const randomness = { bytes: (size: number) => crypto.getRandomValues(new Uint8Array(size)), number: () => 0 };
-  const all = tallies(log, clock, randomness, (error) => assert.unreachable(String(error)));
-  const counted = { ...webhookCounts(all, clock), ...all };
+  const all = new Tallies({ log, clock, randomness, onError: (error) => assert.unreachable(String(error)) });
+  const counted = {
+    ...webhookCounts(all, clock),
+    flush: (everything: boolean) => all.flush(everything),
+    stop: () => all.stop(),
+  };
   const settings = { name: "shop", policy_id: null, endpoint_id: null, status: "active" };
   const rules = { type: "stripe", auth: null, dedupe: null, secret: "sealed" };
   const data = { source_id: ID, account: "acc_1", ...settings, ...rules, at: "" };

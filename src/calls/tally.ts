@@ -1,0 +1,20 @@
+import type { Client, Commitment } from "../../domain/personal/events.ts";
+import type { Actor } from "../../domain/ports/event-log.ts";
+import type { Fact, Trace } from "../streams/envelope.ts";
+
+/** The client of the first counted request. The commitment is made at the first write. */
+export type Sample = { readonly client: Client; commitment: Commitment | null };
+
+export type Draft = { readonly samples: readonly Sample[]; readonly facts: () => readonly Fact[] };
+
+export type Tally = {
+  readonly account: string;
+  readonly stream: string;
+  readonly actor: Actor;
+  readonly trace: Trace;
+  /** True: the first requests of a minute are recorded soon, the others at its end. False: recorded with each flush. */
+  readonly isOfMinute: boolean;
+  take(at: string): Draft | null;
+};
+
+export const COUNTS_ACTOR: Actor = { kind: "system", id: "counts" };
