@@ -8,14 +8,14 @@ import { bundles } from "./bundles.ts";
 import { deliveryQueue } from "./delivery-queue.ts";
 import { endpoints } from "./endpoints.ts";
 import { events } from "./events.ts";
+import { gateDenials } from "./gate-denials.ts";
 import { members } from "./members.ts";
 import { policies, policyVersions } from "./policies.ts";
 import type { Projection } from "./projection.ts";
-import { refusals } from "./refusals.ts";
-import { rejections } from "./rejections.ts";
 import { replays } from "./replays.ts";
 import { retention } from "./retention.ts";
 import { sessions } from "./sessions.ts";
+import { signatureFailures } from "./signature-failures.ts";
 import { sources } from "./sources.ts";
 import { status } from "./status.ts";
 import { usage } from "./usage.ts";
@@ -39,7 +39,7 @@ export const PROJECTIONS: readonly Projection[] = [
   approvals,
   bundles,
   replays,
-  refusals,
-  rejections,
+  gateDenials,
+  signatureFailures,
   retention,
 ];

@@ -8,14 +8,14 @@ import { bundlesView } from "./bundles.ts";
 import { deliveryQueueView } from "./delivery-queue.ts";
 import { endpointsView } from "./endpoints.ts";
 import { eventsView } from "./events.ts";
+import { gateDenialsView } from "./gate-denials.ts";
 import { membersView } from "./members.ts";
 import { policiesView, policyVersionsView } from "./policies.ts";
 import type { PublishedView } from "./published-view.ts";
-import { refusalsView } from "./refusals.ts";
-import { rejectionsView } from "./rejections.ts";
 import { replaysView } from "./replays.ts";
 import { retentionView } from "./retention.ts";
 import { sessionsView } from "./sessions.ts";
+import { signatureFailuresView } from "./signature-failures.ts";
 import { sourcesView } from "./sources.ts";
 import { statusView } from "./status.ts";
 import { usageView } from "./usage.ts";
@@ -39,7 +39,7 @@ export const PUBLISHED: readonly PublishedView[] = [
   approvalsView,
   bundlesView,
   replaysView,
-  refusalsView,
-  rejectionsView,
+  gateDenialsView,
+  signatureFailuresView,
   retentionView,
 ];

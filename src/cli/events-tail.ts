@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Request } from "../../domain/delivery/events.ts";
-import { refusedBy, satisfies } from "../routes/events/event-text.ts";
+import { denialConditions, satisfies } from "../routes/events/event-text.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf, type Query, untilAnswered } from "./api.ts";
 import { type Command, type Terminal, UsageError } from "./command.ts";
 import { FILTER_OPTIONS, filterQuery, TIMES_HELP } from "./event-filter.ts";
@@ -47,7 +47,7 @@ const isMeant = (q: string, { id, delivery_id, type, refused }: EventLine): bool
   id === q ||
   delivery_id === q ||
   type.includes(q) ||
-  (refused !== undefined && refusedBy(q).some((by) => satisfies(refused, [by])));
+  (refused !== undefined && denialConditions(q).some((by) => satisfies(refused, [by])));
 
 export const matches = (query: Query, line: EventLine): boolean => {
   const { origin, type } = line;

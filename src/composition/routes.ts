@@ -28,7 +28,7 @@ import { bundleRoutes } from "../routes/bundles/bundles.ts";
 import { endpointRoutes } from "../routes/endpoints/endpoints.ts";
 import { eventTraceRoutes } from "../routes/events/event-trace.ts";
 import { eventRoutes } from "../routes/events/events.ts";
-import { rejectionRoutes } from "../routes/events/rejections.ts";
+import { signatureFailureRoutes } from "../routes/events/signature-failures.ts";
 import { operationsRoutes } from "../routes/operations/operations.ts";
 import { type Component, statusRoutes } from "../routes/operations/status.ts";
 import { policyRoutes } from "../routes/policies/policies.ts";
@@ -110,7 +110,7 @@ const requestRoutes = (shared: Foundation, { requests: at, changes, renewal }: R
   const it = { ...shared, bodyReader: at.bodyReader };
   const { replayer, startBulkReplay, bulkReplayer } = at;
   return [
-    ...rejectionRoutes(it),
+    ...signatureFailureRoutes(it),
     ...executeRoutes({ ...it, execute: at.execute, outcomes: at.eventOutcomes }),
     ...eventTraceRoutes({ ...it, version: it.config.version, serviceName: it.config.serviceName }),
     ...bundleRoutes({ ...it, begin: at.beginBundle, approvals: approvalRequests(it), outcomes: at.bundleOutcomes }),

@@ -1,7 +1,7 @@
 import type { Verdict } from "../../../domain/gate/verdict.ts";
 import type { Condition, Document, FoundDocument, ViewQuery, ViewStore } from "../../../domain/ports/view-store.ts";
 import { events } from "../../../projections/events.ts";
-import { refusalIn, refusals } from "../../../projections/refusals.ts";
+import { denialIn, gateDenials } from "../../../projections/gate-denials.ts";
 import { EVENT_STATUSES } from "../../../projections/schemas/events.ts";
 import { type Page, pageOf } from "../../http/listing.ts";
 import { mergedPages, type Newest } from "../../http/merged-pages.ts";
@@ -30,7 +30,7 @@ type Views = Pick<ViewStore, "get" | "getMany" | "page" | "count">;
 type Query = Readonly<Record<string, unknown>>;
 
 const VIEW = events.schema.name;
-const REFUSALS = refusals.schema.name;
+const DENIALS = gateDenials.schema.name;
 const BLOCKED: Condition = { field: "status", is: "=", value: "blocked" };
 const SORT = { field: "received_at", order: "desc" } as const;
 
@@ -99,12 +99,12 @@ const listOf = (views: Views, asked: Asked, lead: string | undefined, more: read
   return (query) => views.page(VIEW, { ...query, where, ...(lead === undefined ? {} : { lead }) });
 };
 
-/** Events with this refusal that were not admitted later. */
+/** Events with this denial that were not admitted later. */
 const refusedList = (views: Views, asked: Asked, by: Condition): Newest => {
   const { account, range } = asked;
   const wanted = [...everyCondition(asked), BLOCKED];
   const all: Newest = async (query) => {
-    const found = await views.page(REFUSALS, { ...query, where: [account, by, ...range] });
+    const found = await views.page(DENIALS, { ...query, where: [account, by, ...range] });
     const documents = await views.getMany(
       VIEW,
       found.map(({ id }) => id),
@@ -119,11 +119,11 @@ const refusedList = (views: Views, asked: Asked, by: Condition): Newest => {
 };
 
 /** Tests an event's own document. */
-const isRefused = ({ document }: FoundDocument, by: Condition): boolean => {
+const isDenied = ({ document }: FoundDocument, by: Condition): boolean => {
   if (!satisfies(document, [BLOCKED])) return false;
   // The projection stores a verdict with every status.
-  const refusal = refusalIn(document.verdict as unknown as Verdict);
-  return refusal !== undefined && satisfies({ gate: refusal.gate, code: refusal.code }, [by]);
+  const denial = denialIn(document.verdict as unknown as Verdict);
+  return denial !== undefined && satisfies({ gate: denial.gate, code: denial.code }, [by]);
 };
 
 type Words = Extract<Meant, { readonly kind: "words" }>;
@@ -150,7 +150,7 @@ const areRarer = async (
   return sum <= count;
 };
 
-/** Each list is led by its rarest condition: a type, a refusal, or for the others the rarest filter. */
+/** Each list is led by its rarest condition: a type, a denial, or for the others the rarest filter. */
 const wordLists = async (views: Views, asked: Asked, { types, refused: named }: Words): Promise<readonly Newest[]> => {
   const filter = await rarest(views, asked);
   // If all are too common to count, the store soon finds a page of any type.
@@ -161,7 +161,7 @@ const wordLists = async (views: Views, asked: Asked, { types, refused: named }: 
     ? []
     : named;
   const counted = await Promise.all(
-    refused.map(async (by) => ({ by, count: await views.count(REFUSALS, [asked.account, by], COUNTED_MAX) })),
+    refused.map(async (by) => ({ by, count: await views.count(DENIALS, [asked.account, by], COUNTED_MAX) })),
   );
   const byRefusal = counted.filter(({ count }) => filter === null || count <= filter.count).map(({ by }) => by);
   const lists = [
@@ -173,7 +173,7 @@ const wordLists = async (views: Views, asked: Asked, { types, refused: named }: 
     return [...lists, ...types.map((type) => listOf(views, asked, filter.field, [typeOf(type)]))];
   const wanted = new Set<unknown>(types);
   const passes = (found: FoundDocument): boolean =>
-    wanted.has(found.document.type) || refused.some((by) => isRefused(found, by));
+    wanted.has(found.document.type) || refused.some((by) => isDenied(found, by));
   return [...lists, passing(listOf(views, asked, filter.field), passes)];
 };
 

@@ -1,6 +1,6 @@
 import type { Condition, Document, FoundDocument, ViewStore } from "../../../domain/ports/view-store.ts";
 import { events } from "../../../projections/events.ts";
-import { refusals } from "../../../projections/refusals.ts";
+import { gateDenials } from "../../../projections/gate-denials.ts";
 import type { SeenInAccount } from "../../../projections/seen-in-account.ts";
 import type { Cursor } from "../../http/listing.ts";
 import { newestFirst } from "../../http/merged-pages.ts";
@@ -50,7 +50,7 @@ export const thoseOf = (views: Pick<ViewStore, "getMany">, ids: readonly string[
 });
 
 /** The text may be a problem's code (`gate-budget`), a gate (`budget`) or the code in a verdict. */
-export const refusedBy = (q: string): readonly Condition[] => [
+export const denialConditions = (q: string): readonly Condition[] => [
   { field: "gate", is: "=", value: q.replace(/^gate-/, "").replaceAll("-", "_") },
   { field: "code", is: "=", value: q },
 ];
@@ -59,7 +59,7 @@ export const refusedBy = (q: string): readonly Condition[] => [
 const known = async (views: Views, account: string, q: string): Promise<readonly Condition[]> => {
   const own: Condition = { field: "account", is: "=", value: account };
   const counted = await Promise.all(
-    refusedBy(q).map(async (it) => ((await views.count(refusals.schema.name, [own, it], 1)) > 0 ? [it] : [])),
+    denialConditions(q).map(async (it) => ((await views.count(gateDenials.schema.name, [own, it], 1)) > 0 ? [it] : [])),
   );
   return counted.flat();
 };

@@ -2,7 +2,7 @@ import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { Document, ViewStore } from "../../../domain/ports/view-store.ts";
 import type { EventDocument } from "../../../projections/event-document.ts";
 import { events } from "../../../projections/events.ts";
-import { refusals } from "../../../projections/refusals.ts";
+import { gateDenials } from "../../../projections/gate-denials.ts";
 import { type BodyReader, directBodyReader } from "../../bodies/body-reader.ts";
 import {
   eventDetail,
@@ -106,7 +106,7 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     tag: "events",
     query: { ...EVENT_SEARCH_QUERY, ...LISTING_QUERY },
     answers: { 200: listOf(EVENT_SUMMARY) },
-    reads: [VIEW, refusals.schema.name],
+    reads: [VIEW, gateDenials.schema.name],
     handle: list(deps),
   }),
   route({

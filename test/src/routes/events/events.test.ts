@@ -5,7 +5,7 @@ import type { RecordedEvent } from "../../../../domain/ports/event-log.ts";
 import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
 import { events } from "../../../../projections/events.ts";
-import { refusals } from "../../../../projections/refusals.ts";
+import { gateDenials } from "../../../../projections/gate-denials.ts";
 import type { Call, Principal } from "../../../../src/http/route.ts";
 import { eventRoutes } from "../../../../src/routes/events/events.ts";
 import { eventIdOf } from "../../../../src/streams/event-id.ts";
@@ -64,10 +64,10 @@ const world = async (recorded: readonly RecordedEvent[], damaged: readonly strin
   const kept = memoryEventLog();
   await appendTo(kept, recorded);
   const log = damaged.length === 0 ? kept : damagedLog(kept, new Set(damaged));
-  const views = memoryViewStore([events.schema, refusals.schema]);
+  const views = memoryViewStore([events.schema, gateDenials.schema]);
   const project = async () => {
     const all = await log.readAll(null, 10_000);
-    for (const projection of [events, refusals]) {
+    for (const projection of [events, gateDenials]) {
       const { name } = projection.schema;
       await views.drop(name, await log.identity());
       const documents = new Map(Object.entries(folded(projection, all, 50).all()));
@@ -717,7 +717,7 @@ test("the timeline says who had an event replayed and why, of a blocked one that
 test("nothing is erased for a blank reason: the record of it would say nothing", async () => {
   const log = memoryEventLog();
   const reader = payloads(log, { bytes: (size) => new Uint8Array(size), number: () => 0 });
-  const views = memoryViewStore([events.schema, refusals.schema]);
+  const views = memoryViewStore([events.schema, gateDenials.schema]);
   const app = await testApp(
     eventRoutes({ views, log, payloads: reader, publicUrl: () => PUBLIC_URL, calls: NO_CALLS }),
     { log },

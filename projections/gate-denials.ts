@@ -3,7 +3,7 @@ import type { GateName, GateResult, Verdict } from "../domain/gate/verdict.ts";
 import { eventOf, perDocument } from "./projection.ts";
 
 /** The document stays if the event is admitted later, so a search compares both views. */
-export type RefusalDocument = {
+export type GateDenialDocument = {
   readonly account: string;
   readonly gate: GateName;
   readonly code: string;
@@ -11,11 +11,11 @@ export type RefusalDocument = {
   readonly received_at: string;
 };
 
-export const refusalIn = ({ gates }: Pick<Verdict, "gates">): GateResult | undefined =>
+export const denialIn = ({ gates }: Pick<Verdict, "gates">): GateResult | undefined =>
   gates.find(({ outcome }) => outcome === "deny");
 
 /** A view apart from `events`, whose index costs admitted events nothing. */
-export const refusals = perDocument<RefusalDocument>(
+export const gateDenials = perDocument<GateDenialDocument>(
   {
     name: "refusals.v1",
     fields: { account: "text", gate: "text", code: "text", received_at: "text" },
@@ -27,12 +27,12 @@ export const refusals = perDocument<RefusalDocument>(
   ({ type, data }) => (type === "EventBlocked" ? String(data.event_id) : null),
   (before, recorded) => {
     const { data } = eventOf<Extract<DeliveryEvent, { type: "EventBlocked" }>>(recorded);
-    const refused = refusalIn(data.verdict);
-    if (refused === undefined) return before;
+    const denial = denialIn(data.verdict);
+    if (denial === undefined) return before;
     return {
       account: recorded.meta.account,
-      gate: refused.gate,
-      code: refused.code,
+      gate: denial.gate,
+      code: denial.code,
       received_at: before?.received_at ?? data.received_at,
     };
   },

@@ -5,7 +5,7 @@ import type { SignatureFailureReason, SourceEvent } from "../domain/source/event
 import { documentOf, eventOf, type Projection } from "./projection.ts";
 
 /** Requests that a source refused for one reason in one minute. */
-export type RejectionDocument = {
+export type SignatureFailureDocument = {
   readonly account: string;
   readonly source_id: string;
   readonly minute: string;
@@ -28,7 +28,7 @@ const reasonsOf = ({ counts }: Counted): readonly (readonly [SignatureFailureRea
   Object.entries(counts) as [SignatureFailureReason, number][];
 
 /** The records of several nodes add up. */
-export const rejections: Projection = {
+export const signatureFailures: Projection = {
   schema: {
     name: "rejections.v2",
     fields: { account: "text", source_id: "text", reason: "text", minute: "text" },
@@ -50,8 +50,8 @@ export const rejections: Projection = {
     const { source_id, minute } = counted;
     for (const [reason, count] of reasonsOf(counted)) {
       const id = idOf(counted, reason);
-      const before = documentOf<RejectionDocument>(documents, id);
-      const after: RejectionDocument = {
+      const before = documentOf<SignatureFailureDocument>(documents, id);
+      const after: SignatureFailureDocument = {
         account,
         source_id,
         minute,

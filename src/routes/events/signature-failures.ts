@@ -1,7 +1,7 @@
 import type { Client, Commitment } from "../../../domain/personal/events.ts";
 import type { Condition, ViewStore } from "../../../domain/ports/view-store.ts";
 import { source } from "../../../domain/source/decider.ts";
-import { type RejectionDocument, rejections } from "../../../projections/rejections.ts";
+import { type SignatureFailureDocument, signatureFailures } from "../../../projections/signature-failures.ts";
 import type { PersonalData } from "../../erasure/personal-data.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
 import { type Handler, type JsonSchema, READERS, type Route, route } from "../../http/route.ts";
@@ -9,13 +9,13 @@ import { TIME_RANGE_QUERY, timeRangeOf } from "../../http/time-range.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { notFound } from "../../streams/problems.ts";
 
-export type RejectionsDeps = {
+export type SignatureFailuresDeps = {
   readonly aggregates: Pick<Aggregates, "load">;
   readonly views: Pick<ViewStore, "page">;
   readonly personal: Pick<PersonalData, "read">;
 };
 
-const VIEW = rejections.schema.name;
+const VIEW = signatureFailures.schema.name;
 const ID = /^src_[a-z2-7]{32}$/;
 const REASONS = [
   "missing",
@@ -23,7 +23,7 @@ const REASONS = [
   "mismatch",
   "stale",
   "unknown-secret",
-] as const satisfies readonly RejectionDocument["reason"][];
+] as const satisfies readonly SignatureFailureDocument["reason"][];
 
 const QUERY = {
   reason: { enum: REASONS, description: "Only for this reason" },
@@ -49,7 +49,7 @@ const REJECTION: JsonSchema = {
 
 /** Null once it was erased. */
 const clientOf = async (
-  personal: RejectionsDeps["personal"],
+  personal: SignatureFailuresDeps["personal"],
   account: string,
   commitment: Commitment | null,
 ): Promise<Client | null> =>
@@ -57,7 +57,7 @@ const clientOf = async (
   commitment === null ? null : ((await personal.read(commitment, account)) as Client | null);
 
 const list =
-  ({ aggregates, views, personal }: RejectionsDeps): Handler<{ query: typeof QUERY; params: "id" }> =>
+  ({ aggregates, views, personal }: SignatureFailuresDeps): Handler<{ query: typeof QUERY; params: "id" }> =>
   async ({ principal: { account }, params: { id }, query }) => {
     const range = timeRangeOf(query);
     if ("problem" in range) return range;
@@ -75,7 +75,7 @@ const list =
       views,
       { view: VIEW, where, sort: { field: "minute", order: "desc" } },
       query,
-      (document: RejectionDocument) => document,
+      (document: SignatureFailureDocument) => document,
     );
     if (!isPage(page)) return page;
     const data = await Promise.all(
@@ -90,7 +90,7 @@ const list =
   };
 
 /** Refused signatures; deleted sources keep theirs. */
-export const rejectionRoutes = (deps: RejectionsDeps): readonly Route[] => [
+export const signatureFailureRoutes = (deps: SignatureFailuresDeps): readonly Route[] => [
   route({
     method: "GET",
     path: "/v1/sources/{id}/rejections",

@@ -3,12 +3,12 @@ import * as assert from "uvu/assert";
 import type { SignatureFailureReason } from "../../../../domain/source/events.ts";
 import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
-import { rejections } from "../../../../projections/rejections.ts";
+import { signatureFailures } from "../../../../projections/signature-failures.ts";
 import { webhookCounts } from "../../../../src/admission/webhook-counts.ts";
 import { Tallies } from "../../../../src/calls/tallies.ts";
 import { personalData } from "../../../../src/erasure/personal-data.ts";
 import type { Call, Principal } from "../../../../src/http/route.ts";
-import { rejectionRoutes } from "../../../../src/routes/events/rejections.ts";
+import { signatureFailureRoutes } from "../../../../src/routes/events/signature-failures.ts";
 import { aggregates } from "../../../../src/streams/aggregates.ts";
 import { caller } from "../../../support/call.ts";
 import { testClock } from "../../../support/http-app.ts";
@@ -46,13 +46,13 @@ const world = async () => {
   const reject = (reason: SignatureFailureReason, from = "192.0.2.1") =>
     counted.signatureFailed({ account: "acc_1", id: ID }, reason, from, "curl/8");
   const list = async (query: Call["query"] = {}, principal = VIEWER, source = ID) => {
-    const views = memoryViewStore([rejections.schema]);
+    const views = memoryViewStore([signatureFailures.schema]);
     const all = await log.readAll(null, 1_000);
     await views.drop("rejections.v2", await log.identity());
-    const documents = new Map(Object.entries(folded(rejections, all).all()));
+    const documents = new Map(Object.entries(folded(signatureFailures, all).all()));
     await views.commit("rejections.v2", null, all.at(-1)?.position ?? "", { documents });
     const call = caller(
-      rejectionRoutes({ aggregates: aggregates(log, clock), views, personal: personalData(log, randomness) }),
+      signatureFailureRoutes({ aggregates: aggregates(log, clock), views, personal: personalData(log, randomness) }),
     );
     return call("GET", "/v1/sources/{id}/rejections", { principal, params: { id: source }, query });
   };
