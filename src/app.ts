@@ -13,6 +13,7 @@ import type { EventLog } from "../domain/ports/event-log.ts";
 import type { Randomness } from "../domain/ports/randomness.ts";
 import { randomId } from "../infra/crypto/ids.ts";
 import type { SecretBox } from "../infra/crypto/secret-box.ts";
+import { addRoutes, type Progress } from "./http/add-routes.ts";
 import type { Authenticate } from "./http/authenticate.ts";
 import { idempotency } from "./http/idempotency.ts";
 import { parseJsonBody } from "./http/json-body.ts";
@@ -26,21 +27,20 @@ import {
 } from "./http/limits.ts";
 import { logAnswered } from "./http/log-lines.ts";
 import {
-  answerOddities,
+  answerConnectAndExpect,
   clientErrorHandler,
   continueWhenRead,
   type RawAnswers,
   refuseAmbiguous,
-} from "./http/malformed.ts";
+} from "./http/malformed-requests.ts";
 import { describeRoutes } from "./http/openapi.ts";
 import type { PositionText } from "./http/position-text.ts";
+import { expectedProblem } from "./http/problem-error.ts";
 import { sendProblem } from "./http/problem-reply.ts";
 import { apiRate } from "./http/rate-limit.ts";
-import { expectedProblem } from "./http/refused.ts";
 import type { Route } from "./http/route.ts";
 import { safeHeaders } from "./http/safe-headers.ts";
-import { addRoutes, type Progress } from "./http/table.ts";
-import { callerOf, traceIds } from "./http/trace.ts";
+import { remoteParent, traceIds } from "./http/trace.ts";
 import { schemaErrorFormatter, validatorCompiler } from "./http/validation.ts";
 import type { AnswerReport } from "./observing/observer.ts";
 import { notFound, type Problem, problem } from "./streams/problems.ts";
@@ -54,33 +54,30 @@ export type AppDeps = {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly box: SecretBox;
-  /** For digests of requests with an Idempotency-Key; 32 bytes. */
+  /** 32 bytes, for digests of requests with an Idempotency-Key. */
   readonly digestKey: Uint8Array;
-  /** True if no other process answers calls on this log. Default: false. */
+  /** True if no other process answers calls on this log. */
   readonly othersAreGone?: boolean;
   readonly planOf: (account: string) => Promise<Plan>;
   readonly config: {
-    /** Without a slash at the end. A function, because the port is known only after listening. */
+    /** A function, because the port is known only after listening. */
     readonly publicUrl: () => string;
     readonly version: string;
     /** The proxies whose `X-Forwarded-For` is trusted; false trusts none. */
     readonly trustProxy: boolean | string | string[];
   };
-  /** Null: nothing is logged. */
   readonly logger: FastifyBaseLogger | null;
   readonly onAnswered?: (call: AnswerReport) => void;
   /** Called for a problem that the route does not list. Default: an error line. */
   readonly onUnlisted?: (sentence: string) => void;
-  /** Called for each problem that is answered; must not throw. */
   readonly onProblem?: (request: FastifyRequest, it: Problem) => void;
   readonly limits?: Partial<HttpLimits>;
-  /** Registers routes outside the table, without body parsers, credentials or limits. */
+  /** Registers routes that are not in the route table and need no credential. */
   readonly register?: (app: FastifyInstance) => void | Promise<void>;
 };
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-/** 405 with the methods of the path, or 404. */
 const answerUnrouted = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const [url = "/"] = request.url.split("?");
   const allowed = METHODS.filter((method) => request.server.findRoute({ method, url }) !== null);
@@ -110,17 +107,17 @@ const serverOptions = (deps: AppDeps, limits: HttpLimits, answers: RawAnswers): 
   // One child logger and two lines for each request cost more than a whole admission: `logAnswered` writes one line.
   childLoggerFactory: (logger) => logger,
   logController: new LogController({ disableRequestLogging: true }),
-  // The request's id is its trace id: a header of the client decides it only if it is a valid traceparent.
+  // The request's id is its trace id, which the client chooses only by a valid traceparent.
   requestIdHeader: false,
   genReqId: ({ headers: { traceparent } }) =>
-    callerOf(typeof traceparent === "string" ? traceparent : undefined)?.traceId ?? answers.ids.traceId(),
+    remoteParent(typeof traceparent === "string" ? traceparent : undefined)?.traceId ?? answers.ids.traceId(),
   trustProxy: deps.config.trustProxy,
   bodyLimit: API_BODY_BYTES_MAX,
   routerOptions: { maxParamLength: PARAM_LENGTH_MAX, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false },
   requestTimeout: limits.requestTimeoutMs,
   connectionTimeout: limits.idleTimeoutMs,
   keepAliveTimeout: limits.keepAliveTimeoutMs,
-  // Requests on open connections are still answered, with Connection: close; Fastify's own 503 is no problem+json.
+  // Requests on open connections are still answered, since Fastify's own 503 is no problem+json.
   return503OnClosing: false,
   forceCloseConnections: "idle",
   http: {
@@ -128,7 +125,7 @@ const serverOptions = (deps: AppDeps, limits: HttpLimits, answers: RawAnswers): 
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     connectionsCheckingInterval: limits.timeoutCheckMs,
-    // Node would answer 400 without a body; `refuseAmbiguous` answers a problem.
+    // `refuseAmbiguous` answers a problem; node would answer 400 without a body.
     requireHostHeader: false,
     insecureHTTPParser: false,
   },
@@ -140,18 +137,17 @@ const serverOptions = (deps: AppDeps, limits: HttpLimits, answers: RawAnswers): 
   },
 });
 
-/** Closes open connections after `graceMs`: a client that never reads must not keep the process alive. */
+/** A client that never reads must not keep the process alive, so connections end after `graceMs`. */
 const closeInTime = (app: FastifyInstance, graceMs: number): void => {
   let cut: NodeJS.Timeout | undefined;
   app.addHook("preClose", async () => {
-    // Node closes connections that are idle now; one that answers later would wait for its client's next request.
+    // Node closes the connections that are idle now; each of the others must end after its answer.
     app.server.keepAliveTimeout = 1;
     cut = setTimeout(() => app.server.closeAllConnections(), graceMs);
   });
   app.addHook("onClose", async () => clearTimeout(cut));
 };
 
-/** The HTTP interface, ready to be listened on or injected into. */
 export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   const { clock, randomness, config } = deps;
   const limits = { ...HTTP_LIMITS, ...deps.limits };
@@ -160,7 +156,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   const instance: FastifyInstance = Fastify(serverOptions(deps, limits, answers));
   instance.server.maxHeadersCount = 0;
   instance.server.maxConnections = CONNECTIONS_MAX;
-  answerOddities(instance.server, answers);
+  answerConnectAndExpect(instance.server, answers);
   closeInTime(instance, limits.closeGraceMs);
 
   instance.decorateRequest("principal", null);
@@ -172,7 +168,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   instance.setNotFoundHandler(answerUnrouted);
   instance.setValidatorCompiler(validatorCompiler());
   instance.setSchemaErrorFormatter(schemaErrorFormatter);
-  // Response schemas only describe: serialising by them would silently drop a field that a schema forgot.
+  // Response schemas only describe: serialising by them would drop each field that a schema forgot.
   instance.setSerializerCompiler(() => JSON.stringify);
   instance.addHook("onRequest", (_request, reply, done) => {
     reply.headers(answers.headers());

@@ -22,10 +22,10 @@ import { keyFileOf, openDataKey, presentKey } from "./keys/server-key.ts";
 import { measuredLog } from "./observing/measured-log.ts";
 import type { Service } from "./service.ts";
 import { throttledReports } from "./traces/throttled-reports.ts";
-import { distanceIn } from "./views/distance.ts";
 import type { ProjectorFailure } from "./views/projector.ts";
 import { projectorThread } from "./views/projector-thread.ts";
 import type { DropReason } from "./views/view-follower.ts";
+import { eventsBetweenIn } from "./views/view-lag.ts";
 import { watchedViews } from "./views/watched-views.ts";
 
 const STOP_MS = 10_000;
@@ -167,7 +167,8 @@ const open = async (config: Config, logger: FastifyBaseLogger): Promise<Service>
         projectorThread({ places, onError: projectionFailed(logger), onDropped }),
       )
     : null;
-  const projector = here ?? watchedViews({ log, views, names, clock: systemClock, distance: distanceIn(places.log) });
+  const projector =
+    here ?? watchedViews({ log, views, names, clock: systemClock, eventsBetween: eventsBetweenIn(places.log) });
   const { kafka } = config;
   const feed =
     kafka === null || !config.roles.includes("feed")

@@ -11,13 +11,13 @@ import { approvalRenewal } from "./approvals/approval-renewal.ts";
 import { manualPages } from "./billing/manual-pages.ts";
 import { providerWebhooks } from "./billing/provider-webhooks.ts";
 import { appliedChanges } from "./change-control/held-changes.ts";
-import type { Engines } from "./composition/engines.ts";
-import { feeding, feedPart, followers } from "./composition/followers.ts";
-import { type Foundation, foundation } from "./composition/foundation.ts";
-import { members } from "./composition/members.ts";
+import { feeding, feedPart, followerParts } from "./composition/followers.ts";
+import { buildFoundation, type Foundation } from "./composition/foundation.ts";
+import { buildMembers } from "./composition/members.ts";
+import type { OpenedEngines } from "./composition/opened-engines.ts";
 import { type Part, type Parts, parts, timer } from "./composition/part.ts";
-import { type Requests, requests } from "./composition/requests.ts";
-import { type RoutesDeps, routes } from "./composition/routes.ts";
+import { buildRequests, type Requests } from "./composition/requests.ts";
+import { buildRoutes, type RoutesDeps } from "./composition/routes.ts";
 import { problemRecords } from "./http/problem-records.ts";
 import { endpointsReading } from "./observing/endpoints-reading.ts";
 import { partsReading } from "./observing/parts-reading.ts";
@@ -29,28 +29,24 @@ import { type Component, statusNow } from "./routes/operations/status.ts";
 import { ingest } from "./routes/sources/ingest.ts";
 
 export type Service = {
-  /** Listens, then starts the parts. Null if its roles do not listen. */
   start(): Promise<AddressInfo | null>;
-  /** The address of a new one-time link for the first account; null if there is an account or sign-up is open. */
+  /** The address of a one-time link for the first account; null if there is an account or sign-up is open. */
   startLink(): Promise<string | null>;
-  /** Stops accepting, finishes what is in flight within `graceMs`, and closes in reverse order. */
   stop(graceMs: number): Promise<void>;
 };
 
-/** Each part has started by then. */
+/** Each part has started after this time. */
 const STATUS_FIRST_MS = 10_000;
-/** Between two sweeps of places that dead requests have reserved. */
+/** The time between two sweeps of places that dead requests have reserved. */
 const SWEEP_MS = 60_000;
-/** From another process's append to the look for what it admitted: the views are folded meanwhile. */
+/** A deliverer looks this long after another process's append, when the views have folded it. */
 const FOLDED_MS = 100;
-/** Any view serves to check that the store answers. */
 const PROJECTED = eventsView.schema.name;
-/** How long repeats of a delivery are counted in memory before the count is recorded. */
+/** Repeats of a delivery are counted in memory for this time before the count is recorded. */
 const COUNTS_MS = 1_000;
 
-/** The engines. They are opened before the parts are made, so nothing starts them. */
-const engineParts = (it: Foundation): readonly Part[] => {
-  const { log, projector, views, sender, config } = it;
+const engineParts = (foundation: Foundation): readonly Part[] => {
+  const { log, projector, views, sender, config } = foundation;
   const readsLog = async (): Promise<boolean> => {
     await log.head();
     return true;
@@ -61,20 +57,20 @@ const engineParts = (it: Foundation): readonly Part[] => {
   };
   return [
     { name: "log", role: null, stop: () => log.close(), health: { consequence: "unready", check: readsLog } },
-    ...(it.isAlone
+    ...(foundation.isAlone
       ? []
       : [
           {
             name: "clock",
             role: null,
-            health: { consequence: "unready", check: () => it.clockProblem() === null },
+            health: { consequence: "unready", check: () => foundation.clockProblem() === null },
           } satisfies Part,
         ]),
     {
       name: "projector",
       role: null,
       stop: () => projector.stop(),
-      // In other processes it only watches the views that a projector writes.
+      // Without this role, `projector` only watches the views of other processes.
       ...(config.roles.includes("projector")
         ? { health: { consequence: "unready", check: () => projector.healthy() } }
         : {}),
@@ -85,7 +81,10 @@ const engineParts = (it: Foundation): readonly Part[] => {
 };
 
 /** Work that requests leave behind: places to settle, counts to record, orders of the threads. */
-const requestParts = ({ ledgers, counted, errorsOf, recordingCounts }: Foundation, at: Requests): readonly Part[] => [
+const requestParts = (
+  { ledgers, counted, errorsOf, recordingCounts }: Foundation,
+  requests: Requests,
+): readonly Part[] => [
   { name: "ledgers", role: null, stop: () => ledgers.idle() },
   timer(
     { name: "sweep of places", role: null, ms: SWEEP_MS },
@@ -98,12 +97,11 @@ const requestParts = ({ ledgers, counted, errorsOf, recordingCounts }: Foundatio
     name: "threads",
     role: null,
     async stop() {
-      for (const thread of at.threads) await thread.stop();
+      for (const thread of requests.threads) await thread.stop();
     },
   },
 ];
 
-/** Calls `wake` once for all appends of `FOLDED_MS`. */
 const wakeAfterAppends = (log: EventLog, wake: () => void): Part => {
   let timeout: NodeJS.Timeout | null = null;
   let unsubscribe = (): void => undefined;
@@ -146,60 +144,67 @@ const readingsOf = ({ projector, views, clock, appends }: Foundation, all: Parts
   appends,
 });
 
-/** The HTTP interface, which does not listen yet. */
-const httpOf = (it: Foundation, deps: RoutesDeps): Promise<FastifyInstance> => {
-  const { config, clock, provider, publicUrl } = it;
+const httpOf = (foundation: Foundation, deps: RoutesDeps): Promise<FastifyInstance> => {
+  const { config, clock, provider, publicUrl } = foundation;
   return app({
-    ...it,
-    routes: routes(it, deps),
-    authenticate: credentials(it),
-    digestKey: subkey(it.key, "idempotency"),
-    othersAreGone: it.isAlone,
+    ...foundation,
+    routes: buildRoutes(foundation, deps),
+    authenticate: credentials(foundation),
+    digestKey: subkey(foundation.key, "idempotency"),
+    othersAreGone: foundation.isAlone,
     config: { publicUrl, version: config.version, trustProxy: config.trustProxy },
-    onAnswered: it.observer.answered,
+    onAnswered: foundation.observer.answered,
     onProblem: problemRecords({
-      calls: it.calls,
-      lapsedOf: lapsedCredentials({ aggregates: it.aggregates, clock }),
-      onError: it.recordingCounts,
+      calls: foundation.calls,
+      lapsedOf: lapsedCredentials({ aggregates: foundation.aggregates, clock }),
+      onError: foundation.recordingCounts,
     }),
     async register(scope) {
-      await scope.register(ingest({ ...it, activeSource: deps.requests.activeSource, admit: deps.requests.admit }));
-      await scope.register(provider.name === "manual" ? manualPages(it) : providerWebhooks(provider, it));
       await scope.register(
-        metricsRoute({ meters: it.meters, readings: readingsOf(it, deps.parts), token: config.metricsToken }),
+        ingest({ ...foundation, activeSource: deps.requests.activeSource, admit: deps.requests.admit }),
+      );
+      await scope.register(
+        provider.name === "manual" ? manualPages(foundation) : providerWebhooks(provider, foundation),
+      );
+      await scope.register(
+        metricsRoute({
+          meters: foundation.meters,
+          readings: readingsOf(foundation, deps.parts),
+          token: config.metricsToken,
+        }),
       );
     },
   });
 };
 
-/** The program without its engines: read it from top to bottom. `composition/` gives each part what it needs. */
-export const service = async (engines: Engines): Promise<Service> => {
+/** `composition/` gives each part what it needs. */
+export const service = async (engines: OpenedEngines): Promise<Service> => {
   const { config, clock } = engines;
   const startedAt = clock.now();
-  const it = await foundation(engines);
-  const at = requests(it);
-  const people = members(it);
-  const changes = appliedChanges(it);
-  const renewal = approvalRenewal(it);
-  const feed = feeding(it);
+  const foundation = await buildFoundation(engines);
+  const requests = buildRequests(foundation);
+  const members = buildMembers(foundation);
+  const changes = appliedChanges(foundation);
+  const renewal = approvalRenewal(foundation);
+  const feed = feeding(foundation);
   const working = [
-    ...engineParts(it),
-    ...(feed === null || it.feed === null ? [] : [feedPart(feed, it.feed)]),
-    ...requestParts(it, at),
-    ...followers(it, at, { accounts: people.accounts, changes, renewal }),
+    ...engineParts(foundation),
+    ...(feed === null || foundation.feed === null ? [] : [feedPart(feed, foundation.feed)]),
+    ...requestParts(foundation, requests),
+    ...followerParts(foundation, requests, { accounts: members.accounts, changes, renewal }),
     // Its own admissions are handed to the deliverer; those of other processes are only heard of.
-    ...(config.roles.includes("api") ? [] : [wakeAfterAppends(it.log, () => at.deliver.wake())]),
+    ...(config.roles.includes("api") ? [] : [wakeAfterAppends(foundation.log, () => requests.deliver.wake())]),
   ];
   const components = componentsOf(parts(working, config.roles));
   const status = timer(
     { name: "status", role: "deliverer", ms: STATUS_PERIOD_MS, firstMs: STATUS_FIRST_MS },
-    statusLog({ ...it, look: () => statusNow(components) }),
-    it.errorsOf("status", "recording the status of the parts"),
+    statusLog({ ...foundation, look: () => statusNow(components) }),
+    foundation.errorsOf("status", "recording the status of the parts"),
   );
   const all = parts([...working, status], config.roles);
-  const http = await httpOf(it, {
-    requests: at,
-    members: people,
+  const http = await httpOf(foundation, {
+    requests,
+    members,
     changes,
     renewal,
     feed,
@@ -207,21 +212,21 @@ export const service = async (engines: Engines): Promise<Service> => {
     components,
     startedAt,
   });
-  /** Null: it does not listen. Only a server on a socket path has a string as its address. */
+  /** Null unless it listens. Only a server on a socket path has a string as its address. */
   const address = (): AddressInfo | null => http.server.address() as AddressInfo | null;
 
   return {
     async start() {
-      // First, so that a taken port stops the start before anything is sent.
+      // The port is taken first, so that a taken one stops the start before anything is sent.
       if (config.roles.includes("api")) await http.listen({ host: config.host, port: config.port });
-      it.listensOn(address()?.port ?? config.port);
+      foundation.listensOn(address()?.port ?? config.port);
       all.start();
       return address();
     },
     async startLink() {
       if (config.signup === "open") return null;
-      const token = await people.startLinks.make();
-      return token === null ? null : linkUrl(it.publicUrl(), "start", token);
+      const token = await members.startLinks.make();
+      return token === null ? null : linkUrl(foundation.publicUrl(), "start", token);
     },
     async stop(graceMs) {
       await http.close();

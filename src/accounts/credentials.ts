@@ -6,8 +6,8 @@ import { agent } from "../../domain/agent/decider.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import { isBearerKey, keyId } from "../../infra/crypto/api-key.ts";
 import { isSameHash } from "../../infra/crypto/keyed-hash.ts";
-import type { Authenticate, Presented } from "../http/authenticate.ts";
-import type { Lapsed } from "../http/problem-records.ts";
+import type { Authenticate, PresentedCredential } from "../http/authenticate.ts";
+import type { LapsedCredential } from "../http/problem-records.ts";
 import type { Principal } from "../http/route.ts";
 import { type Aggregates, STALENESS_MAX_MS } from "../streams/aggregates.ts";
 import { accountStream } from "./accounts.ts";
@@ -95,7 +95,7 @@ export const credentials = ({ aggregates, hashes, clock }: CredentialsDeps): Aut
 /** Keys and sessions are found by their hash, so the caller of a refused one has the real token. */
 export const lapsedCredentials =
   ({ aggregates, clock }: Pick<CredentialsDeps, "aggregates" | "clock">) =>
-  async ({ kind, token }: Presented): Promise<Lapsed | null> => {
+  async ({ kind, token }: PresentedCredential): Promise<LapsedCredential | null> => {
     const now = new Date(clock.now()).toISOString();
     if (kind === "session") {
       const stream = sessionStream(token);

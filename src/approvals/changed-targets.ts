@@ -5,10 +5,10 @@ import type { Condition } from "../../domain/ports/view-store.ts";
 import { bundles } from "../../projections/bundles.ts";
 import { events } from "../../projections/events.ts";
 import type { Reaction } from "../following/reaction.ts";
-import { type Reaching, reachingAllShown } from "../views/reaching-all-shown.ts";
+import { type ForEachListedDeps, forEachListed } from "../views/for-each-listed.ts";
 import type { ApprovalRenewal } from "./approval-renewal.ts";
 
-export type ChangedTargetsDeps = Reaching & { readonly renewal: ApprovalRenewal };
+export type ChangedTargetsDeps = ForEachListedDeps & { readonly renewal: ApprovalRenewal };
 
 const equal = (field: string, value: string): Condition => ({ field, is: "=", value });
 
@@ -38,7 +38,7 @@ export const changedTargets = (deps: ChangedTargetsDeps): readonly Reaction[] =>
     account: meta.account,
     trace: { trace_id: meta.trace_id, span_id: meta.span_id },
   });
-  const requests = reachingAllShown(deps, {
+  const requests = forEachListed(deps, {
     view: events.schema.name,
     newest: "received_at",
     searches: requestsOf,
@@ -46,7 +46,7 @@ export const changedTargets = (deps: ChangedTargetsDeps): readonly Reaction[] =>
       await deps.renewal.event(id, finderOf(cause));
     },
   });
-  const held = reachingAllShown(deps, {
+  const held = forEachListed(deps, {
     view: bundles.schema.name,
     newest: "created_at",
     searches: bundlesOf,

@@ -1,6 +1,6 @@
 import type { Json } from "../../domain/json.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
-import { Refused } from "../http/refused.ts";
+import { ProblemError } from "../http/problem-error.ts";
 import type { Answer } from "../http/route.ts";
 import { type Problem, problem } from "../streams/problems.ts";
 import { type TurnThread, turnThread } from "../threads/turn-thread.ts";
@@ -80,7 +80,7 @@ export const sharedBodyReader = (thread: Pick<BodyThread, "run">, clock: Clock):
       else underWay.set(account, left);
       if (answered === "full" || "failed" in answered) {
         const detail = "A large payload or answer could not be read for this call. Repeat the request.";
-        throw new Refused(problem("unavailable", detail, { retryAfterS: 1 }));
+        throw new ProblemError(problem("unavailable", detail, { retryAfterS: 1 }));
       }
       // The thread answers with the result of the task that was ordered.
       return answered.answer as Answers[typeof name];

@@ -3,7 +3,7 @@ import { type Outcome, outcome } from "../../domain/delivery/outcome.ts";
 import type { Json, JsonObject } from "../../domain/json.ts";
 import type { EventLog, Revision } from "../../domain/ports/event-log.ts";
 import { exchangesOf, type ResponseKept } from "../streams/exchanges.ts";
-import { decodeBody } from "../streams/payloads.ts";
+import { decodeBody } from "../streams/payload-encoding.ts";
 import { foldStream } from "../streams/run-command.ts";
 import { isFaithfulJson } from "../streams/strict-json.ts";
 

@@ -12,8 +12,8 @@ import { endpointReactions } from "../delivery/endpoint-reactions.ts";
 import { erasureReactions } from "../erasure/erasures.ts";
 import { personalDataReactions } from "../erasure/personal-data.ts";
 import { costReactions, SUSPENSIONS_REACTOR, stoppedRequests } from "../execute/reactions.ts";
-import { type FeedLoop, feedLoop } from "../feed/feed.ts";
-import { type Reactor, reactor } from "../following/reactor.ts";
+import { FeedLoop } from "../feed/feed-loop.ts";
+import { Reactor } from "../following/reactor.ts";
 import { heldReactions } from "../ledgers/held-places.ts";
 import { slotReactions } from "../ledgers/slots.ts";
 import { notificationReactions } from "../notifications/reactions.ts";
@@ -27,26 +27,33 @@ import type { Foundation } from "./foundation.ts";
 import type { Part } from "./part.ts";
 import type { Requests } from "./requests.ts";
 
-/** How long records gather before notifications are made of them. */
+/** Records gather for this time before notifications are made of them. */
 const NOTIFY_MS = 250;
-/** A page takes less unless the broker hangs; then the next process that feeds publishes it again. */
+/** A page takes less unless the broker hangs; then the next feeding process publishes the page again. */
 const FEED_STOP_MS = 2_000;
 
 /** Reactions that wait for no view: releases, settlements, erasures, repairs after a crash. */
-const reactions = (it: Foundation, { deliver }: Requests, { accounts, expiry, changes }: ReactionsDeps): Reactor =>
-  reactor({ log: it.log, clock: it.clock, onError: it.errorsOf("reactor", "reacting to records") }, [
-    ...expiry.reactions,
-    ...accountReactions(accounts, it.clock),
-    ...endpointReactions(it.aggregates, it.clock, () => deliver.wake()),
-    ...erasureReactions(it.log),
-    ...personalDataReactions(it.log),
-    ...approvalReactions({ ...it, deliver }),
-    ...replayReactions({ ...it, deliver }),
-    ...costReactions(it),
-    ...slotReactions(it.slots),
-    ...heldReactions(it.ledgers),
-    ...changeReactions(it, changes),
-  ]);
+const reactions = (
+  foundation: Foundation,
+  { deliver }: Requests,
+  { accounts, expiry, changes }: ReactionsDeps,
+): Reactor =>
+  new Reactor(
+    { log: foundation.log, clock: foundation.clock, onError: foundation.errorsOf("reactor", "reacting to records") },
+    [
+      ...expiry.reactions,
+      ...accountReactions(accounts, foundation.clock),
+      ...endpointReactions(foundation.aggregates, foundation.clock, () => deliver.wake()),
+      ...erasureReactions(foundation.log),
+      ...personalDataReactions(foundation.log),
+      ...approvalReactions({ ...foundation, deliver }),
+      ...replayReactions({ ...foundation, deliver }),
+      ...costReactions(foundation),
+      ...slotReactions(foundation.slots),
+      ...heldReactions(foundation.ledgers),
+      ...changeReactions(foundation, changes),
+    ],
+  );
 
 type ReactionsDeps = {
   readonly accounts: Accounts;
@@ -55,42 +62,51 @@ type ReactionsDeps = {
 };
 
 /** Reactions that wait for views and may reach tens of thousands of requests: those of a suspended agent or a changed target. */
-const suspensions = (it: Foundation, at: Requests, renewal: ApprovalRenewal): Reactor =>
-  reactor(
+const suspensions = (foundation: Foundation, requests: Requests, renewal: ApprovalRenewal): Reactor =>
+  new Reactor(
     {
-      log: it.log,
-      clock: it.clock,
-      onError: it.errorsOf("suspensions", "reaching what was stopped, or is no longer what was approved"),
+      log: foundation.log,
+      clock: foundation.clock,
+      onError: foundation.errorsOf("suspensions", "reaching what was stopped, or is no longer what was approved"),
     },
     [
-      ...stoppedRequests({ ...it, outcomes: at.eventOutcomes, deliver: at.deliver }),
-      ...stoppedBundles({ ...it, outcomes: at.bundleOutcomes }),
-      ...changedTargets({ ...it, renewal }),
+      ...stoppedRequests({ ...foundation, outcomes: requests.eventOutcomes, deliver: requests.deliver }),
+      ...stoppedBundles({ ...foundation, outcomes: requests.bundleOutcomes }),
+      ...changedTargets({ ...foundation, renewal }),
     ],
-    { ...SUSPENSIONS_REACTOR, waits: it.waitsOf("suspensions") },
+    { ...SUSPENSIONS_REACTOR, waits: foundation.waitsOf("suspensions") },
   );
 
-const notifications = (it: Foundation, { deliver }: Requests): Reactor =>
-  reactor(
-    { log: it.log, clock: it.clock, onError: it.errorsOf("notifications", "making notifications") },
-    notificationReactions({ ...it, deliver }),
-    { name: "notifications", gatherMs: NOTIFY_MS, waits: it.waitsOf("notifications") },
+const notifications = (foundation: Foundation, { deliver }: Requests): Reactor =>
+  new Reactor(
+    {
+      log: foundation.log,
+      clock: foundation.clock,
+      onError: foundation.errorsOf("notifications", "making notifications"),
+    },
+    notificationReactions({ ...foundation, deliver }),
+    { name: "notifications", gatherMs: NOTIFY_MS, waits: foundation.waitsOf("notifications") },
   );
 
-const bundleSteps = (it: Foundation, { runner, bundleOutcomes, movingBundle }: Requests): Reactor =>
-  reactor(
-    { log: it.log, clock: it.clock, onError: movingBundle },
-    bundleReactions({ ...it, runner, outcomes: bundleOutcomes }),
+const bundleSteps = (foundation: Foundation, { runner, bundleOutcomes, movingBundle }: Requests): Reactor =>
+  new Reactor(
+    { log: foundation.log, clock: foundation.clock, onError: movingBundle },
+    bundleReactions({ ...foundation, runner, outcomes: bundleOutcomes }),
     BUNDLE_REACTOR,
   );
 
 /** The four reactors, as one part: /ready and the status page show them as "reactions". */
 const reactorPart = (
-  it: Foundation,
-  at: Requests,
+  foundation: Foundation,
+  requests: Requests,
   deps: ReactionsDeps & { readonly renewal: ApprovalRenewal },
 ): Part => {
-  const all = [reactions(it, at, deps), suspensions(it, at, deps.renewal), notifications(it, at), bundleSteps(it, at)];
+  const all = [
+    reactions(foundation, requests, deps),
+    suspensions(foundation, requests, deps.renewal),
+    notifications(foundation, requests),
+    bundleSteps(foundation, requests),
+  ];
   return {
     name: "reactions",
     role: "deliverer",
@@ -99,8 +115,8 @@ const reactorPart = (
     },
     async stop() {
       for (const one of all) await one.stop();
-      // A reaction may have started to move a bundle, which is finished as well.
-      await at.runner.stop();
+      // A reaction may have started to move a bundle, so the runner stops after the reactors.
+      await requests.runner.stop();
     },
     health: { consequence: "degraded", check: () => all.every((one) => one.healthy()) },
   };
@@ -108,7 +124,7 @@ const reactorPart = (
 
 const tracePart = ({ log, clock, exporter, errorsOf }: Foundation): readonly Part[] => {
   if (exporter === null) return [];
-  const exporting = reactor(
+  const exporting = new Reactor(
     { log, clock, onError: errorsOf("traces", "exporting traces") },
     traceReactions(log, exporter),
     {
@@ -132,11 +148,11 @@ const tracePart = ({ log, clock, exporter, errorsOf }: Foundation): readonly Par
   ];
 };
 
-const retentionPart = (it: Foundation): Part => {
-  const { log, clock, randomness, retentionOf } = it;
-  const erasing = it.errorsOf("retention", "erasing what is past its time");
+const retentionPart = (foundation: Foundation): Part => {
+  const { log, clock, randomness, retentionOf } = foundation;
+  const erasing = foundation.errorsOf("retention", "erasing what is past its time");
   const loop = retention({
-    ...it,
+    ...foundation,
     sweeps: [
       expiredAnswers(log, clock, erasing),
       orphanedPayloads(log, clock, randomness, erasing),
@@ -148,15 +164,14 @@ const retentionPart = (it: Foundation): Part => {
   return { name: "retention", role: "deliverer", start: () => loop.start(), stop: () => loop.stop() };
 };
 
-/** Null: this process publishes nothing to Kafka. */
-export const feeding = (it: Foundation): FeedLoop | null =>
-  it.feed === null
+export const feeding = (foundation: Foundation): FeedLoop | null =>
+  foundation.feed === null
     ? null
-    : feedLoop({
-        ...it,
-        feed: it.feed,
-        othersAreGone: it.isAlone,
-        onError: it.errorsOf("feed", "publishing records"),
+    : new FeedLoop({
+        ...foundation,
+        feed: foundation.feed,
+        othersAreGone: foundation.isAlone,
+        onError: foundation.errorsOf("feed", "publishing records"),
       });
 
 /** Stops after all other followers, as a hanging broker must not keep them from recording. */
@@ -178,22 +193,34 @@ export type FollowersDeps = {
 };
 
 /** The followers of the log and of views, in the order of their start. */
-export const followers = (it: Foundation, at: Requests, { accounts, changes, renewal }: FollowersDeps): Part[] => {
-  const expiry = approvalExpiry({ ...it, onError: it.errorsOf("approvals", "ending approvals that have expired") });
-  const overage = overageLoop({ ...it, onError: it.errorsOf("billing", "reporting overage") });
+export const followerParts = (
+  foundation: Foundation,
+  requests: Requests,
+  { accounts, changes, renewal }: FollowersDeps,
+): Part[] => {
+  const expiry = approvalExpiry({
+    ...foundation,
+    onError: foundation.errorsOf("approvals", "ending approvals that have expired"),
+  });
+  const overage = overageLoop({ ...foundation, onError: foundation.errorsOf("billing", "reporting overage") });
   return [
     { name: "overage", role: "deliverer", start: () => overage.start(), stop: () => overage.stop() },
-    retentionPart(it),
+    retentionPart(foundation),
     { name: "approvals", role: "deliverer", start: () => expiry.start(), stop: () => expiry.stop() },
-    ...tracePart(it),
-    reactorPart(it, at, { accounts, expiry, changes, renewal }),
+    ...tracePart(foundation),
+    reactorPart(foundation, requests, { accounts, expiry, changes, renewal }),
     {
       name: "deliverer",
       role: "deliverer",
-      start: () => at.deliver.start(),
-      stop: (graceMs) => at.deliver.stop(graceMs),
-      health: { consequence: "unready", check: () => at.deliver.healthy() },
+      start: () => requests.deliver.start(),
+      stop: (graceMs) => requests.deliver.stop(graceMs),
+      health: { consequence: "unready", check: () => requests.deliver.healthy() },
     },
-    { name: "replays", role: "deliverer", start: () => at.bulkReplayer.start(), stop: () => at.bulkReplayer.stop() },
+    {
+      name: "replays",
+      role: "deliverer",
+      start: () => requests.bulkReplayer.start(),
+      stop: () => requests.bulkReplayer.stop(),
+    },
   ];
 };

@@ -30,13 +30,11 @@ import { decisionLines, errorLines, observers } from "../observing/log-lines.ts"
 import { aggregates } from "../streams/aggregates.ts";
 import { damageRecords } from "../streams/payload-damage.ts";
 import { payloads } from "../streams/payloads.ts";
-import type { Engines } from "./engines.ts";
+import type { OpenedEngines } from "./opened-engines.ts";
 
-/** The public address; its port is known once the program listens. */
 const publicAddress = (config: Config) => {
   let port = config.port;
   return {
-    /** Without a slash at the end. */
     publicUrl: (): string => config.publicUrl ?? `http://localhost:${port}`,
     listensOn(actual: number): void {
       port = actual;
@@ -45,7 +43,7 @@ const publicAddress = (config: Config) => {
 };
 
 const billingProvider = async (
-  { config, clock, randomness }: Engines,
+  { config, clock, randomness }: OpenedEngines,
   box: ReturnType<typeof secretBox>,
   publicUrl: () => string,
 ): Promise<BillingProvider> =>
@@ -53,7 +51,7 @@ const billingProvider = async (
     ? manualBilling({ box, clock, randomness, publicUrl })
     : await openStripe(config.stripe, publicUrl);
 
-const sending = ({ config, clock }: Engines) => {
+const sending = ({ config, clock }: OpenedEngines) => {
   const servers = config.deliveryDnsServers;
   const resolve =
     config.deliveryDns === "system"
@@ -63,8 +61,8 @@ const sending = ({ config, clock }: Engines) => {
   return { addresses, sender: httpSender({ addresses, resolve, clock }) };
 };
 
-/** What every other part needs: streams, secrets, payloads, ledgers, the sender, error lines. */
-export const foundation = async (engines: Engines) => {
+/** Streams, secrets, payloads, ledgers, the sender and error lines, which every other part needs. */
+export const buildFoundation = async (engines: OpenedEngines) => {
   const { config, places, key, log, clock, randomness, meters, logger } = engines;
   const errorsOf = errorLines(logger);
   const observer = observers(meters, decisionLines(logger));
@@ -73,8 +71,8 @@ export const foundation = async (engines: Engines) => {
   const opened = openedSecrets(box);
   const terms = accountTerms(streams, clock);
   const address = publicAddress(config);
-  // Only one process holds an embedded role (`main.ts`), so nothing that an earlier process held is in use. The nodes of a
-  // shared log know of each other only what is in the log.
+  // Only one process holds an embedded role, so nothing that an earlier process held is in use. Nodes with a shared log
+  // know of each other only what is in the log.
   const isAlone = places.log.engine === "sqlite";
   const reservations = ledgers({
     log,
@@ -123,4 +121,4 @@ export const foundation = async (engines: Engines) => {
   };
 };
 
-export type Foundation = Awaited<ReturnType<typeof foundation>>;
+export type Foundation = Awaited<ReturnType<typeof buildFoundation>>;

@@ -8,17 +8,16 @@ import { startLinks } from "../accounts/start-links.ts";
 import { attempts } from "../http/rate-limit.ts";
 import type { Foundation } from "./foundation.ts";
 
-/** Accounts, their members, and how these log in. */
-export const members = (it: Foundation) => {
-  const linking = links(it.key, it.randomness);
+export const buildMembers = (foundation: Foundation) => {
+  const linking = links(foundation.key, foundation.randomness);
   return {
-    signup: it.config.signup,
-    accounts: accounts({ ...it, passwords: passwords(), signupPlan: it.config.signupPlan }),
-    memberLinks: memberLinks({ ...it, links: linking }),
-    startLinks: startLinks({ ...it, links: linking }),
-    sessions: sessions({ ...it, makeRoom: sessionRoom(it) }),
-    attempts: attempts(it.clock),
+    signup: foundation.config.signup,
+    accounts: accounts({ ...foundation, passwords: passwords(), signupPlan: foundation.config.signupPlan }),
+    memberLinks: memberLinks({ ...foundation, links: linking }),
+    startLinks: startLinks({ ...foundation, links: linking }),
+    sessions: sessions({ ...foundation, makeRoom: sessionRoom(foundation) }),
+    attempts: attempts(foundation.clock),
   };
 };
 
-export type Members = ReturnType<typeof members>;
+export type Members = ReturnType<typeof buildMembers>;

@@ -1,17 +1,16 @@
 import type { Role } from "../config.ts";
 
 /**
- * What an unhealthy part means. "unready": the node is taken out of service, as another one would do better. "degraded": the
- * public status page says so. "informational": it is shown to operators alone.
+ * An "unready" node is taken out of service. A "degraded" part shows on the public status page, an "informational" one
+ * to operators alone.
  */
 export type Consequence = "unready" | "degraded" | "informational";
 
 type Health = { readonly consequence: Consequence; check(): boolean | Promise<boolean> };
 
-/** One part of the running program. */
 export type Part = {
   readonly name: string;
-  /** Only processes with this role run the part; null: every process. */
+  /** Only processes with this role run the part; null stands for every process. */
   readonly role: Role | null;
   start?(): void;
   /** Finishes what is in flight, for at most `graceMs`. */
@@ -20,14 +19,12 @@ export type Part = {
 };
 
 export type Parts = {
-  /** The checks of the parts whose failure has one of these consequences, by name. */
   checks(...of: readonly Consequence[]): Readonly<Record<string, () => Promise<boolean>>>;
   start(): void;
-  /** Stops all parts, also those that were never started: what a part holds is closed in any case. */
+  /** Parts that were never started are stopped as well, because they may hold connections. */
   stop(graceMs: number): Promise<void>;
 };
 
-/** Starts the parts in their order and stops them in reverse. */
 export const parts = (all: readonly Part[], roles: readonly Role[]): Parts => {
   const own = all.filter(({ role }) => role === null || roles.includes(role));
   return {

@@ -23,7 +23,6 @@ import { BulkReplayer } from "../replays/bulk-replayer.ts";
 import { EventReplayer } from "../replays/event-replayer.ts";
 import type { Foundation } from "./foundation.ts";
 
-/** The threads for work that may take long, each with a queue. They have to be stopped. */
 const threads = () => ({
   checks: checkThread(),
   definitions: definitionThread(),
@@ -44,11 +43,10 @@ const gates = ({ clock }: Foundation, slow: ReturnType<typeof threads>) => {
   };
 };
 
-/** The path of an event, a bundle and a replay: from the request to its end. */
-export const requests = (it: Foundation) => {
-  const { log, views, clock, randomness, errorsOf, key } = it;
+export const buildRequests = (foundation: Foundation) => {
+  const { log, views, clock, randomness, errorsOf, key } = foundation;
   const slow = threads();
-  const compiled = gates(it, slow);
+  const compiled = gates(foundation, slow);
   const digestKey = subkey(key, "loops");
   const readingOutcomes = errorsOf("outcomes", "reading what a caller waits for");
   const waiters = waitingPlaces();
@@ -68,55 +66,60 @@ export const requests = (it: Foundation) => {
   });
   const movingBundle = errorsOf("bundles", "moving a bundle on");
   const deliver = new Deliverer({
-    ...it,
-    othersAreGone: it.isAlone,
+    ...foundation,
+    othersAreGone: foundation.isAlone,
     onChanged(eventId, known) {
       eventOutcomes.changed(eventId, known);
-      // The runner is made below, because it hands the deliverer each next step. Nothing is delivered before both exist.
+      // The runner is made below, because it needs the deliverer. Nothing is delivered before both exist.
       runner.delivered(eventId, known);
     },
-    onAttempt: it.observer.attempted,
+    onAttempt: foundation.observer.attempted,
     onError: errorsOf("deliverer", "delivering events"),
   });
   const runner = new BundleRunner({
-    ...it,
-    gates: stepGates({ ...it, ...compiled, digestKey }),
+    ...foundation,
+    gates: stepGates({ ...foundation, ...compiled, digestKey }),
     deliver,
     outcomes: bundleOutcomes,
     onError: movingBundle,
   });
 
   const claims = {
-    ...it,
+    ...foundation,
     ...compiled,
     digestKey,
-    onDecided: it.observer.decided,
-    onOnlyCounted: it.calls.requestRefused,
+    onDecided: foundation.observer.decided,
+    onOnlyCounted: foundation.calls.requestRefused,
     deliver,
   };
-  const sourceOf = activeSource(it.aggregates);
+  const sourceOf = activeSource(foundation.aggregates);
   const begin = bundleClaim(claims);
   const replayer = new EventReplayer(claims);
   return {
     ...compiled,
     threads: Object.values(slow),
     activeSource: sourceOf,
-    admit: admission({ ...claims, activeSource: sourceOf, box: it.opened, counts: webhookCounts(it.counted, clock) }),
+    admit: admission({
+      ...claims,
+      activeSource: sourceOf,
+      box: foundation.opened,
+      counts: webhookCounts(foundation.counted, clock),
+    }),
     execute: executing(claims),
-    beginBundle: it.config.roles.includes("deliverer") ? startingAtOnce(begin, runner, movingBundle) : begin,
+    beginBundle: foundation.config.roles.includes("deliverer") ? startingAtOnce(begin, runner, movingBundle) : begin,
     deliver,
     runner,
     movingBundle,
     eventOutcomes,
     bundleOutcomes,
     replayer,
-    startBulkReplay: bulkReplayStart(it),
+    startBulkReplay: bulkReplayStart(foundation),
     bulkReplayer: new BulkReplayer({
-      ...{ log, views, aggregates: it.aggregates, replayer, clock, randomness, node: it.node },
-      othersAreGone: it.isAlone,
+      ...{ log, views, aggregates: foundation.aggregates, replayer, clock, randomness, node: foundation.node },
+      othersAreGone: foundation.isAlone,
       onError: errorsOf("replays", "replaying events"),
     }),
   };
 };
 
-export type Requests = ReturnType<typeof requests>;
+export type Requests = ReturnType<typeof buildRequests>;

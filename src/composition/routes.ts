@@ -5,7 +5,7 @@ import type { ApprovalRenewal } from "../approvals/approval-renewal.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";
 import type { AppliedChanges } from "../change-control/held-changes.ts";
 import { references } from "../change-control/references.ts";
-import type { FeedLoop } from "../feed/feed.ts";
+import type { FeedLoop } from "../feed/feed-loop.ts";
 import { definitionRate } from "../gates/definition-rate.ts";
 import { passwordGuesses } from "../http/password-guesses.ts";
 import type { Route } from "../http/route.ts";
@@ -49,13 +49,12 @@ export type RoutesDeps = {
   /** Null: this process publishes nothing to Kafka. */
   readonly feed: FeedLoop | null;
   readonly parts: Parts;
-  /** The parts of the public status page. */
   readonly components: readonly Component[];
   readonly startedAt: number;
 };
 
-const operations = (it: Foundation, { parts, feed, startedAt }: RoutesDeps): readonly Route[] => {
-  const { config, places, log, positions } = it;
+const operations = (foundation: Foundation, { parts, feed, startedAt }: RoutesDeps): readonly Route[] => {
+  const { config, places, log, positions } = foundation;
   const shownAt = <T extends { readonly position: Position | null }>(progress: T): T => ({
     ...progress,
     position: progress.position === null ? null : positions.of(progress.position),
@@ -63,70 +62,85 @@ const operations = (it: Foundation, { parts, feed, startedAt }: RoutesDeps): rea
   return operationsRoutes({
     version: config.version,
     commit: config.commit,
-    publicUrl: it.publicUrl,
+    publicUrl: foundation.publicUrl,
     signup: config.signup,
     startedAt,
-    clock: it.clock,
+    clock: foundation.clock,
     checks: parts.checks("unready"),
     informational: parts.checks("degraded", "informational"),
     runtime: async () => ({
       engines: { log: places.log.engine, views: places.views.engine, feed: config.kafka === null ? "none" : "kafka" },
       erasure: { bytes_removed: log.bytesRemoved },
       roles: config.roles,
-      projections: (await it.projector.progress()).map(shownAt),
+      projections: (await foundation.projector.progress()).map(shownAt),
       feed: feed === null ? null : shownAt(feed.status()),
     }),
   });
 };
 
-const peopleRoutes = (it: Foundation, { members }: RoutesDeps): readonly Route[] => [
-  ...authRoutes({ ...it, ...members, guesses: passwordGuesses(members.attempts, sleep) }),
+const peopleRoutes = (foundation: Foundation, { members }: RoutesDeps): readonly Route[] => [
+  ...authRoutes({ ...foundation, ...members, guesses: passwordGuesses(members.attempts, sleep) }),
   ...linkRoutes(members),
-  ...sessionRoutes({ ...it, sessions: members.sessions }),
-  ...memberRoutes({ ...it, ...members }),
-  ...apiKeyRoutes(it),
+  ...sessionRoutes({ ...foundation, sessions: members.sessions }),
+  ...memberRoutes({ ...foundation, ...members }),
+  ...apiKeyRoutes(foundation),
   ...capabilityRoutes({
-    planOf: it.accountOf,
+    planOf: foundation.accountOf,
     providers: providerCatalogue(),
     maxPayloadBytes: PAYLOAD_BYTES_MAX,
   }),
-  ...billingRoutes({ ...it, provider: it.provider.name }),
-  ...checkoutRoutes(it),
+  ...billingRoutes({ ...foundation, provider: foundation.provider.name }),
+  ...checkoutRoutes(foundation),
 ];
 
-const configurationRoutes = (it: Foundation, { requests: { deliver, definitions } }: RoutesDeps): readonly Route[] => {
-  const configuring = { ...it, ...references(it.aggregates), definitionRate: definitionRate(it.clock) };
+const configurationRoutes = (
+  foundation: Foundation,
+  { requests: { deliver, definitions } }: RoutesDeps,
+): readonly Route[] => {
+  const configuring = {
+    ...foundation,
+    ...references(foundation.aggregates),
+    definitionRate: definitionRate(foundation.clock),
+  };
   return [
     ...sourceRoutes(configuring),
     ...endpointRoutes({ ...configuring, wake: () => deliver.wake() }),
     ...policyRoutes({ ...configuring, compile: definitions.policy }),
-    ...policyLedgerRoutes(it),
+    ...policyLedgerRoutes(foundation),
     ...agentRoutes(configuring),
     ...actionRoutes({ ...configuring, compile: definitions.action }),
   ];
 };
 
-const requestRoutes = (shared: Foundation, { requests: at, changes, renewal }: RoutesDeps): readonly Route[] => {
-  const it = { ...shared, bodyReader: at.bodyReader };
-  const { replayer, startBulkReplay, bulkReplayer } = at;
+const requestRoutes = (shared: Foundation, { requests, changes, renewal }: RoutesDeps): readonly Route[] => {
+  const foundation = { ...shared, bodyReader: requests.bodyReader };
+  const { replayer, startBulkReplay, bulkReplayer } = requests;
   return [
-    ...signatureFailureRoutes(it),
-    ...executeRoutes({ ...it, execute: at.execute, outcomes: at.eventOutcomes }),
-    ...eventTraceRoutes({ ...it, version: it.config.version, serviceName: it.config.serviceName }),
-    ...bundleRoutes({ ...it, begin: at.beginBundle, approvals: approvalRequests(it), outcomes: at.bundleOutcomes }),
-    ...eventRoutes(it),
-    ...replayRoutes({ ...it, replayer, startBulkReplay, bulkReplayer }),
-    ...approvalRoutes({ ...it, releases: approvalReleases(it), renewal, changes }),
-    ...auditRoutes(it),
-    ...auditStreamRoutes({ ...it, onError: it.errorsOf("audit stream", "looking for new records") }),
+    ...signatureFailureRoutes(foundation),
+    ...executeRoutes({ ...foundation, execute: requests.execute, outcomes: requests.eventOutcomes }),
+    ...eventTraceRoutes({
+      ...foundation,
+      version: foundation.config.version,
+      serviceName: foundation.config.serviceName,
+    }),
+    ...bundleRoutes({
+      ...foundation,
+      begin: requests.beginBundle,
+      approvals: approvalRequests(foundation),
+      outcomes: requests.bundleOutcomes,
+    }),
+    ...eventRoutes(foundation),
+    ...replayRoutes({ ...foundation, replayer, startBulkReplay, bulkReplayer }),
+    ...approvalRoutes({ ...foundation, releases: approvalReleases(foundation), renewal, changes }),
+    ...auditRoutes(foundation),
+    ...auditStreamRoutes({ ...foundation, onError: foundation.errorsOf("audit stream", "looking for new records") }),
   ];
 };
 
-/** Every row of the API. */
-export const routes = (it: Foundation, deps: RoutesDeps): readonly Route[] => [
-  ...operations(it, deps),
-  ...peopleRoutes(it, deps),
-  ...configurationRoutes(it, deps),
-  ...requestRoutes(it, deps),
-  ...statusRoutes({ ...it, components: deps.components }),
+export const buildRoutes = (foundation: Foundation, deps: RoutesDeps): readonly Route[] => [
+  ...operations(foundation, deps),
+  ...peopleRoutes(foundation, deps),
+  ...configurationRoutes(foundation, deps),
+  ...requestRoutes(foundation, deps),
+  ...statusRoutes({ ...foundation, components: deps.components }),
 ];

@@ -1,5 +1,5 @@
 import type { Reaction } from "../following/reaction.ts";
-import { type Reaching, reachingAllShown } from "../views/reaching-all-shown.ts";
+import { type ForEachListedDeps, forEachListed } from "../views/for-each-listed.ts";
 
 /**
  * `agentId` and `newest` name the view's fields of the agent and of the time; every such view has `account` and
@@ -13,11 +13,11 @@ export type AgentView = {
 };
 
 export const suspensionReactions = (
-  deps: Reaching,
+  deps: ForEachListedDeps,
   { view, statuses, agentId, newest }: AgentView,
   cancel: (cause: Parameters<Reaction["run"]>[0], id: string) => Promise<void>,
 ): readonly Reaction[] => {
-  const run = reachingAllShown(deps, {
+  const run = forEachListed(deps, {
     ...{ view, newest },
     searches: ({ meta, data }) =>
       statuses.map((status) => [

@@ -5,7 +5,7 @@ import { withoutSealed } from "../audit/sealed.ts";
 import type { PositionText } from "../http/position-text.ts";
 import { NO_TRACE } from "../streams/envelope.ts";
 
-/** Payloads can be erased, and a feed cannot take back what it published; checkpoints are not about the business. */
+/** These streams stay out: payloads and personal data can be erased, but a published event cannot be taken back. */
 const UNFED: ReadonlySet<string> = new Set(["payload", "personal", "checkpoint"]);
 
 export const isFed = ({ stream }: Pick<RecordedEvent, "stream">): boolean => !UNFED.has(categoryOf(stream));
@@ -16,8 +16,8 @@ const sourceOf = (account: string, stream: string): string => {
 };
 
 /**
- * The CloudEvent of a record. Source and id, by which consumers recognise repeats, are the same in every engine. The
- * data are those of the audit search, with nothing sealed. The position can be given to `?after=`.
+ * Consumers recognise repeats by source and id, which are the same in every engine. The data have nothing sealed, as in
+ * the audit search.
  */
 export const cloudEvent = (
   { id, type, data, meta, stream, revision, position }: RecordedEvent,
@@ -35,7 +35,7 @@ export const cloudEvent = (
   position: positions.of(position),
   actorkind: meta.actor.kind,
   actorid: meta.actor.id,
-  // The log keeps no flags; the sampled flag is set as in requests to receivers.
+  // The log has no trace flags, so the sampled flag is set, as in requests to receivers.
   ...(meta.trace_id === NO_TRACE.trace_id ? {} : { traceparent: `00-${meta.trace_id}-${meta.span_id}-01` }),
   ...(meta.causation_id === null ? {} : { causationid: meta.causation_id }),
   data: withoutSealed(data),

@@ -4,7 +4,7 @@ import type { PositionText } from "../http/position-text.ts";
 import { cloudEvent } from "./cloud-event.ts";
 import type { FollowedCount } from "./record-counts.ts";
 
-/** Server-sent events: WHATWG HTML, section 9.2. Tests shorten the times. */
+/** The format is that of server-sent events (WHATWG HTML, section 9.2). */
 export type EventStreamTimes = {
   readonly heartbeatMs: number;
   readonly recheckMs: number;
@@ -14,15 +14,11 @@ export type EventStreamTimes = {
 export const EVENT_STREAM_TIMES: EventStreamTimes = {
   /** Proxies cut connections that are silent for 30 s. */
   heartbeatMs: 15_000,
-  /**
-   * Limits how late the end of a credential on another node, or its expiry, is noticed: a stream has to end within 2 s.
-   */
+  /** A stream must end within 2 s after its credential, which may have ended on another node. */
   recheckMs: 1_000,
-  /** A client that reads nothing for this long is gone or too slow. */
   drainMs: 30_000,
 };
 
-/** Records read at once, which bounds the memory of one stream. */
 const CHUNK = 16;
 const BUFFER_BYTES = 16 * 1024;
 const RETRY_MS = 3_000;
@@ -30,21 +26,19 @@ const RETRY_MS = 3_000;
 export const START_ID = "start";
 const TAG_LENGTH = 8;
 
-/** The record's index and the beginning of its id, so that ids from another account or another log are recognised. */
+/** The beginning of the record's id shows whether a stream id comes from another account or another log. */
 export const streamIdOf = (index: number, { id }: Pick<RecordedEvent, "id">): string =>
   `${index}-${id.slice(0, TAG_LENGTH)}`;
 
 const frameOf = (index: number, record: RecordedEvent, positions: Pick<PositionText, "of">): string => {
   const event = cloudEvent(record, positions);
-  // JSON has no line breaks here, so the data are one line.
+  // `JSON.stringify` writes no line breaks, so the data are one line.
   return `id: ${streamIdOf(index, record)}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 };
 
 export type EventStreamSource = {
-  /** The index of the first record to send, and the id of the one before it. */
   readonly next: number;
   readonly lastId: string;
-  /** Records up to here are skipped; null: none is. */
   readonly newerThan: Position | null;
   readonly count: FollowedCount;
   readonly read: (index: number, limit: number) => Promise<readonly RecordedEvent[]>;
@@ -58,7 +52,7 @@ export type EventStreamSource = {
 
 type Frames = Omit<EventStreamSource, "isStillAllowed">;
 
-/** `mayGoOn` is asked before every record: after a credential has ended, none is sent. */
+/** `mayGoOn` is asked before every record, so that none is sent after the credential has ended. */
 async function* framesOf(source: Frames, mayGoOn: () => Promise<boolean>): AsyncGenerator<string, void> {
   const { count, times, newerThan } = source;
   let { next } = source;
@@ -85,8 +79,8 @@ async function* framesOf(source: Frames, mayGoOn: () => Promise<boolean>): Async
 }
 
 /**
- * An account's records as server-sent events, from an index on. It reads only as fast as the client does. It ends with
- * the client, with the credential, when the server closes, or when the client does not read.
+ * Reads only as fast as the client does. The stream ends with the client, with the credential, when the server closes,
+ * or when the client does not read.
  */
 export const eventStream = (source: EventStreamSource): Readable => {
   const { count, closing, times, onEnd, isStillAllowed, watchCredential } = source;
@@ -101,7 +95,6 @@ export const eventStream = (source: EventStreamSource): Readable => {
     stream.destroy(error instanceof Error ? error : new Error(String(error)));
   };
 
-  /** Discards what is buffered for the client, because its credential has ended. */
   const revoke = (): void => {
     if (isRevoked || isDestroyed) return;
     isRevoked = true;

@@ -9,7 +9,6 @@ const STREAM = "checkpoint-feed";
 
 export type Checkpointed = {
   readonly revision: Revision | "absent";
-  /** The last published record; null before the first. */
   readonly place: LogCursor | null;
   readonly after: Position | null;
   /** The node that feeds; null if it has handed over. */
@@ -46,7 +45,7 @@ export const feedCheckpoints = (
     const next = expected === "absent" ? 0 : expected + 1;
     const envelope = systemEnvelope({
       actor: "feed",
-      // One command id for each node and revision: a repeat after a lost reply is the same append.
+      // The command id is the same for a repeat after a lost reply, so it is the same append.
       commandId: `feed/${node}/${next}`,
       at: new Date(clock.now()).toISOString(),
     });

@@ -6,7 +6,6 @@ import type { ViewProgress } from "../views/view-progress.ts";
 
 export type FollowedCount = {
   count(): number;
-  /** Resolves when there are more records, after a call of `wake`, or after `ms`. */
   changed(ms: number): Promise<unknown>;
   wake(): void;
   end(): void;
@@ -15,7 +14,7 @@ export type FollowedCount = {
 /** One look serves all followers, so that an idle stream costs next to nothing. */
 export type RecordCounts = { follow(account: string, count: number): FollowedCount };
 
-/** A projector in another process does not report its progress. */
+/** The projector may be in another process and not report its progress. */
 const POLL_MS = 1_000;
 const GATHER_MS = 50;
 
@@ -36,7 +35,7 @@ export const recordCounts = (
     const accounts = new Set([...followers].map(({ account }) => account));
     const heads = await views.getMany(VIEW, [...accounts]);
     for (const follower of followers) {
-      // Written by the projection under the account's id. Lower than before while the view is rebuilt.
+      // The projection writes this document under the account's id; its count is lower while the view is rebuilt.
       const { count } = (heads.get(follower.account) as AuditHead | undefined) ?? { count: 0 };
       const isMore = count > follower.count;
       follower.count = count;
@@ -61,7 +60,7 @@ export const recordCounts = (
     follow(account, count) {
       const follower: Follower = { account, count, rest: wakeablePause() };
       followers.add(follower);
-      // Finds what was recorded since the caller counted.
+      // The caller counted some time ago, so the next look comes at once.
       rest.wake();
       if (!isLooking) void keepLooking();
       return {

@@ -1,12 +1,12 @@
 import type { EventLog, Position, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
 import type { RecordName } from "../../domain/ports/view-store.ts";
 
-/** The last event that a follower has handled. A copy of the log has the same streams and revisions, but other positions. */
+/** Stream and revision find the event in a copy of the log, where positions differ. */
 export type LogCursor = { readonly position: Position; readonly stream: string; readonly revision: Revision };
 
 export const cursorOf = ({ position, stream, revision }: RecordedEvent): LogCursor => ({ position, stream, revision });
 
-/** The position of the event that a checkpoint names; null is the log's beginning. Throws if this log lacks the event. */
+/** Null is the log's beginning. Throws if this log lacks the event that the checkpoint names. */
 export const positionAfter = async (
   log: Pick<EventLog, "read">,
   checkpoint: RecordedEvent | null,
@@ -19,7 +19,7 @@ export const positionAfter = async (
   throw new Error(`${checkpoint.stream} is at ${stream}, revision ${revision}, which this log does not have`);
 };
 
-/** A log restored from an older copy may have another record at the same place. */
+/** False if the log was restored from an older copy and has another record at that place. */
 export const hasRecord = async (
   log: Pick<EventLog, "read">,
   { stream, revision, id, position }: RecordName & Pick<LogCursor, "position">,

@@ -1,8 +1,7 @@
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 
 /**
- * The log has payloads of up to 1 MiB next to records of 300 bytes, so a page limited by count alone might take
- * hundreds of MiB.
+ * Payloads of up to 1 MiB stand next to records of 300 bytes, so a page limited by count could take hundreds of MiB.
  */
 const PAGE_CHARS_MAX = 8 * 1024 * 1024;
 const EVENTS_MIN = 8;

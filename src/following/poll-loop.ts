@@ -7,10 +7,7 @@ export type PollLoop = {
   pause(ms: number): Promise<void>;
 };
 
-/**
- * Calls `look` until stopped, `everyMs` milliseconds after the last call ended. A rejection is reported, and the loop
- * goes on.
- */
+/** Calls `look` until stopped, with pauses of `everyMs`; a rejection is reported, and the loop goes on. */
 export const pollLoop = (
   look: () => Promise<unknown>,
   everyMs: number,

@@ -4,8 +4,8 @@ import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 export type NotYet = { readonly waitsFor: string };
 
 /**
- * The command that follows from an event. It must be idempotent, because it is given again after a crash and after `NotYet`.
- * A reaction that takes long may return once `isStopping` is true: the event comes again.
+ * A reaction must be idempotent, because it runs again after a crash and after `NotYet`. It may return early once
+ * `isStopping` is true: the event comes again.
  */
 export type Reaction = {
   readonly on: string;

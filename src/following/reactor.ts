@@ -1,3 +1,4 @@
+import { setTimeout as sleep, setImmediate as yieldToOthers } from "node:timers/promises";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Expected, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { systemEnvelope, toEvents } from "../streams/envelope.ts";
@@ -6,19 +7,12 @@ import type { NotYet, Reaction } from "./reaction.ts";
 import { silentWaits, type Waits } from "./waits.ts";
 import { wakeablePause } from "./wakeable-pause.ts";
 
-export type Reactor = {
-  start(): void;
-  stop(): Promise<void>;
-  /** False if the log, or one event, has failed or waited for `failingMs`: all later events then wait as well. */
-  healthy(): boolean;
-};
-
 const PAGE = 500;
 const POLL_MS = 1_000;
-/** Milliseconds between looks. A look costs more than an event, so events are gathered. */
+/** Milliseconds. A look costs more than an event, so events gather. */
 const GATHER_MS = 25;
-/** A look that finds nothing is checkpointed only this often. It bounds what a restart reads again. */
-const LOOKS_MAX = 100;
+/** After so many looks that found nothing, a checkpoint bounds the records that a restart reads again. */
+const EMPTY_LOOKS_MAX = 100;
 const BACKOFF_MS = 1_000;
 const FAILING_MS = 30_000;
 
@@ -30,13 +24,13 @@ export type ReactorDeps = {
 
 export type ReactorOptions = {
   readonly name: string;
-  /** Milliseconds between looks. A reactor that can wait should: each look reads everything appended since. */
+  /** Milliseconds in which events gather before a look. A reactor that can wait should, as each look has its cost. */
   readonly gatherMs: number;
   readonly failingMs?: number;
   readonly waits?: Waits;
-  /** Without a checkpoint, starts at the log's end. Left out: at its beginning. */
+  /** Without a checkpoint the reactor then starts at the log's end, not at its beginning. */
   readonly beginsAtEnd?: boolean;
-  /** Left out: one event after another. */
+  /** If left out, events are handled one after another. */
   readonly atOnce?: AtOnce;
 };
 
@@ -44,201 +38,209 @@ export type ReactorOptions = {
 type AtOnce = { readonly keyOf: (event: RecordedEvent) => string; readonly keysMax: number };
 
 const MAIN_REACTOR: ReactorOptions = { name: "reactor", gatherMs: GATHER_MS };
-const IN_ORDER: AtOnce = { keyOf: () => "", keysMax: 1 };
+const DEFAULTS = {
+  failingMs: FAILING_MS,
+  waits: silentWaits,
+  beginsAtEnd: false,
+  atOnce: { keyOf: () => "", keysMax: 1 },
+};
 
-const byKey = (events: readonly RecordedEvent[], keyOf: AtOnce["keyOf"]): RecordedEvent[][] => {
-  const keys = new Map<string, RecordedEvent[]>();
-  for (const event of events) {
-    const key = keyOf(event);
-    const others = keys.get(key);
-    if (others === undefined) keys.set(key, [event]);
-    else others.push(event);
+const grouped = <T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> => {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
   }
-  return [...keys.values()];
+  return groups;
 };
 
 /**
  * Follows the log from a checkpoint and turns events into commands. An event that fails holds up all later ones, so
  * reactions that may wait long have a reactor for themselves.
  */
-export const reactor = (
-  { log, clock, onError }: ReactorDeps,
-  reactions: readonly Reaction[],
-  options: ReactorOptions = MAIN_REACTOR,
-): Reactor => {
-  const {
-    name,
-    gatherMs,
-    failingMs = FAILING_MS,
-    beginsAtEnd = false,
-    atOnce = IN_ORDER,
-    waits = silentWaits,
-  } = options;
-  const stream = `checkpoint-${name}`;
-  const byType = new Map<string, Reaction[]>();
-  for (const reaction of reactions) byType.set(reaction.on, [...(byType.get(reaction.on) ?? []), reaction]);
-  const types = [...byType.keys()];
-  let after: Position | null = null;
-  /** Ids of the handled events of this page: after a failure, only the others are tried again. */
-  const done = new Set<string>();
-  let looks = 0;
-  let stopping = false;
-  let failingSince: number | null = null;
-  let wake: () => void = () => undefined;
-  let woken = false;
-  let running: Promise<void> = Promise.resolve();
-  // Appends end the other pause; after a failure they must not.
-  const backoff = wakeablePause();
+export class Reactor {
+  readonly #log: EventLog;
+  readonly #clock: Clock;
+  readonly #onError: (error: unknown) => void;
+  readonly #options: Required<ReactorOptions>;
+  readonly #stream: string;
+  readonly #reactions: ReadonlyMap<string, readonly Reaction[]>;
+  /** Ids of the handled events of a page: after a failure, only the others are tried again. */
+  readonly #handled = new Set<string>();
+  // An append ends a pause, but not the pause after a failure.
+  readonly #backoff = wakeablePause();
+  #after: Position | null = null;
+  #emptyLooks = 0;
+  #isStopping = false;
+  #failingSince: number | null = null;
+  #isWoken = false;
+  #endPause: () => void = () => undefined;
+  #unsubscribe: () => void = () => undefined;
+  #running: Promise<void> = Promise.resolve();
 
-  const checkpoint = async (
-    done: string,
-    place: Omit<LogCursor, "position">,
-    expected: Expected = "any",
-  ): Promise<void> => {
-    const envelope = systemEnvelope({
-      actor: name,
-      commandId: `${name}/${done}`,
-      at: new Date(clock.now()).toISOString(),
-    });
-    await log.append(stream, expected, toEvents([{ type: "ReactorCheckpointed", data: place }], envelope));
-  };
+  constructor(
+    { log, clock, onError }: ReactorDeps,
+    reactions: readonly Reaction[],
+    options: ReactorOptions = MAIN_REACTOR,
+  ) {
+    this.#log = log;
+    this.#clock = clock;
+    this.#onError = onError;
+    this.#options = { ...DEFAULTS, ...options };
+    this.#stream = `checkpoint-${options.name}`;
+    this.#reactions = grouped(reactions, ({ on }) => on);
+  }
 
-  const begin = async (): Promise<Position | null> => {
-    const last = await log.last(stream);
-    if (last !== null || !beginsAtEnd) return positionAfter(log, last);
-    // The first record names itself. It is written before any reaction, so that a crash leaves no gap.
-    await checkpoint("begin", { stream, revision: 0 }, "absent");
-    return positionAfter(log, await log.last(stream));
-  };
+  start(): void {
+    this.#unsubscribe = this.#log.onAppended(() => this.#wake());
+    this.#running = this.#follow();
+  }
 
-  const react = async (events: readonly RecordedEvent[]): Promise<NotYet | null> => {
-    for (const event of events) {
-      if (stopping) return null;
-      // A reaction that waits does not hold up the event's other reactions. Each of them may run again.
-      let waiting: NotYet | null = null;
-      for (const reaction of byType.get(event.type) ?? []) {
-        waiting = (await reaction.run(event, () => stopping)) ?? waiting;
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#unsubscribe();
+    this.#wake();
+    this.#backoff.wake();
+    await this.#running;
+  }
+
+  /** False if the log, or one event, has failed or waited for `failingMs`: all later events then wait as well. */
+  healthy(): boolean {
+    return this.#failingSince === null || performance.now() - this.#failingSince < this.#options.failingMs;
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#isStopping) {
+      try {
+        this.#after ??= await this.#begin();
+        this.#isWoken = false;
+        const outcome = await this.#page();
+        if (typeof outcome === "object") {
+          this.#options.waits.waiting(outcome.waitsFor);
+          await this.#pauseBeforeRetry();
+          continue;
+        }
+        this.#succeed();
+        // An embedded log answers without a pause: let other work have its turn.
+        if (outcome === "more") await yieldToOthers();
+        else await this.#rest();
+      } catch (error) {
+        this.#onError(error);
+        await this.#pauseBeforeRetry();
       }
-      if (waiting !== null) return waiting;
-      done.add(event.id);
     }
-    return null;
-  };
+  }
+
+  async #begin(): Promise<Position | null> {
+    const last = await this.#log.last(this.#stream);
+    if (last !== null || !this.#options.beginsAtEnd) return positionAfter(this.#log, last);
+    // The first record names itself. It is written before any reaction, so that a crash leaves no gap.
+    await this.#checkpoint("begin", { stream: this.#stream, revision: 0 }, "absent");
+    return positionAfter(this.#log, await this.#log.last(this.#stream));
+  }
+
+  async #page(): Promise<"more" | "end" | NotYet> {
+    const from = this.#after;
+    const { events, upTo } = await this.#log.readTypes([...this.#reactions.keys()], from, PAGE);
+    const before = this.#handled.size;
+    const waiting = await this.#reactToAll(events);
+    if (waiting !== null) {
+      // Progress ends the wait of an earlier event.
+      if (this.#handled.size > before) this.#succeed();
+      return waiting;
+    }
+    if (this.#isStopping || upTo === null) return "end";
+    this.#after = upTo;
+    this.#handled.clear();
+    const last = events.at(-1) ?? (await this.#recordWithoutReaction(from, upTo));
+    if (last === undefined) return "more";
+    this.#emptyLooks = 0;
+    await this.#checkpoint(last.id, cursorOf(last));
+    return "more";
+  }
 
   /** Handles all events that can be handled, then rejects with the first failure or resolves with the first wait. */
-  const reactToAll = async (events: readonly RecordedEvent[]): Promise<NotYet | null> => {
-    const keys = byKey(
-      events.filter(({ id }) => !done.has(id)),
-      atOnce.keyOf,
-    );
+  async #reactToAll(events: readonly RecordedEvent[]): Promise<NotYet | null> {
+    const { keyOf, keysMax } = this.#options.atOnce;
+    const unhandled = events.filter(({ id }) => !this.#handled.has(id));
+    const lanes = [...grouped(unhandled, keyOf).values()];
     const failures: unknown[] = [];
     const waiting: NotYet[] = [];
     const worker = async (): Promise<void> => {
-      for (let next = keys.shift(); next !== undefined; next = keys.shift()) {
+      for (let lane = lanes.shift(); lane !== undefined; lane = lanes.shift()) {
         try {
-          const reacted = await react(next);
+          const reacted = await this.#react(lane);
           if (reacted !== null) waiting.push(reacted);
         } catch (error) {
           failures.push(error);
         }
       }
     };
-    await Promise.all(Array.from({ length: Math.min(atOnce.keysMax, keys.length) }, worker));
+    await Promise.all(Array.from({ length: Math.min(keysMax, lanes.length) }, worker));
     if (failures.length > 0) throw failures[0];
     return waiting[0] ?? null;
-  };
+  }
 
-  const passedOver = async (from: Position | null, upTo: Position): Promise<RecordedEvent | undefined> => {
-    looks += 1;
-    if (looks < LOOKS_MAX) return undefined;
-    const [first] = await log.readAll(from, 1, "records");
-    return first !== undefined && first.position <= upTo ? first : undefined;
-  };
-
-  const goesOn = (): void => {
-    failingSince = null;
-    waits.over();
-  };
-
-  const page = async (): Promise<boolean | NotYet> => {
-    const from = after;
-    const { events, upTo } = await log.readTypes(types, from, PAGE);
-    const dealtWith = done.size;
-    const waiting = await reactToAll(events);
-    if (waiting !== null) {
-      // Progress ends the wait of an earlier event.
-      if (done.size > dealtWith) goesOn();
-      return waiting;
+  async #react(events: readonly RecordedEvent[]): Promise<NotYet | null> {
+    for (const event of events) {
+      if (this.#isStopping) return null;
+      // A reaction that waits does not hold up the event's other reactions. Each of them may run again.
+      let waiting: NotYet | null = null;
+      for (const reaction of this.#reactions.get(event.type) ?? []) {
+        waiting = (await reaction.run(event, () => this.#isStopping)) ?? waiting;
+      }
+      if (waiting !== null) return waiting;
+      this.#handled.add(event.id);
     }
-    if (stopping || upTo === null) return false;
-    after = upTo;
-    done.clear();
-    const last = events.at(-1) ?? (await passedOver(from, upTo));
-    if (last === undefined) return true;
-    looks = 0;
-    await checkpoint(last.id, cursorOf(last));
-    return true;
-  };
+    return null;
+  }
 
-  const pause = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      if (woken) return resolve();
-      const timer = setTimeout(resolve, ms);
-      timer.unref();
-      wake = () => {
+  async #recordWithoutReaction(from: Position | null, upTo: Position): Promise<RecordedEvent | undefined> {
+    this.#emptyLooks += 1;
+    if (this.#emptyLooks < EMPTY_LOOKS_MAX) return undefined;
+    const [first] = await this.#log.readAll(from, 1, "records");
+    return first !== undefined && first.position <= upTo ? first : undefined;
+  }
+
+  async #checkpoint(done: string, at: Omit<LogCursor, "position">, expected: Expected = "any"): Promise<void> {
+    const { name } = this.#options;
+    const envelope = systemEnvelope({
+      actor: name,
+      commandId: `${name}/${done}`,
+      at: new Date(this.#clock.now()).toISOString(),
+    });
+    await this.#log.append(this.#stream, expected, toEvents([{ type: "ReactorCheckpointed", data: at }], envelope));
+  }
+
+  #succeed(): void {
+    this.#failingSince = null;
+    this.#options.waits.over();
+  }
+
+  async #pauseBeforeRetry(): Promise<void> {
+    this.#failingSince ??= performance.now();
+    if (!this.#isStopping) await this.#backoff.pause(BACKOFF_MS);
+  }
+
+  async #rest(): Promise<void> {
+    await this.#pause(POLL_MS);
+    if (!this.#isStopping) await sleep(this.#options.gatherMs);
+  }
+
+  #wake(): void {
+    this.#isWoken = true;
+    this.#endPause();
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#isWoken) return resolve();
+      const timer = setTimeout(resolve, ms).unref();
+      this.#endPause = () => {
         clearTimeout(timer);
         resolve();
       };
     });
-
-  const tryAgain = async (): Promise<void> => {
-    failingSince ??= performance.now();
-    if (!stopping) await backoff.pause(BACKOFF_MS);
-  };
-
-  const loop = async (): Promise<void> => {
-    while (!stopping) {
-      try {
-        after ??= await begin();
-        woken = false;
-        const isMore = await page();
-        if (typeof isMore === "object") {
-          waits.waiting(isMore.waitsFor);
-          await tryAgain();
-          continue;
-        }
-        goesOn();
-        if (isMore) {
-          // An embedded log answers without a pause: let other work have its turn.
-          await new Promise((resolve) => setImmediate(resolve));
-          continue;
-        }
-        await pause(POLL_MS);
-        if (!stopping) await new Promise((resolve) => setTimeout(resolve, gatherMs));
-      } catch (error) {
-        onError(error);
-        await tryAgain();
-      }
-    }
-  };
-
-  let silence: () => void = () => undefined;
-  return {
-    start() {
-      silence = log.onAppended(() => {
-        woken = true;
-        wake();
-      });
-      running = loop();
-    },
-    async stop() {
-      stopping = true;
-      silence();
-      woken = true;
-      wake();
-      backoff.wake();
-      await running;
-    },
-    healthy: () => failingSince === null || performance.now() - failingSince < failingMs,
-  };
-};
+  }
+}

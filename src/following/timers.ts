@@ -1,6 +1,5 @@
 export type Timers = {
   after(ms: number, work: () => void): () => void;
-  /** Monotonic milliseconds. */
   now(): number;
 };
 

@@ -1,19 +1,18 @@
 import type { FastifyBaseLogger } from "fastify";
 
-/** Reports that a part waits for another one, such as a view that has to catch up. A wait is no error. */
+/** Reports that a part waits for another one, such as a view that has to catch up; a wait is no error. */
 export type Waits = {
   waiting(waitsFor: string): void;
   over(): void;
 };
 
-/** Views lag by seconds under load, and longer while the projector fails or rebuilds a view. */
 export const LONG_WAIT_MS = 30_000;
-/** Tries follow each other within seconds: after a longer pause it is another wait. */
+/** Tries follow each other within seconds, so a longer pause begins another wait. */
 const SAME_WAIT_MS = 30_000;
 
 const MS_PER_S = 1_000;
 
-/** Logs waits at debug level, and one warning for a wait that lasts. `now` is monotonic, in ms. */
+/** `now` is monotonic, in ms. */
 export const waitLines = (
   log: Pick<FastifyBaseLogger, "debug" | "info" | "warn">,
   part: string,

@@ -1,4 +1,4 @@
-/** A pause that can be ended early. A wake before the pause makes it return at once. */
+/** A wake before the pause makes the pause return at once. */
 export type WakeablePause = {
   wake(): void;
   pause(ms: number): Promise<boolean>;

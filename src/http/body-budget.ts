@@ -8,27 +8,19 @@ export type BodySender = {
   readonly network: string;
 };
 
-/** One body from its first byte until its request is answered. */
 export type BudgetedBody = {
-  /** False if there is no room, or the room was given to another body. */
+  /** False if there is no room, or if this body lost its room to another one. */
   take(bytes: number): boolean;
-  /** Takes a place among the requests that are being decided. */
   enter(): boolean;
-  /** The whole body has arrived: it can no longer lose its room. */
   complete(): void;
-  /** The signature is valid. */
   verified(): void;
-  /** The party that the body counts for: its account once it is trusted, its network before. */
   readonly party: () => string;
-  /** A body from the sender's network was verified for the source lately; the party is then the account. */
+  /** A body is trusted if one from the same network was recently verified for the same source. */
   readonly isTrusted: () => boolean;
-  /** The request was answered or the client disconnected. */
   leave(): void;
 };
 
-/** After a verified body, further bodies from the same network for the same source are trusted this long. */
 const VERIFIED_FOR_MS = 60 * 60_000;
-/** Pairs of source and network; the least recently verified is forgotten first. */
 const VERIFIED_MAX = 20_000;
 /** A trusted body that takes longer than this to arrive can lose its room to others: 1 MB at 500 kB/s. */
 const SLOW_MS = 2_000;
@@ -40,23 +32,19 @@ type Held = {
   isRefused: boolean;
   bytes: number;
   places: number;
-  /** The time (ms since 1970) of its first byte. */
   startedAt: number;
-  /** Discards the bytes received so far. */
   readonly drop: () => void;
 };
 
 /**
- * Shares of the memory and the places that webhook bodies may take. A body is trusted, and counts for its account, if a
- * body from the same network was recently verified for the same source. Any other body counts for its network and its
- * source, since sending to a source needs no secret. Without room, a body that is still arriving loses its room to a newer
- * one: untrusted bodies first, then those of the largest party, then the oldest.
+ * Shares of the memory and the places that webhook bodies may take. An untrusted body counts for its network and its
+ * source, since sending to a source needs no secret. Without room, a body that is still arriving loses its room to a
+ * newer one: untrusted bodies first, then those of the largest party, then the oldest.
  */
 export class BodyBudget {
   readonly #bytes: Shares;
   readonly #places: Shares;
   readonly #clock: Clock;
-  /** In the order of their first bytes. */
   readonly #arriving = new Set<Held>();
   readonly #verifiedAt = new LRUCache<string, number>({ max: VERIFIED_MAX });
 
@@ -74,7 +62,6 @@ export class BodyBudget {
     return this.#places.total;
   }
 
-  /** `drop` is called when its room is given to another body. */
   begin(sender: BodySender, drop: () => void): BudgetedBody {
     const now = this.#clock.now();
     const isTrusted = this.#isVerified(sender, now);

@@ -1,12 +1,11 @@
-/** Lines within this time are one write: a write costs more than the rest of a line's work. */
+/** Lines within this time become one write, because a write costs more than making a line. */
 const GATHER_MS = 50;
 const GATHERED_LENGTH_MAX = 32 * 1024;
-/** The beginning of pino's lines of the levels "error" and "fatal": the process may end right after them. */
+/** Lines of the levels "error" and "fatal" are written at once, as the process may end right after them. */
 const AT_ONCE = /^\{"level":[56]0/;
 
 export type LineStream = {
   write(line: string): void;
-  /** Call it at the end of the process. */
   flush(): void;
 };
 

@@ -2,19 +2,16 @@ import type { Clock } from "../../domain/ports/clock.ts";
 
 /** Smaller bodies are not delayed: their cost hardly depends on their size. */
 export const SMALL_BYTES = 64 * 1_024;
-/** The head start for large bodies that arrive at once. */
 const BURST_MS = 500;
 const PARTIES_MAX = 10_000;
 
 type LargeBody = {
-  /** An account, or a source and a network. */
   readonly party: string;
   readonly bytes: number;
   readonly bytesPerS: number;
   readonly limitMs: number;
 };
 
-/** Limits how fast the large bodies of one party are processed. */
 export class ByteRate {
   readonly #clock: Clock;
   /** For each party, the time (ms since 1970) from which its next body is not delayed. */

@@ -1,25 +1,24 @@
 import type { IncomingMessage } from "node:http";
 import { problem } from "../streams/problems.ts";
-import { Refused } from "./refused.ts";
+import { ProblemError } from "./problem-error.ts";
 
 export type BodyLimits = {
   readonly bytesMax: number;
-  /** The longest time without a byte. */
   readonly silenceMs: number;
-  /** Called before so many more bytes are stored; announced bytes do not count. False if there is no room. */
+  /** Called with the number of further bytes to be stored; returns false if there is no room for them. */
   readonly take: (bytes: number) => boolean;
 };
 
-const tooLarge = (): Refused => new Refused(problem("too-large", "The body is larger than this call accepts."));
-const silent = (): Refused => new Refused(problem("request-timeout", "The body stopped arriving."));
-const cutOff = (): Refused => new Refused(problem("invalid-request", "The body ended before it was complete."));
+const tooLarge = (): ProblemError =>
+  new ProblemError(problem("too-large", "The body is larger than this call accepts."));
+const silent = (): ProblemError => new ProblemError(problem("request-timeout", "The body stopped arriving."));
+const cutOff = (): ProblemError =>
+  new ProblemError(problem("invalid-request", "The body ended before it was complete."));
 
 /**
- * Reads a body to its end; an error is a `Refused`. A body without room is read and discarded, and is null: a client that
- * is still sending when its connection closes may never see its answer. The returned function discards what has arrived
- * and all that follows, so that the body is null.
- *
- * Chunks are joined as they arrive: stored one by one, a body in chunks of one byte would take a hundred times its size.
+ * A body without room is read to its end and becomes null, because a client that is still sending when its connection
+ * closes may never see its answer. Chunks are joined as they arrive: stored one by one, a body in chunks of one byte
+ * would take a hundred times its size. The returned function discards the body.
  */
 export const readBody = (
   request: Pick<IncomingMessage, "headers" | "complete" | "on" | "off">,
@@ -30,7 +29,6 @@ export const readBody = (
   const forget = (): void => {
     kept = null;
   };
-  // Node has checked that it is a number and enforces that length.
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) {
     done(tooLarge());
     return forget;
@@ -38,7 +36,6 @@ export const readBody = (
   let size = 0;
   let silence: NodeJS.Timeout | undefined;
 
-  /** Null if there is no room. */
   const longer = (sofar: Buffer, chunk: Buffer): Buffer | null => {
     const next = size + chunk.length;
     let all = sofar;
@@ -68,7 +65,6 @@ export const readBody = (
   };
   const end = (): void => finish(null, kept === null ? null : kept.subarray(0, size));
   const fail = (): void => finish(cutOff());
-  // Most bodies arrived with their headers and need no timer.
   if (!request.complete) {
     silence = setTimeout(() => finish(silent()), silenceMs);
   }

@@ -5,20 +5,17 @@ import { type Problem, problem } from "../streams/problems.ts";
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 export const isUnsafe = (method: string): boolean => !SAFE_METHODS.has(method);
 
-/** Fetch Metadata, section 2.4: sent for the page's own scripts and for addresses that the user typed. */
+/** Browsers send these for a page's own scripts and for typed addresses (Fetch Metadata, section 2.4). */
 const OWN_SITES: ReadonlySet<string> = new Set(["same-origin", "none"]);
 
-/** If PUBLIC_URL says localhost, as it does by default, pages under these names are our own, too. */
 const LOOPBACK = ["127.0.0.1", "[::1]"];
 
-/** The origin of PUBLIC_URL is the first. */
 const ownOrigins = (publicUrl: string): readonly string[] => {
   const { protocol, hostname, port, origin } = new URL(publicUrl);
   if (hostname !== "localhost") return [origin];
   return [origin, ...LOOPBACK.map((host) => new URL(`${protocol}//${host}:${port}`).origin)];
 };
 
-/** A visitor has no credential. */
 export type Protected = "session" | "visitor";
 
 /**

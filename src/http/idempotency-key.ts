@@ -1,7 +1,7 @@
 import { type Problem, problem } from "../streams/problems.ts";
 
 const KEY_LENGTH_MAX = 255;
-/** The content of a String (RFC 8941, section 3.3.3): quote and backslash are escaped. */
+/** The content of a String (RFC 8941, section 3.3.3), in which quote and backslash are escaped. */
 const QUOTED = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
 const BARE = /^[\x21\x23-\x7e][\x20-\x7e]*$/;
 
@@ -10,7 +10,6 @@ const unquoted = (value: string): string | undefined => {
   return QUOTED.exec(value)?.[1]?.replace(/\\(["\\])/g, "$1");
 };
 
-/** The quoted and the bare form are the same key; null without the header. */
 export const idempotencyKey = (values: readonly string[]): string | Problem | null => {
   const [value, second] = values;
   if (value === undefined) return null;

@@ -8,19 +8,18 @@ import type { SealedAt, SecretBox } from "../../infra/crypto/secret-box.ts";
 import { type Envelope, toEvents } from "../streams/envelope.ts";
 import { type Problem, problem } from "../streams/problems.ts";
 import { appendKnown } from "../streams/run-command.ts";
-import { type Kept, keptText, wireOfKept } from "./kept-answer.ts";
-import type { Wire } from "./wire.ts";
+import type { SentAnswer } from "./sent-answer.ts";
+import { repeatedAnswer, type StoredAnswer, storedText } from "./stored-answer.ts";
 
-/** In the stream `payload-idem_<hash of account, principal and key>`, which can be erased: answers hold secrets and personal data. */
+/** Answers hold secrets and personal data, so their streams, `payload-idem_…`, can be erased. */
 export type IdempotencyEvent =
   | {
       readonly type: "RequestClaimed";
       readonly data: {
-        /** Base64 HMAC-SHA256 of method, path and body. */
         readonly digest: string;
         /** A request that takes over an abandoned claim reuses this id, so the command happens once. */
         readonly command_id: string;
-        /** The sealed random bytes (base64) that the command derives its secrets from, so that a repeat derives the same. */
+        /** Random bytes, sealed, from which the command derives its secrets, so that a repeat derives the same ones. */
         readonly seed: string;
         readonly node: string;
         readonly at: string;
@@ -32,7 +31,6 @@ export type IdempotencyEvent =
         readonly digest: string;
         readonly command_id: string;
         readonly status: number;
-        /** Headers and body, sealed. */
         readonly answer: string;
         readonly at: string;
       };
@@ -48,37 +46,31 @@ export type IdempotencyEvent =
       };
     };
 
-/** The same for the first request with a key and its repeats. `seed` has 32 random bytes. */
+/** The first request with a key and its repeats get the same command; `seed` has 32 random bytes. */
 export type Command = { readonly commandId: string; readonly seed: Uint8Array };
 
 export type KeyedRequest = {
   readonly key: string;
   readonly method: string;
-  /** The path with the query. */
   readonly url: string;
   readonly body: unknown;
-  /** Its commandId is not used. */
   readonly envelope: Envelope;
 };
 
 export type Idempotency = {
-  /** Runs `work` unless a request with this key was answered before. */
-  run(request: KeyedRequest, work: (command: Command) => Promise<Wire>): Promise<Wire | Problem>;
+  run(request: KeyedRequest, work: (command: Command) => Promise<SentAnswer>): Promise<SentAnswer | Problem>;
 };
 
-/** The SDK and the documentation promise this time. */
 export const IDEMPOTENCY_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 /** Twice the longest wait of a call: an older claim without an answer belongs to a dead process. */
 const CLAIM_MS = 60_000;
-/** A sealed answer of this size fits into one append. Commands answer with a few kilobytes at most. */
 const ANSWER_BYTES_MAX = 256 * 1024;
 /** A lost race reveals the other request's claim, so the second attempt nearly always ends the loop. */
 const CLAIM_ATTEMPTS_MAX = 5;
 
-/** `sealed` is the sealed seed. */
 type Claimed = { readonly commandId: string; readonly sealed: string };
 type Claim = Claimed & { readonly revision: Revision };
-type Lookup = { readonly claimable: Claimed | null } | Problem | Wire;
+type Lookup = { readonly claimable: Claimed | null } | Problem | SentAnswer;
 
 const SEED_BYTES = 32;
 
@@ -87,8 +79,8 @@ export const newCommand = (randomness: Randomness): Command => ({
   seed: randomness.bytes(SEED_BYTES),
 });
 
-/** A temporary refusal or a failure of the server is not repeated to the next try. */
-const worthKeeping = (wire: Wire): boolean => wire.status < 500 && wire.status !== 429;
+/** A temporary refusal or a failure of the server is not stored, so that the next request may succeed. */
+const worthKeeping = (wire: SentAnswer): boolean => wire.status < 500 && wire.status !== 429;
 
 export const idempotency = (deps: {
   readonly log: EventLog;
@@ -97,11 +89,9 @@ export const idempotency = (deps: {
   readonly randomness: Randomness;
   /** Bodies hold passwords: a digest without a key would let a reader of the log guess them. */
   readonly digestKey: Uint8Array;
-  /** The name of this process. */
   readonly node: string;
-  /** No other process answers calls, so a claim under any other name is abandoned whatever its age. */
+  /** True if no other process answers calls: then a claim by another node is abandoned, however young it is. */
   readonly othersAreGone: boolean;
-  /** The answer could not be stored. It is sent nevertheless, and the claim ends by its age. */
   readonly onLost: (error: unknown) => void;
 }): Idempotency => {
   const { log, box, clock, randomness, digestKey, node, othersAreGone, onLost } = deps;
@@ -116,7 +106,6 @@ export const idempotency = (deps: {
 
   const look = (last: RecordedEvent | null, digest: string, account: string): Lookup => {
     if (last === null) return { claimable: null };
-    // Only this module writes to these streams.
     const { type, data } = last as unknown as IdempotencyEvent;
     const ageMs = clock.now() - Date.parse(data.at);
     if (ageMs >= IDEMPOTENCY_KEPT_MS) return { claimable: null };
@@ -124,14 +113,14 @@ export const idempotency = (deps: {
       return problem("idempotency-key-reused", "This Idempotency-Key was used with a different call or body before.");
     }
     if (type === "RequestAnswered") {
-      const kept: Kept = {
+      const kept: StoredAnswer = {
         status: data.status,
         text: box.open(data.answer, { account, stream: last.stream, field: "answer" }),
       };
-      return wireOfKept(kept);
+      return repeatedAnswer(kept);
     }
     const mayRun = type === "RequestClaimed" && !(othersAreGone && data.node !== node);
-    // After the clock was set back the age is negative: a claim far in the future is abandoned as well.
+    // If the clock was set back, the age is negative, and a claim far in the future counts as abandoned.
     if (mayRun && Math.abs(ageMs) < CLAIM_MS) {
       const detail = "The first request with this Idempotency-Key is still running.";
       return problem("in-progress", detail, { retryAfterS: 1 });
@@ -140,7 +129,7 @@ export const idempotency = (deps: {
   };
 
   const append = async (stream: string, expected: Revision | "absent", fact: IdempotencyEvent, envelope: Envelope) =>
-    // Each append gets a new command id: the appends of two racing requests must not look like one.
+    // Each append gets a new command id, so that the appends of two racing requests do not look like one.
     appendKnown(log, stream, expected, toEvents([fact], { ...envelope, commandId: randomId("idm_", randomness) }));
 
   const seedAt = (stream: string, account: string): SealedAt => ({ account, stream, field: "seed" });
@@ -150,7 +139,11 @@ export const idempotency = (deps: {
     return { commandId, sealed: box.seal(Buffer.from(seed).toString("base64"), seedAt(stream, account)) };
   };
 
-  const claim = async (request: KeyedRequest, stream: string, digest: string): Promise<Claim | Problem | Wire> => {
+  const claim = async (
+    request: KeyedRequest,
+    stream: string,
+    digest: string,
+  ): Promise<Claim | Problem | SentAnswer> => {
     const { envelope } = request;
     /** An erased stream is empty but continues at the revision after its erased events. */
     let erasedUpTo: Revision | "absent" = "absent";
@@ -175,10 +168,10 @@ export const idempotency = (deps: {
       const claimed = await claim(request, stream, digest);
       if (!("commandId" in claimed)) return claimed;
 
-      const finish = async (wire: Wire | null): Promise<void> => {
+      const finish = async (wire: SentAnswer | null): Promise<void> => {
         const at = new Date(clock.now()).toISOString();
         const common = { digest, command_id: claimed.commandId, at };
-        const text = wire === null ? null : keptText(wire);
+        const text = wire === null ? null : storedText(wire);
         const fact: IdempotencyEvent =
           wire === null || text === null || Buffer.byteLength(text) > ANSWER_BYTES_MAX || !worthKeeping(wire)
             ? { type: "RequestReleased", data: { ...common, seed: claimed.sealed } }
@@ -194,7 +187,7 @@ export const idempotency = (deps: {
         await append(stream, claimed.revision, fact, request.envelope);
       };
 
-      let wire: Wire | null = null;
+      let wire: SentAnswer | null = null;
       try {
         const seed = box.open(claimed.sealed, seedAt(stream, request.envelope.account));
         wire = await work({ commandId: claimed.commandId, seed: Buffer.from(seed, "base64") });

@@ -8,7 +8,6 @@ export const nonBlank = (maxLength: number) =>
 export const text = { type: "string" } as const satisfies JsonSchema;
 export const integer = { type: "integer" } as const satisfies JsonSchema;
 export const number: JsonSchema = { type: "number" };
-/** ISO-8601, UTC. */
 export const time = { type: "string", format: "date-time" } as const satisfies JsonSchema;
 export const nullableTime: JsonSchema = { type: ["string", "null"], format: "date-time" };
 
@@ -27,7 +26,6 @@ export const nullable = (type: string, description?: string): JsonSchema => ({
   ...(description === undefined ? {} : { description }),
 });
 
-/** Every member is required unless `required` lists some. */
 export const object = (properties: Record<string, JsonSchema>, required = Object.keys(properties)): JsonSchema => ({
   type: "object",
   required,

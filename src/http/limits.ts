@@ -10,26 +10,22 @@ export type HttpLimits = {
 export const HTTP_LIMITS: HttpLimits = {
   /** A request line and headers fit into one packet, so only a very slow network or an attack takes longer. */
   headersTimeoutMs: 10_000,
-  /** For headers and body together: 1 MB at 35 kB/s. */
+  /** The time for headers and body together: 1 MB at 35 kB/s. */
   requestTimeoutMs: 30_000,
-  /** Without a byte in either direction; longer than the longest wait for an answer (30 s). */
+  /** The time without a byte in either direction; it is longer than the longest wait for an answer (30 s). */
   idleTimeoutMs: 75_000,
-  /** Load balancers mostly keep connections for 60 s. The server must not close one first, under a request. */
+  /** Longer than most load balancers keep a connection (60 s), which must not end while a request is on its way. */
   keepAliveTimeoutMs: 65_000,
   timeoutCheckMs: 5_000,
-  /** Requests in flight may take this long when the program stops; then their connections are cut. */
   closeGraceMs: 10_000,
 };
 
-/** Webhooks have another limit. */
 export const API_BODY_BYTES_MAX = 256 * 1024;
-/** Request line and all headers; real senders (JWTs, long cookies) stay below 8 KiB. */
+/** The request line and all headers of real senders (JWTs, long cookies) stay below 8 KiB. */
 export const HEADER_BYTES_MAX = 16 * 1024;
 /** Node would silently drop headers beyond its own limit, so that is off and more than these are refused. */
 export const HEADERS_MAX = 200;
-/** Ids have 36 characters, action names fewer than 128. */
 export const PARAM_LENGTH_MAX = 256;
-/** An idle connection takes about 20 KiB. */
 export const CONNECTIONS_MAX = 8_192;
 export const LISTED_ERRORS_MAX = 20;
 /** How long a read with `?after=` waits for its views; then it answers 503 `view-behind`. */

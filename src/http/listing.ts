@@ -22,11 +22,10 @@ export type Cursor = { readonly value: string | number; readonly id: string };
 /** JSON.parse reads 1e999 as Infinity. */
 const isSortable = (value: unknown): value is string | number => typeof value === "string" || Number.isFinite(value);
 
-/** Base64url of a JSON array, opaque to callers. */
 export const encodeCursor = ({ value, id }: Cursor): string =>
   Buffer.from(JSON.stringify([value, id])).toString("base64url");
 
-/** Null for an invalid cursor. A cursor proves nothing, so every `where` must name the account. */
+/** Null for an invalid cursor. Callers can forge one, so every `where` must name the account. */
 export const decodeCursor = (text: string): Cursor | null => {
   const bytes = Buffer.from(text, "base64url");
   if (text.length > CURSOR_LENGTH_MAX || bytes.toString("base64url") !== text) return null;
@@ -44,21 +43,18 @@ export const decodeCursor = (text: string): Cursor | null => {
 
 export type Listing = {
   readonly view: string;
-  /** Must name the account. */
   readonly where: readonly Condition[];
   readonly sort: { readonly field: string; readonly order: "asc" | "desc" };
 };
 
 export type Page<T> = { readonly data: readonly T[]; readonly next_cursor: string | null };
 
-/** Null if it is out of bounds. */
 const limitOf = (given: unknown = LIMIT_DEFAULT): number | null =>
   typeof given === "number" && Number.isInteger(given) && given >= 1 && given <= LIMIT_MAX ? given : null;
 
 export const invalid = (path: string, message: string): Problem =>
   problem("invalid-request", `The parameter ${path} ${message}.`, { errors: [{ path: `/${path}`, message }] });
 
-/** D is the type of the documents that the view's projection puts. */
 export const pageOf = async <D extends object = Document, T = unknown>(
   views: Pick<ViewStore, "page">,
   { view, where, sort }: Listing,
@@ -70,7 +66,6 @@ export const pageOf = async <D extends object = Document, T = unknown>(
   const after = query.cursor === undefined ? undefined : decodeCursor(String(query.cursor));
   if (after === null) return invalid("cursor", "must be the next_cursor of a page before");
 
-  // The one document more tells whether there is a next page.
   const found = await views.page(view, {
     where,
     sort,
@@ -87,7 +82,7 @@ export const pageOf = async <D extends object = Document, T = unknown>(
 
 const cursorAfter = ({ id, document }: FoundDocument, field: string): string => {
   const value = document[field];
-  // Without a sort value the rest of the list would be lost.
+  // A document without a sort value would end the list early.
   if (!isSortable(value)) throw new Error(`the document ${id} has no ${field} to sort by`);
   return encodeCursor({ value, id });
 };

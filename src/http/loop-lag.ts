@@ -1,7 +1,6 @@
-/** The interval of the measurement, which stops while there are no requests. */
 const LOOK_MS = 100;
 
-/** How late the event loop runs, in ms: how long requests wait in sockets that were not read yet. Call it for each request. */
+/** Returns how late the event loop runs, in ms: the time that requests wait in sockets which were not read yet. */
 export const loopLag = (now: () => number = () => performance.now()): (() => number) => {
   let lagMs = 0;
   let lookedAt = Number.NEGATIVE_INFINITY;

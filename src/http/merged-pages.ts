@@ -1,9 +1,8 @@
 import type { FoundDocument, ViewQuery, ViewStore } from "../../domain/ports/view-store.ts";
 
-/** A list of one view, newest first; it returns fewer than `limit` only at its end. */
+/** A list returns fewer than `limit` documents only at its end. */
 export type Newest = (query: Omit<ViewQuery, "where" | "lead">) => Promise<readonly FoundDocument[]>;
 
-/** Up to this many lists are read a whole page each, so that none is read twice. */
 const FEW = 8;
 const CHUNK_MIN = 4;
 
@@ -28,8 +27,8 @@ const refill = async (reader: Reader, query: ViewQuery, chunk: number): Promise<
 };
 
 /**
- * Merges several lists of events, each read by its own index: one query over all of them would have to sort. Many lists
- * are read in small chunks, larger ones where the page takes from. An event in several lists appears once.
+ * Merges lists of events that are each read by their own index, because one query over all of them would have to sort.
+ * Many lists are read in small chunks; an event in several lists appears once.
  */
 export const mergedPages = (lists: readonly Newest[]): Pick<ViewStore, "page"> => ({
   async page(_view, query) {

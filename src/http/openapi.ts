@@ -47,7 +47,6 @@ const PROBLEM: JsonSchema = {
   },
 };
 
-/** `POST /v1/events/{id}/replay` → `postV1EventsByIdReplay`. */
 export const operationId = (method: string, path: string): string =>
   method.toLowerCase() +
   path
@@ -77,17 +76,14 @@ const responses = ({ answers, produces = "application/json" }: Route): Record<st
     }),
   );
 
-/** Carries the codes of a route's problems to `withProblems`. */
 export const PROBLEMS_LISTED = "x-problems";
 
-/** Carries `answersRepeats` to `withIdempotencyKey`; the description does not show it. */
 const KEY_NEEDED = "x-idempotency-key-needed";
 
-/** Fastify validates by this schema, and the description shows it. */
 export const routeSchema = (route: Route): Record<string, unknown> => {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
   const params = Object.fromEntries(names.map((name) => [name, { type: "string" }]));
-  // Reads without views read the streams, which show each write at once, but accept `after` as well.
+  // Reads that use no view read streams, which show each write at once; they accept `after` as well.
   const isRead = route.method === "GET" && route.who !== "anyone";
   const query = { ...route.query, ...(isRead || route.reads !== undefined ? { after: AFTER } : {}) };
   return {
@@ -112,7 +108,6 @@ const isOperation = (it: unknown): it is Operation => typeof it === "object" && 
 const PROBLEM_TYPE = "application/problem+json";
 const PROBLEM_REF = { $ref: "#/components/schemas/Problem" };
 
-/** A response with one of these problems, which share a status. */
 const problemResponse = (codes: readonly ProblemCode[]): { description: string; content: object } => {
   const code = { type: "object", properties: { code: { enum: codes } } };
   return {
@@ -121,7 +116,6 @@ const problemResponse = (codes: readonly ProblemCode[]): { description: string; 
   };
 };
 
-/** Adds a response for each status of the operation's problems; a status that it answers anyway gets the problem besides. */
 const describeProblems = (operation: Operation): void => {
   const { [PROBLEMS_LISTED]: listed = [], responses: answers } = operation;
   delete operation[PROBLEMS_LISTED];
@@ -152,24 +146,21 @@ const withProblems = (document: { paths?: object; components?: object }): object
   };
 };
 
-/** Adds the header to the description only; the table reads it itself. */
+/** The header is only described: `add-routes.ts` reads it without a schema. */
 const withIdempotencyKey = (schema: unknown, method: unknown): Record<string, unknown> => {
   const given: Record<string, unknown> = typeof schema === "object" && schema !== null ? { ...schema } : {};
   const { [KEY_NEEDED]: isNeeded, ...known } = given;
   const secured = Array.isArray(known.security) && known.security.length > 0;
   if (!secured || typeof method !== "string" || !isUnsafe(method)) return known;
-  // The routes' own schemas: those of headers are objects with properties.
   const { properties = {} } = (known.headers ?? {}) as { readonly properties?: object };
   const headers = { type: "object", properties: { "idempotency-key": IDEMPOTENCY_KEY, ...properties } };
   return { ...known, headers: isNeeded === true ? { ...headers, required: ["idempotency-key"] } : headers };
 };
 
-/** Swagger UI sets inline styles. */
 const DOCS_CSP =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Must run before the routes are added. */
 export const describeRoutes = async (app: FastifyInstance, version: string): Promise<void> => {
   await app.register(swagger, {
     openapi: {
@@ -197,7 +188,7 @@ export const describeRoutes = async (app: FastifyInstance, version: string): Pro
   await app.register(swaggerUi, {
     routePrefix: "/docs",
     staticCSP: DOCS_CSP,
-    // Otherwise the page calls validator.swagger.io.
+    // With a validator the page would call validator.swagger.io.
     uiConfig: { validatorUrl: null },
   });
 };

@@ -1,12 +1,11 @@
 import { type Attempts, network, SLOW_LOGIN_MS } from "./rate-limit.ts";
 
-/** `address` is a normalised mailbox. */
 type Guess = { readonly address: string; readonly ip: string };
 
 type Counted<T> = { readonly ok: true; readonly result: T } | { readonly ok: false; readonly retryAfterS: number };
 
 export type PasswordGuesses = {
-  /** Runs the check unless this network has guessed too often. A guess counts before its check and stays counted if wrong. */
+  /** A guess counts from before its check and stays counted if it was wrong. */
   run<T>(guess: Guess, check: () => Promise<T>, isWrong: (result: T) => boolean): Promise<Counted<T>>;
 };
 
@@ -30,7 +29,7 @@ export const passwordGuesses = (attempts: Attempts, pause: (ms: number) => Promi
     }
     let wrong = false;
     try {
-      // Other networks are only delayed, so that guesses from elsewhere cannot lock the owner out.
+      // Guesses from other networks are only delayed, so that they cannot lock the owner out.
       if (attempts.take("failed-login-slow", address).ok)
         taken.push(() => attempts.giveBack("failed-login-slow", address));
       else await pause(SLOW_LOGIN_MS);

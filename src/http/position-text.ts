@@ -2,19 +2,16 @@ import type { Position } from "../../domain/ports/event-log.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 
 /**
- * Positions in the API: `<four characters that identify the log>-<position>`. The prefix tells positions of a log that was
- * moved from its earlier ones, with which they must not be compared.
+ * A position in the API is `<four characters that identify the log>-<position>`: after the log was moved, positions of
+ * the old copy must not be compared with those of the new one.
  */
 export type PositionText = {
   of(position: Position): string;
-  /** Null for a position of another log. */
   read(text: string): Position | null;
 };
 
-/** One log in a million has the same tag by chance. */
 const TAG_LENGTH = 4;
 
-/** Matches a position of any log; none needs URL encoding. */
 export const POSITION_PATTERN = `^[a-z2-7]{${TAG_LENGTH}}-[0-9A-Za-z_]{1,59}$`;
 
 export const positionText = (log: string): PositionText => {

@@ -3,45 +3,41 @@ import type { Actor } from "../../domain/ports/event-log.ts";
 import type { CallCounts, RefusedCall } from "../calls/call-counts.ts";
 import { clientOf } from "../erasure/personal-data.ts";
 import type { Problem } from "../streams/problems.ts";
-import type { Presented } from "./authenticate.ts";
+import type { PresentedCredential } from "./authenticate.ts";
 import { isUnsafe } from "./cross-site.ts";
-import { presentedBy } from "./presented.ts";
+import { presentedCredential } from "./presented-credential.ts";
 import { isTargetKnown, whyUnrecorded } from "./recorded-problems.ts";
 import { traceOf } from "./trace.ts";
 
-/** Whose a credential is or was, and why it does not hold where it does not. */
-export type Lapsed = { readonly account: string; readonly actor: Actor; readonly why: string };
+/** The owner of a credential that does not hold, and the reason why it does not. */
+export type LapsedCredential = { readonly account: string; readonly actor: Actor; readonly why: string };
 
 export type ProblemRecordsDeps = {
   readonly calls: CallCounts;
   /** Null for a credential that never held. */
-  readonly lapsedOf: (presented: Presented) => Promise<Lapsed | null>;
-  /** Told of a refusal that is not recorded, because nobody could find out whom it concerns. */
+  readonly lapsedOf: (presented: PresentedCredential) => Promise<LapsedCredential | null>;
   readonly onError: (error: unknown) => void;
 };
 
-/** Without a credential, as the envelope of such a call has it. */
 const PUBLIC: Actor = { kind: "system", id: "public" };
-/** An id, or the name of an action. */
 const TARGET = /^[\w.-]{1,64}$/;
 
 type Whose = Pick<RefusedCall, "account" | "actor" | "subject" | "detail" | "holds">;
 
-/** The id of what the call is about: the first parameter of its path, or the source of a webhook. */
+/** The id of the resource: the first parameter of the path, or the source of a webhook. */
 const targetOf = ({ params }: FastifyRequest): string | null => {
-  // The router gives every parameter as text.
   const named = (params ?? {}) as Readonly<Record<string, string>>;
   const id = named.source_id ?? Object.values(named)[0];
   return id !== undefined && TARGET.test(id) ? id : null;
 };
 
-/** Records what a route of the table has refused, with who called, and where the first of them came from. */
+/** Records each refusal of a route with its caller; of equal refusals only the first one names its client. */
 export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps) => {
   const whoseWithout = async (request: FastifyRequest, it: Problem): Promise<Whose | null> => {
     const { detail } = it;
     const concerned = (await it.about?.()) ?? null;
     if (concerned !== null) return { ...concerned, actor: PUBLIC, detail, holds: false };
-    const presented = presentedBy(request.raw.rawHeaders);
+    const presented = presentedCredential(request.raw.rawHeaders);
     const isForeign = it.problem === "cross-site";
     if (!isForeign && it.problem !== "unauthenticated") return null;
     if (typeof presented !== "object" || presented === null || "problem" in presented) return null;
@@ -66,9 +62,9 @@ export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps)
 
   const note = (request: FastifyRequest, it: Problem): void => {
     const { call } = request.routeOptions.config;
-    // Of a verdict that refuses, the event is the record.
+    // A refusing verdict is recorded in its event already.
     if (call === undefined || it.extra?.verdict !== undefined) return;
-    // A refusal that can say whom it concerns is a decision, whatever its code.
+    // A refusal that names the account it concerns is a decision, whatever its code.
     if (it.about === undefined && whyUnrecorded(!isUnsafe(request.method), it.problem) !== null) return;
     const { principal } = request;
     if (principal !== null) {
@@ -83,8 +79,8 @@ export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps)
       });
       return;
     }
-    // Nobody presented anything: that is how every visit begins.
-    if (it.problem === "unauthenticated" && presentedBy(request.raw.rawHeaders) === null) return;
+    // Every visit begins with a call without a credential, so such a call is not recorded.
+    if (it.problem === "unauthenticated" && presentedCredential(request.raw.rawHeaders) === null) return;
     const recorded = whoseWithout(request, it).then((whose) => {
       if (whose === null) calls.stranger(it.problem);
       else record(request, it, call, whose);
@@ -96,7 +92,6 @@ export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps)
     try {
       note(request, it);
     } catch (error) {
-      // A refusal that cannot be recorded is answered all the same.
       onError(error);
     }
   };

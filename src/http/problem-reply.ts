@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Problem } from "../streams/problems.ts";
 import { noteProblem } from "./route-problems.ts";
-import { problemWire, sendWire } from "./wire.ts";
+import { problemAnswer, sendAnswer } from "./sent-answer.ts";
 
-/** Answers with a problem; its trace id is the request's id. */
 export const sendProblem = (request: FastifyRequest, reply: FastifyReply, it: Problem): FastifyReply => {
   noteProblem(request, it);
-  return sendWire(reply, problemWire(it, request.id));
+  return sendAnswer(reply, problemAnswer(it, request.id));
 };

@@ -4,7 +4,6 @@ import type { Clock } from "../../domain/ports/clock.ts";
 type Window = {
   readonly ok: boolean;
   readonly remaining: number;
-  /** Whole seconds until the window ends; at least 1. */
   readonly resetS: number;
 };
 
@@ -14,15 +13,15 @@ export type WindowCounter = {
 };
 
 /**
- * Fixed windows in memory, each beginning with a key's first request. Every process counts for itself, so two nodes allow
- * twice as much as one. Beyond `keysMax` windows the oldest is forgotten, so that a flood of keys cannot fill the memory.
+ * Counts in fixed windows in memory, for this process alone: two nodes allow twice as much as one. Beyond `keysMax`
+ * windows the oldest is forgotten, so that a flood of keys cannot fill the memory.
  */
 export const windowCounter = (clock: Clock, windowMs: number, keysMax: number): WindowCounter => {
   const windows = new Map<string, { count: number; readonly endsAt: number }>();
 
   const open = (key: string, now: number) => {
     const current = windows.get(key);
-    // A clock that was set back must not keep a key locked for longer than a window.
+    // If the clock was set back, a key must not stay locked for longer than a window.
     if (current !== undefined && now < current.endsAt && current.endsAt <= now + windowMs) return current;
     windows.delete(key);
     if (windows.size >= keysMax) {
@@ -56,9 +55,8 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /**
- * These limits stop password guessing and mass sign-ups. "failed-login-address" counts guesses by one network for one
- * mailbox, so that an attacker cannot lock the owner out. "failed-login-slow" counts guesses by all networks for one
- * mailbox: above it each attempt is delayed by `SLOW_LOGIN_MS`, but still answered.
+ * "failed-login-address" counts the guesses of one network for one mailbox, so that an attacker cannot lock the owner
+ * out. "failed-login-slow" counts those of all networks: above it each attempt is delayed by `SLOW_LOGIN_MS`.
  */
 export const ATTEMPT_LIMITS = {
   "signup-ip": { limit: 100, windowMs: HOUR_MS },
@@ -70,7 +68,6 @@ type AttemptKind = keyof typeof ATTEMPT_LIMITS;
 
 export const SLOW_LOGIN_MS = 2_000;
 
-/** Each key takes about 150 bytes. */
 const ATTEMPT_KEYS_MAX = 100_000;
 
 type Attempt = { readonly ok: true } | { readonly ok: false; readonly retryAfterS: number };
@@ -99,12 +96,11 @@ export const attempts = (clock: Clock): Attempts => {
   };
 };
 
-/** Longer than any spelling of an address, with its zone and port. */
 const NO_ADDRESS_LENGTH_MAX = 64;
 
-/** What one customer of a provider holds: an IPv4 address, or the /64 of an IPv6 one (RFC 6177, section 2). */
+/** One customer of a provider has an IPv4 address or an IPv6 network of 64 bits (RFC 6177, section 2). */
 export const network = (ip: string): string => {
-  // A trusted proxy sent this text. The copy lets go of the header that it is a part of.
+  // The text comes from a proxy's header. The copy lets the memory of the whole header go.
   if (!ipaddr.isValid(ip)) return Buffer.from(ip.slice(0, NO_ADDRESS_LENGTH_MAX)).toString();
   const address = ipaddr.process(ip);
   if (!("parts" in address)) return address.toString();
@@ -114,7 +110,6 @@ export const network = (ip: string): string => {
     .join(":")}::/64`;
 };
 
-/** Principals and accounts that call within one minute. */
 const API_KEYS_MAX = 100_000;
 
 export const apiRate = (clock: Clock): WindowCounter => windowCounter(clock, MINUTE_MS, API_KEYS_MAX);
@@ -125,16 +120,12 @@ export type Requester = {
   readonly account: string;
 };
 
-/** Requests a minute. */
 export type RequestLimits = { readonly credential: number; readonly account: number };
 
-/** The window with less room: "api" is that of one credential, "account" that of all credentials of its kind together. */
+/** "api" is the window of one credential, "account" that of all credentials of the same kind. */
 export type RequestWindow = Window & { readonly policy: "api" | "account"; readonly limit: number };
 
-/**
- * Requests a minute that each session keeps when the account's sessions have used up their common limit: enough to decide
- * an approval while another member's program loops.
- */
+/** Enough for each session to decide an approval while another member's program uses up the common limit. */
 const SESSION_SHARE = 60;
 
 /** Sessions, keys and agents are counted apart: a program that loops cannot lock out the people who have to stop it. */
@@ -152,7 +143,7 @@ export const takeRequest = (rate: WindowCounter, requester: Requester, limits: R
   return all.ok && all.remaining < own.remaining ? { ...all, policy: "account", limit: limits.account } : ownWindow;
 };
 
-/** draft-ietf-httpapi-ratelimit-headers-08: one policy in a window of 60 seconds. */
+/** The headers follow draft-ietf-httpapi-ratelimit-headers-08, with one policy in a window of 60 seconds. */
 export const rateLimitHeaders = ({
   policy,
   limit,

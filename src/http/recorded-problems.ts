@@ -71,19 +71,18 @@ const RECORDED: Readonly<Record<ProblemCode, Recorded>> = {
   "too-few-approvers": "recorded",
 };
 
-/** These refusals decide who may read; any other refusal of a read is about its subject. */
+/** These refusals decide who may read; all other refusals of reads are not recorded. */
 const OF_READS: ReadonlySet<ProblemCode> = new Set(["unauthenticated", "forbidden", "rate-limited"]);
 
 const READ = "Reading changes nothing, and what there is to read is no decision.";
 
-/** Null if the refused call is recorded. */
 export const whyUnrecorded = (isRead: boolean, code: ProblemCode): string | null => {
   const recorded = RECORDED[code];
   if (recorded !== "recorded") return recorded.because;
   return isRead && !OF_READS.has(code) ? READ : null;
 };
 
-/** These problems are answered before the id in the path is looked up: it may belong to another account, or not exist. */
+/** These problems are answered before the id in the path is looked up, which may be unknown or another account's. */
 const BEFORE_LOOK_UP: ReadonlySet<ProblemCode> = new Set([
   "unauthenticated",
   "forbidden",

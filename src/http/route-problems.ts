@@ -5,15 +5,11 @@ import type { Route } from "./route.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Every problem that the route can answer. */
     problems?: ReadonlySet<ProblemCode>;
-    /** The method and path of a route of the table, such as `POST /v1/events/{id}/replay`. */
     call?: string;
   }
   interface FastifyInstance {
-    /** Called for each problem that its route does not list. */
     onUnlisted?: (sentence: string) => void;
-    /** Called for each problem. */
     onProblem?: (request: FastifyRequest, it: Problem) => void;
   }
 }
@@ -51,15 +47,13 @@ const commonProblems = ({ method, path, who, reads }: Route): readonly ProblemCo
   ];
 };
 
-/** Every problem that a route of the table can answer: those of its row and those that it shares with others. */
 export const problemsOf = (route: Route): ReadonlySet<ProblemCode> =>
   new Set([...commonProblems(route), ...(route.problems ?? [])]);
 
-/** The same for a route that has no row in the table: `own` are its problems. */
+/** The problems of a route outside of the route table. */
 export const listedProblems = (...own: readonly ProblemCode[]): ReadonlySet<ProblemCode> =>
   new Set([...FOR_ALL, ...own]);
 
-/** Called for every problem that is answered: reports one that the route does not list, and tells who records it. */
 export const noteProblem = (request: FastifyRequest, it: Problem): void => {
   const { routeOptions, method, server } = request;
   const { config, url } = routeOptions;

@@ -7,7 +7,7 @@ import { clientOf } from "../erasure/personal-data.ts";
 import type { Envelope } from "../streams/envelope.ts";
 import type { Problem, ProblemCode } from "../streams/problems.ts";
 
-/** The authenticated caller. Everything that it may see or change belongs to its `account`. */
+/** A caller may see and change only what belongs to its `account`. */
 export type Principal =
   | {
       readonly kind: "member";
@@ -15,7 +15,6 @@ export type Principal =
       readonly id: string;
       readonly email: string;
       readonly role: Role;
-      /** The stream id of the session. */
       readonly session: string;
     }
   | { readonly kind: "key"; readonly account: string; readonly id: string; readonly role: Role }
@@ -33,13 +32,12 @@ export const ADMINS = { session: "admin", key: "admin" } as const satisfies Who;
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** The schemas of a query, by the names of its parameters. */
 type QuerySchema = Readonly<Record<string, JsonSchema>>;
 
-/** The schemas that a handler was written for, and the names of its path's parameters: `route` compares them with the row's. */
+/** The schemas and path parameters that a handler was written for; `route` compares them with those of its row. */
 export type Input = { readonly body?: JsonSchema; readonly query?: QuerySchema; readonly params?: string };
 
-/** A parsed body is JSON: the parts that its schema leaves open are `Json`, not unknown. */
+/** The parts of a body that its schema leaves open are `Json`, not unknown. */
 type JsonOf<T> = unknown extends T
   ? Json
   : T extends readonly (infer Item)[]
@@ -50,7 +48,7 @@ type JsonOf<T> = unknown extends T
 
 export type BodyOf<S> = S extends JSONSchema ? JsonOf<FromSchema<S>> : unknown;
 
-/** Every property with a default is there: the validator fills it in. */
+/** The validator fills in defaults, so every property with a default is present. */
 type QueryOf<Q> =
   Q extends Readonly<Record<string, JSONSchema>>
     ? FromSchema<{ readonly type: "object"; readonly additionalProperties: false; readonly properties: Q }>
@@ -58,24 +56,21 @@ type QueryOf<Q> =
 
 type ParamsOf<P> = Readonly<Record<P extends string ? P : string, string>>;
 
-/** One call, validated: the types of `params`, `query` and `body` follow from the schemas in `I`. */
 export type Call<I extends Input = object> = {
   readonly principal: Principal;
   readonly params: ParamsOf<I extends { readonly params: infer P } ? P : string>;
   readonly query: QueryOf<I extends { readonly query: infer Q } ? Q : unknown>;
   readonly body: BodyOf<I extends { readonly body: infer B } ? B : unknown>;
   readonly envelope: Envelope;
-  /** 32 random bytes for each purpose; a repeat of the call under its Idempotency-Key gets the same bytes. */
+  /** Returns 32 random bytes for each purpose; a repeat under the same Idempotency-Key gets the same bytes. */
   readonly secret: (purpose: string) => Uint8Array;
   readonly ip: string;
   readonly userAgent: string;
-  /** The headers that the route names; repeated ones are joined by a comma. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Whether the credential is still valid and may still make this call. */
   readonly isStillAllowed: () => Promise<boolean>;
-  /** The Idempotency-Key if the route answers repeats itself; else null. */
+  /** Null unless the route answers repeats itself. */
   readonly key: string | null;
-  /** Aborted when the server begins to close and, on a route that waits, when the client disconnects. */
+  /** The signal is aborted when the server begins to close and, if the route `waits`, when the client disconnects. */
   readonly closing: AbortSignal;
 };
 
@@ -88,17 +83,14 @@ export const calledBy = ({ envelope, ip, userAgent }: Call): Caller => ({
 
 export type Answer = {
   readonly status: number;
-  /** JSON, or bytes or a stream with their content type in `headers`. A stream is destroyed when the client disconnects. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as `Countersign-Position`; a read with `?after=` waits for it. */
   readonly position?: Position;
 };
 
 export const positionOf = ({ position }: { readonly position?: Position | undefined }): Pick<Answer, "position"> =>
   position === undefined ? {} : { position };
 
-/** A row of the route table. `table.ts` makes a Fastify route of it, `openapi.ts` its description. */
 export type Route = {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
@@ -106,22 +98,16 @@ export type Route = {
   readonly summary: string;
   readonly tag: string;
   readonly query?: QuerySchema;
-  /** Names are in lower case. */
   readonly headers?: Readonly<Record<string, JsonSchema>>;
   readonly body?: JsonSchema;
-  /** A missing body then counts as `{}`. */
   readonly bodyOptional?: true;
-  /** The schema of the body of each successful status. */
   readonly answers: Readonly<Record<number, JsonSchema | null>>;
-  /** The route's own problems; `problemsOf` adds those that follow from the other members. */
   readonly problems?: readonly ProblemCode[];
-  /** The media type of those bodies; application/json if left out. */
   readonly produces?: string;
-  /** The route requires an Idempotency-Key and answers repeats itself; otherwise the first answer is stored and repeated. */
+  /** The route requires an Idempotency-Key and recognises repeats itself, so no answer is stored. */
   readonly answersRepeats?: true;
-  /** The handler may wait long: `Call.closing` is aborted as well when the client disconnects. */
+  /** Then `Call.closing` is aborted as well when the client disconnects. */
   readonly waits?: true;
-  /** The views that this read shows; `?after=<position>` waits for them. */
   readonly reads?: readonly string[];
   readonly handle: (call: Call) => Promise<Answer | Problem>;
 };
@@ -132,7 +118,7 @@ type Placeholders<Path extends string> = Path extends `${string}{${infer Name}}$
   ? Name | Placeholders<Rest>
   : never;
 
-/** A row whose handler takes its input as typed by the row's own schemas; a handler written for others does not compile. */
+/** A handler that was written for other schemas than the row's does not compile. */
 export const route = <
   const Path extends string,
   const Body extends JsonSchema = JsonSchema,
@@ -148,7 +134,7 @@ export const route = <
   // The server validates each call against these schemas before the handler sees it.
   row as Route;
 
-/** The body of a 202: the change weakens a protected policy and waits for that policy's approvals. */
+/** The answer 202: the change weakens a protected policy and waits for that policy's approvals. */
 export const HELD_CHANGE: JsonSchema = {
   type: "object",
   required: ["status", "approval_id", "change_id"],

@@ -2,7 +2,7 @@ import type { Problem } from "../streams/problems.ts";
 import { invalid } from "./listing.ts";
 import type { JsonSchema } from "./route.ts";
 
-/** From `from` up to, but not including, `to`. ISO-8601 UTC with milliseconds, so that they compare as text. */
+/** `to` is excluded. Both are ISO-8601 in UTC with milliseconds, so that they compare as text. */
 export type TimeRange = { readonly from: string | null; readonly to: string | null };
 
 export const TIME_RANGE_QUERY = {
@@ -12,11 +12,10 @@ export const TIME_RANGE_QUERY = {
 
 const WITH_ZONE = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)$/;
 
-/** ISO 8601 puts a sign before years of other lengths, and such a text would sort before all others. */
+/** Years of other lengths get a sign in ISO 8601, and such a text would sort before all others. */
 const FIRST_MS = Date.parse("0000-01-01T00:00:00.000Z");
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** ISO text of ms since 1970, clamped to years of four digits so that it compares with records. */
 export const comparable = (ms: number): string => new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS)).toISOString();
 
 const timeOf = (query: Readonly<Record<string, unknown>>, path: "from" | "to"): string | null | Problem => {

@@ -2,16 +2,14 @@ import type { FastifyRequest } from "fastify";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import type { Trace } from "../streams/envelope.ts";
 
-/** version-trace-parent-flags; only lower-case hex (W3C Trace Context level 1, section 3.2). */
+/** The parts are version, trace id, parent id and flags, in lower-case hex (W3C Trace Context level 1, section 3.2). */
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
 const ZEROS = /^0+$/;
-/** A header of version 00 has 55 characters; fields that later versions add are not read. */
 const TRACEPARENT_LENGTH_MAX = 256;
 
-export type Caller = { readonly traceId: string; readonly spanId: string };
+export type RemoteParent = { readonly traceId: string; readonly spanId: string };
 
-/** Null if the header is missing or malformed: then a new trace begins. */
-export const callerOf = (traceparent: string | undefined): Caller | null => {
+export const remoteParent = (traceparent: string | undefined): RemoteParent | null => {
   if (traceparent === undefined || traceparent.length > TRACEPARENT_LENGTH_MAX) return null;
   const [, version, traceId = "", parentId = "", rest] = TRACEPARENT.exec(traceparent) ?? [];
   if (version === undefined || version === "ff") return null;
@@ -22,7 +20,7 @@ export const callerOf = (traceparent: string | undefined): Caller | null => {
 
 const TRACE_ID_BYTES = 16;
 const SPAN_ID_BYTES = 8;
-/** Random bytes drawn at once: a draw takes 3 µs, and each webhook needs two ids. */
+/** So many random bytes are drawn at once, because a draw takes 3 µs and each webhook needs two ids. */
 const POOL_BYTES = 4096;
 
 export type TraceIds = { readonly traceId: () => string; readonly spanId: () => string };
@@ -49,7 +47,7 @@ declare module "fastify" {
 
 export const traceOf = ({ id, headers, server }: FastifyRequest): Trace => {
   const { traceparent } = headers;
-  const caller = typeof traceparent === "string" ? callerOf(traceparent) : null;
+  const caller = typeof traceparent === "string" ? remoteParent(traceparent) : null;
   return {
     trace_id: id,
     span_id: server.traceIds.spanId(),

@@ -4,14 +4,12 @@ import type { FastifySchemaCompiler, FastifySchemaValidationError, FastifyServer
 import { escapePointer } from "../../domain/gate/field-path.ts";
 import { problem } from "../streams/problems.ts";
 import { LISTED_ERRORS_MAX } from "./limits.ts";
-import { Refused } from "./refused.ts";
+import { ProblemError } from "./problem-error.ts";
 
-/** Decimal digits alone: coercion by Number() would take "0x10", "+5", "5e0" and " 5" as well. */
 const DIGITS = /^[0-9]+$/;
 
-/** Reads digits where the schema wants an integer, as a query has only text. Other text stays and is refused. */
+/** A query has only text, so digits become numbers where the schema wants an integer. */
 const readIntegers = (schema: Record<string, unknown>, query: Record<string, unknown>): void => {
-  // The routes' own schemas: an object's properties are schemas.
   const { properties = {} } = schema as { readonly properties?: Readonly<Record<string, { readonly type?: unknown }>> };
   for (const [name, { type }] of Object.entries(properties)) {
     const given = query[name];
@@ -19,7 +17,6 @@ const readIntegers = (schema: Record<string, unknown>, query: Record<string, unk
   }
 };
 
-/** OpenAPI 3.1 uses JSON Schema 2020-12. Values are not converted, except integers in a query. */
 export const validatorCompiler = (): FastifySchemaCompiler<Record<string, unknown>> => {
   const ajv = new Ajv2020({
     allErrors: true,
@@ -33,7 +30,7 @@ export const validatorCompiler = (): FastifySchemaCompiler<Record<string, unknow
   });
   addFormats.default(ajv);
   return ({ schema, httpPart }) => {
-    // Compiled on the first request: compiling all schemas would take a fifth of the start.
+    // A schema is compiled on its first use: compiling all of them would take a fifth of the start.
     let compiled: ValidateFunction | null = null;
     return (value: Record<string, unknown>) => {
       compiled ??= ajv.compile(schema);
@@ -43,7 +40,7 @@ export const validatorCompiler = (): FastifySchemaCompiler<Record<string, unknow
   };
 };
 
-/** The JSON Pointer of the error; for a missing or unknown member that of the member itself. */
+/** For a missing or unknown member the path is that of the member, not of its parent. */
 const errorPath = ({ instancePath, params }: FastifySchemaValidationError): string => {
   const member = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
   return typeof member === "string" ? `${instancePath}/${escapePointer(member)}` : instancePath;
@@ -51,10 +48,9 @@ const errorPath = ({ instancePath, params }: FastifySchemaValidationError): stri
 
 const namedTypes = (type: unknown): string => [type].flat().join(" or ");
 
-/** Only blank text fails this pattern. */
 export const NOT_BLANK = "\\S";
 
-/** Ajv's own messages make sense only beside the schema. */
+/** Ajv's own messages are clear only to a reader who sees the schema. */
 const rule = ({ keyword, message, params }: FastifySchemaValidationError): string => {
   switch (keyword) {
     case "additionalProperties":
@@ -95,7 +91,7 @@ const rule = ({ keyword, message, params }: FastifySchemaValidationError): strin
   }
 };
 
-/** `propertyNames` refuses a name inside the object at the path. */
+/** Ajv reports a bad member name at the path of the object. */
 const errorMessage = (error: FastifySchemaValidationError): string =>
   "propertyName" in error ? `has a name that ${rule(error)}` : rule(error);
 
@@ -107,5 +103,5 @@ export const schemaErrorFormatter: NonNullable<FastifyServerOptions["schemaError
     .map((error) => ({ path: errorPath(error), message: errorMessage(error) }));
   const [first = { path: "", message: "is not valid" }] = listed;
   const detail = `In the ${PARTS[part]}: ${first.path === "" ? "it" : first.path} ${first.message}.`;
-  return new Refused(problem("invalid-request", detail, { errors: listed }));
+  return new ProblemError(problem("invalid-request", detail, { errors: listed }));
 };

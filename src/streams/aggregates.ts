@@ -11,7 +11,7 @@ export type Handled<S, R> =
   | { readonly outcome: "rejected"; readonly rejection: R; readonly state: S };
 
 export type Aggregates = {
-  /** The state of a stream. Appends of other nodes may be missing if they are younger than `maxAgeMs`. */
+  /** Appends of other nodes may be missing from the state if they are younger than `maxAgeMs`. */
   load<S, E extends Fact>(decider: Foldable<S, E>, stream: string, maxAgeMs?: number): Promise<StreamState<S>>;
   handle<S, C, E extends Fact, R>(
     decider: Decider<S, C, E, R>,
@@ -19,24 +19,21 @@ export type Aggregates = {
     command: C,
     envelope: Envelope,
   ): Promise<Handled<S, R>>;
-  /** The same with a command that `derive` makes from the state each time the stream has been read. */
+  /** `derive` makes the command from the state each time the stream has been read. */
   handleDerived<S, C, E extends Fact, R>(
     decider: Decider<S, C, E, R>,
     stream: string,
     derive: (state: S) => C | Promise<C>,
     envelope: Envelope,
   ): Promise<Handled<S, R>>;
-  /**
-   * Calls `onChanged` when this process learns of new events, from its own append or from a read. Returns the
-   * unsubscribe function.
-   */
+  /** Calls `onChanged` when this process learns of new events. Returns the unsubscribe function. */
   watch(stream: string, onChanged: () => void): () => void;
 };
 
 const CACHED_STREAMS_MAX = 10_000;
-/** Command ids remembered for each stream, to recognise a command that is sent again after its answer was lost. */
+/** A command that is sent again after its answer was lost is recognised by its remembered id. */
 const REMEMBERED_COMMANDS_MAX = 256;
-/** How late another node's change may take effect here. This process's own changes take effect at once. */
+/** Another node's change may take effect this much later, this process's own at once. */
 export const STALENESS_MAX_MS = 100;
 
 type Cached = {
@@ -70,7 +67,7 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
     return entry;
   };
 
-  /** Two reads of one stream may overlap: the later revision wins. */
+  /** Two reads of one stream may overlap, so the later revision wins. */
   const keep = (entry: Cached, known: StreamState<unknown>, stream: string): void => {
     const isNew = (known.revision ?? -1) > (entry.known.revision ?? -1);
     if (isNew || known.revision === entry.known.revision) entry.known = known;
@@ -84,7 +81,7 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
     entry.checkedAt = startedAt;
   };
 
-  /** If the clock was set back, the age is negative: the entry then counts as old. */
+  /** If the clock was set back, the age is negative, and the entry counts as old. */
   const isYounger = (at: number, maxAgeMs: number): boolean => {
     const age = clock.now() - at;
     return age >= 0 && age < maxAgeMs;

@@ -1,9 +1,8 @@
 import type { Json, JsonObject } from "../../domain/json.ts";
 
 /**
- * RFC 8785 (JSON Canonicalization Scheme). `JSON.stringify` writes numbers and strings as the RFC wants them, and
- * `sort` compares UTF-16 code units. A lone surrogate, an error in the RFC, is written as its escape, because the log
- * may contain one.
+ * Follows RFC 8785 (JSON Canonicalization Scheme), but writes a lone surrogate, an error in the RFC, as its escape,
+ * because the log may contain one.
  */
 export const canonicalJson = (value: Json): string => {
   if (value === null || typeof value !== "object") return JSON.stringify(value);

@@ -1,9 +1,6 @@
 import { derivedId } from "../../infra/crypto/ids.ts";
 
-/**
- * Derived from the sender's name for the delivery (for a notification: from its content and endpoint), so a repeat has
- * the same id.
- */
+/** The id is derived from the sender's name for the delivery, so that a repeat has the same one. */
 export const eventIdOf = (account: string, origin: string, deliveryKey: string): string =>
   derivedId("evt_", account, origin, deliveryKey);
 

@@ -5,8 +5,8 @@ const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const ZERO = 0x30;
 
 /**
- * One spelling for each value: 1.50, 15e-1 and 0.15E1 are the same. Loops instead of a pattern: the sender chooses how
- * many zeros there are.
+ * 1.50, 15e-1 and 0.15E1 get the same text. The sender chooses how many zeros there are, so loops search and not a
+ * pattern.
  */
 const canonical = (text: string): string => {
   const [, whole = "", fraction = "", exponent = "0"] = NUMBER.exec(text) ?? [];
@@ -19,8 +19,7 @@ const canonical = (text: string): string => {
 };
 
 /**
- * Whether a JSON number is the same after parsing and writing: 0.1 and 1e3 are, 12345678901234567890 and 1e400 are not
- * (RFC 7493, section 2.2).
+ * True if a JSON number keeps its value in a double: 0.1 does, 12345678901234567890 does not (RFC 7493, section 2.2).
  */
 export const isExactNumber = (text: string): boolean => {
   if (text.length <= EXACT_LENGTH && !/[eE]/.test(text)) return true;

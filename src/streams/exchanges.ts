@@ -11,13 +11,11 @@ export type Exchanges = {
 
 const READ_PAGE = 20;
 
-/** The stream may have this many attempts more than the caller has seen. */
 const MARGIN = READ_PAGE;
 
 /**
- * Reads from the payload that was decided on; payloads of earlier, blocked requests are skipped. `wanted` are the
- * numbers of the attempts to read: the first and the last ones, or the last alone. Those in between are skipped,
- * because an endpoint that is probed, or an event that is replayed, for ever has no end of them.
+ * Reads the responses to the attempts numbered `wanted`, from the payload at `from` on. Those between the first and the
+ * last ones are skipped, because an endpoint that is probed for ever has no end of them.
  */
 export const exchangesOf = async (
   log: EventLog,
@@ -44,7 +42,7 @@ export const exchangesOf = async (
     }
     if (page.length < READ_PAGE) return { headers, responses };
     if (!isInMiddle || isBehindMiddle) continue;
-    // An attempt has at most one record, so the wanted ones are among the last records.
+    // An attempt has at most one record here, so the wanted ones are among the last records.
     const last = await log.last(stream);
     after = Math.max(after ?? 0, (last?.revision ?? 0) - wanted.length - MARGIN);
     isBehindMiddle = true;

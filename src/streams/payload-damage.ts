@@ -23,13 +23,13 @@ const record = async <E extends Fact>(
       first ??= meta;
     },
   });
-  // The compiler does not see that the callback above was called.
+  // The compiler does not see that `onEvent` was called.
   const meta = first as Metadata | null;
   if (meta === null) return false;
   const { subject, payload, at } = command;
   const envelope = systemEnvelope({
     actor: "payloads",
-    // Every finder uses the same command id, so the damage is recorded once.
+    // All finders use the same command id, so the damage is recorded once.
     commandId: `payload-damage/${subject}/${payload.revision}`,
     account: meta.account,
     trace: { trace_id: meta.trace_id, span_id: meta.span_id },
@@ -39,8 +39,7 @@ const record = async <E extends Fact>(
 };
 
 /**
- * Records once that a stored payload does not match its hash. Never rejects: if the append fails, the next reader finds
- * the damage again.
+ * Records once that a stored payload does not match its hash. Never rejects, as the next reader finds the damage again.
  */
 export const damageRecords =
   (log: EventLog, clock: Clock, onError: (error: unknown) => void): OnDamage =>

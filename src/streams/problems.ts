@@ -1,7 +1,7 @@
 import type { Counts } from "../../domain/account/plans.ts";
 import type { JsonObject } from "../../domain/json.ts";
 
-/** All codes of problem details (RFC 9457). `retryable`: the same request may succeed later. */
+/** `retryable`: the same request may succeed later. The answers are problem details (RFC 9457). */
 export const PROBLEMS = {
   "invalid-request": { status: 400, title: "The request is not valid", retryable: false },
   "mixed-credentials": { status: 400, title: "Two kinds of credentials on one request", retryable: false },
@@ -73,7 +73,7 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** `detail` says what to change. */
+/** `detail` says what the caller should change. */
 export type Problem = {
   readonly problem: ProblemCode;
   readonly detail: string;
@@ -82,8 +82,8 @@ export type Problem = {
   readonly retryable?: boolean;
   readonly retryAfterS?: number;
   /**
-   * Who is concerned by a refusal without a credential; null for no account. It is looked up after the answer, so that
-   * the time of the answer does not show whether an address is known.
+   * Finds the account concerned by a refusal without a credential. It runs after the answer, whose time must not show
+   * whether an address is known.
    */
   readonly about?: () => Promise<Concerned | null>;
 };
@@ -111,7 +111,6 @@ export const payloadNotKept = (kept: number, size: number): Problem =>
     `Only the first ${kept} of ${size} bytes are kept, because the account's refused_bytes_day was used up. Its sender can send it again.`,
   );
 
-/** `name` is that in `limits` of `GET /v1/capabilities`. */
 export const limitReached = (name: keyof Counts, max?: number): Problem => {
   const words = name.replaceAll("_", " ");
   const limit = max === undefined ? `on ${words}` : `of ${max} ${words}`;

@@ -3,10 +3,7 @@ import type { EventLog, Expected, Position, RecordedEvent, Revision } from "../.
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { type Envelope, type Fact, toEvents } from "./envelope.ts";
 
-/**
- * `revision` is null if the stream has no records, or none were read. `position` is that of the last record; undefined
- * if none was read.
- */
+/** `revision` is null if no record was read; `position` is that of the last record read. */
 export type StreamState<S> = {
   readonly state: S;
   readonly revision: Revision | null;
@@ -55,7 +52,7 @@ export const foldStream = async <S, E extends Fact>(
   }
 };
 
-/** Appends, and repeats the append if its outcome is unknown. Ids and revision stay the same, so it happens once. */
+/** Repeats an append whose outcome is unknown; its ids and revision stay the same, so it happens once. */
 export const appendKnown = async (
   log: Pick<EventLog, "append">,
   stream: string,
@@ -74,15 +71,12 @@ export const appendKnown = async (
 type CommandRun<S, C, E, R> = {
   readonly decider: Decider<S, C, E, R>;
   readonly stream: string;
-  /** Left out: the stream is read first. A stale state costs a round, never a wrong event. */
+  /** If left out, the stream is read first. A stale state costs a round, never a wrong event. */
   readonly from?: StreamState<S> | undefined;
   readonly envelope: Envelope;
 };
 
-/**
- * Runs a command that depends on something outside of the stream. `derive` is called after each read, so an event
- * appended after one call leads to another call.
- */
+/** Calls `derive` for the command again after each read, since it may depend on other streams. */
 export const runDerived = async <S, C, E extends Fact, R>(
   log: EventLog,
   run: CommandRun<S, C, E, R> & { readonly derive: (state: S) => C | Promise<C> },
@@ -109,7 +103,7 @@ export const runDerived = async <S, C, E extends Fact, R>(
   throw new LogUnavailable(`${stream} is written by too many at once`);
 };
 
-/** Decides and appends at the revision decided on. On a conflict it reads the missing events and decides again. */
+/** After a conflict it reads the missing events and decides again. */
 export const runCommand = <S, C, E extends Fact, R>(
   log: EventLog,
   { command, ...run }: CommandRun<S, C, E, R> & { readonly command: C },

@@ -1,6 +1,5 @@
 import type { EventLog, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
 
-/** The records of a stream after `after`, read in pages of `pageMax`; the last page may be empty. */
 export async function* pagesOf(
   log: Pick<EventLog, "read">,
   stream: string,

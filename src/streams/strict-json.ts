@@ -2,10 +2,9 @@ import { escapePointer } from "../../domain/gate/field-path.ts";
 import type { Json } from "../../domain/json.ts";
 import { isExactNumber } from "./exact-number.ts";
 
-/** Places are JSON Pointers (RFC 6901). */
 export type JsonScan = {
   readonly duplicate?: string;
-  /** The first key `__proto__`: harmless in JSON, but a careless copy of it changes the prototype of every object. */
+  /** A key `__proto__` is harmless in JSON, but a careless copy of it changes the prototype of every object. */
   readonly proto?: string;
   readonly inexact?: string;
   readonly tooDeep?: true;
@@ -26,7 +25,7 @@ const isNumberStart = (code: number): boolean => code === MINUS || (code >= DIGI
 
 const LINEAR_KEYS_MAX = 16;
 
-/** An open object with the keys seen so far, or an open array (`keys` is null). `at` is the current key or index. */
+/** An open array has `keys` null; `at` is the current key or index. */
 type Frame = { keys: string[] | Set<string> | null; at: string | number };
 
 export const closingQuote = (text: string, at: number): number => {
@@ -67,10 +66,7 @@ const isDuplicate = (frame: Frame, key: string): boolean => {
 
 const pointer = (frames: readonly Frame[]): string => frames.map(({ at }) => `/${escapePointer(String(at))}`).join("");
 
-/**
- * Looks for duplicate keys, `__proto__`, inexact numbers and more than `depthMax` levels, in one pass without
- * recursion, up to the first duplicate or too deep level. The text must be valid JSON.
- */
+/** One pass without recursion, which ends at the first duplicate key or too deep level. The text must be valid JSON. */
 export const scanJson = (text: string, depthMax: number): JsonScan => {
   const frames: Frame[] = [];
   let frame: Frame | undefined;
@@ -129,7 +125,7 @@ export const scanJson = (text: string, depthMax: number): JsonScan => {
 
 export const JSON_DEPTH_MAX = 64;
 
-/** Whether the text keeps its meaning when it is parsed and written again, and recursive readers can do that. */
+/** False if parsing and writing would change the text, or a recursive reader would overflow. */
 export const isFaithfulJson = (text: string): boolean => {
   const { duplicate, inexact, tooDeep } = scanJson(text, JSON_DEPTH_MAX);
   return duplicate === undefined && inexact === undefined && tooDeep === undefined;
@@ -157,7 +153,7 @@ const hasLoneSurrogate = (text: string): boolean => {
   return lone;
 };
 
-/** JSON as in RFC 8259, without what RFC 7493 (I-JSON) forbids. */
+/** Accepts JSON (RFC 8259) without what I-JSON (RFC 7493) forbids. */
 export const strictJson = (bytes: Uint8Array): StrictJson => {
   let text: string;
   try {

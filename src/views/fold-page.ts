@@ -2,7 +2,7 @@ import type { Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Document, LoadedDocument } from "../../domain/ports/view-store.ts";
 import type { Documents, Projection } from "../../projections/projection.ts";
 
-/** A projection threw, which is a bug. No event from `position` on has been folded. */
+/** A projection has thrown, which is a bug; events from `position` on are not folded. */
 export class ProjectionFailed extends Error {
   override readonly name = "ProjectionFailed";
   readonly position: Position;
@@ -20,7 +20,6 @@ export type Folded = {
    * the page, because a slower projector may be about to write them.
    */
   readonly documents: ReadonlyMap<string, Document | null>;
-  /** How many of the documents, the first ones, `idsOf` did not name. */
   readonly leading: number;
 };
 

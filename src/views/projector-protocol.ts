@@ -1,8 +1,8 @@
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { Places } from "../engine/engines.ts";
 import type { ProjectorOptions } from "./projector.ts";
-import type { Reached } from "./reached-positions.ts";
 import type { DropReason } from "./view-follower.ts";
+import type { ViewPosition } from "./view-positions.ts";
 import type { Progress } from "./view-progress.ts";
 
 export type ProjectorData = {
@@ -11,7 +11,7 @@ export type ProjectorData = {
   readonly options: Omit<ProjectorOptions, "onProgress" | "onError" | "onDropped">;
 };
 
-/** An error as text: its cause may not be cloneable. */
+/** An error is sent as text, as its cause may not be cloneable. */
 type FailureText = {
   readonly view: string | null;
   readonly position: Position | null;
@@ -21,7 +21,7 @@ type FailureText = {
 
 export type FromProjector =
   | { readonly kind: "started" }
-  | { readonly kind: "reached"; readonly reached: readonly Reached[] }
+  | { readonly kind: "reached"; readonly reached: readonly ViewPosition[] }
   | { readonly kind: "beat"; readonly progress: readonly Progress[] }
   | { readonly kind: "dropped"; readonly views: readonly string[]; readonly reason: DropReason }
   | { readonly kind: "failed"; readonly failure: FailureText };

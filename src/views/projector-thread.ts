@@ -6,13 +6,13 @@ import type { Projection } from "../../projections/projection.ts";
 import type { Places } from "../engine/engines.ts";
 import type { ProjectorFailure } from "./projector.ts";
 import type { FromProjector, ProjectorData, ToProjector } from "./projector-protocol.ts";
-import { reachedPositions } from "./reached-positions.ts";
 import type { DropReason } from "./view-follower.ts";
+import { viewPositions } from "./view-positions.ts";
 import { SILENCE_MAX_MS, unknownProgress, type ViewProgress } from "./view-progress.ts";
 
 export type ProjectorThreadOptions = {
   readonly places: Places;
-  /** A module that exports `PROJECTIONS`, in place of `projections/all.ts`. */
+  /** The module exports `PROJECTIONS`, in place of `projections/all.ts`. */
   readonly module?: { readonly url: string; readonly projections: readonly Projection[] };
   readonly options?: ProjectorData["options"];
   readonly onError?: (failure: ProjectorFailure) => void;
@@ -23,23 +23,23 @@ export type ProjectorThreadOptions = {
 export type ProjectorThread = ViewProgress;
 
 const YOUNG_MB = 24;
-/** A thread that ended is restarted after this. The pause doubles each time it ends before it was ready. */
+/** The pause before a restart doubles each time that the thread ends before it was ready. */
 const RESTART_MIN_MS = 100;
 const RESTART_MAX_MS = 30_000;
 
-/** A module next to this file has its extension, compiled or not. */
+/** The neighbouring module has this file's extension, compiled or not. */
 const neighbour = (path: string): string => new URL(`${path}${extname(import.meta.url)}`, import.meta.url).href;
 
 /**
- * The projector in a thread, so that folding delays no request. Resolves when it follows the log. Rejects with a
- * sentence if the engines cannot be used. A thread that crashes later is reported and restarted.
+ * Runs the projector in a thread, so that folding delays no request. Resolves when it follows the log, and rejects if
+ * the engines cannot be used.
  */
 export const projectorThread = async (given: ProjectorThreadOptions): Promise<ProjectorThread> => {
   const { places, module, options = {}, onError = console.error, onDropped, onThread } = given;
   const projections = module?.projections ?? PROJECTIONS;
   const projectionsUrl = module?.url ?? neighbour("../../projections/all");
   const data: ProjectorData = { places, projectionsUrl, options };
-  const board = reachedPositions(projections.map(({ schema }) => schema.name));
+  const board = viewPositions(projections.map(({ schema }) => schema.name));
   let progress = unknownProgress(board.all());
   let lastBeat = performance.now();
   let failures = 0;

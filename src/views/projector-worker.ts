@@ -4,8 +4,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../infra/clock.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { openLog, openViews } from "../engine/engines.ts";
-import { distanceIn } from "./distance.ts";
 import type { FromProjector, ProjectorData, ToProjector } from "./projector-protocol.ts";
+import { eventsBetweenIn } from "./view-lag.ts";
 import { inlineProjector } from "./view-progress.ts";
 
 if (parentPort === null) throw new Error("the projector's thread is a worker thread");
@@ -15,7 +15,7 @@ const { places, projectionsUrl, options } = workerData as ProjectorData;
 /** When processors are scarce, requests go first and the views catch up later. */
 const NICE = 5;
 
-/** On Linux a thread has its own priority; elsewhere the call would change the whole process. */
+/** Only on Linux a thread has a priority; elsewhere the call would change the whole process. */
 if (process.platform === "linux") setPriority(NICE);
 
 const say = (message: FromProjector): void => port.postMessage(message);
@@ -32,7 +32,7 @@ const following = await inlineProjector({
   views,
   projections,
   clock: systemClock,
-  distance: distanceIn(places.log),
+  eventsBetween: eventsBetweenIn(places.log),
   onProgress: (reached) => say({ kind: "reached", reached }),
   onBeat: (progress) => say({ kind: "beat", progress }),
   onDropped: (dropped, reason) => say({ kind: "dropped", views: dropped, reason }),

@@ -1,8 +1,8 @@
 import type { EventLog, Position } from "../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../domain/ports/view-store.ts";
 import type { Projection } from "../../projections/projection.ts";
-import { type ProjectorOptions, projector } from "./projector.ts";
-import type { Reached } from "./reached-positions.ts";
+import { Projector, type ProjectorOptions } from "./projector.ts";
+import type { ViewPosition } from "./view-positions.ts";
 
 export type RebuildOptions = Omit<ProjectorOptions, "onError">;
 
@@ -11,8 +11,8 @@ const LOOK_MS = 200;
 const isBefore = (position: Position | null, target: Position): boolean => position === null || position < target;
 
 /**
- * Drops the projections' views and folds the log again, up to its end at the beginning. Rejects with the first error.
- * Safe next to a running service, whose readers see the views fill.
+ * Folds the log again, up to its present end, and rejects with the first error. A service may run meanwhile; its
+ * readers see the views fill.
  */
 export const rebuildViews = async (
   log: EventLog,
@@ -27,9 +27,9 @@ export const rebuildViews = async (
 
   let check: () => void = () => undefined;
   const folded = new Promise<void>((resolve, reject) => {
-    const following = projector(log, views, projections, {
+    const following = new Projector(log, views, projections, {
       ...options,
-      onProgress(reached: readonly Reached[]) {
+      onProgress(reached: readonly ViewPosition[]) {
         options.onProgress?.(reached);
         check();
       },

@@ -5,174 +5,170 @@ import type { Projection } from "../../projections/projection.ts";
 import { hasRecord } from "../following/log-cursor.ts";
 import { foldPage, idsOfPage, ProjectionFailed } from "./fold-page.ts";
 
-/** Why a view is folded again: it may belong to another log, or this log lacks the last record that it folded. */
+/** A view is folded again if it may belong to another log, or if this log lacks the last record that it folded. */
 export type DropReason = "unknown-log" | "record-missing";
 
 export type FollowedLog = Pick<EventLog, "identity" | "read">;
 
-export type ViewFollower = {
-  readonly view: string;
-  position(): Position | null;
-  /**
-   * Called at the start. Drops a view that may contain records of another log, because positions of two logs cannot be
-   * compared, or whose last record this log lacks, as after a restore. Null if the view stays, or was empty.
-   */
-  claim(): Promise<DropReason | null>;
-  /**
-   * Reads the position from the store after another process may have moved it. Throws if the view belongs to another
-   * log by now.
-   */
-  refresh(): Promise<void>;
-  /**
-   * Folds the page that follows the view's position. Throws `ProjectionFailed` after committing all events before the
-   * failing one.
-   */
-  advance(page: readonly RecordedEvent[]): Promise<void>;
-};
-
 type Documents = ReadonlyMap<string, LoadedDocument>;
 
-export const viewFollower = (
-  log: FollowedLog,
-  views: ViewStore,
-  projection: Projection,
-  documentsMax: number,
-): ViewFollower => {
-  const view = projection.schema.name;
-  // Documents as of `position`. They stay correct whoever commits, because every projector folds the same.
-  const recent = new LRUCache<string, { readonly document: Document | null }>({ max: documentsMax });
-  let position: Position | null = null;
-  /** The last commit was ours and complete, so no document in the store is ahead. */
-  let isUndisturbed = false;
-  /** The store must be read before the next fold. */
-  let isLost = true;
+/** Folds the log into one view, page by page; other projectors may do the same. */
+export class ViewFollower {
+  readonly view: string;
+  readonly #log: FollowedLog;
+  readonly #views: ViewStore;
+  readonly #projection: Projection;
+  // Documents as of `#position`. They stay correct whichever projector commits, because all fold the same.
+  readonly #recent: LRUCache<string, { readonly document: Document | null }>;
+  #position: Position | null = null;
+  /** True if the last commit was this follower's and complete, so no document in the store is ahead. */
+  #isUndisturbed = false;
+  /** True if the store must be read before the next fold. */
+  #isLost = true;
 
-  const distrust = (): void => {
-    recent.clear();
-    isUndisturbed = false;
-  };
+  constructor(log: FollowedLog, views: ViewStore, projection: Projection, documentsMax: number) {
+    this.view = projection.schema.name;
+    this.#log = log;
+    this.#views = views;
+    this.#projection = projection;
+    this.#recent = new LRUCache({ max: documentsMax });
+  }
 
-  const drop = async (): Promise<void> => {
-    isLost = true;
-    distrust();
-    await views.drop(view, await log.identity());
-    position = null;
-    isLost = false;
-  };
+  position(): Position | null {
+    return this.#position;
+  }
 
-  const refresh = async (): Promise<void> => {
-    isLost = true;
-    const [kept, origin] = await Promise.all([views.position(view), views.origin(view)]);
-    if (origin === null) return drop();
-    if (origin.log !== (await log.identity())) throw new Error(`${view} is a view of another log by now`);
-    if (kept !== position) distrust();
-    position = kept;
-    isLost = false;
-  };
-
-  const claim = async (): Promise<DropReason | null> => {
-    const [kept, origin] = await Promise.all([views.position(view), views.origin(view)]);
-    const isOwn = origin?.isEmptied === true && origin.log === (await log.identity());
+  /**
+   * Called at the start: drops a view that may belong to another log, whose positions cannot be compared, or whose last
+   * record this log lacks, as after a restore. Null if the view stays, or was empty.
+   */
+  async claim(): Promise<DropReason | null> {
+    const { kept, origin } = await this.#stored();
+    const isOwn = origin?.isEmptied === true && origin.log === (await this.#log.identity());
     // A position without its record's name cannot be verified.
-    const isThere = origin?.last == null ? kept === null : await hasRecord(log, origin.last);
+    const isThere = origin?.last == null ? kept === null : await hasRecord(this.#log, origin.last);
     if (isOwn && isThere) {
-      await refresh();
+      await this.refresh();
       return null;
     }
-    await drop();
+    await this.#drop();
     if (isOwn) return "record-missing";
     return kept === null && origin === null ? null : "unknown-log";
-  };
+  }
 
-  const load = async (ids: Iterable<string>): Promise<Documents | "stale"> => {
+  /** Reads the position again, as another process may have moved it. Throws if the view belongs to another log by now. */
+  async refresh(): Promise<void> {
+    this.#isLost = true;
+    const { kept, origin } = await this.#stored();
+    if (origin === null) return this.#drop();
+    if (origin.log !== (await this.#log.identity())) throw new Error(`${this.view} is a view of another log by now`);
+    if (kept !== this.#position) this.#distrust();
+    this.#position = kept;
+    this.#isLost = false;
+  }
+
+  /** Folds the page after the view's position. Throws `ProjectionFailed` after committing the events before the failing one. */
+  async advance(page: readonly RecordedEvent[]): Promise<void> {
+    if (this.#isLost) return this.refresh();
+    try {
+      await this.#through(page);
+    } catch (error) {
+      if (error instanceof ProjectionFailed) {
+        const { position: failed } = error;
+        const done = this.#position;
+        await this.#through(page.filter((it) => (done === null || it.position > done) && it.position < failed));
+      } else {
+        // The commit may have happened. The store is asked later, because it has just failed.
+        this.#distrust();
+        this.#isLost = true;
+      }
+      throw error;
+    }
+  }
+
+  async #through(page: readonly RecordedEvent[]): Promise<void> {
+    for (let rest = page; rest.length > 0; ) {
+      const committed = await this.#commit(rest);
+      if (committed === 0) return;
+      rest = rest.slice(committed);
+    }
+  }
+
+  /** Commits the first events of the page, nearly always all, and returns how many; 0 if another projector was first. */
+  async #commit(page: readonly RecordedEvent[]): Promise<number> {
+    const ids = idsOfPage(this.#projection, page);
+    const loaded = await this.#load(new Set(ids.flat()));
+    if (loaded === "stale") return this.#overtaken();
+    let folded = foldPage(this.#projection, page, ids, loaded);
+    if (!this.#isUndisturbed || [...loaded.values()].some((it) => it.position !== null)) {
+      const all = await this.#withUnasked(loaded, folded.documents.keys());
+      if (all === "stale") return this.#overtaken();
+      folded = foldPage(this.#projection, page.slice(0, folded.events), ids, all);
+    }
+    const record = page[folded.events - 1];
+    if (record === undefined) throw new Error(`${this.view}: the fold of a page took no event`);
+    const { documents, leading } = folded;
+    const upTo = record.position;
+    const outcome = await this.#views.commit(this.view, this.#position, upTo, { documents, leading, record });
+    if (outcome === "stale") return this.#overtaken();
+    this.#position = upTo;
+    this.#isUndisturbed = true;
+    this.#remember(loaded, documents, upTo);
+    return folded.events;
+  }
+
+  async #load(ids: Iterable<string>): Promise<Documents | "stale"> {
     const known = new Map<string, LoadedDocument>();
     const missing: string[] = [];
     for (const id of ids) {
-      const it = recent.get(id);
+      const it = this.#recent.get(id);
       if (it === undefined) missing.push(id);
       else known.set(id, { document: it.document, position: null });
     }
     if (missing.length === 0) return known;
-    const found = await views.load(view, position, missing);
+    const found = await this.#views.load(this.view, this.#position, missing);
     if (found === "stale" || known.size === 0) return found;
     for (const [id, loaded] of found) known.set(id, loaded);
     return known;
-  };
+  }
 
-  /** Adds the documents that the page puts unasked: another projector may be ahead with them. */
-  const withUnasked = async (loaded: Documents, ids: Iterable<string>): Promise<Documents | "stale"> => {
+  /** Adds the documents that the page writes without having named them: another projector may be ahead with them. */
+  async #withUnasked(loaded: Documents, ids: Iterable<string>): Promise<Documents | "stale"> {
     const unasked = [...ids].filter((id) => !loaded.has(id));
     if (unasked.length === 0) return loaded;
-    const found = await views.load(view, position, unasked);
+    const found = await this.#views.load(this.view, this.#position, unasked);
     return found === "stale" ? found : new Map([...loaded, ...found]);
-  };
+  }
 
-  const stale = async (): Promise<number> => {
-    distrust();
-    await refresh();
-    return 0;
-  };
-
-  const remember = (loaded: Documents, changed: ReadonlyMap<string, Document | null>, upTo: Position): void => {
-    for (const [id, { document, position: reached }] of loaded) {
-      if (reached !== null && reached > upTo) continue;
+  #remember(loaded: Documents, changed: ReadonlyMap<string, Document | null>, upTo: Position): void {
+    for (const [id, { document, position }] of loaded) {
+      if (position !== null && position > upTo) continue;
       const now = changed.get(id);
-      recent.set(id, { document: now === undefined ? document : now });
+      this.#recent.set(id, { document: now === undefined ? document : now });
     }
-  };
+  }
 
-  /**
-   * Commits the first events of the page, nearly always all, and returns how many; 0 if another projector was first.
-   */
-  const commit = async (page: readonly RecordedEvent[]): Promise<number> => {
-    const ids = idsOfPage(projection, page);
-    const loaded = await load(new Set(ids.flat()));
-    if (loaded === "stale") return stale();
-    let folded = foldPage(projection, page, ids, loaded);
-    if (!isUndisturbed || [...loaded.values()].some((it) => it.position !== null)) {
-      const all = await withUnasked(loaded, folded.documents.keys());
-      if (all === "stale") return stale();
-      folded = foldPage(projection, page.slice(0, folded.events), ids, all);
-    }
-    const record = page[folded.events - 1];
-    if (record === undefined) throw new Error(`${view}: the fold of a page took no event`);
-    const { documents, leading } = folded;
-    const upTo = record.position;
-    if ((await views.commit(view, position, upTo, { documents, leading, record })) === "stale") return stale();
-    position = upTo;
-    isUndisturbed = true;
-    remember(loaded, documents, upTo);
-    return folded.events;
-  };
+  async #overtaken(): Promise<number> {
+    this.#distrust();
+    await this.refresh();
+    return 0;
+  }
 
-  const through = async (page: readonly RecordedEvent[]): Promise<void> => {
-    for (let rest = page; rest.length > 0; ) {
-      const committed = await commit(rest);
-      if (committed === 0) return;
-      rest = rest.slice(committed);
-    }
-  };
+  async #stored() {
+    const [kept, origin] = await Promise.all([this.#views.position(this.view), this.#views.origin(this.view)]);
+    return { kept, origin };
+  }
 
-  return {
-    view,
-    position: () => position,
-    claim,
-    refresh,
-    async advance(page) {
-      if (isLost) return refresh();
-      try {
-        await through(page);
-      } catch (error) {
-        if (error instanceof ProjectionFailed) {
-          const { position: failed } = error;
-          await through(page.filter((it) => (position === null || it.position > position) && it.position < failed));
-        } else {
-          // The commit may have happened. The store is asked later, because it has just failed.
-          distrust();
-          isLost = true;
-        }
-        throw error;
-      }
-    },
-  };
-};
+  async #drop(): Promise<void> {
+    this.#isLost = true;
+    this.#distrust();
+    await this.#views.drop(this.view, await this.#log.identity());
+    this.#position = null;
+    this.#isLost = false;
+  }
+
+  #distrust(): void {
+    this.#recent.clear();
+    this.#isUndisturbed = false;
+  }
+}

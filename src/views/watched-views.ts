@@ -3,10 +3,10 @@ import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { within } from "../../infra/within.ts";
 import { hasRecord } from "../following/log-cursor.ts";
-import type { Reached } from "./reached-positions.ts";
+import type { ViewPosition } from "./view-positions.ts";
 import {
   BEAT_MS,
-  type Distance,
+  type EventsBetween,
   measured,
   type Progress,
   unknownProgress,
@@ -18,26 +18,24 @@ export type WatchedViewsOptions = {
   readonly views: Pick<ViewStore, "origin">;
   readonly names: readonly string[];
   readonly clock: Clock;
-  readonly distance?: Distance;
+  readonly eventsBetween?: EventsBetween;
 };
 
 const LOOK_MS = 25;
 const MEASURE_MS = 2_000;
 
-/** The progress of views that another process writes, read from their checkpoints. */
+/** Reads the progress of another process's views from their checkpoints. */
 export const watchedViews = (options: WatchedViewsOptions): ViewProgress => {
-  const { log, views, names, clock, distance = () => 1 } = options;
+  const { log, views, names, clock, eventsBetween = () => 1 } = options;
   let latest = unknownProgress(names.map((view) => ({ view, position: null })));
   let measuredAt = Number.NEGATIVE_INFINITY;
   let measuring: Promise<readonly Progress[]> | null = null;
 
-  /** Views whose last record this log has: they belong to it. */
+  /** Views that belong to this log, as it has their last record. */
   const claimed = new Set<string>();
 
-  /**
-   * A position counts only if this log has its record: the view may belong to another log, or to one restored since.
-   */
-  const reachedOf = async (view: string): Promise<Reached> => {
+  /** A position counts only if this log has its record, as the view may belong to another log. */
+  const reachedOf = async (view: string): Promise<ViewPosition> => {
     const [identity, origin] = await Promise.all([log.identity(), views.origin(view)]);
     if (origin?.log !== identity || origin.last === null) return { view, position: null };
     if (!claimed.has(view)) {
@@ -49,7 +47,7 @@ export const watchedViews = (options: WatchedViewsOptions): ViewProgress => {
 
   const measure = async (): Promise<readonly Progress[]> => {
     try {
-      latest = await measured(log, await Promise.all(names.map(reachedOf)), clock, distance);
+      latest = await measured(log, await Promise.all(names.map(reachedOf)), clock, eventsBetween);
       measuredAt = performance.now();
       return latest;
     } finally {

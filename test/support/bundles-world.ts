@@ -16,7 +16,7 @@ import type { StepGates } from "../../src/bundles/step-gates.ts";
 import { Deliverer } from "../../src/delivery/deliverer.ts";
 import { outbound } from "../../src/delivery/outbound.ts";
 import { outcomes } from "../../src/execute/outcomes.ts";
-import { reactor } from "../../src/following/reactor.ts";
+import { Reactor } from "../../src/following/reactor.ts";
 import { ledgers } from "../../src/ledgers/ledgers.ts";
 import { placeStatus } from "../../src/ledgers/place-status.ts";
 import { aggregates } from "../../src/streams/aggregates.ts";
@@ -181,7 +181,7 @@ export const startBundleNode = async (world: BundlesWorld, options: BundleNodeOp
   const about = { ...common, aggregates: streams, outcomes: waiting };
   const runner = new BundleRunner({ ...about, randomness, payloads: kept, gates, deliver: delivering });
   const places = ledgers({ ...common, randomness, placeStatus: placeStatus(log, clock, randomness), orphanAgeMs: 0 });
-  const reacting = reactor(
+  const reacting = new Reactor(
     { log, clock, onError },
     [...bundleReactions({ ...about, ledgers: places, runner }), ...stoppedBundles({ ...about, views, progress })],
     { ...BUNDLE_REACTOR, gatherMs: 1 },

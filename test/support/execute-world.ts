@@ -18,7 +18,7 @@ import { type ExecuteRequest, executing } from "../../src/execute/executing.ts";
 import { outcomes } from "../../src/execute/outcomes.ts";
 import { costReactions, stoppedRequests } from "../../src/execute/reactions.ts";
 import { waitingPlaces } from "../../src/execute/waiting-places.ts";
-import { reactor } from "../../src/following/reactor.ts";
+import { Reactor } from "../../src/following/reactor.ts";
 import { compiledActions } from "../../src/gates/compiled-action.ts";
 import { compiledPolicies } from "../../src/gates/compiled-policy.ts";
 import { ledgers } from "../../src/ledgers/ledgers.ts";
@@ -198,7 +198,7 @@ export const startNode = async (world: AgentsWorld, options: NodeOptions = {}) =
     accountOf: async () => ({ plan: PLANS.scale, timeZone: "UTC" }),
     actions: compiledActions(),
   });
-  const reacting = reactor({ log, clock, onError }, [
+  const reacting = new Reactor({ log, clock, onError }, [
     ...costReactions({ ledgers: places, timeZoneOf: async () => "UTC" }),
     ...stoppedRequests({
       ...{ log, aggregates: streams, views, progress, outcomes: waiting, deliver: delivering, clock },

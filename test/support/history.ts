@@ -6,7 +6,8 @@ import type { PayloadEvent } from "../../domain/delivery/payload-events.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Actor, EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { ReplayCursor, ReplayEvent, ReplayFilter } from "../../domain/replay/events.ts";
-import { decodeBody, payloadDigest } from "../../src/streams/payloads.ts";
+import { decodeBody } from "../../src/streams/payload-encoding.ts";
+import { payloadDigest } from "../../src/streams/payloads.ts";
 
 export const START = Date.UTC(2026, 2, 1, 12);
 /** Seconds behind the start, as the log writes times. */

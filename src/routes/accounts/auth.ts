@@ -10,7 +10,7 @@ import { type Handler, type JsonSchema, positionOf, type Route, route } from "..
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { notFound, problem } from "../../streams/problems.ts";
 import { accountProblem, EMAIL_SCHEMA, emailOf, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
-import { rateLimited, SIGNED_IN, shownMember, signedIn } from "./signed-in.ts";
+import { openSession, rateLimited, SIGNED_IN, shownMember } from "./login-answer.ts";
 import { SIGNUP_BODY, signupOf } from "./signup-input.ts";
 
 export type AuthDeps = {
@@ -54,7 +54,7 @@ const signUp =
     if (!attempt.ok) return rateLimited(attempt.retryAfterS);
 
     const joined = await accounts.signUp(person, call.envelope);
-    if (joined.outcome === "joined") return await signedIn(sessions, 201, joined, call);
+    if (joined.outcome === "joined") return await openSession(sessions, 201, joined, call);
     if (joined.rejection === "overloaded") attempts.giveBack("signup-ip", call.ip);
     const about = () => accounts.memberOf(person.email);
     return { ...accountProblem(joined.rejection), ...(joined.rejection === "email-taken" ? { about } : {}) };
@@ -74,7 +74,7 @@ const logIn =
     const about = () => accounts.memberOf(email);
     if (!counted.ok) return { ...rateLimited(counted.retryAfterS), about };
     const { result } = counted;
-    if (result.outcome === "joined") return await signedIn(sessions, 200, result, call);
+    if (result.outcome === "joined") return await openSession(sessions, 200, result, call);
     return { ...accountProblem(result.rejection), about };
   };
 

@@ -18,7 +18,7 @@ import {
 import type { Envelope } from "../../streams/envelope.ts";
 import type { Problem } from "../../streams/problems.ts";
 import { accountProblem, linkGone, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
-import { rateLimited, SIGNED_IN, signedIn } from "./signed-in.ts";
+import { openSession, rateLimited, SIGNED_IN } from "./login-answer.ts";
 import { SIGNUP_PROPERTIES, signupOf } from "./signup-input.ts";
 
 export type LinksDeps = {
@@ -89,7 +89,7 @@ const useOf = async (
 };
 
 const answered = async ({ sessions }: LinksDeps, used: Used, call: Call): Promise<Answer | Problem> =>
-  used.outcome === "joined" ? await signedIn(sessions, 200, used, call) : accountProblem(used.rejection);
+  used.outcome === "joined" ? await openSession(sessions, 200, used, call) : accountProblem(used.rejection);
 
 const accept =
   (deps: LinksDeps): Handler<WithLink> =>

@@ -12,7 +12,7 @@ import { GATE_PROBLEMS } from "../../http/route-problems.ts";
 import { isEventId } from "../../streams/event-id.ts";
 import { notFound } from "../../streams/problems.ts";
 import { foldStream, latestOf } from "../../streams/run-command.ts";
-import { ASKING, DEPTH_HEADER, depthOf, invalidAsk, RESULT, WAIT_MS, WAIT_QUERY } from "./asking.ts";
+import { DEPTH_HEADER, depthOf, invalidField, RESULT, RUN_FIELDS, WAIT_MS, WAIT_QUERY } from "./request-input.ts";
 
 export type ExecuteRoutesDeps = {
   readonly log: EventLog;
@@ -35,7 +35,7 @@ const BODY = {
       maximum: EUR_MAX,
       description: "The cost that the agent expects; it counts if it is above that of the action or the policy",
     },
-    ...ASKING,
+    ...RUN_FIELDS,
   },
 } as const satisfies JsonSchema;
 
@@ -75,7 +75,7 @@ const execute: Handle<{ body: typeof BODY }> =
     const { principal, envelope, key } = call;
     const { action, payload, run_id: runId = null, cost_eur, wait_ms: waitMs = WAIT_MS } = call.body;
     const costMicro = cost_eur === undefined ? null : exactMicro(cost_eur);
-    if (cost_eur !== undefined && costMicro === null) return invalidAsk("/cost_eur", "must have at most 6 decimals");
+    if (cost_eur !== undefined && costMicro === null) return invalidField("/cost_eur", "must have at most 6 decimals");
     const depth = depthOf(call);
     if (typeof depth !== "number") return depth;
     const { account, id: agentId } = principal;

@@ -14,8 +14,8 @@ import type { Problem } from "../../streams/problems.ts";
 import { hiddenOfEvent, hiddenPaths } from "../events/hidden-fields.ts";
 import { policyStream } from "../policies/policies.ts";
 import { peopleOf, peopleShown } from "./approval-people.ts";
-import { approvalSummary, asShown } from "./approval-shown.ts";
 import { stepsShown } from "./approval-steps.ts";
+import { approvalSummary, documentOf } from "./approval-summary.ts";
 import { type ApprovalSubject, outcomeOf, subjectOf, targetShown } from "./approval-target.ts";
 
 export type DetailDeps = {
@@ -91,7 +91,7 @@ export const detailOf = async (
   const { bodyReader = directBodyReader } = deps;
   const { account } = it.request;
   const subject = await subjectOf(deps.log, it);
-  const summary = approvalSummary(it.request.approval_id, asShown(it, subject), at);
+  const summary = approvalSummary(it.request.approval_id, documentOf(it, subject), at);
   const kept = hidden ?? (await hiddenOfSubject(deps, subject, principal));
   const endpoint = await targetShown(deps.aggregates, subject);
   const content = await contentKept(deps, subject);

@@ -33,7 +33,7 @@ import { publishedVersion, seesHidden } from "../events/hidden-fields.ts";
 import { type DetailAsked, type DetailDeps, detailOf, hiddenOfSubject, ownApproval } from "./approval-detail.ts";
 import { peopleOf } from "./approval-people.ts";
 import { APPROVAL, APPROVAL_DETAIL, APPROVE_BODY, REJECT_BODY } from "./approval-schemas.ts";
-import { approvalSummary } from "./approval-shown.ts";
+import { approvalSummary } from "./approval-summary.ts";
 import { approvalHindrance, type HindranceDeps, subjectOf } from "./approval-target.ts";
 
 export type ApprovalsDeps = DetailDeps &

@@ -4,7 +4,7 @@ import { STEPS_MAX } from "../../bundles/plan.ts";
 import { BYTES_REMOVED, nonBlank, nullable, nullableTime, object, text, time } from "../../http/json-schema.ts";
 import { LISTING_QUERY } from "../../http/listing.ts";
 import type { JsonSchema } from "../../http/route.ts";
-import { ASKING, RESULT } from "../agents/asking.ts";
+import { RESULT, RUN_FIELDS } from "../agents/request-input.ts";
 
 const NAME_LENGTH_MAX = 100;
 const REASON_LENGTH_MAX = 500;
@@ -41,7 +41,7 @@ export const BUNDLE_BODY = {
       },
       description: "Executed in this order; an irreversible action can only be the last one",
     },
-    ...ASKING,
+    ...RUN_FIELDS,
   },
 } as const satisfies JsonSchema;
 

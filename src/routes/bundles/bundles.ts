@@ -16,7 +16,7 @@ import { GATE_PROBLEMS } from "../../http/route-problems.ts";
 import { bundleStream, isBundleId } from "../../streams/bundle-id.ts";
 import { notFound, type Problem, problem } from "../../streams/problems.ts";
 import { foldStream, latestOf, runCommand, type StreamState } from "../../streams/run-command.ts";
-import { DEPTH_HEADER, depthOf, WAIT_MS, WAIT_QUERY } from "../agents/asking.ts";
+import { DEPTH_HEADER, depthOf, WAIT_MS, WAIT_QUERY } from "../agents/request-input.ts";
 import { eraseBundlePayload } from "./bundle-payload.ts";
 import { answerTo, type BundleReadingDeps, type OfOne } from "./bundle-reading.ts";
 import {
@@ -28,7 +28,7 @@ import {
   LIST_QUERY,
   RESOLVE_BODY,
 } from "./bundle-schemas.ts";
-import { bundleSummary } from "./bundle-shown.ts";
+import { bundleSummary } from "./bundle-summary.ts";
 
 export type BundleRoutesDeps = BundleReadingDeps & {
   readonly views: Pick<ViewStore, "page">;

@@ -4,6 +4,7 @@ import { derivedId } from "../../../infra/crypto/ids.ts";
 import { makeSigningSecret } from "../../../infra/http/standard-webhooks.ts";
 import { positionOf } from "../../http/route.ts";
 import { limitReached, missingReference, notFound, type Problem } from "../../streams/problems.ts";
+import { showPresent } from "./endpoint-answer.ts";
 import {
   controlled,
   type EndpointsDeps,
@@ -15,7 +16,6 @@ import {
 } from "./endpoint-commands.ts";
 import { DEFAULTS, type ENDPOINT_CHANGES, type EndpointBody, type NEW_ENDPOINT } from "./endpoint-input.ts";
 import { settingsOf } from "./endpoint-settings.ts";
-import { showPresent } from "./endpoint-shown.ts";
 
 const foreignPolicy = async (
   { policyExists }: EndpointsDeps,

@@ -3,6 +3,7 @@ import { type EndpointDocument, endpoints } from "../../../projections/endpoints
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
 import { ADMINS, HELD_CHANGE, READERS, type Route, route } from "../../http/route.ts";
 import { notFound } from "../../streams/problems.ts";
+import { show, showPresent } from "./endpoint-answer.ts";
 import { change, register } from "./endpoint-changes.ts";
 import {
   controlled,
@@ -14,7 +15,6 @@ import {
   streamOf,
 } from "./endpoint-commands.ts";
 import { ENDPOINT, ENDPOINT_CHANGES, NEW_ENDPOINT, REGISTERED, ROTATED, TESTED } from "./endpoint-input.ts";
-import { show, showPresent } from "./endpoint-shown.ts";
 import { inUse, sourcesOf } from "./endpoint-sources.ts";
 import { sendTest } from "./endpoint-test.ts";
 

@@ -7,7 +7,7 @@ import type { CloudEvent, Feed } from "../../../domain/ports/feed.ts";
 import { kafkaFeed } from "../../../infra/kafka/feed.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { cloudEvent } from "../../../src/feed/cloud-event.ts";
-import { type FeedLoop, feedLoop } from "../../../src/feed/feed.ts";
+import { FeedLoop } from "../../../src/feed/feed-loop.ts";
 import { history } from "../../support/history.ts";
 import { POSITIONS } from "../../support/http-app.ts";
 import { type Consumed, kafkaProxy, type TestTopic, testBrokers, testTopic } from "../../support/kafka.ts";
@@ -59,7 +59,16 @@ const add = async (log: EventLog, from: number, count: number): Promise<void> =>
 const begin = (log: EventLog, feed: Feed, node: string, errors: unknown[] = []): FeedLoop => {
   const onError = (error: unknown) => errors.push(error);
   const clock = { now: () => Date.now() };
-  const loop = feedLoop({ log, feed, positions: POSITIONS, node, clock, othersAreGone: false, onError, times: TIMES });
+  const loop = new FeedLoop({
+    log,
+    feed,
+    positions: POSITIONS,
+    node,
+    clock,
+    othersAreGone: false,
+    onError,
+    times: TIMES,
+  });
   loop.start();
   return loop;
 };

@@ -8,7 +8,7 @@ import { type Collections, folding } from "../../../infra/mongodb/folding.ts";
 import { schemasByName } from "../../../infra/view-schema.ts";
 import { PROJECTIONS } from "../../../projections/all.ts";
 import type { Projection } from "../../../projections/projection.ts";
-import { type FollowedLog, viewFollower } from "../../../src/views/view-follower.ts";
+import { type FollowedLog, ViewFollower } from "../../../src/views/view-follower.ts";
 import { broadHistory } from "../../support/broad-history.ts";
 import { folded } from "../../support/projected.ts";
 import { randomHistory } from "../../support/random-history.ts";
@@ -61,7 +61,7 @@ const follow = async (
   pageSize: () => number,
   isOver: () => boolean = () => false,
 ): Promise<boolean> => {
-  const follower = viewFollower(logOf(log), views, projection, DOCUMENTS_MAX);
+  const follower = new ViewFollower(logOf(log), views, projection, DOCUMENTS_MAX);
   try {
     await follower.claim();
     for (let round = 0; round < ROUNDS_MAX; round += 1) {

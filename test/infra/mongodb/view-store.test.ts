@@ -10,8 +10,8 @@ import { mongoViewStore } from "../../../infra/mongodb/view-store.ts";
 import { isOtherFormat } from "../../../infra/other-format.ts";
 import { ViewsUnavailable } from "../../../infra/view-errors.ts";
 import { PROJECTIONS } from "../../../projections/all.ts";
-import { type Projector, type ProjectorFailure, projector } from "../../../src/views/projector.ts";
-import type { Reached } from "../../../src/views/reached-positions.ts";
+import { Projector, type ProjectorFailure } from "../../../src/views/projector.ts";
+import type { ViewPosition } from "../../../src/views/view-positions.ts";
 import { BY_CODE_POINT, type OpenViewStore, viewStoreContract } from "../../contract/view-store.ts";
 import { broadHistory } from "../../support/broad-history.ts";
 import { cutConnections } from "../../support/cut-connections.ts";
@@ -186,7 +186,7 @@ const QUICK = { pollMs: 20, gatherMs: 0, retryMinMs: 1, retryMaxMs: 50 };
 const FOLD_MS = 60_000;
 
 const following = (log: EventLog, stores: readonly ViewStore[], onError: (failure: ProjectorFailure) => void) =>
-  stores.map((views, n) => projector(log, views, PROJECTIONS, { ...QUICK, pageMax: 3 + 2 * n, onError }));
+  stores.map((views, n) => new Projector(log, views, PROJECTIONS, { ...QUICK, pageMax: 3 + 2 * n, onError }));
 
 const isAtEnd = (projectors: readonly Projector[], head: Position | null) => (): boolean =>
   projectors.every((it) => it.positions().every(({ position }) => position === head));
@@ -233,7 +233,7 @@ test("a view whose collection was dropped is folded again at the start, even aft
   const dropped: string[] = [];
   const fold = async (views: ViewStore): Promise<void> => {
     const onDropped = (names: readonly string[]) => dropped.push(...names);
-    const following = projector(log, views, PROJECTIONS, { ...QUICK, onDropped });
+    const following = new Projector(log, views, PROJECTIONS, { ...QUICK, onDropped });
     await following.start();
     await until("all is folded", isAtEnd([following], await log.head()), FOLD_MS);
     await following.stop();
@@ -284,10 +284,10 @@ test("a database that is dropped while it is followed is filled again, with its 
   await appendTo(log, broadHistory().events);
   const views = await mongoViewStore({ url, schemas: SCHEMAS });
   const moved = new Set<string>();
-  const onProgress = (reached: readonly Reached[]): void => {
+  const onProgress = (reached: readonly ViewPosition[]): void => {
     for (const { view } of reached) moved.add(view);
   };
-  const following = projector(log, views, PROJECTIONS, { ...QUICK, onProgress });
+  const following = new Projector(log, views, PROJECTIONS, { ...QUICK, onProgress });
   await following.start();
   await until("all is folded", isAtEnd([following], await log.head()), FOLD_MS);
   const indexes = await indexesIn(url, "events.v2");

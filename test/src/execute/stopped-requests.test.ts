@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { events as eventsView } from "../../../projections/events.ts";
 import { SUSPENSIONS_REACTOR, stoppedRequests } from "../../../src/execute/reactions.ts";
-import { reactor } from "../../../src/following/reactor.ts";
+import { Reactor } from "../../../src/following/reactor.ts";
 import { aggregates } from "../../../src/streams/aggregates.ts";
 import { toEvents } from "../../../src/streams/envelope.ts";
 import { inlineProjector } from "../../../src/views/view-progress.ts";
@@ -46,7 +46,11 @@ test("a process that is told to stop cancels no more than a page of it first; an
   const deliver = { isSending: () => false };
   const about = { log, aggregates: aggregates(log, clock), views, progress, deliver, clock };
   const reacting = (changed: () => void) =>
-    reactor({ log, clock, onError: fail }, stoppedRequests({ ...about, outcomes: { changed } }), SUSPENSIONS_REACTOR);
+    new Reactor(
+      { log, clock, onError: fail },
+      stoppedRequests({ ...about, outcomes: { changed } }),
+      SUSPENSIONS_REACTOR,
+    );
   const cancelled = async (): Promise<number> => (await world.ofType("EventCancelled")).length;
 
   let stopped: Promise<void> | null = null;

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import type { Reaction } from "../../../src/following/reaction.ts";
-import { type Reactor, type ReactorOptions, reactor } from "../../../src/following/reactor.ts";
+import { Reactor, type ReactorOptions } from "../../../src/following/reactor.ts";
 import { appendTo, history } from "../../support/history.ts";
 import { until } from "../../support/until.ts";
 
@@ -23,7 +23,7 @@ const begin = (log: EventLog, fails: (i: unknown) => boolean = () => false, opti
       seen.push(data.i);
     },
   };
-  const it: Reactor = reactor(
+  const it: Reactor = new Reactor(
     { log, clock: { now: () => 0 }, onError: (error) => errors.push(error) },
     [reaction],
     options,
@@ -117,7 +117,7 @@ test("an event that cannot be reacted to yet is no error: it is tried again, wha
   };
   const waits = { waiting: (waitsFor: string) => told.push(waitsFor), over: () => told.push("over") };
   const options = { name: "waiting", gatherMs: 1, failingMs: 0, waits };
-  const it = reactor({ log, clock: { now: () => 0 }, onError: fail }, [reaction], options);
+  const it = new Reactor({ log, clock: { now: () => 0 }, onError: fail }, [reaction], options);
   it.start();
   await until("it waits", () => told.includes("the view"));
   assert.is(it.healthy(), false);
@@ -141,7 +141,7 @@ test("events that wait one after the other have a wait each", async () => {
     run: async ({ data }) => (Number(data.i) > reached ? { waitsFor: String(data.i) } : undefined),
   };
   const waits = { waiting: (waitsFor: string) => told.push(waitsFor), over: () => told.push("over") };
-  const it = reactor({ log, clock: { now: () => 0 }, onError: fail }, [reaction], {
+  const it = new Reactor({ log, clock: { now: () => 0 }, onError: fail }, [reaction], {
     name: "waiting",
     gatherMs: 1,
     waits,
@@ -254,7 +254,7 @@ test("keys are dealt with side by side, at most so many, each in its order; the 
     },
   };
   const atOnce = { keyOf: ({ stream }: { stream: string }) => stream, keysMax: 2 };
-  const it = reactor({ log, clock: { now: () => 0 }, onError: fail }, [reaction], {
+  const it = new Reactor({ log, clock: { now: () => 0 }, onError: fail }, [reaction], {
     name: "keyed",
     gatherMs: 1,
     atOnce,

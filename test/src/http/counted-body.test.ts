@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readBody } from "../../../src/http/counted-body.ts";
-import { Refused } from "../../../src/http/refused.ts";
+import { ProblemError } from "../../../src/http/problem-error.ts";
 
 const test = suite("a body as it comes");
 
@@ -36,7 +36,7 @@ const read = (
     write(stream);
   });
 
-const codeOf = ({ error }: Read): string => (error instanceof Refused ? error.problem.problem : String(error));
+const codeOf = ({ error }: Read): string => (error instanceof ProblemError ? error.problem.problem : String(error));
 
 test("pieces of any size are one body, and none is an empty one", async () => {
   for (const sizes of [[], [1], [3, 0, 5], [60_000, 1, 60_000, 200_000], Array.from({ length: 300 }, (_, n) => n)]) {

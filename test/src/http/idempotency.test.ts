@@ -4,11 +4,15 @@ import { randomness } from "../../../infra/crypto/randomness.ts";
 import { secretBox } from "../../../infra/crypto/secret-box.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { type Command, type Idempotency, idempotency, type KeyedRequest } from "../../../src/http/idempotency.ts";
-import type { Wire } from "../../../src/http/wire.ts";
+import type { SentAnswer } from "../../../src/http/sent-answer.ts";
 import type { Envelope } from "../../../src/streams/envelope.ts";
 import { type TestClock, testClock } from "../../support/http-app.ts";
 
-const ok = (body: string, status = 201): Wire => ({ status, headers: { "content-type": "application/json" }, body });
+const ok = (body: string, status = 201): SentAnswer => ({
+  status,
+  headers: { "content-type": "application/json" },
+  body,
+});
 
 const envelope = (clock: TestClock, account = "acc_a", id = "key_1"): Envelope => ({
   commandId: "",
@@ -47,7 +51,7 @@ const setUp = () => {
 /** Name and seed: the ids and the secrets that a command makes are those of both. */
 const nameOf = ({ commandId, seed }: Command): string => `${commandId} ${Buffer.from(seed).toString("hex")}`;
 const problemOf = (it: Awaited<ReturnType<Idempotency["run"]>>) => ("problem" in it ? it.problem : "answered");
-const never = async (): Promise<Wire> => {
+const never = async (): Promise<SentAnswer> => {
   throw new Error("ran again");
 };
 
@@ -122,7 +126,7 @@ test("the claim of a dead process is taken over after a minute, under the same c
   const ids: string[] = [];
   const dying = process("n1").run(request(), (command) => {
     ids.push(nameOf(command));
-    return new Promise<Wire>(() => undefined);
+    return new Promise<SentAnswer>(() => undefined);
   });
   assert.is(await Promise.race([dying, new Promise((resolve) => setImmediate(resolve, "hangs"))]), "hangs");
   clock.advance(59_999);
@@ -141,7 +145,7 @@ test("a process that is alone takes over the claim of one before it at once, and
   const ids: string[] = [];
   const hanging = (command: Command) => {
     ids.push(nameOf(command));
-    return new Promise<Wire>(() => undefined);
+    return new Promise<SentAnswer>(() => undefined);
   };
   const untilRunning = () => new Promise((resolve) => setImmediate(resolve));
   void process("n1").run(request(), hanging);
@@ -157,8 +161,8 @@ test("a process that is alone takes over the claim of one before it at once, and
 
 test("who was only slow still answers, and the one that took over keeps the answer", async () => {
   const { clock, process, request, lost } = setUp();
-  let finish: (wire: Wire) => void = () => undefined;
-  const slow = process("n1").run(request(), () => new Promise<Wire>((resolve) => (finish = resolve)));
+  let finish: (wire: SentAnswer) => void = () => undefined;
+  const slow = process("n1").run(request(), () => new Promise<SentAnswer>((resolve) => (finish = resolve)));
   await new Promise((resolve) => setImmediate(resolve));
   clock.advance(60_000);
   await process("n2").run(request(), async () => ok("second"));

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { randomness } from "../../../infra/crypto/randomness.ts";
-import { callerOf, traceIds } from "../../../src/http/trace.ts";
+import { remoteParent, traceIds } from "../../../src/http/trace.ts";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const SPAN = "00f067aa0ba902b7";
@@ -9,13 +9,13 @@ const SPAN = "00f067aa0ba902b7";
 const test = suite("trace context");
 
 test("a valid traceparent is continued, whatever its flags", () => {
-  for (const flags of ["00", "01", "ff"]) assert.is(callerOf(`00-${TRACE}-${SPAN}-${flags}`)?.traceId, TRACE);
+  for (const flags of ["00", "01", "ff"]) assert.is(remoteParent(`00-${TRACE}-${SPAN}-${flags}`)?.traceId, TRACE);
 });
 
 test("a later version may carry more fields, behind a dash", () => {
-  assert.is(callerOf(`01-${TRACE}-${SPAN}-01-what-the-future-will-be`)?.traceId, TRACE);
-  assert.is(callerOf(`cc-${TRACE}-${SPAN}-01`)?.traceId, TRACE);
-  assert.is(callerOf(`01-${TRACE}-${SPAN}-01.more`), null);
+  assert.is(remoteParent(`01-${TRACE}-${SPAN}-01-what-the-future-will-be`)?.traceId, TRACE);
+  assert.is(remoteParent(`cc-${TRACE}-${SPAN}-01`)?.traceId, TRACE);
+  assert.is(remoteParent(`01-${TRACE}-${SPAN}-01.more`), null);
 });
 
 test("everything malformed begins a new trace", () => {
@@ -39,7 +39,7 @@ test("everything malformed begins a new trace", () => {
     `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`,
     `01-${TRACE}-${SPAN}-01-${"x".repeat(300)}`,
   ];
-  for (const header of malformed) assert.is(callerOf(header), null, header);
+  for (const header of malformed) assert.is(remoteParent(header), null, header);
 });
 
 test("new ids have their length, are lower-case hex, and none comes twice", () => {

@@ -5,7 +5,7 @@ import { randomness } from "../../../infra/crypto/randomness.ts";
 import { secretBox } from "../../../infra/crypto/secret-box.ts";
 import { openLog } from "../../../src/engine/engines.ts";
 import { idempotency } from "../../../src/http/idempotency.ts";
-import type { Wire } from "../../../src/http/wire.ts";
+import type { SentAnswer } from "../../../src/http/sent-answer.ts";
 import { copyLog } from "../../../src/log-copy/copy.ts";
 import { expiredAnswers } from "../../../src/retention/expired-answers.ts";
 import { type EngineSet, type Engines, engineSets, placesIn } from "../../support/engine-sets.ts";
@@ -54,7 +54,7 @@ const answersOf = ({ name, open }: EngineSet): void => {
       trace: { trace_id: "1".repeat(32), span_id: "2".repeat(16) },
       at: new Date(clockOfNode.now()).toISOString(),
     } as const;
-    const work = async (): Promise<Wire> => {
+    const work = async (): Promise<SentAnswer> => {
       runs += 1;
       return { status: 201, headers: {}, body: `run ${runs}` };
     };

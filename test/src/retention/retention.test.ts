@@ -10,7 +10,7 @@ import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { retention as retained } from "../../../projections/retention.ts";
 import { openLog, openViews } from "../../../src/engine/engines.ts";
 import { erasureReactions } from "../../../src/erasure/erasures.ts";
-import { reactor } from "../../../src/following/reactor.ts";
+import { Reactor } from "../../../src/following/reactor.ts";
 import { orphanedPayloads } from "../../../src/retention/orphaned-payloads.ts";
 import { retention } from "../../../src/retention/retention.ts";
 import { NO_TRACE, toEvents } from "../../../src/streams/envelope.ts";
@@ -261,7 +261,7 @@ const retentionOf = ({ name, open }: EngineSet): void => {
     for (let n = 0; n < COUNT; n += 1) assert.is((await it.erasures(n)).length, 1, `${n}`);
 
     const errors: unknown[] = [];
-    const reacting = reactor(
+    const reacting = new Reactor(
       { log: it.log, clock: it.clock, onError: (error) => errors.push(error) },
       erasureReactions(it.log),
     );

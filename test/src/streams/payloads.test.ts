@@ -3,8 +3,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { encodeBody } from "../../../src/streams/payload-encoding.ts";
 import {
-  encodeBody,
   type Incoming,
   PAYLOAD_BYTES_MAX,
   payloadDigest,

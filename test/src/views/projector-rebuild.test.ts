@@ -8,7 +8,7 @@ import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { within } from "../../../infra/within.ts";
 import type { Projection } from "../../../projections/projection.ts";
-import { projector } from "../../../src/views/projector.ts";
+import { Projector } from "../../../src/views/projector.ts";
 import { rebuildViews } from "../../../src/views/rebuild.ts";
 import { appendNumbered, numbered } from "../../support/numbered-log.ts";
 import { until } from "../../support/until.ts";
@@ -74,7 +74,7 @@ const faulty = (views: ViewStore, faults: readonly ("none" | "before" | "after" 
 
 const followTo = async (log: EventLog, views: ViewStore, options: object): Promise<void> => {
   const head = await log.head();
-  const following = projector(log, views, [ledger], { ...QUICK, ...options });
+  const following = new Projector(log, views, [ledger], { ...QUICK, ...options });
   await following.start();
   await until("the head is reached", () => (following.positions()[0]?.position ?? "") >= (head ?? ""));
   await following.stop();
@@ -121,7 +121,7 @@ test("a rebuild beside a projector that follows the same views gives the same", 
   const steps: readonly Step[] = Array.from({ length: 300 }, (_, i) => ({ key: "abc"[i % 3] ?? "a", does: "add" }));
   const log = await filled(steps);
   const views = memoryViewStore([ledger.schema]);
-  const following = projector(log, views, [ledger], { ...QUICK, pageMax: 7 });
+  const following = new Projector(log, views, [ledger], { ...QUICK, pageMax: 7 });
   await following.start();
   await rebuildViews(log, views, [ledger], { ...QUICK, pageMax: 11 });
   await following.stop();

@@ -7,7 +7,7 @@ import { RecordDamaged } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { type Projection, perDocument } from "../../../projections/projection.ts";
-import { type ProjectorFailure, type ProjectorOptions, projector } from "../../../src/views/projector.ts";
+import { Projector, type ProjectorFailure, type ProjectorOptions } from "../../../src/views/projector.ts";
 import { appendNumbered } from "../../support/numbered-log.ts";
 import { until } from "../../support/until.ts";
 
@@ -41,7 +41,7 @@ const running = async (
   work: () => Promise<void>,
 ): Promise<void> => {
   const onError = (failure: ProjectorFailure) => failures.push(failure);
-  const following = projector(log, views, projections, { ...QUICK, onError, ...options });
+  const following = new Projector(log, views, projections, { ...QUICK, onError, ...options });
   await following.start();
   try {
     await work();
@@ -327,7 +327,7 @@ test("stopping finishes the page in hand", async () => {
       return it.views.commit(view, after, position, { documents });
     },
   };
-  const following = projector(it.log, views, [one], QUICK);
+  const following = new Projector(it.log, views, [one], QUICK);
   await following.start();
   await until("a commit is under way", () => isCommitting);
   const stopped = following.stop();

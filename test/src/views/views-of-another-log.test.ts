@@ -4,12 +4,7 @@ import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
-import {
-  type Projector,
-  type ProjectorFailure,
-  type ProjectorOptions,
-  projector,
-} from "../../../src/views/projector.ts";
+import { Projector, type ProjectorFailure, type ProjectorOptions } from "../../../src/views/projector.ts";
 import { rebuildViews } from "../../../src/views/rebuild.ts";
 import { watchedViews } from "../../../src/views/watched-views.ts";
 import { appendNumbered } from "../../support/numbered-log.ts";
@@ -44,7 +39,7 @@ type Followed = { readonly following: Projector; readonly dropped: string[]; rea
 const follow = async (log: EventLog, views: ViewStore): Promise<Followed> => {
   const dropped: string[] = [];
   const failures: ProjectorFailure[] = [];
-  const following = projector(log, views, PROJECTIONS, {
+  const following = new Projector(log, views, PROJECTIONS, {
     ...QUICK,
     onDropped: (names) => dropped.push(...names),
     onError: (failure) => failures.push(failure),
@@ -165,7 +160,7 @@ const copies = async (count: number, events: number): Promise<EventLog[]> =>
 /** The views that were dropped with their reasons. */
 const foldTelling = async (log: EventLog, views: ViewStore): Promise<readonly string[]> => {
   const told: string[] = [];
-  const following = projector(log, views, PROJECTIONS, {
+  const following = new Projector(log, views, PROJECTIONS, {
     ...QUICK,
     onDropped: (names, reason) => told.push(...names.map((name) => `${name}: ${reason}`)),
   });
@@ -255,7 +250,7 @@ const watching = (log: EventLog, views: ViewStore) =>
     views,
     names: NAMES,
     clock: { now: () => Date.parse("2026-01-01T00:00:30.000Z") },
-    distance: (after, upTo) => Number(upTo) - Number(after ?? 0),
+    eventsBetween: (after, upTo) => Number(upTo) - Number(after ?? 0),
   });
 
 test("whoever only looks at them takes no position in another log for one in this", async () => {

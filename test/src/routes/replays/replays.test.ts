@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { ViewStore } from "../../../../domain/ports/view-store.ts";
-import { forbiddenFor } from "../../../../src/http/presented.ts";
+import { forbiddenFor } from "../../../../src/http/presented-credential.ts";
 import type { Principal } from "../../../../src/http/route.ts";
 import { planReplay } from "../../../../src/replays/plan.ts";
 import { replayRoutes } from "../../../../src/routes/replays/replays.ts";

@@ -1,20 +1,20 @@
 import type { Position } from "../../domain/ports/event-log.ts";
 
-export type Reached = { readonly view: string; readonly position: Position | null };
+export type ViewPosition = { readonly view: string; readonly position: Position | null };
 
-export type ReachedPositions = {
-  record(reached: readonly Reached[]): void;
-  all(): readonly Reached[];
-  onReached(listener: (reached: readonly Reached[]) => void): () => void;
-  /** Whether all these views reach `position` within the time. Throws for a view that does not exist. */
+export type ViewPositions = {
+  record(reached: readonly ViewPosition[]): void;
+  all(): readonly ViewPosition[];
+  onReached(listener: (reached: readonly ViewPosition[]) => void): () => void;
+  /** False if a view has not reached `position` in time. Throws for a view that does not exist. */
   waitFor(views: readonly string[], position: Position, timeoutMs: number): Promise<boolean>;
 };
 
 type Waiter = { readonly isReached: () => boolean; readonly resolve: (isReached: boolean) => void };
 
-export const reachedPositions = (views: readonly string[]): ReachedPositions => {
+export const viewPositions = (views: readonly string[]): ViewPositions => {
   const positions = new Map<string, Position | null>(views.map((view) => [view, null]));
-  const listeners = new Set<{ readonly listener: (reached: readonly Reached[]) => void }>();
+  const listeners = new Set<{ readonly listener: (reached: readonly ViewPosition[]) => void }>();
   const waiters = new Set<Waiter>();
 
   const isAt = (view: string, position: Position): boolean => {

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import type { EventLog, RecordedEvent } from "../../../domain/ports/event-log.ts";
 import type { CloudEvent } from "../../../domain/ports/feed.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { type FeedLoop, type FeedLoopDeps, type FeedTimes, feedLoop } from "../../../src/feed/feed.ts";
+import { FeedLoop, type FeedLoopDeps, type FeedTimes } from "../../../src/feed/feed-loop.ts";
 import { appendTo, history } from "../../support/history.ts";
 import { POSITIONS } from "../../support/http-app.ts";
 import { until } from "../../support/until.ts";
@@ -48,7 +48,7 @@ type RecordingFeed = ReturnType<typeof recordingFeed>;
 
 const begun: FeedLoop[] = [];
 const begin = (log: FeedLoopDeps["log"], feed: FeedLoopDeps["feed"], over: Partial<FeedLoopDeps> = {}): FeedLoop => {
-  const loop = feedLoop({
+  const loop = new FeedLoop({
     log,
     feed,
     positions: POSITIONS,

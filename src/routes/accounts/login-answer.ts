@@ -25,7 +25,7 @@ export const shownMember = (
   member: { id: member.id, email: member.email, role: member.role },
 });
 
-export const signedIn = async (
+export const openSession = async (
   sessions: Sessions,
   status: number,
   person: AccountMember,

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { ViewsUnavailable } from "../../../infra/view-errors.ts";
-import { expectedProblem } from "../../../src/http/refused.ts";
+import { expectedProblem } from "../../../src/http/problem-error.ts";
 
 const test = suite("refused: views");
 

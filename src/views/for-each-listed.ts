@@ -3,26 +3,26 @@ import type { Condition, FoundDocument, ViewStore } from "../../domain/ports/vie
 import type { Reaction } from "../following/reaction.ts";
 import type { ViewProgress } from "./view-progress.ts";
 
-export type Reaching = {
+export type ForEachListedDeps = {
   readonly views: Pick<ViewStore, "page">;
   readonly progress: Pick<ViewProgress, "waitFor">;
 };
 
-export type AllShown = {
+export type ListedDocuments = {
   readonly view: string;
   readonly newest: string;
   readonly searches: (cause: RecordedEvent) => readonly (readonly Condition[])[];
   readonly reach: (cause: RecordedEvent, id: string) => Promise<void>;
 };
 
-/** A document that a rebuilding view does not list yet is reached later. */
+/** A document that a rebuilding view does not list yet is reached by a later repeat. */
 const VIEW_WAIT_MS = 2_000;
 /** A page is processed in parallel, so that its commands share appends. */
 const PAGE = 100;
 
 async function* pagesOf(
-  { views }: Pick<Reaching, "views">,
-  { view, newest }: Pick<AllShown, "view" | "newest">,
+  { views }: Pick<ForEachListedDeps, "views">,
+  { view, newest }: Pick<ListedDocuments, "view" | "newest">,
   searches: readonly (readonly Condition[])[],
 ): AsyncGenerator<readonly string[]> {
   for (const where of searches) {
@@ -38,11 +38,11 @@ async function* pagesOf(
 }
 
 /**
- * Does something for every document that a view lists. While the view is behind, it is done once for the documents
- * listed so far; the reactor repeats the reaction until the view lists all.
+ * Calls `reach` for each document that a view lists. While the view lags, that is done once for those listed so far,
+ * and the reactor repeats the reaction.
  */
-export const reachingAllShown = (deps: Reaching, shown: AllShown): Reaction["run"] => {
-  /** Ids of records for which only some documents were reached: at most one page of the reactor's. */
+export const forEachListed = (deps: ForEachListedDeps, shown: ListedDocuments): Reaction["run"] => {
+  /** Ids of records for which only some documents were reached. */
   const reachedInPart = new Set<string>();
 
   return async (cause, isStopping = () => false) => {

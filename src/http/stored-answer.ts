@@ -1,11 +1,10 @@
-import type { Wire } from "./wire.ts";
+import type { SentAnswer } from "./sent-answer.ts";
 
-/** `text` is sealed before it is stored. */
-export type Kept = { readonly status: number; readonly text: string };
+export type StoredAnswer = { readonly status: number; readonly text: string };
 
 type Rest = { readonly headers: Readonly<Record<string, string>>; readonly text?: string; readonly base64?: string };
 
-export const keptText = ({ headers, body }: Wire): string => {
+export const storedText = ({ headers, body }: SentAnswer): string => {
   const rest: Rest = {
     headers,
     ...(typeof body === "string" ? { text: body } : {}),
@@ -14,8 +13,8 @@ export const keptText = ({ headers, body }: Wire): string => {
   return JSON.stringify(rest);
 };
 
-export const wireOfKept = ({ status, text }: Kept): Wire => {
-  // What `keptText` wrote, authenticated by the box.
+export const repeatedAnswer = ({ status, text }: StoredAnswer): SentAnswer => {
+  // The box authenticates the text, so it is one that `storedText` wrote.
   const rest = JSON.parse(text) as Rest;
   const bytes = rest.base64 === undefined ? null : Buffer.from(rest.base64, "base64");
   return { status, headers: { ...rest.headers, "idempotent-replayed": "true" }, body: rest.text ?? bytes };

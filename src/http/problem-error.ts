@@ -4,9 +4,9 @@ import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { ViewsUnavailable } from "../../infra/view-errors.ts";
 import { notFound, type Problem, problem } from "../streams/problems.ts";
 
-/** Carries a problem through Fastify, which knows only errors as a way out of parsing and validation. */
-export class Refused extends Error {
-  override readonly name = "Refused";
+/** Carries a problem through Fastify, where only an error can end parsing or validation. */
+export class ProblemError extends Error {
+  override readonly name = "ProblemError";
   readonly problem: Problem;
 
   constructor(it: Problem) {
@@ -17,7 +17,7 @@ export class Refused extends Error {
 
 const UNAVAILABLE_RETRY_S = 2;
 
-/** Fastify's own messages would repeat parts of the request. */
+/** These texts replace Fastify's messages, which would repeat parts of the request. */
 const FRAMEWORK: Readonly<Record<string, Problem>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: problem("too-large", "The body is larger than this call accepts."),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: problem(
@@ -29,9 +29,8 @@ const FRAMEWORK: Readonly<Record<string, Problem>> = {
   FST_ERR_MAX_PARAM_LENGTH: notFound(),
 };
 
-/** Null for an unexpected error. */
 export const expectedProblem = (error: unknown): Problem | null => {
-  if (error instanceof Refused) return error.problem;
+  if (error instanceof ProblemError) return error.problem;
   if (error instanceof LogUnavailable || error instanceof OutcomeUnknown) {
     return problem("unavailable", "The log cannot be written or read at the moment. Repeat the request.", {
       retryAfterS: UNAVAILABLE_RETRY_S,
@@ -48,7 +47,7 @@ export const expectedProblem = (error: unknown): Problem | null => {
     });
   }
   if (!(error instanceof Error)) return null;
-  // Fastify's errors have both members; other errors may have neither.
+  // Fastify's errors have both members; any other error may lack them.
   const { code, statusCode = 500 } = error as Partial<FastifyError>;
   const known = FRAMEWORK[code ?? ""];
   if (known !== undefined) return known;

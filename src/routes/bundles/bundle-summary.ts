@@ -1,7 +1,7 @@
 import { eurOrNull } from "../../../domain/gate/cost.ts";
 import type { BundleDocument, BundleStepDocument } from "../../../projections/bundles.ts";
 
-const stepShown = (step: BundleStepDocument) => ({
+const stepSummary = (step: BundleStepDocument) => ({
   index: step.index,
   action: step.action,
   status: step.status,
@@ -20,7 +20,7 @@ export const bundleSummary = (id: string, it: BundleDocument) => ({
   name: it.name,
   status: it.status,
   agent_id: it.agent_id,
-  steps: it.steps.map(stepShown),
+  steps: it.steps.map(stepSummary),
   ...(it.approval_id === undefined ? {} : { approval_id: it.approval_id }),
   verdict: it.verdict,
   cost_eur: eurOrNull(it.cost),

@@ -1,12 +1,12 @@
 import { type Problem, problem } from "../streams/problems.ts";
-import { type Presented, SESSION_COOKIE } from "./authenticate.ts";
-import { headerValues } from "./malformed.ts";
+import { type PresentedCredential, SESSION_COOKIE } from "./authenticate.ts";
+import { headerValues } from "./malformed-requests.ts";
 import { hasRole, type Principal, type Who } from "./route.ts";
 
 /** RFC 6750, section 2.1; the scheme's name is case-insensitive (RFC 9110, section 11.1). */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
-/** Every value of one cookie (RFC 6265, section 4.2.1); a cleared cookie has none. */
+/** A cleared cookie has no value (RFC 6265, section 4.2.1). */
 const cookieValues = (header: string, name: string): string[] =>
   header
     .split(";")
@@ -14,8 +14,9 @@ const cookieValues = (header: string, name: string): string[] =>
     .filter((pair) => pair.startsWith(`${name}=`) && pair.length > name.length + 1)
     .map((pair) => pair.slice(name.length + 1));
 
-/** Null without a credential, "unusable" for an unknown scheme or form. */
-export const presentedBy = (rawHeaders: readonly string[]): Presented | Problem | "unusable" | null => {
+export const presentedCredential = (
+  rawHeaders: readonly string[],
+): PresentedCredential | Problem | "unusable" | null => {
   const authorizations = headerValues(rawHeaders, "authorization");
   const cookies = headerValues(rawHeaders, "cookie").flatMap((header) => cookieValues(header, SESSION_COOKIE));
   if (authorizations.length + cookies.length > 1) {
@@ -35,7 +36,6 @@ const KIND: Readonly<Record<Principal["kind"], string>> = {
   agent: "an agent's key",
 };
 
-/** Null if the principal may make the call. */
 export const forbiddenFor = (principal: Principal, who: Exclude<Who, "anyone">): Problem | null => {
   if (principal.kind === "agent" && who.agent === true) return null;
   const needed = principal.kind === "member" ? who.session : who.key;

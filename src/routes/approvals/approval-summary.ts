@@ -52,7 +52,7 @@ const statusOf = (request: ApprovalRequest, end: ApprovalEnd | null, subject: Ap
   return holdEndOf(subject) ?? end?.outcome ?? "pending";
 };
 
-export const asShown = ({ request, votes, end }: RequestedApproval, of: ApprovalSubject): Shown => {
+export const documentOf = ({ request, votes, end }: RequestedApproval, of: ApprovalSubject): Shown => {
   const { approval_id: _, account: _account, subject, ...rest } = request;
   const status = statusOf(request, end, of);
   return {

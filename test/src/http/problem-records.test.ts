@@ -9,7 +9,7 @@ import { callCounts } from "../../../src/calls/call-counts.ts";
 import { Tallies } from "../../../src/calls/tallies.ts";
 import { personalData } from "../../../src/erasure/personal-data.ts";
 import { isUnsafe } from "../../../src/http/cross-site.ts";
-import { type Lapsed, problemRecords } from "../../../src/http/problem-records.ts";
+import { type LapsedCredential, problemRecords } from "../../../src/http/problem-records.ts";
 import { whyUnrecorded } from "../../../src/http/recorded-problems.ts";
 import type { Route } from "../../../src/http/route.ts";
 import { PROBLEMS, type ProblemCode, problem } from "../../../src/streams/problems.ts";
@@ -18,7 +18,7 @@ import { startService } from "../../support/service-in-memory.ts";
 
 const test = suite("refused calls");
 const TARGET = `apr_${"a".repeat(32)}`;
-const LAPSED: Lapsed = {
+const LAPSED: LapsedCredential = {
   account: "acc_a",
   actor: { kind: "key", id: "key_old" },
   why: "The API key was revoked.",

@@ -4,10 +4,9 @@ import type { ConnectionError, FastifyInstance, FastifyReply, FastifyRequest } f
 import { type Problem, type ProblemCode, problem } from "../streams/problems.ts";
 import { HEADERS_MAX } from "./limits.ts";
 import { sendProblem } from "./problem-reply.ts";
+import { problemAnswer } from "./sent-answer.ts";
 import type { TraceIds } from "./trace.ts";
-import { problemWire } from "./wire.ts";
 
-/** Problems by the error codes of node's HTTP parser; any other code is `invalid-request`. */
 const PARSER_CODES: Readonly<Record<string, readonly [ProblemCode, string]>> = {
   HPE_HEADER_OVERFLOW: ["headers-too-large", "The request line and headers are too large."],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ["too-large", "The chunk extensions are too large."],
@@ -30,12 +29,11 @@ const REASON_PHRASES: Readonly<Record<number, string>> = {
   431: "Request Header Fields Too Large",
 };
 
-/** For answers that bypass Fastify's hooks. */
 export type RawAnswers = { readonly ids: TraceIds; readonly headers: () => Readonly<Record<string, string>> };
 
-/** Answers before there is a request, and closes: after a malformed message the rest of the connection is not trusted. */
+/** Answers and closes, because after a malformed message the rest of the connection cannot be trusted. */
 const writeRaw = (socket: Duplex, it: Problem, { ids, headers: every }: RawAnswers): void => {
-  const { status, headers, body } = problemWire(it, ids.traceId());
+  const { status, headers, body } = problemAnswer(it, ids.traceId());
   const text = String(body);
   const lines = [
     `HTTP/1.1 ${status} ${REASON_PHRASES[status] ?? "Error"}`,
@@ -58,18 +56,14 @@ export const clientErrorHandler =
   };
 
 /** Without these listeners node answers with an empty body or closes the connection. */
-export const answerOddities = (server: Server, answers: RawAnswers): void => {
+export const answerConnectAndExpect = (server: Server, answers: RawAnswers): void => {
   server.on("connect", (_request, socket) =>
     writeRaw(socket, problem("method-not-allowed", "This is not a proxy."), answers),
   );
-  // An unknown expectation may be ignored (RFC 9110, section 10.1.1).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
 };
 
-/**
- * Sends the 100 for `Expect: 100-continue` when the body is about to be read (RFC 9110, section 10.1.1). Node would send it
- * at once, even if the request is then refused without its body.
- */
+/** Sends 100 when the body is about to be read (RFC 9110, section 10.1.1); node would do so before any refusal. */
 export const continueWhenRead = (app: FastifyInstance): void => {
   const waiting = new WeakSet<ServerResponse>();
   app.server.on("checkContinue", (request, response) => {
@@ -83,7 +77,7 @@ export const continueWhenRead = (app: FastifyInstance): void => {
   });
 };
 
-/** Node itself joins or drops repeated headers. */
+/** Reads the raw headers, because node joins or drops repeated ones. */
 export const headerValues = (rawHeaders: readonly string[], name: string): string[] => {
   const values: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -93,7 +87,6 @@ export const headerValues = (rawHeaders: readonly string[], name: string): strin
   return values;
 };
 
-/** An onRequest hook that refuses requests which proxies and servers may read differently. */
 export const refuseAmbiguous = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
   const { rawHeaders, httpVersionMinor, headers } = request.raw;
   if (rawHeaders.length > 2 * HEADERS_MAX) {
@@ -101,12 +94,12 @@ export const refuseAmbiguous = (request: FastifyRequest, reply: FastifyReply, do
     return;
   }
   const hosts = headerValues(rawHeaders, "host").length;
-  // RFC 9112, section 3.2: exactly one Host; HTTP/1.0 knows none.
+  // HTTP/1.1 requires exactly one Host header, HTTP/1.0 none (RFC 9112, section 3.2).
   if (hosts > 1 || (hosts === 0 && httpVersionMinor > 0)) {
     sendProblem(request, reply, problem("invalid-request", "A request has exactly one Host header."));
     return;
   }
-  // RFC 9112, section 6.1: with any other coding the end of the body is unknown.
+  // With any other coding the end of the body is unknown (RFC 9112, section 6.1).
   const coding = headers["transfer-encoding"];
   if (coding !== undefined && coding.toLowerCase() !== "chunked") {
     sendProblem(request, reply, problem("invalid-request", "The only supported Transfer-Encoding is chunked."));

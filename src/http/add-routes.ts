@@ -6,29 +6,29 @@ import type { EventLog, Position } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { subkey } from "../../infra/crypto/subkey.ts";
 import { type Problem, problem } from "../streams/problems.ts";
-import type { Authenticate, Presented } from "./authenticate.ts";
+import type { Authenticate, PresentedCredential } from "./authenticate.ts";
 import { crossSite, isUnsafe, type Protected } from "./cross-site.ts";
 import { type Command, type Idempotency, newCommand } from "./idempotency.ts";
 import { idempotencyKey } from "./idempotency-key.ts";
 import { VIEW_WAIT_MS } from "./limits.ts";
-import { headerValues } from "./malformed.ts";
+import { headerValues } from "./malformed-requests.ts";
 import { routeSchema } from "./openapi.ts";
 import type { PositionText } from "./position-text.ts";
-import { forbiddenFor, presentedBy } from "./presented.ts";
+import { forbiddenFor, presentedCredential } from "./presented-credential.ts";
+import { ProblemError } from "./problem-error.ts";
 import { sendProblem } from "./problem-reply.ts";
 import { type Requester, type RequestLimits, rateLimitHeaders, takeRequest, type WindowCounter } from "./rate-limit.ts";
-import { Refused } from "./refused.ts";
 import { type Call, isProblem, type Principal, type Route } from "./route.ts";
 import { noteProblem, problemsOf } from "./route-problems.ts";
+import { type SentAnswer, sendAnswer, sentAnswer, withOwnPosition } from "./sent-answer.ts";
 import { traceOf } from "./trace.ts";
-import { sendWire, type Wire, wireOf, withOwnPosition } from "./wire.ts";
 
-/** `waitFor` is false if a view does not show `position` in time. */
+/** `waitFor` resolves to false if a view has not reached `position` in time. */
 export type Progress = {
   readonly waitFor: (views: readonly string[], position: Position, timeoutMs: number) => Promise<boolean>;
 };
 
-export type TableDeps = {
+export type AddRoutesDeps = {
   readonly authenticate: Authenticate;
   readonly idempotency: Idempotency;
   readonly progress: Progress;
@@ -43,17 +43,14 @@ export type TableDeps = {
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Set before the body is read; null on public routes and outside of the table. */
     principal: Principal | null;
-    /** In ms since 1970. */
     authenticatedAt: number;
   }
 }
 
-/** The principal of calls to public routes. */
 const PUBLIC: Principal = { kind: "key", account: "", id: "public", role: "viewer" };
 
-/** After a longer body the credential is checked again, so that a revoked one is refused within a second. */
+/** After a slower body the credential is checked again, so that a revoked one is refused in time. */
 const BODY_MS_MAX = 500;
 
 const requesterOf = (principal: Principal): Requester => {
@@ -69,19 +66,17 @@ const RATE_OF: Readonly<Record<Requester["kind"], string>> = {
   agent: "The agents of this account",
 };
 
-/** Null if the call neither uses nor sets a cookie. */
-const protectedIn = ({ who }: Route, presented: Presented | null): Protected | null => {
+const protectedIn = ({ who }: Route, presented: PresentedCredential | null): Protected | null => {
   if (presented?.kind === "bearer") return null;
-  // Without a credential any other route answers 401.
   if (who === "anyone") return "visitor";
   return presented === null ? null : "session";
 };
 
-/** Runs before the body is read, so that a caller without a credential cannot make the server read one. */
-const admit = (route: Route, deps: TableDeps) => {
+/** The check runs before the body is read, so that a caller without a credential cannot make the server read one. */
+const admit = (route: Route, deps: AddRoutesDeps) => {
   const { authenticate, rate, rateOf, publicUrl } = deps;
   return async (request: FastifyRequest, reply: FastifyReply): Promise<Problem | null> => {
-    const presented = presentedBy(request.raw.rawHeaders);
+    const presented = presentedCredential(request.raw.rawHeaders);
     if (presented !== null && typeof presented === "object" && "problem" in presented) return presented;
     const usable = presented === "unusable" ? null : presented;
     const who = protectedIn(route, usable);
@@ -106,24 +101,27 @@ const admit = (route: Route, deps: TableDeps) => {
   };
 };
 
-/** A missing body gets a plainer message than the schema gives. A route without a body also accepts `{}`. */
 const checkBody = (route: Route) => async (request: FastifyRequest) => {
   const { body } = request;
   if (route.body !== undefined) {
     if (body !== undefined) return;
-    if (route.bodyOptional !== true) throw new Refused(problem("invalid-request", "This call needs a JSON body."));
+    if (route.bodyOptional !== true) throw new ProblemError(problem("invalid-request", "This call needs a JSON body."));
     request.body = {};
     return;
   }
   if (body === undefined || (body !== null && typeof body === "object" && JSON.stringify(body) === "{}")) return;
-  throw new Refused(
+  throw new ProblemError(
     problem("invalid-request", "This call takes no body.", { errors: [{ path: "", message: "no body" }] }),
   );
 };
 
-const principalNow = async ({ who }: Route, request: FastifyRequest, deps: TableDeps): Promise<Principal | Problem> => {
+const principalNow = async (
+  { who }: Route,
+  request: FastifyRequest,
+  deps: AddRoutesDeps,
+): Promise<Principal | Problem> => {
   if (who === "anyone") return PUBLIC;
-  const presented = presentedBy(request.raw.rawHeaders);
+  const presented = presentedCredential(request.raw.rawHeaders);
   const principal =
     presented === null || typeof presented !== "object" || "problem" in presented
       ? null
@@ -134,11 +132,10 @@ const principalNow = async ({ who }: Route, request: FastifyRequest, deps: Table
   return forbiddenFor(principal, who) ?? principal;
 };
 
-const isStillAllowed = async (route: Route, request: FastifyRequest, deps: TableDeps): Promise<boolean> =>
+const isStillAllowed = async (route: Route, request: FastifyRequest, deps: AddRoutesDeps): Promise<boolean> =>
   !("problem" in (await principalNow(route, request, deps)));
 
-/** A body may take half a minute to arrive; after a slow one the credential must still be valid. */
-const lostMeanwhile = async (route: Route, request: FastifyRequest, deps: TableDeps): Promise<Problem | null> => {
+const lostMeanwhile = async (route: Route, request: FastifyRequest, deps: AddRoutesDeps): Promise<Problem | null> => {
   if (request.principal === null) return null;
   const tookMs = deps.clock.now() - request.authenticatedAt;
   // After the clock was set back the time is unknown, so the credential is checked.
@@ -162,7 +159,7 @@ type Called = {
   readonly key?: string;
 };
 
-const callOf = ({ route, request, closing, key }: Called, deps: TableDeps, { commandId, seed }: Command): Call => {
+const callOf = ({ route, request, closing, key }: Called, deps: AddRoutesDeps, { commandId, seed }: Command): Call => {
   const principal = request.principal ?? PUBLIC;
   return {
     principal,
@@ -187,15 +184,14 @@ const callOf = ({ route, request, closing, key }: Called, deps: TableDeps, { com
   };
 };
 
-const handled = async (called: Called, deps: TableDeps, command: Command): Promise<Wire> => {
+const handled = async (called: Called, deps: AddRoutesDeps, command: Command): Promise<SentAnswer> => {
   const { route, request } = called;
   const answer = await route.handle(callOf(called, deps, command));
   if (isProblem(answer)) noteProblem(request, answer);
-  return wireOf(answer, request.id, deps.positions);
+  return sentAnswer(answer, request.id, deps.positions);
 };
 
-/** Under an Idempotency-Key the route runs once and a repeat gets the first answer; null if no key applies. */
-const answerUnderKey = async (called: Called, deps: TableDeps): Promise<Wire | Problem | null> => {
+const answerUnderKey = async (called: Called, deps: AddRoutesDeps): Promise<SentAnswer | Problem | null> => {
   const { route, request } = called;
   if (request.principal === null || !isUnsafe(request.method)) return null;
   const key = idempotencyKey(headerValues(request.raw.rawHeaders, "idempotency-key"));
@@ -225,11 +221,10 @@ const AFTER_THE_END = noPosition(
 );
 const BEHIND = problem("view-behind", "This view has not reached the position in `after` yet.", { retryAfterS: 1 });
 
-/** Null once the route's views show the position in `?after=`. */
 const waitFor = async (
   { reads }: Route,
   request: FastifyRequest,
-  { progress, positions, head }: TableDeps,
+  { progress, positions, head }: AddRoutesDeps,
 ): Promise<Problem | null> => {
   const { after } = request.query as { readonly after?: string };
   if (after === undefined) return null;
@@ -240,14 +235,14 @@ const waitFor = async (
     return end !== null && end >= position;
   };
   if (reads === undefined ? await isInLog() : await progress.waitFor(reads, position, VIEW_WAIT_MS)) return null;
-  // A node of the log's engine may learn of an append a moment after it was acknowledged, hence the wait.
+  // A node of a shared log may learn of an append a moment after it was acknowledged, hence the wait.
   if (reads === undefined) await sleep(VIEW_WAIT_MS);
   if (!(await isInLog())) return AFTER_THE_END;
   return reads === undefined ? null : BEHIND;
 };
 
 const respond =
-  (route: Route, closing: AbortSignal, deps: TableDeps) => async (request: FastifyRequest, reply: FastifyReply) => {
+  (route: Route, closing: AbortSignal, deps: AddRoutesDeps) => async (request: FastifyRequest, reply: FastifyReply) => {
     const lost = await lostMeanwhile(route, request, deps);
     if (lost !== null) return sendProblem(request, reply, lost);
     const behind = await waitFor(route, request, deps);
@@ -256,14 +251,13 @@ const respond =
     try {
       const called = { route, request, closing: left?.signal ?? closing };
       const keyed = await answerUnderKey(called, deps);
-      if (keyed !== null) return "problem" in keyed ? sendProblem(request, reply, keyed) : sendWire(reply, keyed);
-      return sendWire(reply, await handled(called, deps, newCommand(deps.randomness)));
+      if (keyed !== null) return "problem" in keyed ? sendProblem(request, reply, keyed) : sendAnswer(reply, keyed);
+      return sendAnswer(reply, await handled(called, deps, newCommand(deps.randomness)));
     } finally {
       left?.release();
     }
   };
 
-/** The signal is aborted when the server closes or the client disconnects; `release` it after the answer. */
 const untilLeft = (reply: FastifyReply, closing: AbortSignal) => {
   const left = new AbortController();
   const leave = (): void => left.abort();
@@ -275,11 +269,10 @@ const untilLeft = (reply: FastifyReply, closing: AbortSignal) => {
 
 const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
-/** Adds the routes to a Fastify context that reads JSON strictly and validates with `validation.ts`. */
-export const addRoutes = (app: FastifyInstance, routes: readonly Route[], deps: TableDeps): void => {
+export const addRoutes = (app: FastifyInstance, routes: readonly Route[], deps: AddRoutesDeps): void => {
   app.decorateRequest("authenticatedAt", 0);
   const closing = new AbortController();
-  // Any number of streams may listen; the routes limit them.
+  // Each open audit stream adds a listener; the route limits their number.
   setMaxListeners(0, closing.signal);
   app.addHook("preClose", async () => closing.abort());
   for (const route of routes) {

@@ -11,8 +11,7 @@ import type { Metrics } from "../observing/metrics.ts";
 import type { Readings } from "../observing/readings.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
 
-/** The engines, opened, and what they run with. */
-export type Engines = {
+export type OpenedEngines = {
   readonly config: Config;
   readonly places: Places;
   /** The data key (`key-ring.ts`): 32 bytes. */
@@ -20,13 +19,13 @@ export type Engines = {
   readonly log: EventLog;
   readonly views: ViewStore;
   readonly projector: ViewProgress;
-  /** Null: this process publishes nothing to Kafka. */
+  /** Null if this process publishes nothing to Kafka. */
   readonly feed: Feed | null;
-  /** Null: traces are sent nowhere. */
+  /** Null if traces are sent nowhere. */
   readonly exporter: SpanExporter | null;
   readonly meters: Metrics;
   readonly logger: FastifyBaseLogger;
-  /** Why nothing is written at the moment: this machine's clock differs from the log server's. Null while they agree. */
+  /** The reason why nothing is written: this machine's clock differs from the log server's. Null while they agree. */
   readonly clockProblem: () => string | null;
   /** Appends to the log that have no answer yet. */
   readonly appends: Readings["appends"];

@@ -18,7 +18,7 @@ export const WAIT_QUERY = {
   wait_ms: { ...WAITING, default: 0, description: "How long to wait for the end" },
 } as const satisfies Record<string, JsonSchema>;
 
-export const ASKING = {
+export const RUN_FIELDS = {
   run_id: {
     type: "string",
     minLength: 1,
@@ -52,12 +52,12 @@ export const RESULT: JsonSchema = {
   description: "The target's response; null if there was none",
 };
 
-export const invalidAsk = (path: string, message: string): Problem =>
+export const invalidField = (path: string, message: string): Problem =>
   problem("invalid-request", `${path} ${message}.`, { errors: [{ path, message }] });
 
 export const depthOf = ({ headers }: Call): number | Problem => {
   const given = headers[DEPTH] ?? "0";
   return /^[0-9]{1,3}$/.test(given) && Number(given) <= DEPTH_MAX
     ? Number(given)
-    : invalidAsk(DEPTH, `must be a whole number from 0 to ${DEPTH_MAX}`);
+    : invalidField(DEPTH, `must be a whole number from 0 to ${DEPTH_MAX}`);
 };

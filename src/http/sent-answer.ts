@@ -5,8 +5,7 @@ import type { PositionText } from "./position-text.ts";
 import { type Answer, isProblem } from "./route.ts";
 import { SAFE_HEADERS } from "./safe-headers.ts";
 
-/** An answer as it is sent, and stored for repeats unless it is a stream. Header names are lower-case. */
-export type Wire = {
+export type SentAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | Readable | null;
@@ -14,10 +13,10 @@ export type Wire = {
 
 const HEADERS = { "cache-control": "no-store", ...SAFE_HEADERS } as const;
 
-/** Required with a 401 (RFC 9110, section 11.6.1). */
+/** A 401 requires a challenge (RFC 9110, section 11.6.1). */
 const CHALLENGE = 'Bearer realm="countersign"';
 
-export const problemWire = (it: Problem, traceId: string): Wire => {
+export const problemAnswer = (it: Problem, traceId: string): SentAnswer => {
   const { status } = PROBLEMS[it.problem];
   return {
     status,
@@ -36,14 +35,14 @@ const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, st
 
 const POSITION_HEADER = "countersign-position";
 
-/** A stored answer is repeated without its position if the log was moved since: no read would accept it. */
-export const withOwnPosition = (wire: Wire, positions: PositionText): Wire => {
+/** After the log was moved, no read would accept the position of a stored answer, so it is left out. */
+export const withOwnPosition = (wire: SentAnswer, positions: PositionText): SentAnswer => {
   const { [POSITION_HEADER]: position, ...headers } = wire.headers;
   return position === undefined || positions.read(position) !== null ? wire : { ...wire, headers };
 };
 
-export const wireOf = (it: Answer | Problem, traceId: string, positions: PositionText): Wire => {
-  if (isProblem(it)) return problemWire(it, traceId);
+export const sentAnswer = (it: Answer | Problem, traceId: string, positions: PositionText): SentAnswer => {
+  if (isProblem(it)) return problemAnswer(it, traceId);
   const { status, body, headers = {}, position } = it;
   const bytes = body instanceof Uint8Array || body instanceof Readable;
   return {
@@ -60,14 +59,14 @@ export const wireOf = (it: Answer | Problem, traceId: string, positions: Positio
   };
 };
 
-export const sendWire = (reply: FastifyReply, { status, headers, body }: Wire): FastifyReply => {
+export const sendAnswer = (reply: FastifyReply, { status, headers, body }: SentAnswer): FastifyReply => {
   reply.code(status).headers({ ...headers });
   if (body instanceof Readable) {
     if (reply.request.method !== "HEAD") return reply.send(body);
-    // Fastify would read the stream to its end, which may never come.
+    // For HEAD, Fastify would read the stream to its end, which may never come.
     body.destroy();
     return reply.send();
   }
-  // As bytes: to text with a JSON type Fastify adds a charset, which problem+json does not have.
+  // Text is sent as bytes: to text with a JSON type Fastify adds a charset, which problem+json does not have.
   return body === null ? reply.send() : reply.send(typeof body === "string" ? Buffer.from(body) : body);
 };
