@@ -19,7 +19,7 @@ const envelope = () => {
   return { commandId: `cmd_${commands}`, account, actor: { kind: "system", id: "test" } as const, trace, at };
 };
 
-test("one that is there and active does; any other says why not", async () => {
+test("an active source accepts webhooks, and any other answers why it does not", async () => {
   const streams = aggregates(memoryEventLog(), testClock());
   const register = async (sourceId: string, status: SourceSettings["status"]) => {
     const settings: SourceSettings = { name: "shop", policy_id: null, endpoint_id: null, status };

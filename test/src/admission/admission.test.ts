@@ -135,7 +135,7 @@ test("P6: an admission that is fenced while its gates are asked asks them again,
   assert.is(admitted.length, 1);
 });
 
-test("a repeat of an event whose stored payload was damaged is a repeat, and no other body under its id", async () => {
+test("a repeat of an event whose stored payload is damaged is no reuse of its id", async () => {
   const log = memoryEventLog();
   assert.is(await admitting(log)("again"), 202);
   const [admitted] = (await log.readAll(null, 100)).filter(({ type }) => type === "EventAdmitted");
@@ -143,7 +143,7 @@ test("a repeat of an event whose stored payload was damaged is a repeat, and no 
   assert.is(await admitting(damagedLog(log, new Set([stream])))("again"), 200);
 });
 
-test("a blocked event that comes again when there is room is admitted under the same id", async () => {
+test("a blocked event that is sent again when there is room is admitted under the same id", async () => {
   const log = memoryEventLog();
   const admit = admitting(log);
   assert.is(await admit("first"), 202);
@@ -177,7 +177,7 @@ test("a request that loses the race to a node where another policy held gives ba
 const REFUSED = { never: true };
 const ALLOWED = { never: false, large: false };
 
-test("a body that comes while another one with its delivery id is decided is no reuse unless that one is claimed", async () => {
+test("a second body under a delivery id is a reuse only if the first one is claimed", async () => {
   const node = admissionNode(memoryEventLog(), clock);
   const pair = async (id: string, first: object, second: object) =>
     (await Promise.all([node.send(id, first), node.send(id, second)])).map(({ outcome }) => outcome);
@@ -187,7 +187,7 @@ test("a body that comes while another one with its delivery id is decided is no 
   assert.equal(await pair("c", { never: false, large: true }, ALLOWED), [202, "delivery-id-reused"]);
 });
 
-test("of many bodies with one delivery id at once, refused ones and others, one is claimed and each is told what is so", async () => {
+test("one of many simultaneous bodies with one delivery id is claimed, and all get true answers", async () => {
   const log = memoryEventLog();
   const nodes = [admissionNode(log, clock), admissionNode(log, clock)];
   const bodies = Array.from({ length: 24 }, (_, n) => (n % 3 === 0 ? REFUSED : { ...ALLOWED, of: n % 4 }));
@@ -202,7 +202,7 @@ test("of many bodies with one delivery id at once, refused ones and others, one 
   }
 });
 
-test("each of several requests that come at once with a reused delivery id and one body is counted", async () => {
+test("each of several simultaneous requests with a reused delivery id is counted", async () => {
   const log = memoryEventLog();
   const node = admissionNode(log, clock);
   assert.is((await node.send("same", ALLOWED)).outcome, 202);
@@ -217,7 +217,7 @@ test("each of several requests that come at once with a reused delivery id and o
   );
 });
 
-test("a body that another node claims while the first one with its delivery id is being refused is claimed", async () => {
+test("a body is claimed if another node claims it while the first body under its id is being denied", async () => {
   const log = memoryEventLog();
   const other = admissionNode(log, clock);
   const claimedMeanwhile: unknown[] = [];

@@ -34,7 +34,7 @@ const world = async (dedupe: unknown) => {
   };
 };
 
-test("the same body is one delivery for 300 s from the first, and another one afterwards", async () => {
+test("the same body is one delivery for 300 s, and another one afterwards", async () => {
   const it = await world(undefined);
   try {
     const [taken, first] = await it.send();
@@ -56,7 +56,7 @@ test("the same body is one delivery for 300 s from the first, and another one af
   }
 });
 
-test("many at once are one delivery", async () => {
+test("many simultaneous requests with one body are one delivery", async () => {
   const it = await world(undefined);
   try {
     const all = await Promise.all(Array.from({ length: 20 }, () => it.send()));
@@ -67,7 +67,7 @@ test("many at once are one delivery", async () => {
   }
 });
 
-test("a rule that finds no id is helped by the body, and with dedupe none each request is one of its own", async () => {
+test("the body identifies a request without an id, and with dedupe none each request is an event", async () => {
   for (const [dedupe, statuses] of [
     [{ header: "X-Delivery-Id" }, [202, 200]],
     [{ pointer: "/missing" }, [202, 200]],
@@ -107,7 +107,7 @@ test("no record has a plain digest of a body, from which it could be guessed", a
   }
 });
 
-test("a provider whose requests all have an id has no such rule", async () => {
+test("a provider whose requests all have an id does not identify them by body", async () => {
   const it = await world(undefined);
   try {
     const github = await it.client.call("POST", "/v1/sources", { name: "code", type: "github", dedupe: "none" });

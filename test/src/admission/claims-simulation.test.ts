@@ -163,7 +163,7 @@ const round = async (random: Seeded): Promise<Facts> => {
   return facts(world);
 };
 
-test(`${ROUNDS} rounds: each event is admitted once and paid for, and no ledger is ever above its limits`, async () => {
+test(`in ${ROUNDS} random rounds each event is admitted once and paid for, and no ledger exceeds its limits`, async () => {
   let fences = 0;
   const admitted = await sumOfRounds(async (random) => {
     const found = await round(random);

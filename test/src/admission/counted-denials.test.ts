@@ -107,7 +107,7 @@ const assertOnlyCounted = async (client: Client, send: Send, code: string): Prom
   return last;
 };
 
-test("beyond the allowances a refused webhook is answered as before and leaves a count, and its event is not there", async () => {
+test("beyond the allowances a denied webhook gets its answer and leaves only a count", async () => {
   const client = await usedUp();
   const policy = await client.make("/v1/policies", { name: "orders", require_fields: ["order"] });
   const source = await hookSource(client, { policy_id: policy.id });
@@ -127,7 +127,7 @@ test("beyond the allowances a refused webhook is answered as before and leaves a
   expected.push({ client, subject: source.id, kind: "require_fields/missing-fields", count: SENT + 1 });
 });
 
-test("what a quota, a full day or a full list of holds refuses takes no place in the ledgers of a policy, not even for a moment", async () => {
+test("a request denied by a quota, a full day or too many holds never takes a place in a policy's ledgers", async () => {
   const client = await usedUp();
   const { account } = client;
   const limits = { rate_per_minute: 100_000, budget_eur_day: 100_000, cost: { fixed_eur: 0.01 } };
@@ -170,7 +170,7 @@ test("agents' requests and bundles beyond the allowances are only counted, by ea
   expected.push({ client, subject: agent.id, kind: "budget/budget-spent", count: 2 * (SENT + 1) });
 });
 
-test("what was admitted before is answered as a duplicate, also by a node that would only count it", async () => {
+test("a repeat of an admitted event is a duplicate, also on a node that would only count it", async () => {
   const client = await usedUp();
   const source = await hookSource(client);
   assert.is((await source.send("1", { n: 1 })).status, 202);
@@ -182,7 +182,7 @@ test("what was admitted before is answered as a duplicate, also by a node that w
   assert.equal([again.status, again.body.duplicate], [200, true]);
 });
 
-test("two nodes record exactly as many heads as are left, and each of these can be looked at", async () => {
+test("two nodes record exactly as many heads as the allowance has left, and each can be read", async () => {
   const client = await signUp(base);
   await leaveOnly(client, "refused", 0);
   await leaveOnly(client, "refused_records", 3);
@@ -205,7 +205,7 @@ test("two nodes record exactly as many heads as are left, and each of these can 
   }
 });
 
-test("every refusal that was only counted is in the log by gate and code, as the source's or the agent's", async () => {
+test("every denial that is only counted is in the log by gate and code, for its source or agent", async () => {
   for (const node of nodes) await node.stop();
   for (const { client, subject, kind, count } of expected)
     assert.is(await counted(client.account, subject, kind), count, kind);

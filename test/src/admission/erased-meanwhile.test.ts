@@ -100,7 +100,7 @@ const told = async ({ erasesAt, done }: Story): Promise<number> => {
   return calls;
 };
 
-test("whoever was admitted keeps its payload and what was erased is gone, wherever the one meets the other", async () => {
+test("an admitted request keeps its payload and an erased one loses it, wherever the two meet", async () => {
   for (const done of ["at once", "behind the answer", "by another start"] as const) {
     let calls = 1;
     for (let erasesAt = 1; erasesAt <= calls; erasesAt += 1) calls = await told({ erasesAt, done });
@@ -136,7 +136,7 @@ const toldTwice = async (erasesAt: number): Promise<number> => {
   return calls;
 };
 
-test("a request that has lost leaves no payload after the erasure of the one that was admitted", async () => {
+test("a request that lost its claim leaves no payload after the winner's erasure", async () => {
   let calls = 1;
   for (let erasesAt = 1; erasesAt <= calls; erasesAt += 1) calls = await toldTwice(erasesAt);
   assert.ok(calls > 4, `${calls}`);

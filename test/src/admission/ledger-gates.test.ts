@@ -51,7 +51,7 @@ const asking = (definition: Omit<PolicyDefinition, "name">) => {
 const gatesOf = ({ gates, quota }: LedgerVerdict): readonly GateResult[] => [...gates.flat(), ...quota];
 const codesOf = (it: LedgerVerdict): string[] => gatesOf(it).map(({ gate, code }) => `${gate} ${code}`);
 
-test("under a policy that watches, an unknown cost takes a place in the quota and none of the rate", async () => {
+test("under an observing policy an unknown cost takes a place in the quota and none in the rate", async () => {
   const ask = asking({ block_on_violation: false, budget_eur_day: 1, rate_per_minute: 1 });
   assert.equal(codesOf(await ask(null)), ["budget cost-unknown", "quota ok"]);
   assert.equal(codesOf(await ask(10_000)), ["rate ok", "budget ok", "quota ok"]);
@@ -60,7 +60,7 @@ test("under a policy that watches, an unknown cost takes a place in the quota an
   assert.equal(third.reservations, []);
 });
 
-test("under one that blocks it is refused and takes no place anywhere", async () => {
+test("under a blocking policy an unknown cost is denied and takes no place", async () => {
   const ask = asking({ budget_eur_day: 1, rate_per_minute: 1 });
   const refused = await ask(null);
   assert.equal([codesOf(refused), refused.reservations], [["budget cost-unknown"], []]);
@@ -73,13 +73,13 @@ test("an unknown cost of a policy without a cost rule says that there is none", 
   assert.match(gate?.detail ?? "", /the policy has no cost rule/);
 });
 
-test("an event that the watched budget would refuse counts against the quota", async () => {
+test("an event that an observed budget would deny counts against the quota", async () => {
   const ask = asking({ block_on_violation: false, budget_eur_day: 1 });
   for (const quota of ["quota ok", "quota ok", "quota quota-reached"])
     assert.equal(codesOf(await ask(2_000_000)), ["budget budget-spent", quota]);
 });
 
-test("asked again for an event whose places are reserved, the verdict names the same gates", async () => {
+test("a second verdict on an event whose places are reserved names the same gates", async () => {
   const ask = asking({ budget_eur_day: 1, rate_per_minute: 1, loop: { max_identical: 1, window_s: 60 } });
   const first = await ask(400_000);
   assert.equal(codesOf(first), ["rate ok", "loop ok", "budget ok", "quota ok"]);

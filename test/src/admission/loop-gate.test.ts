@@ -58,7 +58,7 @@ const gatesOf = ({ gates, quota }: LedgerVerdict): readonly GateResult[] => [...
 const passed = (it: LedgerVerdict): boolean => gatesOf(it).every(({ outcome }) => outcome === "allow");
 const said = (it: LedgerVerdict): string[] => gatesOf(it).map(({ gate, code, detail }) => `${gate} ${code}: ${detail}`);
 
-test("100 identical ones at once from two nodes: exactly as many as the window takes, on both sides of midnight", async () => {
+test("of 100 identical requests at two nodes as many are granted as the window takes, also across midnight", async () => {
   const { clock, node, ask } = world();
   const nodes = [node(), node()] as const;
   const loop = { max_identical: 7, window_s: 600 };
@@ -76,7 +76,7 @@ test("100 identical ones at once from two nodes: exactly as many as the window t
   assert.is(await many(100), 4);
 });
 
-test("other digests and other windows are counted by themselves", async () => {
+test("each digest and each window is counted separately", async () => {
   const { node, ask } = world();
   const places = node();
   const loop = { max_identical: 1, window_s: 60 };
@@ -88,7 +88,7 @@ test("other digests and other windows are counted by themselves", async () => {
   assert.ok(passed(await ask(places, { max_identical: 1, window_s: 61 })));
 });
 
-test("a run's requests count for as long as it goes on, and only its own", async () => {
+test("a run's requests count as long as it lasts, and no other run's do", async () => {
   const { clock, node, ask } = world();
   const places = node();
   const loop = { max_per_run: 2 };
@@ -104,7 +104,7 @@ test("a run's requests count for as long as it goes on, and only its own", async
   assert.ok(passed(await ask(places, loop, { run: { id: null, depth: 0 } })));
 });
 
-test("depth needs no ledger: what the target would be told is compared", async () => {
+test("depth is compared without a ledger", async () => {
   const { log, node, ask } = world();
   const places = node();
   const deep = (depth: number) => ask(places, { max_depth: 2 }, { run: { id: null, depth } });
@@ -115,7 +115,7 @@ test("depth needs no ledger: what the target would be told is compared", async (
   assert.equal(said(await ask(places, { max_depth: 1 })), ["loop ok: nothing to count"]);
 });
 
-test("refused by one of them it holds no place of the others, nor of the day", async () => {
+test("a request denied by one limit holds no place in the others, nor in the day's ledger", async () => {
   const { node, ask } = world();
   const places = node();
   const loop = { max_identical: 2, window_s: 60, max_per_run: 1 };
@@ -136,7 +136,7 @@ test("refused by one of them it holds no place of the others, nor of the day", a
   ]);
 });
 
-test("under a policy that only watches, what it would stop takes no place in its loop and goes on", async () => {
+test("a request that an observing policy would stop goes on and takes no place in its loop", async () => {
   const { node, ask } = world();
   const places = node();
   const watched = { max_identical: 1, window_s: 60, max_per_run: 1 };

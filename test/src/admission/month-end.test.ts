@@ -13,7 +13,7 @@ const SMALL = { never: false, large: false };
 const LAST_MS = Date.parse("2026-01-31T23:59:59.990Z");
 const APART_MS = 25_000;
 
-test("it counts for the month whose quota it took a place of: no month has more events than its plan includes", async () => {
+test("an event counts for the month whose quota it used, so no month has more events than its plan includes", async () => {
   const memory = memoryEventLog();
   const clock = testClock(LAST_MS);
   const slow: EventLog = {

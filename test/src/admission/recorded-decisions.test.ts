@@ -90,7 +90,7 @@ test("an unknown address is counted for the installation, and in the metrics", a
   assert.match(metrics, /countersign_refused_calls_total\{problem="invalid-credentials",whose="nobody"\} 1/);
 });
 
-test("a revoked key that is used, and a role that is too weak", async () => {
+test("the use of a revoked key and of a role that is too weak are records", async () => {
   const { id, key } = await made("/v1/api-keys", { name: "ci", role: "viewer" });
   const weak = await post("/v1/policies", { name: "mine" }, { authorization: `Bearer ${key}` });
   assert.is(weak.status, 403);
@@ -114,7 +114,7 @@ test("a session that is used after its end is a record of the member", async () 
   assert.equal([record.actor.kind, record.data.detail], ["member", "The session had ended."]);
 });
 
-test("an execute that is refused before any gate: undefined, out of scope, with a reused key, of a suspended agent", async () => {
+test("a request that is refused before any gate is a record of its agent", async () => {
   const endpoint = await made("/v1/endpoints", { name: "app", url: target.url });
   await made("/v1/actions/refund.create", { endpoint_id: endpoint.id, reversibility: "reversible" }, "PUT");
   const agent = await made("/v1/agents", { name: "helper", scope: { actions: ["refund.*"] } });
@@ -145,7 +145,7 @@ test("a vote with a wrong digest is a record of the approval", async () => {
   assert.is(record.actor.kind, "member");
 });
 
-test("a refused replay is a record of the event, and a dry run one of whoever made it", async () => {
+test("a refused replay is a record of the event, and a dry run one of its caller", async () => {
   const endpoint = await made("/v1/endpoints", { name: "app", url: target.url });
   const source = await hookSource(client, { endpoint_id: endpoint.id });
   const { body } = await source.send("2");
@@ -162,7 +162,7 @@ test("a refused replay is a record of the event, and a dry run one of whoever ma
   assert.equal([tried.actor.kind, tried.data.filter, tried.data.events], ["key", filter, dry.body.count]);
 });
 
-test("an unredacted payload that was read is a record of the event; a redacted one is none", async () => {
+test("reading an unredacted payload is a record of the event, reading a redacted one is not", async () => {
   const policy = await made("/v1/policies", { name: "cards", redact: ["card"] });
   const source = await hookSource(client, { policy_id: policy.id });
   const { body } = await source.send("3", { card: "4242" });
@@ -196,7 +196,7 @@ test("a held request that an admin reads with what the policy hides from others 
   assert.equal([record.subject, record.actor.kind], [id, "member"]);
 });
 
-test("what only a second policy hides is a record when an admin reads it, also in the answer to a vote or a reveal", async () => {
+test("an admin's view of a field that only a second policy hides is a record, also after a vote", async () => {
   const approval = { when: "true", expires_after_s: 3_600 };
   const [own, floor] = [
     await made("/v1/policies", { name: "asks", approval }),
@@ -335,7 +335,7 @@ test("a one-time link that opens nothing is a record of the member it names, or 
   );
 });
 
-test("a sign-up with an address that somebody has is a record of that member", async () => {
+test("a sign-up with the address of a member is a record of that member", async () => {
   const { body } = await client.session("GET", "/v1/auth/me");
   const { email, id } = body.member;
   assert.is((await post("/v1/auth/signup", { email, password: PASSWORD })).status, 409);

@@ -64,7 +64,7 @@ const append = (log: EventLog, stream: string) => {
   return log.append(stream, "any", toEvents([{ type: "Other", data: {} }], envelope));
 };
 
-test("what the log does not take is kept, counted on, and written when it takes appends again", async () => {
+test("counts that the log does not take are kept and written when it takes appends again", async () => {
   const log = memoryEventLog();
   let isAway = true;
   const node = nodeOn(log, {
@@ -90,7 +90,7 @@ test("what the log does not take is kept, counted on, and written when it takes 
   assert.is((await recorded(log)).records, records);
 });
 
-test("the refusals of a minute are told of that minute, however much later they are written", async () => {
+test("failed signatures are recorded for their minute, however much later they are written", async () => {
   const log = memoryEventLog();
   let isAway = true;
   const node = nodeOn(log, {
@@ -139,7 +139,7 @@ for (const isWritten of [true, false]) {
   );
 }
 
-test("a stream that cannot be written to keeps no other one waiting", async () => {
+test("a stream that cannot be written keeps no other one waiting", async () => {
   const log = memoryEventLog();
   const node = nodeOn(log, {
     append: async (stream, ...rest) =>
@@ -150,7 +150,7 @@ test("a stream that cannot be written to keeps no other one waiting", async () =
   assert.is((await recorded(log)).duplicates, 199);
 });
 
-test("at the end of the process everything is written, though the log is away for a moment", async () => {
+test("everything is written at the end of the process, even if the log is away for a moment", async () => {
   const log = memoryEventLog();
   let refusals = 2;
   const node = nodeOn(log, {
@@ -166,7 +166,7 @@ test("at the end of the process everything is written, though the log is away fo
   assert.is((await recorded(log)).rejected, 11);
 });
 
-test("what two nodes count adds up", async () => {
+test("the counts of two nodes add up", async () => {
   const log = memoryEventLog();
   const nodes = [nodeOn(log), nodeOn(log)];
   for (const node of nodes) {
@@ -177,7 +177,7 @@ test("what two nodes count adds up", async () => {
   assert.equal(await recorded(log), { rejected: 4, duplicates: 6, reused: 0, records: 4 });
 });
 
-test("while the log takes nothing, counts in memory are limited, and what is not counted is reported", async () => {
+test("counts in memory are limited while the log is away, and a loss is reported", async () => {
   let isAway = true;
   let duplicates = 0;
   const errors: string[] = [];
@@ -201,7 +201,7 @@ test("while the log takes nothing, counts in memory are limited, and what is not
   assert.match(reported[0] ?? "", /^Error: 9 refused requests or repeats were not counted/);
 });
 
-test("repeats of many events of one account are a bounded number of records a minute, and each is counted", async () => {
+test("the repeats of one account are a bounded number of records a minute, and each is counted", async () => {
   const log = memoryEventLog();
   const { counted, clock } = nodeOn(log);
   const EVENTS = 1_000;

@@ -162,7 +162,7 @@ test("numbers written as text count where the rule says so, and are held and ref
   assert.equal([odd.status, odd.body.errors[0].path], [422, "/cost/numeric_text"]);
 });
 
-test("a policy that only observes lets a wrong amount pass and says so, unless a person has to be asked", async () => {
+test("a policy that only observes lets a wrong amount pass and says so, unless an approval is needed", async () => {
   const watching = await sourceUnder({ cost: RULE, block_on_violation: false });
   const { status, headers, body } = await watching.send("a", { amount: "99999" });
   assert.is(status, 202);
@@ -176,7 +176,7 @@ test("a policy that only observes lets a wrong amount pass and says so, unless a
   assert.is((await asking.send("a", { amount: "99999" })).status, 422);
 });
 
-test("a wrong amount behind a duplicate key is refused, however it is read", async () => {
+test("a wrong amount after a duplicate name is denied, however it is read", async () => {
   const source = await sourceUnder({ cost: RULE });
   const body = '{"amount":1,"amount":"99999"}';
   const signature = createHmac("sha256", HOOK_SECRET).update(body).digest("hex");

@@ -65,7 +65,7 @@ const started = async () => {
   return { ...world, names, call, close };
 };
 
-test("an approval with a large payload is shown by the other thread, as this one would show it", async () => {
+test("the other thread shows an approval with a large payload as this one would", async () => {
   const { asked, call, names, close } = await started();
   const { approvalId, digest } = await asked(1, { body: LARGE, rule: { min_approvals: 2, reveal: ["approver"] } });
   const redacted = await call("approver", "GET", `/${approvalId}`);
@@ -85,7 +85,7 @@ test("an approval with a large payload is shown by the other thread, as this one
   await close();
 });
 
-test("a small payload is shown at once", async () => {
+test("a small payload is shown without the other thread", async () => {
   const { asked, call, names, close } = await started();
   const { approvalId } = await asked(1, { body: SMALL });
   assert.equal((await call("approver", "GET", `/${approvalId}`)).json().payload, { amount: 120, card: "[redacted]" });
@@ -93,7 +93,7 @@ test("a small payload is shown at once", async () => {
   await close();
 });
 
-test("an account that has large payloads shown again and again is told to wait, and still sees small ones", async () => {
+test("an account that reads many large payloads is rate-limited, and still sees small ones", async () => {
   const { asked, call, clock, names, close } = await started();
   const body = JSON.stringify({ amount: 120, t: "a".repeat(900_000) });
   const { approvalId } = await asked(1, { body });
@@ -112,7 +112,7 @@ test("an account that has large payloads shown again and again is told to wait, 
   await close();
 });
 
-test("what a vote has done is shown although the account has had too much shown", async () => {
+test("the result of a vote is shown even if the account has used up its rate", async () => {
   const { asked, call, names, close } = await started();
   const body = JSON.stringify({ amount: 120, t: "a".repeat(900_000) });
   const { approvalId, digest } = await asked(1, { body });
@@ -124,7 +124,7 @@ test("what a vote has done is shown although the account has had too much shown"
   await close();
 });
 
-test("an account has few reads under way at once, and delays no other account", async () => {
+test("an account's simultaneous reads are limited, and delay no other account", async () => {
   const { thread, orders } = heldThread();
   const bodyReader = sharedBodyReader(thread, testClock());
   const order = textOrder(40_000);
@@ -141,7 +141,7 @@ test("an account has few reads under way at once, and delays no other account", 
   assert.is(bodyReader.busy("loud", "text", order), null);
 });
 
-test("a target's answer counts for more than its bytes, as it is searched for each hidden value", async () => {
+test("a target's answer counts for more than its bytes, because it is searched for hidden values", async () => {
   const { thread, orders } = heldThread();
   const bodyReader = sharedBodyReader(thread, testClock());
   const kept = { encoding: "text", body: "a".repeat(8_000), truncated: false, headers: {}, request_headers: {} };

@@ -23,7 +23,7 @@ const onceIsOnce = async (world: AgentsWorld, step: string): Promise<void> => {
 };
 
 for (const side of ["before", "behind"] as const) {
-  test(`it dies ${side} each append in turn: another answers the repeat, the target is asked for one thing, its money is spent once`, async () => {
+  test(`a process that dies ${side} any append leaves the repeat one answer, one effect and one charge`, async () => {
     const steps: string[] = [];
     for (let nth = 1; nth <= STEPS_MAX; nth += 1) {
       const world = await agentsWorld(LIMITS);

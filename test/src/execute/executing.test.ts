@@ -21,7 +21,7 @@ const gatesOf = ({ verdict }: JsonObject): string[] =>
 const admittedCost = async (world: AgentsWorld): Promise<unknown> =>
   (await world.ofType("EventAdmitted")).at(-1)?.data.cost;
 
-test("one key at two nodes at once: one event, one webhook-id, one answer, and one place under each limit", async () => {
+test("one key at two nodes at once is one event, with one answer and one place under each limit", async () => {
   const world = await agentsWorld({ budget_eur_day: 2, rate_per_minute: 1, loop: { max_identical: 1, window_s: 60 } });
   const nodes = [await startNode(world), await startNode(world)];
   const replies = await Promise.all(Array.from({ length: 10 }, (_, n) => nodes[n % 2]?.execute("same")));
@@ -31,7 +31,7 @@ test("one key at two nodes at once: one event, one webhook-id, one answer, and o
   for (const node of nodes) await node.stop();
 });
 
-test("64 requests at two nodes against 3 identical ones in a window: exactly 3, and a later window counts anew", async () => {
+test("of 64 identical requests at two nodes a limit of 3 grants exactly 3, and a later window counts anew", async () => {
   const world = await agentsWorld({ loop: { max_identical: 3, window_s: 60 } });
   const nodes = [await startNode(world), await startNode(world)];
   const ask = async (from: number) => {
@@ -45,7 +45,7 @@ test("64 requests at two nodes against 3 identical ones in a window: exactly 3, 
   for (const node of nodes) await node.stop();
 });
 
-test("20 requests of one run at two nodes against 5: exactly 5, whoever of its agents asks", async () => {
+test("of 20 requests of one run at two nodes a limit of 5 grants exactly 5, for all its agents together", async () => {
   const world = await agentsWorld({ loop: { max_per_run: 5 } });
   const nodes = [await startNode(world), await startNode(world)];
   const replies = await Promise.all(
@@ -56,7 +56,7 @@ test("20 requests of one run at two nodes against 5: exactly 5, whoever of its a
   for (const node of nodes) await node.stop();
 });
 
-test("it costs what its action says, else its policy; the agent's own word counts where it is more, and where neither can tell it is refused", async () => {
+test("the cost is the action's or else the policy's, the agent's estimate counts if higher, and an unknown cost is denied", async () => {
   const pointer = { pointer: "amount" };
   for (const [action, policy, own, payload, cost] of [
     [{ cost: { fixed_eur: 2 } }, { cost: { fixed_eur: 5 } }, null, {}, 2_000_000],
@@ -93,7 +93,7 @@ test("a policy's conditions see the agent, the action and the cost, and no sourc
   await node.stop();
 });
 
-test("what cannot be told to need a person is refused for its content, not as if its agent's key were too weak", async () => {
+test("a request whose approval condition fails is denied for its content", async () => {
   const world = await agentsWorld({ approval: { when: "payload.amount > 100.0", expires_after_s: 60 } });
   const node = await startNode(world);
   const { status, body } = await node.execute("a", { payload: { order: 1 } });
@@ -101,7 +101,7 @@ test("what cannot be told to need a person is refused for its content, not as if
   await node.stop();
 });
 
-test("an action's schema and an agent's scope hold though the policy only observes", async () => {
+test("an action's schema and an agent's scope hold even if the policy only observes", async () => {
   const schema = { type: "object", required: ["order"] };
   const world = await agentsWorld(
     { block_on_violation: false, budget_eur_day: 1, loop: { max_per_run: 1 } },
@@ -128,7 +128,7 @@ test("an action's schema and an agent's scope hold though the policy only observ
   await node.stop();
 });
 
-test("a refusal takes no place: refused by the loop it leaves budget and rate as they were", async () => {
+test("a request denied by the loop gate leaves budget and rate unchanged", async () => {
   const world = await agentsWorld({
     budget_eur_day: 100,
     rate_per_minute: 3,
@@ -149,7 +149,7 @@ test("a refusal takes no place: refused by the loop it leaves budget and rate as
   await node.stop();
 });
 
-test("a blocked request may be asked again with its key, and with no other payload", async () => {
+test("a blocked request may be repeated with its key and the same payload only", async () => {
   const world = await agentsWorld({ rate_per_minute: 1 });
   const node = await startNode(world);
   await node.execute("first");
@@ -160,7 +160,7 @@ test("a blocked request may be asked again with its key, and with no other paylo
   await node.stop();
 });
 
-test("a request that comes while another one with its key is decided is refused only if that one has used the key", async () => {
+test("a second request with a key is refused only if the first one has used the key", async () => {
   const world = await agentsWorld();
   const node = await startNode(world);
   // Once the agent is known to the node, requests come to their decision in the order in which they were sent.
@@ -177,7 +177,7 @@ test("a request that comes while another one with its key is decided is refused 
   await node.stop();
 });
 
-test("what was asked for before a suspension is not done after it, though the agent acts again; what it asks for then is", async () => {
+test("a request from before a suspension is never executed, and a later one of the resumed agent is", async () => {
   const world = await agentsWorld({ budget_eur_day: 100 });
   // Admitted, and nobody delivers it yet.
   const first = await startNode(world);
@@ -200,7 +200,7 @@ test("what was asked for before a suspension is not done after it, though the ag
   await second.stop();
 });
 
-test("a request whose place was given back as it was so slow gives back none of what the next one with its key has taken", async () => {
+test("a slow request whose place was given back does not give back the place of the next one with its key", async () => {
   const world = await agentsWorld({ budget_eur_day: 3 });
   let answer = (): void => undefined;
   world.target.answer = () =>
@@ -233,7 +233,7 @@ test("a request whose place was given back as it was so slow gives back none of 
   for (const node of [quick, slow]) await node.stop();
 });
 
-test("suspended on another node: every node refuses it soon", async () => {
+test("an agent that is suspended on one node is soon refused by every node", async () => {
   const world = await agentsWorld();
   const [a, b] = [await startNode(world), await startNode(world)];
   await Promise.all([a, b].map((node, n) => node.execute(`warm-${n}`, { payload: { n } })));
@@ -245,7 +245,7 @@ test("suspended on another node: every node refuses it soon", async () => {
   for (const node of [a, b]) await node.stop();
 });
 
-test("the result is what the target said, as JSON or text, or only its status where that was erased", async () => {
+test("the result is the target's answer as JSON or text, or only its status if that was erased", async () => {
   const world = await agentsWorld();
   const node = await startNode(world);
   const said = async (key: string, body: string, type: string) => {

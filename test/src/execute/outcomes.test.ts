@@ -37,7 +37,7 @@ const waiting = (waitMs = 5_000, signal = new AbortController().signal, account 
   signal,
 });
 
-test("it is told by the deliverer of this process", async () => {
+test("a wait ends when this process records the outcome", async () => {
   const log = memoryEventLog();
   const it = outcomes({ log, decider: delivery, category: "delivery", onError: fail });
   const both = Promise.all([it.wait("evt_1", ADMITTED, waiting()), it.wait("evt_1", ADMITTED, waiting())]);
@@ -47,7 +47,7 @@ test("it is told by the deliverer of this process", async () => {
   assert.equal(await both, [ENDED, ENDED]);
 });
 
-test("what another node wrote is found in the stream, and one look is for all that wait for the same", async () => {
+test("a record by another node ends the wait, and one read serves all that wait for it", async () => {
   const log = memoryEventLog();
   let reads = 0;
   const counting: EventLog = {
@@ -66,7 +66,7 @@ test("what another node wrote is found in the stream, and one look is for all th
   assert.ok(reads < 20, `${reads} reads`);
 });
 
-test("a log that cannot be read is looked at again", async () => {
+test("a log that cannot be read is read again", async () => {
   const log = memoryEventLog();
   await appendTo(log, records);
   const errors: unknown[] = [];
@@ -84,7 +84,7 @@ test("a log that cannot be read is looked at again", async () => {
   assert.is(errors.length, 2);
 });
 
-test("it ends with what is known when the time is over, the client is gone, or too many wait", async () => {
+test("a wait ends with the known state if the time is over, the client is gone, or too many wait", async () => {
   const it = outcomes({
     log: memoryEventLog(),
     decider: delivery,
@@ -107,7 +107,7 @@ test("it ends with what is known when the time is over, the client is gone, or t
   assert.equal(await next, ENDED);
 });
 
-test("an account that takes its share of the places leaves the others to other accounts", async () => {
+test("an account that takes its share of the waiting places leaves the others free", async () => {
   const it = outcomes({
     log: memoryEventLog(),
     decider: delivery,
@@ -127,7 +127,7 @@ test("an account that takes its share of the places leaves the others to other a
   assert.equal(await Promise.all([...mine, other, again]), [ENDED, ENDED, ENDED, ENDED]);
 });
 
-test("whoever comes later learns what the others know, and old news is no news", async () => {
+test("a later wait starts with the newest known state, and an older state ends none", async () => {
   const it = outcomes({ log: memoryEventLog(), decider: delivery, category: "delivery", onError: fail });
   const first = it.wait("evt_1", ADMITTED, { ...waiting(), isEnough: () => false, waitMs: 150 });
   it.changed("evt_1", ENDED);

@@ -41,7 +41,7 @@ const suspended = async () => {
   return { world, log, clock, views, progress };
 };
 
-test("a process that is told to stop cancels no more than a page of it first; another one goes on with the rest", async () => {
+test("a stopping process cancels at most one page of requests, and another one cancels the rest", async () => {
   const { world, log, clock, views, progress } = await suspended();
   const deliver = { isSending: () => false };
   const about = { log, aggregates: aggregates(log, clock), views, progress, deliver, clock };
@@ -70,7 +70,7 @@ test("a process that is told to stop cancels no more than a page of it first; an
   assert.ok(before > 0 && before < REQUESTS / 2, `${before} by the first`);
 });
 
-test("what a view under rebuild does not list yet is cancelled when it does, and what it lists at once", async () => {
+test("requests are cancelled as soon as a view under rebuild lists them", async () => {
   const { world, log, clock, views, progress } = await suspended();
   const head = await log.head("records");
   assert.ok(head !== null && (await progress.waitFor(["events.v2"], head, 20_000)));

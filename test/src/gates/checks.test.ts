@@ -61,7 +61,7 @@ test("a cheap check is made at once, and does not go to the other thread", () =>
   assert.equal(accounts, []);
 });
 
-test("an expensive check takes at most its budget here, and is made on the other thread", async () => {
+test("an expensive check stops at its budget here and is made on the other thread", async () => {
   const { thread, accounts } = passingThread();
   const checks = sharedChecks(thread, testClock());
   const policy = asked(COSTLY);
@@ -70,7 +70,7 @@ test("an expensive check takes at most its budget here, and is made on the other
   assert.equal(accounts, ["acc"]);
 });
 
-test("a large body whose JSON may be ambiguous is not even read here", async () => {
+test("this thread does not read a large body whose JSON may be ambiguous", async () => {
   const { thread, accounts } = passingThread();
   const checks = sharedChecks(thread, testClock());
   const payload = () => assert.unreachable("it is read on the other thread");
@@ -78,7 +78,7 @@ test("a large body whose JSON may be ambiguous is not even read here", async () 
   assert.equal(accounts, ["acc"]);
 });
 
-test("an account that has used up its second is refused, and no other account is", async () => {
+test("an account that has used up its second is denied, and other accounts are not", async () => {
   const clock = testClock();
   const { thread, accounts } = passingThread(30_000_000);
   const checks = sharedChecks(thread, clock);
@@ -96,7 +96,7 @@ test("an account that has used up its second is refused, and no other account is
   assert.equal((await checks.policy(asked(COSTLY), question("attacker", LARGE))).gates, []);
 });
 
-test("what an account takes on the thread that answers everybody is bounded for each second", () => {
+test("an account's work on the main thread is bounded for each second", () => {
   const clock = testClock();
   const work = new AccountWork(100, clock);
   work.add("a", 99);
@@ -188,7 +188,7 @@ test("the other thread has a lower priority than those that answer everybody", a
   await thread.stop();
 });
 
-test("an account has so many checks waiting and no more, and the bytes it sent stay its own", async () => {
+test("an account's waiting checks are limited, and its bytes stay unchanged", async () => {
   const thread = checkThread();
   const body = bytesOf({ n: 2 });
   const answers = await Promise.all(Array.from({ length: 100 }, () => thread.run("acc", order(CHEAP), body)));
@@ -214,7 +214,7 @@ test("a check that never answers is a denial, and the next one gets a new thread
   await thread.stop();
 });
 
-test("what an account has no time left to compile here is checked by the thread", async () => {
+test("the thread checks a policy that the account has no time left to compile here", async () => {
   const { thread, accounts } = passingThread();
   const checks = sharedChecks(thread, testClock());
   const action = actionCompiler();

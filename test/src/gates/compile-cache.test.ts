@@ -21,7 +21,7 @@ const counted = () => {
   return { counting, names };
 };
 
-test("an account that uses more than there is room for pushes out its own alone", () => {
+test("an account that fills the cache evicts only its own definitions", () => {
   const cache = new CompileCache<number>();
   cache.add("quiet", "policy", 0);
   for (let index = 0; index < 2 * COMPILED_MAX; index += 1) cache.add("loud", `policy ${index}`, index);
@@ -30,7 +30,7 @@ test("an account that uses more than there is room for pushes out its own alone"
   assert.is(cache.get("loud", `policy ${2 * COMPILED_MAX - 1}`), 2 * COMPILED_MAX - 1);
 });
 
-test("an account that rotates through more policies than are kept has few of them compiled here in a second", () => {
+test("an account that rotates through many policies has few of them compiled on this thread in a second", () => {
   const clock = testClock();
   const { counting, names } = counted();
   const policies = compiledPolicies(counting, compilePace(clock));
@@ -49,7 +49,7 @@ test("an account that rotates through more policies than are kept has few of the
   assert.is(policies.get("loud", "pol_999", 1, DEFINITION).isUncompiled, undefined);
 });
 
-test("a long definition is never compiled here", () => {
+test("a long definition is never compiled on this thread", () => {
   const { counting, names } = counted();
   const policies = compiledPolicies(counting, compilePace(testClock()));
   const deny = Array.from({ length: 32 }, (_, index) => ({
@@ -60,12 +60,12 @@ test("a long definition is never compiled here", () => {
   assert.equal(names, []);
 });
 
-test("a policy without a schema or a condition takes no time to compile, and is not paced", () => {
+test("a policy without a schema or a condition is compiled without counting", () => {
   const policies = compiledPolicies(policyCompiler(), () => false);
   assert.is(policies.get("acc", "pol_1", 1, { name: "p", rate_per_minute: 5 }).isUncompiled, undefined);
 });
 
-test("what is not compiled here still denies what the policy denies", () => {
+test("a policy that is not compiled on this thread still denies", () => {
   const policies = compiledPolicies(policyCompiler(), () => false);
   const about = { ambiguous: false, headers: {}, source: null, agent: null, action: null };
   const { gates } = policies.get("acc", "pol_1", 1, DEFINITION).check({ ...about, payload: { n: 2 } });

@@ -26,7 +26,7 @@ const inputOf = (payload: unknown, more: Partial<PolicyInput> = {}): PolicyInput
 
 const codes = ({ gates }: PolicyCheck): readonly string[] => gates.map(({ gate, code }) => `${gate} ${code}`);
 
-test("a policy without stateless gates has none", () => {
+test("a policy without rules has no stateless gates", () => {
   const { gates, cost } = policyOf({}).check(inputOf(undefined));
   assert.equal([gates, cost], [[], null]);
   assert.not.ok(policyOf({ budget_eur_day: 1, cost: { fixed_eur: 1 } }).readsPayload);
@@ -65,7 +65,7 @@ test("the rules that match are named, and a match outranks an error", () => {
   });
 });
 
-test("a schema that its own validator fails on denies: what cannot be checked has not passed", () => {
+test("a schema whose validator throws denies the payload", () => {
   const only = { type: "object", additionalProperties: false };
   const schema = { patternProperties: { "^x": {} }, anyOf: [{ $ref: "#/$defs/one" }, {}], $defs: { one: only } };
   assert.equal(codes(policyOf({ schema }).check(inputOf({ "x-y": 1 }))), ["schema evaluation-error"]);
@@ -88,21 +88,21 @@ test("JSON null is a payload, and not a missing one", () => {
   assert.equal(codes(policyOf({ schema: { type: "null" } }).check(inputOf(null))), ["schema ok"]);
 });
 
-test("an ambiguous payload is denied where anything depends on it", () => {
+test("an ambiguous payload is denied if the policy depends on it", () => {
   const ambiguous = inputOf({ id: 1 }, { ambiguous: true });
   assert.equal(codes(policyOf({ require_fields: ["id"] }).check(ambiguous)), ["content ambiguous-payload"]);
   assert.equal(codes(policyOf({ cost: { pointer: "id" } }).check(ambiguous)), ["content ambiguous-payload"]);
   assert.equal(codes(policyOf({ deny: [{ name: "r", when: "action == 'x'" }] }).check(ambiguous)), ["content ok"]);
 });
 
-test("a payload too deep for any stack is denied or left alone, not an exception", () => {
+test("a payload too deep for any stack is denied or not read, and never throws", () => {
   const deep = inputOf(JSON.parse("[".repeat(100_000) + "]".repeat(100_000)), { ambiguous: true });
   const reading = policyOf({ schema: {}, require_fields: ["a"], deny: [{ name: "r", when: "payload == []" }] });
   assert.equal(codes(reading.check(deep)), ["content ambiguous-payload"]);
   assert.equal(codes(policyOf({ deny: [{ name: "r", when: "action == 'x'" }] }).check(deep)), ["content ok"]);
 });
 
-test("the cost is the policy's, unless something else says it, and rules see it in euros", () => {
+test("an action's cost replaces that of the policy, and rules see it in euros", () => {
   const deny = [{ name: "dear", when: "cost_eur >= 100.0" }];
   const policy = policyOf({ cost: { pointer: "amount", scale: 0.01 }, deny });
   assert.equal(policy.check(inputOf({ amount: 1_999 })).cost, 19_990_000);
@@ -116,7 +116,7 @@ test("the cost is the policy's, unless something else says it, and rules see it 
   assert.is(policyOf({ cost: { pointer: "a", default_eur: 0.5 } }).check(inputOf({})).cost, 500_000);
 });
 
-test("an amount beyond what is counted passes no threshold as the default for a missing one", () => {
+test("an amount too large to count does not become the default and pass a threshold", () => {
   const approval = { when: "cost_eur >= 100.0", expires_after_s: 60 };
   const policy = policyOf({ cost: { pointer: "amount", default_eur: 0.5 }, approval });
   assert.equal(codes(policy.check(inputOf({}))), ["approval ok"]);
@@ -125,7 +125,7 @@ test("an amount beyond what is counted passes no threshold as the default for a 
   assert.match(huge.gates[1]?.detail ?? "", "the number at amount is negative, or makes more than 1000000000 EUR");
 });
 
-test("who is not there has empty names: a rule about agents is false for a source", () => {
+test("an absent agent has empty names, so a rule about agents is false for a source", () => {
   const policy = policyOf({ deny: [{ name: "r", when: "agent.name == 'bot' || action == 'refund'" }] });
   assert.equal(codes(policy.check(inputOf({}))), ["content ok"]);
   assert.equal(codes(policy.check(inputOf({}, { source: null, agent: { id: "agt_1", name: "bot" } }))), [
@@ -164,7 +164,7 @@ test("every error of a definition has its path", () => {
   ]);
 });
 
-test("a policy is compiled once a version", () => {
+test("a policy is compiled once for each version", () => {
   let compiled = 0;
   const policies = compiledPolicies((definition) => {
     compiled += 1;
@@ -202,7 +202,7 @@ const approvalOf = (approval: PolicyDefinition["approval"], payload: unknown, mo
   return policy.check(inputOf(payload, more)).gates.find(({ gate }) => gate === "approval");
 };
 
-test("an approval is asked for last, always or where its condition holds", () => {
+test("the approval gate comes last, and holds always or if its condition is true", () => {
   const always = { expires_after_s: 60 };
   assert.is(approvalOf(undefined, { amount: 1 }), undefined);
   assert.equal(approvalOf(always, { amount: 1 }), {
@@ -223,7 +223,7 @@ test("an approval is asked for last, always or where its condition holds", () =>
   ]);
 });
 
-test("where it cannot be told whether an approval is needed the request is refused, with the reason", () => {
+test("a request is denied with the reason if the approval condition fails", () => {
   const when = (text: string) => ({ expires_after_s: 60, when: text });
   assert.is(approvalOf(when("cost_eur >= 100.0"), {})?.code, "evaluation-error");
   const missing =
@@ -241,7 +241,7 @@ test("where it cannot be told whether an approval is needed the request is refus
     assert.is(approvalOf(when(text), {}, { ambiguous: true })?.code, "ambiguous-payload");
 });
 
-test("nobody is asked to approve what can be read in two ways", () => {
+test("an ambiguous payload is denied and never held for approval", () => {
   const policy = policyOf({ approval: { expires_after_s: 60 } });
   assert.ok(policy.readsPayload);
   assert.equal(codes(policy.check(inputOf({}, { ambiguous: true }))), [
@@ -255,7 +255,7 @@ test("a condition of an approval that does not compile is an error at its place"
   assert.equal(compiled.ok ? [] : compiled.errors.map(({ path }) => path), ["/approval/when"]);
 });
 
-test("a condition that is asked after the work is used up is denied as well, with the same code", () => {
+test("a condition after the one that used up the work is denied with the same code", () => {
   const sizes = Array.from({ length: 60 }, () => "size(payload.t) < 5").join(" || ");
   const compiled = policyCompiler(100_000)({
     name: "costly",

@@ -50,7 +50,7 @@ test("numbers of JSON compare with whole and fractional literals alike", () => {
   assert.is(outcome("payload.amount / 100 >= 600 && 2 * payload.amount == 120000", { amount: 60_000 }), "true");
 });
 
-test("all six variables are seen", () => {
+test("an expression can read all six variables", () => {
   const more = {
     headers: { "x-shop": "a", via: ["b", "c"] },
     agent: { id: "agt_1", name: "bot" },
@@ -63,7 +63,7 @@ test("all six variables are seen", () => {
   assert.equal([...compile("headers.a == source.id").reads].sort(), ["headers", "source"]);
 });
 
-test("comprehensions run over lists and maps, one behind the other", () => {
+test("comprehensions run over lists and maps, one after the other", () => {
   const payload = { items: [{ x: 1 }, { x: 3 }], map: { a: 1, b: 2 } };
   for (const source of [
     "payload.items.exists(i, i.x == 3)",
@@ -100,7 +100,7 @@ test("an error is an error, never false, and says which field or types", () => {
   assert.is(outcome("has(payload.amount) && payload.amount > 1", {}), "false");
 });
 
-test("names of prototypes are ordinary names", () => {
+test("names of prototype members are ordinary names", () => {
   assert.is(outcome("payload.constructor == 1 || payload.__proto__ == 1", {}), "evaluation-error");
   assert.is(outcome("has(payload.toString) || 'constructor' in payload", {}), "false");
   assert.is(outcome("payload.__proto__ == 1", JSON.parse('{"__proto__": 1}')), "true");
@@ -126,7 +126,7 @@ test("times and durations are read", () => {
   assert.is(outcome('timestamp(payload.at) - duration("1h") == timestamp("2026-03-01T11:00:00Z")', payload), "true");
 });
 
-test("what can be known before any event is refused with a reason", () => {
+test("an expression that can never work is refused with a reason", () => {
   const cases: readonly [string, RegExp][] = [
     ["", /not a CEL expression/],
     ["payload.a >", /not a CEL expression/],
@@ -151,7 +151,7 @@ test("what can be known before any event is refused with a reason", () => {
   for (const [source, message] of cases) assert.match(refusal(source), message, source);
 });
 
-test("a pattern is RE2: what makes others backtrack is answered", () => {
+test("a pattern that makes backtracking engines hang is answered", () => {
   assert.is(outcome('payload.a.matches("^(a+)+$")', { a: `${"a".repeat(100_000)}!` }), "false");
   assert.is(outcome('payload.a.matches("^(a+)+$")', { a: "aaa" }), "true");
   assert.match(refusal('payload.a.matches("(?=a)")'), /not a regular expression/);
@@ -208,7 +208,7 @@ const workOf = (source: string, payload: unknown): number => {
   return work.units;
 };
 
-test("each function pays for what it goes over, in proportion to its size", () => {
+test("each function pays in proportion to the size of its arguments", () => {
   const texts = (size: number) => ({ t: "a".repeat(20 * size), u: "a".repeat(20 * size) });
   const lists = (size: number) => ({ l: ones(size), k: ones(size), n: Array.from({ length: size }, () => [1]) });
   const maps = (size: number) => ({ m: Object.fromEntries(ones(size).map((one, n) => [`k${n}`, one])) });
@@ -250,7 +250,7 @@ test("each function pays for what it goes over, in proportion to its size", () =
   }
 });
 
-test("sixty calls of size() over the largest text are too costly for the thread that answers everybody", () => {
+test("sixty calls of size() over the largest text are too costly for the main thread", () => {
   const source = Array.from({ length: 60 }, () => "size(payload.t) > 900000").join(" || ");
   assert.ok(workOf(source, { t: "a".repeat(900_000) }) > 10_000_000);
 });

@@ -12,7 +12,7 @@ const SCHEMA = { enum: Array.from({ length: 400 }, (_, n) => `${n}`.padStart(70,
 /** More of them than any account publishes in a minute. */
 const TRIES = 40;
 
-test("an account that publishes much is told to come again, valid or not, and another account is not", async () => {
+test("an account that publishes too many bytes is rate-limited, valid or not, and others are not", async () => {
   const running = await insideService({}, { clock: testClock() });
   try {
     const attacker = await signUp(running.base);

@@ -9,7 +9,7 @@ const errorsOf = (definition: unknown): readonly string[] => {
   return parsed.ok ? [] : parsed.errors.map(({ path }) => path);
 };
 
-test("the example of the API is taken as it is", () => {
+test("the API's example is a valid definition", () => {
   const definition = {
     name: "payments",
     budget_eur_day: 250,
@@ -26,11 +26,11 @@ test("the example of the API is taken as it is", () => {
   assert.equal(parseDefinition(definition), { ok: true, definition });
 });
 
-test("a name is enough", () => {
+test("a policy needs only a name", () => {
   assert.equal(parseDefinition({ name: "p" }), { ok: true, definition: { name: "p" } });
 });
 
-test("of the limits of a loop each may stand alone, but for the number of repetitions and their window", () => {
+test("each limit of a loop may stand alone, but the number of repetitions needs its window", () => {
   const of = (loop: unknown): readonly string[] => errorsOf({ name: "p", loop });
   for (const loop of [{ max_per_run: 1 }, { max_depth: 100 }, { max_identical: 1_000, window_s: 86_400 }])
     assert.equal(of(loop), []);
@@ -46,7 +46,7 @@ test("of the limits of a loop each may stand alone, but for the number of repeti
   ]);
 });
 
-test("an approval needs an end, and nothing else", () => {
+test("an approval rule needs only an expiry", () => {
   const approval = { expires_after_s: 60 };
   assert.equal(parseDefinition({ name: "p", approval }), { ok: true, definition: { name: "p", approval } });
   assert.equal(errorsOf({ name: "p", approval: { min_approvals: 10, expires_after_s: 2_592_000 } }), []);
@@ -63,7 +63,7 @@ test("the roles that may reveal hidden fields are those below admin, each once",
     assert.equal(of(reveal), ["/approval/reveal"], JSON.stringify(reveal));
 });
 
-test("what is wrong with an approval is all named", () => {
+test("all errors of an approval rule are reported", () => {
   const wrong = { when: " ", min_approvals: 0, exclude_requester: 1, expires_after_s: 3_600, who: "me" };
   assert.equal(errorsOf({ name: "p", approval: wrong }), [
     "/approval/who",
@@ -137,7 +137,7 @@ test("the number of paths and rules is limited", () => {
   assert.equal(errorsOf({ name: "p", deny }), ["/deny"]);
 });
 
-test("what is no object is no definition", () => {
+test("a definition must be an object", () => {
   for (const input of [null, [], "p", 5, undefined]) assert.equal(errorsOf(input), [""]);
 });
 

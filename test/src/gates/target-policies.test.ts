@@ -63,7 +63,7 @@ test("the policy of an endpoint applies to agents and to sources", async () => {
   assert.is((await source.send("2", { amount: 1 })).status, 202);
 });
 
-test("of several policies the strictest decides, and the verdict lists the gates of each", async () => {
+test("the strictest of several policies decides, and the verdict lists the gates of each", async () => {
   const client = await signUp(world.base);
   const own = await policyWith(client, { deny: [{ name: "huge", when: "payload.amount > 5000" }] });
   const onAction = await policyWith(client, {
@@ -112,7 +112,7 @@ test("one policy on the agent, the action and the endpoint is checked and counte
   );
 });
 
-test("budgets of both policies are reserved, or none", async () => {
+test("the budgets of both policies are reserved, or neither", async () => {
   const client = await signUp(world.base);
   const own = await policyWith(client, { cost: { fixed_eur: 1 }, budget_eur_day: 10, rate_per_minute: 50 });
   const floor = await policyWith(client, { cost: { fixed_eur: 2 }, budget_eur_day: 4 });
@@ -160,7 +160,7 @@ test("a bundle passes the policies of its steps' actions and endpoints, each for
   assert.equal([refused.status, refused.body.code], [422, "gate-schema"]);
 });
 
-test("a step whose payload comes late has to pass the policy of its action", async () => {
+test("a step whose payload is known late has to pass the policy of its action", async () => {
   const client = await signUp(world.base);
   const floor = await policyWith(client, { deny: [{ name: "none", when: "payload.found == true" }] });
   const app = await endpointUnder(client, null);
@@ -179,7 +179,7 @@ test("a step whose payload comes late has to pass the policy of its action", asy
   );
 });
 
-test("a blocked event that is replayed has to pass the endpoint's policy of that moment", async () => {
+test("a replay of a blocked event has to pass the endpoint's current policy", async () => {
   const client = await signUp(world.base);
   const own = await policyWith(client, { deny: [{ name: "large", when: "payload.amount > 500" }] });
   const app = await endpointUnder(client, null);

@@ -12,7 +12,7 @@ const logged = () => {
   return { log: programLogger({ logLevel: "info" }, stream), lines };
 };
 
-test("they say what an observer is told and nothing beside it, whatever else hangs at what is told", () => {
+test("the lines have the observer's fields only, whatever else an object has", () => {
   const { log, lines } = logged();
   const told = decisionLines(log);
   const decision = {

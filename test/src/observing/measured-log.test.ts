@@ -17,7 +17,7 @@ const measured = (log = memoryEventLog()) => {
   return { told, ...measuredLog(log, { appended: (ms, outcome) => told.push(ms >= 0 ? outcome : "negative") }) };
 };
 
-test("each append is told with its outcome, and everything else is the log's own", async () => {
+test("each append is reported with its outcome, and everything else is the log's own", async () => {
   const { log, told, appends } = measured();
   const { stream, event } = sample();
   assert.is((await log.append(stream, "absent", [event])).outcome, "appended");
@@ -27,7 +27,7 @@ test("each append is told with its outcome, and everything else is the log's own
   assert.equal(appends(), { count: 0, oldestS: 0 });
 });
 
-test("one that fails is told as such, and its error goes on", async () => {
+test("a failed append is reported, and its error is thrown on", async () => {
   const failing = async () => {
     throw new Error("the disk is full");
   };
@@ -37,7 +37,7 @@ test("one that fails is told as such, and its error goes on", async () => {
   assert.equal([failed, told, appends().count], ["the disk is full", ["failed"], 0]);
 });
 
-test("what has no answer is seen while it has none, by the oldest of it", async () => {
+test("an append without an answer is visible by its age while it waits", async () => {
   const release: (() => void)[] = [];
   const inner = memoryEventLog();
   const { log, told, appends } = measured({

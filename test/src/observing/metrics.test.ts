@@ -25,7 +25,7 @@ const linesOf = async (meters: Metrics, over: Partial<Readings> = {}): Promise<r
 const series = (lines: readonly string[], metric: string): readonly string[] =>
   lines.filter((line) => line.startsWith(`${metric} `) || line.startsWith(`${metric}{`));
 
-test("what is told is counted, in seconds and by labels of small fixed sets", async () => {
+test("reports are counted in seconds, by labels with small fixed sets of values", async () => {
   const meters = made();
   meters.answered({ method: "GET", route: "/v1/events/:id", status: 404, ms: 2 });
   meters.answered({ method: "GET", route: null, status: 404, ms: 2 });
@@ -56,7 +56,7 @@ test("what is told is counted, in seconds and by labels of small fixed sets", as
   assert.not.match(lines.join("\n"), /evt_1|end_1/);
 });
 
-test("what is read is as it is at that moment, and what is gone is gone", async () => {
+test("a reading shows the current state, without labels that are gone", async () => {
   const meters = made();
   assert.equal(series(await linesOf(meters), "countersign_part_up"), [
     'countersign_part_up{part="log"} 1',
@@ -80,7 +80,7 @@ test("what is read is as it is at that moment, and what is gone is gone", async 
   ]);
 });
 
-test("a reading that fails leaves its own figures out, from the first scrape on, and none of the others", async () => {
+test("a failing reading leaves out only its own figures, from the first scrape on", async () => {
   const figures = [
     ["projections", "countersign_projection_lag_events", "countersign_projection_lag_seconds"],
     ["queue", "countersign_delivery_queue_events", "countersign_delivery_queue_oldest_seconds"],
@@ -97,13 +97,13 @@ test("a reading that fails leaves its own figures out, from the first scrape on,
   }
 });
 
-test("a reading that hangs is given up, and the rest is answered", async () => {
+test("a reading that hangs is left out, and the rest is answered", async () => {
   const lines = await linesOf(made(), { queue: () => new Promise(() => undefined) });
   assert.equal(series(lines, "countersign_delivery_queue_events"), []);
   assert.is(series(lines, "countersign_part_up").length, 2);
 });
 
-test("two who scrape at once read once, and both get everything", async () => {
+test("two simultaneous scrapes share one reading", async () => {
   const meters = made();
   let reads = 0;
   const queue = async () => {
@@ -128,7 +128,7 @@ test("the process and its event loop have figures, and a second service in the p
   }
 });
 
-test("before anything has happened the figures that alerts ask for are there, and are 0", async () => {
+test("the figures for alerts are there and 0 from the start", async () => {
   const lines = await linesOf(made());
   for (const line of [
     'countersign_delivery_attempt_duration_seconds_count{outcome="succeeded"} 0',
@@ -139,7 +139,7 @@ test("before anything has happened the figures that alerts ask for are there, an
   }
 });
 
-test("all observers are told, whichever of the calls they know", () => {
+test("every observer gets the reports that it has a method for", () => {
   const told: string[] = [];
   const all = observers(
     { reserved: () => told.push("a") },
@@ -152,7 +152,7 @@ test("all observers are told, whichever of the calls they know", () => {
   assert.equal(told, ["a", "c", "b"]);
 });
 
-test("what is named as a counter is one", async () => {
+test("only counters are named like counters", async () => {
   const types = [...(await linesOf(made())).join("\n").matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => ({
     name,
     type,

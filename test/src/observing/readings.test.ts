@@ -33,7 +33,7 @@ const viewsOf = async (projection: Projection, events: readonly RecordedEvent[])
   return views;
 };
 
-test("parts: each by itself, and one that fails or hangs does not work", async () => {
+test("each part is read separately, and one that fails or hangs is down", async () => {
   const read = partsReading({
     log: async () => true,
     feed: async () => false,
@@ -51,7 +51,7 @@ const admit = (log: History, n: number, endpoint: string, second: number): void 
   log.add(`delivery-${id}`, facts.admitted({ received_at: at(second), at: at(second) }), { at: at(second) });
 };
 
-test("the queue: how many wait at all endpoints, and since when the oldest", async () => {
+test("the queue's reading has its depth and the age of the oldest event", async () => {
   const log = history();
   admit(log, 1, "end_1", 40);
   admit(log, 2, "end_1", 50);
@@ -62,7 +62,7 @@ test("the queue: how many wait at all endpoints, and since when the oldest", asy
   assert.equal(await empty(), { depth: 0, oldestS: 0 });
 });
 
-test("endpoints: of all accounts, by state, each state with a count; looked at once a minute", async () => {
+test("endpoints of all accounts are counted by state, once a minute", async () => {
   const log = history();
   for (const n of [1, 2, 3]) log.add(`endpoint-end_${n}`, endpointRegistered(`end_${n}`), { account: `acc_${n}` });
   const store = await viewsOf(endpoints, log.events);
@@ -83,7 +83,7 @@ test("endpoints: of all accounts, by state, each state with a count; looked at o
   assert.is(looks, 2);
 });
 
-test("endpoints: more than a page of them, without those that were deleted", async () => {
+test("endpoints beyond one page are counted, deleted ones are not", async () => {
   const log = history();
   log.add("endpoint-end_1", endpointRegistered());
   const store = await viewsOf(endpoints, log.events);

@@ -8,7 +8,7 @@ import { NOW_S, SOURCE_URL, verdict, webhook } from "../../support/webhook.ts";
 const test = suite("provider catalogue");
 const RANDOM = Uint8Array.from({ length: 32 }, (_, at) => at * 7);
 
-test("every type has an entry with a label", () => {
+test("every provider type has an entry with a label", () => {
   assert.equal(
     providerCatalogue().map(({ type }) => type),
     [...PROVIDER_TYPES],
@@ -18,7 +18,7 @@ test("every type has an entry with a label", () => {
   for (const type of ["paypal", "", "toString", "Stripe"]) assert.not(isProviderType(type), type);
 });
 
-test("a secret that is made is acceptable, the same for the same bytes, and its signature holds", async () => {
+test("a generated secret is valid, depends on its random bytes only, and its signature holds", async () => {
   for (const type of PROVIDER_TYPES) {
     const secret = makeSecret(type, RANDOM);
     assert.is(checkSecret(type, secret), null, type);
@@ -46,7 +46,7 @@ test("secrets that the providers use are acceptable", () => {
   assert.is(checkSecret("woocommerce", "a&amp;b <c>"), null);
 });
 
-test("what cannot work as a secret is said so, without repeating it", () => {
+test("an invalid secret is refused with a reason that does not repeat it", () => {
   const refused = [
     ["stripe", "sk_live_123"],
     ["stripe", ""],

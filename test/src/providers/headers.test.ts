@@ -31,7 +31,7 @@ const word = (...without: string[]) =>
     .string({ unit: "grapheme-ascii", minLength: 1, maxLength: 20 })
     .filter((text) => !without.some((character) => text.includes(character)));
 
-test("pairs that were written are read again, and what is read is what was written", () => {
+test("pairs that were written are read back exactly", () => {
   for (const separator of [",", ";"] as const) {
     const pairs = fc.array(fc.tuple(word(separator, "="), word(separator)), { minLength: 1, maxLength: 16 });
     fc.assert(

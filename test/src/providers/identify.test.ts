@@ -6,7 +6,7 @@ import { webhook } from "../../support/webhook.ts";
 
 const test = suite("identification of deliveries");
 
-test("payments: the id and the type stand in the body", () => {
+test("payment providers put the id and the type into the body", () => {
   const of = (type: "stripe" | "square" | "paddle", body: object) =>
     identify(type, webhook({}, JSON.stringify(body)), null);
   const stripe = { id: "evt_1", type: "charge.succeeded" };
@@ -17,7 +17,7 @@ test("payments: the id and the type stand in the body", () => {
   assert.equal(of("paddle", paddle), { deliveryKey: "evt_01", eventType: "transaction.paid" });
 });
 
-test("code: the id and the event stand in headers, GitHub's action in the body", () => {
+test("code hosts put the id and the event into headers, and GitHub its action into the body", () => {
   const github = webhook({ "X-GitHub-Delivery": "d-1", "X-GitHub-Event": "pull_request" }, '{"action":"opened"}');
   assert.equal(identify("github", github, null), { deliveryKey: "d-1", eventType: "pull_request.opened" });
   const push = webhook({ "X-GitHub-Delivery": "d-2", "X-GitHub-Event": "push" }, "{}");
@@ -28,14 +28,14 @@ test("code: the id and the event stand in headers, GitHub's action in the body",
   assert.equal(identify("bitbucket", bitbucket, null), { deliveryKey: "u-1", eventType: "repo:push" });
 });
 
-test("GitLab: the idempotency key goes before the event's UUID, the type may stand in the body", () => {
+test("GitLab: the idempotency key is preferred to the event's UUID, and the type may be in the body", () => {
   const both = webhook({ "Idempotency-Key": "i-1", "X-Gitlab-Event-UUID": "u-1", "X-Gitlab-Event": "Push Hook" }, "{}");
   assert.equal(identify("gitlab", both, null), { deliveryKey: "i-1", eventType: "Push Hook" });
   const old = webhook({ "X-Gitlab-Event-UUID": "u-1" }, '{"object_kind":"push"}');
   assert.equal(identify("gitlab", old, null), { deliveryKey: "u-1", eventType: "push" });
 });
 
-test("Shopify: both families of headers", () => {
+test("Shopify: both families of headers identify a delivery", () => {
   const webhooks = webhook({ "X-Shopify-Webhook-Id": "w-1", "X-Shopify-Topic": "orders/create" }, "{}");
   assert.equal(identify("shopify", webhooks, null), { deliveryKey: "w-1", eventType: "orders/create" });
   const events = webhook({ "shopify-webhook-id": "w-2", "shopify-topic": "Product", "shopify-action": "update" }, "{}");
@@ -57,7 +57,7 @@ const wc = (over: Record<string, string> = {}, body = '{"id":7}') =>
     null,
   ).deliveryKey;
 
-test("WooCommerce: a delivery id repeats within a second, so topic, resource and body count as well", () => {
+test("WooCommerce: topic, resource and body distinguish deliveries with one id", () => {
   assert.is(wc(), wc());
   assert.is.not(wc(), wc({ "X-WC-Webhook-ID": "2" }));
   assert.is.not(wc(), wc({ "X-WC-Webhook-Delivery-ID": "d-2" }));
@@ -67,7 +67,7 @@ test("WooCommerce: a delivery id repeats within a second, so topic, resource and
   assert.is(identify("woocommerce", webhook({}, "{}"), null).deliveryKey, null);
 });
 
-test("Adyen: each item counts; without items the body itself", () => {
+test("Adyen: the items identify a delivery, or the body if there are none", () => {
   const { secret } = SIGNERS.adyen;
   const item = { pspReference: "p-1", eventCode: "CAPTURE", success: "true", amount: { value: 1, currency: "EUR" } };
   const of = (...items: object[]) => identify("adyen", webhook({}, adyenNotification(items, secret)), null);
@@ -79,21 +79,21 @@ test("Adyen: each item counts; without items the body itself", () => {
   assert.match(transfer.deliveryKey ?? "", /^[0-9a-f]{64}$/);
 });
 
-test("Slack: the type of what happened, else that of the envelope", () => {
+test("Slack: the type is that of the inner event, or else of the envelope", () => {
   const event = webhook({}, '{"type":"event_callback","event_id":"Ev1","event":{"type":"app_mention"}}');
   assert.equal(identify("slack", event, null), { deliveryKey: "Ev1", eventType: "app_mention" });
   const command = webhook({}, "token=x&command=%2Fdeploy");
   assert.equal(identify("slack", command, null), { deliveryKey: null, eventType: "" });
 });
 
-test("Standard Webhooks: the id that was signed, not one that was put beside it", () => {
+test("Standard Webhooks: the signed id identifies a delivery, not the other family's", () => {
   const svix = webhook({ "svix-signature": "v1,x", "svix-id": "msg_1", "webhook-id": "msg_2" }, '{"type":"a.b"}');
   assert.equal(identify("standard-webhooks", svix, null), { deliveryKey: "msg_1", eventType: "a.b" });
   const webhooks = webhook({ "webhook-signature": "v1,x", "svix-id": "msg_1", "webhook-id": "msg_2" }, "{}");
   assert.is(identify("standard-webhooks", webhooks, null).deliveryKey, "msg_2");
 });
 
-test("a source's own rule takes the place of its provider's, also when it finds nothing", () => {
+test("a source's own rule replaces its provider's, even if it finds nothing", () => {
   const request = webhook({ "X-Delivery-Id": "h-1" }, '{"id":"evt_1","data":{"a/b":[{"id":12}]}}');
   assert.is(identify("hmac", request, null).deliveryKey, null);
   assert.is(identify("bearer", request, { header: "X-Delivery-ID" }).deliveryKey, "h-1");
@@ -104,7 +104,7 @@ test("a source's own rule takes the place of its provider's, also when it finds 
   assert.is(identify("stripe", request, { header: "absent" }).deliveryKey, null);
 });
 
-test("numbers that JSON.parse cannot tell apart name two deliveries all the same, and one that is repeated one", () => {
+test("two numbers that JSON.parse cannot distinguish name two deliveries", () => {
   const of = (id: string) => identify("hmac", webhook({}, `{"id":${id}}`), { pointer: "/id" }).deliveryKey;
   for (const [one, other] of [
     ["9007199254740992", "9007199254740993"],
@@ -143,7 +143,7 @@ test("ids that are neither text nor numbers name nothing", () => {
   }
 });
 
-test("Slack's question for an address is answered with its challenge, once its signature held", () => {
+test("Slack's challenge is answered once its signature held", () => {
   const asked = webhook({}, '{"type":"url_verification","challenge":"3eZbrw1aB","token":"x"}');
   assert.equal(answerDirectly("slack", "signed", asked), { status: 200, body: { challenge: "3eZbrw1aB" } });
   assert.is(answerDirectly("slack", "unsigned", asked), null);

@@ -6,7 +6,7 @@ import { SIGNERS } from "../../support/signers.ts";
 
 const test = suite("headers that are kept");
 
-test("what proves who sent a request is left out, for every provider", () => {
+test("every provider's signatures are left out", () => {
   for (const type of PROVIDER_TYPES) {
     const { header, auth } = SIGNERS[type];
     if (header === null) continue;
@@ -15,7 +15,7 @@ test("what proves who sent a request is left out, for every provider", () => {
   }
 });
 
-test("credentials of others on the way are left out as well", () => {
+test("credentials of proxies are left out", () => {
   const names = [
     "cookie",
     "set-cookie",
@@ -38,7 +38,7 @@ test("ids, types and times are kept", () => {
   assert.equal(redactHeaders(headers), headers);
 });
 
-test("their number, each length and the sum are bounded", () => {
+test("the number and lengths of stored headers are bounded", () => {
   const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`x-${at}`, "v"]));
   assert.is(Object.keys(redactHeaders(many)).length, 64);
   assert.is(redactHeaders({ "x-long": "v".repeat(5_000) })["x-long"]?.length, 1_024);
@@ -46,14 +46,14 @@ test("their number, each length and the sum are bounded", () => {
   assert.ok(JSON.stringify(redactHeaders(wide)).length < 20_000);
 });
 
-test("a header named __proto__ is a header", () => {
+test("a header named __proto__ is an ordinary header", () => {
   const headers = JSON.parse('{"__proto__":"v","accept":"*/*"}');
   const kept = redactHeaders(headers);
   assert.equal(Object.keys(kept).sort(), ["__proto__", "accept"]);
   assert.is(Object.getPrototypeOf(kept), Object.prototype);
 });
 
-test("values that Node keeps as a list are joined", () => {
+test("values that Node gives as a list are joined", () => {
   assert.equal(redactHeaders({ "x-list": ["a", "b"], absent: undefined }), { "x-list": "a, b" });
 });
 

@@ -45,7 +45,7 @@ for (const type of PROVIDER_TYPES) {
   const signer = SIGNERS[type];
   const test = suite(`${type}: verification`);
 
-  test("what the provider signed is accepted", async () => {
+  test("a request that the provider signed is accepted", async () => {
     assert.is(judged(type, await signed(signer)), "ok");
   });
 
@@ -75,7 +75,7 @@ for (const type of PROVIDER_TYPES) {
     assert.is(parsed, 0);
   });
 
-  test("another secret is a mismatch, no secret an unknown secret", async () => {
+  test("a signature by another secret is a mismatch, and a source without a secret is an unknown secret", async () => {
     const sent = await signed(signer);
     assert.is(judged(type, sent, { secrets: [signer.otherSecret] }), "mismatch");
     assert.is(judged(type, sent, { secrets: [] }), "unknown-secret");
@@ -106,7 +106,7 @@ for (const type of PROVIDER_TYPES) {
   }
 
   if (signer.encoding !== null && signer.header !== null) {
-    test("one byte altered, a byte order mark, other JSON of the same value: all mismatches", async () => {
+    test("a changed byte, a byte order mark and other JSON of the same value are mismatches", async () => {
       const sent = await signed(signer);
       assert.is(judged(type, sent, { body: sent.body.replace("1130", "1131") }), "mismatch");
       assert.is(judged(type, sent, { body: `\ufeff${sent.body}` }), "mismatch");
@@ -198,7 +198,7 @@ for (const type of PROVIDER_TYPES) {
   }
 
   if (signer.isTimed) {
-    test("299 and 300 s in both directions are accepted, 301 s are stale", async () => {
+    test("timestamps up to 300 s off are accepted, 301 s are stale", async () => {
       for (const [age, expected] of [
         [299, "ok"],
         [300, "ok"],
@@ -232,7 +232,7 @@ for (const type of PROVIDER_TYPES) {
   }
 
   if (signer.prefix !== "") {
-    test("another scheme's prefix, or none, is malformed", async () => {
+    test("a signature with another scheme's prefix, or none, is malformed", async () => {
       const sent = await signed(signer);
       const without = withSignature(signer, sent, (value) => value.slice(signer.prefix.length));
       const sha1 = withSignature(signer, sent, (value) => `sha1=${value.slice(signer.prefix.length, 40)}`);

@@ -15,7 +15,7 @@ const hiding = (text: string, ...paths: readonly string[]): string | null =>
     paths.map(parseFieldPath).filter((path) => path !== null),
   );
 
-test("what is hidden is, and every other value stays as it was sent, to the digit", () => {
+test("only hidden values change, and every other value keeps its spelling", () => {
   assert.is(
     hiding(
       '{"id": 12345678901234567890, "card" : {"n": [1]}, "a": [1.0, {"card": 1e400}], "t": "\\u00e9 \\"}"}',
@@ -30,19 +30,19 @@ test("what is hidden is, and every other value stays as it was sent, to the digi
   assert.is(hiding('{"a":[{"card":1},{"card":2}]}', "a.1.card"), '{"a":[{"card":1},{"card":"[redacted]"}]}');
 });
 
-test("a name that is there twice, or is written with escapes, is hidden each time", () => {
+test("a duplicate or escaped name is hidden each time", () => {
   const text = '{"card":"first","c\\u0061rd":"second","__proto__":{"x":1},"constructor":2}';
   const shown = hiding(text, "card", "__proto__", "constructor.name");
   assert.is(shown, '{"card":"[redacted]","c\\u0061rd":"[redacted]","__proto__":"[redacted]","constructor":2}');
 });
 
-test("what is no JSON has no fields to tell apart; what is nested without end is walked to it", () => {
+test("text that is not JSON is not shown, and deep nesting is read to its end", () => {
   for (const text of ["", "card=1", '{"card":1', '\ufeff{"card":1}']) assert.is(hiding(text, "card"), null);
   const deep = "[".repeat(100_000) + "]".repeat(100_000);
   assert.is(hiding(`{"a":${deep},"card":1}`, "card"), `{"a":${deep},"card":"[redacted]"}`);
 });
 
-test("it hides what is hidden where values are read and written again", () => {
+test("rewriting a text hides the same values as rewriting parsed JSON", () => {
   const names = fc.constantFrom("a", "b", "0", "1", "__proto__");
   const json = fc.letrec((tie) => ({
     value: fc.oneof({ depthSize: "medium" }, fc.constantFrom(null, 1, "x", true), tie("list"), tie("object")),
@@ -59,7 +59,7 @@ test("it hides what is hidden where values are read and written again", () => {
   );
 });
 
-test("what a target repeats is hidden wherever it stands: as a value, in a text, as a name, under the field's name", () => {
+test("a hidden value that a target repeats is hidden as a value, in a text, as a name and under the field's name", () => {
   const echo = echoOf({ card: { number: "4242-4242", cvc: 123 } }, [["card"]]);
   const answer =
     '{"ok":true,"id":12345678901234567890,"say":"card 4242-4242 ok","deep":[{"n":"4242\\u002d4242"},[123,1234]],"4242-4242":1,"x":{"CARD":{"n":[]}}}';

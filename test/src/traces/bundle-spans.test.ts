@@ -14,7 +14,7 @@ const STREAM = "bundle-bun_1";
 const gates = [allowed("scope", "in it"), allowed("budget", "enough")];
 const own = { verdict: { decision: "allow", policy: null, gates } } as const;
 
-test("rolled back: the root says so from its arrival to the last undo, and what became of each step", () => {
+test("a rolled back bundle's root lasts until the last undo and has the outcome of each step", () => {
   const spans = bundleSpans(
     tracedRecords(
       STREAM,
@@ -50,7 +50,7 @@ test("rolled back: the root says so from its arrival to the last undo, and what 
   assert.not.match(JSON.stringify(spans), /own words|answered nothing/);
 });
 
-test("committed it is no error; blocked, ended by people and left incomplete it is", () => {
+test("a committed bundle is no error; a blocked, rejected or incomplete one is", () => {
   const errorOf = (...records: Parameters<typeof tracedRecords>[1][]) =>
     spanNamed(bundleSpans(tracedRecords(STREAM, ...records), []), "execute_bundle").error;
   assert.is(errorOf(facts.admitted(own), facts.committed(3)), null);
@@ -60,7 +60,7 @@ test("committed it is no error; blocked, ended by people and left incomplete it 
   assert.is(errorOf(...left), "rollback incomplete");
 });
 
-test("held: who approved is said with the hold", () => {
+test("a held bundle's hold has its votes", () => {
   const votes = tracedRecords("approval-apr_1", approvalFacts("apr_1").voted("mem_1", "approve", 30));
   const spans = bundleSpans(tracedRecords(STREAM, facts.held(), facts.released(31), facts.committed(40)), votes);
   isWellFormed(spans, 1);
@@ -68,7 +68,7 @@ test("held: who approved is said with the hold", () => {
   assert.equal([hold.endMs - START, hold.error, hold.events.length], [31_000, null, 1]);
 });
 
-test("what is tidied up or erased later is told, and makes it no longer", () => {
+test("later resolutions and erasures are events of the root and do not prolong it", () => {
   const erased = { type: "BundlePayloadErased", data: { bundle_id: "bun_1", reason: "days", at: at(90_000) } } as const;
   const late = [facts.resolved(0, 500), erased, { type: "OfALaterVersion", data: {} }] as const;
   const [root] = bundleSpans(tracedRecords(STREAM, facts.admitted(own), facts.incomplete(8, 0), ...late), []);
@@ -79,7 +79,7 @@ test("what is tidied up or erased later is told, and makes it no longer", () => 
   );
 });
 
-test("a stream such as no decider would write has spans all the same", () => {
+test("a stream that no decider would write has spans as well", () => {
   fc.assert(
     fc.property(randomHistory, ({ events }) => {
       const records = events.filter(({ stream }) => stream === "bundle-bun_1");

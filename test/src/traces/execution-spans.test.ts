@@ -23,7 +23,7 @@ const facts = deliveryFacts();
 const STREAM = "delivery-evt_1";
 const AGENT = { kind: "agent", id: "agt_1", name: "orders", type: "agent" } as const;
 
-test("delivered in the second attempt: one root below the caller's span, and what it took below that", () => {
+test("an event delivered in the second attempt has one root below the caller's span, with two attempts", () => {
   const verdict = {
     decision: "allow",
     policy: { id: "pol_1", version: 3 },
@@ -81,7 +81,7 @@ test("delivered in the second attempt: one root below the caller's span, and wha
   });
 });
 
-test("a refusal is an error, and says which gate and why, in no words that may be the sender's", () => {
+test("a denial is an error that names gate and code, without text of the sender", () => {
   const gates = [
     allowed("scope", "in it"),
     denied("schema", "schema-mismatch", "/people/ana@example.com is no number"),
@@ -96,7 +96,7 @@ test("a refusal is an error, and says which gate and why, in no words that may b
   assert.not.match(JSON.stringify(spans), /ana@example/);
 });
 
-test("what an agent asks for is a tool's execution, in the words of the conventions", () => {
+test("an agent's request is a tool's execution in the names of the conventions", () => {
   const own = {
     origin: AGENT,
     type: "refund.create",
@@ -119,7 +119,7 @@ test("what an agent asks for is a tool's execution, in the words of the conventi
   );
 });
 
-test("a hold lasts until people end it, with who said what; what they wrote stays here", () => {
+test("a hold's span lasts until people end it and has their votes without their comments", () => {
   const approval = approvalFacts();
   const asked = tracedRecords(
     "approval-apr_1",
@@ -154,7 +154,7 @@ test("a hold lasts until people end it, with who said what; what they wrote stay
   }
 });
 
-test("still held, or still to be delivered: what is known is there, and nothing is made up", () => {
+test("an execution that has not ended has the spans that are known", () => {
   const held = executionSpans(tracedRecords(STREAM, facts.held()), []);
   assert.equal(
     held.map(({ name }) => name),
@@ -165,7 +165,7 @@ test("still held, or still to be delivered: what is known is there, and nothing 
   assert.is(spanNamed(trying, "POST").error, "its end is unknown");
 });
 
-test("an attempt whose process died lasts until the next one at the latest, and is an error by itself alone", () => {
+test("an attempt whose process died ends with the next one, and only its own span is an error", () => {
   const records = [
     facts.admitted(),
     facts.started(1, 1),
@@ -181,7 +181,7 @@ test("an attempt whose process died lasts until the next one at the latest, and 
   assert.is(spanNamed(spans, "ingest stripe").error, null);
 });
 
-test("given up or cancelled, the whole is an error; an attempt that was under way ends with it", () => {
+test("an execution that failed or was cancelled is an error and ends its running attempt", () => {
   const failed = [facts.admitted(), facts.started(1, 1), facts.attemptFailed(1, 2, null), facts.failed(2)];
   assert.is(spanNamed(executionSpans(tracedRecords(STREAM, ...failed), []), "ingest stripe").error, "http-5xx");
   const stopped = [facts.admitted(), facts.started(1, 1), facts.cancelling(2), facts.cancelled(9, 1)];
@@ -190,7 +190,7 @@ test("given up or cancelled, the whole is an error; an attempt that was under wa
   assert.equal([spanNamed(spans, "ingest stripe").error, spanNamed(spans, "POST").endMs], ["cancelled", START + 9_000]);
 });
 
-test("what was blocked and is decided again days later begins with that: no gate took days, and nobody came a second time", () => {
+test("a replayed decision begins with the replay, so that no gate seems to take days", () => {
   const times = { received_at: at(0), authenticated_at: at(0) };
   const verdict = { decision: "allow", policy: null, gates: [allowed("rate", "1 of 60")] } as const;
   const replay = { id: "rpl_1", by: { kind: "member", id: "mem_1" }, reason: null } as const;
@@ -210,7 +210,7 @@ test("what was blocked and is decided again days later begins with that: no gate
   assert.is(spans[0]?.attributes["countersign.replay.id"], "rpl_1");
 });
 
-test("a replay is a span of its own below the root, which stays as it had ended", () => {
+test("a replay is a separate span below the root, which does not change", () => {
   const failed = [facts.admitted(), facts.started(1, 1), facts.attemptFailed(1, 2, null), facts.failed(2)];
   const before = executionSpans(tracedRecords(STREAM, ...failed), []);
   const again = [
@@ -234,7 +234,7 @@ test("a replay is a span of its own below the root, which stays as it had ended"
   );
 });
 
-test("what happens long after its end, to its payload or by a repeat, is told and makes it no longer", () => {
+test("later repeats and erasures are events of the root and do not prolong it", () => {
   const late = [facts.duplicates(3, 1_000), facts.erased(2_000), { type: "OfALaterVersion", data: {} }] as const;
   const [root] = executionSpans(tracedRecords(STREAM, facts.admitted(), facts.delivered(5), ...late), []);
   assert.is(root?.endMs, START + 5_000);
@@ -247,7 +247,7 @@ test("what happens long after its end, to its payload or by a repeat, is told an
   );
 });
 
-test("sent again after a refusal, in the sender's same trace or in another, it has a root for each decision", () => {
+test("an event sent again after a denial has a root for each decision", () => {
   const gates = [denied("rate", "rate-reached", "60 of 60")];
   const blocked = facts.blocked({ verdict: { decision: "deny", policy: null, gates } });
   const again = { ...IN_TRACE, span_id: "3333333333333333" };
@@ -265,7 +265,7 @@ test("sent again after a refusal, in the sender's same trace or in another, it h
   );
 });
 
-test("a bundle's step is below the bundle; a notification, which nobody has asked for, begins by itself", () => {
+test("a bundle's step is below the bundle, and a notification has no parent", () => {
   const step = { origin: AGENT, bundle: { id: "bun_1", index: 2, undo: true } };
   const [below, ...rest] = executionSpans(tracedRecords(STREAM, facts.admitted(step)), []);
   assert.equal([below?.parentId, below?.kind, below?.attributes["countersign.bundle.step"]], [ROOT_ID, "internal", 2]);
@@ -286,7 +286,7 @@ test("a bundle's step is below the bundle; a notification, which nobody has aske
   );
 });
 
-test("a clock that was set back makes no span that ends before it starts, or lies outside of its root", () => {
+test("a clock that was set back makes no span end before its start or lie outside of its root", () => {
   const records = [
     facts.admitted({ received_at: at(100), authenticated_at: at(90), at: at(50) }),
     facts.started(1, 40),
@@ -349,7 +349,7 @@ const plausible = fc
     return { decisions: refused.length + 1, records };
   });
 
-test("whatever happened, in whatever order clocks tell it: one root a decision, every parent there, times inside", () => {
+test("random histories have one root for each decision, all parents, and times inside of them", () => {
   fc.assert(
     fc.property(plausible, ({ decisions, records }) => {
       const all = tracedRecords(STREAM, ...records);
@@ -365,7 +365,7 @@ test("whatever happened, in whatever order clocks tell it: one root a decision, 
   );
 });
 
-test("a stream such as no decider would write has spans all the same", () => {
+test("a stream that no decider would write has spans as well", () => {
   const ofStream = (events: readonly RecordedEvent[], prefix: string) =>
     events.filter(({ stream }) => stream.startsWith(prefix));
   fc.assert(

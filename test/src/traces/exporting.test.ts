@@ -44,14 +44,14 @@ const world = async (streams: Readonly<Record<string, Facts>>) => {
   return { log, reads, exported, ended: exported.map(({ on }) => on) };
 };
 
-test("nothing before the end, and all of it then", async () => {
+test("nothing is exported before the end, and everything at the end", async () => {
   const delivered = [facts.admitted(), facts.started(1, 1), facts.succeeded(1, 2), facts.delivered(2)];
   const { log, exported, ended } = await world({ "delivery-evt_1": delivered });
   assert.equal(ended, ["EventDelivered"]);
   assert.equal(exported[0]?.spans, await spansOfEvent(log, "evt_1"));
 });
 
-test("each way to end is one: refused, recorded, given up, cancelled, a hold without a release, a release to nowhere", async () => {
+test("an execution is exported however it ends: denied, recorded, failed, cancelled, or held and not delivered", async () => {
   const ends: readonly (readonly [Facts, string])[] = [
     [[facts.blocked()], "EventBlocked"],
     [[facts.admitted({ endpoint_id: null })], "EventAdmitted"],
@@ -68,7 +68,7 @@ test("each way to end is one: refused, recorded, given up, cancelled, a hold wit
   assert.equal((await world({ "delivery-evt_1": [facts.held(), facts.released(5)] })).ended, []);
 });
 
-test("sent again and again, each refusal is exported once, and costs no look at those before it", async () => {
+test("each denial of a repeated event is exported once, without reading the earlier ones", async () => {
   const refusals = Array.from({ length: 600 }, (_, n): Facts[number] => [
     facts.blocked(),
     { ...IN_TRACE, span_id: (n + 1).toString(16).padStart(16, "0") },
@@ -86,7 +86,7 @@ test("sent again and again, each refusal is exported once, and costs no look at 
   assert.equal([hold?.error, hold?.events.length], ["rejected", 1]);
 });
 
-test("of a replay what is new is exported, and no span twice", async () => {
+test("a replay exports only its own spans", async () => {
   const failed = [facts.admitted(), facts.started(1, 1), facts.attemptFailed(1, 2, null), facts.failed(2)];
   const again = [facts.replayed(50), facts.started(2, 51, "replay"), facts.succeeded(2, 52), facts.delivered(52)];
   const { log, exported, ended } = await world({ "delivery-evt_1": [...failed, ...again] });
@@ -117,7 +117,7 @@ test("a replay is exported by itself however many attempts were made before it",
   ]);
 });
 
-test("whose sender repeats it every second for an hour has its whole trace all the same, with some of the repeats", async () => {
+test("an event repeated every second for an hour has its whole trace, with some of the repeats", async () => {
   const repeats = Array.from({ length: 3_600 }, (_, n) => facts.duplicates(1, n + 1));
   const sent = [facts.started(1, 3_601), facts.succeeded(1, 3_602), facts.delivered(3_602)];
   const { log, exported } = await world({ "delivery-evt_1": [facts.admitted(), ...repeats, ...sent] });
@@ -143,7 +143,7 @@ const carried = (id: string, undo: boolean, from: number, ok = true): Facts => {
   return [own.admitted(step), own.started(1, from), ...end, ...(ok ? [] : [own.failed(from + 1)])];
 };
 
-test("of a bundle that was taken back every step, every undo and the whole are exported: together they are one trace", async () => {
+test("a rolled back bundle, its steps and undos are exported as one trace", async () => {
   const { log, exported, ended } = await world({
     "delivery-evt_bun_1_0": carried("evt_bun_1_0", false, 2),
     "delivery-evt_bun_1_1": carried("evt_bun_1_1", false, 4, false),
@@ -165,7 +165,7 @@ test("of a bundle that was taken back every step, every undo and the whole are e
   assert.equal(byId(await traceOfBundle(log, "bun_1")), byId(all), "and as it is shown");
 });
 
-test("a bundle that was refused, or that people refused, has ended", async () => {
+test("a bundle that gates or people denied is exported", async () => {
   assert.equal((await world({ "bundle-bun_1": [bundle.blocked()] })).ended, ["BundleBlocked"]);
   assert.equal((await world({ "bundle-bun_1": [bundle.held(), bundle.holdEnded(9, "rejected")] })).ended, [
     "BundleHoldEnded",

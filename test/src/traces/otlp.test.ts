@@ -15,7 +15,7 @@ const made = (...spans: readonly Span[]) =>
   otlpJson({ "service.name": "countersign" }, { name: "countersign", version: "1.2.3" }, spans);
 const first = (span: Span) => made(span).resourceSpans[0]?.scopeSpans[0]?.spans[0];
 
-test("a request as the proto's JSON encoding has it: hex ids, 64-bit integers as text, enums as numbers", () => {
+test("a request has the proto's JSON encoding: hex ids, 64-bit integers as text, enums as numbers", () => {
   const attributes = { text: "a", whole: 7, part: 0.5, yes: true, large: 2 ** 60 };
   const child: Span = {
     ...SPAN,
