@@ -49,9 +49,14 @@ export type EventType = DomainEvent["type"];
 
 export type DataOf<T extends EventType> = Extract<DomainEvent, { type: T }>["data"];
 
-/** The log itself knows the data only as JSON. */
-export const dataOf = <T extends EventType>(_type: T, { data }: Pick<RecordedEvent, "data">): DataOf<T> =>
-  data as unknown as DataOf<T>;
+/** The record as an event of its stream's category, which determines its types; the log itself knows only JSON. */
+export const eventOf = <E extends { readonly type: string }>(record: {
+  readonly type: string;
+  readonly data: unknown;
+}): E => record as typeof record & E;
+
+export const dataOf = <T extends EventType>(type: T, { data }: Pick<RecordedEvent, "data">): DataOf<T> =>
+  eventOf<{ readonly type: T; readonly data: DataOf<T> }>({ type, data }).data;
 
 export const isEvent = <R extends Pick<RecordedEvent, "type" | "data">, T extends EventType>(
   record: R,

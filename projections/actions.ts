@@ -1,12 +1,12 @@
+import type { ActionDefinition } from "../domain/action/definition.ts";
 import type { ActionEvent } from "../domain/action/events.ts";
-import type { JsonObject } from "../domain/json.ts";
-import { eventOf, perDocument, toDocument } from "./projection.ts";
+import { eventOf, perDocument } from "./projection.ts";
 
 export type ActionDocument = {
   readonly account: string;
   readonly name: string;
   readonly version: number;
-  readonly definition: JsonObject;
+  readonly definition: ActionDefinition;
   readonly changed_by: string;
   readonly changed_at: string;
   readonly created_at: string;
@@ -29,7 +29,7 @@ export const actions = perDocument<ActionDocument>(
       account,
       name,
       version,
-      definition: toDocument(definition),
+      definition: definition,
       changed_by: by,
       changed_at: at,
       created_at: document?.created_at ?? at,

@@ -48,7 +48,7 @@ const isRecord = ({ stream, meta }: RecordedEvent): boolean =>
 
 const EMPTY: AuditHead = { count: 0, latest: "", disorder_ms: 0, categories: [] };
 
-export const audit: Projection = {
+export const audit: Projection<AuditDocument | AuditHead> = {
   schema: {
     name: "audit.v1",
     fields: { account: "text", index: "number", type: "text", actor_id: "text" },

@@ -1,6 +1,6 @@
 import type { DeliveryEvent } from "../domain/delivery/events.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
-import { documentOf, eventOf, type Projection } from "./projection.ts";
+import { eventOf, type Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
 export type QueueDocument = {
@@ -74,7 +74,7 @@ const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueD
 };
 
 /** The deliverer finds here the deliveries that memory has dropped or a crash has lost. */
-export const deliveryQueue: Projection = {
+export const deliveryQueue: Projection<QueueDocument> = {
   schema: {
     name: "delivery-queue.v4",
     fields: { endpoint_id: "text", due_at: "text", position: "text", pressing_at: "text" },
@@ -88,7 +88,7 @@ export const deliveryQueue: Projection = {
   apply(event, documents) {
     const id = deliveryOf(event);
     if (id === null) return;
-    const before = documentOf<QueueDocument>(documents, id);
+    const before = documents.get(id);
     const after = evolve(before, event);
     if (after !== before) documents.put(id, after);
   },

@@ -3,7 +3,7 @@ import type { DeliveryEvent } from "../domain/delivery/events.ts";
 import type { EndpointEvent, EndpointSettings } from "../domain/endpoint/events.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { type Histogram, merged, NO_DURATIONS, percentile, withDuration } from "./histogram.ts";
-import { documentOf, eventOf, type Projection } from "./projection.ts";
+import { eventOf, type Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
 export type AttemptsBucket = {
@@ -227,7 +227,7 @@ const endpointOf = (event: RecordedEvent): string | null => {
 };
 
 /** Every attempt writes its endpoint's document, so documents are small. Deleted endpoints stay, for their events. */
-export const endpoints: Projection = {
+export const endpoints: Projection<EndpointDocument> = {
   schema: {
     name: "endpoints.v2",
     fields: { account: "text", deleted: "number", created_at: "text" },
@@ -240,7 +240,7 @@ export const endpoints: Projection = {
   apply(event, documents) {
     const id = endpointOf(event);
     if (id === null) return;
-    const before = documentOf<EndpointDocument>(documents, id);
+    const before = documents.get(id);
     const after = evolve(before, event);
     if (after !== before) documents.put(id, after);
   },

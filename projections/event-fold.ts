@@ -25,7 +25,8 @@ const REPLAYS_MAX = 50;
 
 const withReplay = (before: EventDocument | null, replay: EventReplay | null): Pick<EventDocument, "replays"> => {
   const all = [...(before?.replays ?? []), ...(replay === null ? [] : [replay])];
-  return all.length === 0 ? {} : { replays: all.slice(-REPLAYS_MAX) };
+  if (all.length === 0) return {};
+  return { replays: all.slice(-REPLAYS_MAX) };
 };
 
 const replayedStage = ({ reason }: Replay, at: string): Stage =>

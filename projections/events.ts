@@ -1,12 +1,12 @@
 import type { EventDocument } from "./event-document.ts";
 import { type Decision, evolveEvent, isDecision } from "./event-fold.ts";
 import { storedForm } from "./event-stored-form.ts";
-import { documentOf, eventOf, type Projection, toDocument } from "./projection.ts";
+import { documentOf, eventOf, type Projection } from "./projection.ts";
 import { NOTHING_SEEN, type SeenInAccount, withEvent } from "./seen-in-account.ts";
 import { deliveryOf } from "./streams.ts";
 
 /** One document for each API event, and one for each account with its types and origins. */
-export const events: Projection = {
+export const events: Projection<EventDocument | SeenInAccount> = {
   schema: {
     name: "events.v2",
     fields: {
@@ -41,7 +41,7 @@ export const events: Projection = {
     if (id === null) return;
     const before = documentOf<EventDocument>(documents, id);
     const after = evolveEvent(before, event);
-    if (after !== null && after !== before) documents.put(id, toDocument(storedForm(after)));
+    if (after !== null && after !== before) documents.put(id, storedForm(after));
     if (!isDecision(event)) return;
     const { account } = event.meta;
     const seen = documentOf<SeenInAccount>(documents, account) ?? NOTHING_SEEN;

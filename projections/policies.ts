@@ -1,13 +1,13 @@
-import type { JsonObject } from "../domain/json.ts";
+import type { PolicyDefinition } from "../domain/policy/definition.ts";
 import type { PolicyEvent } from "../domain/policy/events.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
-import { eventOf, type Projection, perDocument, toDocument } from "./projection.ts";
+import { eventOf, perDocument } from "./projection.ts";
 
 export type PolicyDocument = {
   readonly account: string;
   readonly policy_id: string;
   readonly version: number;
-  readonly definition: JsonObject;
+  readonly definition: PolicyDefinition;
   readonly created_by: string;
   readonly created_at: string;
 };
@@ -22,12 +22,12 @@ const documentOf = (data: PolicyEvent["data"]): PolicyDocument => ({
   account: data.account,
   policy_id: data.policy_id,
   version: data.version,
-  definition: toDocument(data.definition),
+  definition: data.definition,
   created_by: data.created_by,
   created_at: data.at,
 });
 
-export const policies: Projection = perDocument<NewestPolicyDocument>(
+export const policies = perDocument<NewestPolicyDocument>(
   {
     name: "policies.v1",
     fields: { account: "text", first_at: "text" },
@@ -41,7 +41,7 @@ export const policies: Projection = perDocument<NewestPolicyDocument>(
 );
 
 /** Every version, by `<policy>/<version>`. */
-export const policyVersions: Projection = perDocument<PolicyDocument>(
+export const policyVersions = perDocument<PolicyDocument>(
   {
     name: "policy-versions.v1",
     fields: { account: "text", policy_id: "text", version: "number" },

@@ -1,7 +1,7 @@
 import type { DeliveryEvent, Replayer } from "../domain/delivery/events.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import type { ReplayEvent, ReplayFilter } from "../domain/replay/events.ts";
-import { documentOf, eventOf, type Projection, toDocument } from "./projection.ts";
+import { eventOf, type Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
 export type ReplayDocument = {
@@ -104,7 +104,7 @@ const evolve = (document: ReplayDocument | null, recorded: RecordedEvent): Repla
   }
 };
 
-export const replays: Projection = {
+export const replays: Projection<ReplayDocument> = {
   schema: {
     name: "replays.v1",
     fields: { account: "text", status: "text", started_at: "text" },
@@ -121,8 +121,8 @@ export const replays: Projection = {
   apply(event, documents) {
     const id = idOf(event);
     if (id === null) return;
-    const before = documentOf<ReplayDocument>(documents, id);
+    const before = documents.get(id);
     const after = evolve(before, event);
-    if (after !== before) documents.put(id, after === null ? null : toDocument(after));
+    if (after !== before) documents.put(id, after);
   },
 };

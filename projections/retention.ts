@@ -1,6 +1,6 @@
 import type { DeliveryEvent } from "../domain/delivery/events.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
-import { type Projection, perDocument } from "./projection.ts";
+import { perDocument } from "./projection.ts";
 import { categoryOf, subjectOf } from "./streams.ts";
 
 export type RetainedDocument = { readonly account: string; readonly ended_at: string };
@@ -53,7 +53,7 @@ const isOfInterest = (event: RecordedEvent): boolean => {
 };
 
 /** Ended events and bundles whose payload may be erased after the plan's days. */
-export const retention: Projection = perDocument<RetainedDocument>(
+export const retention = perDocument<RetainedDocument>(
   {
     name: "retention.v1",
     fields: { account: "text", ended_at: "text" },

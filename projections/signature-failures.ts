@@ -2,7 +2,7 @@ import type { Commitment } from "../domain/personal/events.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import type { Document } from "../domain/ports/view-store.ts";
 import type { SignatureFailureReason, SourceEvent } from "../domain/source/events.ts";
-import { documentOf, eventOf, type Projection } from "./projection.ts";
+import { eventOf, type Projection } from "./projection.ts";
 
 /** Requests that a source refused for one reason in one minute. */
 export type SignatureFailureDocument = {
@@ -28,7 +28,7 @@ const reasonsOf = ({ counts }: Counted): readonly (readonly [SignatureFailureRea
   Object.entries(counts) as [SignatureFailureReason, number][];
 
 /** The records of several nodes add up. */
-export const signatureFailures: Projection = {
+export const signatureFailures: Projection<SignatureFailureDocument> = {
   schema: {
     name: "rejections.v2",
     fields: { account: "text", source_id: "text", reason: "text", minute: "text" },
@@ -50,7 +50,7 @@ export const signatureFailures: Projection = {
     const { source_id, minute } = counted;
     for (const [reason, count] of reasonsOf(counted)) {
       const id = idOf(counted, reason);
-      const before = documentOf<SignatureFailureDocument>(documents, id);
+      const before = documents.get(id);
       const after: SignatureFailureDocument = {
         account,
         source_id,

@@ -76,7 +76,9 @@ const counted = <D extends StatusCounts>(document: D, { type }: CountedEvent): D
 
 const back = (at: string, ms: number): string => new Date(Date.parse(at) - ms).toISOString();
 
-const applyHour = (event: CountedEvent, documents: Documents): void => {
+type StatusDocuments = Documents<StatusHour | StatusCounts | StatusHealth>;
+
+const applyHour = (event: CountedEvent, documents: StatusDocuments): void => {
   const { at } = event.data;
   const id = hourId(at);
   const stored = documentOf<StatusHour>(documents, id);
@@ -88,7 +90,7 @@ const applyHour = (event: CountedEvent, documents: Documents): void => {
   } else documents.put(id, hour);
 };
 
-const applyDay = (event: CountedEvent, documents: Documents): void => {
+const applyDay = (event: CountedEvent, documents: StatusDocuments): void => {
   const { at } = event.data;
   const id = dayId(at);
   const stored = documentOf<StatusCounts>(documents, id);
@@ -101,7 +103,7 @@ const observedIn = (recorded: RecordedEvent): StatusObserved["data"] | null =>
     ? eventOf<StatusObserved>(recorded).data
     : null;
 
-const applyHealth = ({ status: found, at }: StatusObserved["data"], documents: Documents): void => {
+const applyHealth = ({ status: found, at }: StatusObserved["data"], documents: StatusDocuments): void => {
   const id = healthId(at);
   const period = statusPeriodOf(at);
   const stored = documentOf<StatusHealth>(documents, id);
@@ -113,7 +115,7 @@ const applyHealth = ({ status: found, at }: StatusObserved["data"], documents: D
 };
 
 /** A document for each hour and two for each day; old ones are removed. */
-export const status: Projection = {
+export const status: Projection<StatusHour | StatusCounts | StatusHealth> = {
   schema: { name: "status.v1", fields: {}, indexes: [] },
   idsOf: (recorded) => {
     const observed = observedIn(recorded);

@@ -1,3 +1,4 @@
+import { defined } from "../domain/defined.ts";
 import { ConfigError, type Env } from "./config-error.ts";
 import type { StripePlace } from "./engine/engines.ts";
 
@@ -34,12 +35,7 @@ export const readStripe = (env: Env): StripePlace | null => {
     throw new ConfigError("STRIPE_WEBHOOK_SECRET has to be the signing secret of a webhook endpoint, like whsec_….");
   }
   const overagePrice = env.STRIPE_PRICE_OVERAGE || null;
-  const named = {
-    STARTER: starter,
-    CORE: core,
-    SCALE: scale,
-    ...(overagePrice === null ? {} : { OVERAGE: overagePrice }),
-  };
+  const named = defined({ STARTER: starter, CORE: core, SCALE: scale, OVERAGE: overagePrice ?? undefined });
   const odd = Object.entries(named).find(([, id]) => !/^price_\w+$/.test(id));
   if (odd !== undefined) throw new ConfigError(`STRIPE_PRICE_${odd[0]} has to be the id of a price, like price_….`);
   const prices = [starter, core, scale, ...(overagePrice === null ? [] : [overagePrice])];

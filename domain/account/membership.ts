@@ -1,4 +1,5 @@
 import { accept, type Decision, reject } from "../decider.ts";
+import { defined } from "../defined.ts";
 import type { Commitment } from "../personal/events.ts";
 import type { Sealed } from "../sealed.ts";
 import type { AccountEvent, LinkMaker, MembershipEvent, Role } from "./events.ts";
@@ -232,7 +233,8 @@ export const withGone = (gone: ReadonlySet<string>, id: string): ReadonlySet<str
 
 const changed = (state: Membership, id: string, change: Partial<Member>): Partial<Membership> => {
   const member = state.members.get(id);
-  return member === undefined ? {} : { members: withEntry(state.members, id, { ...member, ...change }) };
+  if (member === undefined) return {};
+  return { members: withEntry(state.members, id, { ...member, ...change }) };
 };
 
 const invitedNow = (state: Membership, data: Extract<MembershipEvent, { type: "MemberInvited" }>["data"]) => {
@@ -283,8 +285,8 @@ export const evolveMembership = (state: Membership, event: MembershipEvent): Par
     }
     case "PasswordChanged": {
       const { member, password, epoch, keeps, reset_by, at } = event.data;
-      const reset = reset_by === null ? {} : { reset: { by: reset_by, at } };
-      return changed(state, member, { password, epoch, keeps, openReset: null, ...reset });
+      const reset = reset_by === null ? undefined : { by: reset_by, at };
+      return changed(state, member, defined({ password, epoch, keeps, openReset: null, reset }));
     }
     case "SessionsEnded": {
       const { member, epoch, keeps } = event.data;

@@ -1,4 +1,5 @@
 import type { BundleHeldAgain, HeldBundle } from "../bundle/events.ts";
+import { defined } from "../defined.ts";
 import type { HeldAgain, HeldRequest } from "../delivery/events.ts";
 import type { ApprovalRequest } from "./events.ts";
 import { bundleSummaryOf, summaryOf } from "./summary.ts";
@@ -21,12 +22,7 @@ export const approvalOfHeld = (account: string, held: HeldRequest | HeldAgain): 
     action: type === "" ? null : type,
     summary: summaryOf(held),
     cost,
-    requested_by: {
-      kind: origin.kind,
-      id: origin.id,
-      name: origin.name,
-      ...(member === undefined ? {} : { member }),
-    },
+    requested_by: defined({ kind: origin.kind, id: origin.id, name: origin.name, member }),
     ...heldLast(held),
     policy: verdict.policy,
   };

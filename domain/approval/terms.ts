@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import type { HeldFor } from "../delivery/events.ts";
 import type { GateResult } from "../gate/verdict.ts";
 import type { ApprovalRule } from "../policy/definition.ts";
@@ -40,7 +41,7 @@ export const approvalTerms = (
       .filter(({ outcome }) => outcome === "deny")
       .map(({ gate, detail }) => `The policy only observes ${gate}: ${detail}`),
   ].map(visibleText),
-  ...(member === undefined ? {} : { member }),
+  ...defined({ member }),
   requesters,
 });
 
@@ -64,5 +65,5 @@ export const renewedTerms = (
   expires_at: new Date(atMs + Date.parse(approval.expires_at) - Date.parse(heldAt)).toISOString(),
   reasons: [...approval.reasons.filter((reason) => !reason.startsWith(CHANGED)), ...changes.map(visibleText)],
   requesters: [...new Set([...approval.requesters, ...(replayedWith === undefined ? [] : [replayedWith])])],
-  ...(member === undefined ? {} : { member }),
+  ...defined({ member }),
 });

@@ -1,4 +1,5 @@
 import { accept, type Decider, type Decision, reject } from "../decider.ts";
+import { defined } from "../defined.ts";
 import { erasedWith } from "../delivery/erased.ts";
 import type { HoldOutcome } from "../delivery/events.ts";
 import { endsHold } from "../delivery/hold.ts";
@@ -11,7 +12,7 @@ import { type Asked, type Bundle, erasedUpTo, type HeldBundleState, isClaimed } 
 const askedFirst = (state: Bundle): Asked => {
   if (state.phase === "absent" || state.phase === "abandoned") return {};
   const { firstAskedAt = state.phase === "blocked" ? state.refused.received_at : undefined } = state;
-  return firstAskedAt === undefined ? {} : { firstAskedAt };
+  return defined({ firstAskedAt });
 };
 
 type Decided = Decision<BundleEvent, BundleRejection>;

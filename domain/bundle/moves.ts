@@ -1,4 +1,5 @@
 import { accept, type Decision, reject } from "../decider.ts";
+import { defined } from "../defined.ts";
 import type { BundleRejection, CommandOf } from "./commands.ts";
 import type { BundleEvent, Step, UndoOutcome } from "./events.ts";
 import { type Next, nextOf } from "./next.ts";
@@ -48,12 +49,9 @@ export const decideMove = (command: Move, state: RunningBundle): Decided => {
     }
     case "EndStep": {
       const { outcome, cost, reported, neverSent } = command;
-      const said = {
-        ...(reported === undefined ? {} : { reported }),
-        ...(neverSent === undefined ? {} : { never_sent: neverSent }),
-      };
       const { event_id } = step;
-      const ended: BundleEvent = { type: "StepEnded", data: { ...about, event_id, outcome, cost, ...said } };
+      const data = defined({ ...about, event_id, outcome, cost, reported, never_sent: neverSent });
+      const ended: BundleEvent = { type: "StepEnded", data };
       if (outcome === "succeeded" || state.rollback !== null) return accept(...concluding(state, [ended], at));
       const what = outcome === "failed" ? "failed" : "has an unknown outcome";
       return accept(...concluding(state, [ended, rollback(`${named(step)} ${what}`)], at));

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { costOfStep, costOfSteps } from "./cost.ts";
 import type { BundleEvent, Step, UndoOutcome } from "./events.ts";
 import { isUnderWay, undoneNext } from "./next.ts";
@@ -21,8 +22,8 @@ const isCommitted = ({ request, steps, rollback }: RunningBundle): boolean =>
 const endOf = (state: RunningBundle, at: string): BundleEvent => {
   const { bundle_id } = state.request;
   if (isCommitted(state)) {
-    const late = state.rollback === null ? {} : { reason: `The cancellation came too late: ${state.rollback.reason}` };
-    return { type: "BundleCommitted", data: { bundle_id, ...late, at } };
+    const reason = state.rollback === null ? undefined : `The cancellation came too late: ${state.rollback.reason}`;
+    return { type: "BundleCommitted", data: defined({ bundle_id, reason, at }) };
   }
   const left = leftOf(state);
   return left.length === 0

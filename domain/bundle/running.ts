@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import type { BundleEvent, BundleRequest } from "./events.ts";
 import type { BundleEnd, RunningBundle, StepState } from "./state.ts";
 
@@ -70,8 +71,7 @@ export const evolveRunning = (state: RunningBundle, event: BundleEvent): Running
     case "BundleCommitted": {
       const { reason, at: endedAt } = event.data;
       // A cancellation that came too late has undone nothing.
-      const late = reason === undefined ? {} : { tooLate: reason };
-      return { ...state, ...late, rollback: null, end: END[event.type], endedAt };
+      return { ...state, ...defined({ tooLate: reason }), rollback: null, end: END[event.type], endedAt };
     }
     case "BundleRolledBack":
     case "RollbackIncomplete":

@@ -1,4 +1,5 @@
 import { accept, type Decision, reject } from "../decider.ts";
+import { defined } from "../defined.ts";
 import { sameTarget } from "../endpoint/target.ts";
 import type { Claimant, CommandOf, DeliveryRejection } from "./commands.ts";
 import { mayBeDone, reachedAfter } from "./cost.ts";
@@ -42,8 +43,10 @@ export const decideStart = (command: CommandOf<"StartAttempt">, state: Delivery)
       trigger: command.trigger,
       node: command.node,
       lease_until: command.leaseUntil,
-      ...(approved === null ? {} : { target: approved }),
-      ...(command.early === "probe" ? { probe: true as const } : {}),
+      ...defined({
+        target: approved ?? undefined,
+        probe: command.early === "probe" ? (true as const) : undefined,
+      }),
       at: command.at,
     },
   });

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { costDetermined, costOnTop, type Reached, spentOnStep, UNSEEN } from "./cost.ts";
 import type { DeliveryEvent, StepOutcome } from "./events.ts";
 import { replayField } from "./replay.ts";
@@ -37,12 +38,13 @@ export const endedWith = (
   const { request } = state;
   const { event_id, bundle } = request;
   if (bundle === undefined) return costOfEnd(state, reached, at);
-  const data = {
+  const isReported = reached !== null && reached.reported !== null;
+  const data = defined({
     ...{ event_id, bundle, outcome, cost: spentOnStep(request, reached, outcome) },
-    ...(reached === null || reached.reported === null ? {} : { reported: true as const }),
-    ...(isNeverSent ? { never_sent: true as const } : {}),
+    reported: isReported ? (true as const) : undefined,
+    never_sent: isNeverSent ? (true as const) : undefined,
     at,
-  };
+  });
   return [{ type: "BundleStepEnded", data }];
 };
 

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { mayBeDone, reachedAfter } from "./cost.ts";
 import { knownSoFar } from "./ending.ts";
 import { erasedWith } from "./erased.ts";
@@ -142,10 +143,10 @@ const attemptFailed = (state: ActiveDelivery, data: DataOf<"AttemptFailed">): De
 
 const replayed = (state: FailedDelivery, data: DataOf<"EventReplayed">): Delivery => {
   const { cost, ledgers, counted = null, at, replay_id: id, by, reason } = data;
-  const places = cost === undefined && ledgers === undefined ? {} : { cost: cost ?? null, ledgers: ledgers ?? [] };
+  const isCounted = cost !== undefined || ledgers !== undefined;
   return {
     ...progressOf(state),
-    request: { ...state.request, ...places },
+    request: isCounted ? { ...state.request, cost: cost ?? null, ledgers: ledgers ?? [] } : state.request,
     replays: withReplay(state, id),
     phase: "waiting",
     dueAt: at,
@@ -156,7 +157,7 @@ const replayed = (state: FailedDelivery, data: DataOf<"EventReplayed">): Deliver
 };
 
 const costDetermined = (state: Delivery, { ledgers, cost }: DataOf<"CostDetermined">): Delivery => {
-  const paid = cost === null || ledgers.length === 0 ? {} : { paid: { ledgers, cost } };
+  const paid = defined({ paid: cost === null || ledgers.length === 0 ? undefined : { ledgers, cost } });
   if (state.phase === "delivered" || state.phase === "failed" || state.phase === "stopped")
     return { ...state, ...paid, spent: cost };
   return isAdmitted(state) ? { ...state, ...paid } : state;
@@ -165,12 +166,7 @@ const costDetermined = (state: Delivery, { ledgers, cost }: DataOf<"CostDetermin
 const stepEnded = (state: Delivery, data: DataOf<"BundleStepEnded">): Delivery => {
   if (state.phase !== "delivered" && state.phase !== "failed" && state.phase !== "stopped") return state;
   const { outcome, cost, reported, never_sent } = data;
-  const stepEnd = {
-    ...{ outcome, cost },
-    ...(reported === undefined ? {} : { reported }),
-    ...(never_sent === undefined ? {} : { neverSent: never_sent }),
-  };
-  return { ...state, stepEnd };
+  return { ...state, stepEnd: defined({ outcome, cost, reported, neverSent: never_sent }) };
 };
 
 const payloadErased = (state: Delivery, data: DataOf<"PayloadErased">): Delivery => {

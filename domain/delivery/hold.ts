@@ -1,4 +1,5 @@
 import { accept, type Decision, reject } from "../decider.ts";
+import { defined } from "../defined.ts";
 import type { CommandOf, DeliveryRejection } from "./commands.ts";
 import { costDetermined, UNSEEN } from "./cost.ts";
 import { endedWith, eventCancelled, knownSoFar } from "./ending.ts";
@@ -60,7 +61,7 @@ export const decideRelease = ({ approvalId, digest, at }: CommandOf<"Release">, 
       endpoint_id: request.endpoint_id,
       observed: request.verdict.observed === true,
       held_at: request.at,
-      ...(before === null ? {} : { attempts: before.attempts }),
+      ...defined({ attempts: before?.attempts }),
       at,
     },
   };

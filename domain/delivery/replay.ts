@@ -1,4 +1,5 @@
 import { accept, type Decision, reject } from "../decider.ts";
+import { defined } from "../defined.ts";
 import type { CommandOf, ReplayRejection } from "./commands.ts";
 import type { DeliveryEvent, Request } from "./events.ts";
 import type { ActiveDelivery, Delivery, FailedDelivery, LatestReplay } from "./state.ts";
@@ -33,10 +34,8 @@ export const withReplay = (state: Delivery, id: string | undefined): readonly st
 export const replayIdOf = (it: { readonly replay: LatestReplay | null; readonly request: Request }): string | null =>
   it.replay?.id ?? it.request.replay?.id ?? null;
 
-export const replayField = (it: Parameters<typeof replayIdOf>[0]): { readonly replay_id?: string } => {
-  const id = replayIdOf(it);
-  return id === null ? {} : { replay_id: id };
-};
+export const replayField = (it: Parameters<typeof replayIdOf>[0]): { readonly replay_id?: string } =>
+  defined({ replay_id: replayIdOf(it) ?? undefined });
 
 /** The first attempt after a replay counts as the replay's. */
 export const triggerOf = (state: ActiveDelivery): "auto" | "replay" =>

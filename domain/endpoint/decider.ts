@@ -1,4 +1,5 @@
 import { accept, type Decider, type Decision, reject } from "../decider.ts";
+import { defined } from "../defined.ts";
 import type { Sealed } from "../sealed.ts";
 import { afterAttempt, type Circuit, claimProbe, evolveCircuit } from "./circuit.ts";
 import type { EndpointCommand } from "./commands.ts";
@@ -85,10 +86,10 @@ const change = ({ changes, byPerson, at }: Change, state: PresentEndpoint): Deci
   // An approval's digest does not cover secret values: approvers rely on a key alone being unable to set them.
   const needsPerson = (state.underApproval && secrets.length > 0) || exposesSecrets(changes, state);
   if (needsPerson && byPerson !== true) return reject("person-required");
-  const named = secrets.length === 0 ? {} : { secret_headers: secrets };
+  const secret_headers = secrets.length === 0 ? undefined : secrets;
   return accept({
     type: "EndpointChanged",
-    data: { endpoint_id: state.endpointId, changes: Object.fromEntries(changed), ...named, at },
+    data: defined({ endpoint_id: state.endpointId, changes: Object.fromEntries(changed), secret_headers, at }),
   });
 };
 

@@ -1,5 +1,9 @@
 /** An absent limit does not apply. `budget` is in micro-euros; `rate` counts places in the window, `count` all. */
-export type Limits = { readonly budget?: number; readonly rate?: number; readonly count?: number };
+export type Limits = {
+  readonly budget?: number | undefined;
+  readonly rate?: number | undefined;
+  readonly count?: number;
+};
 
 export type LedgerCommand =
   | {

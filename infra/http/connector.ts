@@ -94,7 +94,7 @@ const startTls = async (tcp: Socket, hostname: string, ended: AbortSignal, ca?: 
     // An environment variable could turn it off otherwise.
     rejectUnauthorized: true,
     ALPNProtocols: ["http/1.1"],
-    ...(ca === undefined ? {} : { ca }),
+    ca,
   });
   try {
     await ready(socket, "secureConnect", LAST_ADDRESS_LIMIT_MS, ended);

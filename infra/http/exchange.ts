@@ -187,7 +187,7 @@ export class Exchange {
   /** An exchange that ends after its status has come is no failure. */
   #end(reason: () => Failure, cause?: Error): void {
     if (this.#isAnswering) this.#succeed(true, false);
-    else this.#fail(reason(), cause === undefined ? {} : { cause });
+    else this.#fail(reason(), { cause });
   }
 
   #timeout(): Failure {
@@ -200,7 +200,7 @@ export class Exchange {
     this.#settle(this.#answer.sent(truncated, stopwatch.timings(), clock.now()), isReusable);
   }
 
-  #fail(it: Failure, about: { readonly isUnsent?: boolean; readonly cause?: Error } = {}): void {
+  #fail(it: Failure, about: { readonly isUnsent?: boolean; readonly cause?: Error | undefined } = {}): void {
     const { stopwatch } = this.#options;
     const phase = stopwatch.phase();
     const isUnsent = about.isUnsent ?? BEFORE_REQUEST.has(phase);

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
-import type { JsonObject } from "../../domain/json.ts";
 import type { NewEvent } from "../../domain/ports/event-log.ts";
 import { type LogPlace, openLog } from "../../src/engine/engines.ts";
 import { eventIdOf } from "../../src/streams/event-id.ts";
@@ -114,7 +113,7 @@ const recordsOf = (owner: Owner, facts: readonly Fact[]): readonly NewEvent[] =>
   facts.map(({ type, data }) => ({
     id: randomUUID(),
     type,
-    data: data as unknown as JsonObject,
+    data,
     meta: {
       account: owner.account,
       actor: { kind: "system", id: "seed" },

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { MongoClient } from "mongodb";
+import { defined } from "../../domain/defined.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import { ConfigError } from "../../src/config-error.ts";
 import { openLog } from "../../src/engine/engines.ts";
@@ -94,12 +95,13 @@ const open = async (config: Config, flags: EngineFlags): Promise<Engines> => {
   const double = flags.double ? await startDouble() : null;
   const eventstoreUrl = double?.url ?? config.eventstoreUrl;
   return {
-    env: {
-      ...(eventstoreUrl === null ? {} : { EVENTSTORE_URL: eventstoreUrl }),
-      ...(mongodbUrl === null ? {} : { MONGODB_URL: mongodbUrl }),
-      ...(topic === null ? {} : { KAFKA_BROKERS: topic.brokers.join(","), KAFKA_TOPIC: topic.name }),
+    env: defined({
+      EVENTSTORE_URL: eventstoreUrl ?? undefined,
+      MONGODB_URL: mongodbUrl ?? undefined,
+      KAFKA_BROKERS: topic?.brokers.join(","),
+      KAFKA_TOPIC: topic?.name,
       COUNTERSIGN_KEY: key ?? randomBytes(32).toString("base64"),
-    },
+    }),
     async close() {
       if (mongodbUrl !== null) await dropDatabase(mongodbUrl);
       await topic?.remove();

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
+import { defined } from "../../domain/defined.ts";
 
 export type Webhook = {
   readonly what: string;
@@ -71,7 +72,7 @@ export const paymentSucceeded = (amount: number, id: string | null = `pi_3${toke
   request: { id: null, idempotency_key: randomUUID() },
   data: {
     object: {
-      ...(id === null ? {} : { id }),
+      ...defined({ id: id ?? undefined }),
       object: "payment_intent",
       amount,
       amount_received: amount,
@@ -124,6 +125,6 @@ export const orderCreated = (email: string | null) => ({
   currency: "EUR",
   total_price: "24.99",
   financial_status: "paid",
-  customer: { id: 207_119_551, first_name: "Maria", ...(email === null ? {} : { email }) },
+  customer: defined({ id: 207_119_551, first_name: "Maria", email: email ?? undefined }),
   line_items: [{ id: 466_157_049, title: "Teapot, blue", quantity: 1, price: "24.99" }],
 });

@@ -1,5 +1,6 @@
 import { approvalTerms } from "../../domain/approval/terms.ts";
 import { monthOf } from "../../domain/calendar.ts";
+import { defined } from "../../domain/defined.ts";
 import { isErasedAt } from "../../domain/delivery/erased.ts";
 import type { Origin } from "../../domain/delivery/events.ts";
 import type { GateResult } from "../../domain/gate/verdict.ts";
@@ -190,7 +191,7 @@ export class ClaimOnce {
       },
       verdict: judged.verdict,
       cost: judged.cost,
-      ...(lasting.length === 0 ? {} : { ledgers: lasting.map(({ stream }) => stream) }),
+      ledgers: lasting.length === 0 ? undefined : lasting.map(({ stream }) => stream),
       received_at: iso(it.receivedAt),
       at: decidedAt(this.#deps.clock.now(), judged),
     };
@@ -214,7 +215,7 @@ export class ClaimOnce {
       digest,
       gates: verdict.gates,
       atMs: Date.parse(decided.at),
-      ...(replay?.by.kind === "member" ? { member: replay.by.id } : {}),
+      ...defined({ member: replay?.by.kind === "member" ? replay.by.id : undefined }),
       requesters,
     };
     return { type: "Hold", request, approval: approvalTerms(approvals, about) };

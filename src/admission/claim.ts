@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
 import { wasReplayedBy } from "../../domain/delivery/replay.ts";
@@ -34,9 +35,7 @@ const requestOf = (
   endpoint_id: it.endpointId,
   verdict,
   cost,
-  ...(it.asked === null ? {} : { action: it.asked.action, run: it.asked.run }),
-  ...(ledgers === undefined ? {} : { ledgers }),
-  ...(it.replay === undefined ? {} : { replay: it.replay }),
+  ...defined({ action: it.asked?.action, run: it.asked?.run, ledgers, replay: it.replay }),
   received_at,
   authenticated_at: new Date(it.authenticatedAt).toISOString(),
   at,
@@ -52,8 +51,6 @@ export const claiming = (deps: ClaimDeps): Claim => {
 
   const claimable = (it: IncomingRequest): Claimable<Delivery, DeliveryEvent, Request, Judgement> => {
     const { eventId, account, origin, trace, receivedAt, body, contentType, contentEncoding } = it;
-    // V8 11 adds the members after a leading spread slowly, one by one, so spreads come last (measured for each
-    // webhook).
     return {
       account,
       origin,
@@ -69,9 +66,9 @@ export const claiming = (deps: ClaimDeps): Claim => {
       judge: (places) => judge(it, places),
       requestOf: (decided) => requestOf(it, decided),
       bind: (request) => binding.ofEvent(account, request),
-      ...(it.replay === undefined ? {} : { replay: it.replay }),
-      ...(it.askedAt === undefined ? {} : { askedAt: it.askedAt }),
-      ...(it.kept === undefined ? {} : { kept: it.kept }),
+      replay: it.replay,
+      askedAt: it.askedAt,
+      kept: it.kept,
     };
   };
 

@@ -14,7 +14,7 @@ export type RecordedVerdict = {
   readonly payload: PayloadRef;
   readonly verdict: Judgement["verdict"];
   readonly cost: number | null;
-  readonly ledgers?: readonly string[];
+  readonly ledgers: readonly string[] | undefined;
   readonly received_at: string;
   readonly at: string;
 };
@@ -27,11 +27,11 @@ export type ClaimSubject = {
   /** ms since 1970, as `askedAt`. */
   readonly receivedAt: number;
   /** Only for a blocked event that is decided again, as `replay` and `kept` (its stored payload). */
-  readonly askedAt?: number;
+  readonly askedAt?: number | undefined;
   /** True if the places are kept until the end determines the cost. Otherwise the admission spends them. */
   readonly endsLater: boolean;
-  readonly replay?: Replay;
-  readonly kept?: KeptPayload;
+  readonly replay?: Replay | undefined;
+  readonly kept?: KeptPayload | undefined;
 };
 
 export type Claimable<S, E extends Fact, Q, J extends Judgement> = ClaimSubject & {

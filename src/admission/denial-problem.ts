@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import type { GateResult } from "../../domain/gate/verdict.ts";
 import { type Problem, type ProblemCode, problem } from "../streams/problems.ts";
 import type { Judgement } from "./judge.ts";
@@ -33,9 +34,8 @@ export const denialProblem = (
   { verdict, deniedBy: gate, retryAfterS }: Pick<Judgement, "verdict" | "deniedBy" | "retryAfterS">,
 ): Problem =>
   problem(codeOf(gate), gate?.detail ?? "Refused by the policy", {
-    // A verdict is plain JSON by its type.
-    extra: { ...name, verdict: verdict as never, ...(isOverHeld(gate) ? { limit: "held_approvals" } : {}) },
-    ...(retryAfterS === null ? {} : { retryAfterS }),
+    extra: { ...name, verdict, ...(isOverHeld(gate) ? { limit: "held_approvals" } : {}) },
+    ...defined({ retryAfterS: retryAfterS ?? undefined }),
     // Another request may pass this gate, this one never.
     ...(gate !== undefined && !mayPassLater(gate) ? { retryable: false } : {}),
   });

@@ -58,7 +58,7 @@ const checkOne = (checks: Checks, it: IncomingRequest, policy: PolicyAsked): Pol
     source: asked === null ? { id: originId, name, type } : null,
     agent: asked === null ? null : { id: originId, name },
     action: asked?.action.name ?? null,
-    ...(costMicro === undefined ? {} : { costMicro }),
+    costMicro,
     atLeastMicro,
     ...missing,
   });

@@ -1,4 +1,5 @@
 import type { Plan } from "../../domain/account/plans.ts";
+import { defined } from "../../domain/defined.ts";
 import type { Run } from "../../domain/delivery/events.ts";
 import { costGate } from "../../domain/gate/cost.ts";
 import { decideAll, deniedBy, deniedByAny, type GateGroup } from "../../domain/gate/decide.ts";
@@ -115,7 +116,7 @@ const policiesIn = (asked: readonly PolicyAsked[]): Pick<Verdict, "policy" | "po
   const [first] = asked;
   if (first === undefined) return { policy: null };
   if (asked.length === 1 && first.steps === undefined) return { policy: refOf(first) };
-  const policies = asked.map(({ id, version, steps }) => ({ id, version, ...(steps === undefined ? {} : { steps }) }));
+  const policies = asked.map(({ id, version, steps }) => defined({ id, version, steps }));
   return { policy: refOf(first), policies };
 };
 
@@ -167,7 +168,7 @@ export const verdicts = (deps: JudgeDeps): ((it: JudgementInput, places: Places)
         id: policy.id,
         definition: policy.definition,
         cost: own === null ? null : Math.max(own, cost ?? 0),
-        ...(costMissing === undefined ? {} : { costMissing }),
+        costMissing,
         places: placesOf(policy),
         identical: () => identical(policy),
       })),

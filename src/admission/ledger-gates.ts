@@ -33,9 +33,9 @@ export type LedgerVerdict = {
 
 const euros = (micro: number): string => (micro / MICRO).toFixed(2);
 
-const limitsOf = (definition: PolicyDefinition): Limits => ({
-  ...(definition.budget_eur_day === undefined ? {} : { budget: Math.round(definition.budget_eur_day * MICRO) }),
-  ...(definition.rate_per_minute === undefined ? {} : { rate: definition.rate_per_minute }),
+const limitsOf = ({ budget_eur_day: euros, rate_per_minute: rate }: PolicyDefinition): Limits => ({
+  budget: euros === undefined ? undefined : Math.round(euros * MICRO),
+  rate,
 });
 
 const rateGate = ({ rate }: Answer, places: number): GateResult[] => {

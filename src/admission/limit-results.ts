@@ -12,7 +12,7 @@ export type LimitedPolicy = {
   readonly definition: PolicyDefinition;
   /** Micro-euros to reserve; null if the cost could not be determined, for the reason in `costMissing`. */
   readonly cost: number | null;
-  readonly costMissing?: string;
+  readonly costMissing?: string | undefined;
   /** Steps of a bundle that the policy applies to; 1 by default. */
   readonly places?: number;
   /** By digest, how many equal requests are asked for. Called only if a policy limits repetitions. */

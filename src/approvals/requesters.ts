@@ -26,7 +26,7 @@ export const makerOf = async (streams: Streams, { kind, id }: Credential): Promi
 
 export type Asked = {
   readonly origin: Origin;
-  readonly replay?: Replay;
+  readonly replay?: Replay | undefined;
   readonly at: string;
 };
 

@@ -1,6 +1,7 @@
 import type { Condition } from "../../domain/ports/view-store.ts";
 import { type AuditDocument, type AuditHead, audit, recordId } from "../../projections/audit.ts";
 import { comparable } from "../http/time-range.ts";
+import { documentIn } from "../views/typed-documents.ts";
 import { type AuditFilter, type AuditSources, type Bounds, firstRecord, recordOf, type Walk } from "./records.ts";
 import { recordsOfStreams, streamsOf } from "./streams.ts";
 
@@ -78,7 +79,7 @@ export const searchAudit = async (
   filter: AuditFilter,
   limit: number,
 ): Promise<readonly AuditDocument[]> => {
-  const head = (await from.views.get(VIEW, filter.account)) as AuditHead | null;
+  const head = await documentIn<AuditHead>(from.views, audit, filter.account);
   if (head === null) return [];
   const matching: AuditDocument[] = [];
   const walk = await walkOf(from, filter, head);

@@ -8,10 +8,11 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { FoundDocument, ViewStore } from "../../domain/ports/view-store.ts";
 import { billing } from "../../projections/billing.ts";
-import { type UsageDocument, usage, usageId } from "../../projections/usage.ts";
+import { usage, usageId } from "../../projections/usage.ts";
 import { accountStream } from "../accounts/accounts.ts";
 import { pollLoop } from "../following/poll-loop.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
+import { documentIn } from "../views/typed-documents.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
 import { providerEnvelope } from "./subscription-sync.ts";
 
@@ -61,7 +62,7 @@ export const overageLoop = ({ views, progress, aggregates, provider, clock, onEr
   };
 
   const ofMonth = async (account: string, month: string): Promise<number> => {
-    const used = (await views.get(usage.schema.name, usageId(account, month))) as UsageDocument | null;
+    const used = await documentIn(views, usage, usageId(account, month));
     const subscription = used === null ? null : await billed(account);
     if (used === null || subscription === null || reportOverage === null) return 0;
     if (isAhead(subscription, monthOf(clock.now()))) return 0;

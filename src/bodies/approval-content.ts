@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import type { FieldPath } from "../../domain/gate/field-path.ts";
 import { redactJson } from "../../domain/gate/redact.ts";
 import type { Json } from "../../domain/json.ts";
@@ -70,7 +71,7 @@ const bundleContent = ({ kept, hidden }: ContentOrder, steps: readonly object[])
     payload_format: isThere ? "json" : null,
     redacted: hidden.length > 0,
     hidden: kept === "damaged" ? WHOLE : hidden,
-    ...(kept === "damaged" ? { payload_damaged: true } : {}),
+    ...defined({ payload_damaged: kept === "damaged" ? (true as const) : undefined }),
   };
 };
 

@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import { eurOrNull } from "../../domain/gate/cost.ts";
 import { REDACTED } from "../../domain/gate/redact.ts";
 import type { Attempt, EventDocument, Stage } from "../../projections/event-document.ts";
@@ -102,7 +103,7 @@ const attemptIn = ({ attempts }: EventDocument, { number }: Stage) => {
 /** The times of replays differ, because the event fails or is blocked between two of them. */
 const replayerIn = ({ replays = [] }: EventDocument, { stage, at }: Stage) => {
   const replay = stage === "replayed" ? replays.find((it) => it.at === at) : undefined;
-  return replay === undefined ? {} : { by: replay.by };
+  return defined({ by: replay?.by });
 };
 
 /** The clocks of nodes differ, so a gap that would be negative is 0. */

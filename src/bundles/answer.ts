@@ -10,6 +10,7 @@ import {
   type StepStatus,
   stepStatuses,
 } from "../../domain/bundle/status.ts";
+import { defined } from "../../domain/defined.ts";
 import { eurOrNull } from "../../domain/gate/cost.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
@@ -46,7 +47,7 @@ const reasonOf = (state: Bundle): JsonObject => {
   if (state.phase === "stopped") return { reason: state.reason, hold_outcome: state.outcome };
   if (state.phase !== "running") return {};
   const reason = state.rollback?.reason ?? state.tooLate;
-  return reason === undefined ? {} : { reason };
+  return defined({ reason });
 };
 
 export type ShowResults = (results: readonly (Result | null)[]) => Promise<readonly (JsonObject | null)[]>;
@@ -133,8 +134,8 @@ export const bundleAnswer = async (
       ...eventsOf(step, came[index], unrecorded),
       result: seen[index] ?? null,
     })),
-    ...(approvalId === null ? {} : { approval_id: approvalId }),
-    verdict: verdict as never,
+    ...defined({ approval_id: approvalId ?? undefined }),
+    verdict,
     cost_eur: eurOrNull(spent === undefined ? estimate : (spent ?? 0)),
     run_id: request.run.id,
     ...reasonOf(state),

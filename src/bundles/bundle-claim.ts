@@ -2,6 +2,7 @@ import type { PresentAgent } from "../../domain/agent/decider.ts";
 import { bundle } from "../../domain/bundle/decider.ts";
 import type { BundleEvent, BundleRequest } from "../../domain/bundle/events.ts";
 import { type Bundle, erasedUpTo, isClaimed, requestOf } from "../../domain/bundle/state.ts";
+import { defined } from "../../domain/defined.ts";
 import type { Json } from "../../domain/json.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
@@ -129,7 +130,7 @@ export const bundleClaim = (deps: BundleClaimDeps): BeginBundle => {
         ...{ name, origin, key, run },
         steps: planned.steps.map(({ step }) => ({ ...step, cost: costs[step.index] ?? null })),
         digest: planned.digest,
-        ...decided,
+        ...defined(decided),
       }),
       bind: (request) => binding.ofBundle(account, request),
     };

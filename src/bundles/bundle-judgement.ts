@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { comesFromResult, type Reference } from "../../domain/bundle/results.ts";
+import { defined } from "../../domain/defined.ts";
 import type { Origin, Run } from "../../domain/delivery/events.ts";
 import { type CompiledCost, costGate, costOf, whyCostUnknown } from "../../domain/gate/cost.ts";
 import type { GateName, GateOutcome, GateResult } from "../../domain/gate/verdict.ts";
@@ -178,7 +179,7 @@ export const bundleJudgement = (deps: JudgeDeps): ((it: BundleToJudge, places?: 
     });
     const unknown = steps.find((_, at) => own[at] === null);
     const cost = sumOf(own);
-    const missing = unknown === undefined ? {} : { costMissing: whyUnknown(unknown, policy) };
+    const missing = defined({ costMissing: unknown && whyUnknown(unknown, policy) });
     const gates = await eachStep(steps, async (planned) => {
       const { step, payload } = planned;
       const { gates } = await checks.policy(policy, {

@@ -153,7 +153,7 @@ export class BundleMoves {
     const ran = await this.#runDelivery(it, { eventId, from: known, command: { type: "Admit", request } });
     if (ran.outcome === "accepted" && isToBeSent && endpointId !== null) {
       const { account, trace } = it;
-      const content = body === undefined ? {} : { body, contentType: JSON_TYPE, contentEncoding: "" };
+      const content = body === undefined ? null : { body, contentType: JSON_TYPE, contentEncoding: "" };
       const kind = request.bundle?.undo === true ? "undo" : "due";
       this.#deps.deliver.offer({ kind, eventId, account, endpointId, trace, known: ran.known, ...content });
     }

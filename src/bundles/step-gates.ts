@@ -1,6 +1,7 @@
 import { action as actionDecider } from "../../domain/action/decider.ts";
 import { agent as agentDecider } from "../../domain/agent/decider.ts";
 import type { BundleRequest, Step, StepRefusal } from "../../domain/bundle/events.ts";
+import { eventOf } from "../../domain/events.ts";
 import { type CompiledCost, costGate } from "../../domain/gate/cost.ts";
 import { decide, deniedBy } from "../../domain/gate/decide.ts";
 import { type GateResult, type PolicyRef, policiesOf } from "../../domain/gate/verdict.ts";
@@ -58,7 +59,7 @@ const foldUntil = async <S, E extends Fact, W extends S>(
   let state = decider.initial;
   for await (const page of pagesOf(log, stream, null, READ_PAGE)) {
     for (const event of page) {
-      state = decider.evolve(state, event as unknown as E);
+      state = decider.evolve(state, eventOf<E>(event));
       if (isWanted(state)) return state;
     }
   }

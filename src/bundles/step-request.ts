@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { Step } from "../../domain/bundle/events.ts";
 import { type RunningBundle, type Start, startOf, undoStartOf } from "../../domain/bundle/state.ts";
+import { defined } from "../../domain/defined.ts";
 import type { Bound, PayloadRef, Request } from "../../domain/delivery/events.ts";
 import { allowed, type Verdict } from "../../domain/gate/verdict.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
@@ -27,7 +28,7 @@ const started = (step: Step, what: string, start: Start | null): Delivered => {
 const verdictOf = ({ request: { verdict } }: RunningBundle, detail: string): Verdict => ({
   decision: "allow",
   policy: verdict.policy,
-  ...(verdict.policies === undefined ? {} : { policies: verdict.policies }),
+  ...defined({ policies: verdict.policies }),
   gates: [allowed("bundle", detail)],
 });
 
@@ -36,7 +37,7 @@ const common = (state: RunningBundle, { payload, startedAt }: Delivered, bound: 
   return {
     ...{ origin, run, payload, received_at: startedAt, authenticated_at: startedAt, at: startedAt },
     // Only an approved bundle is bound to its targets; any other follows its endpoints' settings.
-    ...(state.approvalId === null || bound === undefined ? {} : { bound }),
+    ...defined({ bound: state.approvalId === null ? undefined : bound }),
   };
 };
 

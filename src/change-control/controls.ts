@@ -52,7 +52,8 @@ const decidedChanges = (deps: HoldingDeps, inForce: ReturnType<typeof partsInFor
     await aggregates.handleDerived(controlsDecider, controlsStream(account), asTheyAre, correction);
     const actually = async (state: Configuration): Promise<Pick<ChangeControls, "actual">> => {
       const parts = await inForce(account, state);
-      return parts.length === 0 ? {} : { actual: { parts, change: changed(parts.reduce(withPart, state), change) } };
+      if (parts.length === 0) return {};
+      return { actual: { parts, change: changed(parts.reduce(withPart, state), change) } };
     };
     const commandOf = async (state: Configuration): Promise<ChangeControls> => ({
       type: "ChangeControls",

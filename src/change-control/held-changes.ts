@@ -192,7 +192,7 @@ export const appliedChanges = ({
       }
       const named = { ...envelope, commandId: `apply-${changeId}`, account };
       const caller = { principal: { kind: "member", account, id: by }, envelope: named } as const;
-      const refused = await controls.authorize(caller, control as unknown as ControlChange);
+      const refused = await controls.authorize(caller, control as JsonObject & ControlChange);
       if (refused !== null) return tell(changeId, envelope, "void", { type: "VoidChange", reason: CHANGED });
       const { kind, id } = target as Target;
       const own = { id, command: { ...command, at: envelope.at }, shown };
@@ -222,7 +222,7 @@ export const changeReactions = (
   return [
     // The request does this before it answers; the reaction covers a crash in between.
     reaction("ChangeHeld", async ({ approval }, cause) => {
-      await requestApproval(aggregates, approval as unknown as ApprovalRequest, envelopeOf(cause));
+      await requestApproval(aggregates, approval as JsonObject & ApprovalRequest, envelopeOf(cause));
     }),
     reaction("ApprovalGranted", async ({ subject }, cause) => {
       if (subject.kind === "change") await changes.apply(subject.id, envelopeOf(cause));

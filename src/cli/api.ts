@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import { defined } from "../../domain/defined.ts";
 import { type Arguments, type Env, UsageError } from "./command.ts";
 
 /** `T` is the type in the API's description; answers are not validated. */
@@ -111,7 +112,7 @@ const apiAt = ({ base, key }: Settings): Api => {
   };
 
   const headersOf = (more: Readonly<Record<string, string>>): Record<string, string> => ({
-    ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+    ...defined({ authorization: key === null ? undefined : `Bearer ${key}` }),
     ...more,
   });
 

@@ -1,4 +1,6 @@
+import { defined } from "../../domain/defined.ts";
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
+import { eventOf } from "../../domain/events.ts";
 import { visibleLine } from "../../domain/visible-text.ts";
 import type { StreamRecord } from "./record-stream.ts";
 import { shownTime } from "./shown.ts";
@@ -43,7 +45,7 @@ const violated = ({ gates }: Verdict): string | null =>
 /** A search finds only events that are still blocked. */
 const refusedIn = (status: string, verdict: Verdict): Pick<EventLine, "refused"> => {
   const refusal = status === "blocked" ? verdict.gates.find(({ outcome }) => outcome === "deny") : undefined;
-  return refusal === undefined ? {} : { refused: { gate: refusal.gate, code: refusal.code } };
+  return defined({ refused: refusal && { gate: refusal.gate, code: refusal.code } });
 };
 
 export const lineOfSummary = (event: EventSummary): EventLine => {
@@ -75,9 +77,8 @@ export const lineOfRequest = (status: string, request: Request): EventLine => ({
 });
 
 /** Null for records that change neither the status nor the note. */
-export const changeIn = ({ type, data }: StreamRecord): Pick<EventLine, "status" | "detail"> | null => {
-  // The type of a record determines its data; unknown types fall through.
-  const event = { type, data } as unknown as DeliveryEvent;
+export const changeIn = (record: StreamRecord): Pick<EventLine, "status" | "detail"> | null => {
+  const event = eventOf<DeliveryEvent>(record);
   switch (event.type) {
     case "EventReleased":
       return { status: event.data.endpoint_id === null ? "recorded" : "queued", detail: "approved" };

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
-import type { Request } from "../../domain/delivery/events.ts";
+import { eventOf } from "../../domain/events.ts";
+import type { Decision } from "../../projections/event-fold.ts";
 import { denialConditions, satisfies } from "../routes/events/event-text.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf, type Query, untilAnswered } from "./api.ts";
 import { type Command, type Terminal, UsageError } from "./command.ts";
@@ -83,8 +84,7 @@ export const eventLines = (api: Api): EventLines => {
       const decided = DECIDED[record.type];
       let line: EventLine;
       if (decided !== undefined) {
-        // The data of a decision are its request.
-        line = lineOfRequest(decided, record.data as unknown as Request);
+        line = lineOfRequest(decided, eventOf<Decision>(record).data);
       } else {
         const change = changeIn(record);
         if (change === null) return null;

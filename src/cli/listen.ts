@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { defined } from "../../domain/defined.ts";
 import type { Request } from "../../domain/delivery/events.ts";
 import { visibleLine } from "../../domain/visible-text.ts";
 import { makeSigningSecret, signedHeaders } from "../../infra/http/standard-webhooks.ts";
@@ -28,7 +29,7 @@ const agentHeaders = ({ origin, type }: EventLine, { data }: StreamRecord): Reco
   return {
     "countersign-action": type,
     "countersign-agent": origin.id,
-    ...(run?.id == null ? {} : { "countersign-run": run.id }),
+    ...defined({ "countersign-run": run?.id ?? undefined }),
   };
 };
 
@@ -39,7 +40,7 @@ const send = async ({ url, secret }: Forward, id: string, payload: Response, mor
   const encoding = payload.headers.get("countersign-content-encoding");
   const headers = {
     "content-type": payload.headers.get("content-type") ?? "application/octet-stream",
-    ...(encoding === null ? {} : { "content-encoding": encoding }),
+    ...defined({ "content-encoding": encoding ?? undefined }),
     "user-agent": "Countersign/listen",
     "webhook-id": id,
     "webhook-timestamp": String(Math.floor(Date.now() / 1_000)),

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { defined } from "../../domain/defined.ts";
 import { visibleLine } from "../../domain/visible-text.ts";
 import type { Api } from "./api.ts";
 import { Ended, type Terminal } from "./command.ts";
@@ -45,8 +46,7 @@ export const replayOne = async (
   { reason, detach, json: asJson }: ReplayOneOptions,
   { out, note }: Terminal,
 ): Promise<void> => {
-  const asked = reason === undefined ? {} : { reason };
-  const { body, position } = await api.post<{ replay_id: string }>(`/v1/events/${id}/replay`, asked);
+  const { body, position } = await api.post<{ replay_id: string }>(`/v1/events/${id}/replay`, defined({ reason }));
   if (detach) return out(asJson ? json(body) : `${id} is replayed as ${body.replay_id}`);
   if (!asJson) note(`${id} is replayed as ${body.replay_id}`);
   const end = performance.now() + WAIT_MS;

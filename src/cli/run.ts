@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { parseArgs } from "node:util";
+import { defined } from "../../domain/defined.ts";
 import { visibleText } from "../../domain/visible-text.ts";
 import { isOtherFormat } from "../../infra/other-format.ts";
 import { accountRecover } from "./account-recover.ts";
@@ -104,7 +105,7 @@ const shownOn = (terminal: Terminal): Terminal => ({
     terminal.out(terminal.isRead === true && isUtf8(it) ? visibleText(Buffer.from(it).toString()) : it);
   },
   note: (line) => terminal.note(visibleText(line)),
-  ...(terminal.screen === undefined ? {} : { screen: screenShown(terminal.screen) }),
+  ...defined({ screen: terminal.screen && screenShown(terminal.screen) }),
 });
 
 /** Resolves with the exit code: 0, 1 for a failure, 2 for a wrong call or data of another format. */

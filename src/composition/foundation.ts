@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import type { BillingProvider } from "../../domain/ports/billing.ts";
 import { manualBilling } from "../../infra/billing/manual/links.ts";
 import { headerDigests } from "../../infra/crypto/header-digest.ts";
@@ -56,7 +57,7 @@ const sending = ({ config, clock }: OpenedEngines) => {
   const resolve =
     config.deliveryDns === "system"
       ? systemResolver(undefined, config.threadPoolSize)
-      : dnsResolver(servers.length === 0 ? {} : { servers });
+      : dnsResolver(defined({ servers: servers.length === 0 ? undefined : servers }));
   const addresses = addressRules(config.deliveryAllowCidrs, resolve);
   return { addresses, sender: httpSender({ addresses, resolve, clock }) };
 };

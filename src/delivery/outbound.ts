@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import type { Request } from "../../domain/delivery/events.ts";
 import { activeSecrets, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
@@ -47,8 +48,7 @@ const agentHeaders = (request: Outgoing["request"]): Record<string, string> => {
   return {
     "countersign-action": action.name,
     "countersign-agent": origin.id,
-    ...(bundle === undefined ? {} : { "countersign-bundle": bundle.id }),
-    ...(run.id === null ? {} : { "countersign-run": run.id }),
+    ...defined({ "countersign-bundle": bundle?.id, "countersign-run": run.id ?? undefined }),
     "countersign-depth": String(run.depth + 1),
   };
 };
@@ -66,9 +66,9 @@ export const outbound = (box: Pick<SecretBox, "open">, version: string): Outboun
       }
       const headers = {
         ...own,
-        ...(contentType === "" ? {} : { "content-type": contentType }),
+        ...defined({ "content-type": contentType || undefined }),
         // The body goes out in the bytes and codings in which it came.
-        ...(contentEncoding === "" ? {} : { "content-encoding": contentEncoding }),
+        ...defined({ "content-encoding": contentEncoding || undefined }),
         "user-agent": `Countersign/${version}`,
         "webhook-id": job.eventId,
         "webhook-timestamp": String(Math.floor(nowMs / 1_000)),

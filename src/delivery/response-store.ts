@@ -35,7 +35,7 @@ const TYPE_MAX = 256;
 const headersOfHead = (headers: ResponseKept["headers"]): ResponseKept["headers"] => {
   if (headerBytes(headers) <= RESPONSE_HEAD_BYTES) return headers;
   const { "content-type": type = "" } = headers;
-  return type === "" || type.length > TYPE_MAX ? {} : { "content-type": type };
+  return type !== "" && type.length <= TYPE_MAX ? { "content-type": type } : {};
 };
 
 /** Stores receivers' responses in the streams of the payloads that they answer. */

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { defined } from "../../domain/defined.ts";
 import type { BillingProvider } from "../../domain/ports/billing.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { CloudEvent, Feed } from "../../domain/ports/feed.ts";
@@ -51,8 +52,8 @@ export const openLog = (
   { readOnly = false, onGroup, onClock }: OpenLogOptions = {},
 ): Promise<EventLog> =>
   place.engine === "sqlite"
-    ? sqliteEventLog({ path: place.path, readOnly, ...(onGroup === undefined ? {} : { onGroup }) })
-    : eventStore({ url: place.url, readOnly, ...(onClock === undefined ? {} : { onClock }) });
+    ? sqliteEventLog(defined({ path: place.path, readOnly, onGroup }))
+    : eventStore(defined({ url: place.url, readOnly, onClock }));
 
 /** For folding. With SQLite it is the writing connection, in the calling thread. */
 export const openViews = async (place: ViewsPlace, schemas: readonly ViewSchema[]): Promise<ViewStore> =>

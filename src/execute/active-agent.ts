@@ -1,6 +1,7 @@
 import { type Action, action as actionDecider } from "../../domain/action/decider.ts";
 import { isActionName } from "../../domain/action/name.ts";
 import { agent as agentDecider, type PresentAgent } from "../../domain/agent/decider.ts";
+import { defined } from "../../domain/defined.ts";
 import { agentStream } from "../accounts/credentials.ts";
 import { actionStream } from "../streams/action-stream.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
@@ -28,6 +29,6 @@ export const actionNamed = async (
 /** An agent is not told which actions exist outside of its scope. */
 export const unknownAction = (name: string, isInScope: boolean, path?: string): Problem => {
   if (!isInScope) return problem("out-of-scope", `The agent's scope does not include ${name}.`);
-  const errors = path === undefined ? {} : { errors: [{ path, message: "is no action of the account" }] };
-  return problem("unknown-action", `The account has no action ${JSON.stringify(name)}.`, errors);
+  const errors = path === undefined ? undefined : [{ path, message: "is no action of the account" }];
+  return problem("unknown-action", `The account has no action ${JSON.stringify(name)}.`, defined({ errors }));
 };

@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import { countedOf } from "../../domain/delivery/replay.ts";
 import { type Delivery, finalCostOf, isClaimed, requestOf } from "../../domain/delivery/state.ts";
 import { type DeliveryStatus, statusOf } from "../../domain/delivery/status.ts";
@@ -43,7 +44,7 @@ const approvalField = (state: Delivery): { readonly approval_id?: string } => {
   if (state.phase === "held") return { approval_id: state.approval.approval_id };
   if (!isClaimed(state)) return {};
   const id = (state.phase === "stopped" ? state.heldFor : null) ?? state.releases.at(-1);
-  return id === undefined ? {} : { approval_id: id };
+  return defined({ approval_id: id });
 };
 
 export const executionAnswer = async (
@@ -59,8 +60,7 @@ export const executionAnswer = async (
     event_id: eventId,
     status,
     ...approvalField(state),
-    // A verdict is plain JSON by its type.
-    verdict: verdict as never,
+    verdict,
     cost_eur: eurOrNull(cost),
   };
   const location = { location: `/v1/executions/${eventId}` };
@@ -73,6 +73,6 @@ export const executionAnswer = async (
   return {
     status: STATUS[status],
     headers: location,
-    body: { ...about, result, ...(status === "failed" ? { failure } : {}) },
+    body: { ...about, result, ...defined({ failure: status === "failed" ? failure : undefined }) },
   };
 };

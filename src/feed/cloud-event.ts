@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { CloudEvent } from "../../domain/ports/feed.ts";
 import { categoryOf } from "../../projections/streams.ts";
@@ -30,13 +31,15 @@ export const cloudEvent = (
   subject: stream,
   time: meta.recorded_at,
   datacontenttype: "application/json",
-  ...(meta.account === "" ? {} : { account: meta.account }),
+  ...defined({ account: meta.account || undefined }),
   revision,
   position: positions.of(position),
   actorkind: meta.actor.kind,
   actorid: meta.actor.id,
   // The log has no trace flags, so the sampled flag is set, as in requests to receivers.
-  ...(meta.trace_id === NO_TRACE.trace_id ? {} : { traceparent: `00-${meta.trace_id}-${meta.span_id}-01` }),
-  ...(meta.causation_id === null ? {} : { causationid: meta.causation_id }),
+  ...defined({
+    traceparent: meta.trace_id === NO_TRACE.trace_id ? undefined : `00-${meta.trace_id}-${meta.span_id}-01`,
+    causationid: meta.causation_id ?? undefined,
+  }),
   data: withoutSealed(data),
 });

@@ -134,7 +134,7 @@ export const jsonValues = (meter: Meter): JsonValues => {
     meter.spend(WRAP_WORK);
     const made = Array.isArray(value) ? new JsonList(value, toCel) : new JsonMap(value as JsonObject, toCel, meter);
     // The library's types hide the symbol by which it recognises its own values.
-    const asCel = made as unknown as CelList | CelMap;
+    const asCel = made as typeof made & (CelList | CelMap);
     wrapped.set(value, asCel);
     return asCel;
   };

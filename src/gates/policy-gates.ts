@@ -14,7 +14,7 @@ export type PolicyInput = {
   readonly agent: ConditionInput["agent"] | null;
   readonly action: string | null;
   /** Micro-euros by the action's cost rule, which replaces the policy's own; null if that rule cannot determine it. */
-  readonly costMicro?: number | null;
+  readonly costMicro?: number | null | undefined;
   readonly costMissing?: string;
   /** Micro-euros; a lower cost is raised to this. */
   readonly atLeastMicro?: number;

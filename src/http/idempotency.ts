@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { eventOf } from "../../domain/events.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
@@ -106,7 +107,7 @@ export const idempotency = (deps: {
 
   const look = (last: RecordedEvent | null, digest: string, account: string): Lookup => {
     if (last === null) return { claimable: null };
-    const { type, data } = last as unknown as IdempotencyEvent;
+    const { type, data } = eventOf<IdempotencyEvent>(last);
     const ageMs = clock.now() - Date.parse(data.at);
     if (ageMs >= IDEMPOTENCY_KEPT_MS) return { claimable: null };
     if (data.digest !== digest) {

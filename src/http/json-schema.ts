@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import type { BytesRemoved } from "../../domain/ports/event-log.ts";
 import type { JsonSchema } from "./route.ts";
 import { NOT_BLANK } from "./validation.ts";
@@ -21,10 +22,8 @@ export const BYTES_REMOVED: JsonSchema = {
     "itself. with-the-next-scavenge: when an operator scavenges EventStoreDB, which rewrites full chunks (256 MB) only",
 };
 
-export const nullable = (type: string, description?: string): JsonSchema => ({
-  type: [type, "null"],
-  ...(description === undefined ? {} : { description }),
-});
+export const nullable = (type: string, description?: string): JsonSchema =>
+  defined({ type: [type, "null"], description });
 
 export const object = (properties: Record<string, JsonSchema>, required = Object.keys(properties)): JsonSchema => ({
   type: "object",

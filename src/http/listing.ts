@@ -1,5 +1,7 @@
+import { defined } from "../../domain/defined.ts";
 import type { Condition, Document, FoundDocument, ViewStore } from "../../domain/ports/view-store.ts";
 import { type Problem, problem } from "../streams/problems.ts";
+import { typedDocument } from "../views/typed-documents.ts";
 import type { JsonSchema } from "./route.ts";
 
 const LIMIT_MAX = 100;
@@ -69,13 +71,13 @@ export const pageOf = async <D extends object = Document, T = unknown>(
   const found = await views.page(view, {
     where,
     sort,
-    ...(after === undefined ? {} : { after }),
+    ...defined({ after }),
     limit: limit + 1,
   });
   const shown = found.slice(0, limit);
   const last = found.length > limit ? shown.at(-1) : undefined;
   return {
-    data: shown.map(({ id, document }) => show(document as unknown as D, id)),
+    data: shown.map(({ id, document }) => show(typedDocument<D>(document), id)),
     next_cursor: last === undefined ? null : cursorAfter(last, sort.field),
   };
 };

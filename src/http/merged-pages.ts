@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import type { FoundDocument, ViewQuery, ViewStore } from "../../domain/ports/view-store.ts";
 
 /** A list returns fewer than `limit` documents only at its end. */
@@ -15,11 +16,7 @@ export const newestFirst = (a: FoundDocument, b: FoundDocument): number => {
 
 const refill = async (reader: Reader, query: ViewQuery, chunk: number): Promise<void> => {
   const { sort } = query;
-  const found = await reader.list({
-    sort,
-    limit: chunk,
-    ...(reader.after === undefined ? {} : { after: reader.after }),
-  });
+  const found = await reader.list(defined({ sort, limit: chunk, after: reader.after }));
   const last = found.at(-1);
   reader.waiting = [...found];
   reader.hasEnded = found.length < chunk;

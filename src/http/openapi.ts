@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
+import { defined } from "../../domain/defined.ts";
 import { PROBLEMS, type ProblemCode } from "../streams/problems.ts";
 import { SESSION_COOKIE } from "./authenticate.ts";
 import { isUnsafe } from "./cross-site.ts";
@@ -85,17 +86,19 @@ export const routeSchema = (route: Route): Record<string, unknown> => {
   const params = Object.fromEntries(names.map((name) => [name, { type: "string" }]));
   // Reads that use no view read streams, which show each write at once; they accept `after` as well.
   const isRead = route.method === "GET" && route.who !== "anyone";
-  const query = { ...route.query, ...(isRead || route.reads !== undefined ? { after: AFTER } : {}) };
+  const query = { ...route.query, ...defined({ after: isRead || route.reads !== undefined ? AFTER : undefined }) };
   return {
     operationId: operationId(route.method, route.path),
     summary: route.summary,
     tags: [route.tag],
     security: security(route),
-    ...(route.answersRepeats === true ? { [KEY_NEEDED]: true } : {}),
-    ...(names.length === 0 ? {} : { params: { type: "object", required: names, properties: params } }),
-    querystring: { type: "object", additionalProperties: false, properties: query },
-    ...(route.body === undefined ? {} : { body: route.body }),
-    ...(route.headers === undefined ? {} : { headers: { type: "object", properties: route.headers } }),
+    ...defined({
+      [KEY_NEEDED]: route.answersRepeats,
+      params: names.length === 0 ? undefined : { type: "object", required: names, properties: params },
+      querystring: { type: "object", additionalProperties: false, properties: query },
+      body: route.body,
+      headers: route.headers && { type: "object", properties: route.headers },
+    }),
     response: responses(route),
     [PROBLEMS_LISTED]: [...problemsOf(route)],
   };

@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
+import { defined } from "../../domain/defined.ts";
 import { PROBLEMS, type Problem, problemBody } from "../streams/problems.ts";
 import type { PositionText } from "./position-text.ts";
 import { type Answer, isProblem } from "./route.ts";
@@ -23,8 +24,10 @@ export const problemAnswer = (it: Problem, traceId: string): SentAnswer => {
     headers: {
       ...HEADERS,
       "content-type": "application/problem+json",
-      ...(it.retryAfterS === undefined ? {} : { "retry-after": String(it.retryAfterS) }),
-      ...(it.problem === "unauthenticated" ? { "www-authenticate": CHALLENGE } : {}),
+      ...defined({
+        "retry-after": it.retryAfterS?.toString(),
+        "www-authenticate": it.problem === "unauthenticated" ? CHALLENGE : undefined,
+      }),
     },
     body: JSON.stringify(problemBody(it, traceId)),
   };

@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import type { SentAnswer } from "./sent-answer.ts";
 
 export type StoredAnswer = { readonly status: number; readonly text: string };
@@ -5,11 +6,11 @@ export type StoredAnswer = { readonly status: number; readonly text: string };
 type Rest = { readonly headers: Readonly<Record<string, string>>; readonly text?: string; readonly base64?: string };
 
 export const storedText = ({ headers, body }: SentAnswer): string => {
-  const rest: Rest = {
+  const rest: Rest = defined({
     headers,
-    ...(typeof body === "string" ? { text: body } : {}),
-    ...(body instanceof Uint8Array ? { base64: Buffer.from(body).toString("base64") } : {}),
-  };
+    text: typeof body === "string" ? body : undefined,
+    base64: body instanceof Uint8Array ? Buffer.from(body).toString("base64") : undefined,
+  });
   return JSON.stringify(rest);
 };
 

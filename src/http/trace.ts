@@ -48,9 +48,6 @@ declare module "fastify" {
 export const traceOf = ({ id, headers, server }: FastifyRequest): Trace => {
   const { traceparent } = headers;
   const caller = typeof traceparent === "string" ? remoteParent(traceparent) : null;
-  return {
-    trace_id: id,
-    span_id: server.traceIds.spanId(),
-    ...(caller === null ? {} : { parent_span_id: caller.spanId }),
-  };
+  const own = { trace_id: id, span_id: server.traceIds.spanId() };
+  return caller === null ? own : { ...own, parent_span_id: caller.spanId };
 };

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../domain/json.ts";
+import { eventOf } from "../../domain/events.ts";
 import { checkpointOf, restoring } from "../../domain/ledger/checkpoint.ts";
 import type { LedgerCheckpoint, LedgerEvent } from "../../domain/ledger/events.ts";
 import { windowMsOf } from "../../domain/ledger/loop.ts";
@@ -16,6 +16,8 @@ const CHECKPOINT_EVERY = 1_000;
 /** A checkpoint lists every open place and charged name and has to stay below 1 MB, so a larger ledger waits. */
 const CHECKPOINT_OPEN_MAX = 2_000;
 const CHECKPOINT_CHARGED_MAX = 5_000;
+
+type CheckpointEvent = { readonly type: "LedgerCheckpointed"; readonly data: LedgerCheckpoint };
 
 type CopyDeps = {
   readonly log: EventLog;
@@ -46,7 +48,7 @@ export class LedgerCopy {
     this.ledger = emptyLedger(this.#windowMs);
     this.revision = null;
     const last = await this.#deps.log.last(`checkpoint-${this.#stream}`);
-    if (last !== null) await this.#restore(last.data as unknown as LedgerCheckpoint);
+    if (last !== null) await this.#restore(eventOf<CheckpointEvent>(last).data);
     await this.catchUp();
   }
 
@@ -78,8 +80,8 @@ export class LedgerCopy {
     if (revision === null || revision - this.#checkpointed < CHECKPOINT_EVERY) return;
     if (ledger.open.size > CHECKPOINT_OPEN_MAX || ledger.charged.size > CHECKPOINT_CHARGED_MAX) return;
     this.#checkpointed = revision;
-    const data = checkpointOf(ledger, revision) as unknown as JsonObject;
-    const events = toEvents([{ type: "LedgerCheckpointed", data }], this.#envelope(NO_TRACE));
+    const event: CheckpointEvent = { type: "LedgerCheckpointed", data: checkpointOf(ledger, revision) };
+    const events = toEvents([event], this.#envelope(NO_TRACE));
     this.#deps.log.append(`checkpoint-${this.#stream}`, "any", events).catch(this.#deps.onError);
   }
 
@@ -90,7 +92,7 @@ export class LedgerCopy {
       const page = await this.#deps.log.read(this.#stream, after < 0 ? null : after, READ_PAGE);
       for (const event of page) {
         after = event.revision;
-        if (after <= checkpoint.revision) restored.refill(event as unknown as LedgerEvent, after);
+        if (after <= checkpoint.revision) restored.refill(eventOf<LedgerEvent>(event), after);
       }
       if (page.length === 0) break;
     }
@@ -100,7 +102,7 @@ export class LedgerCopy {
   }
 
   #evolve(event: RecordedEvent | (Fact & { revision: Revision })): void {
-    evolveLedger(this.ledger, event as unknown as LedgerEvent, event.revision);
+    evolveLedger(this.ledger, eventOf<LedgerEvent>(event), event.revision);
     this.revision = event.revision;
   }
 

@@ -1,10 +1,11 @@
 import { defined } from "../../domain/defined.ts";
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
-import type { Condition, FoundDocument, ViewStore } from "../../domain/ports/view-store.ts";
+import type { Condition, ViewStore } from "../../domain/ports/view-store.ts";
 import { type EndpointDocument, endpoints } from "../../projections/endpoints.ts";
 import type { NotYet } from "../following/reaction.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
+import { pageIn } from "../views/typed-documents.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
 import type { NotificationName } from "./names.ts";
 
@@ -39,17 +40,17 @@ export const subscribers = ({ aggregates, views, progress }: SubscribersDeps) =>
       { field: "deleted", is: "=", value: 0 },
     ];
     const found: string[] = [];
-    let last: FoundDocument | undefined;
+    let last: { readonly id: string; readonly document: EndpointDocument } | undefined;
     for (let looked = 0; looked < LOOKED_AT_MAX; looked += PAGE) {
-      const after = last === undefined ? undefined : { value: String(last.document.created_at), id: last.id };
-      const page = await views.page(VIEW, {
+      const after = last === undefined ? undefined : { value: last.document.created_at, id: last.id };
+      const page = await pageIn(views, endpoints, {
         where,
         sort: { field: "created_at", order: "asc" },
         limit: PAGE,
         ...defined({ after }),
       });
       for (const { id, document } of page) {
-        if (!(document as EndpointDocument).notifications.includes(type) || !(await wants(id, account, type))) continue;
+        if (!document.notifications.includes(type) || !(await wants(id, account, type))) continue;
         found.push(id);
         if (found.length === SUBSCRIBERS_MAX) return found;
       }

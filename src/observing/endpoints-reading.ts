@@ -1,9 +1,10 @@
+import { defined } from "../../domain/defined.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
-import type { ViewStore } from "../../domain/ports/view-store.ts";
-import { type EndpointDocument, endpoints, healthOf } from "../../projections/endpoints.ts";
+import type { ViewQuery, ViewStore } from "../../domain/ports/view-store.ts";
+import { endpoints, healthOf } from "../../projections/endpoints.ts";
+import { pageIn } from "../views/typed-documents.ts";
 import type { Readings } from "./readings.ts";
 
-const VIEW = endpoints.schema.name;
 const PAGE = 500;
 /** With more endpoints, the figures count only these. */
 const ENDPOINTS_MAX = 5_000;
@@ -17,22 +18,20 @@ export const endpointsReading = (views: Pick<ViewStore, "page">, clock: Clock): 
 
   const counted = async (): Promise<Counts> => {
     const counts = { healthy: 0, degraded: 0, open: 0, disabled: 0 };
-    let after: { readonly value: string; readonly id: string } | null = null;
+    let after: ViewQuery["after"];
     for (let looked = 0; looked < ENDPOINTS_MAX; looked += PAGE) {
-      const page = await views.page(VIEW, {
+      const page = await pageIn(views, endpoints, {
         where: [],
         sort: { field: "account", order: "asc" },
         limit: PAGE,
-        ...(after === null ? {} : { after }),
+        ...defined({ after }),
       });
       for (const { document } of page) {
-        // The view's projection wrote it.
-        const it = document as unknown as EndpointDocument;
-        if (it.deleted === 0) counts[healthOf(it, clock.now()).state] += 1;
+        if (document.deleted === 0) counts[healthOf(document, clock.now()).state] += 1;
       }
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE) break;
-      after = { value: String(last.document.account), id: last.id };
+      after = { value: last.document.account, id: last.id };
     }
     return counts;
   };

@@ -1,3 +1,4 @@
+import { eventOf } from "../../domain/events.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
@@ -73,7 +74,7 @@ export const bulkReplayStart = ({ log, aggregates, clock, randomness }: BulkRepl
   const lastKnown = async (stream: string): Promise<StreamState<ReplayPlaces>> => {
     const last = await log.last(stream);
     if (last === null) return { state: replayPlaces.initial, revision: null };
-    const event = last as unknown as ReplayPlaceEvent;
+    const event = eventOf<ReplayPlaceEvent>(last);
     return { state: replayPlaces.evolve(replayPlaces.initial, event), revision: last.revision };
   };
 

@@ -1,10 +1,11 @@
 import { defined } from "../../domain/defined.ts";
 import type { EventLog, Position } from "../../domain/ports/event-log.ts";
-import type { Condition, FoundDocument, ViewStore } from "../../domain/ports/view-store.ts";
+import type { Condition, ViewStore } from "../../domain/ports/view-store.ts";
 import type { ReplayCursor, ReplayFilter } from "../../domain/replay/events.ts";
 import type { EventDocument } from "../../projections/event-document.ts";
 import { events } from "../../projections/events.ts";
 import { VIEW_WAIT_MS } from "../http/limits.ts";
+import { pageIn } from "../views/typed-documents.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
 
 export type ReplayPlan = {
@@ -49,8 +50,6 @@ const conditionsOf = (account: string, filter: ReplayFilter): readonly Condition
 
 const isChosen = ({ stopped_at = "" }: EventDocument, upTo: Position | null): boolean => stopped_at <= (upTo ?? "");
 
-const eventOf = ({ document }: FoundDocument): EventDocument => document as unknown as EventDocument;
-
 export const chosenAfter = async (
   views: Pick<ViewStore, "page">,
   cursor: ReplayCursor | null,
@@ -58,17 +57,14 @@ export const chosenAfter = async (
 ): Promise<ChosenPage> => {
   const after = cursor === null ? undefined : { value: cursor.received_at, id: cursor.id };
   const where = conditionsOf(account, filter);
-  const page = await views.page(VIEW, { where, sort: SORT, limit, ...defined({ after }) });
+  const page = await pageIn<EventDocument>(views, events, { where, sort: SORT, limit, ...defined({ after }) });
   const last = page.at(-1);
   return {
     chosen: page
-      .filter((found) => isChosen(eventOf(found), upTo))
-      .map((found) => {
-        const { received_at, endpoint_id: endpointId } = eventOf(found);
-        return { id: found.id, received_at, endpointId };
-      }),
+      .filter(({ document }) => isChosen(document, upTo))
+      .map(({ id, document: { received_at, endpoint_id: endpointId } }) => ({ id, received_at, endpointId })),
     walked: page.length,
-    next: last === undefined || page.length < limit ? null : { received_at: eventOf(last).received_at, id: last.id },
+    next: last === undefined || page.length < limit ? null : { received_at: last.document.received_at, id: last.id },
   };
 };
 

@@ -1,6 +1,7 @@
 import type { Plan } from "../../domain/account/plans.ts";
 import type { RetentionTerm } from "../../domain/account/retention.ts";
 import { DAY_MS } from "../../domain/calendar.ts";
+import { defined } from "../../domain/defined.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
@@ -87,8 +88,8 @@ export const retention = (deps: RetentionDeps): Retention => {
     let erased = 0;
     let last: FoundDocument | undefined;
     for (;;) {
-      const after = last === undefined ? {} : { after: { value: String(last.document.ended_at), id: last.id } };
-      const page = await views.page(VIEW, { where, sort: BY_END, limit: PAGE, ...after });
+      const after = last && { value: String(last.document.ended_at), id: last.id };
+      const page = await views.page(VIEW, defined({ where, sort: BY_END, limit: PAGE, after }));
       for (const found of page) {
         if (looks.isStopping()) return erased;
         erased += await alone(async () => ((await expire(found, plan, endedUpTo)) ? 1 : 0));

@@ -98,5 +98,5 @@ export const readBundle: Read<Bundle> = (body, replayed) => {
     steps: steps.map(stepOf),
     reason: textOf(body.reason),
     left,
-  } as unknown as Bundle;
+  } as Bundle;
 };

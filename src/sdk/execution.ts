@@ -79,10 +79,10 @@ export const resultOf = (value: unknown): ActionResult | null => {
   return { statusCode, body: null, ...said };
 };
 
-const failureOf = (value: unknown): Failure | null => (isObject(value) ? (value as unknown as Failure) : null);
+const failureOf = (value: unknown): Failure | null => (isObject(value) ? (value as Failure) : null);
 
 export const verdictOf = (value: unknown): Verdict | null =>
-  isObject(value) && Array.isArray(value.gates) ? (value as unknown as Verdict) : null;
+  isObject(value) && Array.isArray(value.gates) ? (value as Verdict) : null;
 
 export const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
 

@@ -31,7 +31,7 @@ export const problemFacts = (status: number, body: unknown, retryAfter: string |
       retryable: typeof retryable === "boolean" ? retryable : isTransient,
       traceId: textOf(it.trace_id),
       verdict: verdictOf(it.verdict),
-      errors: Array.isArray(errors) ? (errors.filter(isObject) as unknown as FieldError[]) : [],
+      errors: Array.isArray(errors) ? (errors.filter(isObject) as readonly object[] as FieldError[]) : [],
     };
   }
   // An execution in an unknown state stays unknown, however often it is read.

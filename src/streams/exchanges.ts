@@ -1,4 +1,5 @@
 import type { PayloadEvent } from "../../domain/delivery/payload-events.ts";
+import { eventOf } from "../../domain/events.ts";
 import type { EventLog, Revision } from "../../domain/ports/event-log.ts";
 import { payloadStream } from "./payloads.ts";
 
@@ -32,7 +33,7 @@ export const exchangesOf = async (
     const page = await log.read(stream, after, READ_PAGE);
     let isInMiddle = false;
     for (const recorded of page) {
-      const event = recorded as unknown as PayloadEvent;
+      const event = eventOf<PayloadEvent>(recorded);
       if (event.type === "PayloadKept") headers ??= event.data.headers;
       else if (event.type === "ResponseKept") {
         if (shown.has(event.data.number)) responses.set(event.data.number, event.data);

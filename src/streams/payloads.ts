@@ -3,6 +3,7 @@ import type { PayloadName } from "../../domain/delivery/damage.ts";
 import type { Erased } from "../../domain/delivery/erased.ts";
 import type { PayloadHead } from "../../domain/delivery/events.ts";
 import type { PayloadEvent } from "../../domain/delivery/payload-events.ts";
+import { eventOf } from "../../domain/events.ts";
 import type { EventLog, Expected, Revision } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
@@ -116,7 +117,7 @@ const storedPayloads = async (log: EventLog, eventId: string, erased: Erased): P
   for await (const page of pagesOf(log, payloadStream(eventId), erased, READ_PAGE)) {
     for (const recorded of page) {
       const { revision } = recorded;
-      const event = recorded as unknown as PayloadEvent;
+      const event = eventOf<PayloadEvent>(recorded);
       if (event.type === "PayloadPartKept" && isEncoded(event.data)) found.parts.set(revision, event.data);
       else if (event.type === "PayloadKept" && isWellFormed(event, revision)) {
         const body = joinedBody(event.data, (part) => found.parts.get(part));
@@ -201,7 +202,7 @@ const appendOrFind = async (deps: PayloadsDeps, given: NewPayload, erased: Erase
 const recordAt = async (log: EventLog, eventId: string, wanted: Revision): Promise<PayloadEvent | null> => {
   const [event] = await log.read(payloadStream(eventId), wanted === 0 ? null : wanted - 1, 1);
   // In a copied log, placeholders stand where payloads were erased.
-  return event?.revision === wanted && event.type !== BLANK_TYPE ? (event as unknown as PayloadEvent) : null;
+  return event?.revision === wanted && event.type !== BLANK_TYPE ? eventOf<PayloadEvent>(event) : null;
 };
 
 const readPayload = async (

@@ -1,4 +1,5 @@
 import type { Counts } from "../../domain/account/plans.ts";
+import { defined } from "../../domain/defined.ts";
 import type { JsonObject } from "../../domain/json.ts";
 
 /** `retryable`: the same request may succeed later. The answers are problem details (RFC 9457). */
@@ -115,7 +116,7 @@ export const limitReached = (name: keyof Counts, max?: number): Problem => {
   const words = name.replaceAll("_", " ");
   const limit = max === undefined ? `on ${words}` : `of ${max} ${words}`;
   const detail = `The plan's limit ${limit} is reached (limits.${name} in GET /v1/capabilities). Remove some, or choose a larger plan.`;
-  return problem("limit-reached", detail, { extra: { limit: name, ...(max === undefined ? {} : { max }) } });
+  return problem("limit-reached", detail, { extra: defined({ limit: name, max }) });
 };
 
 export const missingReference = (path: string, what: string): Problem =>
@@ -132,7 +133,7 @@ export const problemBody = (it: Problem, traceId: string): JsonObject => {
     code: it.problem,
     retryable,
     trace_id: traceId,
-    ...(it.errors === undefined ? {} : { errors: it.errors.map((error) => ({ ...error })) }),
+    ...defined({ errors: it.errors?.map((error) => ({ ...error })) }),
     ...it.extra,
   };
 };

@@ -1,4 +1,5 @@
 import type { Decider } from "../../domain/decider.ts";
+import { eventOf } from "../../domain/events.ts";
 import type { EventLog, Expected, Position, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { type Envelope, type Fact, toEvents } from "./envelope.ts";
@@ -42,8 +43,7 @@ export const foldStream = async <S, E extends Fact>(
   for (;;) {
     const page = await log.read(stream, revision, READ_PAGE);
     for (const event of page) {
-      // The stream's category determines the type of its events; the log itself knows only JSON.
-      state = decider.evolve(state, event as unknown as E);
+      state = decider.evolve(state, eventOf<E>(event));
       revision = event.revision;
       position = event.position;
       onEvent?.(event);

@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import { escapePointer } from "../../domain/gate/field-path.ts";
 import type { Json } from "../../domain/json.ts";
 import { isExactNumber } from "./exact-number.ts";
@@ -73,11 +74,7 @@ export const scanJson = (text: string, depthMax: number): JsonScan => {
   let keyNext = false;
   let proto: string | undefined;
   let inexact: string | undefined;
-  const found = (scan: JsonScan): JsonScan => ({
-    ...scan,
-    ...(proto === undefined ? {} : { proto }),
-    ...(inexact === undefined ? {} : { inexact }),
-  });
+  const found = (scan: JsonScan): JsonScan => defined({ ...scan, proto, inexact });
 
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);

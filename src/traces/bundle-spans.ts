@@ -1,18 +1,21 @@
 import type { BundleEvent } from "../../domain/bundle/events.ts";
+import { eventOf } from "../../domain/events.ts";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Span } from "../../domain/ports/span-exporter.ts";
 import { bundleSpan, bundleSpanEvent } from "./conventions.ts";
 import { authentication, gatesAsked, holdSpanOf } from "./decision-spans.ts";
 import { withRoot } from "./span.ts";
 
-type Decision = Pick<RecordedEvent, "meta"> &
-  Extract<BundleEvent, { type: "BundleAdmitted" | "BundleBlocked" | "BundleHeld" }>;
+type Recorded = Pick<RecordedEvent, "meta"> & BundleEvent;
+type Decision = Extract<Recorded, { type: "BundleAdmitted" | "BundleBlocked" | "BundleHeld" }>;
 
 export const BUNDLE_DECISIONS: ReadonlySet<string> = new Set<Decision["type"]>([
   "BundleAdmitted",
   "BundleBlocked",
   "BundleHeld",
 ]);
+
+const isDecision = (record: Recorded): record is Decision => BUNDLE_DECISIONS.has(record.type);
 
 /** The span ends with the last of these records. A step may be resolved by hand long afterwards. */
 const GOES_ON: ReadonlySet<string> = new Set<BundleEvent["type"]>([
@@ -64,13 +67,9 @@ const spansOfOne = (
 
 /** Both lists are oldest first. */
 export const bundleSpans = (bundle: readonly RecordedEvent[], approvals: readonly RecordedEvent[]): readonly Span[] => {
-  const decisions = bundle.flatMap(({ type }, index) => (BUNDLE_DECISIONS.has(type) ? [index] : []));
-  return decisions.flatMap((from, nth) =>
-    spansOfOne(
-      // The category of a stream says which types of records are in it.
-      bundle[from] as unknown as Decision,
-      bundle.slice(from + 1, decisions[nth + 1]) as unknown as readonly BundleEvent[],
-      approvals,
-    ),
+  const events = bundle.map(eventOf<Recorded>);
+  const decisions = events.flatMap((event, index) => (isDecision(event) ? [{ event, index }] : []));
+  return decisions.flatMap(({ event, index }, nth) =>
+    spansOfOne(event, events.slice(index + 1, decisions[nth + 1]?.index), approvals),
   );
 };

@@ -5,6 +5,7 @@ import {
   ATTR_HTTP_RESPONSE_STATUS_CODE,
 } from "@opentelemetry/semantic-conventions";
 import type { BundleEvent, BundleRequest } from "../../domain/bundle/events.ts";
+import { defined } from "../../domain/defined.ts";
 import type { Failure } from "../../domain/delivery/attempt-end.ts";
 import type { Request } from "../../domain/delivery/events.ts";
 import type { GateResult, Verdict } from "../../domain/gate/verdict.ts";
@@ -26,18 +27,21 @@ const GEN_AI = {
 
 const verdictAttributes = ({ decision, policy, observed }: Verdict): Attributes => ({
   "countersign.decision": decision,
-  ...(observed === true ? { "countersign.observed": true } : {}),
-  ...(policy === null ? {} : { "countersign.policy.id": policy.id, "countersign.policy.version": policy.version }),
+  ...defined({
+    "countersign.observed": observed,
+    "countersign.policy.id": policy?.id,
+    "countersign.policy.version": policy?.version,
+  }),
 });
 
 /** Whole micro-euros, because OTLP has different types for integers and fractions. */
 const costAttributes = (cost: number | null): Attributes =>
-  cost === null ? {} : { "countersign.cost.micro_eur": cost };
+  defined({ "countersign.cost.micro_eur": cost ?? undefined });
 
 const agentAttributes = ({ id, name }: Request["origin"], run: Request["run"]): Attributes => ({
   [GEN_AI.agentId]: id,
   [GEN_AI.agentName]: name,
-  ...(run === undefined || run.id === null ? {} : { [GEN_AI.conversation]: run.id }),
+  ...defined({ [GEN_AI.conversation]: run?.id ?? undefined }),
 });
 
 export const executionSpan = (request: Request): { readonly name: string; readonly attributes: Attributes } => {
@@ -46,7 +50,7 @@ export const executionSpan = (request: Request): { readonly name: string; readon
     "countersign.event.id": event_id,
     "countersign.event.type": type,
     "countersign.payload.size": payload.size,
-    ...(endpoint_id === null ? {} : { "countersign.endpoint.id": endpoint_id }),
+    ...defined({ "countersign.endpoint.id": endpoint_id ?? undefined }),
     ...(bundle === undefined
       ? {}
       : {
@@ -65,7 +69,7 @@ export const executionSpan = (request: Request): { readonly name: string; readon
       [GEN_AI.toolType]: "function",
       [GEN_AI.callId]: event_id,
       ...agentAttributes(origin, run),
-      ...(action === undefined ? {} : { "countersign.action.version": action.version }),
+      ...defined({ "countersign.action.version": action?.version }),
     };
     return { name: `execute_tool ${type}`, attributes: { ...tool, ...common } };
   }
@@ -109,9 +113,11 @@ export const attemptSpan = ({ number, endpointId, trigger, statusCode, failure }
   name: "POST",
   attributes: {
     [ATTR_HTTP_REQUEST_METHOD]: "POST",
-    ...(number > 1 ? { [ATTR_HTTP_REQUEST_RESEND_COUNT]: number - 1 } : {}),
-    ...(statusCode === null ? {} : { [ATTR_HTTP_RESPONSE_STATUS_CODE]: statusCode }),
-    ...(failure === null ? {} : { [ATTR_ERROR_TYPE]: statusCode === null ? failure.kind : String(statusCode) }),
+    ...defined({
+      [ATTR_HTTP_REQUEST_RESEND_COUNT]: number > 1 ? number - 1 : undefined,
+      [ATTR_HTTP_RESPONSE_STATUS_CODE]: statusCode ?? undefined,
+      [ATTR_ERROR_TYPE]: failure === null ? undefined : (statusCode?.toString() ?? failure.kind),
+    }),
     "countersign.attempt": number,
     "countersign.attempt.trigger": trigger,
     "countersign.endpoint.id": endpointId,

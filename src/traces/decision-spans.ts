@@ -1,4 +1,5 @@
 import type { ApprovalEvent } from "../../domain/approval/events.ts";
+import { eventOf } from "../../domain/events.ts";
 import type { GateResult } from "../../domain/gate/verdict.ts";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Span } from "../../domain/ports/span-exporter.ts";
@@ -44,9 +45,6 @@ export const gatesAsked = (
   return [decide, ...asked];
 };
 
-/** The streams `approval-` contain ApprovalEvents only. */
-const approvalEvent = (recorded: RecordedEvent): ApprovalEvent => recorded as unknown as ApprovalEvent;
-
 export type Hold = {
   readonly approvalId: string;
   readonly from: string;
@@ -60,7 +58,7 @@ export const holdSpanOf = (
   { approvalId, from, until, error }: Hold,
   approvals: readonly RecordedEvent[],
 ): Span => {
-  const votes = approvals.map(approvalEvent).flatMap(({ type, data }) => {
+  const votes = approvals.map(eventOf<ApprovalEvent>).flatMap(({ type, data }) => {
     if (type !== "VoteCast" || data.approval_id !== approvalId) return [];
     return [{ ...voteEvent(data.member_id, data.decision), atMs: Date.parse(data.at) }];
   });

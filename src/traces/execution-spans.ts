@@ -1,4 +1,5 @@
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
+import { eventOf } from "../../domain/events.ts";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Span, SpanEvent } from "../../domain/ports/span-exporter.ts";
 import { attemptSpan, END_UNKNOWN, executionSpan, replaySpan } from "./conventions.ts";
@@ -7,13 +8,15 @@ import { attemptSpanId, childOf, type Root, spanIdOf, withRoot } from "./span.ts
 
 const ms = (at: string): number => Date.parse(at);
 
-type Decision = Pick<RecordedEvent, "meta"> &
-  Extract<DeliveryEvent, { type: "EventAdmitted" | "EventBlocked" | "EventHeld" }>;
+type Recorded = Pick<RecordedEvent, "meta"> & DeliveryEvent;
+type Decision = Extract<Recorded, { type: "EventAdmitted" | "EventBlocked" | "EventHeld" }>;
 type AttemptStart = Extract<DeliveryEvent, { type: "AttemptStarted" }>["data"];
 type AttemptEnd = Extract<DeliveryEvent, { type: "AttemptSucceeded" | "AttemptFailed" }>;
 type Replayed = Extract<DeliveryEvent, { type: "EventReplayed" }>;
 
 export const DECISIONS: ReadonlySet<string> = new Set<Decision["type"]>(["EventAdmitted", "EventBlocked", "EventHeld"]);
+
+const isDecision = (record: Recorded): record is Decision => DECISIONS.has(record.type);
 
 /** A notification has no parent, because the request that it is about may have no span. */
 const topOf = ({ meta, data }: Decision): Pick<Span, "spanId" | "parentId" | "kind"> => {
@@ -158,13 +161,9 @@ export const spansInParts = (
   delivery: readonly RecordedEvent[],
   approvals: readonly RecordedEvent[],
 ): readonly (readonly Span[])[] => {
-  const decisions = delivery.flatMap(({ type }, index) => (DECISIONS.has(type) ? [index] : []));
-  return decisions.flatMap((from, nth) =>
-    partsOf(
-      // The category of a stream says which types of records are in it.
-      delivery[from] as unknown as Decision,
-      delivery.slice(from + 1, decisions[nth + 1]) as unknown as readonly DeliveryEvent[],
-      approvals,
-    ),
+  const events = delivery.map(eventOf<Recorded>);
+  const decisions = events.flatMap((event, index) => (isDecision(event) ? [{ event, index }] : []));
+  return decisions.flatMap(({ event, index }, nth) =>
+    partsOf(event, events.slice(index + 1, decisions[nth + 1]?.index), approvals),
   );
 };

@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import type { Json, JsonObject } from "../../domain/json.ts";
 import type { Span, SpanAttribute, SpanAttributes, SpanEvent } from "../../domain/ports/span-exporter.ts";
 
@@ -26,14 +27,14 @@ const eventOf = ({ name, atMs, attributes }: SpanEvent): JsonObject => ({
 const spanOf = (span: Span): JsonObject => ({
   traceId: span.traceId,
   spanId: span.spanId,
-  ...(span.parentId === null ? {} : { parentSpanId: span.parentId }),
+  ...defined({ parentSpanId: span.parentId ?? undefined }),
   name: span.name,
   kind: KIND[span.kind],
   startTimeUnixNano: nanos(span.startMs),
   endTimeUnixNano: nanos(span.endMs),
   attributes: attributesOf(span.attributes),
   events: span.events.map(eventOf),
-  status: span.error === null ? {} : { code: STATUS_ERROR, message: span.error },
+  status: span.error !== null ? { code: STATUS_ERROR, message: span.error } : {},
 });
 
 /** OTLP 1.x, "JSON Protobuf Encoding", as collectors take it at `/v1/traces`. */

@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Condition, FoundDocument, ViewStore } from "../../domain/ports/view-store.ts";
 import type { Reaction } from "../following/reaction.ts";
@@ -29,8 +30,8 @@ async function* pagesOf(
     const sort = { field: newest, order: "desc" } as const;
     let last: FoundDocument | undefined;
     do {
-      const after = last === undefined ? {} : { after: { value: String(last.document[newest]), id: last.id } };
-      const page = await views.page(view, { where, sort, limit: PAGE, ...after });
+      const after = last && { value: String(last.document[newest]), id: last.id };
+      const page = await views.page(view, defined({ where, sort, limit: PAGE, after }));
       yield page.map(({ id }) => id);
       last = page.length < PAGE ? undefined : page.at(-1);
     } while (last !== undefined);

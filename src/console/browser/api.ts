@@ -44,8 +44,7 @@ export const api = (fetch: typeof globalThis.fetch): Api => {
     query: Readonly<Record<string, string | undefined>>,
   ): Promise<Response | Problem> => {
     for (let tries = 1; ; tries += 1) {
-      const after = position === null ? {} : { after: position };
-      const answer = await asked(`${path}${searchOf({ ...query, ...after })}`, {});
+      const answer = await asked(`${path}${searchOf({ ...query, after: position ?? query.after })}`, {});
       if (!("code" in answer)) return answer;
       // The log may have been moved since, and its old positions are refused.
       if (answer.code === "invalid-request" && position !== null) position = null;
@@ -66,9 +65,9 @@ export const api = (fetch: typeof globalThis.fetch): Api => {
       return "code" in answer ? { ok: false, problem: answer } : { ok: true, body: await answer.text() };
     },
     async send(method, path, body) {
-      const json =
-        body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
-      return bodyOf(await asked(path, { method, ...json }));
+      if (body === undefined) return bodyOf(await asked(path, { method }));
+      const headers = { "content-type": "application/json" };
+      return bodyOf(await asked(path, { method, headers, body: JSON.stringify(body) }));
     },
   };
 };

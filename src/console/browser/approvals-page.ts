@@ -68,7 +68,7 @@ const decision = ({ id, digest, shown_digest, status }: ApprovalDetail, screen: 
       ({ comment = "" }) =>
         screen.act(
           `${path}/approve`,
-          { digest, shown_digest, ...(comment === "" ? {} : { comment }) },
+          { digest, shown_digest, comment: comment || undefined },
           "Your approval is recorded.",
         ),
       { class: "inline" },

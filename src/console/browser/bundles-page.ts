@@ -121,7 +121,7 @@ const cancelForm = ({ id, status }: Bundle, screen: Screen): Tree =>
         ({ reason = "" }) =>
           screen.act(
             `${pathOf(id)}/cancel`,
-            reason === "" ? {} : { reason },
+            { reason: reason || undefined },
             "The bundle is cancelled: no further step starts, and completed steps are undone.",
           ),
         { class: "inline" },

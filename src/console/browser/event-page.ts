@@ -125,7 +125,7 @@ const replayForm = (event: EventDetail, screen: Screen): Tree =>
   REPLAYABLE.has(event.status) && may(screen, "admin") && !event.bundle
     ? form(
         ({ reason = "" }) =>
-          screen.act(`${pathOf(event.id)}/replay`, reason === "" ? {} : { reason }, "The event is being replayed."),
+          screen.act(`${pathOf(event.id)}/replay`, { reason: reason || undefined }, "The event is being replayed."),
         { class: "inline" },
         field("Why (optional)", { name: "reason", maxlength: 500 }),
         sending(event.status === "blocked" ? "Replay through the gates" : "Replay"),

@@ -1,4 +1,4 @@
 import { type LinkBrowser, startLinkPage } from "./link-page.ts";
 
 // In a browser the global object is the window, which has everything in `LinkBrowser`.
-startLinkPage(globalThis as unknown as LinkBrowser);
+startLinkPage(globalThis as typeof globalThis & LinkBrowser);

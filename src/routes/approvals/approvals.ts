@@ -2,6 +2,7 @@ import type { ApprovalRejection } from "../../../domain/approval/commands.ts";
 import { approval } from "../../../domain/approval/decider.ts";
 import { FORM_NOT_STATED, type Vote } from "../../../domain/approval/events.ts";
 import { type Approval, isOverdue, type RequestedApproval } from "../../../domain/approval/state.ts";
+import { defined } from "../../../domain/defined.ts";
 import { policiesOf } from "../../../domain/gate/verdict.ts";
 import type { Position } from "../../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
@@ -87,7 +88,7 @@ const shownTo = async (
   { hidden, done }: Pick<DetailAsked, "hidden"> & { readonly done?: Position | undefined } = {},
 ): Promise<Answer | Problem> => {
   const { principal, envelope } = call;
-  const asked = { principal, at: envelope.at, ...(hidden === undefined ? {} : { hidden }) };
+  const asked = defined({ principal, at: envelope.at, hidden });
   const detail = await detailOf(deps, it, done === undefined ? asked : { ...asked, isDone: true });
   if ("problem" in detail) return detail;
   const { state } = detail.subject;

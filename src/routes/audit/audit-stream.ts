@@ -17,6 +17,7 @@ import type { PositionText } from "../../http/position-text.ts";
 import { type Answer, type Call, type Handler, type JsonSchema, type Route, route } from "../../http/route.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
+import { documentIn } from "../../views/typed-documents.ts";
 import type { ViewProgress } from "../../views/view-progress.ts";
 
 export type AuditStreamLimits = EventStreamTimes & { readonly accountMax: number; readonly max: number };
@@ -77,7 +78,7 @@ const behind = (what: string): Problem =>
 
 const countOf = async ({ views }: AuditStreamDeps, account: string): Promise<number> =>
   // The projection stores the head under the account's id.
-  ((await views.get(VIEW, account)) as AuditHead | null)?.count ?? 0;
+  (await documentIn<AuditHead>(views, audit, account))?.count ?? 0;
 
 /** Continues after the record with the client's last id, which must exist. */
 const resumed = async (deps: AuditStreamDeps, account: string, id: string): Promise<Begin | Problem> => {

@@ -5,10 +5,11 @@ import { monthEnd, monthOf } from "../../../domain/calendar.ts";
 import type { Clock } from "../../../domain/ports/clock.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { sources } from "../../../projections/sources.ts";
-import { type UsageDocument, usage, usageId } from "../../../projections/usage.ts";
+import { usage, usageId } from "../../../projections/usage.ts";
 import { sourcesInUse } from "../../billing/notices.ts";
 import { integer, number, object, time } from "../../http/json-schema.ts";
 import { type JsonSchema, READERS, type Route, route } from "../../http/route.ts";
+import { documentIn } from "../../views/typed-documents.ts";
 
 export type BillingDeps = {
   readonly views: Pick<ViewStore, "get" | "count">;
@@ -51,8 +52,7 @@ const summary =
     const { scheduled } = subscription;
     const current = planNamed(planAt(subscription, at));
     const largest = planNamed(largestIn(subscription, month));
-    // The view holds what its projection writes.
-    const used = (await views.get(usage.schema.name, usageId(account, month))) as UsageDocument | null;
+    const used = await documentIn(views, usage, usageId(account, month));
     const events = used?.events ?? 0;
     const blocks = overageIn(subscription, month, events);
     const overage = blocks * OVERAGE_BLOCK_EUR;

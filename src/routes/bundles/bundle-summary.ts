@@ -1,3 +1,4 @@
+import { defined } from "../../../domain/defined.ts";
 import { eurOrNull } from "../../../domain/gate/cost.ts";
 import type { BundleDocument, BundleStepDocument } from "../../../projections/bundles.ts";
 
@@ -21,12 +22,11 @@ export const bundleSummary = (id: string, it: BundleDocument) => ({
   status: it.status,
   agent_id: it.agent_id,
   steps: it.steps.map(stepSummary),
-  ...(it.approval_id === undefined ? {} : { approval_id: it.approval_id }),
+  ...defined({ approval_id: it.approval_id }),
   verdict: it.verdict,
   cost_eur: eurOrNull(it.cost),
   run_id: it.run_id,
-  ...(it.reason === null ? {} : { reason: it.reason }),
-  ...(it.hold_outcome === null ? {} : { hold_outcome: it.hold_outcome }),
+  ...defined({ reason: it.reason ?? undefined, hold_outcome: it.hold_outcome ?? undefined }),
   created_at: it.created_at,
   ended_at: it.ended_at,
 });

@@ -6,6 +6,7 @@ import {
   headerNames,
   healthOf,
 } from "../../../projections/endpoints.ts";
+import { documentIn } from "../../views/typed-documents.ts";
 import type { EndpointsDeps } from "./endpoint-commands.ts";
 import { REDACTED } from "./endpoint-input.ts";
 
@@ -42,8 +43,7 @@ const untried = {
 export const showPresent = async ({ views, clock }: Pick<EndpointsDeps, "views" | "clock">, state: PresentEndpoint) => {
   const { endpointId, account, disabled, circuit: is, createdAt: created_at } = state;
   const { headers, ...settings } = state.settings;
-  // The view holds what its projection writes.
-  const seen = (await views.get(endpoints.schema.name, endpointId)) as EndpointDocument | null;
+  const seen = await documentIn(views, endpoints, endpointId);
   const circuit: CircuitDocument = {
     state: is.state,
     since: is.state === "healthy" ? null : is.since,

@@ -1,3 +1,4 @@
+import { defined } from "../../../domain/defined.ts";
 import type { EndpointSettings, OwnHeader } from "../../../domain/endpoint/events.ts";
 import { headerFault, headersFault } from "../../../domain/endpoint/own-headers.ts";
 import { escapePointer } from "../../../domain/gate/field-path.ts";
@@ -89,9 +90,5 @@ export const settingsOf = async (
     const refused = await refusedAddress(deps.addresses, body.url, before.account);
     if (refused !== null) return refused;
   }
-  return {
-    ...changes,
-    ...(body.name === undefined ? {} : { name: body.name.trim() }),
-    ...sealed,
-  };
+  return { ...changes, ...defined({ name: body.name?.trim() }), ...sealed };
 };

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { defined } from "../../../domain/defined.ts";
 import { visibleText } from "../../../domain/visible-text.ts";
 import { signedHeaders } from "../../../infra/http/standard-webhooks.ts";
 import { invalid } from "../../http/listing.ts";
@@ -59,11 +60,8 @@ export type Repeat = {
 
 const headersOf = ({ id, payload, sent, at }: Repeat): readonly (readonly [string, string])[] => {
   const { contentType, contentEncoding = "" } = payload;
-  const kept = {
-    ...(contentType === "" ? {} : { "content-type": contentType }),
-    ...(contentEncoding === "" ? {} : { "content-encoding": contentEncoding }),
-    ...sent,
-  };
+  const own = defined({ "content-type": contentType || undefined, "content-encoding": contentEncoding || undefined });
+  const kept = { ...own, ...sent };
   const plain = Object.entries(kept).filter(
     ([name, value]) => !MADE.has(name) && isPlain(name + value) && !value.includes("\n"),
   );

@@ -1,5 +1,7 @@
+import { defined } from "../../../domain/defined.ts";
 import { erasure } from "../../../domain/delivery/erasure.ts";
 import type { BundleStep, DeliveryEvent } from "../../../domain/delivery/events.ts";
+import { eventOf } from "../../../domain/events.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { EventDocument } from "../../../projections/event-document.ts";
 import { directBodyReader } from "../../bodies/body-reader.ts";
@@ -21,7 +23,7 @@ const safeHeaders = (id: string, contentType: string, contentEncoding: string | 
   "content-disposition": `attachment; filename="${id}"`,
   "content-security-policy": "sandbox; default-src 'none'",
   // Under `content-encoding` clients would decode the bytes, which are to be those that were received and signed.
-  ...(contentEncoding === undefined ? {} : { "countersign-content-encoding": contentEncoding }),
+  ...defined({ "countersign-content-encoding": contentEncoding }),
 });
 
 export type VisiblePayload = {
@@ -81,8 +83,10 @@ export const readPayload = async (
     body: it.body,
     headers: {
       ...safeHeaders(id, contentType, it.contentEncoding),
-      ...(it.isHead ? { "countersign-payload-kept": "head" } : {}),
-      ...(it.isRedacted ? { "countersign-redacted": "true" } : {}),
+      ...defined({
+        "countersign-payload-kept": it.isHead ? "head" : undefined,
+        "countersign-redacted": it.isRedacted ? "true" : undefined,
+      }),
     },
   };
 };
@@ -116,8 +120,7 @@ export const erasePayload = async (log: EventLog, id: string, call: Call<Erasing
   const known = await foldStream(log, erasure, stream, {
     onEvent: (recorded) => {
       about.owner ??= recorded.meta.account;
-      // The stream's category says which events are in it.
-      const event = recorded as unknown as DeliveryEvent;
+      const event = eventOf<DeliveryEvent>(recorded);
       if (event.type === "EventAdmitted" && event.data.bundle !== undefined) about.step = event.data.bundle;
     },
   });

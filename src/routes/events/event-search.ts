@@ -1,5 +1,6 @@
-import type { Verdict } from "../../../domain/gate/verdict.ts";
+import { defined } from "../../../domain/defined.ts";
 import type { Condition, Document, FoundDocument, ViewQuery, ViewStore } from "../../../domain/ports/view-store.ts";
+import type { EventDocument } from "../../../projections/event-document.ts";
 import { events } from "../../../projections/events.ts";
 import { denialIn, gateDenials } from "../../../projections/gate-denials.ts";
 import { EVENT_STATUSES } from "../../../projections/schemas/events.ts";
@@ -8,6 +9,7 @@ import { mergedPages, type Newest } from "../../http/merged-pages.ts";
 import type { JsonSchema } from "../../http/route.ts";
 import { TIME_RANGE_QUERY, timeRangeOf } from "../../http/time-range.ts";
 import type { Problem } from "../../streams/problems.ts";
+import { typedDocument } from "../../views/typed-documents.ts";
 import { type Meant, meaningOf, satisfies, thoseOf } from "./event-text.ts";
 
 const TEXT_LENGTH_MAX = 512;
@@ -96,7 +98,7 @@ const leadOf = async (views: Views, asked: Asked): Promise<string | undefined> =
 
 const listOf = (views: Views, asked: Asked, lead: string | undefined, more: readonly Condition[] = []): Newest => {
   const where = [...everyCondition(asked), ...more];
-  return (query) => views.page(VIEW, { ...query, where, ...(lead === undefined ? {} : { lead }) });
+  return (query) => views.page(VIEW, { ...query, where, ...defined({ lead }) });
 };
 
 /** Events with this denial that were not admitted later. */
@@ -121,8 +123,7 @@ const refusedList = (views: Views, asked: Asked, by: Condition): Newest => {
 /** Tests an event's own document. */
 const isDenied = ({ document }: FoundDocument, by: Condition): boolean => {
   if (!satisfies(document, [BLOCKED])) return false;
-  // The projection stores a verdict with every status.
-  const denial = denialIn(document.verdict as unknown as Verdict);
+  const denial = denialIn(typedDocument<EventDocument>(document).verdict);
   return denial !== undefined && satisfies({ gate: denial.gate, code: denial.code }, [by]);
 };
 
@@ -182,8 +183,7 @@ const pagesOf = async (views: Views, asked: Asked, meant: Meant | null): Promise
   if (meant?.kind === "words") return mergedPages(await wordLists(views, asked, meant));
   const list = listOf(views, asked, await leadOf(views, asked), meant?.where);
   return {
-    page: (_view, { sort, after, limit }: ViewQuery) =>
-      list({ sort, limit, ...(after === undefined ? {} : { after }) }),
+    page: (_view, { sort, after, limit }: ViewQuery) => list(defined({ sort, limit, after })),
   };
 };
 

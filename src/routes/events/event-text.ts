@@ -5,6 +5,7 @@ import type { SeenInAccount } from "../../../projections/seen-in-account.ts";
 import type { Cursor } from "../../http/listing.ts";
 import { newestFirst } from "../../http/merged-pages.ts";
 import { eventIdOf, isEventId } from "../../streams/event-id.ts";
+import { documentIn } from "../../views/typed-documents.ts";
 
 /** The meaning of a search text in an account's events. */
 export type Meant =
@@ -67,7 +68,7 @@ const known = async (views: Views, account: string, q: string): Promise<readonly
 export const meaningOf = async (views: Views, account: string, q: string): Promise<Meant> => {
   if (isEventId(q)) return { kind: "events", ids: [q] };
   // The projection stores this document under the account's id.
-  const seen = (await views.get(VIEW, account)) as SeenInAccount | null;
+  const seen = await documentIn<SeenInAccount>(views, events, account);
   if (seen === null) return { kind: "events", ids: [] };
   const ids = seen.origins.map((origin) => eventIdOf(account, origin, q));
   const named = [...(await views.getMany(VIEW, ids)).keys()];

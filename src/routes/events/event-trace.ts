@@ -6,6 +6,7 @@ import { type JsonSchema, READERS, type Route, route } from "../../http/route.ts
 import { notFound } from "../../streams/problems.ts";
 import { otlpJson } from "../../traces/otlp.ts";
 import { spansOfEvent, traceOfBundle } from "../../traces/reading.ts";
+import { documentIn } from "../../views/typed-documents.ts";
 
 export type EventTraceDeps = {
   readonly views: Pick<ViewStore, "get">;
@@ -33,10 +34,9 @@ export const eventTraceRoutes = ({ views, log, version, serviceName }: EventTrac
     answers: { 200: TRACE },
     reads: [VIEW],
     async handle({ principal, params: { id } }) {
-      const document = await views.get(VIEW, id);
+      const document = await documentIn<EventDocument>(views, events, id);
       if (document === null || document.account !== principal.account) return notFound();
-      // The view holds what its projection writes.
-      const { bundle } = document as unknown as EventDocument;
+      const { bundle } = document;
       const spans = await (bundle === undefined ? spansOfEvent(log, id) : traceOfBundle(log, bundle.id));
       const resource = { "service.name": serviceName, "service.version": version };
       return { status: 200, body: otlpJson(resource, { name: "countersign", version }, spans) };

@@ -1,5 +1,5 @@
 import type { EventLog } from "../../../domain/ports/event-log.ts";
-import type { Document, ViewStore } from "../../../domain/ports/view-store.ts";
+import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import type { EventDocument } from "../../../projections/event-document.ts";
 import { events } from "../../../projections/events.ts";
 import { gateDenials } from "../../../projections/gate-denials.ts";
@@ -19,6 +19,7 @@ import { hidingOf } from "../../redaction/hidden-answer.ts";
 import { type Exchanges, exchangesOf } from "../../streams/exchanges.ts";
 import type { Payloads } from "../../streams/payloads.ts";
 import { notFound, type Problem, payloadNotKept } from "../../streams/problems.ts";
+import { documentIn, typedDocument } from "../../views/typed-documents.ts";
 import { CURL_QUERY, curlCommand, receiverOf } from "./event-curl.ts";
 import { erasePayload, readPayload, visiblePayload } from "./event-payload.ts";
 import { ATTEMPTS, EVENT_DETAIL, EVENT_SUMMARY, TIMELINE } from "./event-schemas.ts";
@@ -36,22 +37,20 @@ export type EventsDeps = {
 
 const VIEW = events.schema.name;
 
-// Every document with an account is an event's; the view also has one without for each account.
-const eventOf = (document: Document): EventDocument => document as unknown as EventDocument;
-
 type Found = { readonly id: string; readonly event: EventDocument };
 
 const found = async ({ views }: EventsDeps, { principal, params }: Call): Promise<Found | Problem> => {
   const { id = "" } = params;
-  const document = await views.get(VIEW, id);
-  return document === null || document.account !== principal.account ? notFound() : { id, event: eventOf(document) };
+  // Every document with an account is an event's; the view also has one without for each account.
+  const event = await documentIn<EventDocument>(views, events, id);
+  return event === null || event.account !== principal.account ? notFound() : { id, event };
 };
 
 const list =
   ({ views }: EventsDeps): Route["handle"] =>
   async ({ principal, query }) => {
     const page = await searchEvents(views, principal.account, query, (document, id) =>
-      eventSummary(id, eventOf(document)),
+      eventSummary(id, typedDocument<EventDocument>(document)),
     );
     return isPage(page) ? { status: 200, body: page } : page;
   };

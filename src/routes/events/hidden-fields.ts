@@ -2,6 +2,7 @@ import { bundle } from "../../../domain/bundle/decider.ts";
 import type { BundleRequest } from "../../../domain/bundle/events.ts";
 import { requestOf } from "../../../domain/bundle/state.ts";
 import type { Request } from "../../../domain/delivery/events.ts";
+import { eventOf } from "../../../domain/events.ts";
 import { parseFieldPath } from "../../../domain/gate/field-path.ts";
 import { type PolicyRef, policiesOf } from "../../../domain/gate/verdict.ts";
 import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
@@ -31,7 +32,7 @@ export const publishedVersion = async (
 ): Promise<PolicyDefinition> => {
   // Version n is the n-th record of the policy's stream.
   const [record] = await log.read(`policy-${id}`, version === 1 ? null : version - 2, 1);
-  const published = record as unknown as PolicyEvent | undefined;
+  const published = record && eventOf<PolicyEvent>(record);
   if (published?.data.version !== version) throw new Error(`policy ${id} has no version ${version}`);
   return published.data.definition;
 };

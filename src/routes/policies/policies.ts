@@ -1,8 +1,8 @@
 import { onlyWhile } from "../../../domain/decider.ts";
-import type { JsonObject } from "../../../domain/json.ts";
+import { defined } from "../../../domain/defined.ts";
 import { type Policy, type PublishedPolicy, policy } from "../../../domain/policy/decider.ts";
 import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
-import type { Document, ViewStore } from "../../../domain/ports/view-store.ts";
+import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { derivedId } from "../../../infra/crypto/ids.ts";
 import { type PolicyDocument, policies, policyVersions } from "../../../projections/policies.ts";
 import type { Controls } from "../../change-control/control-change.ts";
@@ -43,7 +43,7 @@ export const policyStream = (policyId: string): string => `policy-${policyId}`;
 const show = (it: {
   readonly id: string;
   readonly version: number;
-  readonly definition: PolicyDefinition | Document;
+  readonly definition: PolicyDefinition;
   readonly createdBy: string;
   readonly createdAt: string;
 }) => ({
@@ -96,8 +96,7 @@ const publish = async (
   // A version replaces the definition as a whole: members left out are removed.
   const change = { kind: "policy", id: policyId, base: null, changes: part, replaces: true } as const;
   const command = { type, policyId, account: principal.account, definition, by: principal.id, at: envelope.at };
-  // A schema is JSON by its parser.
-  const deferred = { command, after: definition as unknown as JsonObject };
+  const deferred = { command, after: definition };
   const refused = await deps.controls.authorize(call, change, type === "PublishPolicy" ? undefined : deferred);
   if (refused !== null) return refused;
   const decider = onlyWhile(policy, (now) => versionOf(now) === versionOf(before));
@@ -137,7 +136,7 @@ const one =
     const there = await ownPolicy(deps, call);
     if (there === null) return notFound();
     const liftsAt = await deps.controls.liftsAt(there.account, there.policyId);
-    const lift = liftsAt === null ? {} : { protection_lifts_at: liftsAt };
+    const lift = defined({ protection_lifts_at: liftsAt ?? undefined });
     return { status: 200, body: { ...show({ id: there.policyId, ...there }), ...lift } };
   };
 

@@ -1,3 +1,4 @@
+import { defined } from "../../../domain/defined.ts";
 import { EUR_MAX } from "../../../domain/gate/cost.ts";
 import type { JsonSchema } from "../../http/route.ts";
 import { WARNINGS } from "./policy-warnings.ts";
@@ -95,7 +96,7 @@ const FIELDS = {
   },
 } as const satisfies Record<string, JsonSchema>;
 
-const described = ({ description }: JsonSchema): JsonSchema => (description === undefined ? {} : { description });
+const described = ({ description }: JsonSchema): JsonSchema => defined({ description });
 
 /** Checks the names of the members only. */
 const describedMembers = (

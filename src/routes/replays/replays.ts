@@ -1,7 +1,8 @@
+import { defined } from "../../../domain/defined.ts";
 import type { Replayer } from "../../../domain/delivery/events.ts";
 import { statusOf } from "../../../domain/delivery/status.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
-import type { Document, ViewStore } from "../../../domain/ports/view-store.ts";
+import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { replay as replayDecider } from "../../../domain/replay/decider.ts";
 import type { ReplayFilter } from "../../../domain/replay/events.ts";
 import { RUNNING_MAX } from "../../../domain/replay/places.ts";
@@ -32,6 +33,7 @@ import { isReplayId, replayStream } from "../../replays/stream.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { isEventId } from "../../streams/event-id.ts";
 import { notFound, type Problem, problem } from "../../streams/problems.ts";
+import { documentIn } from "../../views/typed-documents.ts";
 import { CANCELLED, NEW_REPLAY, PLAN, REASON_BODY, REPLAY, REPLAYED_EVENT, STARTED } from "./replay-schemas.ts";
 
 export type ReplayRoutesDeps = Pick<PlanDeps, "progress"> & {
@@ -82,7 +84,7 @@ const filterOf = (given: ReplayFilter): ReplayFilter | Problem => {
   }
   const { from: _from, to: _to, ...rest } = given;
   const { from, to } = range;
-  return { ...rest, ...(from === null ? {} : { from }), ...(to === null ? {} : { to }) };
+  return { ...rest, ...defined({ from: from ?? undefined, to: to ?? undefined }) };
 };
 
 /** By the rate of the replay or of the slowest endpoint. */
@@ -139,9 +141,7 @@ const begin: Handle<{ body: typeof NEW_REPLAY }> = (deps) => async (call) => {
   return { status: 202, headers, body: { id, status: "running", total }, ...positionOf(started) };
 };
 
-const show = (id: string, document: Document) => {
-  // The view holds what its projection writes.
-  const { account: _, replayed, ...rest } = document as unknown as ReplayDocument;
+const show = (id: string, { account: _, replayed, ...rest }: ReplayDocument) => {
   return { id, ...rest, done: replayed + rest.skipped };
 };
 
@@ -150,7 +150,9 @@ const list: Handle =
   async ({ principal, query }) => {
     const where = [{ field: "account", is: "=", value: principal.account }] as const;
     const sort = { field: "started_at", order: "desc" } as const;
-    const page = await pageOf(views, { view: VIEW, where, sort }, query, (document, id) => show(id, document));
+    const page = await pageOf(views, { view: VIEW, where, sort }, query, (document: ReplayDocument, id) =>
+      show(id, document),
+    );
     return isPage(page) ? { status: 200, body: page } : page;
   };
 
@@ -158,7 +160,7 @@ const get: Handle<{ params: "id" }> =
   ({ views }) =>
   async ({ principal, params }) => {
     const { id } = params;
-    const document = await views.get(VIEW, id);
+    const document = await documentIn(views, replays, id);
     if (document === null || document.account !== principal.account) return notFound();
     return { status: 200, body: show(id, document) };
   };

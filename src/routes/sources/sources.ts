@@ -1,4 +1,5 @@
 import { onlyWhile } from "../../../domain/decider.ts";
+import { defined } from "../../../domain/defined.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import {
   type PresentSource,
@@ -147,7 +148,7 @@ const register: Handle<{ body: typeof NEW_SOURCE }> = (deps) => async (call) => 
   if (registered.state.phase !== "present") return notFound();
   return {
     status: 201,
-    body: { ...showPresent(registered.state, deps.publicUrl()), ...(made === null ? {} : { secret: made }) },
+    body: { ...showPresent(registered.state, deps.publicUrl()), ...defined({ secret: made ?? undefined }) },
     ...positionOf(registered),
   };
 };
@@ -211,7 +212,7 @@ const rotate: Handle<{ body: typeof NEW_SECRET; params: "id" }> = (deps) => asyn
   if (rotated.state.phase !== "present") return notFound();
   // A repeat of the command answers with the recorded end.
   const end = rotated.state.secrets[1]?.until ?? previousUntil;
-  const body = { ...(made === null ? {} : { secret: made }), previous_valid_until: end };
+  const body = defined({ secret: made ?? undefined, previous_valid_until: end });
   return { status: 200, body, ...positionOf(rotated) };
 };
 

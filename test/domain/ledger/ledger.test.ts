@@ -173,7 +173,7 @@ function event() {
 }
 
 /** Rate over every sliding minute, money and count, recomputed from the stream alone. */
-const overrun = (stream: readonly LedgerEvent[], limits: Required<Limits>): string | null => {
+const overrun = (stream: readonly LedgerEvent[], limits: Readonly<Record<keyof Limits, number>>): string | null => {
   const live = new Map<string, { at: number; cost: number; reservations: readonly number[] }>();
   const settled: { at: number; cost: number }[] = [];
   for (const record of stream) {
