@@ -1,4 +1,4 @@
-/** The provider did not answer or refused. The call can be repeated. */
+/** The provider did not answer or refused; the call can be repeated. */
 export class BillingUnavailable extends Error {
   override readonly name = "BillingUnavailable";
 }

@@ -11,22 +11,20 @@ export type BillingLink = {
   readonly kind: LinkKind;
   readonly account: string;
   readonly session: string;
-  /** The member who requested the link. */
   readonly by: string;
-  /** Empty unless the page is a checkout. */
   readonly plan: string;
   readonly expiresAt: string;
-  /** Where the page leads after the change, and where without one; null for nowhere. */
+  /** The page leads to `doneUrl` after a change and to `leaveUrl` without one; null for nowhere. */
   readonly doneUrl: string | null;
   readonly leaveUrl: string | null;
 };
 
-/** Long enough to ask a colleague, and too short to be of use in an old access log. */
+/** An hour suffices to ask a colleague, and makes the link useless in an old access log. */
 const LINK_MS = 3_600_000;
 const SESSION: Readonly<Record<LinkKind, string>> = { checkout: "cos_", portal: "pos_" };
 
 export type Links = {
-  /** `<account>.<base64url>`. The account is readable, as the seal opens only for its own account. */
+  /** The token is `<account>.<base64url>`: the account stays readable, because the seal opens only for its account. */
   seal(link: BillingLink): string;
   /** Null unless this service sealed the token for this kind of page. */
   open(kind: LinkKind, token: string): BillingLink | null;
@@ -44,9 +42,8 @@ export const links = (box: SecretBox): Links => {
     open(kind, token) {
       const { account = "", sealed = "" } = TOKEN.exec(token)?.groups ?? {};
       try {
-        // Only `seal` makes texts that open.
         const bytes = Buffer.from(sealed, "base64url");
-        // A link has only one spelling.
+        // Other spellings of the same bytes are refused, so that a link has only one.
         if (bytes.toString("base64url") !== sealed) return null;
         return JSON.parse(box.open(bytes.toString("base64"), placeOf(kind, account)));
       } catch (error) {
@@ -61,14 +58,10 @@ export type ManualBillingDeps = {
   readonly box: SecretBox;
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** Has no slash at the end. */
   readonly publicUrl: () => string;
 };
 
-/**
- * Charges nothing: our own pages (`src/billing/manual-pages.ts`) change the plan. For operators without customers, or
- * who write bills by hand.
- */
+/** Charges nothing: our own pages (`src/billing/manual-pages.ts`) change the plan, and bills are written by hand. */
 export const manualBilling = ({ box, clock, randomness, publicUrl }: ManualBillingDeps): BillingProvider => {
   const { seal } = links(box);
   const page = (

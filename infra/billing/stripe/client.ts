@@ -5,21 +5,17 @@ import { BillingUnavailable } from "../errors.ts";
 export type StripePlace = {
   readonly secretKey: string;
   readonly webhookSecret: string;
-  /** Ids of the plans' monthly prices. */
   readonly prices: Readonly<Record<"starter" | "core" | "scale", string>>;
-  /** Id of the metered price that collects overage; null: Stripe only counts it. */
+  /** The metered price that collects overage; null if Stripe only counts it. */
   readonly overagePrice: string | null;
-  /** The `event_name` of the overage meter. */
   readonly meterEvent: string;
   /** Null for Stripe's own URL. */
   readonly apiUrl: string | null;
-  /** Milliseconds for an operation of several calls; tests use less. */
   readonly answerMs?: number;
 };
 
 /** A person is waiting, and browsers and proxies give up later than this. */
 const ANSWER_MS = 9_000;
-/** For one call, so that it can be repeated in time. */
 const TIMEOUT_MS = 4_000;
 /** The SDK repeats lost calls under one idempotency key. */
 const RETRIES_MAX = 2;
@@ -44,7 +40,6 @@ export const stripeClient = ({ secretKey, apiUrl }: Pick<StripePlace, "secretKey
 export const codeOf = (error: unknown): string | null =>
   error instanceof Stripe.errors.StripeError ? (error.code ?? error.type) : null;
 
-/** Turns errors of Stripe and missing answers into `BillingUnavailable`. */
 export const asked = async <T>(
   { answerMs = ANSWER_MS }: Pick<StripePlace, "answerMs">,
   what: string,

@@ -5,7 +5,7 @@ import { asked, codeOf, type StripePlace, stripeClient } from "./client.ts";
 import { customerOf, type Live, liveSubscription, SUBSCRIPTIONS_MAX } from "./subscriptions.ts";
 import { stripeWebhooks } from "./webhooks.ts";
 
-/** Stripe does not tell when a portal's session ends; unopened ones expire within minutes. */
+/** Stripe does not report when a portal's session ends; unopened ones expire within minutes. */
 const PORTAL_MS = 300_000;
 
 /** Stripe refuses a repeated identifier with this code, or with these words and no code. */
@@ -22,11 +22,10 @@ const pageOf = (session: Stripe.BillingPortal.Session, customer: string): Billin
   customer,
 });
 
-/** An account has one customer. A customer that was deleted at Stripe is created again. */
 const customerFor = async (stripe: Stripe, { account, email, customer: known }: Payer): Promise<string> => {
   const found = known === null ? null : await customerOf(stripe, known);
   if (found !== null && found.deleted !== true) return found.id;
-  // The key lets a repeat after a crash find the same customer. Stripe refuses a key with another body.
+  // The key covers the body, because Stripe refuses a key with another body.
   const idempotencyKey = `customer-${hash("sha256", JSON.stringify([account, known, email]))}`;
   const made = await stripe.customers.create({ email, metadata: { account } }, { idempotencyKey });
   return made.id;
@@ -52,10 +51,9 @@ const changePage = (
     },
   });
 
-/** Each page is closed before the next one is made, so few are ever open. */
 const OPEN_MAX = 100;
 
-/** Closes abandoned pages: two that are both paid would be two subscriptions. */
+/** Two abandoned pages that are both paid would be two subscriptions. */
 const closeOthers = async (stripe: Stripe, customer: string): Promise<void> => {
   const { data } = await stripe.checkout.sessions.list({ customer, status: "open", limit: OPEN_MAX });
   for (const { id } of data) await stripe.checkout.sessions.expire(id);
@@ -87,10 +85,10 @@ const checkoutPage = async (
   return { url: session.url, sessionId: session.id, expiresAt: isoOf(session.expires_at), customer };
 };
 
-/** A subscription with another status collects overage, or will. */
+/** A subscription with any other status collects overage, or will. */
 const ENDED_STATUS: ReadonlySet<string> = new Set(["canceled", "incomplete_expired"]);
 
-/** Overage has a separate subscription, as Stripe's portal changes only those with a single price. */
+/** Overage has a separate subscription, because Stripe's portal changes only subscriptions with a single price. */
 const collectOverage = async (stripe: Stripe, place: StripePlace, account: string, customer: string): Promise<void> => {
   const { overagePrice: price } = place;
   if (price === null) return;
@@ -121,7 +119,7 @@ export const stripeBilling = (place: StripePlace, publicUrl: () => string): Bill
         if (plan === "free") throw new Error("the free plan needs no checkout");
         const back = `${publicUrl()}/`;
         const customer = await customerFor(stripe, payer);
-        // Closed before subscriptions are read: what was paid until now is among them, and nothing more can be paid.
+        // Open pages are closed first, so that no payment can follow the reading of the subscriptions.
         await closeOthers(stripe, customer);
         const live = await liveSubscription(stripe, place, customer);
         const price = place.prices[plan];
@@ -145,7 +143,7 @@ export const stripeBilling = (place: StripePlace, publicUrl: () => string): Bill
         await collectOverage(stripe, place, account, customer);
         const identifier = `${account}/${month}/${block}`;
         try {
-          // No idempotency key: Stripe would repeat its own failure under it for a day.
+          // Under an idempotency key Stripe would repeat its own failure for a day, so there is none.
           await stripe.billing.meterEvents.create({
             event_name: place.meterEvent,
             identifier,

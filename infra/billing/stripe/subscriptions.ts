@@ -2,19 +2,17 @@ import type { Stripe } from "stripe";
 import type { ProvidedSubscription } from "../../../domain/ports/billing.ts";
 import { codeOf, type StripePlace } from "./client.ts";
 
-/** More than an account ever has. */
 export const SUBSCRIPTIONS_MAX = 100;
 
 type PaidPlan = keyof StripePlace["prices"];
 
-/** By price: the best of several subscriptions counts. */
+/** The plans rise in price, and the best of several subscriptions counts. */
 const RANK: readonly PaidPlan[] = ["starter", "core", "scale"];
 
-/** A subscription to one of our plans that has not ended. */
 export type Live = {
   readonly id: string;
   readonly itemId: string;
-  /** Null: bought at a price that no plan has any more. */
+  /** Null if the subscription was bought at a price that no plan has any more. */
   readonly plan: PaidPlan | null;
   readonly status: "active" | "past_due";
   readonly scheduled: ProvidedSubscription["scheduled"];
@@ -54,7 +52,7 @@ const scheduledFor = (
   return null;
 };
 
-/** A subscription at a replaced price is still to a plan, unless it is metered, as overage is. */
+/** A subscription at a replaced price still buys a plan, unless it is metered, as overage is. */
 const soldBefore = (
   { overagePrice }: Pick<StripePlace, "overagePrice">,
   { metadata, items }: Stripe.Subscription,
@@ -78,7 +76,6 @@ const liveOf = (place: StripePlace, subscription: Stripe.Subscription): Live | n
 const rankOf = ({ plan, status, scheduled }: Live): number =>
   (plan === null ? -1 : RANK.indexOf(plan)) * 4 + (status === "active" ? 2 : 0) + (scheduled === null ? 1 : 0);
 
-/** Null if the customer has none in force. */
 export const liveSubscription = async (stripe: Stripe, place: StripePlace, customer: string): Promise<Live | null> => {
   const { data } = await stripe.subscriptions.list({
     customer,
@@ -104,10 +101,7 @@ export const customerOf = async (
   }
 };
 
-/**
- * The customer's subscription. Null if Stripe does not know the customer, or the price is no plan's any more.
- * "cancelled" means that none is in force, now or ever.
- */
+/** Null for an unknown customer, or a price that no plan has any more. "cancelled": no subscription is in force. */
 export const subscriptionOf = async (
   stripe: Stripe,
   place: StripePlace,

@@ -3,7 +3,6 @@ import type { BillingNotice, BillingWebhooks } from "../../../domain/ports/billi
 import { asked, type StripePlace } from "./client.ts";
 import { subscriptionOf } from "./subscriptions.ts";
 
-/** Events that can change the plan; others are only acknowledged. */
 const ABOUT = /^(?:checkout\.session\.|customer\.subscription\.|subscription_schedule\.|invoice\.(?:paid|payment_))/;
 
 const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
@@ -11,7 +10,6 @@ const text = (value: unknown): string | null => (typeof value === "string" && va
 const member = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 
-/** Checks only the fields that are read. */
 const isEvent = (it: unknown): it is Stripe.Event =>
   text(member(it, "id")) !== null &&
   text(member(it, "type")) !== null &&
@@ -35,7 +33,7 @@ export const stripeWebhooks = (stripe: Stripe, place: StripePlace): BillingWebho
       const event: unknown = stripe.webhooks.constructEvent(Buffer.from(body), signature, place.webhookSecret);
       return isEvent(event) ? noticeOf(event) : "malformed";
     } catch (error) {
-      // "forged" covers signatures that are too old; "malformed" is signed, but unreadable.
+      // A signature that is too old counts as forged; a malformed event is signed but unreadable.
       return error instanceof Stripe.errors.StripeSignatureVerificationError ? "forged" : "malformed";
     }
   },
