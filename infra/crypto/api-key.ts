@@ -2,16 +2,14 @@ import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { derivedId } from "./ids.ts";
 
-/** `csk` is an account's key, `csa` an agent's; secret scanners recognize the prefix. */
+/** `csk` is an account's key, `csa` an agent's; secret scanners recognise the prefix. */
 export type KeyPrefix = "csk" | "csa";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** 178 bits. */
 const BODY_LENGTH = 30;
-/** 62^6 > 2^32: every checksum fits. */
 const CHECKSUM_LENGTH = 6;
 const BODY_SPACE = 62n ** BigInt(BODY_LENGTH);
-/** Enough more bits than the body holds that the remainder favours no key. */
+/** The secret has enough more bits than the body that the remainder favours no key. */
 const SECRET_BYTES_MIN = 32;
 const KEY = /^(csk|csa)_[0-9A-Za-z]{36}$/;
 
@@ -27,7 +25,6 @@ const base62 = (value: bigint, length: number): string => {
 
 const checksum = (text: string): string => base62(BigInt(crc32(text)), CHECKSUM_LENGTH);
 
-/** `<prefix>_<30 base62><6 base62 of CRC-32>`; the checksum covers everything before it. */
 export const bearerKey = (prefix: KeyPrefix, secret: Uint8Array): string => {
   if (secret.length < SECRET_BYTES_MIN) throw new Error(`a key is made from at least ${SECRET_BYTES_MIN} bytes`);
   const body = base62(BigInt(`0x${Buffer.from(secret).toString("hex")}`) % BODY_SPACE, BODY_LENGTH);
@@ -35,11 +32,11 @@ export const bearerKey = (prefix: KeyPrefix, secret: Uint8Array): string => {
   return head + checksum(head);
 };
 
-/** Refuses mistyped or invented keys without a read. */
+/** The checksum refuses mistyped or invented keys without a read. */
 export const isBearerKey = (prefix: KeyPrefix, text: string): boolean =>
   KEY.test(text) &&
   text.startsWith(`${prefix}_`) &&
   checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 
-/** Lets a presented key find its stream. 178 random bits need no slow hash. */
+/** A presented key finds its stream by this id. 178 random bits need no slow hash. */
 export const keyId = (key: string): string => derivedId("key_", createHash("sha256").update(key).digest("hex"));

@@ -1,10 +1,9 @@
 import { createHmac } from "node:crypto";
 import { lengthPrefixed } from "./length-prefixed.ts";
 
-/** Hex HMAC-SHA-256 of a header under an account's key: shows equality, and cannot be guessed. */
+/** Hex HMAC-SHA-256 under an account's key: equal values are recognised, and values cannot be guessed. */
 export type HeaderDigest = (account: string, name: string, value: string) => string;
 
-/** `key` is a subkey for this purpose only. */
 export const headerDigests =
   (key: Uint8Array): HeaderDigest =>
   (account, name, value) => {

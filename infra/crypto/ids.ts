@@ -2,13 +2,12 @@ import { hash } from "node:crypto";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { lengthPrefixed } from "./length-prefixed.ts";
 
-/** RFC 4648, section 6, in lower case, as ids stand in URLs and are read aloud. */
+/** RFC 4648, section 6, in lower case, because ids stand in URLs and are read aloud. */
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 
 /** 160 bits do not collide, and fill 32 characters exactly. */
 const ID_BYTES = 20;
 
-/** Without padding. */
 export const base32 = (bytes: Uint8Array): string => {
   let text = "";
   let bits = 0;
@@ -24,7 +23,6 @@ export const base32 = (bytes: Uint8Array): string => {
   return held === 0 ? text : text + ALPHABET.charAt((bits << (5 - held)) & 31);
 };
 
-/** `<prefix>` and 32 characters of base32, from SHA-256 over the parts. */
 export const derivedId = (prefix: string, ...parts: string[]): string =>
   prefix + base32(hash("sha256", lengthPrefixed(parts), "buffer").subarray(0, ID_BYTES));
 

@@ -2,10 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { lengthPrefixed } from "./length-prefixed.ts";
 import { subkey } from "./subkey.ts";
 
-/**
- * HMAC-SHA-256 (RFC 2104) over the parts, in hex. Credentials are stored as the hash of the token and all that it
- * grants, so a record that was rewritten in the log's file is refused.
- */
+/** Credentials are stored as this hash of the token and its grants, so a record rewritten on disk is refused. */
 export type KeyedHash = (...parts: readonly string[]) => string;
 
 /** A hash that was made for one purpose is worthless for another. */
@@ -14,7 +11,6 @@ export const keyedHash = (key: Uint8Array, purpose: string): KeyedHash => {
   return (...parts) => createHmac("sha256", hashKey).update(lengthPrefixed(parts)).digest("hex");
 };
 
-/** Takes constant time. */
 export const isSameHash = (a: string, b: string): boolean => {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && timingSafeEqual(left, right);

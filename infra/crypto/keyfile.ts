@@ -17,23 +17,19 @@ import { dirname } from "node:path";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { KEY_BYTES } from "./subkey.ts";
 
-/** The message is a sentence for the operator. */
 export class KeyUnusable extends Error {
   override readonly name = "KeyUnusable";
 }
 
 export type KeyPlace = {
-  /** The variable's value; if set, the file is not read. */
+  /** If the variable has a value, the file is not read. */
   readonly env?: string | undefined;
-  /** Default: COUNTERSIGN_KEY. */
   readonly name?: string;
-  /** The file's directory must exist. */
   readonly path: string;
-  /** False refuses a missing file: a new key would open none of the existing secrets. */
+  /** False refuses a missing file, because a new key would open none of the existing secrets. */
   readonly mayCreate?: boolean;
 };
 
-/** 32 bytes. Throws `KeyUnusable`. */
 export const loadKey = (place: KeyPlace, randomness: Randomness): Uint8Array => {
   const { env, name = "COUNTERSIGN_KEY", path, mayCreate = true } = place;
   if (env !== undefined && env !== "") return parseKey(env, name);
@@ -42,13 +38,12 @@ export const loadKey = (place: KeyPlace, randomness: Randomness): Uint8Array => 
   if (!mayCreate)
     throw new KeyUnusable(`The key file ${path} is missing, and without it the secrets in the data cannot be opened.`);
   createKeyFile(path, randomness);
-  // Another process may have created it first.
   const created = readKeyFile(path);
   if (created === null) throw new KeyUnusable(`The key file ${path} was removed while it was being created.`);
   return created;
 };
 
-/** Accepts only canonical base64, as a mistyped key must not become another key. */
+/** Only canonical base64 is accepted, so that a mistyped key does not become another key. */
 const parseKey = (text: string, name: string): Uint8Array => {
   const bytes = Buffer.from(text, "base64");
   if (bytes.toString("base64") !== text || bytes.length !== KEY_BYTES)
@@ -79,7 +74,7 @@ const readKeyFile = (path: string): Uint8Array | null => {
   }
 };
 
-/** Syncs a draft, then links it, so that the file appears once and complete. */
+/** A synced draft is linked, so that the file appears once and complete. */
 const createKeyFile = (path: string, randomness: Randomness): void => {
   const draft = `${path}.${Buffer.from(randomness.bytes(8)).toString("hex")}`;
   try {
@@ -98,10 +93,7 @@ const createKeyFile = (path: string, randomness: Randomness): void => {
   }
 };
 
-/**
- * Replaces the key in `path` and removes `next`, which has the same key. At any moment the file has the old or the new
- * key, and its owner stays. Throws the system's errors.
- */
+/** At any moment `path` has the old or the new key. `next`, which holds the new one as well, is removed at the end. */
 export const replaceKeyFile = (path: string, next: string, key: Uint8Array, randomness: Randomness): void => {
   const draft = `${path}.${Buffer.from(randomness.bytes(8)).toString("hex")}`;
   const owner = statSync(path);

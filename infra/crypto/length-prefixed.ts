@@ -1,6 +1,6 @@
 const LENGTH_BYTES = 4;
 
-/** Each part in UTF-8 after its length (32 bit, big-endian), so different lists have different bytes. */
+/** Each part follows its length (32 bit, big-endian), so different lists have different bytes. */
 export const lengthPrefixed = (parts: readonly string[]): Buffer => {
   let size = 0;
   for (const part of parts) size += LENGTH_BYTES + Buffer.byteLength(part);

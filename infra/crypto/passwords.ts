@@ -1,23 +1,22 @@
 import { hash, verify } from "@node-rs/argon2";
 import { boundedQueue } from "../bounded-queue.ts";
 
-/** argon2id with the first parameters of the OWASP Password Storage Cheat Sheet; takes some 20 ms. */
+/** The first parameters of the OWASP Password Storage Cheat Sheet; a hash takes some 20 ms. */
 export const ARGON2 = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
-/** Node has four threads for files, DNS and hashing: a storm of logins leaves two. */
+/** Node has four threads for files, DNS and hashing, of which many logins at once leave two. */
 const AT_ONCE = 2;
 /** About a second of waiting; further calls are "overloaded". */
 const WAITING_MAX = 64;
 
-/** Checking against it takes as long as against a real hash; no password matches. */
+/** No password matches this hash, and checking against it takes as long as against a real one. */
 export const DECOY_HASH =
   `$argon2id$v=19$m=${ARGON2.memoryCost},t=${ARGON2.timeCost},p=${ARGON2.parallelism}` +
   `$${"A".repeat(22)}$${"A".repeat(43)}`;
 
 export type Passwords = {
-  /** A PHC string with a random salt. */
   hash(password: string): Promise<{ readonly hash: string } | "overloaded">;
-  /** Null for an unknown account: always wrong, in the same time. */
+  /** Null for an unknown account is always wrong, after the same time. */
   verify(hash: string | null, password: string): Promise<"right" | "wrong" | "overloaded">;
 };
 

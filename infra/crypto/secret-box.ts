@@ -3,11 +3,10 @@ import type { Randomness } from "../../domain/ports/randomness.ts";
 import { lengthPrefixed } from "./length-prefixed.ts";
 import { subkey } from "./subkey.ts";
 
-/** The place of a sealed value, which opens nowhere else. */
+/** A value that is sealed for one place opens nowhere else. */
 export type SealedAt = { readonly account: string; readonly stream: string; readonly field: string };
 
 export type SecretBox = {
-  /** Base64 of version, nonce, ciphertext and tag. */
   readonly seal: (plain: string, at: SealedAt) => string;
   /** Throws `SealBroken` for another place, another key or any changed character. */
   readonly open: (sealed: string, at: SealedAt) => string;
@@ -20,7 +19,7 @@ export class SealBroken extends Error {
 const VERSION = 1;
 /** GCM is made for 96 bits (NIST SP 800-38D, 5.2.1.1); random ones are safe up to 2^32 seals (8.3). */
 const NONCE_BYTES = 12;
-/** Explicit, as Node accepts shorter tags, and a 4-byte tag can be guessed (NIST SP 800-38D, appendix C). */
+/** Node accepts shorter tags, and a 4-byte tag can be guessed (NIST SP 800-38D, appendix C). */
 const TAG_BYTES = 16;
 const HEAD_BYTES = 1 + NONCE_BYTES;
 
@@ -40,7 +39,7 @@ export const secretBox = (key: Uint8Array, randomness: Randomness): SecretBox =>
 
     open(sealed, at) {
       const bytes = Buffer.from(sealed, "base64");
-      // Node ignores invalid base64; only the spelling of `seal` is accepted.
+      // Node ignores invalid base64, so only the spelling of `seal` is accepted.
       if (bytes.toString("base64") !== sealed) throw new SealBroken("the sealed value is not canonical base64");
       if (bytes.length < HEAD_BYTES + TAG_BYTES) throw new SealBroken("the sealed value is too short");
       if (bytes[0] !== VERSION) throw new SealBroken(`the sealed value has the unknown version ${bytes[0]}`);
