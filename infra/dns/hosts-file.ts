@@ -1,6 +1,5 @@
 import { isIP } from "node:net";
 
-/** The addresses of each name in a file such as /etc/hosts (hosts(5)), names in lower case. */
 export const parseHosts = (text: string): ReadonlyMap<string, readonly string[]> => {
   const byName = new Map<string, string[]>();
   for (const line of text.split("\n")) {

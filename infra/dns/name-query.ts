@@ -1,15 +1,15 @@
 import { Resolver } from "node:dns";
 import type { ResolvConf } from "./resolv-conf.ts";
 
-/** What the DNS says of one name. "absent": it says that the name has no address. "trouble": it does not answer, or cannot. */
+/** "absent": the name has no address. "trouble": the DNS does not answer, or cannot. */
 export type NameAnswer =
   | { readonly outcome: "found"; readonly addresses: readonly string[] }
   | { readonly outcome: "absent" }
   | { readonly outcome: "trouble"; readonly code: string };
 
-/** `c-ares`' codes of answers that say so (node:dns, "Error codes"). A name that cannot be asked for has no address. */
+/** c-ares' codes for a name without an address (node:dns, "Error codes"), or one that cannot be asked for. */
 const ABSENT: ReadonlySet<string> = new Set(["ENOTFOUND", "ENODATA", "EBADNAME"]);
-/** After IPv4 addresses have come, how long those of IPv6 are waited for (RFC 8305, section 3, has 50 ms the other way round). */
+/** RFC 8305, section 3, waits 50 ms for the preferred family. */
 const SECOND_FAMILY_MS = 200;
 
 const answerOf = (error: NodeJS.ErrnoException | null, addresses: readonly string[]): NameAnswer => {
@@ -24,7 +24,6 @@ const together = (ipv4: NameAnswer, ipv6: NameAnswer): NameAnswer => {
   return ipv4.outcome === "trouble" ? ipv4 : ipv6;
 };
 
-/** Asks for the addresses of one name at a time, IPv4 first; what is under way can be cancelled. */
 export class NameQuery {
   readonly #resolver: Resolver;
 
@@ -33,7 +32,6 @@ export class NameQuery {
     if (servers.length > 0) this.#resolver.setServers(servers);
   }
 
-  /** Never rejects. */
   async ask(name: string): Promise<NameAnswer> {
     let timer: NodeJS.Timeout | undefined;
     const ipv6 = new Promise<NameAnswer>((resolve) =>

@@ -1,15 +1,12 @@
 import { isIP } from "node:net";
 
-/** How names are asked for, as resolv.conf(5) says it. */
+/** The fields have the meanings of resolv.conf(5). */
 export type ResolvConf = {
-  /** Empty: those that the platform uses. */
   readonly servers: readonly string[];
   /** Domains that are tried after a name, or before it if it has fewer dots than `ndots`. */
   readonly search: readonly string[];
   readonly ndots: number;
-  /** The first wait for a server. */
   readonly timeoutMs: number;
-  /** How often each server is asked. */
   readonly attempts: number;
 };
 
@@ -19,7 +16,7 @@ const SEARCH_MAX = 16;
 const NDOTS_MAX = 15;
 const TIMEOUT_S_MAX = 30;
 const ATTEMPTS_MAX = 5;
-/** Below the 5 s of the C library: a server that does not answer leaves time to ask another one for the same attempt. */
+/** The C library waits 5 s; less leaves time to ask another server within the same attempt. */
 const TIMEOUT_MS = 1_500;
 const ATTEMPTS = 2;
 
@@ -38,7 +35,6 @@ export const parseResolvConf = (text: string): ResolvConf => {
       .trim()
       .split(/\s+/);
     if (keyword === "nameserver") servers.push(...values.slice(0, 1).filter((it) => isIP(it) !== 0));
-    // The last of both counts.
     else if (keyword === "search") search = values;
     else if (keyword === "domain") search = values.slice(0, 1);
     else if (keyword === "options") options.push(...values);
@@ -56,7 +52,7 @@ export const parseResolvConf = (text: string): ResolvConf => {
   };
 };
 
-/** The names that are asked for one after another, until one is there (resolv.conf(5), "search" and "ndots"). */
+/** The names are tried one after another until one exists (resolv.conf(5), "search" and "ndots"). */
 export const candidates = (
   name: string,
   { search, ndots }: Pick<ResolvConf, "search" | "ndots">,

@@ -5,29 +5,22 @@ import { parseHosts } from "./hosts-file.ts";
 import { NameQuery } from "./name-query.ts";
 import { candidates, parseResolvConf, type ResolvConf } from "./resolv-conf.ts";
 
-/** Texts of the files that say how names are resolved; a file that cannot be read is an empty text. */
 type DnsFiles = { readonly hosts: () => Promise<string>; readonly resolvConf: () => Promise<string> };
 
 export type DnsResolverOptions = {
   readonly files?: DnsFiles;
-  /** Addresses, with a port if it is not 53: instead of those of resolv.conf. */
   readonly servers?: readonly string[];
-  /** Look-ups under way at once, as `LOOKUPS_MAX`. */
   readonly lookupsMax?: number;
 };
 
-/**
- * Look-ups under way at once, with two queries each; one account has half at most. A common forwarder (dnsmasq) takes 150
- * queries at once before it refuses everybody's.
- */
+/** Each look-up has two queries under way. A common forwarder (dnsmasq) refuses more than 150 queries at once. */
 const LOOKUPS_MAX = 32;
-/** Changes of the files are seen within this time. */
 const FRESH_MS = 5_000;
 
 const textOf = (path: string) => (): Promise<string> => readFile(path, "utf8").catch(() => "");
 const SYSTEM_FILES: DnsFiles = { hosts: textOf("/etc/hosts"), resolvConf: textOf("/etc/resolv.conf") };
 
-/** What a file says, read again in the background when it was read some time ago. */
+/** A stale content is returned once more while the file is read again in the background. */
 const fresh = <T>(read: () => Promise<string>, parse: (text: string) => T): (() => Promise<T>) => {
   let known: Promise<T> | null = null;
   let readAt = 0;
@@ -42,20 +35,17 @@ const fresh = <T>(read: () => Promise<string>, parse: (text: string) => T): (() 
   };
 };
 
-/** RFC 6761, section 6.3: the name and all names below it are this machine, and nobody is asked for them. */
+/** RFC 6761, section 6.3: these names are this machine, and no server is asked for them. */
 const LOOPBACK_NAME = /(^|\.)localhost$/;
 const LOOPBACK = ["127.0.0.1", "::1"];
 
 const failed = (detail: string, isOurs: boolean): Resolved => ({ ok: false, detail, isOurs });
 
-/** One look-up, and how many callers wait for it. */
 type LookUp = { readonly answer: Promise<Resolved>; waiting: number; readonly cancel: () => void };
 
 /**
- * Resolves names with queries of its own, which can be cancelled and hold no thread: a name whose servers hang holds up
- * nothing but its account's share. What getaddrinfo would add is read as well: /etc/hosts, and the search domains and `ndots`
- * of resolv.conf. Callers of one account that want the same name at once share one look-up. Nothing is remembered: each
- * connection is vetted with what the name means at that moment.
+ * Queries can be cancelled and hold no thread, so a name whose servers hang only takes its account's share. No answer
+ * is cached, because each connection is vetted with the present one.
  */
 export const dnsResolver = (options: DnsResolverOptions = {}): Resolve => {
   const { files = SYSTEM_FILES, servers, lookupsMax = LOOKUPS_MAX } = options;
@@ -71,7 +61,7 @@ export const dnsResolver = (options: DnsResolverOptions = {}): Resolve => {
       if (answer.outcome === "found") return { ok: true, addresses: answer.addresses };
       if (answer.outcome === "absent") continue;
       trouble = answer.code;
-      // A server that cannot tell of one name may know the next one; one that does not answer will not.
+      // A server that fails for one name may know the next one; a server that does not answer will not.
       if (isOver() || answer.code !== "ESERVFAIL") break;
     }
     return trouble === null
@@ -111,7 +101,6 @@ export const dnsResolver = (options: DnsResolverOptions = {}): Resolve => {
     return lookUp;
   };
 
-  /** The look-up is cancelled when nobody waits for it any more. */
   const waitFor = (lookUp: LookUp, { limitMs, signal }: ResolveOptions): Promise<Resolved> =>
     new Promise((resolve) => {
       let isSettled = false;
