@@ -10,15 +10,13 @@ import { positionOf } from "./positions.ts";
 
 const LOOK_BEHIND = 4;
 
-/** The last of these events if they stand in a row among the newest. */
 const placeOf = (newest: readonly StoredEvent[], events: readonly ProposedEvent[]): StoredEvent | undefined => {
   const ids = events.map(({ id }) => id).reverse();
   return newest.find((_, start) => ids.every((id, offset) => newest[start + offset]?.id === id));
 };
 
 /**
- * Appends at the head of a stream. The server forgets the ids of its own "any" appends at a restart, so this appends at
- * the exact revision that it has read, again after a conflict. Appends of this process take turns to avoid conflicts.
+ * The server forgets the ids of its own "any" appends at a restart, so each one here names the revision it has read.
  */
 export const anyAppends = (exact: ExactAppends, pages: Pages, limits: Limits) => {
   const inTurn = turnsByKey();
@@ -36,7 +34,6 @@ export const anyAppends = (exact: ExactAppends, pages: Pages, limits: Limits) =>
     events: readonly ProposedEvent[],
     deadline: Deadline,
   ): Promise<AppendOutcome> => {
-    // An entirely erased stream shows no events, but a conflict reports its head.
     let actual: Revision | "absent" = "absent";
     while (deadline.leftMs() > 0) {
       const newest = await newestOf(stream, events.length + LOOK_BEHIND, deadline);

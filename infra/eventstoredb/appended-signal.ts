@@ -4,17 +4,13 @@ import type { Connection } from "./connection.ts";
 import type { Limits } from "./limits.ts";
 import { positionOf } from "./positions.ts";
 
-/** Wakes the log's followers. Costs nothing without listeners and never keeps the process alive. */
 export type AppendedSignal = {
   listen(wake: () => void): () => void;
   appended(): void;
   close(): void;
 };
 
-/**
- * A subscription reports other processes' appends. It may end or fall silent at any time, so it is reopened whenever it
- * ends, and a watchdog compares the log's head with its last report.
- */
+/** The subscription may fall silent at any time, so a watchdog compares the log's head with its last report. */
 export const appendedSignal = (
   connection: Connection,
   head: () => Promise<Position | null>,
@@ -46,14 +42,14 @@ export const appendedSignal = (
     };
 
     const reopen = (): void => {
-      // A pending reopening is not put off, as the watchdog would do at every look.
+      // The watchdog comes here at every look and must not put off a pending reopening.
       if (isStopped || reopening !== undefined) return;
       leave();
       reopening = setTimeout(open, reopenMs).unref();
       reopenMs = Math.min(2 * reopenMs, limits.reopenMaxMs);
     };
 
-    /** Wakes if the subscription missed the head; `missed` is the head that it had missed at the previous look. */
+    /** `missed` is the head that the subscription had not reported at the previous look. */
     const watch = (missed: Position | null): void => {
       const look = async (): Promise<void> => {
         const newest = await head().catch(() => null);

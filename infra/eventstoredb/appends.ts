@@ -13,10 +13,8 @@ type Append = {
   readonly events: readonly ProposedEvent[];
 };
 
-/** `mayStand`: an earlier try may have written the append. */
 type Sent = { readonly answered: Answered; readonly mayStand: boolean };
 
-/** Milliseconds until an accepted write can be read. */
 const VISIBLE_PAUSE_MS = 2;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -27,9 +25,7 @@ const bytesOf = (events: readonly ProposedEvent[]): number =>
 const lastRevisionOf = ({ expected, events }: Append): Revision =>
   (expected === "absent" ? -1 : expected) + events.length;
 
-/**
- * Appends once: a try with an unknown outcome is repeated with the same ids and revision, which the server recognises.
- */
+/** Repeats a try with an unknown outcome under the same ids and revision, by which the server recognises it. */
 export type ExactAppends = (append: Append, deadline?: Deadline) => Promise<AppendOutcome>;
 
 export const exactAppends = (connection: Connection, pages: Pages, limits: Limits): ExactAppends => {
@@ -51,10 +47,12 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
     }
   };
 
-  /** Whether the server reports the last event's position for an append of several; null: not seen yet. */
+  /**
+   * Whether the server reports the last event's position for an append of several; null before the first such append.
+   */
   let reportsLast: boolean | null = null;
 
-  /** For several events the server may report the position of any one, for a repeat none. */
+  /** Of several events the server may report the position of any one, and of a repeat none, so the event is read. */
   const placeOf = async (
     stream: string,
     revision: Revision,
@@ -67,7 +65,8 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
     const erased = erasedIn(await reading((idleMs) => readMetadata(pages, stream, idleMs)));
     if (erased?.revision === revision) return erased.position;
     if (reported !== null) return positionOf(reported);
-    // An operator has hidden it. The end comes after it, which is far enough for a reader that waits for it.
+    // An operator has hidden the event. The log's end comes after it, so a reader that waits for it has passed the
+    // event.
     const { events } = await reading((idleMs) => pages.allBefore("end", 1, idleMs));
     const [last] = events;
     if (last === undefined) throw new Error(`${stream} was written, and the log is empty`);
@@ -79,7 +78,6 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
     const isOfLast = append.events.length === 1 || reportsLast === true;
     if (reported !== null && isOfLast) return { outcome: "appended", revision, position: positionOf(reported) };
     const position = await placeOf(append.stream, revision, reported, deadline);
-    // One look shows how this server does it, which saves a read for every later append.
     if (reported !== null) reportsLast ??= positionOf(reported) === position;
     return { outcome: "appended", revision, position };
   };
@@ -90,10 +88,7 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
     return isErased((await readMetadata(pages, stream, idleMs)).fields, revision);
   };
 
-  /**
-   * The server's writer reports a conflict before its readers see the other event (`IndexWriter.CheckCommit` of the
-   * server). The caller reads that event next, so this waits for it.
-   */
+  /** The server reports a conflict before its readers see the conflicting event, which the caller reads next. */
   const untilVisible = async (stream: string, actual: Revision | "absent", deadline: Deadline): Promise<void> => {
     if (actual === "absent") return;
     const visible = deadlineIn(Math.min(limits.visibleMs, deadline.leftMs() / 2));
@@ -104,7 +99,6 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
         if (!(await pause(visible.leftMs()))) return;
       }
     } catch {
-      // The caller's next read reports the failure.
     }
   };
 
@@ -136,7 +130,6 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
     try {
       return await outcomeOf(append, sent, deadline);
     } catch (error) {
-      // The append was answered, but the reads that interpret the answer failed.
       throw error instanceof AppendTooLarge ? error : new OutcomeUnknown(messageOf(error));
     }
   };

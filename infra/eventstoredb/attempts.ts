@@ -8,10 +8,8 @@ export const unavailable = (error: unknown): Error => {
   return new LogUnavailable(error.message);
 };
 
-/** `idleMs`: how long the read may be silent. */
 export type Reading = <T>(read: (idleMs: number) => Promise<T>) => Promise<T>;
 
-/** Repeats a read while it fails for a reason that may pass; rejects with the last `ConnectionFailure`. */
 export const attempts =
   (limits: Limits, limitMs = limits.readMs): Reading =>
   async (read) => {
@@ -28,7 +26,6 @@ export const attempts =
     }
   };
 
-/** Rejects as the log does: with `LogUnavailable`, or a `TypeError` for a position of another log. */
 export const logAttempts = (limits: Limits): Reading => {
   const attempt = attempts(limits);
   return async (read) => {

@@ -5,13 +5,11 @@ import timestamp from "google-protobuf/google/protobuf/timestamp_pb.js";
 import type { Revision } from "../../domain/ports/event-log.ts";
 import { type Answered, ConnectionFailure, type Cursor, type ProposedEvent } from "./connection.ts";
 
-/** The messages of the batch append (`streams.proto` of the server), like the client's `batchAppend.js`. */
-
-/** The last second of a timestamp, so that the clocks need not agree: the server gives up after 2 s by itself. */
+/** With the last second of a timestamp the two clocks need not agree; the server gives up after 2 s anyway. */
 const SERVER_DEADLINE = new Date("9999-12-31T23:59:59Z");
-/** Only these two codes say that nothing was written (https://grpc.io/docs/guides/status-codes/). */
+/** Only this code and a refusal by name mean that nothing was written (https://grpc.io/docs/guides/status-codes/). */
 const INVALID_ARGUMENT = 3;
-/** Some servers give the largest unsigned number instead of no position. */
+/** Some servers report the largest unsigned number instead of no position. */
 const POSITION_MAX = 2n ** 63n;
 
 const proposed = ({ id, type, data, meta }: ProposedEvent): streams.BatchAppendReq.ProposedMessage => {
@@ -20,7 +18,6 @@ const proposed = ({ id, type, data, meta }: ProposedEvent): streams.BatchAppendR
   return meta === null ? message : message.setCustomMetadata(meta);
 };
 
-/** One message suffices, as an append's limit is below a message's. */
 export const appendRequest = (
   correlationId: string,
   stream: string,
@@ -67,7 +64,6 @@ const refusal = (error: rpc.Status): Answered => {
   }
 };
 
-/** Throws a `ConnectionFailure` for an answer that is no outcome of the append. */
 export const readAnswer = (answer: streams.BatchAppendResp): Answered => {
   const error = answer.getError();
   if (error !== undefined) return refusal(error);
@@ -76,7 +72,7 @@ export const readAnswer = (answer: streams.BatchAppendResp): Answered => {
   return { outcome: "appended", at };
 };
 
-/** The server may give it as two numbers (RFC 9562, section 4). */
+/** The server may give the id as two numbers (RFC 9562, section 4). */
 export const correlationIdOf = (answer: streams.BatchAppendResp): string => {
   const id = answer.getCorrelationId();
   const structured = id?.getStructured();

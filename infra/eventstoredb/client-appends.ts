@@ -8,9 +8,8 @@ import { failureOf } from "./client-failures.ts";
 import { type Answered, ConnectionFailure, type ProposedEvent } from "./connection.ts";
 
 /**
- * One call for many appends, like the client's `appendToStream`. The client shares its pending appends among the whole
- * process: an error on one call rejects those of all others, and a late answer or a broken connection ends the process
- * with an unhandled error.
+ * The client's own `appendToStream` shares its pending appends among the whole process: an error of one call rejects
+ * all others, and a late answer ends the process with an unhandled error.
  */
 export type AppendCall = {
   append(
@@ -19,15 +18,12 @@ export type AppendCall = {
     events: readonly ProposedEvent[],
     timeoutMs: number,
   ): Promise<Answered>;
-  /** Takes no more appends, and ends when every pending one is settled. */
   retire(): void;
-  /** Ends at once and rejects pending appends. */
   end(failure: ConnectionFailure): void;
 };
 
 type BatchCall = ReturnType<StreamsClient["batchAppend"]>;
 
-/** Members that the client's types hide. */
 type Below = {
   readonly GRPCStreamCreator: (
     Client: typeof StreamsClient,
@@ -65,7 +61,6 @@ const appendCall = (call: BatchCall, onOver: () => void): AppendCall => {
   };
 
   call.on("data", (answer: streams.BatchAppendResp) => {
-    // The answer came too late or twice.
     const waiting = taken(correlationIdOf(answer));
     try {
       waiting?.resolve(readAnswer(answer));
@@ -94,7 +89,6 @@ const appendCall = (call: BatchCall, onOver: () => void): AppendCall => {
             settle(value);
           };
         pending.set(id, { resolve: settling(resolve), reject: settling(reject) });
-        // The call holds data that the connection cannot take yet; the caller bounds how much.
         call.write(appendRequest(id, stream, expected, proposed));
       }),
     retire() {
@@ -105,15 +99,14 @@ const appendCall = (call: BatchCall, onOver: () => void): AppendCall => {
   };
 };
 
-/** `onOver`: the call takes no more appends. */
 export const openAppendCall = async (client: EventStoreDBClient, onOver: () => void): Promise<AppendCall> => {
-  // Private in the types alone, and the version is pinned.
+  // The members are private only in the types, and the client's version is pinned.
   const below = client as unknown as Below;
   let opened: AppendCall | undefined;
   const create = (grpc: StreamsClient): BatchCall => {
     const options = { requiresLeader: true };
     const call = grpc.batchAppend(...below.callArguments(options, { deadline: Number.POSITIVE_INFINITY }));
-    // Listened to at once: an unhandled error ends the process.
+    // The call needs its listeners at once, because an unhandled error ends the process.
     opened = appendCall(call, onOver);
     return call;
   };

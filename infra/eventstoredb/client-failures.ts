@@ -1,14 +1,10 @@
 import { ConnectionFailure, type FailureKind, type FailureReason } from "./connection.ts";
 
-/** https://grpc.io/docs/guides/status-codes/ */
 const CODE = { permissionDenied: 7, unimplemented: 12, unauthenticated: 16 } as const;
 
-/** Messages for calls that never left this machine. */
 const UNSENT = /^No connection established|^Name resolution failed|^Channel closed before call started|discover after/;
-/** Node's messages for two sides that disagree on TLS or speak different protocols. */
 const TLS = /\bSSL|\bTLS|certificate/i;
 const PROTOCOL = /Protocol error/;
-/** The connection was accepted, and closed before any answer. */
 const HUNG_UP = /Last error: Failed to connect|ECONNRESET/;
 
 type Judgement = readonly [FailureKind, FailureReason];
@@ -33,7 +29,6 @@ const judge = (name: string, code: number, details: string): Judgement => {
   return ["unsent", HUNG_UP.test(details) ? "hung-up" : "not-reached"];
 };
 
-// The client throws its own classes, gRPC an Error with more members; these are common to both.
 type Told = {
   readonly message?: unknown;
   readonly code?: unknown;
@@ -42,7 +37,7 @@ type Told = {
 };
 type Trailers = { readonly get?: (name: string) => readonly unknown[] };
 
-/** In one line, without gRPC's prefix, and without names and passwords before an address. */
+/** Removes gRPC's prefix, and names and passwords before an address. */
 const tidy = (message: string): string =>
   message
     .replace(/^\d+ [A-Z_]+: /, "")

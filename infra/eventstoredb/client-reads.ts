@@ -9,7 +9,7 @@ import { type AllPage, ConnectionFailure, type Follower, type StoredEvent, type 
 type Resolved = ResolvedEvent | AllStreamResolvedEvent;
 
 const TOO_OLD = "EventStoreDB 22.6 or newer is needed: this one does not say where in the log an event is";
-/** A .NET regular expression without system streams and erasable ones. */
+/** A .NET regular expression excludes system streams and erasable ones on the server. */
 const RECORDS = `^(?!\\$|${ERASABLE_CATEGORIES.map((category) => `${category}-`).join("|")})`;
 const BUFFER_EVENTS = 256;
 
@@ -19,10 +19,9 @@ const jsonObject = (value: unknown): JsonObject | null =>
       (value as JsonObject)
     : null;
 
-/** A metadata field that hardly any other program writes. */
+/** Hardly any other program writes a metadata field of this name. */
 const OWN_META = "command_id";
 
-/** The client gives metadata that are not JSON as bytes. */
 const isOwn = (meta: unknown): boolean =>
   meta instanceof Uint8Array
     ? Buffer.from(meta).includes(`"${OWN_META}"`)
@@ -30,7 +29,6 @@ const isOwn = (meta: unknown): boolean =>
 
 type Wanted = NonNullable<AllPage["wanted"]>;
 
-/** Links are not followed: the log makes none. */
 const stored = ({ event }: Resolved, wanted: Wanted): StoredEvent[] => {
   if (event === undefined) return [];
   const { id, type, streamId, revision, position, data, metadata, created } = event;
@@ -38,7 +36,6 @@ const stored = ({ event }: Resolved, wanted: Wanted): StoredEvent[] => {
   if (at === null) throw new ConnectionFailure("refused", "too-old", TOO_OLD);
   const [stream, json, meta] = [streamId, jsonObject(data), jsonObject(metadata)];
   const kept = json === null || wanted({ stream, type }) ? json : {};
-  // The client reports 1970 if the server gives no time.
   const writtenMs = created.getTime() || null;
   const isDamaged = (json === null || meta === null) && isOwn(metadata);
   return [{ id, type, stream, revision: Number(revision), at, writtenMs, data: kept, meta, isDamaged }];
@@ -78,12 +75,12 @@ const collected = (
       clearTimeout(timer);
       resolve(events);
     });
-    // The listener stays, to catch errors after the page's end.
+    // The listener stays, because an error may come after the page's end.
     read.on("error", fail);
   });
 
 const buffered = { highWaterMark: BUFFER_EVENTS };
-/** Another node of the cluster may lack a new payload, which would look erased. */
+/** A node that is not the leader may lack a new payload, which would look erased. */
 const requiresLeader = true;
 
 export const readStreamPage = (

@@ -5,38 +5,29 @@ import { failureOf } from "./client-failures.ts";
 import { followRecords, readAllPage, readStreamPage } from "./client-reads.ts";
 import { type Connection, ConnectionFailure } from "./connection.ts";
 
-/** Implements `Connection`. Only `client.ts` and `client-*.ts` know `@eventstore/db-client`. */
-
 /** The client pings a silent connection after 10 s and drops it after this. */
 const KEEP_ALIVE_TIMEOUT_MS = 5_000;
-/** Each client adds 0 to 999 ms to that timeout (see `urlOf`). */
 const KEEP_ALIVE_STEPS = 1_000;
 const KEEP_ALIVE = /keep[-_]?alive[-_]?timeout=(?<ms>-?\d+)/i;
 const NOT_A_URL = "not a connection string of EventStoreDB, such as esdb://127.0.0.1:2113?tls=false";
 const DISPOSE_MS = 1_000;
 
-/**
- * gRPC shares a connection, even a dead one, among clients with equal settings, so one setting differs insignificantly.
- */
+/** gRPC shares a connection, even a dead one, among clients with equal settings, so one setting differs. */
 const urlOf = (url: string, generation: number): string => {
   const given = Number(KEEP_ALIVE.exec(url)?.groups?.ms ?? KEEP_ALIVE_TIMEOUT_MS);
   if (given < 0) return url;
   return `${url}${url.includes("?") ? "&" : "?"}keepAliveTimeout=${given + (generation % KEEP_ALIVE_STEPS)}`;
 };
 
-/** Members that the client's types hide. */
 type Below = {
   readonly getChannel: () => Promise<{ close(): void }>;
   handleError: (...failed: readonly unknown[]) => Promise<void>;
 };
 
-/** Private in the types alone, and the version is pinned. */
+/** The members are private only in the types, and the client's version is pinned. */
 const below = (client: EventStoreDBClient): Below => client as unknown as Below;
 
-/**
- * After a failed call the client checks, unawaited, whether it has to reconnect. If no node is found that check
- * rejects, and as an unhandled rejection would end the process.
- */
+/** The client checks after a failed call whether it has to reconnect; if that fails unhandled, the process ends. */
 const calmed = (client: EventStoreDBClient): EventStoreDBClient => {
   const look = below(client).handleError;
   below(client).handleError = (...failed) => look(...failed).catch(() => undefined);
@@ -46,8 +37,8 @@ const calmed = (client: EventStoreDBClient): EventStoreDBClient => {
 type Generation = { readonly client: EventStoreDBClient; appends: Promise<AppendCall> | null };
 
 /**
- * One client at a time, replaced when the server is silent: a half-open connection is noticed late by TCP, and after 15
- * s by the client. Calls on the old client go on. Throws a plain `Error` for an invalid connection string.
+ * The client is replaced when the server is silent, because TCP and the client notice a half-open connection late.
+ * Throws a plain `Error` for an invalid connection string.
  */
 export const clientConnection = (url: string): Connection => {
   const openCalls = new Set<AppendCall>();
@@ -63,7 +54,7 @@ export const clientConnection = (url: string): Connection => {
   try {
     current = make();
   } catch (error) {
-    // This message quotes the text, which may contain a password. Other errors are about a certificate's file.
+    // The client's message quotes the connection string, which may contain a password.
     const isText = error instanceof Error && "connectionString" in error;
     throw new Error(isText ? NOT_A_URL : `EventStoreDB's connection string: ${failureOf(error).message}`);
   }
@@ -81,11 +72,9 @@ export const clientConnection = (url: string): Connection => {
   const renew = (seen: Generation): void => {
     if (isClosed || seen !== current) return;
     current = make();
-    // A client that cannot be closed was never opened.
     retire(seen).catch(() => undefined);
   };
 
-  /** After a silent call the next one uses a new client. */
   const using = async <T>(call: (generation: Generation) => Promise<T>): Promise<T> => {
     if (isClosed) throw new ConnectionFailure("refused", "closed", "the event log is closed");
     const generation = current;
@@ -119,7 +108,7 @@ export const clientConnection = (url: string): Connection => {
       using(async (generation) => {
         const deadline = performance.now() + timeoutMs;
         generation.appends ??= openAppends(generation);
-        // Finding a cluster's leader may take longer.
+        // Finding a cluster's leader may take longer than the append may.
         const call = await within(timeoutMs, `No connection established within ${timeoutMs} ms`, generation.appends);
         return call.append(stream, expected, events, Math.max(deadline - performance.now(), 0));
       }),

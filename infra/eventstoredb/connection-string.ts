@@ -1,19 +1,16 @@
 import { isIP } from "node:net";
 
 /**
- * Checked before the client reads it, as the client prints the whole string, with the password, if it does not know an
- * option. https://developers.eventstore.com/clients/grpc/getting-started.html#connection-string
+ * Options are checked first, because the client prints the whole string, with the password, if one is unknown to it.
+ * https://developers.eventstore.com/clients/grpc/getting-started.html#connection-string
  */
 export type ConnectionString = {
-  /** For the client, without the options that it would warn about. */
   readonly url: string;
-  /** For messages: the scheme and the hosts, without names and passwords. */
   readonly address: string;
-  /** Whether TLS is spoken to a server by its IP address. */
   readonly asksAddressForTls: boolean;
 };
 
-/** From db-client 6.2.1 (`parseConnectionString`), which ignores case and dashes. */
+/** The list is that of db-client 6.2.1 (`parseConnectionString`), which ignores case and dashes. */
 const OPTIONS = [
   "connectionName",
   "defaultDeadline",
@@ -34,7 +31,6 @@ const OPTIONS = [
 const flat = (name: string): string => name.trim().toLowerCase().replace(/[_-]/g, "");
 const BY_FLAT_NAME = new Map(OPTIONS.map((name) => [flat(name), name]));
 
-/** The client prints a warning for less. */
 const KEEP_ALIVE_INTERVAL_MS_MIN = 10_000;
 
 const EXAMPLE = "esdb://127.0.0.1:2113?tls=false";
@@ -74,7 +70,6 @@ const optionOf = (text: string): Option => {
   return { name, value: value.trim(), text };
 };
 
-/** The client takes the last one. */
 const givenOf = (options: readonly Option[], wanted: Option["name"]): string | undefined =>
   options.findLast(({ name }) => name === wanted)?.value;
 
@@ -88,7 +83,6 @@ const checkOptions = (options: readonly Option[]): void => {
     throw new Error(`${IT} has a keepAliveInterval below ${KEEP_ALIVE_INTERVAL_MS_MIN} ms: make it longer`);
 };
 
-/** Throws an `Error` of one sentence without secrets. */
 export const readConnectionString = (text: string): ConnectionString => {
   const parts = URL.exec(text.trim())?.groups;
   if (parts === undefined) {

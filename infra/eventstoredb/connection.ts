@@ -1,26 +1,23 @@
 import type { JsonObject } from "../../domain/json.ts";
 import type { Revision } from "../../domain/ports/event-log.ts";
 
-/** Another client would replace `client.ts` and `client-*.ts` alone. */
+/** Only `client.ts` and `client-*.ts` know `@eventstore/db-client`; everything else in this folder uses this type. */
 export type Connection = {
-  /** One try. Rejects with a `ConnectionFailure` after `timeoutMs` at the latest. */
   append(
     stream: string,
     expected: "absent" | Revision,
     events: readonly ProposedEvent[],
     timeoutMs: number,
   ): Promise<Answered>;
-  /** At most `count` events; none if the stream does not exist. Rejects after `idleMs` of silence. */
+  /** Resolves with no events for an absent stream. Rejects after `idleMs` of silence. */
   readStream(stream: string, page: StreamPage, idleMs: number): Promise<readonly StoredEvent[]>;
-  /** Includes system events. */
   readAll(page: AllPage, idleMs: number): Promise<readonly StoredEvent[]>;
-  /** Follows new records, without system events and payloads. The returned function stops it silently. */
+  /** Reports new records, but neither system events nor payloads. The returned function stops it. */
   follow(follower: Follower): () => void;
-  /** Ends all calls and rejects their promises. */
   close(): Promise<void>;
 };
 
-/** UTF-8 JSON; the server's own kinds of events have no `meta`. */
+/** `meta` is null for events that are not records: the server's own kinds, and blank ones. */
 export type ProposedEvent = {
   readonly id: string;
   readonly type: string;
@@ -32,10 +29,8 @@ export type ProposedEvent = {
 export type Answered =
   | { readonly outcome: "appended"; readonly at: Cursor | null }
   | { readonly outcome: "conflict"; readonly actual: Revision | "absent" }
-  /** The server is configured with a lower limit than its default. */
   | { readonly outcome: "too-large"; readonly bytesMax: number };
 
-/** A byte position in the whole log. */
 export type Cursor = { readonly commit: bigint; readonly prepare: bigint };
 
 export type StoredEvent = {
@@ -46,10 +41,9 @@ export type StoredEvent = {
   readonly at: Cursor;
   /** The server's time of the write; null if it does not report one. */
   readonly writtenMs: number | null;
-  /** Null if it is no JSON object; so is `meta`. */
   readonly data: JsonObject | null;
   readonly meta: JsonObject | null;
-  /** An event log wrote it, but its data or metadata are no longer a JSON object. */
+  /** An event log wrote the event, but its data or metadata are no longer a JSON object. */
   readonly isDamaged: boolean;
 };
 
@@ -62,15 +56,13 @@ export type AllPage = (
   | { readonly direction: "forwards"; readonly from: Cursor | "start"; readonly count: number }
   | { readonly direction: "backwards"; readonly from: Cursor | "end"; readonly count: number }
 ) & {
-  /** Other events get `{}` as data: the data of a page of payloads are hundreds of MB. */
+  /** Events that are not wanted get `{}` as data, because a page of payloads can take hundreds of MB. */
   readonly wanted?: (event: Pick<StoredEvent, "stream" | "type">) => boolean;
 };
 
 export type Follower = {
-  /** Appends from here on are reported. */
   readonly opened: () => void;
   readonly appended: (at: Cursor) => void;
-  /** Called once, for any reason. */
   readonly dropped: () => void;
 };
 

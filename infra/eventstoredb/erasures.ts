@@ -9,10 +9,8 @@ import type { Pages } from "./pages.ts";
 import { positionOf } from "./positions.ts";
 import { erasedUpTo, isErased, metadataEvent, metastreamOf, readMetadata } from "./stream-metadata.ts";
 
-/** Bounds conflicts with an operator, or another node that erases in the same stream. */
 const ROUNDS_MAX = 16;
 
-/** It has no metadata, so readers do not take it for an event of the log. */
 const blank = (): ProposedEvent => ({
   id: randomUUID(),
   type: BLANK_TYPE,
@@ -21,13 +19,13 @@ const blank = (): ProposedEvent => ({
 });
 
 /**
- * Hides events up to a revision by the stream's metadata, so that its numbering goes on and "absent" stays a conflict.
- * A scavenge removes hidden events except the stream's last, so a blank event is appended after that.
+ * Hides events by the stream's metadata, so that "absent" stays a conflict. A scavenge never removes a stream's last
+ * event, so a blank event is appended first.
  */
 export const erasures = (exact: ExactAppends, pages: Pages, reading: Reading) => {
   return async (stream: string, most: Revision): Promise<void> => {
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
-      // The last of the two may be the blank of an interrupted erasure.
+      // An interrupted erasure may have left a blank event at the end, so two events are read.
       const [last, before] = await reading((idleMs) => pages.newest(stream, 2, idleMs));
       if (last === undefined) return;
       const isBlank = last.type === BLANK_TYPE;

@@ -24,24 +24,17 @@ import { isErasableStream } from "./recorded.ts";
 import { warnOfAddressUnseen } from "./tls-address.ts";
 
 export type EventStoreLogOptions = {
-  /** https://developers.eventstore.com/clients/grpc/getting-started.html#connection-string */
   readonly url: string;
-  /** Writes nothing, not even the format's name; an append throws `LogUnavailable`. */
   readonly readOnly?: boolean;
   readonly limits?: Partial<Limits>;
   readonly clock?: Clock;
-  /**
-   * If given, an append throws `LogUnavailable` while this machine's clock differs too much from the server's. Receives
-   * each change: a sentence, or null when the clocks agree.
-   */
+  /** Receives a sentence when this machine's clock differs too much, so that appends fail, and null when it agrees. */
   readonly onClock?: (problem: string | null) => void;
 };
 
 /** The server accepts no other ids, and returns them in lower case. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-/** The identity of an empty log that no node has begun. */
 const UNNAMED = "unnamed";
-/** Throws `AppendTooLarge`. */
 const proposed = (events: readonly NewEvent[]): ProposedEvent[] => {
   const texts = events.map(({ type, data, meta }) => ({
     type,
@@ -56,7 +49,7 @@ const proposed = (events: readonly NewEvent[]): ProposedEvent[] => {
   });
 };
 
-/** Refuses decisions made while the clock was ahead, even if it is right by now. */
+/** A decision made while the clock was ahead is refused even if the clock is right by now. */
 const checkDecided = (events: readonly NewEvent[], clock: Clock): void => {
   const latest = Math.max(...events.map(({ meta }) => Date.parse(meta.recorded_at)));
   if (latest - clock.now() > CLOCKS_APART_MS_MAX)
@@ -66,12 +59,7 @@ const checkDecided = (events: readonly NewEvent[], clock: Clock): void => {
 const bytesOf = (events: readonly ProposedEvent[]): number =>
   events.reduce((sum, { data, meta }) => sum + data.length + (meta?.length ?? 0), 0);
 
-/**
- * The log in EventStoreDB 22.6 or newer. Any number of processes may write to it, but no other programs. Throws a plain
- * `Error` of one sentence if the server cannot be used, and `OtherFormat` for a log of another format.
- *
- * After its time limit an append is `OutcomeUnknown`, a read `LogUnavailable`.
- */
+/** The log in EventStoreDB 22.6 or newer. Throws a plain `Error` of one sentence if the server cannot be used. */
 export const eventStoreLog = async (options: EventStoreLogOptions): Promise<EventLog> => {
   const { readOnly = false, clock = systemClock, onClock } = options;
   const limits = { ...LIMITS, ...options.limits };
@@ -147,7 +135,6 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
 
     async last(stream) {
       parseStreamName(stream);
-      // The last of the two may be the blank of an interrupted erasure.
       return (await reads.newest(stream, isErasableStream({ stream }) ? 2 : 1))[0] ?? null;
     },
 
@@ -164,7 +151,6 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
     head: (what = "everything") => reads.head(what),
 
     async identity() {
-      // Another node may have named the log since.
       identity ??= await nameOf(opening);
       return identity ?? UNNAMED;
     },

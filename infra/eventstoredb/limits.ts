@@ -1,25 +1,18 @@
-/** In milliseconds. Tests shorten them. */
 export type Limits = {
-  /** One try of an append. A healthy server answers in milliseconds and gives up after 2 s. */
+  /** A healthy server answers in milliseconds and gives up after 2 s. */
   readonly appendTryMs: number;
-  /** All tries together: senders of webhooks wait for little more. */
+  /** This limit holds for all tries together, because senders of webhooks wait for little more. */
   readonly appendMs: number;
-  /** The server gives up a write that takes longer to become readable. */
   readonly visibleMs: number;
-  /** The silence after which a read is repeated. */
   readonly readIdleMs: number;
-  /** A failing read is not repeated after this. */
   readonly readMs: number;
-  /** Replaces `appendMs` and `readMs` while the server is certainly down. */
+  /** Replaces `appendMs` and `readMs` while no connection can be made. */
   readonly unreachableMs: number;
   readonly openMs: number;
-  /** How long closing waits for appends under way. */
   readonly closeMs: number;
-  /** Between comparisons of the head with the subscription. */
   readonly watchMs: number;
-  /** Between looks at the server's clock, each of which writes some hundred bytes. */
+  /** Each look at the server's clock writes some hundred bytes. */
   readonly clockLookMs: number;
-  /** Between checks whether this machine's clock was set, and between looks while the two differ. */
   readonly clockTickMs: number;
   /** The first pause before a dropped subscription is reopened; it doubles up to `reopenMaxMs`. */
   readonly reopenMs: number;
@@ -49,11 +42,10 @@ export const deadlineIn = (ms: number): Deadline => {
   return { leftMs: () => Math.max(end - performance.now(), 0) };
 };
 
-/** Most failures are a connection that was cut. */
 const PAUSE_FIRST_MS = 20;
 const PAUSE_MAX_MS = 500;
 
-/** Each pause is twice as long; false, at once, if no time would be left for the next try. */
+/** Each pause is twice as long. Resolves with false, at once, if no time would be left for another try. */
 export const pauses = (firstMs = PAUSE_FIRST_MS): ((leftMs: number) => Promise<boolean>) => {
   let ms = firstMs;
   return async (leftMs) => {

@@ -10,8 +10,7 @@ import type { Pages } from "./pages.ts";
 import { metadataEvent, metastreamOf, readMetadata } from "./stream-metadata.ts";
 
 /**
- * The first event of this stream names the format and the log; without metadata it is no record. Each start writes the
- * stream's metadata to learn the server's time.
+ * The first event of this stream names the format and the log; each start writes metadata to learn the server's time.
  */
 const NAMED = "countersign";
 const NAMED_TYPE = "LogNamed";
@@ -38,16 +37,13 @@ export type Opening = {
   readonly address: string;
   readonly pages: Pages;
   readonly hasRecords: () => Promise<boolean>;
-  /** Null if nothing may be written. */
   readonly exact: ExactAppends | null;
   readonly limits: Limits;
   readonly clock: Clock;
 };
 
-/** `identity` is null for an empty log opened for reading, `look` if nothing was written. */
 export type Opened = { readonly identity: string | null; readonly look: ClockLook | null };
 
-/** Null if the log is not named. Throws `OtherFormat`. */
 const readName = async ({ address, pages, limits }: Opening): Promise<string | null> => {
   const reading = attempts(limits, limits.openMs);
   const [first] = await reading((idleMs) => pages.stream(NAMED, 0, 1, idleMs));
@@ -61,11 +57,11 @@ const readName = async ({ address, pages, limits }: Opening): Promise<string | n
 const otherFormat = (address: string, found: number | null): OtherFormat =>
   new OtherFormat(`the log at ${address}`, found, LOG_FORMAT, "name a server without a log to begin a new one");
 
-/** Names an empty log; null if that is not allowed. Throws `OtherFormat`, also for records in a log without a name. */
+/** Null if the log is empty and must not be written. Throws `OtherFormat`, also for records without a name. */
 export const nameOf = async (opening: Opening): Promise<string | null> => {
   const name = await readName(opening);
   if (name !== null) return name;
-  // A node names the log before its first record, so a name may have come since.
+  // A node names the log before its first record, so a log with records may have got its name meanwhile.
   if (await opening.hasRecords()) {
     const namedSince = await readName(opening);
     if (namedSince === null) throw otherFormat(opening.address, null);
@@ -75,29 +71,26 @@ export const nameOf = async (opening: Opening): Promise<string | null> => {
   const data = new TextEncoder().encode(JSON.stringify({ format: LOG_FORMAT, identity: randomUUID() }));
   const event = { id: randomUUID(), type: NAMED_TYPE, data, meta: null };
   await opening.exact({ stream: NAMED, expected: "absent", events: [event] });
-  // Another node may have named it first.
   return nameOf(opening);
 };
 
-/** Null if the server reports no time or nothing may be written. "overtaken": another node wrote meanwhile. */
+/** Null if the server reports no time or nothing may be written; "overtaken" if another node wrote meanwhile. */
 export const lookAtClock = async (opening: Opening): Promise<ClockLook | null | "overtaken"> => {
   const { pages, exact, limits, clock } = opening;
   if (exact === null) return null;
   const reading = attempts(limits, limits.openMs);
   const { revision, fields } = await reading((idleMs) => readMetadata(pages, NAMED, idleMs));
-  // Keeps fields that an operator has set.
   const event = metadataEvent(randomUUID(), fields);
   const from = momentOf(clock);
   const { outcome } = await exact({ stream: metastreamOf(NAMED), expected: revision ?? "absent", events: [event] });
   if (outcome === "conflict") return "overtaken";
-  // If another node wrote it, it still falls between the same two moments.
   const { writtenMs } = await reading((idleMs) => readMetadata(pages, NAMED, idleMs));
   return writtenMs === null ? null : { writtenMs, from, to: momentOf(clock) };
 };
 
 const open = async (opening: Opening): Promise<Opened> => {
   const reading = attempts(opening.limits, opening.limits.openMs);
-  // Reading the whole log needs a permission of its own.
+  // Reading the whole log needs a separate permission of the server, so a missing one is found here.
   await reading((idleMs) => opening.pages.allBefore("end", 1, idleMs));
   const identity = await nameOf(opening);
   for (;;) {
@@ -109,7 +102,6 @@ const open = async (opening: Opening): Promise<Opened> => {
   }
 };
 
-/** Throws `OtherFormat`, or a plain `Error` for a server that cannot be used or a wrong clock. */
 export const checkOpened = async (opening: Opening): Promise<Opened> => {
   try {
     return await open(opening);

@@ -2,14 +2,11 @@ import type { Revision } from "../../domain/ports/event-log.ts";
 import { type AllPage, type Connection, ConnectionFailure, type Cursor, type StoredEvent } from "./connection.ts";
 import { compare } from "./positions.ts";
 
-/** Pages without gaps, in order, each event once. A page that a server or proxy repeats or mixes up is read again. */
+/** Pages come without gaps and in order; one that a server or proxy repeats or mixes up is read again. */
 export type Pages = {
   stream(stream: string, from: Revision, count: number, idleMs: number): Promise<readonly StoredEvent[]>;
-  /** Newest first. */
   newest(stream: string, count: number, idleMs: number): Promise<readonly StoredEvent[]>;
-  /** `isEnd` if the log has no more. Only wanted events have their data. */
   allAfter(after: Cursor | null, count: number, idleMs: number, wanted: AllPage["wanted"]): Promise<Page>;
-  /** Newest first and without data; `isEnd` if there is nothing before. */
   allBefore(before: Cursor | "end", count: number, idleMs: number): Promise<Page>;
 };
 
@@ -34,7 +31,7 @@ export const pages = (connection: Connection): Pages => {
     if (page.some((event) => event.stream !== stream)) throw wrong("events of another stream");
   };
 
-  /** A page begins later than asked where events were removed; then it does so every time. */
+  /** A page begins later than asked if events were removed; then a second read begins at the same event. */
   const isAgain = async (first: StoredEvent, again: () => Promise<readonly StoredEvent[]>): Promise<boolean> => {
     const [second] = await again();
     return second !== undefined && compare(second.at, first.at) === 0;
@@ -61,7 +58,7 @@ export const pages = (connection: Connection): Pages => {
     },
 
     async allAfter(after, count, idleMs, wanted = () => true) {
-      // Inclusive: the first event is the known one.
+      // The server's pages include the event at `from`, which is known already.
       const from = after ?? "start";
       const asked = after === null ? count : count + 1;
       const read = (countMax: number) =>

@@ -1,14 +1,11 @@
 import { LogUnavailable } from "../log-errors.ts";
 
-/** More waiting than this is overload: the caller answers 503. */
 const PENDING_APPENDS_MAX = 10_000;
 const PENDING_BYTES_MAX = 64 * 1024 * 1024;
 
-/** The writes under way. */
 export class PendingWrites {
   readonly #pending = new Set<Promise<unknown>>();
   #bytes = 0;
-  /** Why writes are refused; null while they are allowed. */
   #refusal: string | null;
 
   constructor(refusal: string | null) {

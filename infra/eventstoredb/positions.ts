@@ -1,7 +1,7 @@
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { Cursor } from "./connection.ts";
 
-/** The digits of the largest unsigned 64-bit number: padded, positions compare as text. */
+/** Padded to the digits of the largest unsigned 64-bit number, positions compare as text. */
 const DIGITS = 20;
 const POSITION = /^\d{40}$/;
 
@@ -13,7 +13,6 @@ export const cursorOf = (position: Position): Cursor => {
   return { commit: BigInt(position.slice(0, DIGITS)), prepare: BigInt(position.slice(DIGITS)) };
 };
 
-/** Negative if `a` comes first. */
 export const compare = (a: Cursor, b: Cursor): number => {
   if (a.commit !== b.commit) return a.commit < b.commit ? -1 : 1;
   if (a.prepare !== b.prepare) return a.prepare < b.prepare ? -1 : 1;

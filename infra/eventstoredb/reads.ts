@@ -6,10 +6,8 @@ import { cursorOf } from "./positions.ts";
 import { isErasableStream, recorded } from "./recorded.ts";
 import { truncatedBefore } from "./stream-metadata.ts";
 
-/** The reads reject with `LogUnavailable`, or with a `TypeError` for a position of another log. */
 export type Reads = {
   read(stream: string, after: Revision | null, limit: number): Promise<readonly RecordedEvent[]>;
-  /** Newest first. */
   newest(stream: string, count: number): Promise<readonly RecordedEvent[]>;
   readAll(after: Position | null, limit: number, what: What): Promise<readonly RecordedEvent[]>;
   readTypes(types: readonly string[], after: Position | null, limit: number): Promise<TypesPage>;
@@ -18,14 +16,10 @@ export type Reads = {
 
 type What = "everything" | "records";
 
-/** Some events of a page are the server's own. */
 const ALL_PAGE_MIN = 8;
 const ALL_PAGE_MAX = 1_000;
-/** The head is nearly always in the first page; later ones grow. */
 const HEAD_PAGE_MIN = 4;
-/** Searched in a few dozen milliseconds. */
 const TYPES_LOOK_MAX = 500;
-/** Enough to hide the latency of the server. */
 const LOOKUPS_AT_ONCE = 16;
 
 const forEachOf = async <T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> => {
@@ -37,7 +31,7 @@ const forEachOf = async <T>(items: readonly T[], atOnce: number, work: (item: T)
 };
 
 export const reads = (pages: Pages, reading: Reading): Reads => {
-  // Where nothing followed a position, so that a waiting reader does not read the server's own events again.
+  // The cursor after which nothing was found, so that a waiting reader skips the server's own events the next time.
   const nothing = new Map<What | "types", { readonly after: Position | null; readonly upTo: Cursor | null }>();
 
   const hidden = async (event: RecordedEvent): Promise<number> => truncatedBefore(pages, reading, event.stream);
@@ -58,7 +52,7 @@ export const reads = (pages: Pages, reading: Reading): Reads => {
   const choices = {
     everything: (events: readonly StoredEvent[]) => withoutErased(visible(events)),
     records: async (events: readonly StoredEvent[]) => records(events),
-    // Erased events stay: they mark how far the search went.
+    // Erased events stay in the page, because the last one marks how far the search went.
     types: async (events: readonly StoredEvent[]) => visible(events),
   };
 
@@ -105,7 +99,7 @@ export const reads = (pages: Pages, reading: Reading): Reads => {
       before = page.events.at(-1)?.at ?? before;
       if (page.isEnd) break;
     }
-    // A read that ended too early looks like an empty log.
+    // A read that ended too early looks like an empty log, so the log's beginning is read as well.
     if ((await all(null, 1, what)).length === 0) return null;
     throw new ConnectionFailure("unknown", "other", "the server did not give the newest events");
   };
@@ -116,7 +110,6 @@ export const reads = (pages: Pages, reading: Reading): Reads => {
         try {
           return await read(idleMs);
         } catch (error) {
-          // An operator has tombstoned the stream.
           if (error instanceof ConnectionFailure && error.reason === "deleted") return [];
           throw error;
         }

@@ -11,12 +11,11 @@ const ERASABLE_PREFIXES = ERASABLE_CATEGORIES.map((category) => `${category}-`);
 export const isErasableStream = ({ stream }: { readonly stream: string }): boolean =>
   ERASABLE_PREFIXES.some((prefix) => stream.startsWith(prefix));
 
-/** Null for events that no event log wrote. Throws `RecordDamaged`. */
 export const recorded = (event: StoredEvent): RecordedEvent | null => {
   const { id, type, stream, revision, at, data, meta } = event;
   if (isSystem(event)) return null;
   if (event.isDamaged) return damaged({ id, stream, revision, position: positionOf(at) });
   if (data === null || meta === null) return null;
-  // `append` wrote it from a NewEvent.
+  // `append` wrote the metadata from a NewEvent.
   return { id, type, data, meta: meta as Metadata, stream, revision, position: positionOf(at) };
 };

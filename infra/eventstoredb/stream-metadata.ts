@@ -7,13 +7,11 @@ import type { Pages } from "./pages.ts";
 /** https://developers.eventstore.com/server/v23.10/streams.html#metadata-and-reserved-names */
 export const metastreamOf = (stream: string): string => `$$${stream}`;
 const METADATA_TYPE = "$metadata";
-/** Events below this revision are hidden. */
 const TRUNCATE_BEFORE = "$tb";
-/** The last erased event: the server forgets its position, which a late repeat needs. */
+/** The server forgets the position of an erased event, which the answer to a late repeat needs. */
 const ERASED = "countersign_erased";
 
 export type StreamMetadata = {
-  /** Null if the stream has no metadata. */
   readonly revision: Revision | null;
   readonly writtenMs: number | null;
   readonly fields: JsonObject;
@@ -33,7 +31,6 @@ export const readMetadata = async (pages: Pages, stream: string, idleMs: number)
   return { revision: last?.revision ?? null, writtenMs: last?.writtenMs ?? null, fields: last?.data ?? {} };
 };
 
-/** Revisions below are hidden; infinite for a tombstoned stream. */
 export const truncatedBefore = (pages: Pages, reading: Reading, stream: string): Promise<number> =>
   reading(async (idleMs) => {
     try {
@@ -45,7 +42,6 @@ export const truncatedBefore = (pages: Pages, reading: Reading, stream: string):
     }
   });
 
-/** `erased` is the last event that was visible. */
 export const erasedUpTo = (fields: JsonObject, upTo: Revision, { revision, position }: Erased): JsonObject => ({
   ...fields,
   [TRUNCATE_BEFORE]: upTo + 1,
