@@ -3,21 +3,18 @@ import { cidr, contains, parseAddress, parseCidr } from "./cidr.ts";
 import type { Resolve } from "./resolve.ts";
 import { specialRule } from "./special-addresses.ts";
 
-/** The parts of a URL that is allowed as far as its text tells. */
 export type Target = {
   readonly secure: boolean;
-  /** Without brackets, without a trailing dot, in lower case. */
+  /** The name has no brackets and no trailing dot, and is in lower case. */
   readonly hostname: string;
   readonly port: number;
   readonly origin: string;
-  /** With the query. */
   readonly path: string;
 };
 
 export type Refused = {
   readonly ok: false;
   readonly host: string;
-  /** Null when the URL's text is enough to refuse it. */
   readonly address: string | null;
   readonly rule: string;
 };
@@ -25,17 +22,17 @@ export type Refused = {
 type Vetted = { readonly ok: true; readonly url: string };
 
 export type AddressRules = {
-  /** For a registration. A name that does not resolve is allowed, because each connect vets it again. */
+  /** A name that does not resolve may be registered, because each connect vets it again. */
   vetUrl(url: string, account: string): Promise<Vetted | Refused>;
-  /** For a connect. Every address of the name must be allowed, because any of them may be taken. */
+  /** Every address of the name must be allowed, because a connect may take any of them. */
   vetHost(hostname: string, addresses: readonly string[]): { readonly ok: true } | Refused;
 };
 
-/** Many receivers and proxies refuse longer ones too, although RFC 9110, section 4.1, recommends 8,000. */
+/** Many receivers and proxies refuse longer URLs, although RFC 9110, section 4.1, recommends to take 8,000. */
 export const URL_LENGTH_MAX = 2_048;
 const RESOLVE_LIMIT_MS = 2_000;
 
-/** RFC 6761, 6762, 8375 and ICANN's `.internal`: names that mean something inside a network only. */
+/** These names mean something only inside a network: RFC 6761, 6762, 8375 and ICANN's `.internal`. */
 const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|home\.arpa)$/;
 
 const IPV4_LOOPBACK = cidr("127.0.0.1/32");
@@ -65,12 +62,10 @@ export const targetOf = (text: string): { readonly ok: true; readonly target: Ta
   return { ok: true, target: { secure, hostname, port, origin: url.origin, path: url.pathname + url.search } };
 };
 
-/** An address of this machine for itself (RFC 1122, section 3.2.1.3; RFC 4291, section 2.5.3). */
 export const isLoopback = (text: string): boolean => parseAddress(text)?.range() === "loopback";
 
 export const isCidr = (text: string): boolean => parseCidr(text) !== null;
 
-/** `allowCidrs` opens ranges that are refused otherwise; throws if one of them is no range. */
 export const addressRules = (allowCidrs: readonly string[], resolve: Resolve): AddressRules => {
   const named = allowCidrs.map((text) => {
     const parsed = parseCidr(text);

@@ -4,15 +4,14 @@ import ipaddr from "ipaddr.js";
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type Cidr = { readonly network: Address; readonly bits: number };
 
-/** Where IPv4 begins inside `::ffff:0:0/96` (RFC 4291, section 2.5.5.2). */
 const MAPPED_BITS = 96;
 
-/** An address as `dns.lookup` or a URL's host gives it, an IPv4-mapped one as IPv4; null for anything else. */
+/** An IPv4-mapped address is returned as IPv4; null if the text is no address. */
 export const parseAddress = (text: string): Address | null =>
   // ipaddr.js alone would also take `127.1` and `0x7f.1`, which other programs read differently.
   isIP(text) === 0 ? null : ipaddr.process(text);
 
-/** `10.0.0.0/8` or `fd00::/8`; null for anything else. A range inside `::ffff:0:0/96` is the IPv4 range it maps. */
+/** A range inside `::ffff:0:0/96` is returned as the IPv4 range it maps; null if the text is no range. */
 export const parseCidr = (text: string): Cidr | null => {
   const parts = /^([^/%]+)\/(\d{1,3})$/.exec(text.trim());
   if (parts === null) return null;

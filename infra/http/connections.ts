@@ -4,48 +4,43 @@ import type { Connector } from "./connector.ts";
 import { type InterimAnswers, interimAnswers, withoutInterim } from "./interim-answers.ts";
 import type { Stopwatch } from "./stopwatch.ts";
 
-/** One connection to one receiver, used by one request at a time. */
 export type Connection = {
   readonly origin: string;
   readonly client: Client;
-  /** Its socket was used by a request before, so the receiver may just have closed it. */
+  /** A request used the socket before, so the receiver may just have closed it. */
   reused: boolean;
-  /** The stopwatch and account of the present request: undici asks for a new socket when the old one is gone. */
+  /** These belong to the present request: undici asks for a new socket when the old one is gone. */
   stopwatch: Stopwatch;
   account: string;
   readonly interim: InterimAnswers;
-  /** Ends a connection attempt that is under way. */
   readonly ended: AbortController;
 };
 
 export type Connections = {
-  /** The idle connection that was used last, as its window and the receiver's caches are warm; or a new one. */
+  /** Prefers the idle connection that was used last, because its window and the receiver's caches are warm. */
   take(target: Target, account: string, stopwatch: Stopwatch): Connection;
   open(target: Target, account: string, stopwatch: Stopwatch): Connection;
-  /** Returns a connection whose answer was read to the end. */
   give(connection: Connection): void;
   drop(connection: Connection): void;
-  /** Closes a connection that ended under a request, and keeps no connection to this receiver alive from then on. */
+  /** Closes a connection that ended under a request, and from then on keeps none to this receiver alive. */
   distrust(connection: Connection): void;
   close(): void;
 };
 
 /**
- * Short, because a POST on a connection that the receiver is just closing ends as a reset whose effect is unknown. gunicorn
- * closes after 2 s and Node after 5 s; both usually say so in `Keep-Alive`, from which undici subtracts the margin.
+ * A POST on a connection that the receiver is just closing has an unknown effect. gunicorn closes after 2 s, Node after
+ * 5 s.
  */
 const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MARGIN_MS = 1_000;
-/** To all receivers together, a file descriptor each. The one idle longest is closed first. */
+/** Each takes a file descriptor; the connection that was idle longest is closed first. */
 const IDLE_MAX = 1_024;
-/** Receivers that close kept-alive connections without notice. All are forgotten at once, as they may be repaired by then. */
+/** All these receivers are forgotten at once, because they may be repaired by then. */
 const DISTRUSTED_MAX = 1_000;
-/** Twice Node's own limit. */
 const RESPONSE_HEADERS_BYTES_MAX = 32 * 1_024;
 
 export const connections = (connect: Connector): Connections => {
   const idleByOrigin = new Map<string, Connection[]>();
-  /** In the order in which they became idle. */
   const idle = new Set<Connection>();
   const distrusted = new Set<string>();
   let isClosed = false;
@@ -72,7 +67,6 @@ export const connections = (connect: Connector): Connections => {
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
       keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
       maxHeaderSize: RESPONSE_HEADERS_BYTES_MAX,
-      // The sender has one limit for the whole exchange.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: (_options, callback) => {

@@ -6,11 +6,10 @@ import type { AddressRules, Target } from "./addresses.ts";
 import type { Resolve } from "./resolve.ts";
 import type { Stopwatch } from "./stopwatch.ts";
 
-/** No connection was made, so nothing was sent. */
 export class ConnectFailure extends Error {
   override readonly name = "ConnectFailure";
   readonly kind: FailureKind;
-  /** Our own resolver failed, which says nothing about the receiver. */
+  /** A failure of our own resolver says nothing about the receiver. */
   readonly isResolvers: boolean;
 
   constructor(kind: FailureKind, detail: string, isResolvers = false) {
@@ -20,29 +19,26 @@ export class ConnectFailure extends Error {
   }
 }
 
-/** Opens a connection for one attempt of an account, which `stopwatch` measures and `ended` gives up. */
 export type Connector = (target: Target, account: string, stopwatch: Stopwatch, ended: AbortSignal) => Promise<Socket>;
 
 export type ConnectorOptions = {
   readonly addresses: Pick<AddressRules, "vetHost">;
   readonly resolve: Resolve;
-  /** Certificate authorities in PEM instead of the system's. */
   readonly ca?: string;
 };
 
 const DNS_LIMIT_MS = 5_000;
 /** Attempts that began together give up at different moments, so that not all have to be recorded at once. */
 const DNS_SPREAD_MS = 1_000;
-/** Ten round trips to the far side of the world; then the next address is tried. */
+/** Ten round trips to the far side of the world take less; then the next address is tried. */
 const NEXT_ADDRESS_AFTER_MS = 3_000;
 /** Names with more addresses are load balanced, so any of the first ones will do. */
 const ADDRESSES_TRIED_MAX = 4;
-/** The sender's own limit ends the attempt long before. */
+/** The sender's own limit ends an attempt long before this. */
 const LAST_ADDRESS_LIMIT_MS = 60_000;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Destroys a socket that is not ready within the limit, or when the attempt ends. */
 const ready = (socket: Socket, event: "connect" | "secureConnect", limitMs: number, ended: AbortSignal) =>
   new Promise<void>((resolve, reject) => {
     const settle = (error: Error | null): void => {
@@ -53,7 +49,6 @@ const ready = (socket: Socket, event: "connect" | "secureConnect", limitMs: numb
         resolve();
         return;
       }
-      // A destroyed socket may still emit an error.
       socket.on("error", () => {});
       socket.destroy();
       reject(error);
@@ -91,14 +86,14 @@ const startTls = async (tcp: Socket, hostname: string, ended: AbortSignal, ca?: 
     host: hostname,
     ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
     minVersion: "TLSv1.2",
-    // An environment variable could turn it off otherwise.
+    // An environment variable could turn the check off otherwise.
     rejectUnauthorized: true,
     ALPNProtocols: ["http/1.1"],
     ca,
   });
   try {
     await ready(socket, "secureConnect", LAST_ADDRESS_LIMIT_MS, ended);
-    // Node 20 only reports what breaks the encryption from here on, and leaves the socket open until the time is up.
+    // Node 20 only reports a later error of the encryption, and would leave the socket open until the time is up.
     socket.on("error", () => socket.destroy());
     return socket;
   } catch (error) {
@@ -106,7 +101,7 @@ const startTls = async (tcp: Socket, hostname: string, ended: AbortSignal, ca?: 
   }
 };
 
-/** Vets every address of the name and connects to one of these, so no second look-up can give another answer. */
+/** Connects to one of the vetted addresses themselves, so no second look-up can give another answer. */
 export const connector = ({ addresses, resolve, ca }: ConnectorOptions): Connector => {
   const vettedAddresses = async (
     hostname: string,

@@ -9,7 +9,6 @@ import { failure, failureOfError } from "./failures.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import type { Phase, Stopwatch } from "./stopwatch.ts";
 
-/** Enough of an answer's body to see what went wrong. */
 export const BODY_KEPT_MAX = 64 * 1_024;
 /** Ten thousand tiny headers would pass any limit on bytes. */
 const RESPONSE_HEADERS_MAX = 256;
@@ -23,7 +22,6 @@ const DURING: Readonly<Record<Phase, string>> = {
 };
 
 const BEFORE_REQUEST: ReadonlySet<Phase> = new Set(["dns", "connect", "tls"]);
-/** These kinds do not say how far the attempt had come. */
 const UNSENT_IF_ENDED: ReadonlySet<FailureKind> = new Set(["timeout", "reset"]);
 
 const RESENT = "sent once before, on a kept-alive connection that ended without an answer";
@@ -45,7 +43,6 @@ const countOf = (headers: Headers): number => {
   return count;
 };
 
-/** Collects an answer. Its status decides the outcome, even if the body is cut off. */
 class Answer {
   #statusCode: number | undefined;
   #headers: Readonly<Record<string, string>> = {};
@@ -56,7 +53,6 @@ class Answer {
     return this.#statusCode;
   }
 
-  /** The failure that status and headers decide; null for none. */
   start(status: number, headers: Headers): Failure | null {
     this.#statusCode = status;
     const count = countOf(headers);
@@ -68,7 +64,6 @@ class Answer {
     return null;
   }
 
-  /** False if the rest is not stored. */
   add(chunk: Buffer): boolean {
     const rest = BODY_KEPT_MAX - this.#size;
     // The chunk is a window on a far larger buffer of the socket, so it is copied.
@@ -97,11 +92,9 @@ type ExchangeOptions = {
   readonly pool: Connections;
   readonly stopwatch: Stopwatch;
   readonly clock: Clock;
-  /** Called once. */
   readonly onEnd: (sent: SendOutcome) => void;
 };
 
-/** One request and its answer. */
 export class Exchange {
   readonly #options: ExchangeOptions;
   readonly #begun: { readonly atMs: number; readonly steadyMs: number };
@@ -155,8 +148,7 @@ export class Exchange {
   }
 
   /**
-   * Called before the first byte is written. The timers stand still while the machine is suspended, and after that the
-   * connection may be reported before the timer runs: other nodes may have gone on without this request by then.
+   * Timers stand still while the machine is suspended, and other nodes may have gone on without this request by then.
    */
   #refuseLate(controller: Dispatcher.DispatchController): void {
     const { request, clock } = this.#options;
@@ -176,15 +168,13 @@ export class Exchange {
       this.#end(() => (this.#isResent ? failure(failed.kind, detail) : failed), error);
       return;
     }
-    // The receiver closed an idle connection just as this request was sent. It is sent once more on a new connection, as
-    // Go's client does for a request with an Idempotency-Key; the receiver recognises it by `webhook-id`.
+    // The receiver closed an idle connection just as this request was sent. It recognises the repeat by `webhook-id`.
     this.#isResent = true;
     pool.distrust(this.#connection);
     this.#connection = pool.open(target, request.account ?? "", stopwatch);
     this.#dispatch();
   }
 
-  /** An exchange that ends after its status has come is no failure. */
   #end(reason: () => Failure, cause?: Error): void {
     if (this.#isAnswering) this.#succeed(true, false);
     else this.#fail(reason(), { cause });

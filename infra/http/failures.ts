@@ -2,7 +2,6 @@ import errors from "undici/lib/core/errors.js";
 import type { Failure, FailureKind } from "../../domain/delivery/attempt-end.ts";
 import { ConnectFailure } from "./connector.ts";
 
-/** Details are shown to people and stored with every attempt. */
 const DETAIL_LENGTH_MAX = 300;
 
 export const failure = (kind: FailureKind, text: string): Failure => {
@@ -11,7 +10,6 @@ export const failure = (kind: FailureKind, text: string): Failure => {
   return { kind, detail: detail.length <= DETAIL_LENGTH_MAX ? detail : `${detail.slice(0, DETAIL_LENGTH_MAX - 1)}…` };
 };
 
-/** The codes of undici's errors that say more than that the connection ended. */
 const BY_CODE: Readonly<Record<string, FailureKind>> = {
   UND_ERR_HEADERS_OVERFLOW: "response-too-large",
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "invalid-response",
@@ -21,9 +19,8 @@ const BY_CODE: Readonly<Record<string, FailureKind>> = {
 };
 
 /**
- * With TLS 1.3 a receiver asks for a client certificate only after the handshake, before it reads anything (RFC 8446, section
- * 6.2; older versions send one of the other two alerts, whose names begin with SSLV3 up to Node 20 and with SSL/TLS from Node
- * 22 on). Any other TLS error at that time may come after an effect.
+ * A TLS 1.3 receiver asks for a client certificate after the handshake, but before it reads anything (RFC 8446, section
+ * 6.2). Any other TLS error at that time may come after an effect.
  */
 const WANTS_CERTIFICATE = /^ERR_SSL_[\w/]+_ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE|HANDSHAKE_FAILURE)$/;
 

@@ -2,28 +2,24 @@ import type { Socket } from "node:net";
 import errors from "undici/lib/core/errors.js";
 
 /**
- * Removes informational answers (RFC 9110, section 15.2). undici ends the connection at a 100 that follows no `Expect`
- * (nodejs/undici, issue 197), although a receiver may send one to any request. A 101 stays, and is refused: what follows it is
- * not HTTP.
+ * undici ends the connection at a 100 that follows no `Expect` (nodejs/undici, issue 197), so informational answers are
+ * removed. A 101 stays and is refused, because what follows it is not HTTP.
  */
 export type InterimAnswers = {
-  /** To be called when a request is sent. */
   expectAnswer(): void;
-  /** Whether any byte has come since, so that the receiver has the request. */
   hasAnswerBegun(): boolean;
-  /** The rest of a chunk; null for none. Throws `HeadersOverflowError` beyond `INTERIM_BYTES_MAX`. */
+  /** The rest of a chunk, or null. Throws `HeadersOverflowError` beyond `INTERIM_BYTES_MAX`. */
   takeOut(chunk: Buffer): Buffer | null;
 };
 
-/** For all informational answers to one request: as many bytes as the headers of the final answer may have. */
+/** All informational answers to one request together may have as many bytes as the headers of the final answer. */
 export const INTERIM_BYTES_MAX = 32 * 1_024;
 
 const HEAD_END = "\r\n\r\n";
 const BEGINNINGS = ["HTTP/1.1 1", "HTTP/1.0 1"] as const;
-/** A whole head with any status from 100 to 199 but 101. Lines end with CRLF: undici refuses any other line end. */
+/** A whole head with any status from 100 to 199 but 101; undici refuses any line end but CRLF. */
 const INTERIM = /^HTTP\/1\.[01] 1(?!01)\d\d(?: [^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*\r\n$/;
 
-/** Also true for a piece that is too short to tell. */
 const mayBeInterim = (bytes: Buffer): boolean => {
   const beginning = bytes.toString("latin1", 0, BEGINNINGS[0].length);
   return BEGINNINGS.some((it) => it.startsWith(beginning));
@@ -33,7 +29,6 @@ export const interimAnswers = (): InterimAnswers => {
   let isHead = true;
   let takenBytes = 0;
   let hasBegun = false;
-  /** The beginning of what may be an informational answer. */
   let held: Buffer | null = null;
 
   const passOn = (bytes: Buffer): Buffer => {

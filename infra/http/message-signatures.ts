@@ -1,13 +1,13 @@
 import { createHash, createHmac } from "node:crypto";
 
-/** `Content-Digest` (RFC 9530, section 2) of the bytes that are sent, with SHA-256. */
+/** `Content-Digest` is defined by RFC 9530, section 2. */
 export const contentDigest = (body: Uint8Array): string =>
   `sha-256=:${createHash("sha256").update(body).digest("base64")}:`;
 
 /** A name of a field or a derived component, in lower case, and its value (RFC 9421, section 2). */
 export type Component = readonly [name: string, value: string];
 
-/** Signature parameters (RFC 9421, section 2.3), in this order. */
+/** The parameters are signed in this order (RFC 9421, section 2.3). */
 export type SignatureParameters = { readonly created: number; readonly keyid: string; readonly alg?: "hmac-sha256" };
 
 /** Neither ids nor times contain a quote or a backslash, which a string of RFC 8941, section 3.3.3, would escape. */
@@ -15,10 +15,7 @@ const parametersText = (names: readonly string[], { created, keyid, alg }: Signa
   `(${names.map((name) => `"${name}"`).join(" ")});created=${created};keyid="${keyid}"` +
   (alg === undefined ? "" : `;alg="${alg}"`);
 
-/**
- * The two fields of an HMAC-SHA-256 signature over the components (RFC 9421, sections 2.5, 3.3.3 and 4): one signature for
- * each key, `sig1`, `sig2` and so on, so that a receiver may have either of them while a secret is being rotated.
- */
+/** HMAC-SHA-256 (RFC 9421, sections 2.5, 3.3.3 and 4), a signature for each key, so that secrets can be rotated. */
 export const messageSignature = (
   keys: readonly Uint8Array[],
   components: readonly Component[],

@@ -1,11 +1,11 @@
 import ipaddr from "ipaddr.js";
 import { parseAddress } from "./cidr.ts";
 
-/** The smallest networks that are routed separately: a customer seldom has more of IPv4, or less of IPv6. */
+/** These are the smallest networks that are routed separately: a customer seldom has more of IPv4, or less of IPv6. */
 const IPV4_BITS = 24;
 const IPV6_BITS = 48;
 
-/** The network of an address, as `192.0.2.0/24` or `2001:db8:1::/48`; any other text is returned unchanged. */
+/** The network as `192.0.2.0/24` or `2001:db8:1::/48`; a text that is no address is returned unchanged. */
 export const networkOf = (ip: string): string => {
   const address = parseAddress(ip.replace(/%.*$/, ""));
   if (address === null) return ip;

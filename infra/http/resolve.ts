@@ -1,29 +1,26 @@
 import { lookup as systemLookup } from "node:dns";
 import { windowOf } from "../window.ts";
 
-/** `isOurs`: our own resolver failed, which says nothing about the name. Otherwise the name has no address. */
+/** `isOurs` is true if our own resolver failed, which says nothing about the name. */
 export type Resolved =
   | { readonly ok: true; readonly addresses: readonly string[] }
   | { readonly ok: false; readonly detail: string; readonly isOurs: boolean };
 
 export type ResolveOptions = {
-  /** The account whose share of the look-ups it takes. */
   readonly account: string;
   readonly limitMs: number;
   readonly signal?: AbortSignal;
 };
 
-/** All addresses of a name, in the resolver's order; never rejects. */
+/** Resolves with all addresses of a name, in the resolver's order; never rejects. */
 export type Resolve = (hostname: string, options: ResolveOptions) => Promise<Resolved>;
 
-/** `dns.lookup` with `all`; tests inject a resolver that lies. */
 export type Lookup = (
   hostname: string,
   options: { readonly all: true; readonly verbatim: true },
   callback: (error: NodeJS.ErrnoException | null, addresses: readonly { readonly address: string }[]) => void,
 ) => void;
 
-/** libuv's default. */
 const POOL_SIZE = 4;
 /** getaddrinfo's code for a name without an address; any other code is a failure of the resolver. */
 const ABSENT = "ENOTFOUND";
@@ -42,9 +39,8 @@ const asked = (lookup: Lookup, hostname: string): Promise<Resolved> =>
   });
 
 /**
- * The system's resolver (getaddrinfo), for names that only it knows: mDNS, NIS and other sources of nsswitch.conf. It runs on
- * libuv's few threads and cannot be cancelled, so an account may have a quarter of them, and at least one. Look-ups of one
- * account for the same name are shared; none is cached, because each connection is vetted with the present answer.
+ * getaddrinfo cannot be cancelled and runs on libuv's few threads, of which an account may have a quarter. No answer is
+ * cached, because each connection is vetted with the present one.
  */
 export const systemResolver = (lookup: Lookup = systemLookup, poolSize = POOL_SIZE): Resolve => {
   const underWay = new Map<string, Promise<Resolved>>();
@@ -54,7 +50,6 @@ export const systemResolver = (lookup: Lookup = systemLookup, poolSize = POOL_SI
     if (!(await threads.enter(account, limitMs))) {
       return { ok: false, detail: "too many names are being resolved for this account", isOurs: true };
     }
-    // A late look-up occupies its thread until it ends.
     return asked(lookup, hostname).finally(() => threads.leave(account));
   };
 

@@ -1,18 +1,15 @@
-/** The longest step of the default schedule; a longer pause is shortened to it. */
 export const RETRY_AFTER_MAX_MS = 24 * 60 * 60 * 1_000;
 
-/** A longer number exceeds the maximum, whatever its digits. */
 const DIGITS_MAX = 9;
 
 const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** The three forms of RFC 9110, section 5.6.7; `Date.parse` alone accepts far more. */
+/** RFC 9110, section 5.6.7, has these three forms; `Date.parse` accepts far more. */
 const IMF_FIXDATE = /^(\w{3}), (\d{2}) (\w{3}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) GMT$/;
 const RFC850_DATE = /^(\w{3})\w{3,6}, (\d{2})-(\w{3})-(\d{2}) (\d{2}):(\d{2}):(\d{2}) GMT$/;
 const ASCTIME_DATE = /^(\w{3}) (\w{3}) ([ \d]\d) (\d{2}):(\d{2}):(\d{2}) (\d{4})$/;
 
-/** The fields of a date in the order day name, day, month, year, time. */
 const fieldsOf = (text: string, nowMs: number): readonly string[] | null => {
   const fixed = IMF_FIXDATE.exec(text);
   if (fixed !== null) return fixed.slice(1);
@@ -42,10 +39,7 @@ const dateMs = (text: string, nowMs: number): number | null => {
   return new Date(ms).getUTCDate() === day ? ms : null;
 };
 
-/**
- * `Retry-After` (RFC 9110, section 10.2.3), seconds or a date, as milliseconds from `nowMs`: 0 to `RETRY_AFTER_MAX_MS`;
- * null when it is neither.
- */
+/** Milliseconds from `nowMs` (RFC 9110, section 10.2.3); null if the text is neither seconds nor a date. */
 export const retryAfterMs = (value: string | undefined, nowMs: number): number | null => {
   const text = value?.trim() ?? "";
   if (/^\d+$/.test(text)) {

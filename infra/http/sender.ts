@@ -12,11 +12,7 @@ export type HttpSenderOptions = ConnectorOptions & { readonly clock: Clock };
 
 const CLOSE_POLL_MS = 10;
 
-/**
- * Sends over HTTP/1.1 with kept-alive connections, one request at a time on each. Addresses are vetted at every connect,
- * redirects are not followed, nothing is inflated, and one limit covers everything from the name to the last byte read. The
- * caller bounds the number of requests under way.
- */
+/** Redirects are not followed and nothing is inflated; one limit covers everything from the name to the last byte. */
 export const httpSender = ({ clock, ...options }: HttpSenderOptions): HttpSender => {
   const pool = connections(connector(options));
   const underWay = new Set<Exchange>();

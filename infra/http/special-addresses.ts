@@ -5,15 +5,12 @@ type Special = readonly [rule: string, ...ranges: readonly Cidr[]];
 
 const special = (rule: string, ...ranges: readonly string[]): Special => [rule, ...ranges.map(cidr)];
 
-/**
- * Addresses that are not globally reachable unicast by the IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890),
- * and some that only look public. The first match names the rule.
- */
+/** Addresses that the IANA registries (RFC 6890) do not call global unicast, and some that only look public. */
 const SPECIAL: readonly Special[] = [
   special("unspecified", "0.0.0.0/32", "::/128"),
   special("this-network", "0.0.0.0/8"),
   special("loopback", "127.0.0.0/8", "::1/128"),
-  // The metadata services of the large clouds: 169.254.169.254 and ECS, Azure's wire server, Alibaba, Oracle, EC2 by IPv6.
+  // The metadata services of AWS (169.254.169.254, ECS, EC2 by IPv6), Azure's wire server, Alibaba and Oracle.
   special(
     "cloud-metadata",
     "169.254.169.254/32",
@@ -46,17 +43,15 @@ const SPECIAL: readonly Special[] = [
   special("segment-routing", "5f00::/16"),
 ];
 
-/** All that IANA has assigned as global unicast so far. */
 const GLOBAL_UNICAST = cidr("2000::/3");
 
-/** NAT64 (RFC 6052): a machine with IPv6 only reaches public IPv4 receivers by it. */
+/** A machine with IPv6 only reaches public IPv4 receivers through NAT64 (RFC 6052). */
 const NAT64 = cidr("64:ff9b::/96");
 const EMBEDDED_AT = 12;
 
 const embedded = (address: Address): Address =>
   contains(NAT64, address) ? new ipaddr.IPv4(address.toByteArray().slice(EMBEDDED_AT)) : address;
 
-/** The name of the rule by which the address is not public; null if it is public. */
 export const specialRule = (given: Address): string | null => {
   const address = embedded(given);
   for (const [rule, ...ranges] of SPECIAL) if (ranges.some((range) => contains(range, address))) return rule;

@@ -12,11 +12,7 @@ export const makeSigningSecret = (bytes: Uint8Array): string => {
 
 const keyOf = (secret: string): Buffer => Buffer.from(secret.slice(SECRET_PREFIX.length), "base64");
 
-/**
- * The value of `webhook-signature`: for each secret `v1,` and the base64 HMAC-SHA-256 of `<id>.<timestamp>.<body>`,
- * separated by spaces. A receiver accepts any one of them, so that both hold while a secret is being rotated.
- * `timestampS` in seconds since 1970, as sent in `webhook-timestamp`.
- */
+/** One signature for each secret, so that secrets can be rotated. `timestampS` is in seconds since 1970. */
 export const signatureHeader = (secrets: readonly string[], id: string, timestampS: number, body: Uint8Array): string =>
   secrets
     .map((secret) => {
@@ -27,10 +23,7 @@ export const signatureHeader = (secrets: readonly string[], id: string, timestam
 
 const COVERED = /^(webhook-id|webhook-timestamp|countersign-.+)$/;
 
-/**
- * Two signatures with the same secrets: the one of Standard Webhooks covers id, time and body, the one after RFC 9421 also
- * every `countersign-*` header. Header names are in lower case; `keyid` is the id of the endpoint.
- */
+/** The signature of Standard Webhooks covers id, time and body, that of RFC 9421 also every `countersign-*` header. */
 export const signedHeaders = (
   secrets: readonly string[],
   headers: Readonly<Record<string, string>> & { readonly "webhook-id": string; readonly "webhook-timestamp": string },

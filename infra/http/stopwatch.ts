@@ -2,15 +2,13 @@ import type { Timings } from "../../domain/delivery/attempt-end.ts";
 
 export type Phase = "dns" | "connect" | "tls" | "answer" | "body";
 
-/** Measures one attempt, phase by phase; a phase entered twice is added up. */
+/** A phase that is entered twice, by a repeated request, is added up. */
 export type Stopwatch = {
   enter(phase: Phase): void;
   readonly phase: () => Phase;
-  /** Whole milliseconds so far. */
   timings(): Timings;
 };
 
-/** Monotonic: a clock that is set does not change what an attempt took. */
 export const stopwatch = (now: () => number = () => performance.now()): Stopwatch => {
   const startedAt = now();
   const spent = { dns: 0, connect: 0, tls: 0, answer: 0, body: 0 };
