@@ -6,29 +6,24 @@ import { type Batch, batchesOf, messageOf, withoutData } from "./messages.ts";
 import { checkTopic } from "./topic-check.ts";
 
 export type KafkaFeedOptions = {
-  /** Each `host:port`. */
   readonly brokers: readonly string[];
   readonly topic: string;
-  /** Receives each event that was published without its data. */
   readonly onOmitted?: (event: CloudEvent) => void;
 };
 
-/** How long a broker waits for replicas. */
 const ACKS_MS = 10_000;
 /** Promises of kafkajs can stay pending when a connection breaks. */
 const SEND_MS = 2 * REQUEST_MS;
 const CLOSE_MS = 2_000;
 
 const TOO_LARGE: ReadonlySet<string> = new Set(["MESSAGE_TOO_LARGE", "RECORD_LIST_TOO_LARGE"]);
-// Node cannot import kafkajs's error classes: it is a CommonJS module.
+// Node cannot import kafkajs's error classes from its CommonJS module.
 const isTooLarge = (error: unknown): boolean =>
   error instanceof Error && "type" in error && TOO_LARGE.has(String(error.type));
 
 /**
- * Rejects with one sentence when no broker answers or the topic is missing. A later failure rejects `publish` and ends
- * the connection; the next call makes a new one.
- *
- * An event that the topic refuses (`max.message.bytes`) is published without its data.
+ * Rejects with one sentence when no broker answers or the topic is missing. A later failure ends the connection, and
+ * the next call makes a new one.
  */
 export const kafkaFeed = async ({ brokers, topic, onOmitted }: KafkaFeedOptions): Promise<Feed> => {
   await checkTopic(brokers, topic);
@@ -38,11 +33,10 @@ export const kafkaFeed = async ({ brokers, topic, onOmitted }: KafkaFeedOptions)
   const newProducer = (): Producer =>
     kafkaClient(brokers).producer({
       allowAutoTopicCreation: false,
-      // Murmur2 of the key, as in every Java client, so that consumers can compute a stream's partition.
+      // Murmur2 of the key, as in every Java client, lets consumers compute a stream's partition.
       createPartitioner: Partitioners.DefaultPartitioner,
       maxInFlightRequests: 1,
-      // A retry inside kafkajs resolves after a change of leaders without having sent all messages (its pull request
-      // 1798), so the caller repeats the batch.
+      // A retry inside kafkajs may lose messages after a change of leaders (its pull request 1798); the caller repeats.
       retry: { retries: 0 },
     });
 

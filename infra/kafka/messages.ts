@@ -3,9 +3,8 @@ import type { CloudEvent } from "../../domain/ports/feed.ts";
 /** CloudEvents' Kafka protocol binding 1.0.2, section 3.3.1: structured mode, JSON. */
 const CONTENT_TYPE = "application/cloudevents+json; charset=utf-8";
 
-/** Without a timestamp: with the record's, a topic's retention would drop old records on arrival. */
+/** A message has no timestamp: with the record's, a topic's retention would drop old records on arrival. */
 export type FeedMessage = {
-  /** The stream: its events stay in order in one partition. */
   readonly key: string;
   readonly value: Buffer;
   readonly headers: { readonly "content-type": string };
@@ -26,9 +25,8 @@ export const withoutData = ({ data: _, ...event }: CloudEvent): CloudEvent => ({
 export type Batch = { readonly events: readonly CloudEvent[]; readonly messages: readonly FeedMessage[] };
 
 const BATCH_MESSAGES_MAX = 500;
-/** Before compression; half of the brokers' default (1 MiB for the batch of one partition). */
+/** Half of the brokers' default for a batch of one partition, before compression. */
 const BATCH_BYTES_MAX = 512 * 1024;
-/** Lengths, header and offset. */
 const MESSAGE_EXTRA_BYTES = 100;
 
 export function* batchesOf(events: readonly CloudEvent[]): Generator<Batch> {

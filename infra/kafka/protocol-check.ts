@@ -1,14 +1,10 @@
 import { connect } from "node:net";
 
-/** kafkajs takes any answer for Kafka's, and may then throw an exception that ends the process. */
-
 const ANSWER_MS = 5_000;
-/** An unlikely number, so that only Kafka's answer repeats it. */
 const CORRELATION_ID = 0x43534c47;
 /** Length and correlation id: https://kafka.apache.org/protocol#protocol_messages */
 const HEAD_BYTES = 8;
 
-/** ApiVersions, version 0, which every broker since 0.10 answers. */
 const question = (): Uint8Array => {
   const [apiKey, apiVersion, noClientId] = [18, 0, -1];
   const request = Buffer.alloc(14);
@@ -20,7 +16,7 @@ const question = (): Uint8Array => {
   return request;
 };
 
-/** Also true for a silent or unreachable broker, which kafkajs reports. */
+/** True also for a silent or unreachable broker, which kafkajs reports by itself. */
 const mayBeKafka = (broker: string): Promise<boolean> =>
   new Promise((resolve) => {
     const colon = broker.lastIndexOf(":");

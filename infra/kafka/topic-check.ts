@@ -8,18 +8,17 @@ const topicsOf = async (brokers: readonly string[]): Promise<readonly string[]> 
   const admin = kafkaClient(brokers).admin();
   const asked = (async () => {
     await admin.connect();
-    // A broker that is asked about one missing topic may create it.
+    // A broker that is asked about one missing topic may create it, so all topics are listed.
     return await admin.listTopics();
   })();
   try {
     return await within(CHECK_MS, `no answer within ${CHECK_MS / 1_000} s`, asked);
   } finally {
-    // Not awaited: it can hang.
+    // The call can hang, so nothing waits for it.
     admin.disconnect().catch(() => undefined);
   }
 };
 
-/** Rejects with one sentence that says what to do. */
 export const checkTopic = async (brokers: readonly string[], topic: string): Promise<void> => {
   const [first = ""] = brokers;
   const others = await notKafka(brokers);
