@@ -2,7 +2,7 @@ import type { AppendOutcome, Expected, NewEvent, RecordedEvent } from "../../dom
 import { positionOf } from "../event-log-arguments.ts";
 import { BLANK_TYPE, isErasable, parseStreamName } from "../stream-name.ts";
 
-/** JSON text, so no reference can change it, and what JSON does not carry is lost; null if erased. */
+/** Text cannot be changed through a reference, and loses the same as JSON in the durable engines. Null if erased. */
 type Entry = { readonly id: string; readonly position: number; text: string | null };
 
 // Only `Entries` writes the text.
@@ -10,17 +10,14 @@ const recorded = (text: string): RecordedEvent => JSON.parse(text) as RecordedEv
 
 export const isRecord = ({ stream }: RecordedEvent): boolean => !isErasable(parseStreamName(stream));
 
-/** The events of one log, in all and by stream. */
 export class Entries {
   readonly #all: Entry[] = [];
   readonly #streams = new Map<string, Entry[]>();
 
-  /** At most `limit` events that are not erased, after `position`. */
   after(position: number, limit = this.#all.length): RecordedEvent[] {
     return this.#page(this.#all, position, limit);
   }
 
-  /** At most `limit` events that are not erased, from `revision` on. */
   inStream(stream: string, revision: number, limit: number): RecordedEvent[] {
     return this.#page(this.#of(stream), revision, limit);
   }
@@ -89,7 +86,6 @@ export class Entries {
     return { outcome: "appended", revision: entries.length - 1, position: positionOf(this.#all.length) };
   }
 
-  /** The outcome of the earlier append if its events stand at `first`. */
   #repeatOf(stream: string, first: number, events: readonly NewEvent[]): AppendOutcome | null {
     const stored = this.#of(stream).slice(Math.max(first, 0), first + events.length);
     const last = stored.at(-1);

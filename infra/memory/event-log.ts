@@ -5,11 +5,9 @@ import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";
 import { Entries, isRecord } from "./entries.ts";
 
-/** The log in memory, for tests, with the semantics of the durable adapters. */
 export const memoryEventLog = (): EventLog => {
   const identity = randomUUID();
   const entries = new Entries();
-  // Wrapped, so that the same function may listen twice.
   const listeners = new Set<{ readonly wake: () => void }>();
   let isClosed = false;
 

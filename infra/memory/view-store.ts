@@ -19,7 +19,6 @@ import {
   schemasByName,
 } from "../view-schema.ts";
 
-/** Documents are text, so a stored one cannot be changed through a reference. */
 type StoredView = {
   position: Position | null;
   last: ViewOrigin["last"];
@@ -71,7 +70,6 @@ const pageOf = (schema: ViewSchema, all: Iterable<readonly [string, Document]>, 
   return found.slice(0, limit).map(({ id, document }) => ({ id, document }));
 };
 
-/** The views in memory, for tests: each query visits every document. */
 export const memoryViewStore = (schemas: readonly ViewSchema[]): ViewStore => {
   const byName = schemasByName(schemas);
   const views = new Map<string, StoredView>();
