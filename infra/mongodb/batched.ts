@@ -1,10 +1,7 @@
-/**
- * Resolves after the due microtasks. `setImmediate` would be too late: between a socket's end and its "close" event the driver
- * writes to the dead socket and waits for ever.
- */
+/** With `setImmediate` the driver would write to a socket between its end and its "close" event and wait for ever. */
 const endOfRun = (): Promise<void> => Promise.resolve().then(() => new Promise((resolve) => process.nextTick(resolve)));
 
-/** Asks the questions of one turn together: each caller gets the whole answer. */
+/** Asks the questions of one turn of the event loop together; each caller gets the whole answer. */
 export const batched = <Q, A>(ask: (questions: readonly Q[]) => Promise<A>): ((question: Q) => Promise<A>) => {
   let gathering: { readonly questions: Q[]; readonly answer: Promise<A> } | null = null;
 

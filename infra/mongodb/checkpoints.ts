@@ -6,7 +6,6 @@ import type { Connection } from "./connection.ts";
 import { refusedDuplicates } from "./duplicates.ts";
 import type { Checkpoint, Collections, ViewCheckpoint } from "./folding.ts";
 
-/** Views' names end in a version, so no view has this name. */
 export const CHECKPOINTS = "checkpoints";
 
 export type StoredCheckpoint = Checkpoint & {
@@ -14,7 +13,6 @@ export type StoredCheckpoint = Checkpoint & {
   /** The identity of the log; absent before the first drop. */
   readonly log?: string;
   readonly emptying?: boolean;
-  /** Absent if the commit did not name it. */
   readonly record?: RecordName | null;
 };
 
@@ -55,7 +53,6 @@ export const mongoCheckpoints = (
     return new Map(found.map((it) => [it._id, checkpointIn(it)]));
   };
 
-  /** Resolves with the number of checkpoints that were as expected. */
   const set = (advances: readonly Advance[]): Promise<number> =>
     run(limitMs, async () => {
       const { matchedCount, upsertedCount } = await collection()
@@ -64,7 +61,7 @@ export const mongoCheckpoints = (
       return matchedCount + upsertedCount;
     });
 
-  /** MongoDB only answers with a number; if some were not set, the checkpoints show which. */
+  /** MongoDB answers with a number only; if some checkpoints were not set, reading them shows which. */
   const done = async (advances: readonly Advance[]): Promise<ReadonlySet<Advance>> => {
     const count = await set(advances);
     if (count === 0 || count === advances.length) return new Set(advances.slice(0, count));

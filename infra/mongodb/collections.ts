@@ -5,14 +5,10 @@ import type { StoredDocument } from "./documents.ts";
 import { refusedDuplicates } from "./duplicates.ts";
 import type { Collections } from "./folding.ts";
 
-/** Shorter than for a person's request. */
 const FOLD_MS = 10_000;
-/** Some MB at most, so that stopping does not wait for long. */
 const WRITES_MAX = 500;
-/** More ids than a view's fold has at hand; an evicted one costs a second write. */
 const TAKEN_MAX = 8_192;
 export const IDS_MAX = 1_000;
-/** Documents that a drop removes in one command. */
 const REMOVED_MAX = 2_000;
 
 export const storedIn = (db: Db, view: string): Collection<StoredDocument> => db.collection<StoredDocument>(view);
@@ -20,7 +16,6 @@ export const storedIn = (db: Db, view: string): Collection<StoredDocument> => db
 export const chunksOf = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size));
 
-/** By view, the ids of documents that were read or written lately. */
 const takenIds = () => {
   const byView = new Map<string, Set<string>>();
   return {
@@ -48,7 +43,6 @@ export const mongoCollections = (connection: Connection, ensure: (view: string) 
   const { run } = connection;
   const taken = takenIds();
 
-  /** Resolves with the documents whose ids are taken. */
   const refused = async (
     view: string,
     documents: readonly StoredDocument[],
@@ -62,14 +56,14 @@ export const mongoCollections = (connection: Connection, ensure: (view: string) 
     }
   };
 
-  /** Inserting documents that seem new costs half; a refused one is then compared like the others. */
+  /** An insert costs half of a comparing replacement, so only refused inserts are compared. */
   const written = async (view: string, documents: readonly StoredDocument[]): Promise<boolean> => {
     const isThere = new Set(documents.filter(({ _id }) => taken.has(view, _id)));
     const there = await refused(view, documents, (document) =>
       isThere.has(document) ? replacing(document) : { insertOne: { document } },
     );
     taken.add(view, documents);
-    // Compared documents are not older, or another writer inserted one at this very moment.
+    // A compared document was not older, or another writer inserted it at this very moment.
     if (there.some((document) => isThere.has(document))) return false;
     return there.length === 0 || (await refused(view, there, replacing)).length === 0;
   };

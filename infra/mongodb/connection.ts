@@ -10,29 +10,22 @@ import {
 import { ViewsUnavailable } from "../view-errors.ts";
 
 export type Connection = {
-  /** Read it for each command: the client may be replaced. */
+  /** The client may be replaced, so the database is read for each command. */
   readonly db: Db;
-  /**
-   * `work` passes `limitMs` on to the server. Throws `ViewsUnavailable` for every failure of MongoDB or the network.
-   */
+  /** `work` passes `limitMs` on to the server. Every failure of MongoDB or the network becomes `ViewsUnavailable`. */
   run<T>(limitMs: number, work: (limitMs: number) => Promise<T>): Promise<T>;
-  /** Waits a bounded time for commands under way. */
   close(): Promise<void>;
 };
 
-/** Shorter than the election of a primary. */
 const SELECTION_MS = 5_000;
 const CONNECT_MS = 5_000;
-/** Above all limits of commands. */
 const SOCKET_MS = 30_000;
-/** Views commit and lists are read in parallel. */
 const POOL_MAX = 32;
 const POOL_WAIT_MS = 5_000;
-/** The wait for a majority to have a write. */
 const MAJORITY_MS = 10_000;
 const CLOSE_MS = 5_000;
 
-/** Set on the database, as some settings of a URL override those of its client. */
+/** They are set on the database, because some settings of a URL override those of its client. */
 const GUARANTEES: DbOptions = {
   readPreference: "primary",
   readConcern: new ReadConcern("majority"),
@@ -53,30 +46,26 @@ const OPTIONS: MongoClientOptions = {
   ignoreUndefined: true,
 };
 
-/** MongoDB, Connection String Specification. */
 const URL_WITH_DATABASE = /^mongodb(?:\+srv)?:\/\/[^/?]+\/[^/?]+(?:\?.*)?$/;
 
-/** https://www.mongodb.com/docs/manual/reference/limits/#naming-restrictions */
 const DATABASE = /^[^/\\. "$*<>:|?@]{1,63}$/;
 
 const WANTED = "mongodb://<host>:<port>/<database>";
 
 const NOT_ALLOWED = 13;
-/** AuthenticationFailed, and Atlas's code for it. */
+/** 18 is AuthenticationFailed, 8000 Atlas's code for it. */
 const REFUSED: ReadonlySet<unknown> = new Set([18, 8000]);
 
-/** The driver passes on these errors when a connection ends during a write. */
 const isOfSocket = (error: unknown): error is Error =>
   error instanceof Error && "code" in error && (error.code === "EPIPE" || error.code === "ECONNRESET");
 
-/** If the driver only timed out: servers of another set, or without TLS, look silent. */
+/** Servers of another set, or without TLS, look silent to the driver. */
 const wrongPart = ({ reason }: MongoServerSelectionError, { replicaSet, tls }: MongoClient["options"]): string => {
   if (reason?.type === "ReplicaSetNoPrimary")
     return `MONGODB_URL, where replicaSet=${replicaSet} has to be the name of their set, which has to have a primary`;
   return tls ? "MONGODB_URL, where TLS is asked for (tls=false is for a server without)" : "MONGODB_URL";
 };
 
-/** The driver's message names hosts, never a password. */
 const sentenceOf = (error: unknown, { options }: MongoClient, hosts: string, database: string): string | null => {
   if (error instanceof Error && "syscall" in error && error.syscall === "querySrv")
     return (
@@ -119,8 +108,6 @@ const clientOf = (url: string): MongoClient => {
 const hostsOf = ({ options }: MongoClient): string => options.srvHost ?? options.hosts.join(", ");
 
 /**
- * Rejects with one sentence that says what to do.
- *
  * A client that finds no server is replaced: when all connections break at once, the driver can write its next look to
  * an ended socket and wait for ever.
  */
@@ -168,7 +155,6 @@ export const openConnection = async (url: string, prepare: (db: Db) => Promise<v
       if (isClosed) throw new ViewsUnavailable("the views are closed");
       const asked = client;
       const working = work(limitMs);
-      // The caller may already have got a timeout.
       working.catch((error: unknown) => error instanceof MongoServerSelectionError && replace(asked));
       const answer = withinMs(limitMs, working);
       const settled = answer.catch(() => undefined).finally(() => underWay.delete(settled));

@@ -2,31 +2,21 @@ import type { Json } from "../../domain/json.ts";
 import type { Document, ViewSchema } from "../../domain/ports/view-store.ts";
 import { comparableText } from "../view-schema.ts";
 
-/**
- * The view's fields as native BSON, for analysts, and fields that begin with an underscore. A removed document has only
- * the latter.
- */
+/** Fields that begin with an underscore are the store's. A removed document has no other fields. */
 export type StoredDocument = {
   readonly _id: string;
-  /** After the generation: the log's position that the document is folded up to. */
+  /** The generation, a dot, and the log's position up to which the document is folded. */
   readonly _position: string;
-  /** The server deletes the document some time later (TTL index). */
   readonly _removed?: Date;
-  /**
-   * The document as JSON text if BSON or MongoDB's comparisons cannot represent it; reads return this, and the other
-   * fields are approximations: U+FFFD for lone surrogates and for NUL in indexed fields, full-width `$` before and `.`
-   * within a name, JSON text for deep nesting; lists in indexed fields and `_` names are left out.
-   */
+  /** JSON text, if BSON cannot represent the document; the other fields then only approximate it for analysts. */
   readonly _exact?: string;
   readonly [field: string]: unknown;
 };
 
-/** MongoDB takes 100 levels. */
 const DEPTH_MAX = 80;
-/** BSON is UTF-8. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const LONE_SURROGATES = /\p{Surrogate}/gu;
-/** Names with a meaning for MongoDB, BSON, the driver or a prototype. */
+/** These names have a meaning for MongoDB, BSON, the driver or a prototype. */
 const NAME_TAKEN = /^$|^\$|[.\0]|\p{Surrogate}|^(?:__proto__|_bsontype|toBSON)$/u;
 const NAMES_OF_THE_DRIVER: ReadonlySet<string> = new Set(["", "__proto__", "_bsontype", "toBSON"]);
 
@@ -82,7 +72,7 @@ const nearFields = ({ fields }: ViewSchema, document: Document): Record<string, 
   return native;
 };
 
-/** A null `document` leaves a remainder, which keeps a slower projector from restoring it. */
+/** A removed document leaves a remainder, which keeps a slower projector from restoring it. */
 export const storedDocument = (
   schema: ViewSchema,
   _id: string,
@@ -94,9 +84,8 @@ export const storedDocument = (
   return { _id, _position, _exact: JSON.stringify(document), ...nearFields(schema, document) };
 };
 
-/** Null for a removed document. */
 export const documentOf = ({ _id, _position, ...stored }: StoredDocument): Document | null => {
   if (stored._removed !== undefined) return null;
-  // Only `storedDocument` writes it.
+  // Only `storedDocument` writes documents.
   return (typeof stored._exact === "string" ? JSON.parse(stored._exact) : stored) as Document;
 };

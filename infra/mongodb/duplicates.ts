@@ -8,11 +8,9 @@ export const isDuplicate = (error: unknown): boolean =>
 
 export type Refused = {
   readonly result: BulkWriteResult;
-  /** Positions of the refused operations in the command. */
   readonly indexes: readonly number[];
 };
 
-/** Throws any error that is not about a taken id. */
 export const refusedDuplicates = (error: unknown): Refused => {
   if (!(error instanceof MongoBulkWriteError) || error.result.getWriteConcernError() !== undefined) throw error;
   const errors = [error.writeErrors].flat();

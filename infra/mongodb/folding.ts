@@ -9,27 +9,22 @@ export type Checkpoint = { readonly generation: number; readonly position: Posit
 
 export type ViewCheckpoint = Checkpoint & { readonly origin: ViewOrigin | null };
 
-/** If `isFresh`, the commit may rely on it without reading it again. */
 type LoadedAt = Checkpoint & { readonly isFresh: boolean };
 
-/** Single-document compare-and-set writes suffice; no transactions. */
 export type Collections = {
   checkpoint(view: string): Promise<ViewCheckpoint>;
   find(view: string, ids: readonly string[]): Promise<readonly StoredDocument[]>;
-  /** Writes each document where there is none or an older one, in any order. False if one could not be written. */
+  /** Writes each document where there is none or an older one. False if one could not be written. */
   write(view: string, documents: readonly StoredDocument[]): Promise<boolean>;
   /** Moves the checkpoint if it still equals `from`; true also if another projector has made the same move. */
   advance(view: string, from: Checkpoint, upTo: Position, record: RecordName | null): Promise<boolean>;
-  /** Begins the next generation for this log; resolves with its number. */
   startAgain(view: string, log: string): Promise<number>;
   ensure(view: string): Promise<void>;
-  /** Marks the view as emptied if this is still its last generation. */
   emptied(view: string, generation: number): Promise<void>;
-  /** Removes the documents with a smaller `_position`. */
   removeBelow(view: string, position: string): Promise<void>;
 };
 
-/** A fixed width, so that positions of later generations sort later. */
+/** With a fixed width, positions of later generations sort later. */
 const GENERATION_DIGITS = 6;
 
 const prefixOf = (generation: number): string => `${String(generation).padStart(GENERATION_DIGITS, "0")}.`;
@@ -50,9 +45,7 @@ export const folding = (
   collections: Collections,
   schemas: ReadonlyMap<string, ViewSchema>,
 ): Pick<ViewStore, "position" | "origin" | "load" | "commit" | "drop"> => {
-  /** A later drop makes the current fold's commit stale. */
   const loadedAt = new Map<string, LoadedAt>();
-  /** The last generation that this process has seen. */
   const seenIn = new Map<string, number>();
 
   const look = async (view: string): Promise<ViewCheckpoint> => {
@@ -67,8 +60,8 @@ export const folding = (
   };
 
   /**
-   * Null if the checkpoint has moved. With all documents in memory no load has read it lately; without this read a
-   * projector that slept could restore removed documents, or show some ahead of the fold after a drop.
+   * Null if the checkpoint has moved. Without this read a projector that slept could restore removed documents, or show
+   * some ahead of the fold after a drop.
    */
   const stillAt = async (view: string, after: Position | null, isWriting: boolean): Promise<Checkpoint | null> => {
     const loaded = loadedAt.get(view);
@@ -85,7 +78,7 @@ export const folding = (
     origin: async (view) => (await look(schemaOf(schemas, view).name)).origin,
 
     async load(view, after, ids) {
-      // Read first, so that the documents are at least as far.
+      // The checkpoint is read first, so that the documents are at least as far.
       const { generation, position } = await look(schemaOf(schemas, view).name);
       const earlier = loadedAt.get(view);
       // A fold that loads twice needs all its documents of one generation.
@@ -112,7 +105,7 @@ export const folding = (
           throw new TypeError(`view ${view}: ${JSON.stringify(id.slice(0, 80))} is no document id`);
       const isWriting = documents.size > 0;
       if (!isWriting) {
-        // Most commits of a page have no document: comparing the checkpoint suffices.
+        // Most commits of a page have no document, and then comparing the checkpoint suffices.
         const generation = loadedAt.get(view)?.generation ?? seenIn.get(view) ?? 0;
         if (await collections.advance(view, { generation, position: after }, upTo, named)) return "committed";
       }

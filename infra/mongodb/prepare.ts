@@ -5,12 +5,10 @@ import { CHECKPOINTS, type StoredCheckpoint } from "./checkpoints.ts";
 import { storedIn } from "./collections.ts";
 import { isDuplicate } from "./duplicates.ts";
 
-/** Raised when the shape of the stored data changes. */
 const FORMAT_VERSION = 2;
 type Format = { readonly _id: string; readonly version: number };
 const FORMAT = "format";
 
-/** A day: longer than any commit that could restore a removed document. */
 const REMOVED_KEPT_S = 24 * 3_600;
 
 /** IndexOptionsConflict: an equal index exists under another name. */
@@ -23,7 +21,6 @@ const isBegun = async (db: Db, schemas: readonly ViewSchema[]): Promise<boolean>
   return (await db.listCollections(filter, { nameOnly: true, authorizedCollections: true }).toArray()).length > 0;
 };
 
-/** Several nodes may begin at once. */
 const named = async (formats: Collection<Format>): Promise<Format | null> => {
   const name = { $setOnInsert: { version: FORMAT_VERSION } };
   try {
@@ -34,7 +31,6 @@ const named = async (formats: Collection<Format>): Promise<Format | null> => {
   }
 };
 
-/** Rejects with `OtherFormat`. */
 const checkFormat = async (db: Db, schemas: readonly ViewSchema[]): Promise<void> => {
   const formats: Collection<Format> = db.collection(CHECKPOINTS);
   const begun = await isBegun(db, schemas);
@@ -48,10 +44,10 @@ const checkFormat = async (db: Db, schemas: readonly ViewSchema[]): Promise<void
   );
 };
 
-/** Equality, sort, range, and the id for ties, in this order. */
+/** Each index has equality, sort and range fields in this order, and the id for ties. */
 export const indexesOf = ({ indexes }: ViewSchema): IndexDescription[] => [
   ...indexes.map((fields) => ({ key: Object.fromEntries([...fields, "_id"].map((field) => [field, 1] as const)) })),
-  // Sparse: it holds removed documents only, which the server deletes.
+  // A sparse index holds only removed documents, which the server deletes.
   { key: { _removed: 1 }, sparse: true, expireAfterSeconds: REMOVED_KEPT_S },
 ];
 
@@ -61,7 +57,6 @@ const NOT_THERE = 26;
 const hasOwnIndexes = async (db: Db, { name }: ViewSchema): Promise<boolean> => {
   try {
     const indexes = await storedIn(db, name).listIndexes().toArray();
-    // The index of the ids always exists.
     return indexes.length > 1;
   } catch (error) {
     if (error instanceof MongoServerError && error.code === NOT_THERE) return false;
@@ -69,7 +64,7 @@ const hasOwnIndexes = async (db: Db, { name }: ViewSchema): Promise<boolean> => 
   }
 };
 
-/** A lost collection may have been created again by a later write, without indexes. */
+/** A lost collection may have been created again by a later write, without indexes; its view is folded again. */
 const beginAgainIfLost = async (db: Db, schema: ViewSchema): Promise<void> => {
   if (await hasOwnIndexes(db, schema)) return;
   await db
@@ -81,7 +76,6 @@ const beginAgainIfLost = async (db: Db, schema: ViewSchema): Promise<void> => {
 };
 
 export const createIndexes = async (db: Db, schema: ViewSchema): Promise<void> => {
-  // Made singly, so that an existing one does not prevent the others.
   for (const { key, ...options } of indexesOf(schema))
     await storedIn(db, schema.name)
       .createIndex(key, options)
@@ -90,7 +84,6 @@ export const createIndexes = async (db: Db, schema: ViewSchema): Promise<void> =
       });
 };
 
-/** Several nodes may run it at once. */
 export const prepare = async (db: Db, schemas: readonly ViewSchema[]): Promise<void> => {
   await checkFormat(db, schemas);
   await Promise.all(

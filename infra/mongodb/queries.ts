@@ -7,7 +7,6 @@ type StoredFilter = Filter<StoredDocument>;
 
 export type StoredQuery = { readonly filter: StoredFilter; readonly sort: Sort; readonly limit: number };
 
-/** Lists show 100 documents at most; background work may read more at once. */
 const PAGE_MAX = 10_000;
 
 const OPERATORS = { "=": "$eq", "<": "$lt", "<=": "$lte", ">": "$gt", ">=": "$gte" } as const satisfies Record<
@@ -48,13 +47,12 @@ export const pageQuery = (schema: ViewSchema, { where, sort, after, limit }: Vie
   const direction = sort.order === "asc" ? 1 : -1;
   return {
     filter: { $and: [...conditions, { [sort.field]: { $gte: lowest } }, ...cursor] },
-    // The same direction, as in the indexes.
+    // Field and id have the same direction, as in the indexes.
     sort: { [sort.field]: direction, _id: direction },
     limit: Math.min(limit, PAGE_MAX),
   };
 };
 
-/** Null if nothing can match. */
 export const countFilter = (schema: ViewSchema, where: readonly Condition[]): StoredFilter | null => {
   const conditions = conditionsOf(schema, where);
   if (conditions === null) return null;

@@ -12,16 +12,9 @@ export type MongoViewStoreOptions = {
   readonly schemas: readonly ViewSchema[];
 };
 
-/** As long as a read with `?after=` may wait; a list page takes a few milliseconds. */
 const QUERY_MS = 2_000;
 
-/**
- * The views in MongoDB, a collection for each, readable for analysts (`documents.ts`). Needs no transactions, so a
- * single server suffices; several projectors may write at once (`folding.ts`).
- *
- * Rejects with one sentence if the database cannot be used or has another format. Later failures are
- * `ViewsUnavailable`.
- */
+/** Needs no transactions, so a single server suffices. Rejects with one sentence if the database cannot be used. */
 export const mongoViewStore = async ({ url, schemas }: MongoViewStoreOptions): Promise<ViewStore> => {
   const byName = schemasByName(schemas);
   const connection = await openConnection(url, (db) => prepare(db, schemas));
@@ -57,10 +50,9 @@ export const mongoViewStore = async ({ url, schemas }: MongoViewStoreOptions): P
       const asked = pageQuery(schema, query);
       if (asked === null) return [];
       const { filter, sort, limit } = asked;
-      // One answer of up to 16 MB.
       const options = { sort, limit, batchSize: limit, maxTimeMS: QUERY_MS };
       const stored = await run(QUERY_MS, () => storedIn(connection.db, view).find(filter, options).toArray());
-      // Removed documents have no field to sort by.
+      // Removed documents have no field to sort by, but one may be removed during the query.
       return stored.flatMap((one) => {
         const document = documentOf(one);
         return document === null ? [] : [{ id: one._id, document }];
