@@ -11,20 +11,17 @@ export type CollectorPlace = {
   readonly timeoutMillis: number;
 };
 
-/** Spans that the collector will never take, and why; 0 and null: it has all of them. */
 type Refused = { readonly count: number; readonly error: Error | null };
 
 export type Collector = {
-  /** Rejects when it is to be tried again. One behind the other. */
   send(spans: ReadableSpan[]): Promise<Refused>;
   close(): void;
 };
 
-/** Whatever else is no success must not be tried again (OTLP specification, "Retryable response codes"). A redirect is not followed. */
+/** Only these statuses may be tried again (OTLP specification, "Retryable response codes"). */
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** An answer that drips is no answer: the exporter's own limit is of silence. */
+/** The exporter's own limit is of silence, so a dripping answer would never end. */
 const LATE_FACTOR = 2;
-/** The collector's own words go into our log. */
 const WORDS_MAX = 300;
 
 const NOTHING: Refused = { count: 0, error: null };
@@ -32,7 +29,7 @@ const NOTHING: Refused = { count: 0, error: null };
 const member = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 
-/** Of an `ExportTraceServiceResponse` in JSON, from whoever answers there: 64-bit integers are strings, or numbers all the same. */
+/** The answer is an `ExportTraceServiceResponse` in JSON, whose 64-bit integers may be strings or numbers. */
 const partlyRefused = (answer: unknown, sent: number): Refused => {
   const partial = member(answer, "partialSuccess");
   const rejected = Number(member(partial, "rejectedSpans") ?? 0);
@@ -41,13 +38,13 @@ const partlyRefused = (answer: unknown, sent: number): Refused => {
   return { count: Math.min(Math.floor(rejected), sent), error: new Error(`The collector took a part: ${says}`) };
 };
 
-/** Null: the answer, or the missing one, is for now alone. Without its body, which may be of any size. */
+/** Null if the spans may be sent again. The answer's body is left out, because it may have any size. */
 const whollyRefused = (error: Error): Error | null => {
   if (!(error instanceof OTLPExporterError) || error.code === undefined || RETRYABLE.has(error.code)) return null;
   return Object.assign(new Error(`The collector answered ${error.code} ${error.message}`), { code: error.code });
 };
 
-/** Spans as OTLP/JSON over HTTP, by OpenTelemetry's own exporter, and with what it does not tell: which of them were refused. */
+/** OpenTelemetry's exporter sends OTLP/JSON over HTTP; this adds which spans were refused. */
 export const otlpCollector = ({ url, headers, timeoutMillis }: CollectorPlace): Collector => {
   let answer: unknown = null;
   let agent: Agent | null = null;
@@ -74,7 +71,7 @@ export const otlpCollector = ({ url, headers, timeoutMillis }: CollectorPlace): 
   const answered = (spans: ReadableSpan[]): Promise<Refused> =>
     new Promise((resolve, reject) => {
       exporter.export(spans, ({ error }) => {
-        // Read in this very turn: another request's answer comes in another one.
+        // The answer is read in this very turn, because another request's answer comes in another one.
         const said = answer;
         answer = null;
         if (error === undefined) return resolve(partlyRefused(said, spans.length));
@@ -91,7 +88,7 @@ export const otlpCollector = ({ url, headers, timeoutMillis }: CollectorPlace): 
       try {
         return await within(LATE_FACTOR * timeoutMillis, `${url} does not answer`, answered(spans).finally(over));
       } finally {
-        // What drips on would keep its place among the few requests that the exporter has under way, and in the end all.
+        // A dripping answer would keep its place among the few requests of the exporter, and in the end all places.
         if (!isOver) agent?.destroy();
       }
     },

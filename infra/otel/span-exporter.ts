@@ -10,25 +10,20 @@ import type { Span, SpanExporter } from "../../domain/ports/span-exporter.ts";
 import { otlpCollector } from "./collector.ts";
 
 export type OtlpOptions = {
-  /** OTEL_EXPORTER_OTLP_ENDPOINT: `/v1/traces` is added to it (OTLP exporter specification, "Endpoint URLs for OTLP/HTTP"). */
+  /** `/v1/traces` is added to it (OTLP exporter specification, "Endpoint URLs for OTLP/HTTP"). */
   readonly endpoint: string;
-  /** OTEL_EXPORTER_OTLP_HEADERS. */
   readonly headers: Readonly<Record<string, string>>;
   readonly serviceName: string;
   readonly version: string;
-  /** Told how many spans the collector has taken. */
   readonly onExported?: (count: number) => void;
-  /** Told why spans were dropped, and how many. */
   readonly onDropped: (error: Error, count: number) => void;
   readonly timeoutMs?: number;
 };
 
-/** A batch with the exporter's own retries, which are few: who calls tries again. */
 const TIMEOUT_MS = 10_000;
-/** Spans in one request to the collector. */
 const BATCH_MAX = 512;
 const ALL = Number.POSITIVE_INFINITY;
-/** As it is given, whatever OTEL_*_LIMIT says: what is exported is what `GET /v1/events/{id}/trace` shows. Its makers bound it. */
+/** OTEL_*_LIMIT must not apply: the collector gets what `GET /v1/events/{id}/trace` shows, which is bounded already. */
 const ANY_ATTRIBUTES = { attributeCountLimit: ALL, attributeValueLengthLimit: ALL };
 const SPAN_LIMITS = {
   ...ANY_ATTRIBUTES,
@@ -44,10 +39,7 @@ const CLOSED = "the exporter is closed";
 
 type Waiting = { readonly spans: readonly Span[]; resolve(): void; reject(error: Error): void };
 
-/**
- * Finished spans to a collector by OTLP over HTTP. They are made by the SDK from what is given, ids and times included.
- * What is submitted while a request is under way goes with the next one; who calls bounds how much that is, by waiting.
- */
+/** Spans submitted while a request is under way go with the next request. */
 export const otlpSpanExporter = (options: OtlpOptions): SpanExporter => {
   const {
     endpoint,
@@ -62,12 +54,11 @@ export const otlpSpanExporter = (options: OtlpOptions): SpanExporter => {
   const collector = otlpCollector({ url, headers, timeoutMillis });
   const made: ReadableSpan[] = [];
   let next: Pick<Span, "traceId" | "spanId"> = { traceId: "", spanId: "" };
-  // Asked by the SDK, at once, for each span that is started.
   const idGenerator: IdGenerator = { generateTraceId: () => next.traceId, generateSpanId: () => next.spanId };
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({ "service.name": serviceName, "service.version": version }),
     idGenerator,
-    // Whatever OTEL_TRACES_SAMPLER says: half a trace is none, and a collector can choose among whole ones.
+    // OTEL_TRACES_SAMPLER must not apply: half a trace is useless, and a collector can choose among whole ones.
     sampler: new AlwaysOnSampler(),
     spanLimits: SPAN_LIMITS,
     generalLimits: ANY_ATTRIBUTES,
@@ -129,7 +120,6 @@ export const otlpSpanExporter = (options: OtlpOptions): SpanExporter => {
   };
 
   const sendAll = async (): Promise<void> => {
-    // What is submitted in the same turn goes together.
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) {
       const batch = takeBatch();
@@ -155,7 +145,7 @@ export const otlpSpanExporter = (options: OtlpOptions): SpanExporter => {
         void sendAll();
       }),
     async close() {
-      // A collector that hangs does not keep the program: what it has not confirmed is sent again after the next start.
+      // A collector that hangs does not delay the stop: unconfirmed spans are sent again after the next start.
       isClosed = true;
       const left = [...underWay, ...waiting];
       waiting = [];
