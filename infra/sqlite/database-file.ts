@@ -1,9 +1,6 @@
 import { statSync } from "node:fs";
 
-/**
- * Opening and closing the file would drop this process's SQLite locks on it (https://sqlite.org/howtocorrupt.html,
- * 2.2).
- */
+/** Closing an opened file would drop this process's SQLite locks on it (https://sqlite.org/howtocorrupt.html, 2.2). */
 const sizeOf = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.size ?? null;
 
 export const isThere = (path: string): boolean => sizeOf(path) !== null;
@@ -20,7 +17,6 @@ export const checkNotCut = (path: string): void => {
     );
 };
 
-/** The primary code of an error is its lowest byte (https://sqlite.org/rescode.html). */
 const PRIMARY_CODE = 0xff;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;

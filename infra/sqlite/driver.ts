@@ -1,14 +1,11 @@
 /**
- * The `node:sqlite` API (https://nodejs.org/api/sqlite.html), or a package with prebuilt binaries where Node lacks it.
- *
- * Keep a reference to every open database: the garbage collector closes an unreferenced one under its statements.
+ * Callers must keep a reference to every open database: the garbage collector closes an unreferenced one under its
+ * statements. https://nodejs.org/api/sqlite.html
  */
 
 import { withoutWarnings } from "../without-warnings.ts";
 
-/**
- * Node 20 and 22 cut text at a NUL when they read it, so text from outside is stored only as JSON, which escapes it.
- */
+/** Node 20 and 22 cut text at a NUL when they read it, so text from outside is stored only as JSON. */
 export type SqlValue = null | number | bigint | string | Uint8Array;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
@@ -21,7 +18,6 @@ export type Statement = {
   all(...parameters: readonly SqlValue[]): SqlRow[];
 };
 
-/** Errors carry SQLite's code as `errcode`. */
 export type Database = {
   readonly isOpen: boolean;
   readonly isTransaction: boolean;
@@ -33,16 +29,12 @@ export type Database = {
 
 export type DatabaseOptions = {
   readonly readOnly?: boolean;
-  /** Milliseconds that a statement waits for a lock before it fails with SQLITE_BUSY. */
   readonly timeout?: number;
 };
 
 type Driver = { readonly DatabaseSync: new (path: string, options?: DatabaseOptions) => Database };
 
-/**
- * Earlier releases could corrupt the file when one connection commits during another's checkpoint, as the event log's
- * do (https://sqlite.org/wal.html#walresetbug).
- */
+/** Earlier releases could corrupt the file during a checkpoint (https://sqlite.org/wal.html#walresetbug). */
 const SQLITE_MIN = [3, 51, 3] as const;
 
 export const isSoundVersion = (version: string): boolean => {
@@ -55,7 +47,7 @@ export const isSoundVersion = (version: string): boolean => {
 };
 
 const builtIn = (): Driver | null => {
-  // Node 22 warns that the module is experimental. The types of Node 20 do not have it.
+  // Node 22 warns that the module is experimental, and the types of Node 20 do not have it.
   const driver = withoutWarnings(() => process.getBuiltinModule("node:sqlite")) as Driver | undefined;
   const version = process.versions.sqlite ?? "0";
   return driver !== undefined && isSoundVersion(version) ? driver : null;

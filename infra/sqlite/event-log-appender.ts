@@ -4,13 +4,11 @@ import { type FromWriter, sizeOf, startThread, type ToWriter, type WriterData } 
 import type { GroupResult, Operation, Outcome } from "./event-log-writer.ts";
 
 export type Appender = {
-  /** Resolves when the operation is on disk; rejects with `LogUnavailable` or `OutcomeUnknown`. */
   submit(operation: Operation): Promise<Outcome>;
-  /** Waits for submitted operations and for the thread's end. */
   close(): Promise<void>;
 };
 
-/** More waiting than this is overload: the caller answers 503 instead of letting the queue and memory grow. */
+/** More waiting operations mean overload: the caller answers 503 instead of letting memory grow. */
 const PENDING_OPERATIONS_MAX = 10_000;
 const PENDING_SIZE_MAX = 64 * 1024 * 1024;
 
@@ -23,13 +21,10 @@ type Pending = {
 type Writer = { readonly worker: Worker; readonly opened: Promise<void> };
 
 export type AppenderOptions = WriterData & {
-  /** Receives each writer thread, so that tests can end one. */
   readonly onWriter?: (worker: Worker) => void;
-  /** Receives the number of operations that each sync made durable. */
   readonly onGroup?: (operations: number) => void;
 };
 
-/** Throws, with the reason, if the file cannot be opened. */
 export const openAppender = async ({ onWriter, onGroup, ...data }: AppenderOptions): Promise<Appender> => {
   const pending: Pending[] = [];
   let outbox: Operation[] = [];
@@ -85,16 +80,12 @@ export const openAppender = async ({ onWriter, onGroup, ...data }: AppenderOptio
         flush();
       });
     });
-    // Only the first writer's opening is awaited; if a later writer fails, so do its appends.
     opened.catch(() => undefined);
     onWriter?.(worker);
     return { worker, opened };
   };
 
-  /**
-   * Sends one message at a time: operations submitted meanwhile share the next transaction and sync. Sending each at
-   * once makes smaller groups, more of them than two processors can take under load.
-   */
+  /** One message is under way at a time, so that operations submitted meanwhile share the next transaction and sync. */
   const flush = (): void => {
     isDue = false;
     const underWay = pending.length - outbox.length;

@@ -2,14 +2,12 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { CheckpointerData, FromCheckpointer, ToCheckpointer } from "./event-log-protocol.ts";
 import { openCheckpointing } from "./event-log-schema.ts";
 
-/** The thread that copies the WAL into the file while the writer appends (event-log-checkpoints.ts). */
-
 /** The second round copies what was appended during the first and leaves little for the writer. */
 const ROUNDS = 2;
 
 if (parentPort === null) throw new Error("the event log's checkpointer is a worker thread");
 const port = parentPort;
-// workerData is untyped; only event-log-checkpoints.ts starts this thread.
+// Only event-log-checkpoints.ts starts this thread.
 const db = openCheckpointing((workerData as CheckpointerData).path);
 // PASSIVE waits for no reader and no writer.
 const checkpoint = db.prepare("PRAGMA wal_checkpoint(PASSIVE)");

@@ -10,26 +10,21 @@ import {
 import type { Operation } from "./event-log-writer.ts";
 
 /**
- * Keeps the WAL short without making appends wait: a thread copies most of it into the file while appends go on. The
- * writer copies the rest between two groups and restarts the WAL, which would otherwise grow under load.
+ * Keeps the WAL short without making appends wait: a thread copies most of it into the file during appends, and the
+ * writer copies the rest between two groups.
  */
 export type Checkpoints = {
   written(operations: readonly Operation[]): void;
-  /** Truncates the WAL in about a second. Until then it may contain erased content. */
+  /** Truncates the WAL in about a second; until then it may contain erased content. */
   cutSoon(): void;
-  /** Stops the copying thread and empties the WAL as far as readers let it. */
   close(): Promise<void>;
 };
 
-/**
- * Each sync of the file delays the WAL's syncs while it has pages to write: small steps keep appends' p99 at a few ms.
- */
+/** Every sync of the file delays the WAL's syncs, so small steps keep the p99 of appends at a few milliseconds. */
 const COPY_AFTER_BYTES = 2 * 1024 * 1024;
-/** An append changes a page of the index and one or two of the table, whatever its size. */
 const BYTES_PER_OPERATION = 2 * 4096;
-/** The wait for readers that still need the WAL's pages. A page takes less; during a longer report the WAL grows. */
+/** Milliseconds to wait for readers of the WAL. Reading a page takes less; during a longer read the WAL grows. */
 const FINISH_WAIT_MS = 3;
-/** The delay lets many erasures share one truncation. */
 const CUT_AFTER_ERASE_MS = 1_000;
 
 export const checkpoints = (db: Database, path: string): Checkpoints => {
@@ -39,7 +34,7 @@ export const checkpoints = (db: Database, path: string): Checkpoints => {
   let isCutDue = false;
   let cutTimer: NodeJS.Timeout | undefined;
 
-  /** True if the WAL restarts with the next commit. Never throws: a failed checkpoint loses nothing. */
+  /** True if the WAL restarts with the next commit. Errors are ignored, because a failed checkpoint loses nothing. */
   const finish = (mode: "RESTART" | "TRUNCATE"): boolean => {
     try {
       const { timeout } = db.prepare("PRAGMA busy_timeout").get() ?? {};

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "./driver.ts";
 
-/** Stored apart from the events, so that a copy of the events has another identity. */
+/** The identity is stored apart from the events, so that a copy of the events has another one. */
 const TABLE = "log_identity";
 
 export const giveIdentity = (db: Database): void => {

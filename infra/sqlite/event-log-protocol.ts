@@ -9,19 +9,18 @@ export type ToWriter =
 
 export type FromWriter =
   | { readonly kind: "opened" }
-  /** Answers the oldest `count` unanswered operations, which are done in order. */
+  /** The answer is for the oldest `count` unanswered operations. */
   | { readonly kind: "group"; readonly count: number; readonly group: GroupResult };
 
 export type WriterData = OpenOptions;
 
 export type ToCheckpointer = "copy" | "close";
-/** A failed copy is tried again later. */
 export type FromCheckpointer = { readonly copied: boolean };
 export type CheckpointerData = { readonly path: string };
 
 export const channelOf = (path: string): string => `event-log:${path}`;
 
-/** A thread's program has this file's extension: .ts or, compiled, .js. */
+/** This file is .ts, or .js once compiled, and so are the threads' programs. */
 export const threadUrl = (name: string): URL => new URL(`./${name}${extname(import.meta.url)}`, import.meta.url);
 
 /** `npm start` sets a large young generation, which is meant for the main thread. */
@@ -36,7 +35,6 @@ export const startThread = (name: string, data: WriterData | CheckpointerData): 
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
   });
 
-/** The length of the text approximates its bytes. */
 export const sizeOf = (operation: Operation): number =>
   operation.kind === "erase"
     ? operation.key.length

@@ -47,7 +47,7 @@ const recorded = (rows: readonly Row[]): RecordedEvent[] => {
   return rows.map((row) => {
     try {
       if (meta === undefined || row.meta !== text) {
-        // `append` wrote it from a NewEvent.
+        // `append` wrote the metadata from a NewEvent.
         meta = JSON.parse(row.meta) as Metadata;
         text = row.meta;
       }
@@ -66,14 +66,12 @@ const recorded = (rows: readonly Row[]): RecordedEvent[] => {
   });
 };
 
-/** Rows that one search for types passes over; it blocks the calling thread for a few milliseconds. */
 const SCAN_MAX = 10_000;
 
 const COLUMNS = "position, category, key, revision, id, type, data, meta";
 
 export const openReader = (path: string): EventLogReader => {
   const db = openReading(path);
-  // An erased event has an empty type.
   const stream = db.prepare(
     `SELECT ${COLUMNS} FROM events WHERE key = ? AND category = ? AND revision > ? AND type <> ''
      ORDER BY revision LIMIT ?`,

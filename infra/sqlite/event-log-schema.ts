@@ -8,12 +8,11 @@ import { type Database, type DatabaseOptions, DatabaseSync } from "./driver.ts";
 import { giveIdentity } from "./event-log-identity.ts";
 import { createPrivateFile } from "./private-file.ts";
 
-/** The log's mark in the file's header ("CSLG") distinguishes it from other databases. */
 const APPLICATION_ID = 0x43534c47;
 
 /**
- * Indexed key first, so that `delivery-x` and `payload-x`, which are written together, share their index pages. Rows
- * are never deleted, only blanked (`event-log-writer.ts`), so positions grow without gaps and are never reused.
+ * `delivery-x` and `payload-x` are written together, so an index that begins with the key shares their pages. Rows are
+ * blanked and never deleted, so positions grow without gaps and are never reused.
  */
 const SCHEMA = `
   CREATE TABLE events (
@@ -31,22 +30,18 @@ const SCHEMA = `
   PRAGMA user_version = ${LOG_FORMAT};
 `;
 
-/** Ids are hashes, so index leaves are hit at random: this holds those of half a million streams. */
+/** Ids are hashes, so index leaves are hit at random: this cache holds those of half a million streams. */
 const WRITER_CACHE_KIB = 32 * 1024;
 const READER_CACHE_KIB = 8 * 1024;
-/** Milliseconds that a connection waits for another process's transaction. */
 const BUSY_TIMEOUT_MS = 5_000;
 const BUSY_RETRY_MS = 10;
-/** Result codes of SQLite (https://sqlite.org/rescode.html). */
 const SQLITE_BUSY = 5;
 const SQLITE_READONLY = 8;
 const SQLITE_CANTOPEN = 14;
 
 export type OpenOptions = {
   readonly path: string;
-  /** Milliseconds to wait for another process's lock; 5 s if not given. */
   readonly busyTimeoutMs?: number;
-  /** Pages that the file may have, so that tests can simulate a full disk. */
   readonly maxPages?: number;
 };
 
@@ -61,7 +56,6 @@ const demand = (db: Database, name: string, value: string | number, readBack = v
 const notALog = (path: string): Error =>
   new Error(`${path} is not an event log, or is damaged: restore it from a backup`);
 
-/** https://sqlite.org/pragma.html#pragma_user_version */
 const checkSchema = (db: Database, path: string): void => {
   if (pragma(db, "application_id") !== APPLICATION_ID) throw notALog(path);
   const format = Number(pragma(db, "user_version"));
@@ -69,7 +63,7 @@ const checkSchema = (db: Database, path: string): void => {
     throw new OtherFormat(path, format === 0 ? null : format, LOG_FORMAT, "move the file away to begin a new log");
 };
 
-/** Runs `prepare` on the opened file. Errors name the file, which SQLite's do not. */
+/** Adds the file's name to errors, which SQLite's lack. */
 const prepared = (path: string, options: DatabaseOptions, prepare: (db: Database) => void): Database => {
   let db: Database;
   try {
@@ -98,7 +92,6 @@ const enterWal = (db: Database, timeoutMs: number): void => {
       return;
     } catch (error) {
       if (!isBusy(error) || performance.now() > deadline) throw error;
-      // Only the log's threads run this, and they have nothing else to do.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_RETRY_MS);
     }
   }
@@ -106,20 +99,20 @@ const enterWal = (db: Database, timeoutMs: number): void => {
 
 const durable = (db: Database, timeoutMs: number): void => {
   enterWal(db, timeoutMs);
-  // FULL (2): COMMIT returns after the WAL is synced, not merely written.
+  // With FULL, COMMIT returns after the WAL is synced and not merely written.
   demand(db, "synchronous", "FULL", 2);
   // A checkpoint inside a COMMIT would make its whole group wait (event-log-checkpoints.ts).
   demand(db, "wal_autocheckpoint", 0);
 };
 
-/** Without it a crash of the system could lose the file's name, and all records with it. */
+/** Without a sync of the folder, a crash of the system could lose the file's name and all records with it. */
 const makeNameDurable = (path: string): void => {
   const directory = openSync(dirname(path), "r");
   fsyncSync(directory);
   closeSync(directory);
 };
 
-/** Links a finished file, so that a log exists with its tables and identity or not at all. */
+/** The finished file is linked in one step, so that a log exists with its tables and identity or not at all. */
 const createLog = (path: string): void => {
   const draft = `${path}.${randomUUID()}`;
   createPrivateFile(draft);
@@ -139,12 +132,11 @@ const createLog = (path: string): void => {
   }
 };
 
-/** The connection that appends. Creates a missing log; refuses a file that is no event log or has another format. */
 export const openWriting = ({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, maxPages }: OpenOptions): Database => {
   makeDirectory(dirname(path));
   checkNotCut(path);
   if (!isThere(path)) createLog(path);
-  // Refuses a file without read and write access, which SQLite would open read-only.
+  // SQLite would open a file without write access read-only; this throws instead.
   createPrivateFile(path);
   makeNameDurable(path);
   return prepared(path, { timeout: busyTimeoutMs }, (db) => {

@@ -2,17 +2,15 @@ import { BroadcastChannel } from "node:worker_threads";
 import { listening } from "../listeners.ts";
 import { channelOf } from "./event-log-protocol.ts";
 
-/** Wakes the log's followers. Costs nothing without listeners and never keeps the process alive. */
 export type AppendedSignal = {
   listen(wake: () => void): () => void;
   close(): void;
 };
 
-/** How late a commit of another process may be noticed; those of this process are signalled at once. */
+/** Milliseconds after which a commit of another process is noticed; those of this process are signalled at once. */
 const OTHER_PROCESSES_MS = 200;
 
 export const appendedSignal = (path: string, dataVersion: () => number): AppendedSignal => {
-  /** Null if the file cannot be read; the follower's next read reports that. */
   const versionNow = (): number | null => {
     try {
       return dataVersion();

@@ -5,16 +5,13 @@ import { channelOf, type FromWriter, sizeOf, type ToWriter, type WriterData } fr
 import { openWriting } from "./event-log-schema.ts";
 import { eventLogWriter, type Operation } from "./event-log-writer.ts";
 
-/** The thread with the only writing connection. Operations that arrive during a sync share the next transaction. */
-
-/** Enough to share a sync, few enough that no caller waits long for the others' inserts. */
+/** A group shares one sync, and is small enough that no caller waits long for the others' inserts. */
 const GROUP_OPERATIONS_MAX = 512;
-/** Written in some tens of milliseconds. A single larger operation is still taken. */
 const GROUP_SIZE_MAX = 8 * 1024 * 1024;
 
 if (parentPort === null) throw new Error("the event log's writer is a worker thread");
 const port = parentPort;
-// workerData is untyped; only event-log-appender.ts starts this thread.
+// Only event-log-appender.ts starts this thread.
 const options = workerData as WriterData;
 
 // A WAL found at the start was left by a process that died, perhaps right after an erasure.

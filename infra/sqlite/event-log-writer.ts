@@ -3,7 +3,6 @@ import { positionOf } from "../event-log-arguments.ts";
 import { BLANK_TYPE } from "../stream-name.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
 
-/** `data` and `meta` are JSON text. */
 export type EventText = { readonly id: string; readonly type: string; readonly data: string; readonly meta: string };
 
 type Append = {
@@ -17,7 +16,6 @@ type Erase = {
   readonly kind: "erase";
   readonly category: string;
   readonly key: string;
-  /** The last revision to erase. */
   readonly upTo: number;
 };
 export type Operation = Append | Erase;
@@ -30,7 +28,6 @@ export type GroupResult =
   | { readonly result: "unavailable" | "unknown"; readonly reason: string };
 
 export type EventLogWriter = {
-  /** Runs all operations in order in one synced transaction, each with its own outcome. */
   commit(operations: readonly Operation[]): GroupResult;
 };
 
@@ -60,7 +57,7 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
        (SELECT * FROM events WHERE key = ? AND category = ? ORDER BY revision DESC LIMIT 1)
      WHERE revision <= ? AND type NOT IN ('', '${BLANK_TYPE}')`,
   );
-  // Erased rows stay, blank: revisions and positions are never reused, and a late repeat is recognised by its ids.
+  // Erased rows stay, blank, so that revisions are never reused and a late repeat is recognised by its ids.
   const blank = db.prepare(
     "UPDATE events SET type = '', data = '', meta = '' WHERE key = ? AND category = ? AND revision <= ? AND type <> ''",
   );
@@ -76,7 +73,6 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
       const revision = first + index;
       const done = insert.run(category, key, revision, event.id, event.type, event.data, event.meta);
       if (Number(done.changes) === 0) {
-        // Revisions have no gaps: after a free revision all are free.
         if (index > 0) throw new Error(`${category}-${key} has a gap before revision ${revision}`);
         return null;
       }
@@ -85,7 +81,6 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
     return { outcome: "appended", revision: first + events.length - 1, position: positionOf(position) };
   };
 
-  /** The outcome of the earlier append if these events are stored. */
   const repeatOf = ({ events }: Append, stored: readonly StoredRow[]): AppendOutcome | null => {
     const last = stored.at(-1);
     if (last === undefined || stored.length < events.length) return null;

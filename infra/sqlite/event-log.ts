@@ -9,7 +9,6 @@ import { appendedSignal } from "./event-log-signal.ts";
 import type { EventText } from "./event-log-writer.ts";
 
 export type SqliteEventLogOptions = AppenderOptions & {
-  /** Without a writer thread: the file must exist, and an append throws `LogUnavailable`. */
   readonly readOnly?: boolean;
 };
 
@@ -32,10 +31,7 @@ const readOnlyAppender: Appender = {
   close: async () => undefined,
 };
 
-/**
- * The log in one SQLite file, created if missing. Any number of threads and processes may open it. Throws a plain
- * `Error` for a file that is no event log, and `OtherFormat` for one of another format.
- */
+/** Any number of threads and processes may open the file. Throws a plain `Error` for a file that is no event log. */
 export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<EventLog> => {
   const { readOnly = false, ...others } = options;
   const path = resolve(options.path);
@@ -47,7 +43,7 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
 
   const close = async (): Promise<void> => {
     signal.close();
-    // The writer's last checkpoint waits for no reader.
+    // The writer's last checkpoint waits for no reader, so the reader is closed first.
     reader.close();
     await appender.close();
   };
@@ -97,7 +93,6 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
       await appender.submit({ kind: "erase", category, key, upTo });
     },
 
-    // The next truncation of the WAL removes them (event-log-checkpoints.ts).
     bytesRemoved: "within-seconds",
 
     onAppended: (wake) => signal.listen(wake),

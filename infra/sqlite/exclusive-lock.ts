@@ -10,10 +10,7 @@ const SQLITE_BUSY = 5;
 const isBusy = (error: unknown): boolean =>
   typeof error === "object" && error !== null && "errcode" in error && error.errcode === SQLITE_BUSY;
 
-/**
- * Locks a file for as long as the process lives; null if another process holds the lock. The operating system drops
- * SQLite's lock with the process. The file is private, as any process that can read it could hold the lock.
- */
+/** Null if another process holds the lock. Any process that can read the file could hold it, so the file is private. */
 export const exclusiveLock = (path: string): ExclusiveLock | null => {
   makeDirectory(dirname(path));
   createPrivateFile(path);

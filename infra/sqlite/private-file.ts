@@ -3,10 +3,8 @@ import { accessSync, closeSync, constants, openSync } from "node:fs";
 const MODE = 0o600;
 
 /**
- * Creates a file that only its owner can read; SQLite gives the `-wal` and `-shm` the same mode.
- *
- * An existing file is not opened: closing it would drop this process's locks on it
- * (https://sqlite.org/howtocorrupt.html, 2.2), and another connection could then remove a WAL that is still in use.
+ * An existing file is not opened, because closing it would drop this process's locks on it
+ * (https://sqlite.org/howtocorrupt.html, 2.2). SQLite gives the `-wal` and `-shm` the same mode.
  */
 export const createPrivateFile = (path: string): void => {
   try {

@@ -5,7 +5,6 @@ import { comparableText, compareValues, fieldType, isDocumentId, isOfType, schem
 import type { Database, SqlRow, Statement } from "./driver.ts";
 import { indexName, quoted } from "./view-tables.ts";
 
-/** Documents stay text until they reach the thread that reads them. */
 export type Row = readonly [id: string, document: string];
 
 export type ViewQueries = {
@@ -17,13 +16,11 @@ export type ViewQueries = {
   origin(view: string): ViewOrigin | null;
 };
 
-/** The program uses some dozens of statements; a full cache drops the oldest. */
 const STATEMENTS_MAX = 256;
 const IDS_PER_STATEMENT_MAX = 1_000;
 /** Lists show 100 documents at most; background work may read more at once. */
 const PAGE_MAX = 10_000;
 
-/** SQLite reads a negative limit as none. */
 const limited = (limit: number): number => Math.max(0, Math.min(limit, PAGE_MAX));
 
 type Clause = { readonly sql: string; readonly value: string | number };
@@ -31,13 +28,12 @@ type Clause = { readonly sql: string; readonly value: string | number };
 const bindable = (value: string | number): string | number =>
   typeof value === "string" ? comparableText(value) : value;
 
-/** A value of another type than its field's matches nothing. */
 const isSatisfiable = (schema: ViewSchema, where: readonly Condition[]): boolean =>
   where.every(({ field, value }) => isOfType(value, fieldType(schema, field)));
 
 /**
- * The longest index of the fields compared with `=`, then the sort field. SQLite has no statistics: by itself it
- * prefers the cursor's bound and walks through everything (https://sqlite.org/lang_indexedby.html).
+ * SQLite has no statistics here, would prefer an index of the cursor's bound and walk through everything
+ * (https://sqlite.org/lang_indexedby.html).
  */
 const indexFor = ({ indexes }: ViewSchema, { where, sort, lead }: ViewQuery): readonly string[] | null => {
   const equal = new Set(where.flatMap(({ field, is }) => (is === "=" ? [field] : [])));
@@ -61,8 +57,8 @@ const clausesOf = (schema: ViewSchema, where: readonly Condition[]): readonly Cl
   });
 
 /**
- * Leaves one bound where the page begins. With two, as in `at >= 5 AND (at, id) > (7, 'x')`, SQLite may seek by the
- * first, so that deep pages read everything before them.
+ * With two bounds, as in `at >= 5 AND (at, id) > (7, 'x')`, SQLite may seek by the first, so that deep pages read
+ * everything before them.
  */
 const withoutSpareBound = ({ where, sort, after }: ViewQuery): Pick<ViewQuery, "where" | "after"> => {
   if (after === undefined) return { where };
@@ -157,10 +153,10 @@ export const viewQueries = (database: Database, schemas: ReadonlyMap<string, Vie
       const row = prepared(sql).get(schemaOf(schemas, view).name);
       if (row === undefined || row.origin === null) return null;
       const { position, record } = row;
-      // `commit` wrote it from a name.
+      // `commit` wrote the record's name as JSON.
       const name = record === null ? null : (JSON.parse(String(record)) as RecordName);
       const last = position === null || name === null ? null : { ...name, position: String(position) };
-      // A drop is one transaction.
+      // A drop is one transaction, so no view is ever half emptied.
       return { log: String(row.origin), isEmptied: true, last };
     },
   };

@@ -3,7 +3,6 @@ import type { ViewQueries } from "./view-queries.ts";
 
 export type ReaderData = { readonly path: string; readonly schemas: readonly ViewSchema[] };
 
-/** `isGivenUp` holds 1 once this thread's answers are no longer wanted. */
 export type ReaderWorkerData = ReaderData & { readonly isGivenUp: Int32Array };
 
 export type Question = {

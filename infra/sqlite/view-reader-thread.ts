@@ -8,7 +8,7 @@ export type QueryThreadLimits = { readonly pendingMax: number; readonly queryMs:
 
 export type QueryThreadOptions = ReaderData & QueryThreadLimits & { readonly onThread?: (worker: Worker) => void };
 
-/** Abandoned threads that are still inside a statement and use a processor. */
+/** An abandoned thread is still inside a statement and uses a processor. */
 const GIVEN_UP_MAX = 1;
 const RESTART_MIN_MS = 50;
 const RESTART_MAX_MS = 5_000;
@@ -42,9 +42,8 @@ const ended = (worker: Worker): Promise<unknown> => {
 };
 
 /**
- * Asks a thread. SQLite's synchronous API cannot interrupt a statement. A thread that is silent for a query's whole time
- * is abandoned: a new one gets the other questions, the old one ends after its statement. Terminating it would crash the
- * process: the driver returns from the statement into a dead thread.
+ * A statement cannot be interrupted, and terminating its thread would crash the process. So a thread that is silent for
+ * a query's whole time is abandoned, and a new one gets the other questions.
  */
 export class QueryThread {
   readonly #data: ReaderData;
@@ -65,7 +64,6 @@ export class QueryThread {
     this.#onThread = onThread;
   }
 
-  /** Resolves when a thread has opened the file; rejects if it cannot. */
   static async open(options: QueryThreadOptions): Promise<QueryThread> {
     const queries = new QueryThread(options);
     try {
@@ -77,7 +75,7 @@ export class QueryThread {
     return queries;
   }
 
-  /** Throws `ViewsUnavailable` when there are too many questions, no answer in time, or the thread died. */
+  /** Rejects with `ViewsUnavailable` if too many questions wait, no answer comes in time, or the thread dies. */
   ask(question: Question): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const { pendingMax, queryMs } = this.#limits;
@@ -92,7 +90,7 @@ export class QueryThread {
     });
   }
 
-  /** Waits for running statements: ending the process during one would abort it. */
+  /** Waits for running statements, because ending the process during one would abort it. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -181,12 +179,12 @@ export class QueryThread {
     setTimeout(() => this.#restart(), delayMs).unref();
   }
 
-  /** After a pause of this process, answers may have arrived unread; setImmediate lets them go first. */
+  /** After a pause of this process answers may have arrived unread; with setImmediate they are read first. */
   #timer(number: number, ms: number): NodeJS.Timeout {
     return setTimeout(() => setImmediate(() => this.#timeUp(number)), ms);
   }
 
-  /** The caller is answered when its time is over; only silence shows that the thread hangs. */
+  /** The caller gets an error when its time is over, but only silence shows that the thread hangs. */
   #timeUp(number: number): void {
     const call = this.#calls.get(number);
     if (call === undefined) return;

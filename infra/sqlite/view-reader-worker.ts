@@ -4,15 +4,13 @@ import { viewQueries } from "./view-queries.ts";
 import type { Answer, FromReader, Question, ReaderWorkerData, ToReader } from "./view-reader-protocol.ts";
 import { isEngineError, openViews } from "./view-tables.ts";
 
-/** The thread that answers queries, one after the other, over a read-only connection. */
-
 if (parentPort === null) throw new Error("the views' reader is a worker thread");
 const port = parentPort;
-// workerData is untyped; only view-reader-thread.ts starts this thread.
+// Only view-reader-thread.ts starts this thread.
 const { path, schemas, isGivenUp } = workerData as ReaderWorkerData;
 const byName = schemasByName(schemas);
 
-// Both reader and projector create missing tables, so they may start in any order.
+// Reader and projector both create missing tables, so they may start in any order.
 openViews(path, byName, false).close();
 const database = openViews(path, byName, true);
 const queries = viewQueries(database, byName);
@@ -20,13 +18,12 @@ const queries = viewQueries(database, byName);
 const say = (message: FromReader): void => port.postMessage(message);
 
 const answerTo = ({ method, args }: Question): Answer => {
-  // `Question` pairs each method with its own arguments, which the compiler forgets across the union.
+  // `Question` pairs each method with its arguments, which the compiler forgets across the union.
   const query = queries[method] as (...args: Question["args"]) => Answer;
   return query(...args);
 };
 
 port.on("message", (message: ToReader) => {
-  // An abandoned thread's questions have been sent to another thread.
   if (message.kind === "close" || Atomics.load(isGivenUp, 0) === 1) {
     if (database.isOpen) database.close();
     port.close();

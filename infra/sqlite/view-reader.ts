@@ -6,15 +6,10 @@ import { documentsOf, foundOf, parseDocument } from "./view-store.ts";
 
 export type SqliteViewReaderOptions = Omit<QueryThreadOptions, keyof QueryThreadLimits> & Partial<QueryThreadLimits>;
 
-/** Each query takes about a millisecond, so answers to more would come too late. */
 const PENDING_MAX = 256;
-/** As long as a read with `?after=` may wait; a list page takes a few milliseconds. */
 const QUERY_MS = 2_000;
 
-/**
- * Answers queries on a thread, so that a slow search never blocks the event loop. A query without an answer in time, or
- * one too many, is `ViewsUnavailable`. Writing methods throw.
- */
+/** Queries run on a thread, so that a slow search never blocks the event loop. */
 export const sqliteViewReader = async (options: SqliteViewReaderOptions): Promise<ViewStore> => {
   schemasByName(options.schemas);
   const thread = await QueryThread.open({ pendingMax: PENDING_MAX, queryMs: QUERY_MS, ...options });

@@ -9,7 +9,6 @@ import { emptyView, isEngineError, openViews, quoted } from "./view-tables.ts";
 export type SqliteViewStoreOptions = {
   readonly path: string;
   readonly schemas: readonly ViewSchema[];
-  /** Reads only, from a file that a writing store has created. */
   readonly readOnly?: boolean;
 };
 
@@ -35,7 +34,7 @@ const writerOf = (database: Database, { name, fields }: ViewSchema): Writer => {
   };
 };
 
-/** Id, text and one value for each declared field; the id alone if the document is to be removed. */
+/** The id, the text and a value for each declared field; the id alone for a document to remove. */
 const rowOf = (view: string, id: string, document: Document | null, fields: Fields): readonly SqlValue[] => {
   if (!isDocumentId(id)) throw new TypeError(`view ${view}: ${JSON.stringify(id.slice(0, 80))} is no document id`);
   if (document === null) return [id];
@@ -44,7 +43,7 @@ const rowOf = (view: string, id: string, document: Document | null, fields: Fiel
   return values;
 };
 
-/** `rowOf` stored it. */
+/** `rowOf` stored the document. */
 export const parseDocument = (text: string): Document => JSON.parse(text) as Document;
 
 export const documentsOf = (rows: readonly Row[]): ReadonlyMap<string, Document> =>
@@ -54,11 +53,8 @@ export const foundOf = (rows: readonly Row[]): readonly { readonly id: string; r
   rows.map(([id, text]) => ({ id, document: parseDocument(text) }));
 
 /**
- * The views in one SQLite file: a table for each view, a column for each declared field, because an index over a JSON
- * expression would parse every document at every write. Its calls block the thread: see `sqliteViewReader`.
- *
- * Throws, with a sentence for the operator, if the format or a declared view has changed. If the engine fails (disk
- * full, locked for long), it throws `ViewsUnavailable` and nothing was written.
+ * Declared fields are columns, because an index over a JSON expression would parse every document at every write. If
+ * the engine fails, it throws `ViewsUnavailable` and nothing was written.
  */
 export const sqliteViewStore = ({ path, schemas, readOnly = false }: SqliteViewStoreOptions): ViewStore => {
   const byName = schemasByName(schemas);
@@ -109,7 +105,7 @@ export const sqliteViewStore = ({ path, schemas, readOnly = false }: SqliteViewS
     async commit(view, after, upTo, { documents, record }) {
       if (after !== null && upTo <= after) throw new Error(`view ${view}: a commit from ${after} back to ${upTo}`);
       const write = writing(() => writer(view));
-      // Made before the transaction, as an error here is a projection's bug and not the engine's failure.
+      // An error here is a projection's bug and not the engine's failure, so the rows are made before the transaction.
       const rows = [...documents].map(([id, document]) => rowOf(view, id, document, write.fields));
       const named = record === undefined ? null : JSON.stringify(nameOf(record));
       return writing(() => {

@@ -5,18 +5,13 @@ import { isDamage } from "./database-file.ts";
 import { type Database, DatabaseSync } from "./driver.ts";
 import { createPrivateFile } from "./private-file.ts";
 
-/** In `user_version`. Raised when the tables below change. */
 const TABLES_FORMAT = 2;
 /** A commit of another process, such as a rebuild next to a running service, takes milliseconds. */
 const LOCK_TIMEOUT_MS = 5_000;
-/** Keeps the upper levels of every index of a million documents in memory. */
 const CACHE_KIB = 32 * 1024;
-/** The operating system's cache serves readers: the writer's next commit invalidates these pages. */
+/** Readers rely on the operating system's cache, because the writer's next commit invalidates these pages. */
 const READER_CACHE_KIB = 8 * 1024;
-/**
- * Pages of 4 KiB. With SQLite's 1,000 the projector folds half as many events a second; with far more, readers notice
- * the pause of the copying.
- */
+/** With SQLite's default of 1,000 the projector folds half as fast; with far more, readers notice the checkpoints. */
 const WAL_CHECKPOINT_PAGES = 8_192;
 const WAL_KEPT_BYTES = 64 * 1024 * 1024;
 
@@ -56,7 +51,6 @@ const transaction = <T>(database: Database, work: () => T): T => {
   }
 };
 
-/** `record` is a record's name as JSON. */
 const VIEWS = `CREATE TABLE IF NOT EXISTS views (
   name TEXT PRIMARY KEY NOT NULL, schema TEXT NOT NULL, position TEXT, origin TEXT, record TEXT
 )`;
@@ -69,8 +63,7 @@ const createView = (database: Database, schema: ViewSchema): void => {
   database.exec(`CREATE TABLE ${table} (id TEXT PRIMARY KEY NOT NULL, document TEXT NOT NULL${columns.join("")})`);
   for (const index of schema.indexes) {
     const name = quoted(indexName(schema, index));
-    // Queries compare every field before the sort, so documents without one are left out of the index
-    // (https://sqlite.org/partialindex.html, section 3.1).
+    // Queries compare every field before the sort, so the index may omit documents without one of them.
     const there = index.slice(0, -1).map((field) => `${quoted(field)} IS NOT NULL`);
     const where = there.length === 0 ? "" : ` WHERE ${there.join(" AND ")}`;
     database.exec(`CREATE INDEX ${name} ON ${table} (${[...index, "id"].map(quoted).join(", ")})${where}`);
@@ -88,7 +81,7 @@ const isThere = (database: Database, path: string, schema: ViewSchema): boolean 
   return row !== undefined;
 };
 
-/** `synchronous=NORMAL`: a power loss can only take the last commits as a whole, and those events are folded again. */
+/** With `synchronous=NORMAL` a power loss can take the last commits as a whole, and their events are folded again. */
 export const openViews = (path: string, schemas: ReadonlyMap<string, ViewSchema>, readOnly: boolean): Database => {
   if (!readOnly) createPrivateFile(path);
   const database = new DatabaseSync(path, { readOnly, timeout: LOCK_TIMEOUT_MS });
@@ -132,7 +125,6 @@ export const emptyView = (
   });
 };
 
-/** Removes all views, or those named, whatever their schemas. Returns the removed names. */
 export const removeViews = (path: string, names?: readonly string[]): readonly string[] => {
   const database = openViews(path, new Map(), false);
   try {
