@@ -1,5 +1,5 @@
 export type BoundedQueue = {
-  /** Null if too many wait already: the caller refuses instead of letting the line grow. */
+  /** Null if `waitingMax` calls wait already: the caller refuses the work instead of letting the queue grow. */
   run<T>(work: () => Promise<T>): Promise<T> | null;
 };
 
@@ -8,7 +8,7 @@ export const boundedQueue = ({ atOnce, waitingMax }: { atOnce: number; waitingMa
   let running = 0;
 
   const start = async <T>(work: () => Promise<T>): Promise<T> => {
-    // A waiting call takes over the place of one that ends, so `running` does not change.
+    // A waiting call takes the place of one that has ended, so `running` does not change.
     if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
     else running += 1;
     try {

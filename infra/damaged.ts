@@ -13,9 +13,7 @@ const NO_META: Metadata = {
   schema: 1,
 };
 
-/**
- * Stands in for a payload that is no longer JSON, as everything else can go on; throws `RecordDamaged` for a record.
- */
+/** A damaged payload is replaced by this event, so that reading goes on; a damaged record throws `RecordDamaged`. */
 export const damaged = (name: Pick<RecordedEvent, "stream" | "revision" | "id" | "position">): RecordedEvent => {
   if (!isErasable(parseStreamName(name.stream))) throw new RecordDamaged(name);
   return { ...name, type: DAMAGED_TYPE, data: {}, meta: NO_META };

@@ -1,7 +1,7 @@
 import type { Expected, NewEvent, Position, Revision } from "../domain/ports/event-log.ts";
 import { AppendTooLarge } from "./log-errors.ts";
 
-/** Engines cut, replace or refuse control characters and lone surrogates; in data, JSON escapes them. */
+/** Engines cut, replace or refuse control characters and lone surrogates in ids and types. */
 const TEXT = /^[^\p{Cc}\p{Cs}]+$/u;
 const POSITION = /^\d{16}$/;
 
@@ -11,24 +11,19 @@ export const checkAppend = (expected: Expected, events: readonly NewEvent[]): vo
   if (expected !== "absent" && expected !== "any" && !isRevision(expected))
     throw new TypeError(`not an expected revision: ${expected}`);
   if (events.length === 0) throw new TypeError("nothing to append");
-  // Adapters mark an erased event with an empty type.
+  // The adapters mark an erased event by an empty type, so no event may have one.
   if (!events.every(({ id, type }) => TEXT.test(id) && TEXT.test(type)))
     throw new TypeError("an event has an id and a type, both printable");
   if (new Set(events.map(({ id }) => id)).size < events.length) throw new TypeError("two events with one id");
 };
 
-/**
- * Bytes of an append as UTF-8 JSON. EventStoreDB takes 1,048,576 (`MaxAppendSize`); newer servers count types twice and
- * a little for each event. All engines have this limit, so that a log can move to another.
- */
+/** EventStoreDB refuses more (`MaxAppendSize` is 1,048,576), and every log must be able to move there. */
 export const APPEND_BYTES_MAX = 1_000_000;
 
-/** A surrogate pair takes four bytes for its two UTF-16 units. */
 const UTF8_BYTES_PER_UNIT_MAX = 3;
 
 export type Measured = { readonly type: string; readonly data: string; readonly meta: string };
 
-/** Throws `AppendTooLarge`. Most appends are so short that their bytes need not be counted. */
 export const checkSize = (events: readonly Measured[]): void => {
   let length = 0;
   for (const { type, data, meta } of events) length += type.length + data.length + meta.length;
@@ -49,10 +44,9 @@ export const checkPage = (after: Revision | null, limit: number): void => {
   if (!Number.isSafeInteger(limit) || limit < 1) throw new TypeError(`not a page size: ${limit}`);
 };
 
-/** 16 decimal digits hold every safe integer and sort as text. */
+/** Sixteen decimal digits hold every safe integer, and padded positions compare as text. */
 export const positionOf = (number: number): Position => String(number).padStart(16, "0");
 
-/** Throws a `TypeError` for a position of another log. */
 export const numberOf = (after: Position | null): number => {
   if (after === null) return 0;
   if (!POSITION.test(after)) throw new TypeError(`not a position of this log: ${after}`);

@@ -1,13 +1,12 @@
 export type Listeners = {
   listen(wake: () => void): () => void;
-  /** Wakes once for all calls in one turn of the event loop. */
   wakeSoon(): void;
   close(): void;
 };
 
-/** `hear` runs at the first listener; the function that it returns runs after the last one has stopped. */
+/** `hear` runs at the first listener, and the function that it returns after the last listener has stopped. */
 export const listening = (hear: () => () => void): Listeners => {
-  // Wrapped, so that the same function may listen twice.
+  // The set holds wrappers, so that one function may listen twice.
   const listeners = new Set<{ readonly wake: () => void }>();
   let stopHearing: (() => void) | null = null;
   let isDue = false;

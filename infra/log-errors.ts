@@ -1,16 +1,14 @@
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
 
-/** Nothing was written (disk full, read-only, closed). A later retry is safe. */
 export class LogUnavailable extends Error {
   override readonly name = "LogUnavailable";
 }
 
-/** The reply was lost: repeat the append with the same ids and revision, or read the stream. */
+/** The reply was lost: the caller repeats the append with the same ids and revision, or reads the stream. */
 export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";
 }
 
-/** Nothing was written, and a repeat will fail as well: the append exceeds the engines' limit. */
 export class AppendTooLarge extends Error {
   override readonly name = "AppendTooLarge";
   readonly bytes: number;
@@ -23,7 +21,6 @@ export class AppendTooLarge extends Error {
   }
 }
 
-/** A record was changed on disk and cannot be read; whatever needs it must stop. */
 export class RecordDamaged extends Error {
   override readonly name = "RecordDamaged";
 

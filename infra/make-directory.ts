@@ -5,7 +5,7 @@ const MODE = 0o700;
 
 const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
-/** Node's recursive `mkdirSync` never returns if an existing folder's system answers "no such file", as below /proc. */
+/** Node's recursive `mkdirSync` never returns where an existing folder is reported as missing, as in /proc. */
 export const makeDirectory = (path: string): void => {
   const wanted = resolve(path);
   if (isDirectory(wanted)) return;
@@ -13,7 +13,6 @@ export const makeDirectory = (path: string): void => {
   try {
     mkdirSync(wanted, { mode: MODE });
   } catch (error) {
-    // Another process may have created it first.
     if (!isDirectory(wanted)) throw error;
   }
 };

@@ -1,11 +1,11 @@
-/** The shape of the log's records and their storage in an engine; raised when either changes. */
+/** The number of the format in which engines store a log's records; it rises when records or storage change. */
 export const LOG_FORMAT = 2;
 
-/** An error from a worker thread loses its class and keeps its name: `isOtherFormat` compares the name. */
+/** `isOtherFormat` compares the name, because an error from a worker thread loses its class. */
 export class OtherFormat extends Error {
   override readonly name = "OtherFormat";
 
-  /** `found`: null if the data name no format. `remedy`: what else the operator can do. */
+  /** `found` is null if the data name no format; `remedy` says how else the operator can go on. */
   constructor(what: string, found: number | string | null, known: number, remedy: string) {
     super(
       `${what} ${found === null ? "names no format" : `has format ${found}`}, and this version reads format ${known} alone: ` +

@@ -1,6 +1,6 @@
 /**
- * Shares of one limited resource. A party may take as much as remains free for the others: one party alone gets half,
- * and `n` greedy parties leave 1/(n+1) to the next (the dynamic threshold of Choudhury and Hahne, 1998).
+ * A party may take as much as remains free for the others: one party alone gets half, and `n` greedy parties leave
+ * 1/(n+1) to the next (dynamic thresholds, Choudhury and Hahne, 1998).
  */
 export class Shares {
   readonly #max: number;
@@ -8,7 +8,6 @@ export class Shares {
   readonly #byParty = new Map<string, number>();
   #total = 0;
 
-  /** `partyMax`: an upper bound for each party. */
   constructor(max: number, partyMax = max) {
     this.#max = max;
     this.#partyMax = partyMax;
@@ -22,7 +21,6 @@ export class Shares {
     return this.#byParty.get(party) ?? 0;
   }
 
-  /** Takes `amount` for each of the parties if every share has room for it. */
   take(parties: readonly string[], amount: number): boolean {
     const free = Math.min(this.#partyMax, this.#max - this.#total - amount);
     if (parties.some((party) => this.of(party) + amount > free)) return false;
@@ -40,7 +38,7 @@ export class Shares {
     }
   }
 
-  /** Changes the parties of an amount, even if the shares of the new ones have no room for it. */
+  /** The amount is already taken, so it moves even if the shares of the new parties have no room for it. */
   move(from: readonly string[], to: readonly string[], amount: number): void {
     if (amount === 0) return;
     this.give(from, amount);

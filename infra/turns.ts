@@ -1,4 +1,3 @@
-/** Runs the work of each key one after another, in the order of the calls; one that fails does not stop the next. */
 export const turnsByKey = () => {
   const turns = new Map<string, Promise<void>>();
   return <T>(key: string, work: () => Promise<T>): Promise<T> => {

@@ -1,7 +1,4 @@
-/**
- * The call may be repeated. An engine without transactions may have written a part of a commit, or all of it, in which
- * case the repeat is "stale".
- */
+/** Without transactions MongoDB may have written all of a failed commit, and then the repeat is "stale". */
 export class ViewsUnavailable extends Error {
   override readonly name = "ViewsUnavailable";
 }

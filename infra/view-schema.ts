@@ -1,12 +1,8 @@
 import type { Document, ViewSchema } from "../domain/ports/view-store.ts";
 
-/** The rules shared by all view stores, so that every engine finds the same documents. */
-
 const VIEW_NAME = /^[a-z][a-z0-9_-]{0,47}\.v[1-9][0-9]{0,3}$/;
 const FIELD_NAME = /^[a-z][a-zA-Z0-9_]{0,62}$/;
-/** The stores have columns of these names. */
 const RESERVED = new Set(["id", "document"]);
-/** Ids are `prefix_` and 32 characters, or a few such joined. */
 const ID_LENGTH_MAX = 512;
 
 type FieldType = ViewSchema["fields"][string];
@@ -15,7 +11,6 @@ const checkSchema = ({ name, fields, indexes }: ViewSchema): void => {
   if (!VIEW_NAME.test(name)) throw new TypeError(`the view name ${JSON.stringify(name)} is not like events.v2`);
   const seen = new Set<string>();
   for (const [field, type] of Object.entries(fields)) {
-    // SQLite's column names are case-insensitive.
     const folded = field.toLowerCase();
     if (!FIELD_NAME.test(field) || RESERVED.has(folded) || seen.has(folded))
       throw new TypeError(`view ${name}: ${JSON.stringify(field)} is no field name, is reserved or is there twice`);
@@ -29,7 +24,6 @@ const checkSchema = ({ name, fields, indexes }: ViewSchema): void => {
   }
 };
 
-/** Throws a TypeError for an unusable or repeated name, which is a bug. */
 export const schemasByName = (schemas: readonly ViewSchema[]): ReadonlyMap<string, ViewSchema> => {
   const byName = new Map<string, ViewSchema>();
   for (const schema of schemas) {
@@ -46,35 +40,32 @@ export const schemaOf = (schemas: ReadonlyMap<string, ViewSchema>, view: string)
   return schema;
 };
 
-/** Throws for an undeclared field, which is a bug and never a caller's input. */
 export const fieldType = ({ name, fields }: ViewSchema, field: string): FieldType => {
   const type = Object.hasOwn(fields, field) ? fields[field] : undefined;
   if (type === undefined) throw new Error(`the view ${name} declares no field ${JSON.stringify(field)}`);
   return type;
 };
 
-/** Cursors come from callers, so another type is no error: it is neither found nor sorted by. */
+/** Cursors come from callers, so a value of another type is no error: the document is just not found by it. */
 export const isOfType = (value: unknown, type: FieldType): value is string | number =>
   type === "text" ? typeof value === "string" : typeof value === "number" && Number.isFinite(value);
 
 const NOT_COMPARABLE = /\0|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** SQLite drivers may cut text at a NUL, and UTF-8 has no lone surrogates: for comparisons both become U+FFFD. */
+/** SQLite drivers may cut text at a NUL, and UTF-8 has no lone surrogates, so comparisons replace both with U+FFFD. */
 export const comparableText = (text: string): string => text.replace(NOT_COMPARABLE, "\ufffd");
 
-/** Null for a missing value or one of another type, by which the document is not found. */
 export const comparable = (document: Document, field: string, type: FieldType): string | number | null => {
   const value = Object.hasOwn(document, field) ? document[field] : null;
   if (!isOfType(value, type)) return null;
   return typeof value === "string" ? comparableText(value) : value;
 };
 
-/** Text by code point, as in SQLite and MongoDB; UTF-16 units would put U+1F600 before U+FFFD. */
+/** Text is ordered by code point, as in SQLite and MongoDB; UTF-16 units would put U+1F600 before U+FFFD. */
 export const compareValues = (a: string | number, b: string | number): number => {
   if (typeof a === "number" && typeof b === "number") return a - b;
   return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));
 };
 
-/** A store has no document for any other id. */
 export const isDocumentId = (id: string): boolean =>
   id.length > 0 && id.length <= ID_LENGTH_MAX && comparableText(id) === id;

@@ -1,19 +1,16 @@
 import { Shares } from "./shares.ts";
 
-/** Lets `size` callers in at once, in shares; parties take turns, each party's callers in their order. */
+/** Waiting parties take turns, so that a party with many callers cannot shut out the others. */
 export type Window = {
-  /** Resolves with false after `waitMs` without a place; a caller that got one has to leave. */
+  /** Resolves with false if no place was free within `waitMs`; after true the caller has to leave. */
   enter(party: string, waitMs: number): Promise<boolean>;
   leave(party: string): void;
 };
 
-/** `partyMax`: an upper bound for each party. */
 export const windowOf = (size: number, partyMax = size): Window => {
   const places = new Shares(size, partyMax);
-  /** By party, in the order of their next turns. */
   const waiting = new Map<string, Set<() => void>>();
 
-  /** False if no waiting party has room in its share. */
   const nextTurn = (): boolean => {
     for (const [party, queue] of waiting) {
       const [next] = queue;

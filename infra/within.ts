@@ -1,4 +1,4 @@
-/** Rejects with `sentence` after `limitMs`; the result of the work is then ignored. */
+/** The work goes on after the time is up; only its result is ignored. */
 export const within = async <T>(limitMs: number, sentence: string, work: Promise<T>): Promise<T> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

@@ -1,4 +1,3 @@
-/** For calls whose Node warnings are known and accepted. */
 export const withoutWarnings = <T>(run: () => T): T => {
   const { emitWarning } = process;
   process.emitWarning = () => undefined;
