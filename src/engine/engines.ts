@@ -34,7 +34,7 @@ export const placesOf = ({ dataDir, eventstoreUrl, mongodbUrl }: Wanted): Places
       : { engine: "mongodb", url: mongodbUrl },
 });
 
-// Clients of servers are loaded on demand: the embedded default starts faster and stays smaller.
+// Clients of servers are loaded on demand, so the embedded default starts faster and stays smaller.
 const eventStore = async (options: EventStoreLogOptions): Promise<EventLog> =>
   (await import("../../infra/eventstoredb/event-log.ts")).eventStoreLog(options);
 const mongo = async (options: { readonly url: string; readonly schemas: readonly ViewSchema[] }): Promise<ViewStore> =>
@@ -43,7 +43,6 @@ const mongo = async (options: { readonly url: string; readonly schemas: readonly
 export type OpenLogOptions = {
   readonly readOnly?: boolean;
   readonly onGroup?: (appends: number) => void;
-  /** A log on a server compares clocks while it is open, and refuses appends while they differ (`eventStoreLog`). */
   readonly onClock?: (problem: string | null) => void;
 };
 
@@ -55,11 +54,9 @@ export const openLog = (
     ? sqliteEventLog(defined({ path: place.path, readOnly, onGroup }))
     : eventStore(defined({ url: place.url, readOnly, onClock }));
 
-/** For folding. With SQLite it is the writing connection, in the calling thread. */
 export const openViews = async (place: ViewsPlace, schemas: readonly ViewSchema[]): Promise<ViewStore> =>
   place.engine === "sqlite" ? sqliteViewStore({ path: place.path, schemas }) : mongo({ url: place.url, schemas });
 
-/** For reading. A slow search does not block the calling thread. */
 export const openViewReader = async (place: ViewsPlace, schemas: readonly ViewSchema[]): Promise<ViewStore> =>
   place.engine === "sqlite" ? sqliteViewReader({ path: place.path, schemas }) : mongo({ url: place.url, schemas });
 

@@ -1,7 +1,6 @@
 import type { ViewStore } from "../../domain/ports/view-store.ts";
 import type { Places } from "./engines.ts";
 
-/** What an earlier start may have left. `keyFile` is the path of the key's file, null if there was none. */
 export type Traces = { readonly keyFile: string | null; readonly hasFolded: boolean };
 
 export const hasFolded = async (views: Pick<ViewStore, "position">, names: readonly string[]): Promise<boolean> => {
@@ -10,8 +9,7 @@ export const hasFolded = async (views: Pick<ViewStore, "position">, names: reado
 };
 
 /**
- * Why a log that is missing or empty must not be begun: the traces show that an earlier log is lost or was not moved.
- * Null if there are no traces.
+ * The traces show that an earlier log was lost or not moved, so a missing log must not be begun. Null without traces.
  */
 export const lossOf = ({ log, views }: Places, { keyFile, hasFolded }: Traces): string | null => {
   const viewsFile = views.engine === "sqlite" ? views.path : null;

@@ -17,18 +17,15 @@ type Erasable = { readonly claimed: boolean; readonly erasedAt: string | null; r
 const readEvent = (log: EventLog, eventId: string) => foldStream(log, erasure, `delivery-${eventId}`);
 const readBundle = (log: EventLog, bundleId: string) => foldStream(log, bundleErasure, bundleStream(bundleId));
 
-/**
- * Erases what the recorded erasures cover, and nothing stored since. A claimed event or bundle stores no payload anew,
- * so there everything is erased, including answers that came late.
- */
+/** An unclaimed event may store its payload anew, so there only the recorded revisions are erased. */
 const eraseRecorded = async (log: EventLog, id: string, { claimed, erasedAt, erased }: Erasable): Promise<void> => {
   if (claimed && erasedAt !== null) await log.erase(payloadStream(id));
   else if (typeof erased === "number") await log.erase(payloadStream(id), erased);
 };
 
 /**
- * Records the erasure of a payload stream, then erases it. What a request stores in between stays, and belongs to the
- * decision that follows the record. After a crash between the two, `erasureReactions` erases.
+ * A payload stored between the record and the erasure stays, for the decision that follows the record. After a crash
+ * between the two, `erasureReactions` erases.
  */
 export const erase = async <S extends Erasable, C extends Erasing, E extends Fact, R>(
   log: EventLog,
@@ -45,7 +42,7 @@ export const erase = async <S extends Erasable, C extends Erasing, E extends Fac
   };
   const ran = await runDerived(log, { decider, stream, from: known, derive: look, envelope });
   if (ran.outcome === "rejected") return ran;
-  // Another node may have recorded the same command, covering less than was decided here.
+  // Another node may have recorded the same command with a lower revision, and only recorded revisions may be erased.
   const recorded = await foldStream(log, decider, stream, { from: known });
   await eraseRecorded(log, id, recorded.state);
   return ran;
@@ -66,7 +63,6 @@ const eraseSteps = async (
     const known = await readEvent(log, eventId);
     const ran = await erase(log, erasure, `delivery-${eventId}`, known, command, named);
     if (ran.outcome !== "rejected") position = latestOf(position, ran.position);
-    // An event that was never admitted has no stream to record this in.
     else await log.erase(payloadStream(eventId));
   }
   return position;
@@ -74,10 +70,7 @@ const eraseSteps = async (
 
 type EraseBundle = Cause & { readonly endedUpTo?: string };
 
-/**
- * Records the erasure of a bundle's payload, then erases it and those of its steps and undos. After a crash,
- * `erasureReactions` completes it. `position` is that of the last record.
- */
+/** Erases the payloads of the bundle, its steps and its undos; after a crash `erasureReactions` completes it. */
 export const eraseBundle = async (
   log: EventLog,
   bundleId: string,
@@ -94,10 +87,7 @@ export const eraseBundle = async (
 
 const isBundle = (id: string): boolean => id.startsWith("bun_");
 
-/**
- * Erases what was stored for an event or a bundle after its erasure, by a request or a node that came late. False if
- * nothing may be erased.
- */
+/** Erases what a late request or node stored after the erasure. Returns false if nothing may be erased. */
 export const eraseLeft = async (log: EventLog, id: string): Promise<boolean> => {
   const { state } = isBundle(id) ? await readBundle(log, id) : await readEvent(log, id);
   await eraseRecorded(log, id, state);
@@ -111,10 +101,7 @@ export const isErasedSince = async (log: EventLog, eventId: string, revision: Re
 
 export type Expiry = { readonly reason: string; readonly endedUpTo: string };
 
-/**
- * Records the erasure of an ended event's payload, or of a bundle's payloads, then erases. False if it has not ended by
- * then, or an attempt is in progress: the stream decides, whatever a view showed.
- */
+/** False if the event or bundle has not ended: its stream decides, because the view that found it may lag. */
 export const expirePayload = async (
   log: EventLog,
   id: string,
@@ -131,7 +118,6 @@ export const expirePayload = async (
   return outcome !== "rejected";
 };
 
-/** The recorded erasure's actor is also that of the erasures that follow from it. */
 const envelopeAfter = ({ id, meta }: RecordedEvent, at: string): Envelope => ({
   commandId: `erasure-${id}`,
   account: meta.account,
@@ -141,7 +127,6 @@ const envelopeAfter = ({ id, meta }: RecordedEvent, at: string): Envelope => ({
   causationId: id,
 });
 
-/** A crash may have come at any point after the record. */
 export const erasureReactions = (log: EventLog): readonly Reaction[] => [
   reaction("PayloadErased", async (_, { stream }) => {
     const id = subjectOf(stream);

@@ -13,21 +13,19 @@ import { appendKnown, type CommandResult, foldStream, runCommand } from "../stre
 
 export type PersonalData = {
   /**
-   * Stores the value durably and resolves with its commitment, for a record that the caller then appends to `stream`.
-   * If that record never comes, `orphanedPersonalData` erases the value after a day. Rejects with the log's errors.
+   * The caller appends its record to `stream` next; without that, `orphanedPersonalData` erases the value after a day.
    */
   keep(stream: string, value: PersonalValue, envelope: Envelope): Promise<Commitment>;
-  /** Erases a value whose record was refused. The caller must know that no record names the commitment. */
+  /** Erases a value at once. The caller must know that no record names the commitment. */
   forget(commitment: Commitment): Promise<void>;
-  /** Null if it was erased, belongs to another account, or does not match its commitment. */
+  /** Null if the value was erased, belongs to another account, or does not match its commitment. */
   read(commitment: Commitment, account: string): Promise<PersonalValue | null>;
-  /** Records the erasure, then erases the value. Null if the account has no such commitment. */
+  /** Null if the account has no such commitment. */
   erase(id: string, reason: string, envelope: Envelope): Promise<CommandResult<PersonalErasure, never> | null>;
 };
 
 const SALT_BYTES = 16;
 const USER_AGENT_MAX = 200;
-/** Longer than any spelling of an address: a trusted proxy may send any text. */
 const IP_MAX = 64;
 const READ_LIMIT = 1;
 
@@ -62,7 +60,6 @@ export const commitmentsIn = (value: Json): readonly Commitment[] => {
 
 const stored = async (log: Pick<EventLog, "read">, id: string) => {
   const [event] = await log.read(personalStream(id), null, READ_LIMIT);
-  // In a copied log, placeholders stand where values were erased.
   if (event === undefined || !isEvent(event, "PersonalDataKept")) return null;
   return { account: event.meta.account, data: event.data };
 };

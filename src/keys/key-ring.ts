@@ -10,13 +10,13 @@ import { type Fact, systemEnvelope, toEvents } from "../streams/envelope.ts";
 import { appendKnown } from "../streams/run-command.ts";
 
 /**
- * One random data key protects secrets, credentials, links and digests. The log holds it sealed under the server's key
- * (COUNTERSIGN_KEY), so the server's key can be changed without touching what it protects.
+ * One random data key protects secrets, credentials, links and digests. The log holds it sealed under the server's key,
+ * so that the server's key can change without touching what the data key protects.
  */
 
-/** The newest record counts. The stream can be erased, so that a rotation removes what the old key opens. */
+/** The stream is erasable, so that a rotation can remove the records which the old server key opens. */
 const RING = "payload-keyring";
-/** Cannot be erased. It holds the data key's fingerprint, so that a lost ring is never replaced by a new one. */
+/** This stream cannot be erased. Its fingerprint of the data key keeps a lost ring from being replaced by a new one. */
 const MARK = "checkpoint-keyring";
 const PLACE = { account: "", stream: RING, field: "data-key" };
 const OLDER_MAX = 100;
@@ -62,7 +62,6 @@ export const keyRing = (log: EventLog, { clock, randomness }: Deps) => {
     }
   };
 
-  /** The newest first. Throws `KeyUnusable` if the ring was lost. */
   const records = async (): Promise<readonly RecordedEvent[]> => {
     const newest = await log.last(RING);
     if (newest === null && (await log.last(MARK)) !== null) throw new KeyUnusable(LOST);
@@ -71,7 +70,6 @@ export const keyRing = (log: EventLog, { clock, randomness }: Deps) => {
     return [newest, ...all.filter(({ revision }) => revision < newest.revision).reverse()];
   };
 
-  /** The first node that opens the ring writes the mark. Throws `KeyUnusable` for the ring of another log. */
   const checkMark = async (dataKey: Uint8Array): Promise<void> => {
     const fingerprint = fingerprintOf(dataKey);
     if ((await log.last(MARK)) === null) await append(MARK, "absent", { type: "KeyRingBegun", data: { fingerprint } });
@@ -88,7 +86,6 @@ export const keyRing = (log: EventLog, { clock, randomness }: Deps) => {
     const [newest] = await records();
     if (newest === undefined) {
       if (attempts === 0) throw new Error("the key ring could not be begun");
-      // Read again, because another node may have begun the ring.
       await append(RING, "absent", seal(randomness.bytes(KEY_BYTES), serverKey));
       return open(serverKey, attempts - 1);
     }
@@ -104,8 +101,7 @@ export const keyRing = (log: EventLog, { clock, randomness }: Deps) => {
     isSealedUnder,
 
     /**
-     * Seals the data key under `to`, and reads it back; does nothing if that was done before. An older record serves as
-     * well, so that a new key which was lost before any node had it can be replaced. Throws `KeyUnusable`.
+     * An older record may supply the data key, so that a lost new server key which no node has used can be replaced.
      */
     async sealAnew(from: Uint8Array, to: Uint8Array): Promise<void> {
       for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
@@ -122,8 +118,8 @@ export const keyRing = (log: EventLog, { clock, randomness }: Deps) => {
     },
 
     /**
-     * Removes every record but the newest, as older ones open with a replaced key. Removes nothing if the newest is
-     * sealed under another key than this one: that key may still get lost, and the older record then replaces it.
+     * Older records open with a replaced server key. They stay while the newest is sealed under another key than this,
+     * which may still get lost.
      */
     async forgetOlder(serverKey: Uint8Array): Promise<void> {
       const [newest, ...older] = await records();

@@ -1,7 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { SealedAt, SecretBox } from "../../infra/crypto/secret-box.ts";
 
-/** Opening a sealed secret costs more than signing with it, and few secrets are used often. */
 const OPENED_MAX = 2_000;
 
 export const openedSecrets = (box: Pick<SecretBox, "open">): Pick<SecretBox, "open"> => {

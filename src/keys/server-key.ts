@@ -13,7 +13,6 @@ export const keyFileOf = ({ dataDir }: Pick<KeyPlace, "dataDir">): string => joi
 
 const nextKeyFileOf = (place: KeyPlace): string => `${keyFileOf(place)}.new`;
 
-/** Null if there is no key file. Throws `KeyUnusable`. */
 export const presentKey = (place: KeyPlace): Uint8Array | null => {
   if (place.key !== null) return loadKey({ path: "", env: place.key }, randomness);
   const path = keyFileOf(place);
@@ -22,9 +21,7 @@ export const presentKey = (place: KeyPlace): Uint8Array | null => {
 
 const lockFiles = ({ dataDir }: KeyPlace) => exclusiveLock(join(dataDir, "key.lock"));
 
-/**
- * The new key of an interrupted rotation that has sealed the ring but not replaced the key file; null if there is none.
- */
+/** The new key of an interrupted rotation that has sealed the ring but not replaced the key file; else null. */
 const unfinishedKey = async (place: KeyPlace, ring: KeyRing): Promise<Uint8Array | null> => {
   if (place.key !== null || !existsSync(nextKeyFileOf(place))) return null;
   const next = loadKey({ path: nextKeyFileOf(place), mayCreate: false }, randomness);
@@ -34,12 +31,11 @@ const unfinishedKey = async (place: KeyPlace, ring: KeyRing): Promise<Uint8Array
 const putInPlace = (place: KeyPlace, next: Uint8Array): void =>
   replaceKeyFile(keyFileOf(place), nextKeyFileOf(place), next, randomness);
 
-/** If the lock is taken, the rotation is still running and completes itself. */
 const completeRotation = async (place: KeyPlace, ring: KeyRing): Promise<void> => {
   const lock = lockFiles(place);
   if (lock === null) return;
   try {
-    // Checked under the lock: the files may be those of a later rotation by now.
+    // The files may belong to a later rotation by the time the lock is taken.
     const next = await unfinishedKey(place, ring);
     if (next !== null) putInPlace(place, next);
   } finally {
@@ -52,7 +48,6 @@ const isReplaced = (place: KeyPlace, serverKey: Uint8Array): boolean => {
   return now !== null && Buffer.compare(now, serverKey) !== 0;
 };
 
-/** Throws `KeyUnusable`. */
 export const openDataKey = async (
   log: EventLog,
   place: KeyPlace,
@@ -65,20 +60,18 @@ export const openDataKey = async (
   const key = next ?? serverKey;
   try {
     const dataKey = await ring.open(key);
-    // The log opens with the operator's key, so older records are no longer needed.
     await ring.forgetOlder(key);
     return dataKey;
   } catch (error) {
-    // A rotation ended between reading the file and reading the log.
+    // A rotation may have ended between reading the file and reading the log.
     if (!(error instanceof KeyUnusable) || !isReplaced(place, key)) throw error;
     return openDataKey(log, place, presentKey(place) ?? key, clock);
   }
 };
 
 /**
- * Replaces the server's key. The new key is on disk before it seals anything, and replaces the old one after the seal
- * is durable, so a crash at any point leaves a key that opens the log. Another call, or the next start, completes an
- * interrupted rotation.
+ * The new key is on disk before it seals anything, and replaces the old file after the seal is durable, so a crash at
+ * any point leaves a key that opens the log.
  */
 export const rotateKeyFile = async (log: EventLog, place: KeyPlace, clock: Clock): Promise<void> => {
   const ring = keyRing(log, { clock, randomness });
@@ -88,7 +81,7 @@ export const rotateKeyFile = async (log: EventLog, place: KeyPlace, clock: Clock
   try {
     const current = loadKey({ path, mayCreate: false }, randomness);
     const unfinished = await unfinishedKey(place, ring);
-    // An interrupted rotation may have left a new key that seals nothing; it may be in a backup, so it is not used.
+    // A new key that has sealed nothing may be in a backup, so an interrupted rotation's key is not used.
     if (unfinished === null) rmSync(nextKeyFileOf(place), { force: true });
     const next = unfinished ?? loadKey({ path: nextKeyFileOf(place) }, randomness);
     await ring.sealAnew(current, next);

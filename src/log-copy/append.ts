@@ -12,9 +12,9 @@ export class CopyRefused extends Error {
 }
 
 const BATCH_EVENTS_MAX = 500;
-/** SQLite's writer thread commits up to 8 MiB and 512 appends of one turn as one transaction. */
+/** SQLite's writer thread commits up to 8 MiB and 512 appends of one turn of the event loop as one transaction. */
 const FLIGHT_BYTES_MAX = 4 * 1024 * 1024;
-/** Payload streams whose last revision is remembered: without it each event after the first costs a wait. */
+/** The last revisions of this many payload streams are remembered, as each event of a forgotten stream costs a wait. */
 const HEADS_MAX = 100_000;
 const READ_PAGE = 500;
 
@@ -28,7 +28,7 @@ type Batch = {
 export type Appending = {
   add(record: RecordedEvent): Promise<void>;
   flush(): Promise<void>;
-  /** By stream, the last revision that the target still shows although the source has erased it. */
+  /** The last revision of each stream that the source has erased and the target still shows. */
   readonly shown: ReadonlyMap<string, Revision>;
 };
 
@@ -52,14 +52,13 @@ const erasedBy = ({ type, data, stream }: RecordedEvent): string | null => {
   return null;
 };
 
-/** The highest revision of its payload that a delivery or a bundle refers to, up to this record. */
 const referredTo = async (source: EventLog, { stream, revision }: RecordedEvent): Promise<Revision> => {
   let highest = 0;
   for (let after: Revision | null = null; ; ) {
     const page = await source.read(stream, after, READ_PAGE);
     for (const record of page) {
       if (record.revision >= revision) return highest;
-      // Every decision has the reference in the same place (`Request`). A bundle's step refers to another stream.
+      // Every decision has its payload's reference in this field; a bundle's step refers to another stream.
       const { payload, index } = record.data as { readonly payload?: Partial<PayloadRef>; readonly index?: number };
       if (index === undefined) highest = Math.max(highest, payload?.revision ?? 0);
       after = record.revision;
@@ -69,9 +68,8 @@ const referredTo = async (source: EventLog, { stream, revision }: RecordedEvent)
 };
 
 /**
- * Appends the source's records to the target at their own revisions and in the order in which they are added, so that
- * an interruption leaves a beginning of the source. `inFlight`: how many appends, sent together, the target commits in
- * order and all or none; 1 if that is not certain.
+ * Appends in the source's order, so that an interrupted copy is a beginning of the source. `inFlight` is 1 unless the
+ * target commits appends sent together in order, all or none.
  */
 export const appending = (source: EventLog, target: EventLog, inFlight: number): Appending => {
   let flight: Batch[] = [];
@@ -80,7 +78,7 @@ export const appending = (source: EventLog, target: EventLog, inFlight: number):
   const shown = new Map<string, Revision>();
 
   const send = ({ stream, expected, events }: Batch, isAlone: boolean): ReturnType<EventLog["append"]> =>
-    // A retry of one of several appends could overtake the others.
+    // A retry of one append among several could overtake the others.
     isAlone ? appendKnown(target, stream, expected, events) : target.append(stream, expected, events);
 
   const refused = ({ stream, expected }: Batch, actual: Revision | "absent"): CopyRefused =>
@@ -103,11 +101,10 @@ export const appending = (source: EventLog, target: EventLog, inFlight: number):
     if (!(await eraseUpTo(target, stream, upTo, meta))) shown.set(stream, upTo);
   };
 
-  /** The target shows nothing at the record's place, which is taken by an erasure. */
   const isBlank = async ({ stream, revision }: RecordedEvent, actual: Revision | "absent"): Promise<boolean> =>
     actual === revision && (await target.read(stream, revision - 1, 1)).length === 0;
 
-  /** Records before this one may be erased in the source: their revisions are taken first. */
+  /** The source may have erased the records before this one; the target then needs placeholders at their revisions. */
   const addBehindGap = async (batch: Batch, record: RecordedEvent): Promise<void> => {
     await flush();
     const first = await send(batch, true);
@@ -122,20 +119,16 @@ export const appending = (source: EventLog, target: EventLog, inFlight: number):
     if (second.outcome === "conflict") throw refused(batch, second.actual);
   };
 
-  /**
-   * Before the record of an erasure, the payload's revisions must be taken in the target: otherwise a repeated request
-   * would bring the payload back.
-   */
+  /** Without the payload's revisions before the record of their erasure, a repeated request could bring it back. */
   const erase = async (stream: string, record: RecordedEvent): Promise<void> => {
     const [first] = await source.read(stream, null, 1);
-    // The erasure was recorded but not done, or the payload was stored again after it.
+    // The source still shows an older payload, or the payload was stored again after its erasure.
     if (first !== undefined && first.position < record.position) return;
     await flush();
     await eraseTo({ stream, upTo: await referredTo(source, record) }, record.meta);
   };
 
   const follows = ({ stream, revision }: RecordedEvent): boolean => {
-    // A stream that cannot be erased has no gap.
     if (!isErasable(parseStreamName(stream))) return true;
     const isNext = revision === 0 || heads.get(stream) === revision - 1;
     if (heads.size >= HEADS_MAX) heads.clear();
@@ -150,7 +143,7 @@ export const appending = (source: EventLog, target: EventLog, inFlight: number):
       const { stream, revision, id, type, data, meta } = record;
       const event = { id, type, data, meta };
       const bytes = sizeOf(event);
-      // With others in flight, it would be refused alone and leave a gap.
+      // A refusal by the engine would hit this append alone and leave a gap among those in flight.
       if (bytes > APPEND_BYTES_MAX) throw tooLong(record, bytes);
       const erased = erasedBy(record);
       if (erased !== null) await erase(erased, record);

@@ -20,27 +20,21 @@ export const NOTHING_COMPARED: Compared = {
 
 export type Comparison = {
   readonly compared: Compared;
-  /** By stream, the last revision that the source has erased and the target still shows; not counted. */
   readonly gone: ReadonlyMap<string, Revision>;
   readonly difference: string | null;
-  /** The first record that the target lacks at its end; null if it has all. */
   readonly missing: RecordedEvent | null;
 };
 
 type Reading = Pick<EventLog, "read" | "last">;
 
-/**
- * Whether the source had this record of the target and erased it: the source shows nothing of the payload up to here
- * but knows its event, or an interrupted copy left a placeholder.
- */
+/** The source has erased a record if it knows its event but shows nothing of the payload up to there. */
 const isGone = async (source: Reading, { stream, revision, id }: RecordedEvent): Promise<boolean> => {
   const { category, key } = parseStreamName(stream);
   if (!isErasable({ category })) return false;
   const [shown] = await source.read(stream, null, 1);
-  // Erasures remove the beginning of a stream.
   if (shown !== undefined && revision >= shown.revision) return false;
   if (id === placeholderId(stream, revision)) return true;
-  // Ids of personal data are random, so no stream of another log has this name.
+  // Ids of personal data are random, so no other log can have a stream of this name.
   if (category === "personal") return true;
   return (await source.last(`delivery-${key}`)) !== null || (await source.last(`bundle-${key}`)) !== null;
 };
@@ -55,10 +49,6 @@ const differenceOf = (number: number, source: RecordedEvent | null, target: Reco
     : `Record ${number} of the source is ${named(source)}, of the target it is ${named(target)}.`;
 };
 
-/**
- * Compares both logs record by record, from the end of an earlier comparison up to `end` in the source, until they
- * differ or one ends.
- */
 export const compareLogs = async (
   source: EventLog,
   target: EventLog,

@@ -7,7 +7,7 @@ import { recordsOf } from "./records.ts";
 type Step = "comparing" | "copying" | "verifying";
 
 export type CopyOptions = {
-  /** How many appends, sent together, the target commits in order and all or none; 1 if that is not certain. */
+  /** The number of appends that the target commits in order and all or none when they are sent together; else 1. */
   readonly inFlight: number;
   readonly pageMax?: number;
   readonly onProgress?: (step: Step, records: number) => void;
@@ -16,9 +16,7 @@ export type CopyOptions = {
 export type Copied = {
   readonly found: number;
   readonly copied: number;
-  /** Payloads erased in the source since they were copied, and now erased in the target. */
   readonly erased: number;
-  /** Of both logs, by reading them again: equal. */
   readonly source: Chain;
   readonly target: Chain;
 };
@@ -28,9 +26,7 @@ const checkCopy = ({ difference }: Comparison): void => {
 };
 
 /**
- * Copies a log into another engine. Everything but positions stays the same. It copies what the source has at the
- * start. A repeated copy continues after what the target has, which must be a beginning of the source, and erases what
- * the source has erased since. Throws `CopyRefused` and the logs' errors.
+ * A repeated copy continues where the target ends and erases what the source has erased since. Throws `CopyRefused`.
  */
 export const copyLog = async (
   source: EventLog,
@@ -40,8 +36,7 @@ export const copyLog = async (
   const end = await source.head();
   const before = await compareLogs(source, target, NOTHING_COMPARED, end, (n) => onProgress("comparing", n));
   checkCopy(before);
-  // Erased at the end, when the target has the records that follow: to erase the last event of a stream, an engine may
-  // take the next revision.
+  // Erasing comes last, because an engine may take the next revision to erase a stream's last event.
   const gone = new Map(before.gone);
   const goes = (more: ReadonlyMap<string, Revision>): void => {
     for (const [stream, upTo] of more) gone.set(stream, Math.max(upTo, gone.get(stream) ?? 0));

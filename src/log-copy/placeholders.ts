@@ -5,7 +5,6 @@ import { appendKnown } from "../streams/run-command.ts";
 
 const APPEND_MAX = 100;
 
-/** Derived from the place, so that a placeholder is recognised and a repeated append adds none. */
 export const placeholderId = (stream: string, revision: Revision): string =>
   eventId(`log-copy/placeholder/${stream}`, revision);
 
@@ -17,10 +16,8 @@ const placeholder = (stream: string, revision: Revision, meta: Metadata): NewEve
 });
 
 /**
- * Takes a `payload-` stream's revisions up to `upTo` and erases them, as in the source: so no other event gets them,
- * and no 'absent' append brings back what was erased. `meta` is that of the record that requires it. False, with
- * nothing erased, if an earlier copy has left records there: to erase those, an engine may need the next revision, so
- * that waits until the next record is copied.
+ * Placeholders take the revisions up to `upTo`, so that no other event gets them. Returns false if an earlier copy left
+ * real records there, which are erased after the next record is copied.
  */
 export const eraseUpTo = async (log: EventLog, stream: string, upTo: Revision, meta: Metadata): Promise<boolean> => {
   let expected: Exclude<Expected, "any"> = "absent";

@@ -4,7 +4,6 @@ import { type Chain, chained, EMPTY_CHAIN, recordText } from "./chain.ts";
 
 const PAGE_MAX = 1_000;
 
-/** Up to and including `end`. */
 export async function* recordsOf(
   log: Pick<EventLog, "readAll">,
   after: Position | null,

@@ -4,14 +4,9 @@ import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { systemEnvelope, toEvents } from "../streams/envelope.ts";
 
 export type AgedRecords = {
-  /**
-   * Calls `each` for every record that has reached the age since the last sweep. Resolves with how often `each` was
-   * true.
-   */
   sweep(isStopping: () => boolean, each: Each): Promise<number>;
 };
 
-/** `isAged` judges other records by the same rule, for instance the last one of the same stream. */
 type Each = (record: RecordedEvent, isAged: (other: RecordedEvent) => boolean) => Promise<boolean>;
 
 export type AgedLog = Pick<EventLog, "readTypes" | "append" | "last" | "identity">;
@@ -25,28 +20,23 @@ export type Aging = {
   readonly onError: (error: unknown) => void;
 };
 
-/** Valid for a log of this identity: a copy has other positions and is swept from its beginning. */
+/** A copied log has another identity and other positions, so it is swept from its beginning. */
 type Swept = { readonly log: string; readonly position: Position };
 
-/** A restart repeats at most this many records. */
 const SAVE_EVERY = 1_000;
-/** An embedded log is read in this thread: let other work have its turn between pages. */
+/** An embedded log is read in this thread, so other work gets its turn between pages. */
 const GAP_MS = 10;
-/** A sweep looks this many pages past a record of the future; the next sweep continues there. */
 const PAGES_AHEAD_MAX = 50;
 
 /**
- * Follows records of some types and calls back for each that is old enough. The log is in the order of writing, so a
- * sweep stops at the first record that is too young. A record stamped later than now was written while a node's clock
- * was wrong, so its stamp says nothing. It is older than every record after it, so it has reached the age when a later
- * record has. Until then the sweep waits.
+ * Records stand in the order of writing, so a sweep stops at the first young one. A record stamped later than now was
+ * written by a node with a wrong clock; it counts as aged once a record after it is.
  */
 export const agedRecords = (log: AgedLog, clock: Clock, aging: Aging): AgedRecords => {
   let after: Position | null | undefined;
   let unsaved = 0;
-  /** Everything up to this position has reached the age; null before the first look ahead. */
   let agedUpTo: Position | null = null;
-  /** Up to this position there are only records of the future; null before the first look ahead. */
+  /** Only records stamped later than now stand up to this position; null before the first look ahead. */
   let futureUpTo: Position | null = null;
 
   const ageOf = ({ meta }: RecordedEvent): number => clock.now() - Date.parse(meta.recorded_at);
@@ -106,7 +96,7 @@ export const agedRecords = (log: AgedLog, clock: Clock, aging: Aging): AgedRecor
           try {
             if (await each(event, isAged)) done += 1;
           } catch (error) {
-            // If the log fails, it fails for all records; any other error concerns this record alone.
+            // An error of the log concerns all records, any other error this record alone.
             if (error instanceof LogUnavailable || error instanceof OutcomeUnknown) throw error;
             aging.onError(error);
           }

@@ -4,7 +4,6 @@ import { IDEMPOTENCY_KEPT_MS, type IdempotencyEvent } from "../http/idempotency.
 import { type AgedLog, agedRecords } from "./aged-records.ts";
 
 export type ExpiredAnswers = {
-  /** Erases answers older than `IDEMPOTENCY_KEPT_MS`. Resolves with the number of keys. */
   sweep(isStopping: () => boolean): Promise<number>;
 };
 
@@ -29,10 +28,8 @@ export const expiredAnswers = (
       claims.sweep(isStopping, async ({ stream, meta }, isAged) => {
         const last = await log.last(stream);
         if (last === null) return false;
-        // An answer carries the time of its claim. Any other record belongs to a later claim, which the sweep reaches
-        // later.
+        // A record with another time than the claim's belongs to a later claim, which has its own turn.
         if (last.meta.recorded_at !== meta.recorded_at && !isAged(last)) return false;
-        // A later claim is appended after this revision, and stays.
         await log.erase(stream, last.revision);
         return true;
       }),

@@ -17,7 +17,6 @@ export type OrphanedPayloads = {
 };
 
 const KEPT: readonly PayloadEvent["type"][] = ["PayloadKept", "PayloadPartKept"];
-/** Far longer than any request may take. */
 const AGE_MS = 24 * 60 * 60 * 1_000;
 const PAGE = 20;
 const PAYLOAD = "payload-";
@@ -29,7 +28,6 @@ const FOLLOW_ERASURE: ReadonlySet<string> = new Set([
   "DeliveryIdReused",
 ]);
 
-/** No decision refers to the payload, or only decisions whose payload was erased before it was stored. */
 const isOrphan = ({ revision }: RecordedEvent, last: RecordedEvent | null): boolean => {
   if (last === null) return true;
   if (last.type !== "PayloadErased" && last.type !== "BundlePayloadErased") return false;
@@ -37,9 +35,8 @@ const isOrphan = ({ revision }: RecordedEvent, last: RecordedEvent | null): bool
 };
 
 /**
- * A request that died between its payload and its verdict has left a payload that no view knows. A record in the stream
- * of its verdict fences it (as `placeStatus` does for places in ledgers): the event has ended, and retention finds it.
- * A repeat of the request is decided after the fence as usual.
+ * A request that died before its verdict has left a payload that no view knows. A fence in the stream of the verdict
+ * ends the event, so that retention finds it.
  */
 export const orphanedPayloads = (
   log: EventLog & AgedLog,
@@ -81,7 +78,7 @@ export const orphanedPayloads = (
         const id = record.stream.slice(PAYLOAD.length);
         const last = await log.last(`${id.startsWith("bun_") ? "bundle" : "delivery"}-${id}`);
         if (isOrphan(record, last) && (await fence(id, record.meta.account))) return true;
-        // An admitted event ends once, so a payload stored after its erasure is erased here.
+        // An admitted event ends once, so a payload stored after its erasure has to be erased here.
         return last !== null && FOLLOW_ERASURE.has(last.type) && (await eraseLeft(log, id));
       }),
   };

@@ -13,7 +13,6 @@ export type OrphanedPersonalData = {
 };
 
 const KEPT: PersonalDataEvent["type"] = "PersonalDataKept";
-/** Far longer than a record can take to follow its value. */
 const AGE_MS = 24 * 60 * 60 * 1_000;
 const PAGE = 100;
 const READ_PAGE = 100;
@@ -26,8 +25,8 @@ const isNamed = async (log: Pick<EventLog, "read">, kept: PersonalDataEvent["dat
 };
 
 /**
- * A request that died between its personal data and its record has left a value that no record names. The erasure is
- * recorded, in case the record still comes, from a process that was suspended for a day.
+ * A request that died before its record has left a value that no record names. The erasure is recorded, because a
+ * process that was suspended for a day may still append that record.
  */
 export const orphanedPersonalData = (
   log: EventLog & AgedLog,

@@ -24,17 +24,15 @@ export type RetentionDeps = {
   readonly log: EventLog;
   readonly views: Pick<ViewStore, "page">;
   readonly sweeps: readonly { sweep(isStopping: () => boolean): Promise<number> }[];
-  /** Without a term nothing is erased, because each plan promises other days. */
+  /** An account without terms keeps everything, because its plan's promise is unknown. */
   readonly termsOf: (account: string) => Promise<readonly RetentionTerm[]>;
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly onError: (error: unknown) => void;
 };
 
-/** Retention is promised in days, so a minute makes no difference. */
 const LOOK_MS = 60_000;
 const PAGE = 100;
-/** Leaves the log to deliveries between pages. */
 const GAP_MS = 100;
 
 const VIEW = retained.schema.name;
@@ -44,14 +42,12 @@ const BY_END = { field: "ended_at", order: "asc" } as const;
 const reasonOf = ({ name, retentionDays }: Plan): string => `retention: ${retentionDays} days of the ${name} plan`;
 
 /**
- * Erases payloads after the days that the current plan promises, or the plan under which the event ended if those are
- * more. The view may be behind, and every node runs this loop: the event's own stream decides, and an erasure is
- * idempotent.
+ * The longer retention of the current plan and the plan under which the event ended counts. The view may lag and every
+ * node runs this loop, so the event's stream decides.
  */
 export const retention = (deps: RetentionDeps): Retention => {
   const { log, views, sweeps, termsOf, clock, randomness, onError } = deps;
 
-  /** An error of one item is reported and does not stop the others, unless the log or the views fail. */
   const alone = async (work: () => Promise<number>): Promise<number> => {
     try {
       return await work();
@@ -70,7 +66,7 @@ export const retention = (deps: RetentionDeps): Retention => {
       { reason: reasonOf(plan), endedUpTo },
       systemEnvelope({
         actor: "retention",
-        // A new id: another node's erasure may cover less, so this one must not count as its repeat.
+        // Another node's erasure may cover less, so this command must not count as its repeat.
         commandId: randomId("cmd_", randomness),
         account: String(document.account),
         at: new Date(clock.now()).toISOString(),
