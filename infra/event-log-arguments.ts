@@ -22,9 +22,9 @@ export const APPEND_BYTES_MAX = 1_000_000;
 
 const UTF8_BYTES_PER_UNIT_MAX = 3;
 
-export type Measured = { readonly type: string; readonly data: string; readonly meta: string };
+export type EventText = { readonly type: string; readonly data: string; readonly meta: string };
 
-export const checkSize = (events: readonly Measured[]): void => {
+export const checkSize = (events: readonly EventText[]): void => {
   let length = 0;
   for (const { type, data, meta } of events) length += type.length + data.length + meta.length;
   if (length * UTF8_BYTES_PER_UNIT_MAX <= APPEND_BYTES_MAX) return;

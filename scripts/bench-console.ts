@@ -10,7 +10,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { placesOf } from "../src/engine/engines.ts";
+import { locationsOf } from "../src/engine/open-engines.ts";
 import { type Client, clientAt, signUp } from "../test/support/client.ts";
 import { type Program, removeFolder, startProgram, temporaryFolder } from "../test/support/program.ts";
 import {
@@ -189,7 +189,7 @@ const filled = async (dir: string, count: number): Promise<World> => {
   await first.stop();
   say(`writing ${count} events`);
   const began = performance.now();
-  const { log } = placesOf({ dataDir: dir, eventstoreUrl: null, mongodbUrl: null });
+  const { log } = locationsOf({ dataDir: dir, eventstoreUrl: null, mongodbUrl: null });
   const records = await seedEvents(log, owner, count);
   say(`${records} records in ${amount((performance.now() - began) / 1_000)} s`);
   const { account, cookie, key } = client;

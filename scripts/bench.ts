@@ -22,7 +22,7 @@ import { writeFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { ConfigError } from "../src/config-error.ts";
-import { openLog } from "../src/engine/engines.ts";
+import { openLog } from "../src/engine/open-engines.ts";
 import { measureAdmission, measureLatency } from "./bench/admission.ts";
 import { type Records, recordsOf } from "./bench/admission-records.ts";
 import { measureAttacks } from "./bench/attack.ts";

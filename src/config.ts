@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { PLANS, type Plan } from "../domain/account/plans.ts";
 import { ConfigError, type Env } from "./config-error.ts";
-import type { KafkaPlace, OtlpPlace, StripePlace } from "./engine/engines.ts";
+import type { KafkaLocation, OtlpLocation, StripeOptions } from "./engine/open-engines.ts";
 import { readStripe } from "./stripe-config.ts";
 
 export type Role = "api" | "projector" | "deliverer" | "feed";
@@ -39,11 +39,11 @@ export type Config = {
   readonly eventstoreUrl: string | null;
   /** Null if the views are embedded. */
   readonly mongodbUrl: string | null;
-  readonly kafka: KafkaPlace | null;
-  readonly otlp: OtlpPlace | null;
+  readonly kafka: KafkaLocation | null;
+  readonly otlp: OtlpLocation | null;
   readonly serviceName: string;
   /** If null, plans change without a payment. */
-  readonly stripe: StripePlace | null;
+  readonly stripe: StripeOptions | null;
   readonly version: string;
   readonly commit: string;
 };

@@ -13,8 +13,8 @@ import { type ExclusiveLock, exclusiveLock } from "../infra/sqlite/exclusive-loc
 import { PROJECTIONS } from "../projections/all.ts";
 import { type Config, type Role, readConfig } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
-import { openFeed, openLog, openSpanExporter, openViewReader, type Places, placesOf } from "./engine/engines.ts";
-import { hasFolded, lossOf, type Traces } from "./engine/lost-log.ts";
+import { openFeed, openLog, openSpanExporter, openViewReader, type EngineLocations, locationsOf } from "./engine/open-engines.ts";
+import { hasFolded, lossOf, type EarlierTraces } from "./engine/lost-log.ts";
 import { bufferedLines, type LineStream } from "./http/buffered-lines.ts";
 import { programLogger } from "./http/log-lines.ts";
 import { hasRing } from "./keys/key-ring.ts";
@@ -33,7 +33,7 @@ const EXIT_CONFIG = 2;
 /** The longest delay of a Node timer. */
 const AWAKE_MS = 2 ** 31 - 1;
 
-const LOCKED: Readonly<Record<Role, { readonly engine: keyof Places; readonly does: string }>> = {
+const LOCKED: Readonly<Record<Role, { readonly engine: keyof EngineLocations; readonly does: string }>> = {
   api: { engine: "log", does: "answers requests" },
   projector: { engine: "views", does: "writes the views" },
   deliverer: { engine: "log", does: "delivers" },
@@ -41,7 +41,7 @@ const LOCKED: Readonly<Record<Role, { readonly engine: keyof Places; readonly do
 };
 
 /** A second process with an embedded role would take the first one's leases and places for those of a dead process. */
-const lockRoles = ({ dataDir, roles, kafka }: Config, places: Places): void => {
+const lockRoles = ({ dataDir, roles, kafka }: Config, locations: EngineLocations): void => {
   const held: ExclusiveLock[] = [];
   // The reference keeps the garbage collector from closing the locks, which would release them.
   process.once("exit", () => {
@@ -49,7 +49,7 @@ const lockRoles = ({ dataDir, roles, kafka }: Config, places: Places): void => {
   });
   for (const role of roles) {
     const locked = LOCKED[role];
-    if (places[locked.engine].engine !== "sqlite" || (role === "feed" && kafka === null)) continue;
+    if (locations[locked.engine].engine !== "sqlite" || (role === "feed" && kafka === null)) continue;
     const lock = exclusiveLock(join(dataDir, `${role}.lock`));
     if (lock === null) {
       throw new ConfigError(`Another process ${locked.does} on DATA_DIR ${dataDir} already: stop it, or set ROLES.`);
@@ -85,19 +85,19 @@ const checkRanges = ({ deliveryAllowCidrs, trustProxy }: Config): void => {
   }
 };
 
-const openDataDir = (config: Config, places: Places): Promise<void> =>
+const openDataDir = (config: Config, locations: EngineLocations): Promise<void> =>
   usable(`DATA_DIR ${config.dataDir} has to be a folder that this user can read and write`, () => {
     makeDirectory(config.dataDir);
     accessSync(config.dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
-    lockRoles(config, places);
+    lockRoles(config, locations);
   });
 
 /** No key is created for a log that has a key ring: a new key would open none of its secrets. */
 const keyFor = async (config: Config, log: EventLog): Promise<Uint8Array> =>
   loadKey({ path: keyFileOf(config), mayCreate: !(await hasRing(log)) }, randomness);
 
-const refuseLoss = (places: Places, traces: Traces): void => {
-  const loss = lossOf(places, traces);
+const refuseLoss = (locations: EngineLocations, traces: EarlierTraces): void => {
+  const loss = lossOf(locations, traces);
   if (loss !== null) throw new ConfigError(loss);
 };
 
@@ -128,12 +128,12 @@ const logLines = (): LineStream => {
 
 const open = async (config: Config, logger: FastifyBaseLogger): Promise<Service> => {
   checkRanges(config);
-  const places = placesOf(config);
-  const isEmbedded = Object.values(places).some(({ engine }) => engine === "sqlite");
-  if (isEmbedded) await openDataDir(config, places);
+  const locations = locationsOf(config);
+  const isEmbedded = Object.values(locations).some(({ engine }) => engine === "sqlite");
+  if (isEmbedded) await openDataDir(config, locations);
   const inDataDir = `in DATA_DIR ${config.dataDir}`;
-  const logIs = places.log.engine === "sqlite" ? `The event log ${inDataDir}` : "The event log at EVENTSTORE_URL";
-  const viewsAre = places.views.engine === "sqlite" ? `The views ${inDataDir}` : "The views at MONGODB_URL";
+  const logIs = locations.log.engine === "sqlite" ? `The event log ${inDataDir}` : "The event log at EVENTSTORE_URL";
+  const viewsAre = locations.views.engine === "sqlite" ? `The views ${inDataDir}` : "The views at MONGODB_URL";
   const schemas = PROJECTIONS.map(({ schema }) => schema);
   const names = schemas.map(({ name }) => name);
   // Another process that starts for the first time creates the log before it creates a key or folds a view. So these
@@ -141,10 +141,10 @@ const open = async (config: Config, logger: FastifyBaseLogger): Promise<Service>
   const present = presentKey(config);
   const keyFile = present === null || config.key !== null ? null : keyFileOf(config);
   const [views, folded] = await usable(`${viewsAre} cannot be used`, async () => {
-    const opened = await openViewReader(places.views, schemas);
+    const opened = await openViewReader(locations.views, schemas);
     return [opened, await hasFolded(opened, names)] as const;
   });
-  if (places.log.engine === "sqlite" && !isThere(places.log.path)) refuseLoss(places, { keyFile, hasFolded: folded });
+  if (locations.log.engine === "sqlite" && !isThere(locations.log.path)) refuseLoss(locations, { keyFile, hasFolded: folded });
   // Imported here, as it takes long to load and a refused start should not wait for it.
   const { metrics } = await import("./observing/metrics.ts");
   const meters = metrics(config);
@@ -154,21 +154,21 @@ const open = async (config: Config, logger: FastifyBaseLogger): Promise<Service>
     logger.warn(problem === null ? "The clock is right again: this node goes on." : `Nothing is written: ${problem}`);
   };
   const { log, appends } = await usable(`${logIs} cannot be used`, async () =>
-    measuredLog(await openLog(places.log, { onGroup: meters.grouped, onClock }), meters),
+    measuredLog(await openLog(locations.log, { onGroup: meters.grouped, onClock }), meters),
   );
   const key = await usable(`${logIs} cannot be used`, async () => {
     // An interrupted first start leaves a key and an empty log, so the key alone is no trace of another log.
-    if ((await log.head()) === null) refuseLoss(places, { keyFile: null, hasFolded: folded });
+    if ((await log.head()) === null) refuseLoss(locations, { keyFile: null, hasFolded: folded });
     const serverKey = present ?? (await keyFor(config, log));
     return openDataKey(log, config, serverKey, systemClock);
   });
   const here = config.roles.includes("projector")
     ? await usable(`${viewsAre} cannot be used`, () =>
-        projectorThread({ places, onError: projectionFailed(logger), onDropped }),
+        projectorThread({ locations, onError: projectionFailed(logger), onDropped }),
       )
     : null;
   const projector =
-    here ?? watchedViews({ log, views, names, clock: systemClock, eventsBetween: eventsBetweenIn(places.log) });
+    here ?? watchedViews({ log, views, names, clock: systemClock, eventsBetween: eventsBetweenIn(locations.log) });
   const { kafka } = config;
   const feed =
     kafka === null || !config.roles.includes("feed")
@@ -194,7 +194,7 @@ const open = async (config: Config, logger: FastifyBaseLogger): Promise<Service>
   const { service } = await import("./service.ts");
   return service({
     config,
-    places,
+    locations,
     key,
     log,
     views,

@@ -1,11 +1,11 @@
 import { defined } from "../domain/defined.ts";
 import { ConfigError, type Env } from "./config-error.ts";
-import type { StripePlace } from "./engine/engines.ts";
+import type { StripeOptions } from "./engine/open-engines.ts";
 
 const METER_EVENT = /^[\w.-]{1,100}$/;
 
 /** Null if Stripe is not configured. No message repeats a value, as it may be a secret. Throws ConfigError. */
-export const readStripe = (env: Env): StripePlace | null => {
+export const readStripe = (env: Env): StripeOptions | null => {
   const secretKey = env.STRIPE_SECRET_KEY;
   if (secretKey === undefined || secretKey === "") {
     const others = Object.keys(env).filter((name) => name.startsWith("STRIPE_") && env[name]);

@@ -21,7 +21,7 @@ export class KeyUnusable extends Error {
   override readonly name = "KeyUnusable";
 }
 
-export type KeyPlace = {
+export type KeySource = {
   /** If the variable has a value, the file is not read. */
   readonly env?: string | undefined;
   readonly name?: string;
@@ -30,8 +30,8 @@ export type KeyPlace = {
   readonly mayCreate?: boolean;
 };
 
-export const loadKey = (place: KeyPlace, randomness: Randomness): Uint8Array => {
-  const { env, name = "COUNTERSIGN_KEY", path, mayCreate = true } = place;
+export const loadKey = (source: KeySource, randomness: Randomness): Uint8Array => {
+  const { env, name = "COUNTERSIGN_KEY", path, mayCreate = true } = source;
   if (env !== undefined && env !== "") return parseKey(env, name);
   const there = readKeyFile(path);
   if (there !== null) return there;

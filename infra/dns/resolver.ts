@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Resolve, Resolved, ResolveOptions } from "../http/resolve.ts";
-import { windowOf } from "../window.ts";
+import { fairSemaphore } from "../fair-semaphore.ts";
 import { parseHosts } from "./hosts-file.ts";
 import { NameQuery } from "./name-query.ts";
 import { candidates, parseResolvConf, type ResolvConf } from "./resolv-conf.ts";
@@ -21,7 +21,7 @@ const textOf = (path: string) => (): Promise<string> => readFile(path, "utf8").c
 const SYSTEM_FILES: DnsFiles = { hosts: textOf("/etc/hosts"), resolvConf: textOf("/etc/resolv.conf") };
 
 /** A stale content is returned once more while the file is read again in the background. */
-const fresh = <T>(read: () => Promise<string>, parse: (text: string) => T): (() => Promise<T>) => {
+const cachedFile = <T>(read: () => Promise<string>, parse: (text: string) => T): (() => Promise<T>) => {
   let known: Promise<T> | null = null;
   let readAt = 0;
   return () => {
@@ -49,9 +49,9 @@ type LookUp = { readonly answer: Promise<Resolved>; waiting: number; readonly ca
  */
 export const dnsResolver = (options: DnsResolverOptions = {}): Resolve => {
   const { files = SYSTEM_FILES, servers, lookupsMax = LOOKUPS_MAX } = options;
-  const hosts = fresh(files.hosts, parseHosts);
-  const conf = fresh(files.resolvConf, parseResolvConf);
-  const places = windowOf(lookupsMax);
+  const hosts = cachedFile(files.hosts, parseHosts);
+  const conf = cachedFile(files.resolvConf, parseResolvConf);
+  const places = fairSemaphore(lookupsMax);
   const underWay = new Map<string, LookUp>();
 
   const inDns = async (name: string, by: ResolvConf, query: NameQuery, isOver: () => boolean): Promise<Resolved> => {

@@ -1,7 +1,7 @@
 import type { AppendOutcome, Expected, Position, Revision } from "../../domain/ports/event-log.ts";
 import { AppendTooLarge, LogUnavailable, OutcomeUnknown } from "../log-errors.ts";
 import { attempts } from "./attempts.ts";
-import { type Answered, type Connection, ConnectionFailure, type Cursor, type ProposedEvent } from "./connection.ts";
+import { type AppendAnswer, type Connection, ConnectionFailure, type Cursor, type ProposedEvent } from "./connection.ts";
 import { type Deadline, deadlineIn, type Limits, pauses } from "./limits.ts";
 import type { Pages } from "./pages.ts";
 import { positionOf } from "./positions.ts";
@@ -13,7 +13,7 @@ type Append = {
   readonly events: readonly ProposedEvent[];
 };
 
-type Sent = { readonly answered: Answered; readonly mayStand: boolean };
+type SentAppend = { readonly answered: AppendAnswer; readonly mayStand: boolean };
 
 const VISIBLE_PAUSE_MS = 2;
 
@@ -29,7 +29,7 @@ const lastRevisionOf = ({ expected, events }: Append): Revision =>
 export type ExactAppends = (append: Append, deadline?: Deadline) => Promise<AppendOutcome>;
 
 export const exactAppends = (connection: Connection, pages: Pages, limits: Limits): ExactAppends => {
-  const send = async ({ stream, expected, events }: Append, deadline: Deadline): Promise<Sent> => {
+  const send = async ({ stream, expected, events }: Append, deadline: Deadline): Promise<SentAppend> => {
     const unreachable = deadlineIn(Math.min(limits.unreachableMs, deadline.leftMs()));
     const pause = pauses();
     let mayStand = false;
@@ -111,7 +111,7 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
 
   const outcomeOf = async (
     append: Append,
-    { answered, mayStand }: Sent,
+    { answered, mayStand }: SentAppend,
     deadline: Deadline,
   ): Promise<AppendOutcome> => {
     switch (answered.outcome) {

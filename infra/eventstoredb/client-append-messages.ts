@@ -3,7 +3,7 @@ import type rpc from "@eventstore/db-client/generated/status_pb.js";
 import streams from "@eventstore/db-client/generated/streams_pb.js";
 import timestamp from "google-protobuf/google/protobuf/timestamp_pb.js";
 import type { Revision } from "../../domain/ports/event-log.ts";
-import { type Answered, ConnectionFailure, type Cursor, type ProposedEvent } from "./connection.ts";
+import { type AppendAnswer, ConnectionFailure, type Cursor, type ProposedEvent } from "./connection.ts";
 
 /** With the last second of a timestamp the two clocks need not agree; the server gives up after 2 s anyway. */
 const SERVER_DEADLINE = new Date("9999-12-31T23:59:59Z");
@@ -41,7 +41,7 @@ export const cursorFrom = (commit: string | bigint, prepare: string | bigint): C
   return at.commit < POSITION_MAX && at.prepare < POSITION_MAX ? at : null;
 };
 
-const refusal = (error: rpc.Status): Answered => {
+const refusal = (error: rpc.Status): AppendAnswer => {
   const details = error.getDetails();
   const name = details?.getTypeName().replace("event_store.client.", "") ?? "";
   const message = `the server answered ${error.getMessage() || name || `status ${error.getCode()}`}`;
@@ -64,7 +64,7 @@ const refusal = (error: rpc.Status): Answered => {
   }
 };
 
-export const readAnswer = (answer: streams.BatchAppendResp): Answered => {
+export const readAnswer = (answer: streams.BatchAppendResp): AppendAnswer => {
   const error = answer.getError();
   if (error !== undefined) return refusal(error);
   const position = answer.getSuccess()?.getPosition();

@@ -5,7 +5,7 @@ import type streams from "@eventstore/db-client/generated/streams_pb.js";
 import type { Revision } from "../../domain/ports/event-log.ts";
 import { appendRequest, correlationIdOf, readAnswer } from "./client-append-messages.ts";
 import { failureOf } from "./client-failures.ts";
-import { type Answered, ConnectionFailure, type ProposedEvent } from "./connection.ts";
+import { type AppendAnswer, ConnectionFailure, type ProposedEvent } from "./connection.ts";
 
 /**
  * The client's own `appendToStream` shares its pending appends among the whole process: an error of one call rejects
@@ -17,14 +17,14 @@ export type AppendCall = {
     expected: "absent" | Revision,
     events: readonly ProposedEvent[],
     timeoutMs: number,
-  ): Promise<Answered>;
+  ): Promise<AppendAnswer>;
   retire(): void;
   end(failure: ConnectionFailure): void;
 };
 
 type BatchCall = ReturnType<StreamsClient["batchAppend"]>;
 
-type Below = {
+type HiddenMembers = {
   readonly GRPCStreamCreator: (
     Client: typeof StreamsClient,
     name: string,
@@ -36,7 +36,7 @@ type Below = {
   ) => Parameters<StreamsClient["batchAppend"]>;
 };
 
-type Pending = { readonly resolve: (answered: Answered) => void; readonly reject: (failure: Error) => void };
+type Pending = { readonly resolve: (answered: AppendAnswer) => void; readonly reject: (failure: Error) => void };
 
 const appendCall = (call: BatchCall, onOver: () => void): AppendCall => {
   const pending = new Map<string, Pending>();
@@ -101,7 +101,7 @@ const appendCall = (call: BatchCall, onOver: () => void): AppendCall => {
 
 export const openAppendCall = async (client: EventStoreDBClient, onOver: () => void): Promise<AppendCall> => {
   // The members are private only in the types, and the client's version is pinned.
-  const below = client as unknown as Below;
+  const below = client as unknown as HiddenMembers;
   let opened: AppendCall | undefined;
   const create = (grpc: StreamsClient): BatchCall => {
     const options = { requiresLeader: true };

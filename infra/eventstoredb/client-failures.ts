@@ -29,7 +29,7 @@ const judge = (name: string, code: number, details: string): Judgement => {
   return ["unsent", HUNG_UP.test(details) ? "hung-up" : "not-reached"];
 };
 
-type Told = {
+type ClientError = {
   readonly message?: unknown;
   readonly code?: unknown;
   readonly type?: unknown;
@@ -49,7 +49,7 @@ const tidy = (message: string): string =>
 export const failureOf = (error: unknown): ConnectionFailure => {
   if (error instanceof ConnectionFailure) return error;
   if (!(error instanceof Error)) return new ConnectionFailure("unknown", "other", String(error));
-  const { message, code, type, metadata }: Told = error;
+  const { message, code, type, metadata }: ClientError = error;
   const details = tidy(String(message));
   const name = String(type ?? metadata?.get?.("exception")[0] ?? "");
   const [kind, reason] = judge(name, Number(code), details);

@@ -27,9 +27,9 @@ const isOwn = (meta: unknown): boolean =>
     ? Buffer.from(meta).includes(`"${OWN_META}"`)
     : typeof meta === "object" && meta !== null && OWN_META in meta;
 
-type Wanted = NonNullable<AllPage["wanted"]>;
+type IsWanted = NonNullable<AllPage["wanted"]>;
 
-const stored = ({ event }: Resolved, wanted: Wanted): StoredEvent[] => {
+const stored = ({ event }: Resolved, wanted: IsWanted): StoredEvent[] => {
   if (event === undefined) return [];
   const { id, type, streamId, revision, position, data, metadata, created } = event;
   const at = position === undefined ? null : cursorFrom(position.commit, position.prepare);
@@ -45,12 +45,12 @@ const giveUp = (read: { cancel(): Promise<void> }): void => {
   read.cancel().catch(() => undefined);
 };
 
-const all: Wanted = () => true;
+const all: IsWanted = () => true;
 
 const collected = (
   read: StreamingRead<Resolved>,
   idleMs: number,
-  wanted: Wanted = all,
+  wanted: IsWanted = all,
 ): Promise<readonly StoredEvent[]> =>
   new Promise((resolve, reject) => {
     const events: StoredEvent[] = [];

@@ -1,5 +1,5 @@
 import { EventStoreDBClient } from "@eventstore/db-client";
-import { within } from "../within.ts";
+import { withTimeout } from "../with-timeout.ts";
 import { type AppendCall, openAppendCall } from "./client-appends.ts";
 import { failureOf } from "./client-failures.ts";
 import { followRecords, readAllPage, readStreamPage } from "./client-reads.ts";
@@ -19,13 +19,13 @@ const urlOf = (url: string, generation: number): string => {
   return `${url}${url.includes("?") ? "&" : "?"}keepAliveTimeout=${given + (generation % KEEP_ALIVE_STEPS)}`;
 };
 
-type Below = {
+type HiddenMembers = {
   readonly getChannel: () => Promise<{ close(): void }>;
   handleError: (...failed: readonly unknown[]) => Promise<void>;
 };
 
 /** The members are private only in the types, and the client's version is pinned. */
-const below = (client: EventStoreDBClient): Below => client as unknown as Below;
+const below = (client: EventStoreDBClient): HiddenMembers => client as unknown as HiddenMembers;
 
 /** The client checks after a failed call whether it has to reconnect; if that fails unhandled, the process ends. */
 const calmed = (client: EventStoreDBClient): EventStoreDBClient => {
@@ -109,7 +109,7 @@ export const clientConnection = (url: string): Connection => {
         const deadline = performance.now() + timeoutMs;
         generation.appends ??= openAppends(generation);
         // Finding a cluster's leader may take longer than the append may.
-        const call = await within(timeoutMs, `No connection established within ${timeoutMs} ms`, generation.appends);
+        const call = await withTimeout(timeoutMs, `No connection established within ${timeoutMs} ms`, generation.appends);
         return call.append(stream, expected, events, Math.max(deadline - performance.now(), 0));
       }),
 
@@ -122,7 +122,7 @@ export const clientConnection = (url: string): Connection => {
     async close() {
       isClosed = true;
       for (const call of openCalls) call.end(new ConnectionFailure("unknown", "closed", "the event log was closed"));
-      await within(DISPOSE_MS, "the client does not end", current.client.dispose()).catch(() => undefined);
+      await withTimeout(DISPOSE_MS, "the client does not end", current.client.dispose()).catch(() => undefined);
       await closeChannel(current).catch(() => undefined);
     },
   };

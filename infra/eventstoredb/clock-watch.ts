@@ -1,6 +1,6 @@
 import type { Clock } from "../../domain/ports/clock.ts";
 import { LogUnavailable } from "../log-errors.ts";
-import { within } from "../within.ts";
+import { withTimeout } from "../with-timeout.ts";
 import { aheadMs, type ClockLook, clockProblem, isReliable, type Moment, momentOf, setBetween } from "./clock-check.ts";
 import type { Limits } from "./limits.ts";
 
@@ -34,7 +34,7 @@ export const clockWatch = ({ first, look, clock, limits, onChange }: ClockWatchO
 
   const lookOnce = async (): Promise<void> => {
     try {
-      const looked = await within(limits.appendTryMs, "the server does not say what time it is", look());
+      const looked = await withTimeout(limits.appendTryMs, "the server does not say what time it is", look());
       if (looked !== null && isReliable(looked)) measured = { aheadMs: aheadMs(looked), at: looked.to };
     } catch {
     }

@@ -8,7 +8,7 @@ export type Connection = {
     expected: "absent" | Revision,
     events: readonly ProposedEvent[],
     timeoutMs: number,
-  ): Promise<Answered>;
+  ): Promise<AppendAnswer>;
   /** Resolves with no events for an absent stream. Rejects after `idleMs` of silence. */
   readStream(stream: string, page: StreamPage, idleMs: number): Promise<readonly StoredEvent[]>;
   readAll(page: AllPage, idleMs: number): Promise<readonly StoredEvent[]>;
@@ -26,7 +26,7 @@ export type ProposedEvent = {
 };
 
 /** `at` is null if the server did not report it, as for some repeats. */
-export type Answered =
+export type AppendAnswer =
   | { readonly outcome: "appended"; readonly at: Cursor | null }
   | { readonly outcome: "conflict"; readonly actual: Revision | "absent" }
   | { readonly outcome: "too-large"; readonly bytesMax: number };

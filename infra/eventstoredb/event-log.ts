@@ -4,7 +4,7 @@ import { systemClock } from "../clock.ts";
 import { checkAppend, checkPage, checkRevision, checkSize } from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";
-import { within } from "../within.ts";
+import { withTimeout } from "../with-timeout.ts";
 import { anyAppends } from "./any-appends.ts";
 import { appendedSignal } from "./appended-signal.ts";
 import { exactAppends } from "./appends.ts";
@@ -16,11 +16,11 @@ import type { ProposedEvent } from "./connection.ts";
 import { readConnectionString } from "./connection-string.ts";
 import { erasures } from "./erasures.ts";
 import { LIMITS, type Limits } from "./limits.ts";
-import { checkOpened, lookAtClock, nameOf, type Opened } from "./opening.ts";
+import { checkOpened, lookAtClock, nameOf, type OpenedLog } from "./opening.ts";
 import { pages as pagesOf } from "./pages.ts";
 import { PendingWrites } from "./pending-writes.ts";
 import { reads as readsOf } from "./reads.ts";
-import { isErasableStream } from "./recorded.ts";
+import { isErasableStream } from "./recorded-event.ts";
 import { warnOfAddressUnseen } from "./tls-address.ts";
 
 export type EventStoreLogOptions = {
@@ -80,7 +80,7 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
     writes.refuse("the event log is closed");
     watch?.close();
     signal.close();
-    await within(limits.closeMs, "appends are still under way", writes.settled()).catch(() => undefined);
+    await withTimeout(limits.closeMs, "appends are still under way", writes.settled()).catch(() => undefined);
     await connection.close();
   };
 
@@ -96,7 +96,7 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
 
   const hasRecords = async (): Promise<boolean> => (await reads.head("everything")) !== null;
   const opening = { address, pages, hasRecords, exact: readOnly ? null : exact, limits, clock };
-  let opened: Opened;
+  let opened: OpenedLog;
   try {
     opened = await checkOpened(opening);
   } catch (error) {

@@ -42,7 +42,7 @@ export type Opening = {
   readonly clock: Clock;
 };
 
-export type Opened = { readonly identity: string | null; readonly look: ClockLook | null };
+export type OpenedLog = { readonly identity: string | null; readonly look: ClockLook | null };
 
 const readName = async ({ address, pages, limits }: Opening): Promise<string | null> => {
   const reading = attempts(limits, limits.openMs);
@@ -88,7 +88,7 @@ export const lookAtClock = async (opening: Opening): Promise<ClockLook | null | 
   return writtenMs === null ? null : { writtenMs, from, to: momentOf(clock) };
 };
 
-const open = async (opening: Opening): Promise<Opened> => {
+const open = async (opening: Opening): Promise<OpenedLog> => {
   const reading = attempts(opening.limits, opening.limits.openMs);
   // Reading the whole log needs a separate permission of the server, so a missing one is found here.
   await reading((idleMs) => opening.pages.allBefore("end", 1, idleMs));
@@ -102,7 +102,7 @@ const open = async (opening: Opening): Promise<Opened> => {
   }
 };
 
-export const checkOpened = async (opening: Opening): Promise<Opened> => {
+export const checkOpened = async (opening: Opening): Promise<OpenedLog> => {
   try {
     return await open(opening);
   } catch (error) {

@@ -3,7 +3,7 @@ import type { Reading } from "./attempts.ts";
 import { type AllPage, ConnectionFailure, type Cursor, type StoredEvent } from "./connection.ts";
 import type { Page, Pages } from "./pages.ts";
 import { cursorOf } from "./positions.ts";
-import { isErasableStream, recorded } from "./recorded.ts";
+import { isErasableStream, recorded } from "./recorded-event.ts";
 import { truncatedBefore } from "./stream-metadata.ts";
 
 export type Reads = {

@@ -17,7 +17,7 @@ export type StreamMetadata = {
   readonly fields: JsonObject;
 };
 
-export type Erased = { readonly revision: Revision; readonly position: Position };
+export type LastErased = { readonly revision: Revision; readonly position: Position };
 
 export const metadataEvent = (id: string, fields: JsonObject): ProposedEvent => ({
   id,
@@ -42,7 +42,7 @@ export const truncatedBefore = (pages: Pages, reading: Reading, stream: string):
     }
   });
 
-export const erasedUpTo = (fields: JsonObject, upTo: Revision, { revision, position }: Erased): JsonObject => ({
+export const erasedUpTo = (fields: JsonObject, upTo: Revision, { revision, position }: LastErased): JsonObject => ({
   ...fields,
   [TRUNCATE_BEFORE]: upTo + 1,
   [ERASED]: { revision, position },
@@ -50,7 +50,7 @@ export const erasedUpTo = (fields: JsonObject, upTo: Revision, { revision, posit
 
 export const isErased = (fields: JsonObject, upTo: Revision): boolean => Number(fields[TRUNCATE_BEFORE] ?? 0) > upTo;
 
-export const erasedIn = ({ fields }: StreamMetadata): Erased | null => {
+export const erasedIn = ({ fields }: StreamMetadata): LastErased | null => {
   const erased = fields[ERASED];
   if (typeof erased !== "object" || erased === null || !("position" in erased)) return null;
   const { revision, position } = erased;

@@ -12,20 +12,20 @@ export type Target = {
   readonly path: string;
 };
 
-export type Refused = {
+export type Refusal = {
   readonly ok: false;
   readonly host: string;
   readonly address: string | null;
   readonly rule: string;
 };
 
-type Vetted = { readonly ok: true; readonly url: string };
+type AllowedUrl = { readonly ok: true; readonly url: string };
 
 export type AddressRules = {
   /** A name that does not resolve may be registered, because each connect vets it again. */
-  vetUrl(url: string, account: string): Promise<Vetted | Refused>;
+  vetUrl(url: string, account: string): Promise<AllowedUrl | Refusal>;
   /** Every address of the name must be allowed, because a connect may take any of them. */
-  vetHost(hostname: string, addresses: readonly string[]): { readonly ok: true } | Refused;
+  vetHost(hostname: string, addresses: readonly string[]): { readonly ok: true } | Refusal;
 };
 
 /** Many receivers and proxies refuse longer URLs, although RFC 9110, section 4.1, recommends to take 8,000. */
@@ -38,7 +38,7 @@ const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|home\.arpa)$/;
 const IPV4_LOOPBACK = cidr("127.0.0.1/32");
 const IPV6_LOOPBACK = cidr("::1/128");
 
-const refused = (rule: string, host: string, address: string | null = null): Refused => ({
+const refused = (rule: string, host: string, address: string | null = null): Refusal => ({
   ok: false,
   host,
   address,
@@ -48,7 +48,7 @@ const refused = (rule: string, host: string, address: string | null = null): Ref
 /** `URL` has already turned decimal, octal, hexadecimal, short and full-width forms into dotted quads. */
 const hostnameOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
 
-export const targetOf = (text: string): { readonly ok: true; readonly target: Target } | Refused => {
+export const targetOf = (text: string): { readonly ok: true; readonly target: Target } | Refusal => {
   if (text.length > URL_LENGTH_MAX) return refused("too-long", "");
   // `URL` strips blanks and line ends, so the request would not go to what was written.
   if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return refused("not-a-url", "");

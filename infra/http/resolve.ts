@@ -1,5 +1,5 @@
 import { lookup as systemLookup } from "node:dns";
-import { windowOf } from "../window.ts";
+import { fairSemaphore } from "../fair-semaphore.ts";
 
 /** `isOurs` is true if our own resolver failed, which says nothing about the name. */
 export type Resolved =
@@ -25,7 +25,7 @@ const POOL_SIZE = 4;
 /** getaddrinfo's code for a name without an address; any other code is a failure of the resolver. */
 const ABSENT = "ENOTFOUND";
 
-const asked = (lookup: Lookup, hostname: string): Promise<Resolved> =>
+const lookedUp = (lookup: Lookup, hostname: string): Promise<Resolved> =>
   new Promise((resolve) => {
     const failed = (detail: string, isOurs: boolean): void => resolve({ ok: false, detail, isOurs });
     try {
@@ -44,13 +44,13 @@ const asked = (lookup: Lookup, hostname: string): Promise<Resolved> =>
  */
 export const systemResolver = (lookup: Lookup = systemLookup, poolSize = POOL_SIZE): Resolve => {
   const underWay = new Map<string, Promise<Resolved>>();
-  const threads = windowOf(poolSize, Math.max(1, Math.floor(poolSize / 4)));
+  const threads = fairSemaphore(poolSize, Math.max(1, Math.floor(poolSize / 4)));
 
   const run = async (hostname: string, { account, limitMs }: ResolveOptions): Promise<Resolved> => {
     if (!(await threads.enter(account, limitMs))) {
       return { ok: false, detail: "too many names are being resolved for this account", isOurs: true };
     }
-    return asked(lookup, hostname).finally(() => threads.leave(account));
+    return lookedUp(lookup, hostname).finally(() => threads.leave(account));
   };
 
   const shared = (hostname: string, options: ResolveOptions): Promise<Resolved> => {

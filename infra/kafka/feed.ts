@@ -1,6 +1,6 @@
 import { CompressionTypes, Partitioners, type Producer } from "kafkajs";
 import type { CloudEvent, Feed } from "../../domain/ports/feed.ts";
-import { within } from "../within.ts";
+import { withTimeout } from "../with-timeout.ts";
 import { kafkaClient, REQUEST_MS } from "./client.ts";
 import { type Batch, batchesOf, messageOf, withoutData } from "./messages.ts";
 import { checkTopic } from "./topic-check.ts";
@@ -51,9 +51,9 @@ export const kafkaFeed = async ({ brokers, topic, onOmitted }: KafkaFeedOptions)
     current ??= newProducer();
     const producer = current;
     try {
-      await within(SEND_MS, "Kafka does not answer.", producer.connect());
+      await withTimeout(SEND_MS, "Kafka does not answer.", producer.connect());
       const record = { topic, acks: -1, timeout: ACKS_MS, compression: CompressionTypes.GZIP, messages: [...messages] };
-      await within(SEND_MS, "Kafka does not acknowledge.", producer.send(record));
+      await withTimeout(SEND_MS, "Kafka does not acknowledge.", producer.send(record));
     } catch (error) {
       if (!isTooLarge(error)) void end(producer);
       throw error;
@@ -86,7 +86,7 @@ export const kafkaFeed = async ({ brokers, topic, onOmitted }: KafkaFeedOptions)
     },
     async close() {
       isClosed = true;
-      if (current !== null) await within(CLOSE_MS, "Kafka does not hang up.", end(current)).catch(() => undefined);
+      if (current !== null) await withTimeout(CLOSE_MS, "Kafka does not hang up.", end(current)).catch(() => undefined);
     },
   };
 };

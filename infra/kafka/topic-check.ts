@@ -1,4 +1,4 @@
-import { within } from "../within.ts";
+import { withTimeout } from "../with-timeout.ts";
 import { kafkaClient } from "./client.ts";
 import { notKafka } from "./protocol-check.ts";
 
@@ -6,13 +6,13 @@ const CHECK_MS = 20_000;
 
 const topicsOf = async (brokers: readonly string[]): Promise<readonly string[]> => {
   const admin = kafkaClient(brokers).admin();
-  const asked = (async () => {
+  const listing = (async () => {
     await admin.connect();
     // A broker that is asked about one missing topic may create it, so all topics are listed.
     return await admin.listTopics();
   })();
   try {
-    return await within(CHECK_MS, `no answer within ${CHECK_MS / 1_000} s`, asked);
+    return await withTimeout(CHECK_MS, `no answer within ${CHECK_MS / 1_000} s`, listing);
   } finally {
     // The call can hang, so nothing waits for it.
     admin.disconnect().catch(() => undefined);

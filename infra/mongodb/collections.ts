@@ -16,7 +16,7 @@ export const storedIn = (db: Db, view: string): Collection<StoredDocument> => db
 export const chunksOf = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size));
 
-const takenIds = () => {
+const knownIds = () => {
   const byView = new Map<string, Set<string>>();
   return {
     has: (view: string, id: string): boolean => byView.get(view)?.has(id) ?? false,
@@ -41,7 +41,7 @@ const replacing = (replacement: StoredDocument): Operation => ({
 
 export const mongoCollections = (connection: Connection, ensure: (view: string) => Promise<void>): Collections => {
   const { run } = connection;
-  const taken = takenIds();
+  const taken = knownIds();
 
   const refused = async (
     view: string,

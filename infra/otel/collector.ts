@@ -3,18 +3,18 @@ import { OTLPExporterError } from "@opentelemetry/otlp-exporter-base";
 import { convertLegacyHttpOptions, createOtlpHttpExportDelegate } from "@opentelemetry/otlp-exporter-base/node-http";
 import { JsonTraceSerializer, TraceExporterMetricsHelper } from "@opentelemetry/otlp-transformer";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-node";
-import { within } from "../within.ts";
+import { withTimeout } from "../with-timeout.ts";
 
-export type CollectorPlace = {
+export type CollectorOptions = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMillis: number;
 };
 
-type Refused = { readonly count: number; readonly error: Error | null };
+type RefusedSpans = { readonly count: number; readonly error: Error | null };
 
 export type Collector = {
-  send(spans: ReadableSpan[]): Promise<Refused>;
+  send(spans: ReadableSpan[]): Promise<RefusedSpans>;
   close(): void;
 };
 
@@ -24,13 +24,13 @@ const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const LATE_FACTOR = 2;
 const WORDS_MAX = 300;
 
-const NOTHING: Refused = { count: 0, error: null };
+const NOTHING: RefusedSpans = { count: 0, error: null };
 
 const member = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 
 /** The answer is an `ExportTraceServiceResponse` in JSON, whose 64-bit integers may be strings or numbers. */
-const partlyRefused = (answer: unknown, sent: number): Refused => {
+const partlyRefused = (answer: unknown, sent: number): RefusedSpans => {
   const partial = member(answer, "partialSuccess");
   const rejected = Number(member(partial, "rejectedSpans") ?? 0);
   if (!(rejected > 0)) return NOTHING;
@@ -45,7 +45,7 @@ const whollyRefused = (error: Error): Error | null => {
 };
 
 /** OpenTelemetry's exporter sends OTLP/JSON over HTTP; this adds which spans were refused. */
-export const otlpCollector = ({ url, headers, timeoutMillis }: CollectorPlace): Collector => {
+export const otlpCollector = ({ url, headers, timeoutMillis }: CollectorOptions): Collector => {
   let answer: unknown = null;
   let agent: Agent | null = null;
   const options = convertLegacyHttpOptions({ url, headers: { ...headers }, timeoutMillis }, "TRACES", "v1/traces", {
@@ -68,13 +68,13 @@ export const otlpCollector = ({ url, headers, timeoutMillis }: CollectorPlace): 
     TraceExporterMetricsHelper,
     undefined,
   );
-  const answered = (spans: ReadableSpan[]): Promise<Refused> =>
+  const answered = (spans: ReadableSpan[]): Promise<RefusedSpans> =>
     new Promise((resolve, reject) => {
       exporter.export(spans, ({ error }) => {
         // The answer is read in this very turn, because another request's answer comes in another one.
-        const said = answer;
+        const body = answer;
         answer = null;
-        if (error === undefined) return resolve(partlyRefused(said, spans.length));
+        if (error === undefined) return resolve(partlyRefused(body, spans.length));
         const final = whollyRefused(error);
         return final === null ? reject(error) : resolve({ count: spans.length, error: final });
       });
@@ -86,7 +86,7 @@ export const otlpCollector = ({ url, headers, timeoutMillis }: CollectorPlace): 
         isOver = true;
       };
       try {
-        return await within(LATE_FACTOR * timeoutMillis, `${url} does not answer`, answered(spans).finally(over));
+        return await withTimeout(LATE_FACTOR * timeoutMillis, `${url} does not answer`, answered(spans).finally(over));
       } finally {
         // A dripping answer would keep its place among the few requests of the exporter, and in the end all places.
         if (!isOver) agent?.destroy();

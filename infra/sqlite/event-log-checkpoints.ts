@@ -65,14 +65,14 @@ export const checkpoints = (db: Database, path: string): Checkpoints => {
     return worker;
   };
 
-  const tell = (worker: Worker, message: ToCheckpointer): void => worker.postMessage(message);
+  const send = (worker: Worker, message: ToCheckpointer): void => worker.postMessage(message);
 
   const copy = (): void => {
     if (isCopying) return;
     isCopying = true;
     bytes = 0;
     copier ??= start();
-    tell(copier, "copy");
+    send(copier, "copy");
   };
 
   const cutSoon = (): void => {
@@ -99,7 +99,7 @@ export const checkpoints = (db: Database, path: string): Checkpoints => {
       if (copier !== null) {
         const worker = copier;
         const ended = new Promise((resolve) => worker.once("exit", resolve));
-        tell(worker, "close");
+        send(worker, "close");
         await ended;
       }
       clearTimeout(cutTimer);

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../domain/json.ts";
 import type { Metadata, Position, RecordedEvent, Revision, TypesPage } from "../../domain/ports/event-log.ts";
-import { damaged } from "../damaged.ts";
+import { damaged } from "../damaged-event.ts";
 import { numberOf, positionOf } from "../event-log-arguments.ts";
 import { ERASABLE_CATEGORIES, type StreamName } from "../stream-name.ts";
 import type { SqlRow } from "./driver.ts";

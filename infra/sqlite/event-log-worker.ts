@@ -25,17 +25,17 @@ const backlog: Operation[] = [];
 let isClosing = false;
 
 /** Followers wait longer than this before they read, so a message for each commit would wake them in vain. */
-const TELL_MS = 5;
-let telling: NodeJS.Timeout | null = null;
+const SIGNAL_MS = 5;
+let signalling: NodeJS.Timeout | null = null;
 
-const tellSoon = (): void => {
-  telling ??= setTimeout(() => {
-    telling = null;
+const signalSoon = (): void => {
+  signalling ??= setTimeout(() => {
+    signalling = null;
     channel.postMessage(null);
-  }, TELL_MS);
+  }, SIGNAL_MS);
 };
 
-const say = (message: FromWriter): void => port.postMessage(message);
+const send = (message: FromWriter): void => port.postMessage(message);
 
 const take = (message: ToWriter): void => {
   if (message.kind === "close") isClosing = true;
@@ -54,8 +54,8 @@ const nextGroup = (): Operation[] => {
 
 const close = async (): Promise<void> => {
   await wal.close();
-  if (telling !== null) {
-    clearTimeout(telling);
+  if (signalling !== null) {
+    clearTimeout(signalling);
     channel.postMessage(null);
   }
   channel.close();
@@ -67,8 +67,8 @@ const run = (): void => {
   const group = nextGroup();
   if (group.length > 0) {
     const result = writer.commit(group);
-    say({ kind: "group", count: group.length, group: result });
-    if (result.result === "committed") tellSoon();
+    send({ kind: "group", count: group.length, group: result });
+    if (result.result === "committed") signalSoon();
     wal.written(group);
   }
   // Messages of the checkpointer get a turn between two groups.
@@ -82,4 +82,4 @@ port.on("message", (message: ToWriter) => {
   if (!isDue) run();
 });
 
-say({ kind: "opened" });
+send({ kind: "opened" });

@@ -15,7 +15,7 @@ openViews(path, byName, false).close();
 const database = openViews(path, byName, true);
 const queries = viewQueries(database, byName);
 
-const say = (message: FromReader): void => port.postMessage(message);
+const send = (message: FromReader): void => port.postMessage(message);
 
 const answerTo = ({ method, args }: Question): Answer => {
   // `Question` pairs each method with its arguments, which the compiler forgets across the union.
@@ -31,10 +31,10 @@ port.on("message", (message: ToReader) => {
   }
   const { number, question } = message;
   try {
-    say({ kind: "answer", number, answer: answerTo(question) });
+    send({ kind: "answer", number, answer: answerTo(question) });
   } catch (error) {
-    say({ kind: "failed", number, message: String(error), isEngine: isEngineError(error) });
+    send({ kind: "failed", number, message: String(error), isEngine: isEngineError(error) });
   }
 });
 
-say({ kind: "opened" });
+send({ kind: "opened" });

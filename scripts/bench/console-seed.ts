@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
 import type { NewEvent } from "../../domain/ports/event-log.ts";
-import { type LogPlace, openLog } from "../../src/engine/engines.ts";
+import { type LogLocation, openLog } from "../../src/engine/open-engines.ts";
 import { eventIdOf } from "../../src/streams/event-id.ts";
 
 export type Owner = {
@@ -127,7 +127,7 @@ const recordsOf = (owner: Owner, facts: readonly Fact[]): readonly NewEvent[] =>
   }));
 
 /** Writes streams as after a day, without payloads. Resolves with the number of records. */
-export const seedEvents = async (place: LogPlace, owner: Owner, count: number): Promise<number> => {
+export const seedEvents = async (place: LogLocation, owner: Owner, count: number): Promise<number> => {
   const log = await openLog(place);
   let records = 0;
   let next = 0;

@@ -5,7 +5,7 @@ import { MongoClient } from "mongodb";
 import { defined } from "../../domain/defined.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import { ConfigError } from "../../src/config-error.ts";
-import { openLog } from "../../src/engine/engines.ts";
+import { openLog } from "../../src/engine/open-engines.ts";
 import { testTopic } from "../../test/support/kafka.ts";
 import { databaseBeside } from "./database-beside.ts";
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { LogPlace } from "../../src/engine/engines.ts";
+import type { LogLocation } from "../../src/engine/open-engines.ts";
 import { removeFolder, temporaryFolder } from "../../test/support/program.ts";
 import type { Records } from "./admission-records.ts";
 import type { AppendsOrder } from "./appends.ts";
@@ -42,5 +42,5 @@ const measureAppends = async (records: Records, seconds: number, url: string): P
 };
 
 /** I: pairs of these records a second through the bare client of the log's engine; SQLite writes to another file. */
-export const measureKeeping = (records: Records, seconds: number, place: LogPlace): Promise<number> =>
+export const measureKeeping = (records: Records, seconds: number, place: LogLocation): Promise<number> =>
   place.engine === "sqlite" ? measureInserts(records, seconds) : measureAppends(records, seconds, place.url);

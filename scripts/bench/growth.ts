@@ -1,5 +1,5 @@
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
-import { openLog } from "../../src/engine/engines.ts";
+import { openLog } from "../../src/engine/open-engines.ts";
 import { measureLatency, type OpenLoop } from "./admission.ts";
 import type { World } from "./bench-world.ts";
 import { startChild } from "./child.ts";

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { NewEvent } from "../../domain/ports/event-log.ts";
 import { base32 } from "../../infra/crypto/ids.ts";
-import { type LogPlace, openLog } from "../../src/engine/engines.ts";
+import { type LogLocation, openLog } from "../../src/engine/open-engines.ts";
 import { answerParent } from "./child.ts";
 import { monotonicMs } from "./clock.ts";
 
@@ -16,7 +16,7 @@ export type SeedStream = {
 };
 
 export type SeedOrder = {
-  readonly place: LogPlace;
+  readonly place: LogLocation;
   readonly count: number;
   readonly eventId: string;
   readonly deliveryKey: string;

@@ -1,4 +1,4 @@
-import { type LogPlace, placesOf } from "../../src/engine/engines.ts";
+import { type LogLocation, locationsOf } from "../../src/engine/open-engines.ts";
 import { type Client, HOOK_SECRET, signUp } from "../../test/support/client.ts";
 import {
   killPrograms,
@@ -98,9 +98,9 @@ export const restarted = async (subject: Subject): Promise<{ readonly subject: S
   return { subject: { ...subject, program, client: subject.client.at(program.url) }, startMs };
 };
 
-export const logOf = ({ program, engines }: Subject): LogPlace => {
+export const logOf = ({ program, engines }: Subject): LogLocation => {
   const { EVENTSTORE_URL: eventstoreUrl = null } = engines.env;
-  return placesOf({ dataDir: program.dir, eventstoreUrl, mongodbUrl: null }).log;
+  return locationsOf({ dataDir: program.dir, eventstoreUrl, mongodbUrl: null }).log;
 };
 
 export const close = async ({ program, engines }: Subject): Promise<void> => {

@@ -10,14 +10,14 @@ import { credentialHashes } from "../accounts/credential-hashes.ts";
 import { LINK_LIFETIME_MS, links, linkUrl } from "../accounts/links.ts";
 import { memberLinks } from "../accounts/member-links.ts";
 import { type Config, readConfig } from "../config.ts";
-import { openLog, placesOf } from "../engine/engines.ts";
+import { openLog, locationsOf } from "../engine/open-engines.ts";
 import { hasRing } from "../keys/key-ring.ts";
 import { openDataKey, presentKey } from "../keys/server-key.ts";
 import { aggregates } from "../streams/aggregates.ts";
 import { systemEnvelope } from "../streams/envelope.ts";
 import { type Command, UsageError } from "./command.ts";
 import { liftProtection } from "./lift-protection.ts";
-import { checkExists } from "./log-place.ts";
+import { checkExists } from "./log-location.ts";
 
 /** A link made with another key would be invalid. */
 const keyOf = async (config: Config, log: EventLog): Promise<Uint8Array> => {
@@ -71,9 +71,9 @@ export const accountRecover: Command = {
         "account recover takes the e-mail address of an owner, or --policy with the id of a policy.",
       );
     const config = readConfig(env);
-    const place = placesOf(config).log;
-    checkExists(place);
-    const log = await openLog(place);
+    const location = locationsOf(config).log;
+    checkExists(location);
+    const log = await openLog(location);
     try {
       if (isLift) {
         const liftsAt = await liftProtection(log, policy);

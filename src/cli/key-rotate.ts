@@ -2,11 +2,11 @@ import type { BytesRemoved, EventLog } from "../../domain/ports/event-log.ts";
 import { systemClock } from "../../infra/clock.ts";
 import { loadKey } from "../../infra/crypto/keyfile.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
-import { openLog, placesOf } from "../engine/engines.ts";
+import { openLog, locationsOf } from "../engine/open-engines.ts";
 import { keyRing } from "../keys/key-ring.ts";
 import { keyFileOf, rotateKeyFile } from "../keys/server-key.ts";
 import { type Command, type Env, UsageError } from "./command.ts";
-import { checkExists } from "./log-place.ts";
+import { checkExists } from "./log-location.ts";
 
 /** Next steps, depending on where the key is: in the environment, or in the key's file. */
 const NEXT = {
@@ -73,10 +73,10 @@ export const keyRotate: Command = {
   async run({ positionals }, env, terminal) {
     if (positionals.length > 0) throw new UsageError("key rotate takes no arguments.");
     const dataDir = env.DATA_DIR || "./data";
-    const place = placesOf({ dataDir, eventstoreUrl: env.EVENTSTORE_URL || null, mongodbUrl: null }).log;
+    const location = locationsOf({ dataDir, eventstoreUrl: env.EVENTSTORE_URL || null, mongodbUrl: null }).log;
     const isFile = isKeyInFile(env);
-    checkExists(place);
-    const log = await openLog(place);
+    checkExists(location);
+    const log = await openLog(location);
     try {
       if (isFile) await rotateKeyFile(log, { dataDir, key: null }, systemClock);
       else await rotateInLog(log, env);

@@ -1,7 +1,7 @@
-import { type LogPlace, openLog } from "../engine/engines.ts";
+import { type LogLocation, openLog } from "../engine/open-engines.ts";
 import { copyLog } from "../log-copy/copy.ts";
 import { type Command, UsageError } from "./command.ts";
-import { checkExists, LOG_PLACES, lockLog, parseLogPlace } from "./log-place.ts";
+import { checkExists, LOG_PLACES, lockLog, parseLogLocation } from "./log-location.ts";
 import { chainLine } from "./log-verify.ts";
 import { progress } from "./progress.ts";
 
@@ -10,7 +10,7 @@ import { progress } from "./progress.ts";
  * puts up to 512 of one turn of the event loop into one transaction; on EventStoreDB one append may fail between two
  * others.
  */
-const IN_FLIGHT: Readonly<Record<LogPlace["engine"], number>> = { sqlite: 512, eventstoredb: 1 };
+const IN_FLIGHT: Readonly<Record<LogLocation["engine"], number>> = { sqlite: 512, eventstoredb: 1 };
 const BATCH = 500;
 /** Larger batches of short records are no faster; fewer large records are read at once in any case. */
 const BATCH_MAX = 5_000;
@@ -21,7 +21,7 @@ const batchOf = (text: string): number => {
   return batch;
 };
 
-const addressOf = (place: LogPlace): string => (place.engine === "sqlite" ? place.path : place.url);
+const addressOf = (location: LogLocation): string => (location.engine === "sqlite" ? location.path : location.url);
 
 export const logCopy: Command = {
   name: "log copy",
@@ -41,7 +41,7 @@ export const logCopy: Command = {
   async run({ positionals, options }, _env, terminal) {
     if (positionals.length > 0 || typeof options.from !== "string" || typeof options.to !== "string")
       throw new UsageError("log copy takes --from <place> and --to <place>.");
-    const [from, to] = [parseLogPlace(options.from), parseLogPlace(options.to)];
+    const [from, to] = [parseLogLocation(options.from), parseLogLocation(options.to)];
     const batch = batchOf(String(options.batch ?? BATCH));
     if (addressOf(from) === addressOf(to)) throw new UsageError("--from and --to are the same place.");
     checkExists(from);

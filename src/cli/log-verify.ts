@@ -1,9 +1,9 @@
 import { DAMAGED_TYPE } from "../../infra/stream-name.ts";
-import { openLog } from "../engine/engines.ts";
+import { openLog } from "../engine/open-engines.ts";
 import type { Chain } from "../log-copy/chain.ts";
 import { chainOf } from "../log-copy/records.ts";
 import { type Command, Ended, UsageError } from "./command.ts";
-import { checkExists, LOG_PLACES, parseLogPlace } from "./log-place.ts";
+import { checkExists, LOG_PLACES, parseLogLocation } from "./log-location.ts";
 import { progress } from "./progress.ts";
 
 export const chainLine = ({ count, sha256 }: Chain): string => `${count} records, sha256 ${sha256}`;
@@ -20,9 +20,9 @@ export const logVerify: Command = {
   ],
   async run({ positionals: [text, ...others] }, _env, terminal) {
     if (text === undefined || others.length > 0) throw new UsageError("log verify takes one place.");
-    const place = parseLogPlace(text);
-    checkExists(place);
-    const log = await openLog(place, { readOnly: true });
+    const location = parseLogLocation(text);
+    checkExists(location);
+    const log = await openLog(location, { readOnly: true });
     try {
       const say = progress(terminal);
       let damaged = 0;

@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { removeViews } from "../../infra/sqlite/view-tables.ts";
 import { PROJECTIONS } from "../../projections/all.ts";
 import type { Projection } from "../../projections/projection.ts";
-import { openLog, openViews, placesOf, type ViewsPlace } from "../engine/engines.ts";
+import { openLog, openViews, locationsOf, type ViewsLocation } from "../engine/open-engines.ts";
 import { rebuildViews } from "../views/rebuild.ts";
 import { type Command, type Env, UsageError } from "./command.ts";
-import { checkExists } from "./log-place.ts";
+import { checkExists } from "./log-location.ts";
 
 /** This process does nothing else, and larger pages make fewer commits. */
 const PAGE_MAX = 2_048;
@@ -13,14 +13,14 @@ const ALL = "all";
 
 /** Rebuilding needs no key and no secret. */
 const enginesOf = (env: Env) =>
-  placesOf({
+  locationsOf({
     dataDir: env.DATA_DIR || "./data",
     eventstoreUrl: env.EVENTSTORE_URL || null,
     mongodbUrl: env.MONGODB_URL || null,
   });
 
 /** Drops the tables too, as their declaration may have changed; with "all" also views that are no longer declared. */
-const removed = (views: ViewsPlace, wanted: string): readonly string[] =>
+const removed = (views: ViewsLocation, wanted: string): readonly string[] =>
   views.engine === "sqlite" && existsSync(views.path)
     ? removeViews(views.path, wanted === ALL ? undefined : [wanted])
     : [];

@@ -17,7 +17,7 @@ import { Tallies } from "../calls/tallies.ts";
 import { controls } from "../change-control/controls.ts";
 import type { Config } from "../config.ts";
 import { outbound } from "../delivery/outbound.ts";
-import { openStripe } from "../engine/engines.ts";
+import { openStripe } from "../engine/open-engines.ts";
 import { personalData } from "../erasure/personal-data.ts";
 import { waitLines } from "../following/waits.ts";
 import { positionText } from "../http/position-text.ts";

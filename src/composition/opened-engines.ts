@@ -6,14 +6,14 @@ import type { Randomness } from "../../domain/ports/randomness.ts";
 import type { SpanExporter } from "../../domain/ports/span-exporter.ts";
 import type { ViewStore } from "../../domain/ports/view-store.ts";
 import type { Config } from "../config.ts";
-import type { Places } from "../engine/engines.ts";
+import type { EngineLocations } from "../engine/open-engines.ts";
 import type { Metrics } from "../observing/metrics.ts";
 import type { Readings } from "../observing/readings.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
 
 export type OpenedEngines = {
   readonly config: Config;
-  readonly places: Places;
+  readonly locations: EngineLocations;
   /** The data key (`key-ring.ts`): 32 bytes. */
   readonly key: Uint8Array;
   readonly log: EventLog;

@@ -1,7 +1,7 @@
 import type { ViewStore } from "../../domain/ports/view-store.ts";
-import type { Places } from "./engines.ts";
+import type { EngineLocations } from "./open-engines.ts";
 
-export type Traces = { readonly keyFile: string | null; readonly hasFolded: boolean };
+export type EarlierTraces = { readonly keyFile: string | null; readonly hasFolded: boolean };
 
 export const hasFolded = async (views: Pick<ViewStore, "position">, names: readonly string[]): Promise<boolean> => {
   const positions = await Promise.all(names.map((name) => views.position(name)));
@@ -11,7 +11,7 @@ export const hasFolded = async (views: Pick<ViewStore, "position">, names: reado
 /**
  * The traces show that an earlier log was lost or not moved, so a missing log must not be begun. Null without traces.
  */
-export const lossOf = ({ log, views }: Places, { keyFile, hasFolded }: Traces): string | null => {
+export const lossOf = ({ log, views }: EngineLocations, { keyFile, hasFolded }: EarlierTraces): string | null => {
   const viewsFile = views.engine === "sqlite" ? views.path : null;
   const files = [keyFile, hasFolded ? viewsFile : null].filter((path) => path !== null);
   const isInMongodb = hasFolded && viewsFile === null;

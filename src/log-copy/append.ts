@@ -25,7 +25,7 @@ type Batch = {
   bytes: number;
 };
 
-export type Appending = {
+export type RecordAppender = {
   add(record: RecordedEvent): Promise<void>;
   flush(): Promise<void>;
   /** The last revision of each stream that the source has erased and the target still shows. */
@@ -71,7 +71,7 @@ const referredTo = async (source: EventLog, { stream, revision }: RecordedEvent)
  * Appends in the source's order, so that an interrupted copy is a beginning of the source. `inFlight` is 1 unless the
  * target commits appends sent together in order, all or none.
  */
-export const appending = (source: EventLog, target: EventLog, inFlight: number): Appending => {
+export const recordAppender = (source: EventLog, target: EventLog, inFlight: number): RecordAppender => {
   let flight: Batch[] = [];
   let flightBytes = 0;
   const heads = new Map<string, Revision>();
@@ -105,7 +105,7 @@ export const appending = (source: EventLog, target: EventLog, inFlight: number):
     actual === revision && (await target.read(stream, revision - 1, 1)).length === 0;
 
   /** The source may have erased the records before this one; the target then needs placeholders at their revisions. */
-  const addBehindGap = async (batch: Batch, record: RecordedEvent): Promise<void> => {
+  const addAfterGap = async (batch: Batch, record: RecordedEvent): Promise<void> => {
     await flush();
     const first = await send(batch, true);
     if (first.outcome === "appended") return;
@@ -148,7 +148,7 @@ export const appending = (source: EventLog, target: EventLog, inFlight: number):
       const erased = erasedBy(record);
       if (erased !== null) await erase(erased, record);
       const batch = { stream, expected: before(revision), events: [event], bytes };
-      if (!follows(record)) return addBehindGap(batch, record);
+      if (!follows(record)) return addAfterGap(batch, record);
       const last = flight.at(-1);
       const isSame = last?.stream === stream && last.events.length < BATCH_EVENTS_MAX;
       if (isSame && last.bytes + bytes <= APPEND_BYTES_MAX) {

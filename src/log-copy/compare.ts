@@ -4,14 +4,14 @@ import { type Chain, chained, EMPTY_CHAIN, recordText } from "./chain.ts";
 import { placeholderId } from "./placeholders.ts";
 import { recordsOf } from "./records.ts";
 
-export type Compared = {
+export type ComparedPart = {
   readonly source: Chain;
   readonly target: Chain;
   readonly sourceAfter: Position | null;
   readonly targetAfter: Position | null;
 };
 
-export const NOTHING_COMPARED: Compared = {
+export const NOTHING_COMPARED: ComparedPart = {
   source: EMPTY_CHAIN,
   target: EMPTY_CHAIN,
   sourceAfter: null,
@@ -19,7 +19,7 @@ export const NOTHING_COMPARED: Compared = {
 };
 
 export type Comparison = {
-  readonly compared: Compared;
+  readonly compared: ComparedPart;
   readonly gone: ReadonlyMap<string, Revision>;
   readonly difference: string | null;
   readonly missing: RecordedEvent | null;
@@ -52,7 +52,7 @@ const differenceOf = (number: number, source: RecordedEvent | null, target: Reco
 export const compareLogs = async (
   source: EventLog,
   target: EventLog,
-  from: Compared,
+  from: ComparedPart,
   end: Position | null,
   onRecord: (count: number) => void = () => undefined,
 ): Promise<Comparison> => {

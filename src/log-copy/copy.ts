@@ -1,5 +1,5 @@
 import type { EventLog, Revision } from "../../domain/ports/event-log.ts";
-import { appending, CopyRefused } from "./append.ts";
+import { recordAppender, CopyRefused } from "./append.ts";
 import type { Chain } from "./chain.ts";
 import { type Comparison, compareLogs, NOTHING_COMPARED } from "./compare.ts";
 import { recordsOf } from "./records.ts";
@@ -13,7 +13,7 @@ export type CopyOptions = {
   readonly onProgress?: (step: Step, records: number) => void;
 };
 
-export type Copied = {
+export type CopyResult = {
   readonly found: number;
   readonly copied: number;
   readonly erased: number;
@@ -32,7 +32,7 @@ export const copyLog = async (
   source: EventLog,
   target: EventLog,
   { inFlight, pageMax, onProgress = () => undefined }: CopyOptions,
-): Promise<Copied> => {
+): Promise<CopyResult> => {
   const end = await source.head();
   const before = await compareLogs(source, target, NOTHING_COMPARED, end, (n) => onProgress("comparing", n));
   checkCopy(before);
@@ -45,7 +45,7 @@ export const copyLog = async (
   const { sourceAfter } = before.compared;
   let copied = 0;
   if (end !== null) {
-    const append = appending(source, target, inFlight);
+    const append = recordAppender(source, target, inFlight);
     for await (const record of recordsOf(source, sourceAfter, end, pageMax)) {
       await append.add(record);
       copied += 1;

@@ -1,4 +1,4 @@
-import { within } from "../../infra/within.ts";
+import { withTimeout } from "../../infra/with-timeout.ts";
 import type { Readings } from "./readings.ts";
 
 const CHECK_MS = 1_000;
@@ -8,7 +8,7 @@ export const partsReading =
   async () => {
     const ask = async ([part, check]: readonly [string, () => Promise<boolean>]): Promise<[string, boolean]> => [
       part,
-      await within(CHECK_MS, `${part} is late`, check()).catch(() => false),
+      await withTimeout(CHECK_MS, `${part} is late`, check()).catch(() => false),
     ];
     return Object.fromEntries(await Promise.all(Object.entries(checks).map(ask)));
   };

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
-import { within } from "../../infra/within.ts";
+import { withTimeout } from "../../infra/with-timeout.ts";
 import type { Progress } from "../views/view-progress.ts";
 
 export type Readings = {
@@ -39,7 +39,7 @@ const figure = (registry: Registry, name: string, help: string, label?: string):
 
 /** Leaves out the figures of a reading that fails, so that an alert on missing figures fires. */
 const refresh = async <T>(figures: readonly Figure[], read: () => T | Promise<T>, set: (reading: T) => void) => {
-  const late = within(READING_MS, "a reading is late", Promise.resolve().then(read));
+  const late = withTimeout(READING_MS, "a reading is late", Promise.resolve().then(read));
   const reading = await late.then((value) => ({ value })).catch(() => null);
   for (const { clear } of figures) clear();
   if (reading !== null) set(reading.value);

@@ -4,10 +4,10 @@ import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { systemEnvelope, toEvents } from "../streams/envelope.ts";
 
 export type AgedRecords = {
-  sweep(isStopping: () => boolean, each: Each): Promise<number>;
+  sweep(isStopping: () => boolean, each: Visit): Promise<number>;
 };
 
-type Each = (record: RecordedEvent, isAged: (other: RecordedEvent) => boolean) => Promise<boolean>;
+type Visit = (record: RecordedEvent, isAged: (other: RecordedEvent) => boolean) => Promise<boolean>;
 
 export type AgedLog = Pick<EventLog, "readTypes" | "append" | "last" | "identity">;
 
@@ -21,7 +21,7 @@ export type Aging = {
 };
 
 /** A copied log has another identity and other positions, so it is swept from its beginning. */
-type Swept = { readonly log: string; readonly position: Position };
+type SweepCheckpoint = { readonly log: string; readonly position: Position };
 
 const SAVE_EVERY = 1_000;
 /** An embedded log is read in this thread, so other work gets its turn between pages. */
@@ -67,11 +67,11 @@ export const agedRecords = (log: AgedLog, clock: Clock, aging: Aging): AgedRecor
 
   const begin = async (identity: string): Promise<Position | null> => {
     const checkpoint = await log.last(aging.stream);
-    const swept = checkpoint?.data as Swept | undefined;
+    const swept = checkpoint?.data as SweepCheckpoint | undefined;
     return swept?.log === identity ? swept.position : null;
   };
 
-  const save = async (swept: Swept): Promise<void> => {
+  const save = async (swept: SweepCheckpoint): Promise<void> => {
     const envelope = systemEnvelope({
       actor: "retention",
       commandId: `${aging.stream}/${swept.log}/${swept.position}`,

@@ -1,12 +1,12 @@
 import type { Position } from "../../domain/ports/event-log.ts";
-import type { Places } from "../engine/engines.ts";
+import type { EngineLocations } from "../engine/open-engines.ts";
 import type { ProjectorOptions } from "./projector.ts";
 import type { DropReason } from "./view-follower.ts";
 import type { ViewPosition } from "./view-positions.ts";
 import type { Progress } from "./view-progress.ts";
 
 export type ProjectorData = {
-  readonly places: Places;
+  readonly locations: EngineLocations;
   readonly projectionsUrl: string;
   readonly options: Omit<ProjectorOptions, "onProgress" | "onError" | "onDropped">;
 };

@@ -3,7 +3,7 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { PROJECTIONS } from "../../projections/all.ts";
 import type { Projection } from "../../projections/projection.ts";
-import type { Places } from "../engine/engines.ts";
+import type { EngineLocations } from "../engine/open-engines.ts";
 import type { ProjectorFailure } from "./projector.ts";
 import type { FromProjector, ProjectorData, ToProjector } from "./projector-protocol.ts";
 import type { DropReason } from "./view-follower.ts";
@@ -11,7 +11,7 @@ import { viewPositions } from "./view-positions.ts";
 import { SILENCE_MAX_MS, unknownProgress, type ViewProgress } from "./view-progress.ts";
 
 export type ProjectorThreadOptions = {
-  readonly places: Places;
+  readonly locations: EngineLocations;
   /** The module exports `PROJECTIONS`, in place of `projections/all.ts`. */
   readonly module?: { readonly url: string; readonly projections: readonly Projection[] };
   readonly options?: ProjectorData["options"];
@@ -35,10 +35,10 @@ const neighbour = (path: string): string => new URL(`${path}${extname(import.met
  * the engines cannot be used.
  */
 export const projectorThread = async (given: ProjectorThreadOptions): Promise<ProjectorThread> => {
-  const { places, module, options = {}, onError = console.error, onDropped, onThread } = given;
+  const { locations, module, options = {}, onError = console.error, onDropped, onThread } = given;
   const projections = module?.projections ?? PROJECTIONS;
   const projectionsUrl = module?.url ?? neighbour("../../projections/all");
-  const data: ProjectorData = { places, projectionsUrl, options };
+  const data: ProjectorData = { locations, projectionsUrl, options };
   const board = viewPositions(projections.map(({ schema }) => schema.name));
   let progress = unknownProgress(board.all());
   let lastBeat = performance.now();

@@ -3,14 +3,14 @@ import { inspect } from "node:util";
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../infra/clock.ts";
 import type { Projection } from "../../projections/projection.ts";
-import { openLog, openViews } from "../engine/engines.ts";
+import { openLog, openViews } from "../engine/open-engines.ts";
 import type { FromProjector, ProjectorData, ToProjector } from "./projector-protocol.ts";
 import { eventsBetweenIn } from "./view-lag.ts";
 import { inlineProjector } from "./view-progress.ts";
 
 if (parentPort === null) throw new Error("the projector's thread is a worker thread");
 const port = parentPort;
-const { places, projectionsUrl, options } = workerData as ProjectorData;
+const { locations, projectionsUrl, options } = workerData as ProjectorData;
 
 /** When processors are scarce, requests go first and the views catch up later. */
 const NICE = 5;
@@ -22,17 +22,17 @@ const say = (message: FromProjector): void => port.postMessage(message);
 
 const { PROJECTIONS: projections } = (await import(projectionsUrl)) as { PROJECTIONS: readonly Projection[] };
 const views = await openViews(
-  places.views,
+  locations.views,
   projections.map(({ schema }) => schema),
 );
-const log = await openLog(places.log, { readOnly: true });
+const log = await openLog(locations.log, { readOnly: true });
 const following = await inlineProjector({
   ...options,
   log,
   views,
   projections,
   clock: systemClock,
-  eventsBetween: eventsBetweenIn(places.log),
+  eventsBetween: eventsBetweenIn(locations.log),
   onProgress: (reached) => say({ kind: "reached", reached }),
   onBeat: (progress) => say({ kind: "beat", progress }),
   onDropped: (dropped, reason) => say({ kind: "dropped", views: dropped, reason }),

@@ -1,7 +1,7 @@
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../domain/ports/view-store.ts";
-import { within } from "../../infra/within.ts";
+import { withTimeout } from "../../infra/with-timeout.ts";
 import { hasRecord } from "../following/log-cursor.ts";
 import type { ViewPosition } from "./view-positions.ts";
 import {
@@ -60,7 +60,7 @@ export const watchedViews = (options: WatchedViewsOptions): ViewProgress => {
     async progress() {
       if (performance.now() - measuredAt < BEAT_MS) return latest;
       measuring ??= measure();
-      return within(MEASURE_MS, "the views cannot be measured", measuring).catch(() => latest);
+      return withTimeout(MEASURE_MS, "the views cannot be measured", measuring).catch(() => latest);
     },
     onProgress: () => () => undefined,
     async waitFor(wanted, position, timeoutMs) {

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Reply } from "../support/client.ts";
-import { type EngineSet, type Engines, engineSets, placesIn } from "../support/engine-sets.ts";
+import { type EngineSet, type Engines, engineSets, locationsIn } from "../support/engine-sets.ts";
 import { fieldOf, readLogAt } from "../support/log-facts.ts";
 import { create, type Orders, type OrdersWorld, orders, ordersWorld } from "../support/orders.ts";
 import { killPrograms, type Program, removeFolder, startProgram, temporaryFolder, until } from "../support/program.ts";
@@ -102,7 +102,7 @@ const check = async (it: World): Promise<void> => {
     return shown.body.requests.reserved === 0;
   });
   assert.is(await it.program.stop(), 0);
-  const log = await readLogAt(placesIn(it.engines, it.dir).log);
+  const log = await readLogAt(locationsIn(it.engines, it.dir).log);
   const streams = new Map<string, RecordedEvent[]>();
   for (const event of log) {
     if (!event.stream.startsWith("bundle-") || event.meta.account !== it.it.client.account) continue;

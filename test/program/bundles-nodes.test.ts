@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Agent } from "../support/agent.ts";
 import type { Reply } from "../support/client.ts";
-import { type Engines, placesIn, sharedEngines } from "../support/engine-sets.ts";
+import { type Engines, locationsIn, sharedEngines } from "../support/engine-sets.ts";
 import { fieldOf, readLogAt } from "../support/log-facts.ts";
 import { create, type Orders, orders, ordersWorld } from "../support/orders.ts";
 import { killPrograms, type Program, removeFolder, startProgram, temporaryFolder, until } from "../support/program.ts";
@@ -60,7 +60,7 @@ const bundlesAtNodes = (open: () => Promise<Engines>): void => {
     assert.equal([...new Set(shop.target.counts().values())], [1]);
     assert.is(new Set(shop.arrived()).size, sent, "nothing comes under two webhook-ids");
     for (const program of [a, b]) assert.is(await program.stop(), 0, program.output());
-    const log = await readLogAt(placesIn(engines, dirs[0] ?? "").log);
+    const log = await readLogAt(locationsIn(engines, dirs[0] ?? "").log);
     const started = log
       .filter(({ type, meta }) => meta.account === client.account && (type === "StepStarted" || type === "UndoStarted"))
       .map((event) => String(fieldOf(event, "event_id")));

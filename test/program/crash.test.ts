@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Client, signUp } from "../support/client.ts";
-import { type EngineSet, type Engines, engineSets, placesIn } from "../support/engine-sets.ts";
+import { type EngineSet, type Engines, engineSets, locationsIn } from "../support/engine-sets.ts";
 import { fieldOf, fullestWindow, ledgerOf, readLogAt } from "../support/log-facts.ts";
 import {
   admittedAs,
@@ -245,7 +245,7 @@ const round = async (it: World): Promise<{ cutOff: number; killed: number }> => 
 /** What the log says once the program has ended in peace, against what senders and receiver have seen. */
 const checkLog = async ({ engines, dir, client, sender, target, ceilings }: World): Promise<void> => {
   // The log of a server may hold more than this account.
-  const whole = await readLogAt(placesIn(engines, dir).log);
+  const whole = await readLogAt(locationsIn(engines, dir).log);
   const events = whole.filter(({ meta }) => meta.account === client.account);
   const counts = (type: string): Map<string, number> => {
     const found = new Map<string, number>();

@@ -1,11 +1,11 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
-import { openLog } from "../../src/engine/engines.ts";
+import { openLog } from "../../src/engine/open-engines.ts";
 import { type Fact, NO_TRACE, toEvents } from "../../src/streams/envelope.ts";
 import { foldStream } from "../../src/streams/run-command.ts";
 import { type Client, hookSource, signUp } from "../support/client.ts";
-import { type EngineSet, type Engines, engineSets, placesIn } from "../support/engine-sets.ts";
+import { type EngineSet, type Engines, engineSets, locationsIn } from "../support/engine-sets.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
 import { type Receiver, receiver } from "../support/receiver.ts";
 
@@ -146,7 +146,7 @@ const endpointHealth = ({ name, open }: EngineSet): void => {
   /** The program has no clock of the test's: what was found out so long ago is in its log. */
   const past = async (client: Client, endpointId: string, facts: readonly Fact[]): Promise<void> => {
     await program.stop();
-    const log = await openLog(placesIn(engines, program.dir).log);
+    const log = await openLog(locationsIn(engines, program.dir).log);
     const stream = `endpoint-${endpointId}`;
     const { revision } = await foldStream(log, endpointDecider, stream);
     const events = toEvents(facts, {

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Agent, defineAction, registerAgent } from "../support/agent.ts";
 import { type Client, type Reply, signUp } from "../support/client.ts";
-import { type EngineSet, type Engines, engineSets, placesIn } from "../support/engine-sets.ts";
+import { type EngineSet, type Engines, engineSets, locationsIn } from "../support/engine-sets.ts";
 import { fieldOf, readLogAt } from "../support/log-facts.ts";
 import { killPrograms, type Program, removeFolder, startProgram, temporaryFolder, until } from "../support/program.ts";
 import { type Receiver, receiver } from "../support/receiver.ts";
@@ -111,7 +111,7 @@ const check = async (it: World): Promise<void> => {
   // Midnight may come between: then the rest is the day's before.
   assert.ok(body.requests.settled <= it.asked.length);
   assert.is(await it.program.stop(), 0);
-  const events = (await readLogAt(placesIn(it.engines, it.dir).log)).filter(
+  const events = (await readLogAt(locationsIn(it.engines, it.dir).log)).filter(
     ({ meta }) => meta.account === it.client.account,
   );
   for (const type of ["EventAdmitted", "EventDelivered", "CostDetermined"]) {

@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Agent, defineAction, registerAgent } from "../support/agent.ts";
 import { type Client, type Reply, signUp } from "../support/client.ts";
-import { type EngineSet, type Engines, engineSets, placesIn } from "../support/engine-sets.ts";
+import { type EngineSet, type Engines, engineSets, locationsIn } from "../support/engine-sets.ts";
 import { insideDay } from "../support/inside.ts";
 import { fieldOf, readLogAt } from "../support/log-facts.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
@@ -469,7 +469,7 @@ const executes = ({ name, open }: EngineSet): void => {
     const open = new Map<string, number>();
     let settled = 0;
     let fullest = 0;
-    for (const event of await readLogAt(placesIn(engines, program.dir).log)) {
+    for (const event of await readLogAt(locationsIn(engines, program.dir).log)) {
       if (!event.stream.startsWith(`ledger-${policyId}-`)) continue;
       const entries = (fieldOf(event, "entries") ?? []) as readonly { event: string; cost: number; all?: true }[];
       for (const entry of entries) {

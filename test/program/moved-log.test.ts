@@ -2,7 +2,7 @@ import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { openLog, placesOf } from "../../src/engine/engines.ts";
+import { openLog, locationsOf } from "../../src/engine/open-engines.ts";
 import { positionText } from "../../src/http/position-text.ts";
 import { type Client, hookSource, type Reply, reply, signUp } from "../support/client.ts";
 import { countersign } from "../support/command-line.ts";
@@ -63,7 +63,7 @@ const used = async (program: Program, target: Receiver) => {
 const goesOn = async (
   { url }: Program,
   { client, hook, ids, position: before }: Awaited<ReturnType<typeof used>>,
-  places: Parameters<typeof placesOf>[0],
+  locations: Parameters<typeof locationsOf>[0],
 ): Promise<void> => {
   const sent: string[] = [];
   for (const id of AFTER) sent.push((await hook.at(url).send(id)).body.event_id);
@@ -71,7 +71,7 @@ const goesOn = async (
   const refused = await client.at(url).call("GET", `/v1/events?after=${before}`);
   assert.equal([refused.status, refused.body.code], [400, "invalid-request"]);
   assert.match(refused.body.detail, "another log");
-  const log = await openLog(placesOf(places).log, { readOnly: true });
+  const log = await openLog(locationsOf(locations).log, { readOnly: true });
   const positions = positionText(await log.identity());
   const areAtTheEnd = async (): Promise<boolean> => {
     const { body } = await reply(await fetch(`${url}/runtime`));

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Client, hookSource, signUp } from "../support/client.ts";
-import { type Engines, placesIn, sharedEngines } from "../support/engine-sets.ts";
+import { type Engines, locationsIn, sharedEngines } from "../support/engine-sets.ts";
 import { fieldOf, readLogAt } from "../support/log-facts.ts";
 import { admittedAs, type Hook, hookOf, persistentSender } from "../support/persistent-sender.ts";
 import { killPrograms, type Program, removeFolder, startProgram, temporaryFolder, until } from "../support/program.ts";
@@ -41,7 +41,7 @@ const nodesThatEnd = (open: () => Promise<Engines>): void => {
   const start = (which: number, env: Record<string, string> = {}): Promise<Program> =>
     startProgram({ ...engines.env, ...env }, dirs[which]);
   const recordsOf = async (client: Client) =>
-    (await readLogAt(placesIn(engines, NOWHERE).log)).filter(({ meta }) => meta.account === client.account);
+    (await readLogAt(locationsIn(engines, NOWHERE).log)).filter(({ meta }) => meta.account === client.account);
 
   const deliveringHook = async (client: Client): Promise<Hook> => {
     const app = { name: "app", url: target.url, timeout_ms: TIMEOUT_MS, concurrency: 50, retry_schedule_s: [1, 1, 1] };
@@ -135,10 +135,10 @@ const nodesThatEnd = (open: () => Promise<Engines>): void => {
       const victim = await start(1);
       await load(hook, [survivor, victim], 300 + 300 * Math.random(), () => victim.kill());
       await answerRest(survivor.url);
-      await viewsAreTheLog(placesIn(engines, NOWHERE));
+      await viewsAreTheLog(locationsIn(engines, NOWHERE));
     }
     await nothingIsLost(client);
-    await viewsAreTheLog(placesIn(engines, NOWHERE));
+    await viewsAreTheLog(locationsIn(engines, NOWHERE));
     assert.is(await survivor.stop(), 0);
   });
 

@@ -3,13 +3,13 @@ import * as assert from "uvu/assert";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
-import { openLog } from "../../src/engine/engines.ts";
+import { openLog } from "../../src/engine/open-engines.ts";
 import { ledgers } from "../../src/ledgers/ledgers.ts";
 import { ORPHAN_AGE_MS } from "../../src/ledgers/orphaned-places.ts";
 import { STALENESS_MAX_MS } from "../../src/streams/aggregates.ts";
 import { NO_TRACE } from "../../src/streams/envelope.ts";
 import { type Client, type HookSource, hookSource, persistently, type Reply, signUp } from "../support/client.ts";
-import { type Engines, placesIn, sharedEngines } from "../support/engine-sets.ts";
+import { type Engines, locationsIn, sharedEngines } from "../support/engine-sets.ts";
 import { fieldOf, readLogAt } from "../support/log-facts.ts";
 import { type Program, removeFolder, runProgram, startProgram, temporaryFolder, until } from "../support/program.ts";
 import { type Receiver, receiver } from "../support/receiver.ts";
@@ -85,7 +85,7 @@ const nodes = (open: () => Promise<Engines>): void => {
   const numbered = (count: number, name: string): readonly string[] =>
     Array.from({ length: count }, (_, n) => `${name}-${n}`);
   const logFacts = async (client: Client, type: string, field: string) =>
-    (await readLogAt(placesIn(engines, NOWHERE).log))
+    (await readLogAt(locationsIn(engines, NOWHERE).log))
       .filter((event) => event.type === type && event.meta.account === client.account)
       .map((event) => String(fieldOf(event, field)));
 
@@ -242,7 +242,7 @@ const nodes = (open: () => Promise<Engines>): void => {
     const client = await signUp(urls()[0]);
     const policy = await client.make("/v1/policies", thrifty);
     const hook = await hookSource(client, { policy_id: policy.id });
-    const log = await openLog(placesIn(engines, NOWHERE).log);
+    const log = await openLog(locationsIn(engines, NOWHERE).log);
     const diedAt = Date.now() - (ORPHAN_AGE_MS - 5_000);
     await reserveAndDie(log, client.account, policy.id, diedAt);
     await log.close();
@@ -258,7 +258,7 @@ const nodes = (open: () => Promise<Engines>): void => {
     assert.is((await logFacts(client, "EventAdmitted", "event_id")).length, 14);
   });
 
-  test("both project, and every document is what the log says", () => viewsAreTheLog(placesIn(engines, NOWHERE)));
+  test("both project, and every document is what the log says", () => viewsAreTheLog(locationsIn(engines, NOWHERE)));
 
   test("a node with another key is refused in one sentence", async () => {
     const dir = temporaryFolder();

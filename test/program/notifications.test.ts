@@ -2,7 +2,7 @@ import { Webhook } from "standardwebhooks";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Client, hookSource, signUp } from "../support/client.ts";
-import { type EngineSet, type Engines, engineSets, placesIn } from "../support/engine-sets.ts";
+import { type EngineSet, type Engines, engineSets, locationsIn } from "../support/engine-sets.ts";
 import { insideDay } from "../support/inside.ts";
 import { fieldOf, readLogAt } from "../support/log-facts.ts";
 import { type Program, removeFolder, startProgram, until } from "../support/program.ts";
@@ -195,7 +195,7 @@ const notifications = ({ name, open }: EngineSet): void => {
     const ids = () => new Set(pager.arrivals.map(({ body }) => JSON.parse(body).data.approval_id));
     await until("each has arrived", () => held.every((id) => ids().has(id)));
     await program.stop();
-    const admitted = (await readLogAt(placesIn(engines, program.dir).log)).filter(
+    const admitted = (await readLogAt(locationsIn(engines, program.dir).log)).filter(
       (event) =>
         event.type === "EventAdmitted" &&
         event.meta.account === client.account &&

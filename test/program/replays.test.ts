@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Client, type HookSource, hookSource, signUp } from "../support/client.ts";
-import { type EngineSet, type Engines, engineSets, placesIn, sharedEngines } from "../support/engine-sets.ts";
+import { type EngineSet, type Engines, engineSets, locationsIn, sharedEngines } from "../support/engine-sets.ts";
 import { type FailedEvents, writeFailedEvents } from "../support/failed-events.ts";
 import { fieldOf, readLogAt } from "../support/log-facts.ts";
 import { killPrograms, type Program, removeFolder, startProgram, temporaryFolder, until } from "../support/program.ts";
@@ -45,7 +45,7 @@ const replays = (name: string, { open }: Pick<EngineSet, "open">, events: number
   });
 
   const start = (which = 0): Promise<Program> => startProgram(engines.env, dirs[which]);
-  const records = () => readLogAt(placesIn(engines, dirs[0] ?? "").log);
+  const records = () => readLogAt(locationsIn(engines, dirs[0] ?? "").log);
   const hook = async (client: Client, settings: object = {}): Promise<[HookSource, string]> => {
     const app = { name: "app", url: target.url, timeout_ms: TIMEOUT_MS, concurrency: 50, retry_schedule_s: [] };
     const { id } = await client.make("/v1/endpoints", app);
@@ -62,7 +62,7 @@ const replays = (name: string, { open }: Pick<EngineSet, "open">, events: number
     assert.is(await program.stop(), 0);
     const source = { id, name: "hooks" };
     const about = { account: client.account, source, endpointId, count, from: Date.now() - 3_600_000 };
-    const written = await writeFailedEvents(placesIn(engines, dirs[0] ?? "").log, about);
+    const written = await writeFailedEvents(locationsIn(engines, dirs[0] ?? "").log, about);
     return { client, endpointId, about, ids: new Set(written) };
   };
 
@@ -227,7 +227,7 @@ const atNodes = ({ open }: EngineSet): void => {
       const endpoint = await client.make("/v1/endpoints", app);
       const { id } = await hookSource(client, { endpoint_id: endpoint.id });
       const about = { account: client.account, source: { id, name: "hooks" }, endpointId: endpoint.id };
-      const place = placesIn(engines, "").log;
+      const place = locationsIn(engines, "").log;
       const ids = await writeFailedEvents(place, { ...about, count: COUNT, from: Date.now() - 60_000 });
       const second = await startProgram(engines.env, dirs[1]);
       const filter = { status: "failed" };

@@ -1,11 +1,11 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { randomness } from "../../infra/crypto/randomness.ts";
-import { openLog } from "../../src/engine/engines.ts";
+import { openLog } from "../../src/engine/open-engines.ts";
 import { NO_TRACE, toEvents } from "../../src/streams/envelope.ts";
 import { payloads } from "../../src/streams/payloads.ts";
 import { signUp } from "../support/client.ts";
-import { type EngineSet, type Engines, engineSets, placesIn } from "../support/engine-sets.ts";
+import { type EngineSet, type Engines, engineSets, locationsIn } from "../support/engine-sets.ts";
 import { deliveryFacts } from "../support/history.ts";
 import { type Program, removeFolder, startProgram, until } from "../support/program.ts";
 
@@ -36,7 +36,7 @@ const retention = ({ name, open }: EngineSet): void => {
   test("after a crash it erases payloads older than the plan's days, and events are shown without them", async () => {
     const client = await signUp(program.url);
     await program.stop();
-    const log = await openLog(placesIn(engines, program.dir).log);
+    const log = await openLog(locationsIn(engines, program.dir).log);
     const envelope = (days: number, commandId: string) => ({
       commandId,
       account: client.account,
@@ -84,13 +84,13 @@ const retention = ({ name, open }: EngineSet): void => {
     assert.is(audit.data.reason, "retention: 3 days of the free plan");
     // It is recorded first, and a log that is busy is asked again by whoever follows.
     await until("what was kept is gone", async () => {
-      const reading = await openLog(placesIn(engines, program.dir).log, { readOnly: true });
+      const reading = await openLog(locationsIn(engines, program.dir).log, { readOnly: true });
       const left = await reading.read(`payload-${eventOf("a")}`, null, 1);
       await reading.close();
       return left.length === 0;
     });
     await program.stop();
-    const after = await openLog(placesIn(engines, program.dir).log, { readOnly: true });
+    const after = await openLog(locationsIn(engines, program.dir).log, { readOnly: true });
     assert.equal(await after.read(`payload-${eventOf("a")}`, null, 10), []);
     assert.is((await after.read(`payload-${eventOf("b")}`, null, 10)).length, 1);
     assert.is(await after.last(answered), null);

@@ -1,4 +1,4 @@
-import { type Places, placesOf } from "../../src/engine/engines.ts";
+import { type EngineLocations, locationsOf } from "../../src/engine/open-engines.ts";
 import { startEventStoreDouble } from "./eventstore-double/server.ts";
 import { testBrokers, testTopic } from "./kafka.ts";
 import { freshDatabase, mongodbServer } from "./mongodb.ts";
@@ -11,8 +11,8 @@ export type Engines = {
 };
 
 /** Where a program that is started with them keeps its log and its views; the directory is of no interest to servers. */
-export const placesIn = ({ env }: Engines, dataDir: string): Places =>
-  placesOf({ dataDir, eventstoreUrl: env.EVENTSTORE_URL ?? null, mongodbUrl: env.MONGODB_URL ?? null });
+export const locationsIn = ({ env }: Engines, dataDir: string): EngineLocations =>
+  locationsOf({ dataDir, eventstoreUrl: env.EVENTSTORE_URL ?? null, mongodbUrl: env.MONGODB_URL ?? null });
 
 export type EngineSet = { readonly name: string; open(): Promise<Engines> };
 

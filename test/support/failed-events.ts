@@ -2,7 +2,7 @@ import type { AttemptEnd } from "../../domain/delivery/attempt-end.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Request } from "../../domain/delivery/events.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
-import { type LogPlace, openLog } from "../../src/engine/engines.ts";
+import { type LogLocation, openLog } from "../../src/engine/open-engines.ts";
 import { type Envelope, toEvents } from "../../src/streams/envelope.ts";
 import { eventIdOf } from "../../src/streams/event-id.ts";
 import { payloads } from "../../src/streams/payloads.ts";
@@ -21,7 +21,7 @@ const AT_ONCE = 32;
 
 /** Writes events whose one attempt failed, as the program would have; nobody else may be writing to an embedded log. */
 export const writeFailedEvents = async (
-  place: LogPlace,
+  place: LogLocation,
   { account, source, endpointId, count, from }: FailedEvents,
 ): Promise<readonly string[]> => {
   const log = await openLog(place);

@@ -1,10 +1,10 @@
 import type { LedgerEvent } from "../../domain/ledger/events.ts";
 import { emptyLedger, evolveLedger, type Ledger } from "../../domain/ledger/state.ts";
 import type { Position, RecordedEvent } from "../../domain/ports/event-log.ts";
-import { type LogPlace, openLog, sqliteLogIn } from "../../src/engine/engines.ts";
+import { type LogLocation, openLog, sqliteLogIn } from "../../src/engine/open-engines.ts";
 
 /** Everything in a log that nobody is writing to. */
-export const readLogAt = async (place: LogPlace): Promise<RecordedEvent[]> => {
+export const readLogAt = async (place: LogLocation): Promise<RecordedEvent[]> => {
   const log = await openLog(place, { readOnly: true });
   const events: RecordedEvent[] = [];
   let after: Position | null = null;

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { Stripe } from "stripe";
-import type { StripePlace } from "../../infra/billing/stripe/client.ts";
+import type { StripeOptions } from "../../infra/billing/stripe/client.ts";
 
 type Fields = Readonly<Record<string, string>>;
 type Asked = { readonly method: string; readonly path: string; readonly fields: Fields; readonly key: string | null };
@@ -238,7 +238,7 @@ export const startStripe = async () => {
   await once(server, "listening");
   // A server on a port.
   const { port } = server.address() as AddressInfo;
-  const place: StripePlace = {
+  const place: StripeOptions = {
     secretKey: SECRET_KEY,
     webhookSecret: WEBHOOK_SECRET,
     prices: PRICES,

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import type { Document, ViewStore } from "../../domain/ports/view-store.ts";
 import { ViewsUnavailable } from "../../infra/view-errors.ts";
 import { PROJECTIONS } from "../../projections/all.ts";
-import { openViewReader, type Places } from "../../src/engine/engines.ts";
+import { openViewReader, type EngineLocations } from "../../src/engine/open-engines.ts";
 import { readLogAt } from "./log-facts.ts";
 import { until } from "./program.ts";
 import { projected } from "./projected.ts";
@@ -30,7 +30,7 @@ const documentsIn = async (url: string, views: ViewStore, view: string): Promise
 };
 
 /** Waits until the views in MongoDB have all of the log, and compares every document with a fold of it from its beginning. */
-export const viewsAreTheLog = async ({ log, views: place }: Places): Promise<void> => {
+export const viewsAreTheLog = async ({ log, views: place }: EngineLocations): Promise<void> => {
   assert.is(place.engine, "mongodb");
   const url = place.engine === "mongodb" ? place.url : "";
   const schemas = PROJECTIONS.map(({ schema }) => schema);

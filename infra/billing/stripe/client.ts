@@ -1,8 +1,8 @@
 import { Stripe } from "stripe";
-import { within } from "../../within.ts";
+import { withTimeout } from "../../with-timeout.ts";
 import { BillingUnavailable } from "../errors.ts";
 
-export type StripePlace = {
+export type StripeOptions = {
   readonly secretKey: string;
   readonly webhookSecret: string;
   readonly prices: Readonly<Record<"starter" | "core" | "scale", string>>;
@@ -20,7 +20,7 @@ const TIMEOUT_MS = 4_000;
 /** The SDK repeats lost calls under one idempotency key. */
 const RETRIES_MAX = 2;
 
-export const stripeClient = ({ secretKey, apiUrl }: Pick<StripePlace, "secretKey" | "apiUrl">): Stripe => {
+export const stripeClient = ({ secretKey, apiUrl }: Pick<StripeOptions, "secretKey" | "apiUrl">): Stripe => {
   const at = apiUrl === null ? null : new URL(apiUrl);
   return new Stripe(secretKey, {
     timeout: TIMEOUT_MS,
@@ -40,8 +40,8 @@ export const stripeClient = ({ secretKey, apiUrl }: Pick<StripePlace, "secretKey
 export const codeOf = (error: unknown): string | null =>
   error instanceof Stripe.errors.StripeError ? (error.code ?? error.type) : null;
 
-export const asked = async <T>(
-  { answerMs = ANSWER_MS }: Pick<StripePlace, "answerMs">,
+export const callStripe = async <T>(
+  { answerMs = ANSWER_MS }: Pick<StripeOptions, "answerMs">,
   what: string,
   call: () => Promise<T>,
 ): Promise<T> => {
@@ -50,7 +50,7 @@ export const asked = async <T>(
     throw new BillingUnavailable(`Stripe: ${what}: ${error.message}`, { cause: error });
   });
   const late = `Stripe: ${what}: no answer in ${answerMs} ms`;
-  return within(answerMs, late, done).catch((error: unknown) => {
+  return withTimeout(answerMs, late, done).catch((error: unknown) => {
     throw error instanceof Error && error.message === late ? new BillingUnavailable(late) : error;
   });
 };

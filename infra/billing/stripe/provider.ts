@@ -1,15 +1,15 @@
 import { hash } from "node:crypto";
 import type { Stripe } from "stripe";
 import type { BillingPage, BillingProvider, Payer } from "../../../domain/ports/billing.ts";
-import { asked, codeOf, type StripePlace, stripeClient } from "./client.ts";
-import { customerOf, type Live, liveSubscription, SUBSCRIPTIONS_MAX } from "./subscriptions.ts";
+import { callStripe, codeOf, type StripeOptions, stripeClient } from "./client.ts";
+import { customerOf, type LiveSubscription, liveSubscription, SUBSCRIPTIONS_MAX } from "./subscriptions.ts";
 import { stripeWebhooks } from "./webhooks.ts";
 
 /** Stripe does not report when a portal's session ends; unopened ones expire within minutes. */
 const PORTAL_MS = 300_000;
 
 /** Stripe refuses a repeated identifier with this code, or with these words and no code. */
-const isToldBefore = (error: unknown): boolean =>
+const isReportedAlready = (error: unknown): boolean =>
   codeOf(error) === "duplicate_meter_event" ||
   (codeOf(error) !== null && error instanceof Error && error.message.includes("already exists with identifier"));
 
@@ -39,7 +39,7 @@ const changePage = (
     live: { id, itemId },
     price,
     returnUrl,
-  }: { readonly live: Live; readonly price: string; readonly returnUrl: string },
+  }: { readonly live: LiveSubscription; readonly price: string; readonly returnUrl: string },
 ): Promise<Stripe.BillingPortal.Session> =>
   stripe.billingPortal.sessions.create({
     customer,
@@ -89,12 +89,12 @@ const checkoutPage = async (
 const ENDED_STATUS: ReadonlySet<string> = new Set(["canceled", "incomplete_expired"]);
 
 /** Overage has a separate subscription, because Stripe's portal changes only subscriptions with a single price. */
-const collectOverage = async (stripe: Stripe, place: StripePlace, account: string, customer: string): Promise<void> => {
-  const { overagePrice: price } = place;
+const collectOverage = async (stripe: Stripe, options: StripeOptions, account: string, customer: string): Promise<void> => {
+  const { overagePrice: price } = options;
   if (price === null) return;
   const { data } = await stripe.subscriptions.list({ customer, price, status: "all", limit: SUBSCRIPTIONS_MAX });
   if (data.some(({ status }) => !ENDED_STATUS.has(status))) return;
-  const paymentMethod = (await liveSubscription(stripe, place, customer))?.paymentMethod ?? null;
+  const paymentMethod = (await liveSubscription(stripe, options, customer))?.paymentMethod ?? null;
   // Under the key of an ended subscription Stripe would return that one, so the key includes their number.
   const key = hash("sha256", JSON.stringify([account, customer, paymentMethod, data.length]));
   await stripe.subscriptions.create(
@@ -109,20 +109,20 @@ const collectOverage = async (stripe: Stripe, place: StripePlace, account: strin
 };
 
 /** `publicUrl` has no slash at the end. Stripe's pages lead there by default. */
-export const stripeBilling = (place: StripePlace, publicUrl: () => string): BillingProvider => {
-  const stripe = stripeClient(place);
+export const stripeBilling = (options: StripeOptions, publicUrl: () => string): BillingProvider => {
+  const stripe = stripeClient(options);
   return {
     name: "stripe",
 
     startCheckout: (payer, { plan, successUrl, cancelUrl }) =>
-      asked(place, "starting a checkout", async () => {
+      callStripe(options, "starting a checkout", async () => {
         if (plan === "free") throw new Error("the free plan needs no checkout");
         const back = `${publicUrl()}/`;
         const customer = await customerFor(stripe, payer);
         // Open pages are closed first, so that no payment can follow the reading of the subscriptions.
         await closeOthers(stripe, customer);
-        const live = await liveSubscription(stripe, place, customer);
-        const price = place.prices[plan];
+        const live = await liveSubscription(stripe, options, customer);
+        const price = options.prices[plan];
         if (live !== null) {
           const returnUrl = successUrl ?? back;
           return pageOf(await changePage(stripe, customer, { live, price, returnUrl }), customer);
@@ -132,28 +132,28 @@ export const stripeBilling = (place: StripePlace, publicUrl: () => string): Bill
       }),
 
     portal: (payer, returnUrl) =>
-      asked(place, "opening the portal", async () => {
+      callStripe(options, "opening the portal", async () => {
         const customer = await customerFor(stripe, payer);
         const return_url = returnUrl ?? `${publicUrl()}/`;
         return pageOf(await stripe.billingPortal.sessions.create({ customer, return_url }), customer);
       }),
 
     reportOverage: ({ account, customer, month, block }) =>
-      asked(place, "reporting overage", async () => {
-        await collectOverage(stripe, place, account, customer);
+      callStripe(options, "reporting overage", async () => {
+        await collectOverage(stripe, options, account, customer);
         const identifier = `${account}/${month}/${block}`;
         try {
           // Under an idempotency key Stripe would repeat its own failure for a day, so there is none.
           await stripe.billing.meterEvents.create({
-            event_name: place.meterEvent,
+            event_name: options.meterEvent,
             identifier,
             payload: { stripe_customer_id: customer, value: "1" },
           });
         } catch (error) {
-          if (!isToldBefore(error)) throw error;
+          if (!isReportedAlready(error)) throw error;
         }
       }),
 
-    webhooks: stripeWebhooks(stripe, place),
+    webhooks: stripeWebhooks(stripe, options),
   };
 };

@@ -1,15 +1,15 @@
 import type { Stripe } from "stripe";
 import type { ProvidedSubscription } from "../../../domain/ports/billing.ts";
-import { codeOf, type StripePlace } from "./client.ts";
+import { codeOf, type StripeOptions } from "./client.ts";
 
 export const SUBSCRIPTIONS_MAX = 100;
 
-type PaidPlan = keyof StripePlace["prices"];
+type PaidPlan = keyof StripeOptions["prices"];
 
 /** The plans rise in price, and the best of several subscriptions counts. */
 const RANK: readonly PaidPlan[] = ["starter", "core", "scale"];
 
-export type Live = {
+export type LiveSubscription = {
   readonly id: string;
   readonly itemId: string;
   /** Null if the subscription was bought at a price that no plan has any more. */
@@ -20,7 +20,7 @@ export type Live = {
 };
 
 /** Subscriptions with other statuses pay for nothing: not begun, paused, ended, or `unpaid`. */
-const STATUS: Readonly<Record<string, Live["status"]>> = {
+const STATUS: Readonly<Record<string, LiveSubscription["status"]>> = {
   active: "active",
   trialing: "active",
   past_due: "past_due",
@@ -30,15 +30,15 @@ const timeOf = (seconds: number): string => new Date(seconds * 1_000).toISOStrin
 const idOf = (it: string | { readonly id: string } | null): string | null =>
   it === null || typeof it === "string" ? it : it.id;
 
-const planOf = (prices: StripePlace["prices"], price: string | null): PaidPlan | null =>
+const planOf = (prices: StripeOptions["prices"], price: string | null): PaidPlan | null =>
   RANK.find((plan) => prices[plan] === price) ?? null;
 
 /** The change that Stripe will make by itself: an end, or the next phase of a schedule. */
 const scheduledFor = (
-  prices: StripePlace["prices"],
+  prices: StripeOptions["prices"],
   subscription: Stripe.Subscription,
   item: Stripe.SubscriptionItem,
-): Live["scheduled"] => {
+): LiveSubscription["scheduled"] => {
   const { cancel_at, cancel_at_period_end, schedule } = subscription;
   if (cancel_at !== null) return { plan: "free", from: timeOf(cancel_at) };
   if (cancel_at_period_end) return { plan: "free", from: timeOf(item.current_period_end) };
@@ -53,19 +53,19 @@ const scheduledFor = (
 };
 
 /** A subscription at a replaced price still buys a plan, unless it is metered, as overage is. */
-const soldBefore = (
-  { overagePrice }: Pick<StripePlace, "overagePrice">,
+const itemAtReplacedPrice = (
+  { overagePrice }: Pick<StripeOptions, "overagePrice">,
   { metadata, items }: Stripe.Subscription,
 ): Stripe.SubscriptionItem | undefined =>
   metadata.account === undefined
     ? undefined
     : items.data.find(({ price }) => price.id !== overagePrice && price.recurring?.usage_type !== "metered");
 
-const liveOf = (place: StripePlace, subscription: Stripe.Subscription): Live | null => {
-  const { prices } = place;
+const liveOf = (options: StripeOptions, subscription: Stripe.Subscription): LiveSubscription | null => {
+  const { prices } = options;
   const status = STATUS[subscription.status];
   const planned = subscription.items.data.find(({ price }) => planOf(prices, price.id) !== null);
-  const item = planned ?? soldBefore(place, subscription);
+  const item = planned ?? itemAtReplacedPrice(options, subscription);
   if (status === undefined || item === undefined) return null;
   const { id, default_payment_method } = subscription;
   const scheduled = scheduledFor(prices, subscription, item);
@@ -73,16 +73,16 @@ const liveOf = (place: StripePlace, subscription: Stripe.Subscription): Live | n
   return { id, itemId: item.id, plan, status, scheduled, paymentMethod: idOf(default_payment_method) };
 };
 
-const rankOf = ({ plan, status, scheduled }: Live): number =>
+const rankOf = ({ plan, status, scheduled }: LiveSubscription): number =>
   (plan === null ? -1 : RANK.indexOf(plan)) * 4 + (status === "active" ? 2 : 0) + (scheduled === null ? 1 : 0);
 
-export const liveSubscription = async (stripe: Stripe, place: StripePlace, customer: string): Promise<Live | null> => {
+export const liveSubscription = async (stripe: Stripe, options: StripeOptions, customer: string): Promise<LiveSubscription | null> => {
   const { data } = await stripe.subscriptions.list({
     customer,
     limit: SUBSCRIPTIONS_MAX,
     expand: ["data.schedule"],
   });
-  const live = data.flatMap((it) => liveOf(place, it) ?? []);
+  const live = data.flatMap((it) => liveOf(options, it) ?? []);
   return live.toSorted((one, other) => rankOf(other) - rankOf(one))[0] ?? null;
 };
 
@@ -104,14 +104,14 @@ export const customerOf = async (
 /** Null for an unknown customer, or a price that no plan has any more. "cancelled": no subscription is in force. */
 export const subscriptionOf = async (
   stripe: Stripe,
-  place: StripePlace,
+  options: StripeOptions,
   customer: string,
 ): Promise<ProvidedSubscription | null> => {
   const found = await customerOf(stripe, customer);
   if (found === null) return null;
   if (found.deleted === true) return { account: null, ...ENDED };
   const account = found.metadata.account ?? null;
-  const live = await liveSubscription(stripe, place, customer);
+  const live = await liveSubscription(stripe, options, customer);
   if (live === null) return { account, ...ENDED };
   const { plan, scheduled, status } = live;
   if (plan === null) return null;

@@ -1,6 +1,6 @@
 import { Stripe } from "stripe";
 import type { BillingNotice, BillingWebhooks } from "../../../domain/ports/billing.ts";
-import { asked, type StripePlace } from "./client.ts";
+import { callStripe, type StripeOptions } from "./client.ts";
 import { subscriptionOf } from "./subscriptions.ts";
 
 const ABOUT = /^(?:checkout\.session\.|customer\.subscription\.|subscription_schedule\.|invoice\.(?:paid|payment_))/;
@@ -25,17 +25,17 @@ const noticeOf = ({ id, type, data }: Stripe.Event): BillingNotice | null => {
   return { reference: id, customer, account };
 };
 
-export const stripeWebhooks = (stripe: Stripe, place: StripePlace): BillingWebhooks => ({
+export const stripeWebhooks = (stripe: Stripe, options: StripeOptions): BillingWebhooks => ({
   read(headers, body) {
     const signature = headers["stripe-signature"];
     if (typeof signature !== "string") return "forged";
     try {
-      const event: unknown = stripe.webhooks.constructEvent(Buffer.from(body), signature, place.webhookSecret);
+      const event: unknown = stripe.webhooks.constructEvent(Buffer.from(body), signature, options.webhookSecret);
       return isEvent(event) ? noticeOf(event) : "malformed";
     } catch (error) {
       // A signature that is too old counts as forged; a malformed event is signed but unreadable.
       return error instanceof Stripe.errors.StripeSignatureVerificationError ? "forged" : "malformed";
     }
   },
-  subscriptionOf: (customer) => asked(place, "reading a subscription", () => subscriptionOf(stripe, place, customer)),
+  subscriptionOf: (customer) => callStripe(options, "reading a subscription", () => subscriptionOf(stripe, options, customer)),
 });

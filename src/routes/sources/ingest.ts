@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Plan } from "../../../domain/account/plans.ts";
 import type { Clock } from "../../../domain/ports/clock.ts";
 import { networkOf } from "../../../infra/http/network.ts";
-import { windowOf } from "../../../infra/window.ts";
+import { fairSemaphore } from "../../../infra/fair-semaphore.ts";
 import type { ActiveSource } from "../../admission/active-source.ts";
 import type { Admission } from "../../admission/admission.ts";
 import { BodyBudget, type BudgetedBody } from "../../http/body-budget.ts";
@@ -144,7 +144,7 @@ export const ingest =
   async (app: FastifyInstance): Promise<void> => {
     const lag = loopLag();
     const budget = new BodyBudget(limits, clock);
-    const deciding = windowOf(limits.decisions);
+    const deciding = fairSemaphore(limits.decisions);
     const rate = new ByteRate(clock);
     const shares = new WeakMap<FastifyRequest, Share>();
     let refusedLater = 0;

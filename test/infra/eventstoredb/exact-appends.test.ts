@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { exactAppends } from "../../../infra/eventstoredb/appends.ts";
 import {
-  type Answered,
+  type AppendAnswer,
   type Connection,
   ConnectionFailure,
   type ProposedEvent,
@@ -28,7 +28,7 @@ const stored = ({ id, type }: ProposedEvent, revision: number): StoredEvent => {
 };
 
 /** Answers appends in turn, the last answer for ever, and holds these events. */
-const connectionOf = (answers: readonly (Answered | ConnectionFailure)[], events: readonly StoredEvent[]) => {
+const connectionOf = (answers: readonly (AppendAnswer | ConnectionFailure)[], events: readonly StoredEvent[]) => {
   let calls = 0;
   const connection: Connection = {
     async append() {
@@ -49,7 +49,7 @@ const connectionOf = (answers: readonly (Answered | ConnectionFailure)[], events
 const lost = new ConnectionFailure("unknown", "other", "the answer was lost");
 const unsent = new ConnectionFailure("unsent", "not-reached", "nothing answers");
 const refused = new ConnectionFailure("refused", "access", "no");
-const conflictAt = (actual: number): Answered => ({ outcome: "conflict", actual });
+const conflictAt = (actual: number): AppendAnswer => ({ outcome: "conflict", actual });
 
 test("a conflict after a lost answer is our own append if our events are stored there", async () => {
   const [before, a, b, behind] = [proposed(), proposed(), proposed(), proposed()];
@@ -89,7 +89,7 @@ test("a conflict with an unreadable event is answered within a limit, and at onc
     [3, SHORT.visibleMs / 2],
     ["absent", 0],
   ] as const) {
-    const conflict: Answered = { outcome: "conflict", actual };
+    const conflict: AppendAnswer = { outcome: "conflict", actual };
     const { append } = connectionOf([conflict], []);
     const began = performance.now();
     assert.equal(await append({ stream: STREAM, expected: 7, events: [proposed()] }), conflict);

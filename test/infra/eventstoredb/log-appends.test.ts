@@ -2,7 +2,7 @@ import { status } from "@grpc/grpc-js";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { AppendOutcome, EventLog, Expected, NewEvent } from "../../../domain/ports/event-log.ts";
-import { within } from "../../../infra/within.ts";
+import { withTimeout } from "../../../infra/with-timeout.ts";
 import { events, idsOf, newStream, readOn, rejection } from "../../contract/event-log-events.ts";
 import type { Misbehaviour } from "../../support/eventstore-double/misbehaviour.ts";
 import { startEventStoreDouble } from "../../support/eventstore-double/server.ts";
@@ -13,7 +13,7 @@ import { HANG_MS, inWorld, SHORT } from "./log-world.ts";
 
 const test = suite("EventStoreDB log: appends to a misbehaving server");
 
-const soon = <T>(work: Promise<T>): Promise<T> => within(HANG_MS, "it hangs", work);
+const soon = <T>(work: Promise<T>): Promise<T> => withTimeout(HANG_MS, "it hangs", work);
 const error = (code: status, committed = false): Misbehaviour => ({ how: "error", code, committed });
 
 /** Longer than one try is waited for. */

@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import type { EventLog, Expected, NewEvent } from "../../../domain/ports/event-log.ts";
 import type { Limits } from "../../../infra/eventstoredb/limits.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../../infra/log-errors.ts";
-import { within } from "../../../infra/within.ts";
+import { withTimeout } from "../../../infra/with-timeout.ts";
 import { event, events, idsOf, newStream, readOn, rejection } from "../../contract/event-log-events.ts";
 import { until } from "../../support/until.ts";
 import { type FreezingLine, freezingLine } from "./freezing-line.ts";
@@ -14,7 +14,7 @@ import { HANG_MS, inWorld, PATIENT, SHORT, type World } from "./log-world.ts";
 
 const test = suite("EventStoreDB log: outages");
 
-const soon = <T>(work: Promise<T>): Promise<T> => within(HANG_MS, "it hangs", work);
+const soon = <T>(work: Promise<T>): Promise<T> => withTimeout(HANG_MS, "it hangs", work);
 
 /** As many as a node has under way at once. */
 const APPENDERS = 64;

@@ -5,10 +5,10 @@ import { logAttempts } from "../../../infra/eventstoredb/attempts.ts";
 import { clientConnection } from "../../../infra/eventstoredb/client.ts";
 import { type Pages, pages as pagesOf } from "../../../infra/eventstoredb/pages.ts";
 import { reads as readsOf } from "../../../infra/eventstoredb/reads.ts";
-import { isErasableStream } from "../../../infra/eventstoredb/recorded.ts";
+import { isErasableStream } from "../../../infra/eventstoredb/recorded-event.ts";
 import { RecordDamaged } from "../../../infra/log-errors.ts";
 import { DAMAGED_TYPE } from "../../../infra/stream-name.ts";
-import { within } from "../../../infra/within.ts";
+import { withTimeout } from "../../../infra/with-timeout.ts";
 import { events, idsOf, newStream, rejection } from "../../contract/event-log-events.ts";
 import type { Method, Misbehaviour } from "../../support/eventstore-double/misbehaviour.ts";
 import { HANG_MS, inWorld, SHORT, type World } from "./log-world.ts";
@@ -17,7 +17,7 @@ import { HANG_MS, inWorld, SHORT, type World } from "./log-world.ts";
 
 const test = suite("EventStoreDB log: reads of a misbehaving server");
 
-const soon = <T>(work: Promise<T>): Promise<T> => within(HANG_MS, "it hangs", work);
+const soon = <T>(work: Promise<T>): Promise<T> => withTimeout(HANG_MS, "it hangs", work);
 const error = (code: status): Misbehaviour => ({ how: "error", code });
 
 /** Longer than one try is waited for. */

@@ -6,10 +6,10 @@ import * as assert from "uvu/assert";
 import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
 import { sqliteViewStore } from "../../../infra/sqlite/view-store.ts";
 import { audit } from "../../../projections/audit.ts";
-import { openLog, openViews } from "../../../src/engine/engines.ts";
+import { openLog, openViews } from "../../../src/engine/open-engines.ts";
 import { broadHistory } from "../../support/broad-history.ts";
 import { countersign } from "../../support/command-line.ts";
-import { placesIn, sharedEngines } from "../../support/engine-sets.ts";
+import { locationsIn, sharedEngines } from "../../support/engine-sets.ts";
 import { appendTo } from "../../support/history.ts";
 import { appendNumbered } from "../../support/numbered-log.ts";
 
@@ -55,10 +55,10 @@ const shared = sharedEngines("views rebuild on EventStoreDB and MongoDB");
 if (shared !== null) {
   test("views in MongoDB are folded again from the log in EventStoreDB", async ({ directory }) => {
     const engines = await shared.open();
-    const places = placesIn(engines, directory);
-    const log = await openLog(places.log);
+    const locations = locationsIn(engines, directory);
+    const log = await openLog(locations.log);
     await appendTo(log, broadHistory().events);
-    const views = await openViews(places.views, [audit.schema]);
+    const views = await openViews(locations.views, [audit.schema]);
     const first = (await log.readAll(null, 1))[0]?.position ?? "";
     await views.commit(view, null, first, { documents: new Map([["wrong", { wrong: true }]]) });
 

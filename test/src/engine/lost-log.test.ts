@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
-import { placesOf } from "../../../src/engine/engines.ts";
+import { locationsOf } from "../../../src/engine/open-engines.ts";
 import { hasFolded, lossOf } from "../../../src/engine/lost-log.ts";
 import { PROJECTIONS } from "../../support/numbered-projections.ts";
 
@@ -12,27 +12,27 @@ const SERVERS = { dataDir: "data", eventstoreUrl: "esdb://log:2113", mongodbUrl:
 const KEY = "data/key";
 
 test("a first start finds nothing of an earlier log", () => {
-  for (const places of [placesOf(DATA), placesOf(SERVERS)])
-    assert.is(lossOf(places, { keyFile: null, hasFolded: false }), null);
+  for (const locations of [locationsOf(DATA), locationsOf(SERVERS)])
+    assert.is(lossOf(locations, { keyFile: null, hasFolded: false }), null);
 });
 
 test("one sentence names what was left, and how to go on", () => {
-  const told = lossOf(placesOf(DATA), { keyFile: KEY, hasFolded: true });
+  const told = lossOf(locationsOf(DATA), { keyFile: KEY, hasFolded: true });
   assert.is(
     told,
     "The event log is lost: data/log.db is missing or has no records, but an earlier log has left data/key and data/views.db. " +
       "Restore the log from a backup or copy it there (countersign log copy); to begin a new log, move data/key and data/views.db away.",
   );
   assert.match(
-    lossOf(placesOf(DATA), { keyFile: KEY, hasFolded: false }) ?? "",
+    lossOf(locationsOf(DATA), { keyFile: KEY, hasFolded: false }) ?? "",
     /has left data\/key\. .* move data\/key away\.$/,
   );
   assert.match(
-    lossOf(placesOf({ ...DATA, mongodbUrl: SERVERS.mongodbUrl }), { keyFile: KEY, hasFolded: true }) ?? "",
+    lossOf(locationsOf({ ...DATA, mongodbUrl: SERVERS.mongodbUrl }), { keyFile: KEY, hasFolded: true }) ?? "",
     /has left data\/key and the views at MONGODB_URL\. .* move data\/key away and name another database in MONGODB_URL\.$/,
   );
   assert.match(
-    lossOf(placesOf(SERVERS), { keyFile: null, hasFolded: true }) ?? "",
+    lossOf(locationsOf(SERVERS), { keyFile: null, hasFolded: true }) ?? "",
     /: EVENTSTORE_URL names an empty log, but .* left the views at MONGODB_URL\. .* log, name another database in MONGODB_URL\.$/,
   );
 });

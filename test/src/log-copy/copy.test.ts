@@ -8,7 +8,7 @@ import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { eventStoreLog } from "../../../infra/eventstoredb/event-log.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
-import { type Copied, copyLog } from "../../../src/log-copy/copy.ts";
+import { type CopyResult, copyLog } from "../../../src/log-copy/copy.ts";
 import { chainOf } from "../../../src/log-copy/records.ts";
 import { payloadStream } from "../../../src/streams/payloads.ts";
 import { event, rejection } from "../../contract/event-log-events.ts";
@@ -24,7 +24,7 @@ test.before.each((context) => {
 });
 test.after.each(({ directory }) => rmSync(directory, { recursive: true, force: true }));
 
-const copy = (source: EventLog, target: EventLog, inFlight = 1): Promise<Copied> =>
+const copy = (source: EventLog, target: EventLog, inFlight = 1): Promise<CopyResult> =>
   copyLog(source, target, { inFlight, pageMax: 50 });
 
 const isCopy = async (source: EventLog, target: EventLog): Promise<void> => {

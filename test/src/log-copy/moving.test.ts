@@ -7,7 +7,7 @@ import type { Json } from "../../../domain/json.ts";
 import type { EventLog, Position, RecordedEvent } from "../../../domain/ports/event-log.ts";
 import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
 import { PROJECTIONS } from "../../../projections/all.ts";
-import { openLog } from "../../../src/engine/engines.ts";
+import { openLog } from "../../../src/engine/open-engines.ts";
 import { copyLog } from "../../../src/log-copy/copy.ts";
 import { chainOf } from "../../../src/log-copy/records.ts";
 import { broadHistory } from "../../support/broad-history.ts";

@@ -3,12 +3,12 @@ import * as assert from "uvu/assert";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { secretBox } from "../../../infra/crypto/secret-box.ts";
-import { openLog } from "../../../src/engine/engines.ts";
+import { openLog } from "../../../src/engine/open-engines.ts";
 import { idempotency } from "../../../src/http/idempotency.ts";
 import type { SentAnswer } from "../../../src/http/sent-answer.ts";
 import { copyLog } from "../../../src/log-copy/copy.ts";
 import { expiredAnswers } from "../../../src/retention/expired-answers.ts";
-import { type EngineSet, type Engines, engineSets, placesIn } from "../../support/engine-sets.ts";
+import { type EngineSet, type Engines, engineSets, locationsIn } from "../../support/engine-sets.ts";
 import { START } from "../../support/history.ts";
 import { testClock } from "../../support/http-app.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
@@ -27,7 +27,7 @@ const answersOf = ({ name, open }: EngineSet): void => {
   test.before(async () => {
     engines = await open();
     dir = temporaryFolder();
-    log = await openLog(placesIn(engines, dir).log);
+    log = await openLog(locationsIn(engines, dir).log);
   });
   test.after(async () => {
     await log.close();

@@ -8,14 +8,14 @@ import type { EventLog, Position } from "../../../domain/ports/event-log.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { retention as retained } from "../../../projections/retention.ts";
-import { openLog, openViews } from "../../../src/engine/engines.ts";
+import { openLog, openViews } from "../../../src/engine/open-engines.ts";
 import { erasureReactions } from "../../../src/erasure/erasures.ts";
 import { Reactor } from "../../../src/following/reactor.ts";
 import { orphanedPayloads } from "../../../src/retention/orphaned-payloads.ts";
 import { retention } from "../../../src/retention/retention.ts";
 import { NO_TRACE, toEvents } from "../../../src/streams/envelope.ts";
 import { payloadStream, payloads } from "../../../src/streams/payloads.ts";
-import { type EngineSet, type Engines, engineSets, placesIn } from "../../support/engine-sets.ts";
+import { type EngineSet, type Engines, engineSets, locationsIn } from "../../support/engine-sets.ts";
 import { foldInto } from "../../support/fold-into.ts";
 import { at, bundleFacts, bundleStep, deliveryFacts, type Fact, START } from "../../support/history.ts";
 import { testClock } from "../../support/http-app.ts";
@@ -39,9 +39,9 @@ const retentionOf = ({ name, open }: EngineSet): void => {
 
   const world = async (terms: (account: string) => readonly RetentionTerm[] = () => under(PLANS.free)) => {
     const dir = temporaryFolder();
-    const places = placesIn(engines, dir);
-    const log = await openLog(places.log);
-    const views = await openViews(places.views, [retained.schema]);
+    const locations = locationsIn(engines, dir);
+    const log = await openLog(locations.log);
+    const views = await openViews(locations.views, [retained.schema]);
     const clock = testClock(START);
     // The engines of a set are shared by its tests: accounts and events are named anew.
     const run = Buffer.from(randomness.bytes(5)).toString("hex");

@@ -6,7 +6,7 @@ import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { Document, ViewStore } from "../../../domain/ports/view-store.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
-import { within } from "../../../infra/within.ts";
+import { withTimeout } from "../../../infra/with-timeout.ts";
 import type { Projection } from "../../../projections/projection.ts";
 import { Projector } from "../../../src/views/projector.ts";
 import { rebuildViews } from "../../../src/views/rebuild.ts";
@@ -156,7 +156,7 @@ test("a log that ends in payloads, or has nothing else, is rebuilt up to its las
     const log = await filled(Array.from({ length: records }, () => ({ key: "a", does: "add" }) as const));
     await log.append("payload-1", "absent", [numbered(99, {}, "PayloadKept")]);
     const views = memoryViewStore([ledger.schema]);
-    await within(2_000, `it does not end with ${records} records`, rebuildViews(log, views, [ledger], QUICK));
+    await withTimeout(2_000, `it does not end with ${records} records`, rebuildViews(log, views, [ledger], QUICK));
     assert.is((await views.get("ledger.v1", "total"))?.events, records === 0 ? undefined : records);
   }
 });

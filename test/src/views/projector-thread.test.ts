@@ -8,7 +8,7 @@ import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
 import { sqliteViewReader } from "../../../infra/sqlite/view-reader.ts";
 import { sqliteViewStore } from "../../../infra/sqlite/view-store.ts";
-import type { Places } from "../../../src/engine/engines.ts";
+import type { EngineLocations } from "../../../src/engine/open-engines.ts";
 import type { ProjectorFailure } from "../../../src/views/projector.ts";
 import { projectorThread } from "../../../src/views/projector-thread.ts";
 import { appendNumbered, numbered } from "../../support/numbered-log.ts";
@@ -21,9 +21,9 @@ const schemas = PROJECTIONS.map(({ schema }) => schema);
 const VIEWS = schemas.map(({ name }) => name);
 const WAIT_MS = 5_000;
 
-type Context = { directory: string; logPath: string; viewsPath: string; places: Places; log: EventLog };
+type Context = { directory: string; logPath: string; viewsPath: string; locations: EngineLocations; log: EventLog };
 
-const at = (logPath: string, viewsPath: string): Places => ({
+const at = (logPath: string, viewsPath: string): EngineLocations => ({
   log: { engine: "sqlite", path: logPath },
   views: { engine: "sqlite", path: viewsPath },
 });
@@ -33,7 +33,7 @@ test.before.each(async (context) => {
   context.directory = mkdtempSync(join(tmpdir(), "projector-"));
   context.logPath = join(context.directory, "log.db");
   context.viewsPath = join(context.directory, "views.db");
-  context.places = at(context.logPath, context.viewsPath);
+  context.locations = at(context.logPath, context.viewsPath);
   context.log = await sqliteEventLog({ path: context.logPath });
 });
 test.after.each(async ({ directory, log }) => {
@@ -41,8 +41,8 @@ test.after.each(async ({ directory, log }) => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test("whoever waits for a position reads his own write", async ({ log, viewsPath, places }) => {
-  const projecting = await projectorThread({ places, module });
+test("whoever waits for a position reads his own write", async ({ log, viewsPath, locations }) => {
+  const projecting = await projectorThread({ locations, module });
   const views = await sqliteViewReader({ path: viewsPath, schemas });
   for (let n = 1; n <= 5; n += 1) {
     const position = await appendNumbered(log, n, n);
@@ -57,10 +57,10 @@ test("whoever waits for a position reads his own write", async ({ log, viewsPath
   assert.not(projecting.healthy());
 });
 
-test("it tells how far the views are, and how far behind", async ({ log, places }) => {
+test("it tells how far the views are, and how far behind", async ({ log, locations }) => {
   const position = await appendNumbered(log, 1, 20);
   const moves = new Map<string, string | null>();
-  const projecting = await projectorThread({ places, module });
+  const projecting = await projectorThread({ locations, module });
   projecting.onProgress((reached) => {
     for (const { view, position: at } of reached) moves.set(view, at);
   });
@@ -77,10 +77,10 @@ test("it tells how far the views are, and how far behind", async ({ log, places 
   await projecting.stop();
 });
 
-test("a failing projection is reported with its event, and its lag shows", async ({ log, places }) => {
+test("a failing projection is reported with its event, and its lag shows", async ({ log, locations }) => {
   const failures: ProjectorFailure[] = [];
   const onError = (failure: ProjectorFailure) => failures.push(failure);
-  const projecting = await projectorThread({ places, module, onError });
+  const projecting = await projectorThread({ locations, module, onError });
   const before = await appendNumbered(log, 1, 3);
   await log.append("source-x", "any", [numbered(4, {}, REFUSES)]);
   const last = await appendNumbered(log, 5, 6);
@@ -96,12 +96,12 @@ test("a failing projection is reported with its event, and its lag shows", async
   await projecting.stop();
 });
 
-test("a thread that dies is started again and goes on", async ({ log, viewsPath, places }) => {
+test("a thread that dies is started again and goes on", async ({ log, viewsPath, locations }) => {
   const threads: Worker[] = [];
   const failures: ProjectorFailure[] = [];
   const onThread = (worker: Worker) => threads.push(worker);
   const onError = (failure: ProjectorFailure) => failures.push(failure);
-  const projecting = await projectorThread({ places, module, onThread, onError });
+  const projecting = await projectorThread({ locations, module, onThread, onError });
   assert.is(await projecting.waitFor(VIEWS, await appendNumbered(log, 1, 50), WAIT_MS), true);
   for (const round of [1, 2]) {
     // No message that it knows: it throws, and ends between two pages.
@@ -120,7 +120,7 @@ test("a thread that dies is started again and goes on", async ({ log, viewsPath,
 
 test("files that cannot be used are refused at the start", async ({ logPath, viewsPath, directory }) => {
   const onError = () => assert.unreachable("nothing is tried again");
-  const error = await projectorThread({ places: at(join(directory, "none.db"), viewsPath), module, onError }).catch(
+  const error = await projectorThread({ locations: at(join(directory, "none.db"), viewsPath), module, onError }).catch(
     String,
   );
   assert.type(error, "string");
@@ -129,7 +129,7 @@ test("files that cannot be used are refused at the start", async ({ logPath, vie
   const other = { ...first, fields: { another: "text" }, indexes: [] } as const;
   const changedPath = join(directory, "changed.db");
   await sqliteViewStore({ path: changedPath, schemas: [other] }).close();
-  const changed = await projectorThread({ places: at(logPath, changedPath), module, onError }).catch(String);
+  const changed = await projectorThread({ locations: at(logPath, changedPath), module, onError }).catch(String);
   assert.match(String(changed), "kept with other fields or indexes");
 });
 

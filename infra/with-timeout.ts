@@ -1,5 +1,5 @@
 /** The work goes on after the time is up; only its result is ignored. */
-export const within = async <T>(limitMs: number, sentence: string, work: Promise<T>): Promise<T> => {
+export const withTimeout = async <T>(limitMs: number, sentence: string, work: Promise<T>): Promise<T> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(sentence)), limitMs);

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { makeDirectory } from "../../infra/make-directory.ts";
 import { type ExclusiveLock, exclusiveLock } from "../../infra/sqlite/exclusive-lock.ts";
-import { type LogPlace, sqliteLogIn } from "../engine/engines.ts";
+import { type LogLocation, sqliteLogIn } from "../engine/open-engines.ts";
 import { UsageError } from "./command.ts";
 
 const EMBEDDED = "sqlite:";
@@ -10,7 +10,7 @@ const EVENTSTOREDB = /^esdb(?:\+discover)?:\/\/./;
 
 export const LOG_PLACES = "sqlite:<DATA_DIR> or esdb://<host>:<port>?tls=…";
 
-export const parseLogPlace = (text: string): LogPlace => {
+export const parseLogLocation = (text: string): LogLocation => {
   if (EVENTSTOREDB.test(text)) return { engine: "eventstoredb", url: text };
   const dataDir = text.startsWith(EMBEDDED) ? text.slice(EMBEDDED.length) : "";
   if (dataDir !== "") return sqliteLogIn(resolve(dataDir));
@@ -19,18 +19,18 @@ export const parseLogPlace = (text: string): LogPlace => {
 };
 
 /** The engine's own error for a missing log is hard to understand. */
-export const checkExists = (place: LogPlace): void => {
-  if (place.engine === "sqlite" && !existsSync(place.path))
-    throw new UsageError(`There is no log.db in ${dirname(place.path)}.`);
+export const checkExists = (location: LogLocation): void => {
+  if (location.engine === "sqlite" && !existsSync(location.path))
+    throw new UsageError(`There is no log.db in ${dirname(location.path)}.`);
 };
 
 /** Roles that append; a service holds a lock for each (`src/main.ts`). */
 const WRITING_ROLES = ["api", "deliverer", "feed"];
 
 /** Keeps services from starting on an embedded log during a copy. Throws if one is running. */
-export const lockLog = (place: LogPlace): readonly ExclusiveLock[] => {
-  if (place.engine !== "sqlite") return [];
-  const dataDir = dirname(place.path);
+export const lockLog = (location: LogLocation): readonly ExclusiveLock[] => {
+  if (location.engine !== "sqlite") return [];
+  const dataDir = dirname(location.path);
   try {
     makeDirectory(dataDir);
   } catch (error) {

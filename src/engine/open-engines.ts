@@ -1,32 +1,31 @@
 import { join } from "node:path";
-import { defined } from "../../domain/defined.ts";
 import type { BillingProvider } from "../../domain/ports/billing.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { CloudEvent, Feed } from "../../domain/ports/feed.ts";
 import type { SpanExporter } from "../../domain/ports/span-exporter.ts";
 import type { ViewSchema, ViewStore } from "../../domain/ports/view-store.ts";
-import type { StripePlace } from "../../infra/billing/stripe/client.ts";
+import type { StripeOptions } from "../../infra/billing/stripe/client.ts";
 import type { EventStoreLogOptions } from "../../infra/eventstoredb/event-log.ts";
 import type { OtlpOptions } from "../../infra/otel/span-exporter.ts";
 import { sqliteEventLog } from "../../infra/sqlite/event-log.ts";
 import { sqliteViewReader } from "../../infra/sqlite/view-reader.ts";
 import { sqliteViewStore } from "../../infra/sqlite/view-store.ts";
 
-export type LogPlace =
+export type LogLocation =
   | { readonly engine: "sqlite"; readonly path: string }
   | { readonly engine: "eventstoredb"; readonly url: string };
 
-export type ViewsPlace =
+export type ViewsLocation =
   | { readonly engine: "sqlite"; readonly path: string }
   | { readonly engine: "mongodb"; readonly url: string };
 
-export type Places = { readonly log: LogPlace; readonly views: ViewsPlace };
+export type EngineLocations = { readonly log: LogLocation; readonly views: ViewsLocation };
 
-type Wanted = { readonly dataDir: string; readonly eventstoreUrl: string | null; readonly mongodbUrl: string | null };
+type EngineSettings = { readonly dataDir: string; readonly eventstoreUrl: string | null; readonly mongodbUrl: string | null };
 
-export const sqliteLogIn = (dataDir: string): LogPlace => ({ engine: "sqlite", path: join(dataDir, "log.db") });
+export const sqliteLogIn = (dataDir: string): LogLocation => ({ engine: "sqlite", path: join(dataDir, "log.db") });
 
-export const placesOf = ({ dataDir, eventstoreUrl, mongodbUrl }: Wanted): Places => ({
+export const locationsOf = ({ dataDir, eventstoreUrl, mongodbUrl }: EngineSettings): EngineLocations => ({
   log: eventstoreUrl === null ? sqliteLogIn(dataDir) : { engine: "eventstoredb", url: eventstoreUrl },
   views:
     mongodbUrl === null
@@ -47,33 +46,33 @@ export type OpenLogOptions = {
 };
 
 export const openLog = (
-  place: LogPlace,
+  location: LogLocation,
   { readOnly = false, onGroup, onClock }: OpenLogOptions = {},
 ): Promise<EventLog> =>
-  place.engine === "sqlite"
-    ? sqliteEventLog(defined({ path: place.path, readOnly, onGroup }))
-    : eventStore(defined({ url: place.url, readOnly, onClock }));
+  location.engine === "sqlite"
+    ? sqliteEventLog({ path: location.path, readOnly, ...(onGroup === undefined ? {} : { onGroup }) })
+    : eventStore({ url: location.url, readOnly, ...(onClock === undefined ? {} : { onClock }) });
 
-export const openViews = async (place: ViewsPlace, schemas: readonly ViewSchema[]): Promise<ViewStore> =>
-  place.engine === "sqlite" ? sqliteViewStore({ path: place.path, schemas }) : mongo({ url: place.url, schemas });
+export const openViews = async (location: ViewsLocation, schemas: readonly ViewSchema[]): Promise<ViewStore> =>
+  location.engine === "sqlite" ? sqliteViewStore({ path: location.path, schemas }) : mongo({ url: location.url, schemas });
 
-export const openViewReader = async (place: ViewsPlace, schemas: readonly ViewSchema[]): Promise<ViewStore> =>
-  place.engine === "sqlite" ? sqliteViewReader({ path: place.path, schemas }) : mongo({ url: place.url, schemas });
+export const openViewReader = async (location: ViewsLocation, schemas: readonly ViewSchema[]): Promise<ViewStore> =>
+  location.engine === "sqlite" ? sqliteViewReader({ path: location.path, schemas }) : mongo({ url: location.url, schemas });
 
-export type OtlpPlace = { readonly endpoint: string; readonly headers: Readonly<Record<string, string>> };
+export type OtlpLocation = { readonly endpoint: string; readonly headers: Readonly<Record<string, string>> };
 
 export const openSpanExporter = async (options: OtlpOptions): Promise<SpanExporter> =>
   (await import("../../infra/otel/span-exporter.ts")).otlpSpanExporter(options);
 
-export type { StripePlace };
+export type { StripeOptions };
 
-export const openStripe = async (place: StripePlace, publicUrl: () => string): Promise<BillingProvider> =>
-  (await import("../../infra/billing/stripe/provider.ts")).stripeBilling(place, publicUrl);
+export const openStripe = async (options: StripeOptions, publicUrl: () => string): Promise<BillingProvider> =>
+  (await import("../../infra/billing/stripe/provider.ts")).stripeBilling(options, publicUrl);
 
-export type KafkaPlace = { readonly brokers: readonly string[]; readonly topic: string };
+export type KafkaLocation = { readonly brokers: readonly string[]; readonly topic: string };
 
-export const openFeed = async (place: KafkaPlace): Promise<Feed> =>
-  (await import("../../infra/kafka/feed.ts")).kafkaFeed({ ...place, onOmitted });
+export const openFeed = async (location: KafkaLocation): Promise<Feed> =>
+  (await import("../../infra/kafka/feed.ts")).kafkaFeed({ ...location, onOmitted });
 
 const onOmitted = ({ id, type }: CloudEvent): void =>
   console.error(`${type} ${id} is larger than the topic takes (max.message.bytes): it was published without its data.`);

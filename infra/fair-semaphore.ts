@@ -1,13 +1,13 @@
 import { Shares } from "./shares.ts";
 
 /** Waiting parties take turns, so that a party with many callers cannot shut out the others. */
-export type Window = {
+export type FairSemaphore = {
   /** Resolves with false if no place was free within `waitMs`; after true the caller has to leave. */
   enter(party: string, waitMs: number): Promise<boolean>;
   leave(party: string): void;
 };
 
-export const windowOf = (size: number, partyMax = size): Window => {
+export const fairSemaphore = (size: number, partyMax = size): FairSemaphore => {
   const places = new Shares(size, partyMax);
   const waiting = new Map<string, Set<() => void>>();
 

@@ -1,5 +1,5 @@
 import type { Metadata, RecordedEvent } from "../../domain/ports/event-log.ts";
-import { damaged } from "../damaged.ts";
+import { damaged } from "../damaged-event.ts";
 import { ERASABLE_CATEGORIES } from "../stream-name.ts";
 import type { StoredEvent } from "./connection.ts";
 import { positionOf } from "./positions.ts";

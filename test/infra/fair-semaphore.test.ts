@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { windowOf } from "../../infra/window.ts";
+import { fairSemaphore } from "../../infra/fair-semaphore.ts";
 
 const test = suite("a window of places");
 /** Longer than any of these tests takes; what still waits at the end keeps the process for as long. */
@@ -8,7 +8,7 @@ const LONG_MS = 5_000;
 const WAIT_MS = 5;
 
 test("an account with many requests leaves places to the others, who do not wait for it", async () => {
-  const window = windowOf(8);
+  const window = fairSemaphore(8);
   const inside: string[] = [];
   for (let n = 0; n < 100; n += 1) void window.enter("attacker", LONG_MS).then(() => inside.push("attacker"));
   await Promise.resolve();
@@ -17,7 +17,7 @@ test("an account with many requests leaves places to the others, who do not wait
 });
 
 test("accounts that wait take turns", async () => {
-  const window = windowOf(2);
+  const window = fairSemaphore(2);
   const entered: string[] = [];
   const enter = async (party: string): Promise<void> => {
     await window.enter(party, LONG_MS);
@@ -32,7 +32,7 @@ test("accounts that wait take turns", async () => {
 });
 
 test("a caller that waited too long is refused, and takes no place later", async () => {
-  const window = windowOf(2);
+  const window = fairSemaphore(2);
   await window.enter("a", LONG_MS);
   assert.is(await window.enter("a", WAIT_MS), false);
   window.leave("a");
