@@ -1,5 +1,5 @@
 import { accept, type Decider, reject } from "../decider.ts";
-import { type Erased, erasedWith, isErasedAt } from "../delivery/erased.ts";
+import { erasedWith, isErasedAt } from "../delivery/erased.ts";
 import type { ErasedUpTo } from "../delivery/events.ts";
 import type { BundleEvent } from "./events.ts";
 
@@ -12,7 +12,7 @@ export type ErasableBundle = {
   /** Deliveries of the steps and undos, even if never started: a crash before a start leaves a payload. */
   readonly events: readonly string[];
   readonly erasedAt: string | null;
-  readonly erased: Erased;
+  readonly erased: ErasedUpTo;
 };
 
 export type EraseBundlePayload = {
@@ -74,7 +74,7 @@ export const bundleErasure: Decider<ErasableBundle, EraseBundlePayload, BundleEv
     if (!decided && (endedUpTo === undefined || endedAt === null)) return reject("absent");
     // A step resolved by hand ends the bundle anew, so an earlier erasure is recorded once more after it.
     const wasOver = endedUpTo === undefined || endedAt === null || erasedAt === null || endedAt <= erasedAt;
-    const isCovered = upTo === null || (erased !== "all" && isErasedAt(erased, upTo));
+    const isCovered = upTo === null || isErasedAt(erased, upTo);
     if (erasedAt !== null && wasOver && isCovered) return accept();
     if (endedAt === null) return reject("under-way");
     if (endedUpTo !== undefined && endedAt > endedUpTo) return reject("not-ended");

@@ -146,7 +146,7 @@ export type BundleEvent =
   /** Written before its own stream and those of its steps are erased: a repeat completes the erasure. */
   | {
       readonly type: "BundlePayloadErased";
-      readonly data: About & { readonly reason: string; readonly up_to?: ErasedUpTo };
+      readonly data: About & { readonly reason: string; readonly up_to: ErasedUpTo };
     }
   | { readonly type: "BundlePayloadDamageFound"; readonly data: About & { readonly revision: number } }
   /** Appended with the end, so that this record alone settles the ledgers. Micro-euros; null if nothing was sent. */

@@ -1,5 +1,4 @@
-import type { Erased } from "../delivery/erased.ts";
-import type { HeldFor, HoldOutcome, PayloadRef, StepOutcome } from "../delivery/events.ts";
+import type { ErasedUpTo, HeldFor, HoldOutcome, PayloadRef, StepOutcome } from "../delivery/events.ts";
 import type { BundleRequest, StepRefusal, UndoOutcome } from "./events.ts";
 
 /** The payload is in `payload-<event>`. */
@@ -68,12 +67,12 @@ export type RunningBundle = Asked & {
   readonly spent?: number | null;
 };
 
-type AbandonedBundle = { readonly phase: "abandoned"; readonly erasedUpTo: Erased };
+type AbandonedBundle = { readonly phase: "abandoned"; readonly erasedUpTo: ErasedUpTo };
 /** The request may come again and is then decided again. */
 type BlockedBundle = Asked & {
   readonly phase: "blocked";
   readonly refused: BundleRequest;
-  readonly erasedUpTo: Erased;
+  readonly erasedUpTo: ErasedUpTo;
 };
 /** Its hold ended without a release: nothing was started, and nothing will be. */
 type StoppedBundle = Asked & {
@@ -98,5 +97,5 @@ export const requestOf = (state: Bundle): BundleRequest | null => {
   return state.phase === "blocked" ? state.refused : null;
 };
 
-export const erasedUpTo = (state: Bundle): Erased =>
+export const erasedUpTo = (state: Bundle): ErasedUpTo =>
   state.phase === "abandoned" || state.phase === "blocked" ? state.erasedUpTo : null;

@@ -1,5 +1,5 @@
 import { accept, type Decider, reject } from "../decider.ts";
-import { type Erased, erasedWith, isErasedAt } from "./erased.ts";
+import { erasedWith, isErasedAt } from "./erased.ts";
 import type { DeliveryEvent, ErasedUpTo } from "./events.ts";
 
 export type Erasable = {
@@ -10,7 +10,7 @@ export type Erasable = {
   readonly endedAt: string | null;
   readonly leaseUntil: string | null;
   readonly erasedAt: string | null;
-  readonly erased: Erased;
+  readonly erased: ErasedUpTo;
 };
 
 export type ErasePayload = {
@@ -67,7 +67,7 @@ export const erasure: Decider<Erasable, ErasePayload, DeliveryEvent, ErasureReje
     if (!decided && (endedUpTo === undefined || endedAt === null)) return reject("absent");
     // Something may have been stored between an early erasure and the end, so the erasure is recorded again.
     const wasOver = endedUpTo === undefined || endedAt === null || erasedAt === null || endedAt <= erasedAt;
-    const isCovered = upTo === null || (erased !== "all" && isErasedAt(erased, upTo));
+    const isCovered = upTo === null || isErasedAt(erased, upTo);
     if (erasedAt !== null && wasOver && isCovered) return accept();
     if (endedUpTo !== undefined && (endedAt === null || endedAt > endedUpTo)) return reject("not-ended");
     if (leaseUntil !== null && leaseUntil > at) return reject("under-way");

@@ -263,7 +263,7 @@ export type DeliveryEvent =
       readonly data: {
         readonly event_id: string;
         readonly reason: string;
-        readonly up_to?: ErasedUpTo;
+        readonly up_to: ErasedUpTo;
         readonly at: string;
       };
     }

@@ -1,6 +1,5 @@
 import type { Reached } from "./cost.ts";
-import type { Erased } from "./erased.ts";
-import type { HeldFor, HoldOutcome, Replay, Request, StepOutcome } from "./events.ts";
+import type { ErasedUpTo, HeldFor, HoldOutcome, Replay, Request, StepOutcome } from "./events.ts";
 
 /** After `until` the outcome is unknown, and another process may send the event again. */
 type Lease = { readonly number: number; readonly node: string; readonly until: string };
@@ -53,9 +52,9 @@ type Ended = {
 };
 
 /** The request died between its reservations and its decision. It may be sent again. */
-type Abandoned = { readonly phase: "abandoned"; readonly erasedUpTo: Erased };
+type Abandoned = { readonly phase: "abandoned"; readonly erasedUpTo: ErasedUpTo };
 /** The event may come again and is then decided again. */
-type Blocked = Replays & { readonly phase: "blocked"; readonly refused: Request; readonly erasedUpTo: Erased };
+type Blocked = Replays & { readonly phase: "blocked"; readonly refused: Request; readonly erasedUpTo: ErasedUpTo };
 export type HeldDelivery = Decided &
   Hold & {
     readonly phase: "held";
@@ -124,7 +123,7 @@ export const finalCostOf = (state: Delivery): number | null | undefined => {
 };
 
 /** A new decision must not use the payload's stream up to this revision. */
-export const erasedUpTo = (state: Delivery): Erased =>
+export const erasedUpTo = (state: Delivery): ErasedUpTo =>
   state.phase === "abandoned" || state.phase === "blocked" ? state.erasedUpTo : null;
 
 export const paidOf = (state: ClaimedDelivery): Paid | null =>

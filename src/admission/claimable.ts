@@ -1,6 +1,5 @@
 import type { Decider } from "../../domain/decider.ts";
-import type { Erased } from "../../domain/delivery/erased.ts";
-import type { HeldFor, Origin, PayloadRef, Replay } from "../../domain/delivery/events.ts";
+import type { ErasedUpTo, HeldFor, Origin, PayloadRef, Replay } from "../../domain/delivery/events.ts";
 import type { BoundRequest } from "../approvals/approval-binding.ts";
 import type { Fact, Trace } from "../streams/envelope.ts";
 import type { Incoming, KeptPayload } from "../streams/payloads.ts";
@@ -39,7 +38,7 @@ export type Claimable<S, E extends Fact, Q, J extends Judgement> = ClaimSubject 
   readonly decider: Decider<S, ClaimCommand<Q>, E, unknown>;
   readonly isClaimed: (state: S) => boolean;
   /** No verdict may refer to a payload that is erased or about to be. */
-  readonly erasedUpTo: (state: S) => Erased;
+  readonly erasedUpTo: (state: S) => ErasedUpTo;
   readonly incoming: () => Incoming;
   /** How often the body is stored once the request is admitted; 1 by default. */
   readonly copies?: number;

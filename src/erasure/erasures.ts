@@ -1,7 +1,6 @@
 import { type BundleErasureRejection, bundleErasure, type ErasableBundle } from "../../domain/bundle/erasure.ts";
 import type { Decider } from "../../domain/decider.ts";
-import type { Erased } from "../../domain/delivery/erased.ts";
-import { erasure } from "../../domain/delivery/erasure.ts";
+import { type ErasureRejection, erasure, type Erasable as ErasableEvent } from "../../domain/delivery/erasure.ts";
 import type { ErasedUpTo } from "../../domain/delivery/events.ts";
 import type { EventLog, Position, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
 import { subjectOf } from "../../projections/streams.ts";
@@ -11,8 +10,7 @@ import type { Envelope, Fact } from "../streams/envelope.ts";
 import { payloadStream } from "../streams/payloads.ts";
 import { type CommandResult, foldStream, latestOf, runDerived, type StreamState } from "../streams/run-command.ts";
 
-type Erasing = { readonly upTo: ErasedUpTo };
-type Erasable = { readonly claimed: boolean; readonly erasedAt: string | null; readonly erased: Erased };
+type Erasable = { readonly claimed: boolean; readonly erasedAt: string | null; readonly erased: ErasedUpTo };
 
 const readEvent = (log: EventLog, eventId: string) => foldStream(log, erasure, `delivery-${eventId}`);
 const readBundle = (log: EventLog, bundleId: string) => foldStream(log, bundleErasure, bundleStream(bundleId));
@@ -20,27 +18,28 @@ const readBundle = (log: EventLog, bundleId: string) => foldStream(log, bundleEr
 /** An unclaimed event may store its payload anew, so there only the recorded revisions are erased. */
 const eraseRecorded = async (log: EventLog, id: string, { claimed, erasedAt, erased }: Erasable): Promise<void> => {
   if (claimed && erasedAt !== null) await log.erase(payloadStream(id));
-  else if (typeof erased === "number") await log.erase(payloadStream(id), erased);
+  else if (erased !== null) await log.erase(payloadStream(id), erased);
+};
+
+type Recording<S, C, E, R> = {
+  readonly decider: Decider<S, C, E, R>;
+  readonly stream: string;
+  readonly known: StreamState<S>;
+  readonly envelope: Envelope;
+  readonly commandUpTo: (upTo: ErasedUpTo) => C;
 };
 
 /**
  * A payload stored between the record and the erasure stays, for the decision that follows the record. After a crash
  * between the two, `erasureReactions` erases.
  */
-export const erase = async <S extends Erasable, C extends Erasing, E extends Fact, R>(
+const recordAndErase = async <S extends Erasable, C, E extends Fact, R>(
   log: EventLog,
-  decider: Decider<S, C, E, R>,
-  stream: string,
-  known: StreamState<S>,
-  command: Omit<C, keyof Erasing>,
-  envelope: Envelope,
+  { decider, stream, known, envelope, commandUpTo }: Recording<S, C, E, R>,
 ): Promise<CommandResult<S, R>> => {
   const id = subjectOf(stream);
-  const look = async (): Promise<C> => {
-    const upTo = (await log.last(payloadStream(id)))?.revision ?? null;
-    return { ...command, upTo } as C;
-  };
-  const ran = await runDerived(log, { decider, stream, from: known, derive: look, envelope });
+  const derive = async (): Promise<C> => commandUpTo((await log.last(payloadStream(id)))?.revision ?? null);
+  const ran = await runDerived(log, { decider, stream, from: known, derive, envelope });
   if (ran.outcome === "rejected") return ran;
   // Another node may have recorded the same command with a lower revision, and only recorded revisions may be erased.
   const recorded = await foldStream(log, decider, stream, { from: known });
@@ -48,40 +47,57 @@ export const erase = async <S extends Erasable, C extends Erasing, E extends Fac
   return ran;
 };
 
-type Cause = { readonly reason: string; readonly at: string };
+export type PayloadErasure<S> = {
+  readonly id: string;
+  /** The state that the caller has read already. */
+  readonly known?: StreamState<S>;
+  readonly cause: { readonly reason: string; readonly endedUpTo?: string };
+  readonly envelope: Envelope;
+};
+
+export const eraseEvent = async (
+  log: EventLog,
+  { id, known, cause, envelope }: PayloadErasure<ErasableEvent>,
+): Promise<CommandResult<ErasableEvent, ErasureRejection>> =>
+  recordAndErase(log, {
+    decider: erasure,
+    stream: `delivery-${id}`,
+    known: known ?? (await readEvent(log, id)),
+    envelope,
+    commandUpTo: (upTo) => ({ type: "ErasePayload", eventId: id, ...cause, at: envelope.at, upTo }),
+  });
 
 const eraseSteps = async (
   log: EventLog,
   { events }: ErasableBundle,
-  { reason, at }: Cause,
+  reason: string,
   envelope: Envelope,
 ): Promise<Position | undefined> => {
   let position: Position | undefined;
-  for (const eventId of events) {
-    const command = { type: "ErasePayload", eventId, reason, at } as const;
-    const named = { ...envelope, commandId: `${envelope.commandId}/${eventId}` };
-    const known = await readEvent(log, eventId);
-    const ran = await erase(log, erasure, `delivery-${eventId}`, known, command, named);
+  for (const id of events) {
+    const commandId = `${envelope.commandId}/${id}`;
+    const ran = await eraseEvent(log, { id, cause: { reason }, envelope: { ...envelope, commandId } });
     if (ran.outcome !== "rejected") position = latestOf(position, ran.position);
-    else await log.erase(payloadStream(eventId));
+    // An event that was never admitted has no stream for the record.
+    else await log.erase(payloadStream(id));
   }
   return position;
 };
 
-type EraseBundle = Cause & { readonly endedUpTo?: string };
-
 /** Erases the payloads of the bundle, its steps and its undos; after a crash `erasureReactions` completes it. */
 export const eraseBundle = async (
   log: EventLog,
-  bundleId: string,
-  known: StreamState<ErasableBundle>,
-  cause: EraseBundle,
-  envelope: Envelope,
+  { id, known, cause, envelope }: PayloadErasure<ErasableBundle>,
 ): Promise<CommandResult<ErasableBundle, BundleErasureRejection>> => {
-  const command = { type: "EraseBundlePayload", bundleId, ...cause } as const;
-  const ran = await erase(log, bundleErasure, bundleStream(bundleId), known, command, envelope);
+  const ran = await recordAndErase(log, {
+    decider: bundleErasure,
+    stream: bundleStream(id),
+    known: known ?? (await readBundle(log, id)),
+    envelope,
+    commandUpTo: (upTo) => ({ type: "EraseBundlePayload", bundleId: id, ...cause, at: envelope.at, upTo }),
+  });
   if (ran.outcome === "rejected") return ran;
-  const position = latestOf(ran.position, await eraseSteps(log, ran.known.state, cause, envelope));
+  const position = latestOf(ran.position, await eraseSteps(log, ran.known.state, cause.reason, envelope));
   return position === undefined ? ran : { ...ran, position };
 };
 
@@ -108,14 +124,8 @@ export const expirePayload = async (
   expiry: Expiry,
   envelope: Envelope,
 ): Promise<boolean> => {
-  const cause = { ...expiry, at: envelope.at };
-  if (isBundle(id)) {
-    const { outcome } = await eraseBundle(log, id, await readBundle(log, id), cause, envelope);
-    return outcome !== "rejected";
-  }
-  const command = { type: "ErasePayload", eventId: id, ...cause } as const;
-  const { outcome } = await erase(log, erasure, `delivery-${id}`, await readEvent(log, id), command, envelope);
-  return outcome !== "rejected";
+  const erase = isBundle(id) ? eraseBundle : eraseEvent;
+  return (await erase(log, { id, cause: expiry, envelope })).outcome !== "rejected";
 };
 
 const envelopeAfter = ({ id, meta }: RecordedEvent, at: string): Envelope => ({
@@ -139,6 +149,6 @@ export const erasureReactions = (log: EventLog): readonly Reaction[] => [
     const { state } = await readBundle(log, id);
     await eraseRecorded(log, id, state);
     // A blocked bundle may have come again and started its steps since.
-    if (state.erasedAt !== null) await eraseSteps(log, state, { reason, at }, envelopeAfter(record, at));
+    if (state.erasedAt !== null) await eraseSteps(log, state, reason, envelopeAfter(record, at));
   }),
 ];

@@ -22,7 +22,15 @@ export type Comparison = {
   readonly compared: ComparedPart;
   readonly gone: ReadonlyMap<string, Revision>;
   readonly difference: string | null;
+  /** The first record that the target lacks at its end; null if it has all. */
   readonly missing: RecordedEvent | null;
+};
+
+export type ComparisonRange = {
+  readonly from: ComparedPart;
+  /** The last position of the source that is compared; null if the source was empty. */
+  readonly end: Position | null;
+  readonly onRecord: (count: number) => void;
 };
 
 type Reading = Pick<EventLog, "read" | "last">;
@@ -52,9 +60,7 @@ const differenceOf = (number: number, source: RecordedEvent | null, target: Reco
 export const compareLogs = async (
   source: EventLog,
   target: EventLog,
-  from: ComparedPart,
-  end: Position | null,
-  onRecord: (count: number) => void = () => undefined,
+  { from, end, onRecord }: ComparisonRange,
 ): Promise<Comparison> => {
   let compared = from;
   const gone = new Map<string, Revision>();

@@ -34,7 +34,11 @@ export const copyLog = async (
   { inFlight, pageMax, onProgress = () => undefined }: CopyOptions,
 ): Promise<CopyResult> => {
   const end = await source.head();
-  const before = await compareLogs(source, target, NOTHING_COMPARED, end, (n) => onProgress("comparing", n));
+  const before = await compareLogs(source, target, {
+    from: NOTHING_COMPARED,
+    end,
+    onRecord: (n) => onProgress("comparing", n),
+  });
   checkCopy(before);
   // Erasing comes last, because an engine may take the next revision to erase a stream's last event.
   const gone = new Map(before.gone);
@@ -55,7 +59,11 @@ export const copyLog = async (
     goes(append.shown);
   }
 
-  const after = await compareLogs(source, target, before.compared, end, (n) => onProgress("verifying", n));
+  const after = await compareLogs(source, target, {
+    from: before.compared,
+    end,
+    onRecord: (n) => onProgress("verifying", n),
+  });
   checkCopy(after);
   goes(after.gone);
   for (const [stream, upTo] of gone) await target.erase(stream, upTo);

@@ -31,7 +31,7 @@ const FOLLOW_ERASURE: ReadonlySet<string> = new Set([
 const isOrphan = ({ revision }: RecordedEvent, last: RecordedEvent | null): boolean => {
   if (last === null) return true;
   if (last.type !== "PayloadErased" && last.type !== "BundlePayloadErased") return false;
-  return !isErasedAt(erasedWith(null, last.data as { readonly up_to?: ErasedUpTo }), revision);
+  return !isErasedAt(erasedWith(null, last.data as { readonly up_to: ErasedUpTo }), revision);
 };
 
 /**

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { PayloadName } from "../../domain/delivery/damage.ts";
-import type { Erased } from "../../domain/delivery/erased.ts";
-import type { PayloadHead } from "../../domain/delivery/events.ts";
+import type { ErasedUpTo, PayloadHead } from "../../domain/delivery/events.ts";
 import type { PayloadEvent } from "../../domain/delivery/payload-events.ts";
 import { eventOf } from "../../domain/events.ts";
 import type { EventLog, Expected, Revision } from "../../domain/ports/event-log.ts";
@@ -88,7 +87,7 @@ export type Payloads = {
    * For events that are not admitted: finds the same payload among those stored after `erased`, or stores this one. Rejects
    * with `LogUnavailable` if other writers win the race again and again.
    */
-  keepAgain(eventId: string, incoming: Incoming, envelope: Envelope, erased?: Erased): Promise<KeptPayload>;
+  keepAgain(eventId: string, incoming: Incoming, envelope: Envelope, erased?: ErasedUpTo): Promise<KeptPayload>;
   /** Null if it was erased. "damaged" if the bytes do not match the hash: they must be neither shown nor sent. */
   read(eventId: string, name: PayloadName): Promise<ReadPayload | "damaged" | null>;
 };
@@ -111,7 +110,7 @@ const isWellFormed = ({ type, data }: PayloadEvent, revision: Revision): boolean
 type PayloadsDeps = { readonly log: EventLog; readonly randomness: Randomness };
 type NewPayload = { readonly eventId: string; readonly incoming: Incoming; readonly envelope: Envelope };
 
-const storedPayloads = async (log: EventLog, eventId: string, erased: Erased): Promise<Stored> => {
+const storedPayloads = async (log: EventLog, eventId: string, erased: ErasedUpTo): Promise<Stored> => {
   const found: Stored = { parts: new Map(), payloads: [] };
   if (erased === "all") return found;
   for await (const page of pagesOf(log, payloadStream(eventId), erased, READ_PAGE)) {
@@ -184,7 +183,7 @@ const appendPayload = async (
   return { revision: appended.revision, ...hashesOf(salt, incoming, sha256) };
 };
 
-const appendOrFind = async (deps: PayloadsDeps, given: NewPayload, erased: Erased): Promise<KeptPayload> => {
+const appendOrFind = async (deps: PayloadsDeps, given: NewPayload, erased: ErasedUpTo): Promise<KeptPayload> => {
   let expected: Exact = "absent";
   for (let attempt = 1; attempt <= KEEP_ATTEMPTS_MAX; attempt += 1) {
     const stored = await storedPayloads(deps.log, given.eventId, erased);

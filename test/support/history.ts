@@ -228,9 +228,9 @@ export const deliveryFacts = (event_id = "evt_1", endpoint_id = "end_1") => {
         at: at(second),
       },
     }),
-    erased: (second: number, upTo?: number): DeliveryEvent => ({
+    erased: (second: number, upTo = 0): DeliveryEvent => ({
       type: "PayloadErased",
-      data: { event_id, reason: "asked for", ...(upTo === undefined ? {} : { up_to: upTo }), at: at(second) },
+      data: { event_id, reason: "asked for", up_to: upTo, at: at(second) },
     }),
   };
 };

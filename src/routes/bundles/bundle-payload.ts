@@ -26,8 +26,7 @@ export const eraseOwnBundle = async (
     },
   });
   if (owner !== call.principal.account) return notFound();
-  const { reason } = call.body;
-  const ran = await eraseBundle(log, id, known, { reason, at: call.envelope.at }, call.envelope);
+  const ran = await eraseBundle(log, { id, known, cause: { reason: call.body.reason }, envelope: call.envelope });
   if (ran.outcome === "rejected") {
     if (ran.rejection === "absent") return notFound();
     return problem("conflict", "The bundle has not ended: its payloads can be erased once it has.");

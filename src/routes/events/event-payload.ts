@@ -6,7 +6,7 @@ import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { EventDocument } from "../../../projections/event-document.ts";
 import { directBodyReader } from "../../bodies/body-reader.ts";
 import type { CallCounts } from "../../calls/call-counts.ts";
-import { erase } from "../../erasure/erasures.ts";
+import { eraseEvent } from "../../erasure/erasures.ts";
 import type { REASON_BODY } from "../../http/json-schema.ts";
 import { type Answer, type Call, calledBy, positionOf } from "../../http/route.ts";
 import { isEventId } from "../../streams/event-id.ts";
@@ -127,8 +127,7 @@ export const erasePayload = async (log: EventLog, id: string, call: Call<Erasing
   if (about.owner !== call.principal.account) return notFound();
   if (about.step !== undefined) return eraseOfBundle(log, id, about.step, call);
   const { reason } = call.body;
-  const command = { type: "ErasePayload", eventId: id, reason, at: call.envelope.at } as const;
-  const ran = await erase(log, erasure, stream, known, command, call.envelope);
+  const ran = await eraseEvent(log, { id, known, cause: { reason }, envelope: call.envelope });
   if (ran.outcome === "rejected") {
     if (ran.rejection === "absent") return notFound();
     const detail = "An attempt to deliver this event is under way: its payload can be erased once that has ended.";

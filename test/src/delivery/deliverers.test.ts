@@ -1,7 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { delivery } from "../../../domain/delivery/decider.ts";
-import { erasure } from "../../../domain/delivery/erasure.ts";
 import type { EndpointSettings } from "../../../domain/endpoint/events.ts";
 import type { EventLog, Expected } from "../../../domain/ports/event-log.ts";
 import type { HttpSender } from "../../../domain/ports/sender.ts";
@@ -10,7 +9,7 @@ import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { deliveryQueue } from "../../../projections/delivery-queue.ts";
 import { Deliverer } from "../../../src/delivery/deliverer.ts";
-import { erase } from "../../../src/erasure/erasures.ts";
+import { eraseEvent } from "../../../src/erasure/erasures.ts";
 import { aggregates } from "../../../src/streams/aggregates.ts";
 import { type Envelope, type Fact, toEvents } from "../../../src/streams/envelope.ts";
 import { damageRecords } from "../../../src/streams/payload-damage.ts";
@@ -265,11 +264,9 @@ test("what is answered to a process that slept longer than its lease is not kept
     sleeping.start();
     await until("it is at the receiver", () => it.sent.length === 1);
     it.clock.advance(LEASE_MS + 1);
-    const stream = "delivery-evt_1";
-    const known = await foldStream(it.log, erasure, stream);
-    const { at } = it.envelope();
-    const command = { type: "ErasePayload", eventId: "evt_1", reason: "asked for", at } as const;
-    assert.is((await erase(it.log, erasure, stream, known, command, it.envelope())).outcome, "accepted");
+    const cause = { reason: "asked for" };
+    const erased = await eraseEvent(it.log, { id: "evt_1", cause, envelope: it.envelope() });
+    assert.is(erased.outcome, "accepted");
     const other = it.node("other");
     if (isGivenUp) {
       other.start();

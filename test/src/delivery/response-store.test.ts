@@ -115,7 +115,7 @@ test("the bytes of an answer that an erasure has overtaken are given back", asyn
   const event = await attempted(log, "evt_1");
   const erased = {
     type: "PayloadErased",
-    data: { event_id: event.id, reason: "asked for", at: at(60), by: { kind: "member", id: "mem_1" } },
+    data: { event_id: event.id, reason: "asked for", up_to: 0, at: at(60), by: { kind: "member", id: "mem_1" } },
   };
   await log.append(`delivery-${event.id}`, 1, toEvents([erased], envelope("erase")));
   await log.append(payloadStream(event.id), 0, toEvents([{ type: "PayloadPartKept", data: {} }], envelope("later")));

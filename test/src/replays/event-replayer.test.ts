@@ -96,7 +96,7 @@ test("what is delivered, on its way, unknown, another account's or without an en
   const world = await replayWorld();
   const [waiting, erased, failed] = [await world.admitted(1), await world.failed(2), await world.failed(3)];
   await world.append(erased, [
-    { type: "PayloadErased", data: { event_id: erased, reason: "asked", at: "2026-03-02T12:00:00.000Z" } },
+    { type: "PayloadErased", data: { event_id: erased, reason: "asked", up_to: 0, at: "2026-03-02T12:00:00.000Z" } },
   ]);
   await withNode(world, async (node) => {
     assert.is(outcomeOf(await node.replay(waiting, 1)), "in-progress");

@@ -59,11 +59,12 @@ const retentionOf = ({ name, open }: EngineSet): void => {
       // Plain JSON, as every event type is.
       await log.append(stream, "any", toEvents(facts as readonly Fact[], envelope(owner)));
     };
-    const keep = (event: string, owner?: string) =>
+    const keep = (event: string, owner?: string, erasedUpTo?: number) =>
       keeper.keepAgain(
         event,
         { body: Buffer.from(`of ${event}`), contentType: "text/plain", contentEncoding: "", headers: {} },
         envelope(owner),
+        erasedUpTo,
       );
     const told = async (
       n: number | string,
@@ -299,7 +300,8 @@ const retentionOf = ({ name, open }: EngineSet): void => {
 
   test("an erasure that is finished late leaves the payload that came again", async () => {
     const it = await world();
-    await it.told("late", (is) => [is.blocked(), is.erased(5)]);
+    await it.told("late", (is) => [is.blocked(), is.erased(5, 0)]);
+    await it.keep(it.id("late"), undefined, 0);
     await it.told("late", (is) => [is.admitted()]);
     const [reaction] = erasureReactions(it.log);
     for (const event of await it.log.read(`delivery-${it.id("late")}`, null, 10))

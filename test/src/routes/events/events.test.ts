@@ -445,15 +445,6 @@ test("what a crash left recorded and not erased is erased by the repeat", async 
   assert.equal(await log.read(`payload-${ID}`, null, 10), []);
 });
 
-test("an old record of an erasure does not say how far it went: what is there is erased by a record of its own", async () => {
-  const past = delivered();
-  past.add(`delivery-${ID}`, deliveryFacts(ID).erased(50));
-  const { log, erase } = await world(past.events);
-  assert.equal((await erase()).body, { event_id: ID, erased_at: at(60), bytes_removed: "within-seconds" });
-  assert.equal((await erase(ADMIN, at(90))).body, { event_id: ID, erased_at: at(60), bytes_removed: "within-seconds" });
-  assert.equal(await log.read(`payload-${ID}`, null, 10), []);
-});
-
 test("during an attempt nothing is erased, as its answer would be kept behind the erasure", async () => {
   const past = history();
   past.add(`delivery-${ID}`, deliveryFacts(ID).admitted());
