@@ -4,6 +4,8 @@ const VIEW_NAME = /^[a-z][a-z0-9_-]{0,47}\.v[1-9][0-9]{0,3}$/;
 const FIELD_NAME = /^[a-z][a-zA-Z0-9_]{0,62}$/;
 const RESERVED = new Set(["id", "document"]);
 const ID_LENGTH_MAX = 512;
+/** Lists show 100 documents at most; background work may read more at once. */
+export const PAGE_MAX = 10_000;
 
 type FieldType = ViewSchema["fields"][string];
 
@@ -57,9 +59,11 @@ export const comparableText = (text: string): string => text.replace(NOT_COMPARA
 
 export const comparable = (document: Document, field: string, type: FieldType): string | number | null => {
   const value = Object.hasOwn(document, field) ? document[field] : null;
-  if (!isOfType(value, type)) return null;
-  return typeof value === "string" ? comparableText(value) : value;
+  return isOfType(value, type) ? comparableValue(value) : null;
 };
+
+export const comparableValue = (value: string | number): string | number =>
+  typeof value === "string" ? comparableText(value) : value;
 
 /** Text is ordered by code point, as in SQLite and MongoDB; UTF-16 units would put U+1F600 before U+FFFD. */
 export const compareValues = (a: string | number, b: string | number): number => {

@@ -13,8 +13,15 @@ import { type ExclusiveLock, exclusiveLock } from "../infra/sqlite/exclusive-loc
 import { PROJECTIONS } from "../projections/all.ts";
 import { type Config, type Role, readConfig } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
-import { openFeed, openLog, openSpanExporter, openViewReader, type EngineLocations, locationsOf } from "./engine/open-engines.ts";
-import { hasFolded, lossOf, type EarlierTraces } from "./engine/lost-log.ts";
+import { type EarlierTraces, hasFolded, lossOf } from "./engine/lost-log.ts";
+import {
+  type EngineLocations,
+  locationsOf,
+  openFeed,
+  openLog,
+  openSpanExporter,
+  openViewReader,
+} from "./engine/open-engines.ts";
 import { bufferedLines, type LineStream } from "./http/buffered-lines.ts";
 import { programLogger } from "./http/log-lines.ts";
 import { hasRing } from "./keys/key-ring.ts";
@@ -144,7 +151,8 @@ const open = async (config: Config, logger: FastifyBaseLogger): Promise<Service>
     const opened = await openViewReader(locations.views, schemas);
     return [opened, await hasFolded(opened, names)] as const;
   });
-  if (locations.log.engine === "sqlite" && !isThere(locations.log.path)) refuseLoss(locations, { keyFile, hasFolded: folded });
+  if (locations.log.engine === "sqlite" && !isThere(locations.log.path))
+    refuseLoss(locations, { keyFile, hasFolded: folded });
   // Imported here, as it takes long to load and a refused start should not wait for it.
   const { metrics } = await import("./observing/metrics.ts");
   const meters = metrics(config);

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import type { Resolve, Resolved, ResolveOptions } from "../http/resolve.ts";
 import { fairSemaphore } from "../fair-semaphore.ts";
+import { failed, type Resolve, type Resolved, type ResolveOptions } from "../http/resolve.ts";
 import { parseHosts } from "./hosts-file.ts";
 import { NameQuery } from "./name-query.ts";
 import { candidates, parseResolvConf, type ResolvConf } from "./resolv-conf.ts";
@@ -38,8 +38,6 @@ const cachedFile = <T>(read: () => Promise<string>, parse: (text: string) => T):
 /** RFC 6761, section 6.3: these names are this machine, and no server is asked for them. */
 const LOOPBACK_NAME = /(^|\.)localhost$/;
 const LOOPBACK = ["127.0.0.1", "::1"];
-
-const failed = (detail: string, isOurs: boolean): Resolved => ({ ok: false, detail, isOurs });
 
 type LookUp = { readonly answer: Promise<Resolved>; waiting: number; readonly cancel: () => void };
 

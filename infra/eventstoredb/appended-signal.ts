@@ -1,21 +1,15 @@
 import type { Position } from "../../domain/ports/event-log.ts";
-import { listening } from "../listeners.ts";
+import { type Listeners, listening } from "../listeners.ts";
 import type { Connection } from "./connection.ts";
 import type { Limits } from "./limits.ts";
 import { positionOf } from "./positions.ts";
-
-export type AppendedSignal = {
-  listen(wake: () => void): () => void;
-  appended(): void;
-  close(): void;
-};
 
 /** The subscription may fall silent at any time, so a watchdog compares the log's head with its last report. */
 export const appendedSignal = (
   connection: Connection,
   head: () => Promise<Position | null>,
   limits: Limits,
-): AppendedSignal => {
+): Listeners => {
   const hear = (): (() => void) => {
     let isStopped = false;
     let leave: () => void = () => undefined;
@@ -30,12 +24,12 @@ export const appendedSignal = (
       leave = connection.follow({
         opened() {
           reported = null;
-          it.wakeSoon();
+          listeners.wakeSoon();
         },
         appended(at) {
           reported = positionOf(at);
           reopenMs = limits.reopenMs;
-          it.wakeSoon();
+          listeners.wakeSoon();
         },
         dropped: reopen,
       });
@@ -57,7 +51,7 @@ export const appendedSignal = (
         if (missed !== null && reported !== null && reported < missed) reopen();
         reported ??= newest;
         const isMissed = newest !== null && reported !== null && reported < newest;
-        if (isMissed) it.wakeSoon();
+        if (isMissed) listeners.wakeSoon();
         watch(isMissed ? newest : null);
       };
       watching = setTimeout(look, limits.watchMs).unref();
@@ -73,6 +67,6 @@ export const appendedSignal = (
     };
   };
 
-  const it = listening(hear);
-  return { listen: it.listen, appended: it.wakeSoon, close: it.close };
+  const listeners = listening(hear);
+  return listeners;
 };

@@ -1,7 +1,13 @@
 import type { AppendOutcome, Expected, Position, Revision } from "../../domain/ports/event-log.ts";
 import { AppendTooLarge, LogUnavailable, OutcomeUnknown } from "../log-errors.ts";
 import { attempts } from "./attempts.ts";
-import { type AppendAnswer, type Connection, ConnectionFailure, type Cursor, type ProposedEvent } from "./connection.ts";
+import {
+  type AppendAnswer,
+  type Connection,
+  ConnectionFailure,
+  type Cursor,
+  type ProposedEvent,
+} from "./connection.ts";
 import { type Deadline, deadlineIn, type Limits, pauses } from "./limits.ts";
 import type { Pages } from "./pages.ts";
 import { positionOf } from "./positions.ts";
@@ -98,8 +104,7 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
       while (!(await reading((idleMs) => isVisible(stream, actual, idleMs)))) {
         if (!(await pause(visible.leftMs()))) return;
       }
-    } catch {
-    }
+    } catch {}
   };
 
   const stands = async ({ stream, expected, events }: Append, deadline: Deadline): Promise<boolean> => {

@@ -109,7 +109,11 @@ export const clientConnection = (url: string): Connection => {
         const deadline = performance.now() + timeoutMs;
         generation.appends ??= openAppends(generation);
         // Finding a cluster's leader may take longer than the append may.
-        const call = await withTimeout(timeoutMs, `No connection established within ${timeoutMs} ms`, generation.appends);
+        const call = await withTimeout(
+          timeoutMs,
+          `No connection established within ${timeoutMs} ms`,
+          generation.appends,
+        );
         return call.append(stream, expected, events, Math.max(deadline - performance.now(), 0));
       }),
 

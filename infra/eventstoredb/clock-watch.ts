@@ -36,8 +36,7 @@ export const clockWatch = ({ first, look, clock, limits, onChange }: ClockWatchO
     try {
       const looked = await withTimeout(limits.appendTryMs, "the server does not say what time it is", look());
       if (looked !== null && isReliable(looked)) measured = { aheadMs: aheadMs(looked), at: looked.to };
-    } catch {
-    }
+    } catch {}
     lookedAt = performance.now();
   };
 

@@ -29,7 +29,7 @@ export type EventStoreLogOptions = {
   readonly limits?: Partial<Limits>;
   readonly clock?: Clock;
   /** Receives a sentence when this machine's clock differs too much, so that appends fail, and null when it agrees. */
-  readonly onClock?: (problem: string | null) => void;
+  readonly onClock?: ((problem: string | null) => void) | undefined;
 };
 
 /** The server accepts no other ids, and returns them in lower case. */
@@ -90,7 +90,7 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
     events: readonly ProposedEvent[],
   ): Promise<AppendOutcome> => {
     const appended = expected === "any" ? await any(stream, events) : await exact({ stream, expected, events });
-    if (appended.outcome === "appended") signal.appended();
+    if (appended.outcome === "appended") signal.wakeSoon();
     return appended;
   };
 

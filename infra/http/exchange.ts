@@ -73,14 +73,13 @@ class Answer {
   }
 
   sent(truncated: boolean, timings: Timings, nowMs: number): SendOutcome {
-    const { "retry-after": retryAfter } = this.#headers;
     return {
       outcome: "answered",
       statusCode: this.#statusCode ?? 0,
       headers: this.#headers,
       body: Buffer.concat(this.#chunks),
       truncated,
-      retryAfterMs: retryAfter === undefined ? null : retryAfterMs(retryAfter, nowMs),
+      retryAfterMs: retryAfterMs(this.#headers["retry-after"], nowMs),
       timings,
     };
   }

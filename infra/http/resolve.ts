@@ -1,5 +1,6 @@
 import { lookup as systemLookup } from "node:dns";
 import { fairSemaphore } from "../fair-semaphore.ts";
+import { withTimeout } from "../with-timeout.ts";
 
 /** `isOurs` is true if our own resolver failed, which says nothing about the name. */
 export type Resolved =
@@ -25,16 +26,17 @@ const POOL_SIZE = 4;
 /** getaddrinfo's code for a name without an address; any other code is a failure of the resolver. */
 const ABSENT = "ENOTFOUND";
 
+export const failed = (detail: string, isOurs: boolean): Resolved => ({ ok: false, detail, isOurs });
+
 const lookedUp = (lookup: Lookup, hostname: string): Promise<Resolved> =>
   new Promise((resolve) => {
-    const failed = (detail: string, isOurs: boolean): void => resolve({ ok: false, detail, isOurs });
     try {
       lookup(hostname, { all: true, verbatim: true }, (error, addresses) => {
-        if (error !== null) failed(error.message, error.code !== ABSENT);
+        if (error !== null) resolve(failed(error.message, error.code !== ABSENT));
         else resolve({ ok: true, addresses: addresses.map(({ address }) => address) });
       });
     } catch (error) {
-      failed(String(error), true);
+      resolve(failed(String(error), true));
     }
   });
 
@@ -47,9 +49,8 @@ export const systemResolver = (lookup: Lookup = systemLookup, poolSize = POOL_SI
   const threads = fairSemaphore(poolSize, Math.max(1, Math.floor(poolSize / 4)));
 
   const run = async (hostname: string, { account, limitMs }: ResolveOptions): Promise<Resolved> => {
-    if (!(await threads.enter(account, limitMs))) {
-      return { ok: false, detail: "too many names are being resolved for this account", isOurs: true };
-    }
+    if (!(await threads.enter(account, limitMs)))
+      return failed("too many names are being resolved for this account", true);
     return lookedUp(lookup, hostname).finally(() => threads.leave(account));
   };
 
@@ -62,15 +63,8 @@ export const systemResolver = (lookup: Lookup = systemLookup, poolSize = POOL_SI
     return answer;
   };
 
-  return async (hostname, options) => {
-    const { limitMs } = options;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<Resolved>((resolve) => {
-      const detail = `not resolved within ${limitMs} ms`;
-      timer = setTimeout(() => resolve({ ok: false, detail, isOurs: true }), limitMs);
-    });
-    const resolved = await Promise.race([shared(hostname, options), late]);
-    clearTimeout(timer);
-    return resolved;
+  return (hostname, options) => {
+    const late = `not resolved within ${options.limitMs} ms`;
+    return withTimeout(options.limitMs, late, shared(hostname, options)).catch(() => failed(late, true));
   };
 };

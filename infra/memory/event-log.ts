@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import { checkAppend, checkPage, checkRevision, checkSize, numberOf } from "../event-log-arguments.ts";
+import { listening } from "../listeners.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";
 import { Entries, isRecord } from "./entries.ts";
@@ -8,19 +9,11 @@ import { Entries, isRecord } from "./entries.ts";
 export const memoryEventLog = (): EventLog => {
   const identity = randomUUID();
   const entries = new Entries();
-  const listeners = new Set<{ readonly wake: () => void }>();
+  const listeners = listening(() => () => undefined);
   let isClosed = false;
 
   const checkOpen = (): void => {
     if (isClosed) throw new LogUnavailable("the event log is closed");
-  };
-
-  const wakeAll = (): void => {
-    for (const listener of listeners) {
-      setImmediate(() => {
-        if (listeners.has(listener)) listener.wake();
-      });
-    }
   };
 
   return {
@@ -32,7 +25,7 @@ export const memoryEventLog = (): EventLog => {
       );
       checkOpen();
       const appended = entries.append(stream, expected, events);
-      if (appended.outcome === "appended") wakeAll();
+      if (appended.outcome === "appended") listeners.wakeSoon();
       return appended;
     },
 
@@ -74,15 +67,11 @@ export const memoryEventLog = (): EventLog => {
 
     bytesRemoved: "within-seconds",
 
-    onAppended(wake) {
-      const listener = { wake };
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onAppended: (wake) => listeners.listen(wake),
 
     async close() {
       isClosed = true;
-      listeners.clear();
+      listeners.close();
     },
   };
 };

@@ -10,7 +10,7 @@ import type {
 import { nameOf } from "../record-name.ts";
 import {
   comparable,
-  comparableText,
+  comparableValue,
   compareValues,
   fieldType,
   isDocumentId,
@@ -42,7 +42,7 @@ const matches = (schema: ViewSchema, document: Document, where: readonly Conditi
     const type = fieldType(schema, field);
     const stored = comparable(document, field, type);
     if (stored === null || !isOfType(value, type)) return false;
-    return HOLDS[is](compareValues(stored, typeof value === "string" ? comparableText(value) : value));
+    return HOLDS[is](compareValues(stored, comparableValue(value)));
   });
 
 type Sortable = { readonly id: string; readonly value: Value; readonly document: Document };
@@ -55,10 +55,7 @@ const pageOf = (schema: ViewSchema, all: Iterable<readonly [string, Document]>, 
   const type = fieldType(schema, sort.field);
   const sign = sort.order === "asc" ? 1 : -1;
   if (after !== undefined && !isOfType(after.value, type)) return [];
-  const cursor = after && {
-    id: after.id,
-    value: typeof after.value === "string" ? comparableText(after.value) : after.value,
-  };
+  const cursor = after && { id: after.id, value: comparableValue(after.value) };
   const found: Sortable[] = [];
   for (const [id, document] of all) {
     const value = comparable(document, sort.field, type);

@@ -8,6 +8,7 @@ import {
   ReadConcern,
 } from "mongodb";
 import { ViewsUnavailable } from "../view-errors.ts";
+import { withTimeout } from "../with-timeout.ts";
 
 export type Connection = {
   /** The client may be replaced, so the database is read for each command. */
@@ -164,12 +165,7 @@ export const openConnection = async (url: string, prepare: (db: Db) => Promise<v
     async close() {
       if (isClosed) return;
       isClosed = true;
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise((resolve) => {
-        timer = setTimeout(resolve, CLOSE_MS);
-      });
-      await Promise.race([Promise.all(underWay), late]);
-      clearTimeout(timer);
+      await withTimeout(CLOSE_MS, "commands are still under way", Promise.all(underWay)).catch(() => undefined);
       await client.close();
     },
   };

@@ -1,20 +1,16 @@
 import type { Filter, Sort } from "mongodb";
 import type { Condition, ViewQuery, ViewSchema } from "../../domain/ports/view-store.ts";
-import { comparableText, fieldType, isOfType } from "../view-schema.ts";
+import { comparableText, comparableValue, fieldType, isOfType, PAGE_MAX } from "../view-schema.ts";
 import type { StoredDocument } from "./documents.ts";
 
 type StoredFilter = Filter<StoredDocument>;
 
 export type StoredQuery = { readonly filter: StoredFilter; readonly sort: Sort; readonly limit: number };
 
-const PAGE_MAX = 10_000;
-
 const OPERATORS = { "=": "$eq", "<": "$lt", "<=": "$lte", ">": "$gt", ">=": "$gte" } as const satisfies Record<
   Condition["is"],
   string
 >;
-
-const asked = (value: string | number): string | number => (typeof value === "string" ? comparableText(value) : value);
 
 /** Null if nothing can match. */
 const conditionsOf = (schema: ViewSchema, where: readonly Condition[]): readonly StoredFilter[] | null => {
@@ -22,13 +18,18 @@ const conditionsOf = (schema: ViewSchema, where: readonly Condition[]): readonly
   const conditions = where.map(({ field, is, value }) => {
     if (!isOfType(value, fieldType(schema, field))) isSatisfiable = false;
     if (!Object.hasOwn(OPERATORS, is)) throw new Error(`${JSON.stringify(is)} is no comparison`);
-    return { [field]: { [OPERATORS[is]]: asked(value) } };
+    return { [field]: { [OPERATORS[is]]: comparableValue(value) } };
   });
   return isSatisfiable ? conditions : null;
 };
 
 /** An index scan begins with the bound; each alternative is a range of the same index. */
-const behind = (field: string, order: "asc" | "desc", value: string | number, id: string): readonly StoredFilter[] => {
+const afterCursor = (
+  field: string,
+  order: "asc" | "desc",
+  value: string | number,
+  id: string,
+): readonly StoredFilter[] => {
   const [from, beyond] = order === "asc" ? (["$gte", "$gt"] as const) : (["$lte", "$lt"] as const);
   return [
     { [field]: { [from]: value } },
@@ -43,7 +44,9 @@ export const pageQuery = (schema: ViewSchema, { where, sort, after, limit }: Vie
   if (conditions === null || limit <= 0 || (after !== undefined && !isOfType(after.value, type))) return null;
   const lowest = type === "text" ? "" : Number.NEGATIVE_INFINITY;
   const cursor =
-    after === undefined ? [] : behind(sort.field, sort.order, asked(after.value), comparableText(after.id));
+    after === undefined
+      ? []
+      : afterCursor(sort.field, sort.order, comparableValue(after.value), comparableText(after.id));
   const direction = sort.order === "asc" ? 1 : -1;
   return {
     filter: { $and: [...conditions, { [sort.field]: { $gte: lowest } }, ...cursor] },

@@ -18,11 +18,14 @@ export const checkNotCut = (path: string): void => {
 };
 
 const PRIMARY_CODE = 0xff;
+const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
 export const primaryCodeOf = (error: unknown): number | null =>
   error instanceof Error && "errcode" in error ? Number(error.errcode) & PRIMARY_CODE : null;
+
+export const isBusy = (error: unknown): boolean => primaryCodeOf(error) === SQLITE_BUSY;
 
 export const isDamage = (error: unknown): error is Error => {
   const code = primaryCodeOf(error);

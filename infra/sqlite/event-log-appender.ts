@@ -1,6 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import { LogUnavailable, OutcomeUnknown } from "../log-errors.ts";
-import { type FromWriter, sizeOf, startThread, type ToWriter, type WriterData } from "./event-log-protocol.ts";
+import { type FromWriter, sizeOf, startThread, type ToWriter } from "./event-log-protocol.ts";
+import type { OpenOptions } from "./event-log-schema.ts";
 import type { GroupResult, Operation, Outcome } from "./event-log-writer.ts";
 
 export type Appender = {
@@ -20,9 +21,9 @@ type Pending = {
 
 type Writer = { readonly worker: Worker; readonly opened: Promise<void> };
 
-export type AppenderOptions = WriterData & {
+export type AppenderOptions = OpenOptions & {
   readonly onWriter?: (worker: Worker) => void;
-  readonly onGroup?: (operations: number) => void;
+  readonly onGroup?: ((operations: number) => void) | undefined;
 };
 
 export const openAppender = async ({ onWriter, onGroup, ...data }: AppenderOptions): Promise<Appender> => {

@@ -12,8 +12,6 @@ export type FromWriter =
   /** The answer is for the oldest `count` unanswered operations. */
   | { readonly kind: "group"; readonly count: number; readonly group: GroupResult };
 
-export type WriterData = OpenOptions;
-
 export type ToCheckpointer = "copy" | "close";
 export type FromCheckpointer = { readonly copied: boolean };
 export type CheckpointerData = { readonly path: string };
@@ -26,7 +24,7 @@ export const threadUrl = (name: string): URL => new URL(`./${name}${extname(impo
 /** `npm start` sets a large young generation, which is meant for the main thread. */
 export const YOUNG_MB = 16;
 
-export const startThread = (name: string, data: WriterData | CheckpointerData): Worker =>
+export const startThread = (name: string, data: OpenOptions | CheckpointerData): Worker =>
   new Worker(threadUrl(name), {
     name,
     workerData: data,

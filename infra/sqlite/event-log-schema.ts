@@ -3,7 +3,7 @@ import { accessSync, closeSync, constants, fsyncSync, linkSync, openSync, unlink
 import { dirname } from "node:path";
 import { makeDirectory } from "../make-directory.ts";
 import { LOG_FORMAT, OtherFormat } from "../other-format.ts";
-import { checkNotCut, isDamage, isThere, primaryCodeOf } from "./database-file.ts";
+import { checkNotCut, isBusy, isDamage, isThere, primaryCodeOf } from "./database-file.ts";
 import { type Database, type DatabaseOptions, DatabaseSync } from "./driver.ts";
 import { giveIdentity } from "./event-log-identity.ts";
 import { createPrivateFile } from "./private-file.ts";
@@ -35,7 +35,6 @@ const WRITER_CACHE_KIB = 32 * 1024;
 const READER_CACHE_KIB = 8 * 1024;
 const BUSY_TIMEOUT_MS = 5_000;
 const BUSY_RETRY_MS = 10;
-const SQLITE_BUSY = 5;
 const SQLITE_READONLY = 8;
 const SQLITE_CANTOPEN = 14;
 
@@ -80,8 +79,6 @@ const prepared = (path: string, options: DatabaseOptions, prepare: (db: Database
     throw error;
   }
 };
-
-const isBusy = (error: unknown): boolean => primaryCodeOf(error) === SQLITE_BUSY;
 
 /** SQLite does not wait when two connections switch a new file to WAL at once, so the refused one retries. */
 const enterWal = (db: Database, timeoutMs: number): void => {

@@ -1,16 +1,11 @@
 import { BroadcastChannel } from "node:worker_threads";
-import { listening } from "../listeners.ts";
+import { type Listeners, listening } from "../listeners.ts";
 import { channelOf } from "./event-log-protocol.ts";
-
-export type AppendedSignal = {
-  listen(wake: () => void): () => void;
-  close(): void;
-};
 
 /** Milliseconds after which a commit of another process is noticed; those of this process are signalled at once. */
 const OTHER_PROCESSES_MS = 200;
 
-export const appendedSignal = (path: string, dataVersion: () => number): AppendedSignal => {
+export const appendedSignal = (path: string, dataVersion: () => number): Listeners => {
   const versionNow = (): number | null => {
     try {
       return dataVersion();
@@ -20,12 +15,12 @@ export const appendedSignal = (path: string, dataVersion: () => number): Appende
   };
   const hear = (): (() => void) => {
     const channel = new BroadcastChannel(channelOf(path));
-    channel.onmessage = () => it.wakeSoon();
+    channel.onmessage = () => listeners.wakeSoon();
     channel.unref();
     let seen = versionNow();
     const timer = setInterval(() => {
       const version = versionNow();
-      if (version !== seen) it.wakeSoon();
+      if (version !== seen) listeners.wakeSoon();
       seen = version;
     }, OTHER_PROCESSES_MS);
     timer.unref();
@@ -35,6 +30,6 @@ export const appendedSignal = (path: string, dataVersion: () => number): Appende
     };
   };
 
-  const it = listening(hear);
-  return { listen: it.listen, close: it.close };
+  const listeners = listening(hear);
+  return listeners;
 };

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { BroadcastChannel, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { checkpoints } from "./event-log-checkpoints.ts";
-import { channelOf, type FromWriter, sizeOf, type ToWriter, type WriterData } from "./event-log-protocol.ts";
-import { openWriting } from "./event-log-schema.ts";
+import { channelOf, type FromWriter, sizeOf, type ToWriter } from "./event-log-protocol.ts";
+import { type OpenOptions, openWriting } from "./event-log-schema.ts";
 import { eventLogWriter, type Operation } from "./event-log-writer.ts";
 
 /** A group shares one sync, and is small enough that no caller waits long for the others' inserts. */
@@ -12,7 +12,7 @@ const GROUP_SIZE_MAX = 8 * 1024 * 1024;
 if (parentPort === null) throw new Error("the event log's writer is a worker thread");
 const port = parentPort;
 // Only event-log-appender.ts starts this thread.
-const options = workerData as WriterData;
+const options = workerData as OpenOptions;
 
 // A WAL found at the start was left by a process that died, perhaps right after an erasure.
 const hasWal = (statSync(`${options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;

@@ -1,14 +1,10 @@
 import { dirname } from "node:path";
 import { makeDirectory } from "../make-directory.ts";
+import { isBusy } from "./database-file.ts";
 import { DatabaseSync } from "./driver.ts";
 import { createPrivateFile } from "./private-file.ts";
 
 export type ExclusiveLock = { release(): void };
-
-const SQLITE_BUSY = 5;
-
-const isBusy = (error: unknown): boolean =>
-  typeof error === "object" && error !== null && "errcode" in error && error.errcode === SQLITE_BUSY;
 
 /** Null if another process holds the lock. Any process that can read the file could hold it, so the file is private. */
 export const exclusiveLock = (path: string): ExclusiveLock | null => {

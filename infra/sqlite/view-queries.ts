@@ -1,7 +1,16 @@
 import { LRUCache } from "lru-cache";
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { Condition, RecordName, ViewOrigin, ViewQuery, ViewSchema } from "../../domain/ports/view-store.ts";
-import { comparableText, compareValues, fieldType, isDocumentId, isOfType, schemaOf } from "../view-schema.ts";
+import {
+  comparableText,
+  comparableValue,
+  compareValues,
+  fieldType,
+  isDocumentId,
+  isOfType,
+  PAGE_MAX,
+  schemaOf,
+} from "../view-schema.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
 import { indexName, quoted } from "./view-tables.ts";
 
@@ -19,14 +28,9 @@ export type ViewQueries = {
 const STATEMENTS_MAX = 256;
 const IDS_PER_STATEMENT_MAX = 1_000;
 /** Lists show 100 documents at most; background work may read more at once. */
-const PAGE_MAX = 10_000;
-
 const limited = (limit: number): number => Math.max(0, Math.min(limit, PAGE_MAX));
 
 type Clause = { readonly sql: string; readonly value: string | number };
-
-const bindable = (value: string | number): string | number =>
-  typeof value === "string" ? comparableText(value) : value;
 
 const isSatisfiable = (schema: ViewSchema, where: readonly Condition[]): boolean =>
   where.every(({ field, value }) => isOfType(value, fieldType(schema, field)));
@@ -53,7 +57,7 @@ const clausesOf = (schema: ViewSchema, where: readonly Condition[]): readonly Cl
   where.map(({ field, is, value }) => {
     fieldType(schema, field);
     if (!OPERATORS.has(is)) throw new Error(`${JSON.stringify(is)} is no comparison`);
-    return { sql: `${quoted(field)} ${is} ?`, value: bindable(value) };
+    return { sql: `${quoted(field)} ${is} ?`, value: comparableValue(value) };
   });
 
 /**
@@ -67,7 +71,7 @@ const withoutSpareBound = ({ where, sort, after }: ViewQuery): Pick<ViewQuery, "
   const isBound = ({ field, is }: Condition): boolean => field === sort.field && (is === strict || is === `${strict}=`);
   const beyond = where.some((condition) => {
     if (!isBound(condition)) return false;
-    const distance = compareValues(bindable(condition.value), bindable(after.value)) * sign;
+    const distance = compareValues(comparableValue(condition.value), comparableValue(after.value)) * sign;
     return distance > 0 || (distance === 0 && condition.is === strict);
   });
   return beyond ? { where } : { where: where.filter((condition) => !isBound(condition)), after };
@@ -125,7 +129,7 @@ export const viewQueries = (database: Database, schemas: ReadonlyMap<string, Vie
         ${whereOf([...clauses.map((clause) => clause.sql), `${field} IS NOT NULL`, ...cursor])}
         ORDER BY ${field} ${order}, id ${order} LIMIT ?`;
       const values = clauses.map((clause) => clause.value);
-      const behind = after === undefined ? [] : [bindable(after.value), comparableText(after.id)];
+      const behind = after === undefined ? [] : [comparableValue(after.value), comparableText(after.id)];
       return prepared(sql)
         .all(...values, ...behind, limit)
         .map(rowOf);

@@ -9,7 +9,6 @@ import { emptyView, isEngineError, openViews, quoted } from "./view-tables.ts";
 export type SqliteViewStoreOptions = {
   readonly path: string;
   readonly schemas: readonly ViewSchema[];
-  readonly readOnly?: boolean;
 };
 
 type Fields = readonly (readonly [field: string, type: ViewSchema["fields"][string]])[];
@@ -56,9 +55,9 @@ export const foundOf = (rows: readonly Row[]): readonly { readonly id: string; r
  * Declared fields are columns, because an index over a JSON expression would parse every document at every write. If
  * the engine fails, it throws `ViewsUnavailable` and nothing was written.
  */
-export const sqliteViewStore = ({ path, schemas, readOnly = false }: SqliteViewStoreOptions): ViewStore => {
+export const sqliteViewStore = ({ path, schemas }: SqliteViewStoreOptions): ViewStore => {
   const byName = schemasByName(schemas);
-  const database = openViews(path, byName, readOnly);
+  const database = openViews(path, byName, false);
   const queries = viewQueries(database, byName);
   const writers = new Map<string, Writer>();
   const writer = (view: string): Writer => {
@@ -74,7 +73,6 @@ export const sqliteViewStore = ({ path, schemas, readOnly = false }: SqliteViewS
     }
   };
   const writing = <T>(work: () => T): T => {
-    if (readOnly) throw new Error(`${path}: a write to views that were opened for reading`);
     try {
       return work();
     } catch (error) {

@@ -10,7 +10,7 @@ import { credentialHashes } from "../accounts/credential-hashes.ts";
 import { LINK_LIFETIME_MS, links, linkUrl } from "../accounts/links.ts";
 import { memberLinks } from "../accounts/member-links.ts";
 import { type Config, readConfig } from "../config.ts";
-import { openLog, locationsOf } from "../engine/open-engines.ts";
+import { locationsOf, openLog } from "../engine/open-engines.ts";
 import { hasRing } from "../keys/key-ring.ts";
 import { openDataKey, presentKey } from "../keys/server-key.ts";
 import { aggregates } from "../streams/aggregates.ts";

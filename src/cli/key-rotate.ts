@@ -2,7 +2,7 @@ import type { BytesRemoved, EventLog } from "../../domain/ports/event-log.ts";
 import { systemClock } from "../../infra/clock.ts";
 import { loadKey } from "../../infra/crypto/keyfile.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
-import { openLog, locationsOf } from "../engine/open-engines.ts";
+import { locationsOf, openLog } from "../engine/open-engines.ts";
 import { keyRing } from "../keys/key-ring.ts";
 import { keyFileOf, rotateKeyFile } from "../keys/server-key.ts";
 import { type Command, type Env, UsageError } from "./command.ts";

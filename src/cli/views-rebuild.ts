@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { removeViews } from "../../infra/sqlite/view-tables.ts";
 import { PROJECTIONS } from "../../projections/all.ts";
 import type { Projection } from "../../projections/projection.ts";
-import { openLog, openViews, locationsOf, type ViewsLocation } from "../engine/open-engines.ts";
+import { locationsOf, openLog, openViews, type ViewsLocation } from "../engine/open-engines.ts";
 import { rebuildViews } from "../views/rebuild.ts";
 import { type Command, type Env, UsageError } from "./command.ts";
 import { checkExists } from "./log-location.ts";

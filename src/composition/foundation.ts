@@ -64,7 +64,7 @@ const sending = ({ config, clock }: OpenedEngines) => {
 
 /** Streams, secrets, payloads, ledgers, the sender and error lines, which every other part needs. */
 export const buildFoundation = async (engines: OpenedEngines) => {
-  const { config, places, key, log, clock, randomness, meters, logger } = engines;
+  const { config, locations, key, log, clock, randomness, meters, logger } = engines;
   const errorsOf = errorLines(logger);
   const observer = observers(meters, decisionLines(logger));
   const streams = aggregates(log, clock);
@@ -74,7 +74,7 @@ export const buildFoundation = async (engines: OpenedEngines) => {
   const address = publicAddress(config);
   // Only one process holds an embedded role, so nothing that an earlier process held is in use. Nodes with a shared log
   // know of each other only what is in the log.
-  const isAlone = places.log.engine === "sqlite";
+  const isAlone = locations.log.engine === "sqlite";
   const reservations = ledgers({
     log,
     clock,

@@ -54,7 +54,7 @@ export type RoutesDeps = {
 };
 
 const operations = (foundation: Foundation, { parts, feed, startedAt }: RoutesDeps): readonly Route[] => {
-  const { config, places, log, positions } = foundation;
+  const { config, locations, log, positions } = foundation;
   const shownAt = <T extends { readonly position: Position | null }>(progress: T): T => ({
     ...progress,
     position: progress.position === null ? null : positions.of(progress.position),
@@ -69,7 +69,11 @@ const operations = (foundation: Foundation, { parts, feed, startedAt }: RoutesDe
     checks: parts.checks("unready"),
     informational: parts.checks("degraded", "informational"),
     runtime: async () => ({
-      engines: { log: places.log.engine, views: places.views.engine, feed: config.kafka === null ? "none" : "kafka" },
+      engines: {
+        log: locations.log.engine,
+        views: locations.views.engine,
+        feed: config.kafka === null ? "none" : "kafka",
+      },
       erasure: { bytes_removed: log.bytesRemoved },
       roles: config.roles,
       projections: (await foundation.projector.progress()).map(shownAt),

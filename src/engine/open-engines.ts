@@ -21,7 +21,11 @@ export type ViewsLocation =
 
 export type EngineLocations = { readonly log: LogLocation; readonly views: ViewsLocation };
 
-type EngineSettings = { readonly dataDir: string; readonly eventstoreUrl: string | null; readonly mongodbUrl: string | null };
+type EngineSettings = {
+  readonly dataDir: string;
+  readonly eventstoreUrl: string | null;
+  readonly mongodbUrl: string | null;
+};
 
 export const sqliteLogIn = (dataDir: string): LogLocation => ({ engine: "sqlite", path: join(dataDir, "log.db") });
 
@@ -50,14 +54,18 @@ export const openLog = (
   { readOnly = false, onGroup, onClock }: OpenLogOptions = {},
 ): Promise<EventLog> =>
   location.engine === "sqlite"
-    ? sqliteEventLog({ path: location.path, readOnly, ...(onGroup === undefined ? {} : { onGroup }) })
-    : eventStore({ url: location.url, readOnly, ...(onClock === undefined ? {} : { onClock }) });
+    ? sqliteEventLog({ path: location.path, readOnly, onGroup })
+    : eventStore({ url: location.url, readOnly, onClock });
 
 export const openViews = async (location: ViewsLocation, schemas: readonly ViewSchema[]): Promise<ViewStore> =>
-  location.engine === "sqlite" ? sqliteViewStore({ path: location.path, schemas }) : mongo({ url: location.url, schemas });
+  location.engine === "sqlite"
+    ? sqliteViewStore({ path: location.path, schemas })
+    : mongo({ url: location.url, schemas });
 
 export const openViewReader = async (location: ViewsLocation, schemas: readonly ViewSchema[]): Promise<ViewStore> =>
-  location.engine === "sqlite" ? sqliteViewReader({ path: location.path, schemas }) : mongo({ url: location.url, schemas });
+  location.engine === "sqlite"
+    ? sqliteViewReader({ path: location.path, schemas })
+    : mongo({ url: location.url, schemas });
 
 export type OtlpLocation = { readonly endpoint: string; readonly headers: Readonly<Record<string, string>> };
 

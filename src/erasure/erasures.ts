@@ -1,6 +1,16 @@
-import { type BundleErasureRejection, bundleErasure, type ErasableBundle } from "../../domain/bundle/erasure.ts";
+import {
+  type BundleErasureRejection,
+  bundleErasure,
+  type ErasableBundle,
+  type EraseBundlePayload,
+} from "../../domain/bundle/erasure.ts";
 import type { Decider } from "../../domain/decider.ts";
-import { type ErasureRejection, erasure, type Erasable as ErasableEvent } from "../../domain/delivery/erasure.ts";
+import {
+  type Erasable as ErasableEvent,
+  type ErasePayload,
+  type ErasureRejection,
+  erasure,
+} from "../../domain/delivery/erasure.ts";
 import type { ErasedUpTo } from "../../domain/delivery/events.ts";
 import type { EventLog, Position, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
 import { subjectOf } from "../../projections/streams.ts";
@@ -64,7 +74,7 @@ export const eraseEvent = async (
     stream: `delivery-${id}`,
     known: known ?? (await readEvent(log, id)),
     envelope,
-    commandUpTo: (upTo) => ({ type: "ErasePayload", eventId: id, ...cause, at: envelope.at, upTo }),
+    commandUpTo: (upTo): ErasePayload => ({ type: "ErasePayload", eventId: id, ...cause, at: envelope.at, upTo }),
   });
 
 const eraseSteps = async (
@@ -94,7 +104,13 @@ export const eraseBundle = async (
     stream: bundleStream(id),
     known: known ?? (await readBundle(log, id)),
     envelope,
-    commandUpTo: (upTo) => ({ type: "EraseBundlePayload", bundleId: id, ...cause, at: envelope.at, upTo }),
+    commandUpTo: (upTo): EraseBundlePayload => ({
+      type: "EraseBundlePayload",
+      bundleId: id,
+      ...cause,
+      at: envelope.at,
+      upTo,
+    }),
   });
   if (ran.outcome === "rejected") return ran;
   const position = latestOf(ran.position, await eraseSteps(log, ran.known.state, cause.reason, envelope));

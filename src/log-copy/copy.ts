@@ -1,5 +1,5 @@
 import type { EventLog, Revision } from "../../domain/ports/event-log.ts";
-import { recordAppender, CopyRefused } from "./append.ts";
+import { CopyRefused, recordAppender } from "./append.ts";
 import type { Chain } from "./chain.ts";
 import { type Comparison, compareLogs, NOTHING_COMPARED } from "./compare.ts";
 import { recordsOf } from "./records.ts";

@@ -3,6 +3,9 @@ import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { systemEnvelope, toEvents } from "../streams/envelope.ts";
 
+/** Resolves with the number of items that were removed. */
+export type Sweep = { sweep(isStopping: () => boolean): Promise<number> };
+
 export type AgedRecords = {
   sweep(isStopping: () => boolean, each: Visit): Promise<number>;
 };

@@ -1,11 +1,7 @@
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import { IDEMPOTENCY_KEPT_MS, type IdempotencyEvent } from "../http/idempotency.ts";
-import { type AgedLog, agedRecords } from "./aged-records.ts";
-
-export type ExpiredAnswers = {
-  sweep(isStopping: () => boolean): Promise<number>;
-};
+import { type AgedLog, agedRecords, type Sweep } from "./aged-records.ts";
 
 const CLAIMED: IdempotencyEvent["type"] = "RequestClaimed";
 const PAGE = 100;
@@ -14,7 +10,7 @@ export const expiredAnswers = (
   log: AgedLog & Pick<EventLog, "erase">,
   clock: Clock,
   onError: (error: unknown) => void,
-): ExpiredAnswers => {
+): Sweep => {
   const claims = agedRecords(log, clock, {
     stream: "checkpoint-idempotency",
     type: "IdempotencySwept",

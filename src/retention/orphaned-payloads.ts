@@ -10,11 +10,7 @@ import { randomId } from "../../infra/crypto/ids.ts";
 import { eraseLeft } from "../erasure/erasures.ts";
 import { fenced } from "../ledgers/fence.ts";
 import { systemEnvelope } from "../streams/envelope.ts";
-import { type AgedLog, agedRecords } from "./aged-records.ts";
-
-export type OrphanedPayloads = {
-  sweep(isStopping: () => boolean): Promise<number>;
-};
+import { type AgedLog, agedRecords, type Sweep } from "./aged-records.ts";
 
 const KEPT: readonly PayloadEvent["type"][] = ["PayloadKept", "PayloadPartKept"];
 const AGE_MS = 24 * 60 * 60 * 1_000;
@@ -43,7 +39,7 @@ export const orphanedPayloads = (
   clock: Clock,
   randomness: Randomness,
   onError: (error: unknown) => void,
-): OrphanedPayloads => {
+): Sweep => {
   const kept = agedRecords(log, clock, {
     stream: "checkpoint-payloads",
     type: "PayloadsSwept",

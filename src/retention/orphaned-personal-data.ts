@@ -6,11 +6,7 @@ import { randomId } from "../../infra/crypto/ids.ts";
 import { commitmentsIn, erasePersonalData } from "../erasure/personal-data.ts";
 import { systemEnvelope } from "../streams/envelope.ts";
 import { pagesOf } from "../streams/stream-pages.ts";
-import { type AgedLog, agedRecords } from "./aged-records.ts";
-
-export type OrphanedPersonalData = {
-  sweep(isStopping: () => boolean): Promise<number>;
-};
+import { type AgedLog, agedRecords, type Sweep } from "./aged-records.ts";
 
 const KEPT: PersonalDataEvent["type"] = "PersonalDataKept";
 const AGE_MS = 24 * 60 * 60 * 1_000;
@@ -33,7 +29,7 @@ export const orphanedPersonalData = (
   clock: Clock,
   randomness: Randomness,
   onError: (error: unknown) => void,
-): OrphanedPersonalData => {
+): Sweep => {
   const kept = agedRecords(log, clock, {
     stream: "checkpoint-personal",
     type: "PersonalDataSwept",

@@ -13,6 +13,7 @@ import { retention as retained } from "../../projections/retention.ts";
 import { expirePayload } from "../erasure/erasures.ts";
 import { pollLoop } from "../following/poll-loop.ts";
 import { systemEnvelope } from "../streams/envelope.ts";
+import type { Sweep } from "./aged-records.ts";
 
 export type Retention = {
   start(): void;
@@ -23,7 +24,7 @@ export type Retention = {
 export type RetentionDeps = {
   readonly log: EventLog;
   readonly views: Pick<ViewStore, "page">;
-  readonly sweeps: readonly { sweep(isStopping: () => boolean): Promise<number> }[];
+  readonly sweeps: readonly Sweep[];
   /** An account without terms keeps everything, because its plan's promise is unknown. */
   readonly termsOf: (account: string) => Promise<readonly RetentionTerm[]>;
   readonly clock: Clock;

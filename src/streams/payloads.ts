@@ -112,7 +112,6 @@ type NewPayload = { readonly eventId: string; readonly incoming: Incoming; reado
 
 const storedPayloads = async (log: EventLog, eventId: string, erased: ErasedUpTo): Promise<Stored> => {
   const found: Stored = { parts: new Map(), payloads: [] };
-  if (erased === "all") return found;
   for await (const page of pagesOf(log, payloadStream(eventId), erased, READ_PAGE)) {
     for (const recorded of page) {
       const { revision } = recorded;

@@ -2,7 +2,7 @@ import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { openLog, locationsOf } from "../../src/engine/open-engines.ts";
+import { locationsOf, openLog } from "../../src/engine/open-engines.ts";
 import { positionText } from "../../src/http/position-text.ts";
 import { type Client, hookSource, type Reply, reply, signUp } from "../support/client.ts";
 import { countersign } from "../support/command-line.ts";

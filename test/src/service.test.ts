@@ -21,7 +21,7 @@ test("a node whose clock is not that of the log's server is not ready until it i
   let problem: string | null = "this machine's clock is ahead";
   const it = await service({
     ...{ config, log, views, projector, randomness, clock: systemClock, key: Buffer.alloc(32, 1) },
-    places: { log: { engine: "eventstoredb", url: "" }, views: { engine: "sqlite", path: "" } },
+    locations: { log: { engine: "eventstoredb", url: "" }, views: { engine: "sqlite", path: "" } },
     ...{ feed: null, exporter: null, meters: metrics(config), logger: programLogger(config) },
     appends: () => ({ count: 0, oldestS: 0 }),
     clockProblem: () => problem,

@@ -35,7 +35,7 @@ export const startService = async (env: Record<string, string> = {}) => {
   const projector = await inlineProjector({ log, views, projections: PROJECTIONS, clock: systemClock });
   const it = await service({
     ...{ config, log, views, projector, randomness, clock: systemClock, key: Buffer.alloc(32, 1) },
-    places: { log: { engine: "sqlite", path: "" }, views: { engine: "sqlite", path: "" } },
+    locations: { log: { engine: "sqlite", path: "" }, views: { engine: "sqlite", path: "" } },
     ...{ feed: null, exporter: null, meters: metrics(config) },
     logger: programLogger(config, { write: (line: string) => void lines.push(line), flush: () => {} }),
     appends: () => ({ count: 0, oldestS: 0 }),

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import type { Document, ViewStore } from "../../domain/ports/view-store.ts";
 import { ViewsUnavailable } from "../../infra/view-errors.ts";
 import { PROJECTIONS } from "../../projections/all.ts";
-import { openViewReader, type EngineLocations } from "../../src/engine/open-engines.ts";
+import { type EngineLocations, openViewReader } from "../../src/engine/open-engines.ts";
 import { readLogAt } from "./log-facts.ts";
 import { until } from "./program.ts";
 import { projected } from "./projected.ts";

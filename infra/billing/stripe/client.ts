@@ -31,7 +31,7 @@ export const stripeClient = ({ secretKey, apiUrl }: Pick<StripeOptions, "secretK
       : {
           host: at.hostname,
           protocol: at.protocol === "http:" ? "http" : "https",
-          ...(at.port === "" ? {} : { port: at.port }),
+          port: at.port || (at.protocol === "http:" ? 80 : 443),
         }),
   });
 };

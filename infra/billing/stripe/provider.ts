@@ -89,7 +89,12 @@ const checkoutPage = async (
 const ENDED_STATUS: ReadonlySet<string> = new Set(["canceled", "incomplete_expired"]);
 
 /** Overage has a separate subscription, because Stripe's portal changes only subscriptions with a single price. */
-const collectOverage = async (stripe: Stripe, options: StripeOptions, account: string, customer: string): Promise<void> => {
+const collectOverage = async (
+  stripe: Stripe,
+  options: StripeOptions,
+  account: string,
+  customer: string,
+): Promise<void> => {
   const { overagePrice: price } = options;
   if (price === null) return;
   const { data } = await stripe.subscriptions.list({ customer, price, status: "all", limit: SUBSCRIPTIONS_MAX });

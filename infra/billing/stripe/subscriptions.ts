@@ -76,7 +76,11 @@ const liveOf = (options: StripeOptions, subscription: Stripe.Subscription): Live
 const rankOf = ({ plan, status, scheduled }: LiveSubscription): number =>
   (plan === null ? -1 : RANK.indexOf(plan)) * 4 + (status === "active" ? 2 : 0) + (scheduled === null ? 1 : 0);
 
-export const liveSubscription = async (stripe: Stripe, options: StripeOptions, customer: string): Promise<LiveSubscription | null> => {
+export const liveSubscription = async (
+  stripe: Stripe,
+  options: StripeOptions,
+  customer: string,
+): Promise<LiveSubscription | null> => {
   const { data } = await stripe.subscriptions.list({
     customer,
     limit: SUBSCRIPTIONS_MAX,

@@ -37,5 +37,6 @@ export const stripeWebhooks = (stripe: Stripe, options: StripeOptions): BillingW
       return error instanceof Stripe.errors.StripeSignatureVerificationError ? "forged" : "malformed";
     }
   },
-  subscriptionOf: (customer) => callStripe(options, "reading a subscription", () => subscriptionOf(stripe, options, customer)),
+  subscriptionOf: (customer) =>
+    callStripe(options, "reading a subscription", () => subscriptionOf(stripe, options, customer)),
 });

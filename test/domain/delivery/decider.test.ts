@@ -156,7 +156,10 @@ test("the last failure ends the delivery", () => {
     });
 });
 test("what was erased is not sent any more, whoever still holds a copy of it", () => {
-  const erased: DeliveryEvent = { type: "PayloadErased", data: { event_id: "evt_1", reason: "asked", up_to: 0, at: at(1) } };
+  const erased: DeliveryEvent = {
+    type: "PayloadErased",
+    data: { event_id: "evt_1", reason: "asked", up_to: 0, at: at(1) },
+  };
   given(admitted, erased).when(start("a", 2)).rejects("payload-erased");
 });
 test("what cannot be sent any more ends without an attempt", () => {
@@ -256,7 +259,10 @@ test("a hold ends once, and what it ended with is never released", () => {
   }
 });
 test("what was erased while it was held is not sent when it is released", () => {
-  const erased: DeliveryEvent = { type: "PayloadErased", data: { event_id: "evt_1", reason: "asked", up_to: 0, at: at(1) } };
+  const erased: DeliveryEvent = {
+    type: "PayloadErased",
+    data: { event_id: "evt_1", reason: "asked", up_to: 0, at: at(1) },
+  };
   given(held, erased, released(3)).when(start("a", 4)).rejects("payload-erased");
 });
 test("what is held or waits is cancelled, and says how many attempts had begun", () => {
@@ -374,7 +380,10 @@ test("a cancellation that waits for an attempt keeps the delivery from being giv
 });
 
 test("an erased payload does not end an attempt that is under way", () => {
-  const erased: DeliveryEvent = { type: "PayloadErased", data: { event_id: "evt_1", reason: "asked", up_to: 0, at: at(2) } };
+  const erased: DeliveryEvent = {
+    type: "PayloadErased",
+    data: { event_id: "evt_1", reason: "asked", up_to: 0, at: at(2) },
+  };
   given(...attempting, erased)
     .when(start("b", 20))
     .rejects("leased");

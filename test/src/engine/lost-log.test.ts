@@ -1,8 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
-import { locationsOf } from "../../../src/engine/open-engines.ts";
 import { hasFolded, lossOf } from "../../../src/engine/lost-log.ts";
+import { locationsOf } from "../../../src/engine/open-engines.ts";
 import { PROJECTIONS } from "../../support/numbered-projections.ts";
 
 const test = suite("what a lost log has left");

@@ -83,7 +83,10 @@ test("a replay that somebody else started is found, and what cannot be replayed 
   const { id } = await started(node);
   // Erased, and replayed by somebody, since it was counted.
   await world.append(failed[0] ?? "", [
-    { type: "PayloadErased", data: { event_id: failed[0] ?? "", reason: "asked", up_to: 0, at: new Date().toISOString() } },
+    {
+      type: "PayloadErased",
+      data: { event_id: failed[0] ?? "", reason: "asked", up_to: 0, at: new Date().toISOString() },
+    },
   ]);
   assert.is((await node.replay(failed[1] ?? "", 7)).outcome, "replayed");
   await node.shown();

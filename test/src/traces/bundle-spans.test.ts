@@ -69,7 +69,10 @@ test("a held bundle's hold has its votes", () => {
 });
 
 test("later resolutions and erasures are events of the root and do not prolong it", () => {
-  const erased = { type: "BundlePayloadErased", data: { bundle_id: "bun_1", reason: "days", up_to: 0, at: at(90_000) } } as const;
+  const erased = {
+    type: "BundlePayloadErased",
+    data: { bundle_id: "bun_1", reason: "days", up_to: 0, at: at(90_000) },
+  } as const;
   const late = [facts.resolved(0, 500), erased, { type: "OfALaterVersion", data: {} }] as const;
   const [root] = bundleSpans(tracedRecords(STREAM, facts.admitted(own), facts.incomplete(8, 0), ...late), []);
   assert.is(root?.endMs, START + 8_000);

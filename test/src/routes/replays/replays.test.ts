@@ -51,7 +51,9 @@ test("a dry run is exact, by every filter, and writes nothing", async () => {
   await world.failed(5, { endpoint_id: other });
   await world.failed(6, { bundle: { id: "bun_1", index: 0, undo: false } });
   const erased = await world.failed(7);
-  await world.append(erased, [{ type: "PayloadErased", data: { event_id: erased, reason: "asked", up_to: 0, at: received(9) } }]);
+  await world.append(erased, [
+    { type: "PayloadErased", data: { event_id: erased, reason: "asked", up_to: 0, at: received(9) } },
+  ]);
   await world.admitted(8);
   await world.blocked(9, { endpoint_id: null });
   const { node, plan } = await opened(world);
