@@ -29,7 +29,7 @@ const ROOMS: readonly string[] = [
   "erasure",
   "calls",
   "http",
-  "observing",
+  "observability",
   "ledgers",
   "accounts",
   "gates",

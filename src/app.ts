@@ -42,7 +42,7 @@ import type { Route } from "./http/route.ts";
 import { safeHeaders } from "./http/safe-headers.ts";
 import { remoteParent, traceIds } from "./http/trace.ts";
 import { schemaErrorFormatter, validatorCompiler } from "./http/validation.ts";
-import type { AnswerReport } from "./observing/observer.ts";
+import type { AnswerReport } from "./observability/observer.ts";
 import { notFound, type Problem, problem } from "./streams/problems.ts";
 
 export type AppDeps = {

@@ -26,7 +26,7 @@ import { bufferedLines, type LineStream } from "./http/buffered-lines.ts";
 import { programLogger } from "./http/log-lines.ts";
 import { hasRing } from "./keys/key-ring.ts";
 import { keyFileOf, openDataKey, presentKey } from "./keys/server-key.ts";
-import { measuredLog } from "./observing/measured-log.ts";
+import { measuredLog } from "./observability/measured-log.ts";
 import type { Service } from "./service.ts";
 import { throttledReports } from "./traces/throttled-reports.ts";
 import type { ProjectorFailure } from "./views/projector.ts";
@@ -154,7 +154,7 @@ const open = async (config: Config, logger: FastifyBaseLogger): Promise<Service>
   if (locations.log.engine === "sqlite" && !isThere(locations.log.path))
     refuseLoss(locations, { keyFile, hasFolded: folded });
   // Imported here, as it takes long to load and a refused start should not wait for it.
-  const { metrics } = await import("./observing/metrics.ts");
+  const { metrics } = await import("./observability/metrics.ts");
   const meters = metrics(config);
   let clockProblem: string | null = null;
   const onClock = (problem: string | null): void => {

@@ -12,7 +12,7 @@ import { approvalRequests, isHold } from "../approvals/approval-requests.ts";
 import { approvalIdOf } from "../approvals/approvals.ts";
 import { requestersOf } from "../approvals/requesters.ts";
 import { eraseLeft } from "../erasure/erasures.ts";
-import type { DecisionReport } from "../observing/observer.ts";
+import type { DecisionReport } from "../observability/observer.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { type Envelope, type Fact, type Trace, toEvents } from "../streams/envelope.ts";
 import { contentEncodingField, type Incoming, type KeptPayload } from "../streams/payloads.ts";

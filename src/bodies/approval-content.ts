@@ -1,19 +1,17 @@
 import { defined } from "../../domain/defined.ts";
-import type { FieldPath } from "../../domain/gate/field-path.ts";
 import { redactJson } from "../../domain/gate/redact.ts";
 import type { Json } from "../../domain/json.ts";
+import type { HiddenPaths } from "../redaction/answer-redaction.ts";
 import { redactText } from "../redaction/redact-text.ts";
 import { isFaithfulJson } from "../streams/strict-json.ts";
 import { type Form, formOf } from "./approval-form.ts";
-
-type Hidden = readonly FieldPath[];
 
 export type ContentOrder = {
   readonly asked: object;
   readonly steps: readonly object[] | null;
   /** Null if there is no payload, or it was erased. */
   readonly kept: { readonly body: Uint8Array; readonly salt: Uint8Array } | "damaged" | null;
-  readonly hidden: Hidden;
+  readonly hidden: HiddenPaths;
 };
 
 export type VisibleContent = {
@@ -27,9 +25,9 @@ export type VisibleContent = {
 };
 
 /** `hidden` is the whole payload if its fields cannot be told apart. */
-type Content = VisibleContent & { readonly payload: Json; readonly hidden: Hidden };
+type Content = VisibleContent & { readonly payload: Json; readonly hidden: HiddenPaths };
 
-const WHOLE: Hidden = [[]];
+const WHOLE: HiddenPaths = [[]];
 const NOTHING: Content = { payload: null, payload_format: null, redacted: false, hidden: [] };
 
 const parsed = (text: string): { readonly json: Json } | null => {
@@ -40,7 +38,7 @@ const parsed = (text: string): { readonly json: Json } | null => {
   }
 };
 
-const visibleBody = (body: Buffer, hidden: Hidden): Pick<Content, "payload" | "payload_format" | "hidden"> => {
+const visibleBody = (body: Buffer, hidden: HiddenPaths): Pick<Content, "payload" | "payload_format" | "hidden"> => {
   const text = body.toString("utf8");
   const isText = Buffer.from(text).equals(body);
   const it = isText ? parsed(text) : null;

@@ -2,20 +2,20 @@ import { createHash } from "node:crypto";
 import type { FormSeen } from "../../domain/approval/events.ts";
 import { escapePointer } from "../../domain/gate/field-path.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { Hidden } from "../redaction/hidden-answer.ts";
+import type { HiddenPaths } from "../redaction/answer-redaction.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
 
 export type Form = FormSeen & { readonly shown_digest: string };
 
 /** JSON Pointers (RFC 6901); "" is the whole payload. */
-export const pointersOf = (hidden: Hidden): readonly string[] =>
+export const pointersOf = (hidden: HiddenPaths): readonly string[] =>
   hidden.map((path) => path.map((name) => `/${escapePointer(name)}`).join(""));
 
 /**
  * The digest includes the payload's salt, which is erased with the payload: a recorded digest does not help to guess
  * it.
  */
-export const formOf = (content: object, hidden: Hidden, salt: Uint8Array): Form => {
+export const formOf = (content: object, hidden: HiddenPaths, salt: Uint8Array): Form => {
   const pointers = pointersOf(hidden);
   // The compiler cannot see that an object with optional members is plain JSON.
   const text = canonicalJson({ content: content as JsonObject, hidden: pointers });

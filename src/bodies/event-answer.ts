@@ -2,7 +2,12 @@ import { defined } from "../../domain/defined.ts";
 import { eurOrNull } from "../../domain/gate/cost.ts";
 import { REDACTED } from "../../domain/gate/redact.ts";
 import type { Attempt, EventDocument, Stage } from "../../projections/event-document.ts";
-import { type HiddenAnswer, type Hiding, hiddenAnswer, searchLimit } from "../redaction/hidden-answer.ts";
+import {
+  type AnswerRedaction,
+  answerRedaction,
+  type RedactionSource,
+  searchLimit,
+} from "../redaction/answer-redaction.ts";
 import { redactText } from "../redaction/redact-text.ts";
 import type { Exchanges, ResponseKept } from "../streams/exchanges.ts";
 
@@ -42,7 +47,7 @@ export const visibleRequestHeaders = (headers: Readonly<Record<string, string>>,
         Object.entries(headers).map(([name, value]) => [name, DIGEST_NAME.test(name) ? REDACTED : value]),
       );
 
-const visibleResponseHeaders = (headers: ResponseKept["headers"], { echo }: HiddenAnswer) =>
+const visibleResponseHeaders = (headers: ResponseKept["headers"], { echo }: AnswerRedaction) =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => {
       const isHidden = echo === null || DIGEST_NAME.test(name) || echo.hidesName(name) || echo.hides(value);
@@ -51,7 +56,10 @@ const visibleResponseHeaders = (headers: ResponseKept["headers"], { echo }: Hidd
   );
 
 /** A receiver repeats what it was sent, so the fields that are hidden in the payload are hidden here. */
-const visibleResponse = ({ headers, encoding, body, truncated, head }: ResponseKept, hidden: HiddenAnswer | null) => {
+const visibleResponse = (
+  { headers, encoding, body, truncated, head }: ResponseKept,
+  hidden: AnswerRedaction | null,
+) => {
   const kept = head === undefined ? "whole" : "head";
   if (hidden === null) {
     return { headers, encoding, body, truncated, kept, sha256: head?.sha256 ?? null, redacted: false };
@@ -64,7 +72,7 @@ const visibleResponse = ({ headers, encoding, body, truncated, head }: ResponseK
   return { headers: named, encoding, body: shown, truncated, kept, sha256: null, redacted };
 };
 
-const visibleAttempt = (attempt: Attempt, kept: ResponseKept | undefined, hidden: HiddenAnswer | null) => ({
+const visibleAttempt = (attempt: Attempt, kept: ResponseKept | undefined, hidden: AnswerRedaction | null) => ({
   ...attempt,
   request: kept === undefined ? null : { headers: visibleRequestHeaders(kept.request_headers, hidden !== null) },
   response: kept === undefined || attempt.status_code === null ? null : visibleResponse(kept, hidden),
@@ -75,14 +83,14 @@ const lengthOf = ({ headers, body }: ResponseKept): number => body.length + JSON
 export type AttemptsOrder = {
   readonly attempts: readonly Attempt[];
   readonly responses: Exchanges["responses"];
-  readonly hiding: Hiding | null;
+  readonly hiding: RedactionSource | null;
 };
 
 export type VisibleAttempt = ReturnType<typeof visibleAttempt>;
 
 /** The newest answers are searched first, because the search has a limit. */
 export const visibleAttempts = ({ attempts, responses, hiding }: AttemptsOrder): readonly VisibleAttempt[] => {
-  const hidden = hiddenAnswer(hiding);
+  const hidden = answerRedaction(hiding);
   const limited = searchLimit();
   return attempts
     .toReversed()

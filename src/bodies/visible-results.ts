@@ -1,18 +1,18 @@
 import type { Json, JsonObject } from "../../domain/json.ts";
-import { type Hiding, hiddenAnswer, searchLimit } from "../redaction/hidden-answer.ts";
+import { answerRedaction, type RedactionSource, searchLimit } from "../redaction/answer-redaction.ts";
 import { redactText } from "../redaction/redact-text.ts";
 import type { Result } from "./result.ts";
 
 export type ResultsOrder = {
   readonly results: readonly (Result | null)[];
-  readonly hidings: readonly (Hiding | null)[];
+  readonly hidings: readonly (RedactionSource | null)[];
 };
 
 /** A result that is not JSON is hidden as a whole if any field is. */
 export const visibleResults = ({ results, hidings }: ResultsOrder): readonly (JsonObject | null)[] => {
   const limited = searchLimit();
   return results.map((result, index) => {
-    const hidden = hiddenAnswer(hidings[index] ?? null);
+    const hidden = answerRedaction(hidings[index] ?? null);
     if (result === null || hidden === null || result.body === null) return result;
     const text = typeof result.body === "object" ? JSON.stringify(result.body) : null;
     const { paths, echo } = limited(hidden, text?.length ?? 0) ?? hidden;

@@ -13,7 +13,7 @@ import { randomId } from "../../infra/crypto/ids.ts";
 import { suspensionReason } from "../accounts/agent-suspension.ts";
 import { UNKNOWN } from "../admission/claim.ts";
 import type { Deliverer } from "../delivery/deliverer.ts";
-import type { Outcomes } from "../execute/outcomes.ts";
+import type { Outcomes } from "../execute/outcome-waits.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { bundleStream } from "../streams/bundle-id.ts";
 import { type Envelope, systemEnvelope, type Trace } from "../streams/envelope.ts";

@@ -12,7 +12,7 @@ import { holdEnds } from "../approvals/approval-reactions.ts";
 import { approvalReleases } from "../approvals/approval-releases.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";
 import { approvalStream } from "../approvals/approvals.ts";
-import type { Outcomes } from "../execute/outcomes.ts";
+import type { Outcomes } from "../execute/outcome-waits.ts";
 import { suspensionReactions } from "../execute/suspension-reactions.ts";
 import { type Reaction, reaction } from "../following/reaction.ts";
 import type { ReactorOptions } from "../following/reactor.ts";

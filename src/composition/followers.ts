@@ -22,7 +22,7 @@ import { expiredAnswers } from "../retention/expired-answers.ts";
 import { orphanedPayloads } from "../retention/orphaned-payloads.ts";
 import { orphanedPersonalData } from "../retention/orphaned-personal-data.ts";
 import { retention } from "../retention/retention.ts";
-import { TRACES_AT_ONCE, TRACES_GATHER_MS, traceReactions } from "../traces/exporting.ts";
+import { TRACES_AT_ONCE, TRACES_GATHER_MS, traceReactions } from "../traces/trace-reactions.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./part.ts";
 import type { Requests } from "./requests.ts";

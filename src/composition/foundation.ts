@@ -27,7 +27,7 @@ import { ledgers } from "../ledgers/ledgers.ts";
 import { ORPHAN_AGE_MS } from "../ledgers/orphaned-places.ts";
 import { placeStatus } from "../ledgers/place-status.ts";
 import { slots } from "../ledgers/slots.ts";
-import { decisionLines, errorLines, observers } from "../observing/log-lines.ts";
+import { decisionLines, errorLines, observers } from "../observability/log-lines.ts";
 import { aggregates } from "../streams/aggregates.ts";
 import { damageRecords } from "../streams/payload-damage.ts";
 import { payloads } from "../streams/payloads.ts";

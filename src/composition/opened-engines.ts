@@ -7,8 +7,8 @@ import type { SpanExporter } from "../../domain/ports/span-exporter.ts";
 import type { ViewStore } from "../../domain/ports/view-store.ts";
 import type { Config } from "../config.ts";
 import type { EngineLocations } from "../engine/open-engines.ts";
-import type { Metrics } from "../observing/metrics.ts";
-import type { Readings } from "../observing/readings.ts";
+import type { Metrics } from "../observability/metrics.ts";
+import type { Readings } from "../observability/readings.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
 
 export type OpenedEngines = {

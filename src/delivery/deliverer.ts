@@ -3,7 +3,7 @@ import { endpoint as endpointDecider, takesDeliveries } from "../../domain/endpo
 import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { systemTimers } from "../following/timers.ts";
-import type { AttemptReport } from "../observing/observer.ts";
+import type { AttemptReport } from "../observability/observer.ts";
 import { systemEnvelope } from "../streams/envelope.ts";
 import type { StreamState } from "../streams/run-command.ts";
 import type { SentAttempt } from "./attempt-sender.ts";

@@ -14,7 +14,7 @@ import type { Aggregates } from "../streams/aggregates.ts";
 import { causedEnvelope, type Envelope } from "../streams/envelope.ts";
 import { foldStream, runCommand } from "../streams/run-command.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
-import type { Outcomes } from "./outcomes.ts";
+import type { Outcomes } from "./outcome-waits.ts";
 import { suspensionReactions } from "./suspension-reactions.ts";
 
 export type CostReactionsDeps = {

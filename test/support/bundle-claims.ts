@@ -5,7 +5,7 @@ import type { EventLog } from "../../domain/ports/event-log.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { type BundleOrder, bundleClaim } from "../../src/bundles/bundle-claim.ts";
 import { stepGates } from "../../src/bundles/step-gates.ts";
-import { executing } from "../../src/execute/executing.ts";
+import { executing } from "../../src/execute/agent-requests.ts";
 import { compiledActions } from "../../src/gates/compiled-action.ts";
 import { compiledPolicies } from "../../src/gates/compiled-policy.ts";
 import { ledgers } from "../../src/ledgers/ledgers.ts";

@@ -15,7 +15,7 @@ import { BUNDLE_REACTOR, bundleReactions, stoppedBundles } from "../../src/bundl
 import type { StepGates } from "../../src/bundles/step-gates.ts";
 import { Deliverer } from "../../src/delivery/deliverer.ts";
 import { outbound } from "../../src/delivery/outbound.ts";
-import { outcomes } from "../../src/execute/outcomes.ts";
+import { outcomes } from "../../src/execute/outcome-waits.ts";
 import { Reactor } from "../../src/following/reactor.ts";
 import { ledgers } from "../../src/ledgers/ledgers.ts";
 import { placeStatus } from "../../src/ledgers/place-status.ts";

@@ -21,7 +21,7 @@ import type { Principal } from "../../src/http/route.ts";
 import { ledgers } from "../../src/ledgers/ledgers.ts";
 import { placeStatus } from "../../src/ledgers/place-status.ts";
 import { dayLedger } from "../../src/ledgers/policy-days.ts";
-import type { DecisionReport } from "../../src/observing/observer.ts";
+import type { DecisionReport } from "../../src/observability/observer.ts";
 import { bulkReplayStart } from "../../src/replays/bulk-replay-start.ts";
 import { BulkReplayer } from "../../src/replays/bulk-replayer.ts";
 import { EventReplayer } from "../../src/replays/event-replayer.ts";

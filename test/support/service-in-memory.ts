@@ -6,7 +6,7 @@ import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { PROJECTIONS } from "../../projections/all.ts";
 import { readConfig } from "../../src/config.ts";
 import { programLogger } from "../../src/http/log-lines.ts";
-import { metrics } from "../../src/observing/metrics.ts";
+import { metrics } from "../../src/observability/metrics.ts";
 import { service } from "../../src/service.ts";
 import { inlineProjector } from "../../src/views/view-progress.ts";
 import type { Client } from "./client.ts";

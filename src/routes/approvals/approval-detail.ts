@@ -7,7 +7,7 @@ import type { ContentOrder } from "../../bodies/approval-content.ts";
 import type { Form } from "../../bodies/approval-form.ts";
 import { answerWith, type BodyReader, directBodyReader } from "../../bodies/body-reader.ts";
 import type { Answer, Call, Principal } from "../../http/route.ts";
-import type { Hidden } from "../../redaction/hidden-answer.ts";
+import type { HiddenPaths } from "../../redaction/answer-redaction.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import type { Payloads } from "../../streams/payloads.ts";
 import type { Problem } from "../../streams/problems.ts";
@@ -49,7 +49,7 @@ export const hiddenOfSubject = async (
   deps: DetailDeps,
   { kind, state }: ApprovalSubject,
   principal: Principal,
-): Promise<Hidden> => {
+): Promise<HiddenPaths> => {
   if (kind === "bundle" && "request" in state) return hiddenPaths(deps.log, state.request, principal);
   return kind === "event" && "request" in state ? hiddenOfEvent(deps, state.request, principal) : [];
 };
@@ -77,7 +77,7 @@ export type DetailAsked = {
   readonly principal: Principal;
   readonly at: string;
   /** If left out, the fields that the policies hide from the reader. */
-  readonly hidden?: Hidden;
+  readonly hidden?: HiddenPaths;
   /** True after a command: its result is shown even if the account has used up its reading time. */
   readonly isDone?: true;
 };

@@ -3,7 +3,7 @@ import { directBodyReader } from "../../bodies/body-reader.ts";
 import { bundleAnswer, type ShowResults } from "../../bundles/answer.ts";
 import type { CallCounts } from "../../calls/call-counts.ts";
 import { type Answer, type Call, calledBy, type Principal } from "../../http/route.ts";
-import { hidingOf } from "../../redaction/hidden-answer.ts";
+import { redactionSource } from "../../redaction/answer-redaction.ts";
 import type { StreamState } from "../../streams/run-command.ts";
 import { type HiddenDeps, hiddenOfSteps, seesHidden } from "../events/hidden-fields.ts";
 
@@ -27,7 +27,7 @@ const shownResults = async (
         const step = request?.steps[index];
         if (result === null || hidden.length === 0 || step === undefined) return null;
         const sent = startOf(came[index])?.payload ?? null;
-        return hidingOf(hidden, sent === null ? null : await deps.payloads.read(step.event_id, sent));
+        return redactionSource(hidden, sent === null ? null : await deps.payloads.read(step.event_id, sent));
       }),
     );
     return bodyReader.run(principal.account, "results", { results, hidings });

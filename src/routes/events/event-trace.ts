@@ -5,7 +5,7 @@ import { events } from "../../../projections/events.ts";
 import { type JsonSchema, READERS, type Route, route } from "../../http/route.ts";
 import { notFound } from "../../streams/problems.ts";
 import { otlpJson } from "../../traces/otlp.ts";
-import { spansOfEvent, traceOfBundle } from "../../traces/reading.ts";
+import { spansOfEvent, traceOfBundle } from "../../traces/recorded-spans.ts";
 import { documentIn } from "../../views/typed-documents.ts";
 
 export type EventTraceDeps = {

@@ -15,7 +15,7 @@ import type { CallCounts } from "../../calls/call-counts.ts";
 import { BYTES_REMOVED, object, REASON_BODY, text, time } from "../../http/json-schema.ts";
 import { isPage, LISTING_QUERY, listOf } from "../../http/listing.ts";
 import { type Answer, type Call, calledBy, READERS, type Route, route } from "../../http/route.ts";
-import { hidingOf } from "../../redaction/hidden-answer.ts";
+import { redactionSource } from "../../redaction/answer-redaction.ts";
 import { type Exchanges, exchangesOf } from "../../streams/exchanges.ts";
 import type { Payloads } from "../../streams/payloads.ts";
 import { notFound, type Problem, payloadNotKept } from "../../streams/problems.ts";
@@ -89,7 +89,7 @@ const exchanged = async (deps: EventsDeps, { id, event }: Found, call: Call): Pr
   // The payload is only needed to find its hidden values in the answers.
   const isCompared = paths.length > 0 && responses.size > 0 && event.payload.erased_at === null;
   const payload = isCompared ? await deps.payloads.read(id, event.payload) : null;
-  const order = { attempts: event.attempts, responses, hiding: hidingOf(paths, payload) };
+  const order = { attempts: event.attempts, responses, hiding: redactionSource(paths, payload) };
   const busy = bodyReader.busy(principal.account, "attempts", order);
   if (busy !== null) return busy;
   const shown = headers && visibleRequestHeaders(headers, paths.length > 0);

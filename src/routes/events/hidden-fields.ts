@@ -11,7 +11,7 @@ import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { type BodyReader, directBodyReader } from "../../bodies/body-reader.ts";
 import { type PlacesOrder, placesOfResults } from "../../bodies/result-places.ts";
 import { hasRole, type Principal } from "../../http/route.ts";
-import type { Hidden } from "../../redaction/hidden-answer.ts";
+import type { HiddenPaths } from "../../redaction/answer-redaction.ts";
 import { bundleStream } from "../../streams/bundle-id.ts";
 import type { Payloads } from "../../streams/payloads.ts";
 import { foldStream } from "../../streams/run-command.ts";
@@ -37,7 +37,7 @@ export const publishedVersion = async (
   return published.data.definition;
 };
 
-const pathsOf = async (log: EventLog, ref: PolicyRef): Promise<Hidden> => {
+const pathsOf = async (log: EventLog, ref: PolicyRef): Promise<HiddenPaths> => {
   const { redact = [] } = await publishedVersion(log, ref);
   return redact.map(parseFieldPath).filter((path) => path !== null);
 };
@@ -47,7 +47,7 @@ export const hiddenPaths = async (
   log: EventLog,
   { verdict }: Pick<Request, "verdict">,
   principal: Principal,
-): Promise<Hidden> => {
+): Promise<HiddenPaths> => {
   if (hasRole(principal, "admin")) return [];
   return (await Promise.all(policiesOf(verdict).map((policy) => pathsOf(log, policy)))).flat();
 };
@@ -72,7 +72,7 @@ export const hiddenOfSteps = async (
   { log, payloads, bodyReader = directBodyReader }: HiddenDeps,
   request: BundleRequest,
   principal: Principal,
-): Promise<readonly Hidden[]> => {
+): Promise<readonly HiddenPaths[]> => {
   const paths = await hiddenPaths(log, request, principal);
   if (paths.length === 0) return request.steps.map(() => paths);
   const placesOf = (order: PlacesOrder) => bodyReader.run(principal.account, "places", order);
@@ -84,7 +84,7 @@ export const hiddenOfEvent = async (
   deps: HiddenDeps,
   event: Pick<Request, "verdict" | "bundle">,
   principal: Principal,
-): Promise<Hidden> => {
+): Promise<HiddenPaths> => {
   const paths = await hiddenPaths(deps.log, event, principal);
   const { bundle: step } = event;
   if (paths.length === 0 || step === undefined) return paths;

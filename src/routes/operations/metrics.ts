@@ -4,8 +4,8 @@ import { isLoopback } from "../../../infra/http/addresses.ts";
 import { PROBLEMS_LISTED } from "../../http/openapi.ts";
 import { sendProblem } from "../../http/problem-reply.ts";
 import { listedProblems } from "../../http/route-problems.ts";
-import type { Metrics } from "../../observing/metrics.ts";
-import type { Readings } from "../../observing/readings.ts";
+import type { Metrics } from "../../observability/metrics.ts";
+import type { Readings } from "../../observability/readings.ts";
 import { notFound, problem } from "../../streams/problems.ts";
 
 export type MetricsRouteDeps = {

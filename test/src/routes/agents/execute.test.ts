@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { delivery } from "../../../../domain/delivery/decider.ts";
 import type { RecordedEvent } from "../../../../domain/ports/event-log.ts";
 import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
-import { outcomes } from "../../../../src/execute/outcomes.ts";
+import { outcomes } from "../../../../src/execute/outcome-waits.ts";
 import { type Call, isProblem } from "../../../../src/http/route.ts";
 import { executeRoutes } from "../../../../src/routes/agents/execute.ts";
 import { foldStream } from "../../../../src/streams/run-command.ts";

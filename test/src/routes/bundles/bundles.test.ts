@@ -8,7 +8,7 @@ import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
 import { bundles } from "../../../../projections/bundles.ts";
 import { approvalRequests } from "../../../../src/approvals/approval-requests.ts";
 import type { BundleOrder, BundleStart } from "../../../../src/bundles/bundle-claim.ts";
-import { outcomes } from "../../../../src/execute/outcomes.ts";
+import { outcomes } from "../../../../src/execute/outcome-waits.ts";
 import type { Call, Principal } from "../../../../src/http/route.ts";
 import { bundleRoutes } from "../../../../src/routes/bundles/bundles.ts";
 import { aggregates } from "../../../../src/streams/aggregates.ts";

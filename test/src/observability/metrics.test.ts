@@ -1,8 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { observers } from "../../../src/observing/log-lines.ts";
-import { type Metrics, metrics } from "../../../src/observing/metrics.ts";
-import type { Readings } from "../../../src/observing/readings.ts";
+import { observers } from "../../../src/observability/log-lines.ts";
+import { type Metrics, metrics } from "../../../src/observability/metrics.ts";
+import type { Readings } from "../../../src/observability/readings.ts";
 
 const test = suite("metrics");
 

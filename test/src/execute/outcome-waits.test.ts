@@ -5,7 +5,7 @@ import type { Delivery } from "../../../domain/delivery/state.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { hasEnded } from "../../../src/execute/answer.ts";
-import { outcomes } from "../../../src/execute/outcomes.ts";
+import { outcomes } from "../../../src/execute/outcome-waits.ts";
 import { waitingPlaces } from "../../../src/execute/waiting-places.ts";
 import type { StreamState } from "../../../src/streams/run-command.ts";
 import { appendTo, deliveryFacts, history } from "../../support/history.ts";

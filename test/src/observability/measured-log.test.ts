@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { measuredLog } from "../../../src/observing/measured-log.ts";
+import { measuredLog } from "../../../src/observability/measured-log.ts";
 import { history } from "../../support/history.ts";
 
 const test = suite("a measured log");

@@ -3,8 +3,8 @@ import * as assert from "uvu/assert";
 import type { RecordedEvent } from "../../../domain/ports/event-log.ts";
 import type { Span } from "../../../domain/ports/span-exporter.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { traceReactions } from "../../../src/traces/exporting.ts";
-import { spansOfEvent, traceOfBundle } from "../../../src/traces/reading.ts";
+import { spansOfEvent, traceOfBundle } from "../../../src/traces/recorded-spans.ts";
+import { traceReactions } from "../../../src/traces/trace-reactions.ts";
 import { appendTo, approvalFacts, bundleFacts, deliveryFacts } from "../../support/history.ts";
 import { IN_TRACE, isWellFormed, ROOT_ID, spanNamed, tracedRecords } from "../../support/traced.ts";
 

@@ -7,6 +7,7 @@ import type { Json } from "../../domain/json.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
 import { type ClaimDeps, claiming } from "../admission/claim.ts";
 import { denialProblem } from "../admission/denial-problem.ts";
+import { singleFlight } from "../admission/single-flight.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";
 import type { CompiledActions } from "../gates/compiled-action.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
@@ -16,7 +17,6 @@ import { type Problem, problem } from "../streams/problems.ts";
 import { foldStream, type StreamState } from "../streams/run-command.ts";
 import { actionNamed, activeAgent, unknownAction } from "./active-agent.ts";
 import { actionDigest } from "./digest.ts";
-import { singleFlight } from "./single-flight.ts";
 
 export type ExecuteDeps = ClaimDeps & { readonly actions: CompiledActions };
 

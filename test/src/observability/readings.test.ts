@@ -7,9 +7,9 @@ import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { deliveryQueue } from "../../../projections/delivery-queue.ts";
 import { endpoints } from "../../../projections/endpoints.ts";
 import type { Projection } from "../../../projections/projection.ts";
-import { endpointsReading } from "../../../src/observing/endpoints-reading.ts";
-import { partsReading } from "../../../src/observing/parts-reading.ts";
-import { queueReading } from "../../../src/observing/queue-reading.ts";
+import { endpointsReading } from "../../../src/observability/endpoints-reading.ts";
+import { partsReading } from "../../../src/observability/parts-reading.ts";
+import { queueReading } from "../../../src/observability/queue-reading.ts";
 import { foldInto } from "../../support/fold-into.ts";
 import {
   appendTo,

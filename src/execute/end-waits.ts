@@ -2,7 +2,7 @@ import { approval } from "../../domain/approval/decider.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import { approvalStream } from "../approvals/approvals.ts";
 import { foldStream, type StreamState } from "../streams/run-command.ts";
-import type { Outcomes, WaitOptions } from "./outcomes.ts";
+import type { Outcomes, WaitOptions } from "./outcome-waits.ts";
 
 export type Waitable<S> = {
   readonly id: string;

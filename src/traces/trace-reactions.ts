@@ -3,7 +3,7 @@ import type { DeliveryEvent } from "../../domain/delivery/events.ts";
 import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { SpanExporter } from "../../domain/ports/span-exporter.ts";
 import type { Reaction } from "../following/reaction.ts";
-import { spansOfEndedBundle, spansOfEndedEvent } from "./reading.ts";
+import { spansOfEndedBundle, spansOfEndedEvent } from "./recorded-spans.ts";
 
 const ENDS = [
   "EventBlocked",

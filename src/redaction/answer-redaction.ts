@@ -4,10 +4,10 @@ import type { Json } from "../../domain/json.ts";
 import type { ReadPayload } from "../streams/payloads.ts";
 import { JSON_DEPTH_MAX, scanJson } from "../streams/strict-json.ts";
 
-export type Hidden = readonly FieldPath[];
+export type HiddenPaths = readonly FieldPath[];
 
 /** `echo`, what the answer repeats of the payload, is null if the payload is gone, not JSON or ambiguous. */
-export type HiddenAnswer = { readonly paths: readonly FieldPath[]; readonly echo: Echo | null };
+export type AnswerRedaction = { readonly paths: readonly FieldPath[]; readonly echo: Echo | null };
 
 /** The worst texts take some 0.5 ms for each 1,000 characters, on the event loop. */
 const SEARCHED_LENGTH_MAX = 131_072;
@@ -15,7 +15,7 @@ const SEARCHED_LENGTH_MAX = 131_072;
 /** The limit is shared by answers that are shown together. An answer beyond it is hidden as a whole. */
 export const searchLimit = () => {
   let left = SEARCHED_LENGTH_MAX;
-  return (hidden: HiddenAnswer | null, length: number): HiddenAnswer | null => {
+  return (hidden: AnswerRedaction | null, length: number): AnswerRedaction | null => {
     if (hidden === null || length <= left) {
       left -= length;
       return hidden;
@@ -24,7 +24,7 @@ export const searchLimit = () => {
   };
 };
 
-export type Hiding = { readonly paths: readonly FieldPath[]; readonly payload: Uint8Array | null };
+export type RedactionSource = { readonly paths: readonly FieldPath[]; readonly payload: Uint8Array | null };
 
 const jsonOf = (body: Uint8Array): Json | undefined => {
   const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString("utf8");
@@ -38,10 +38,13 @@ const jsonOf = (body: Uint8Array): Json | undefined => {
   }
 };
 
-export const hidingOf = (paths: readonly FieldPath[], payload: ReadPayload | "damaged" | null): Hiding | null =>
+export const redactionSource = (
+  paths: readonly FieldPath[],
+  payload: ReadPayload | "damaged" | null,
+): RedactionSource | null =>
   paths.length === 0 ? null : { paths, payload: payload === null || payload === "damaged" ? null : payload.body };
 
-export const hiddenAnswer = (hiding: Hiding | null): HiddenAnswer | null => {
+export const answerRedaction = (hiding: RedactionSource | null): AnswerRedaction | null => {
   if (hiding === null) return null;
   const { paths, payload } = hiding;
   const json = payload === null ? undefined : jsonOf(payload);
