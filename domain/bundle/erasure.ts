@@ -41,7 +41,7 @@ export const bundleErasure: Decider<ErasableBundle, EraseBundlePayload, BundleEv
     switch (event.type) {
       case "BundleAdmitted":
       case "BundleHeld": {
-        const { steps = [] } = event.data;
+        const { steps } = event.data;
         const claimed = { ...state, decided: true, claimed: true, endedAt: null, erasedAt: null };
         return withEvents(claimed, ...steps.flatMap(({ event_id, undo_event_id }) => [event_id, undo_event_id]));
       }

@@ -28,7 +28,7 @@ export type ReplayEvent =
         /** Events that end after this position are not replayed; null if the log was empty. */
         readonly up_to: Position | null;
         /** The log that `up_to` belongs to: a copy has other positions. */
-        readonly log?: string;
+        readonly log: string;
         readonly at: string;
       };
     }

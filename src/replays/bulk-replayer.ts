@@ -189,7 +189,7 @@ export class BulkReplayer {
   async #snapshotOf({ started }: BegunReplay): Promise<Position | null> {
     const { replay_id: id, up_to, log: of } = started;
     const { log } = this.#deps;
-    if (of === undefined || of === (await log.identity())) return up_to;
+    if (of === (await log.identity())) return up_to;
     const [record] = await log.read(replayStream(id), null, 1);
     return record?.position ?? up_to;
   }

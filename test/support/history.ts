@@ -425,6 +425,7 @@ export const replayFacts = (replay_id = "rpl_1") => ({
       by: { kind: "member", id: "mem_1" },
       reason,
       up_to: "0000000000000100",
+      log: "log_1",
       at: at(0),
     },
   }),

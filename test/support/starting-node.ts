@@ -21,7 +21,7 @@ export const startingNode = (log: EventLog, clock: Clock) => {
       const id = replayIdOf(number);
       const envelope = envelopeOf(`start-${id}`);
       const about = { replay_id: id, account, filter: { status: "failed" }, total: 1, rate_per_second: 1 } as const;
-      const order = { replay: { ...about, by: BY, reason: null, up_to: null }, at: envelope.at };
+      const order = { replay: { ...about, by: BY, reason: null, up_to: null, log: "log_1" }, at: envelope.at };
       const started = await starting(order, envelope);
       if (started === "full") return "full";
       return started.outcome === "rejected" ? started.rejection : "started";

@@ -37,7 +37,7 @@ const started = async (
   const at = new Date().toISOString();
   const about = { replay_id: id, account, filter, total: plan.count, rate_per_second: rate };
   // Of another log the position says nothing.
-  const upTo = log === null ? { up_to: plan.upTo } : { up_to: "0", log };
+  const upTo = log === null ? { up_to: plan.upTo, log: await node.log.identity() } : { up_to: "0", log };
   await node.streams.handle(
     replayDecider,
     replayStream(id),
