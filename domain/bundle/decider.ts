@@ -7,12 +7,12 @@ import type { BundleCommand, BundleRejection, CommandOf } from "./commands.ts";
 import type { BundleEvent } from "./events.ts";
 import { decideCancelRunning, decideMove, decideResolve } from "./moves.ts";
 import { evolveRunning, running } from "./running.ts";
-import { type Asked, type Bundle, erasedUpTo, type HeldBundleState, isClaimed } from "./state.ts";
+import { type Bundle, erasedUpTo, type FirstReceipt, type HeldBundleState, isClaimed } from "./state.ts";
 
-const askedFirst = (state: Bundle): Asked => {
+const firstReceiptOf = (state: Bundle): FirstReceipt => {
   if (state.phase === "absent" || state.phase === "abandoned") return {};
-  const { firstAskedAt = state.phase === "blocked" ? state.refused.received_at : undefined } = state;
-  return defined({ firstAskedAt });
+  const { firstReceivedAt = state.phase === "blocked" ? state.refused.received_at : undefined } = state;
+  return defined({ firstReceivedAt });
 };
 
 type Decided = Decision<BundleEvent, BundleRejection>;
@@ -77,12 +77,12 @@ export const bundle: Decider<Bundle, BundleCommand, BundleEvent, BundleRejection
   evolve(state, event) {
     switch (event.type) {
       case "BundleAdmitted":
-        return { ...running(event.data, event.data.at, null), ...askedFirst(state) };
+        return { ...running(event.data, event.data.at, null), ...firstReceiptOf(state) };
       case "BundleBlocked":
-        return { phase: "blocked", ...askedFirst(state), refused: event.data, erasedUpTo: erasedUpTo(state) };
+        return { phase: "blocked", ...firstReceiptOf(state), refused: event.data, erasedUpTo: erasedUpTo(state) };
       case "BundleHeld": {
         const { approval, ...request } = event.data;
-        return { phase: "held", ...askedFirst(state), request, approval, heldAt: request.at };
+        return { phase: "held", ...firstReceiptOf(state), request, approval, heldAt: request.at };
       }
       case "BundleHeldAgain": {
         if (state.phase !== "held") return state;
@@ -96,7 +96,7 @@ export const bundle: Decider<Bundle, BundleCommand, BundleEvent, BundleRejection
         return { ...state, erasedUpTo: erasedWith(state.erasedUpTo, event.data) };
       case "BundleReleased":
         if (state.phase !== "held") return state;
-        return { ...running(state.request, event.data.at, state.approval.approval_id), ...askedFirst(state) };
+        return { ...running(state.request, event.data.at, state.approval.approval_id), ...firstReceiptOf(state) };
       case "BundleHoldEnded": {
         if (state.phase !== "held") return state;
         const { outcome, reason, at } = event.data;

@@ -3,9 +3,9 @@ import { defined } from "../defined.ts";
 import type { BundleRejection, CommandOf } from "./commands.ts";
 import type { BundleEvent, Step, UndoOutcome } from "./events.ts";
 import { type Next, nextOf } from "./next.ts";
-import { concluding } from "./rollback.ts";
+import { withConclusion } from "./rollback.ts";
 import type { RunningBundle } from "./state.ts";
-import { isLeft } from "./status.ts";
+import { isToUndoByHand } from "./status.ts";
 
 type Decided = Decision<BundleEvent, BundleRejection>;
 
@@ -45,21 +45,21 @@ export const decideMove = (command: Move, state: RunningBundle): Decided => {
       const { refusal } = command;
       const refused: BundleEvent = { type: "StepRefused", data: { ...about, ...refusal } };
       const reason = `${named(step)} was not started: ${refusal.detail}`;
-      return accept(...concluding(state, [refused, rollback(reason)], at));
+      return accept(...withConclusion(state, [refused, rollback(reason)], at));
     }
     case "EndStep": {
       const { outcome, cost, reported, neverSent } = command;
       const { event_id } = step;
       const data = defined({ ...about, event_id, outcome, cost, reported, never_sent: neverSent });
       const ended: BundleEvent = { type: "StepEnded", data };
-      if (outcome === "succeeded" || state.rollback !== null) return accept(...concluding(state, [ended], at));
+      if (outcome === "succeeded" || state.rollback !== null) return accept(...withConclusion(state, [ended], at));
       const what = outcome === "failed" ? "failed" : "has an unknown outcome";
-      return accept(...concluding(state, [ended, rollback(`${named(step)} ${what}`)], at));
+      return accept(...withConclusion(state, [ended, rollback(`${named(step)} ${what}`)], at));
     }
     case "EndUndo": {
       const outcome: UndoOutcome = command.outcome === "succeeded" ? "compensated" : "failed";
       const undone: BundleEvent = { type: "StepUndone", data: { ...about, outcome, cost: command.cost } };
-      return accept(...concluding(state, [undone], at));
+      return accept(...withConclusion(state, [undone], at));
     }
   }
 };
@@ -69,13 +69,15 @@ export const decideCancelRunning = ({ reason, at }: CommandOf<"Cancel">, state: 
   if (state.end !== null) return reject("already-ended");
   if (state.rollback !== null) return accept();
   const { bundle_id } = state.request;
-  return accept(...concluding(state, [{ type: "RollbackStarted", data: { bundle_id, reason, index: null, at } }], at));
+  return accept(
+    ...withConclusion(state, [{ type: "RollbackStarted", data: { bundle_id, reason, index: null, at } }], at),
+  );
 };
 
 /** Allowed as soon as the step is known to stay, while others are still being undone. */
 export const decideResolve = ({ index, by, comment, at }: CommandOf<"Resolve">, state: RunningBundle): Decided => {
   const step = state.steps[index];
-  if (step?.phase === "undone" && isLeft(step)) {
+  if (step?.phase === "undone" && isToUndoByHand(step)) {
     return accept({ type: "StepResolved", data: { bundle_id: state.request.bundle_id, index, by, comment, at } });
   }
   if (step?.phase !== "resolved") return reject("nothing-to-resolve");

@@ -15,7 +15,7 @@ const NOTHING: Next = { do: "nothing" };
 
 export const isUnderWay = ({ phase }: StepState): boolean => phase === "running";
 
-export const undoneNext = ({ steps }: Pick<RunningBundle, "steps">): number | null => {
+export const nextToUndo = ({ steps }: Pick<RunningBundle, "steps">): number | null => {
   const index = steps.findLastIndex(({ phase }) => phase === "running" || phase === "ended" || phase === "undoing");
   return index === -1 ? null : index;
 };
@@ -29,7 +29,7 @@ const nextOfRunning = (state: RunningBundle): Next => {
     const index = steps.findIndex(({ phase }) => phase === "pending");
     return index === -1 ? NOTHING : { do: "start", index };
   }
-  const index = undoneNext(state);
+  const index = nextToUndo(state);
   if (index === null) return NOTHING;
   return { do: steps[index]?.phase === "undoing" ? "admit-undo" : "undo", index };
 };

@@ -10,12 +10,15 @@ export type Reference = {
   readonly pointer: string;
 };
 
-type Malformed = { readonly path: string; readonly detail: string };
+type MalformedReference = { readonly path: string; readonly detail: string };
 
 /** Both are in the order of the payload. `malformed` has at most `MALFORMED_MAX` entries. */
-export type References = { readonly references: readonly Reference[]; readonly malformed: readonly Malformed[] };
+export type References = {
+  readonly references: readonly Reference[];
+  readonly malformed: readonly MalformedReference[];
+};
 
-export type Resolved =
+export type ResolvedPayload =
   | { readonly ok: true; readonly payload: Json }
   | { readonly ok: false; readonly path: string; readonly detail: string };
 
@@ -25,7 +28,7 @@ const REFERENCES_MAX = 100;
 /** A person who has mended so many sends the payload again. */
 export const MALFORMED_MAX = 20;
 /** A member's name may be as long as the payload, and is repeated for each reference in it. */
-const PLACE_SHOWN_MAX = 200;
+const PATH_SHOWN_MAX = 200;
 
 const MALFORMED =
   `must be {"$result": {"step": <index of an earlier step>, "pointer": <a JSON Pointer into its answer>}}, ` +
@@ -54,25 +57,25 @@ const parsed = (reference: JsonObject): Omit<Reference, "path"> | null => {
 };
 
 /** References in the replacement stay, because an answer is data. */
-const replacing = (value: Json, path: string, replace: (reference: JsonObject, path: string) => Json): Json => {
+const replaceReferences = (value: Json, path: string, replace: (reference: JsonObject, path: string) => Json): Json => {
   if (isReference(value)) return replace(value, path);
-  if (isList(value)) return value.map((item, index) => replacing(item, `${path}/${index}`, replace));
+  if (isList(value)) return value.map((item, index) => replaceReferences(item, `${path}/${index}`, replace));
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, it]) => [name, replacing(it, `${path}/${escapePointer(name)}`, replace)]),
+    Object.entries(value).map(([name, it]) => [name, replaceReferences(it, `${path}/${escapePointer(name)}`, replace)]),
   );
 };
 
-export const placeShown = (path: string): string =>
-  path.length > PLACE_SHOWN_MAX ? `${path.slice(0, PLACE_SHOWN_MAX)}…` : path;
+export const pathShown = (path: string): string =>
+  path.length > PATH_SHOWN_MAX ? `${path.slice(0, PATH_SHOWN_MAX)}…` : path;
 
 export const referencesOf = (payload: Json): References => {
   const references: Reference[] = [];
-  const malformed: Malformed[] = [];
+  const malformed: MalformedReference[] = [];
   const refuse = (path: string, detail: string): void => {
-    if (malformed.length < MALFORMED_MAX) malformed.push({ path: placeShown(path), detail });
+    if (malformed.length < MALFORMED_MAX) malformed.push({ path: pathShown(path), detail });
   };
-  replacing(payload, "", (reference, path) => {
+  replaceReferences(payload, "", (reference, path) => {
     const it = parsed(reference);
     if (it === null) refuse(path, MALFORMED);
     else if (references.length < REFERENCES_MAX) references.push({ path, ...it });
@@ -82,14 +85,14 @@ export const referencesOf = (payload: Json): References => {
   return { references, malformed };
 };
 
-export const replaced = (payload: Json, replace: (reference: Reference) => Json): Json =>
-  replacing(payload, "", (reference, path) => {
+export const withReplacedReferences = (payload: Json, replace: (reference: Reference) => Json): Json =>
+  replaceReferences(payload, "", (reference, path) => {
     const it = parsed(reference);
     return it === null ? reference : replace({ path, ...it });
   });
 
 /** The path may be longer than `parseFieldPath` allows. */
-export const placeOf = ({ path }: Pick<Reference, "path">): FieldPath =>
+export const fieldPathOf = ({ path }: Pick<Reference, "path">): FieldPath =>
   path
     .split("/")
     .slice(1)
@@ -103,12 +106,12 @@ export const comesFromResult = (references: readonly Reference[], path: FieldPat
   return references.some((reference) => reference.path === "" || beginnings.includes(reference.path));
 };
 
-export type Usable = { readonly body: Json } | { readonly missing: string };
+export type StepResult = { readonly body: Json } | { readonly missing: string };
 
 /** Names the first missing result. */
-export const resolved = (payload: Json, resultAt: (step: number) => Usable): Resolved => {
-  const missing: Malformed[] = [];
-  const made = replacing(payload, "", (reference, path) => {
+export const resolveReferences = (payload: Json, resultAt: (step: number) => StepResult): ResolvedPayload => {
+  const missing: MalformedReference[] = [];
+  const made = replaceReferences(payload, "", (reference, path) => {
     const it = parsed(reference);
     const result = it === null ? { missing: MALFORMED } : resultAt(it.step);
     const value = it === null || "missing" in result ? undefined : readField(result.body, pathOf(it.pointer) ?? []);
@@ -122,5 +125,5 @@ export const resolved = (payload: Json, resultAt: (step: number) => Usable): Res
   const [first] = missing;
   return first === undefined
     ? { ok: true, payload: made }
-    : { ok: false, path: placeShown(first.path), detail: first.detail };
+    : { ok: false, path: pathShown(first.path), detail: first.detail };
 };

@@ -1,13 +1,13 @@
 import { defined } from "../defined.ts";
 import { costOfStep, costOfSteps } from "./cost.ts";
 import type { BundleEvent, Step, UndoOutcome } from "./events.ts";
-import { isUnderWay, undoneNext } from "./next.ts";
+import { isUnderWay, nextToUndo } from "./next.ts";
 import { evolveRunning } from "./running.ts";
 import type { RunningBundle, StepState } from "./state.ts";
-import { leftOf, wasSent } from "./status.ts";
+import { indexesToUndoByHand, wasSent } from "./status.ts";
 
 /** The outcome of an undo that sends nothing; null if a compensation has to be tried. */
-const undoneWithout = ({ reversibility, compensation }: Step, step: StepState): UndoOutcome | null => {
+const outcomeWithoutRequest = ({ reversibility, compensation }: Step, step: StepState): UndoOutcome | null => {
   if (step.phase !== "ended") return null;
   if (step.outcome === "failed") return "not-needed";
   if (compensation !== null) return null;
@@ -25,7 +25,7 @@ const endOf = (state: RunningBundle, at: string): BundleEvent => {
     const reason = state.rollback === null ? undefined : `The cancellation came too late: ${state.rollback.reason}`;
     return { type: "BundleCommitted", data: defined({ bundle_id, reason, at }) };
   }
-  const left = leftOf(state);
+  const left = indexesToUndoByHand(state);
   return left.length === 0
     ? { type: "BundleRolledBack", data: { bundle_id, at } }
     : { type: "RollbackIncomplete", data: { bundle_id, left, at } };
@@ -41,7 +41,7 @@ const ending = (state: RunningBundle, at: string): readonly BundleEvent[] => {
 };
 
 /** Adds all that follows without a request: undos without a compensation, and the end. */
-export const concluding = (
+export const withConclusion = (
   before: RunningBundle,
   events: readonly BundleEvent[],
   at: string,
@@ -51,12 +51,12 @@ export const concluding = (
   if (isCommitted(state)) return [...events, ...ending(state, at)];
   if (state.rollback === null) return events;
 
-  const index = undoneNext(state);
+  const index = nextToUndo(state);
   if (index === null) return [...events, ...ending(state, at)];
-  const [step, came] = [state.request.steps[index], state.steps[index]];
-  const outcome = step === undefined || came === undefined ? null : undoneWithout(step, came);
+  const [step, progress] = [state.request.steps[index], state.steps[index]];
+  const outcome = step === undefined || progress === undefined ? null : outcomeWithoutRequest(step, progress);
   if (outcome === null) return events;
   const { bundle_id } = state.request;
   const undone: BundleEvent = { type: "StepUndone", data: { bundle_id, index, outcome, cost: null, at } };
-  return [...events, ...concluding(state, [undone], at)];
+  return [...events, ...withConclusion(state, [undone], at)];
 };

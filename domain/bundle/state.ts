@@ -41,16 +41,16 @@ export const undoStartOf = (step: StepState | undefined): Start | null => {
 export type BundleEnd = "committed" | "rolled_back" | "rollback_incomplete";
 
 /** The time of the first request, if that was blocked. */
-export type Asked = { readonly firstAskedAt?: string };
+export type FirstReceipt = { readonly firstReceivedAt?: string };
 
-export type HeldBundleState = Asked & {
+export type HeldBundleState = FirstReceipt & {
   readonly phase: "held";
   readonly request: BundleRequest;
   readonly approval: HeldFor;
   readonly heldAt: string;
 };
 
-export type RunningBundle = Asked & {
+export type RunningBundle = FirstReceipt & {
   readonly phase: "running";
   readonly request: BundleRequest;
   /** The time of admission or release. */
@@ -69,13 +69,13 @@ export type RunningBundle = Asked & {
 
 type AbandonedBundle = { readonly phase: "abandoned"; readonly erasedUpTo: ErasedUpTo };
 /** The request may come again and is then decided again. */
-type BlockedBundle = Asked & {
+type BlockedBundle = FirstReceipt & {
   readonly phase: "blocked";
   readonly refused: BundleRequest;
   readonly erasedUpTo: ErasedUpTo;
 };
 /** Its hold ended without a release: nothing was started, and nothing will be. */
-type StoppedBundle = Asked & {
+type StoppedBundle = FirstReceipt & {
   readonly phase: "stopped";
   readonly request: BundleRequest;
   readonly approval: HeldFor;

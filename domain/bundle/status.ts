@@ -21,20 +21,20 @@ export type StepStatus =
   | "compensation_failed"
   | "skipped";
 
-export type Left = { readonly index: number; readonly action: string; readonly why: string };
+export type StepToUndoByHand = { readonly index: number; readonly action: string; readonly why: string };
 
-export const isLeft = (step: StepState): boolean =>
+export const isToUndoByHand = (step: StepState): boolean =>
   step.phase === "undone" && (step.undo.outcome === "failed" || step.undo.outcome === "impossible");
 
-export const leftOf = ({ steps }: Pick<RunningBundle, "steps">): readonly number[] =>
-  steps.flatMap((step, index) => (isLeft(step) ? [index] : []));
+export const indexesToUndoByHand = ({ steps }: Pick<RunningBundle, "steps">): readonly number[] =>
+  steps.flatMap((step, index) => (isToUndoByHand(step) ? [index] : []));
 
 export const bundleStatus = (state: Bundle): BundleStatus => {
   if (state.phase === "held") return "held";
   if (state.phase === "stopped") return "cancelled";
   if (state.phase !== "running") return "blocked";
   // People may take back the remaining steps by hand.
-  if (state.end === "rollback_incomplete") return leftOf(state).length === 0 ? "rolled_back" : state.end;
+  if (state.end === "rollback_incomplete") return indexesToUndoByHand(state).length === 0 ? "rolled_back" : state.end;
   return state.end ?? (state.rollback === null ? "running" : "rolling_back");
 };
 
@@ -83,7 +83,7 @@ export const stepStatuses = (state: Bundle): readonly StepStatus[] => {
   }
 };
 
-const whyLeft = ({ compensation }: Step, step: StepState): string => {
+const whyByHand = ({ compensation }: Step, step: StepState): string => {
   if ("undo" in step && step.undo.outcome === "failed")
     return `Its compensation ${compensation?.name ?? ""} did not succeed.`;
   return "outcome" in step && step.outcome === "unknown"
@@ -91,12 +91,12 @@ const whyLeft = ({ compensation }: Step, step: StepState): string => {
     : "Nothing takes it back.";
 };
 
-export const leftToDo = (state: Bundle): readonly Left[] => {
+export const stepsToUndoByHand = (state: Bundle): readonly StepToUndoByHand[] => {
   if (state.phase !== "running") return [];
-  return leftOf(state).flatMap((index) => {
-    const [step, came] = [state.request.steps[index], state.steps[index]];
-    return step === undefined || came === undefined
+  return indexesToUndoByHand(state).flatMap((index) => {
+    const [step, progress] = [state.request.steps[index], state.steps[index]];
+    return step === undefined || progress === undefined
       ? []
-      : [{ index, action: step.action.name, why: whyLeft(step, came) }];
+      : [{ index, action: step.action.name, why: whyByHand(step, progress) }];
   });
 };

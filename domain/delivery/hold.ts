@@ -53,7 +53,7 @@ export const decideRelease = ({ approvalId, digest, at }: CommandOf<"Release">, 
   if (approval.digest !== digest) return reject("digest-mismatch");
   const event: DeliveryEvent = {
     type: "EventReleased",
-    data: {
+    data: defined({
       event_id: request.event_id,
       approval_id: approvalId,
       digest,
@@ -63,7 +63,7 @@ export const decideRelease = ({ approvalId, digest, at }: CommandOf<"Release">, 
       held_at: request.at,
       ...defined({ attempts: before?.attempts }),
       at,
-    },
+    }),
   };
   // The first release pays for a source's event, as its admission would have without the hold.
   const isPaidNow = request.origin.kind === "source" && before === null;

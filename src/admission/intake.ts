@@ -7,7 +7,7 @@ import type { Ledgers } from "../ledgers/ledgers.ts";
 import type { Envelope } from "../streams/envelope.ts";
 import { bytesOf, headOf, type Incoming, type KeptPayload, type Payloads } from "../streams/payloads.ts";
 import { limitReached } from "../streams/problems.ts";
-import type { ClaimSubject, Judgeable } from "./claimable.ts";
+import type { ClaimSubject, Judgeable } from "./claim-subject.ts";
 import type { Judgement } from "./judge.ts";
 
 export type IntakeDeps = {

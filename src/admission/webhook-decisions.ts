@@ -8,7 +8,7 @@ import { type Answer, positionOf } from "../http/route.ts";
 import type { Trace } from "../streams/envelope.ts";
 import { type Problem, problem } from "../streams/problems.ts";
 import { foldStream, type StreamState } from "../streams/run-command.ts";
-import { type Claim, type ClaimDeps, claiming, UNKNOWN } from "./claim.ts";
+import { type Claim, type ClaimDeps, claiming, UNKNOWN } from "./claim-event.ts";
 import { denialProblem } from "./denial-problem.ts";
 import { recentIds } from "./recent-ids.ts";
 import type { WebhookCounts } from "./webhook-counts.ts";

@@ -1,5 +1,5 @@
 import type { BundleRequest } from "../../domain/bundle/events.ts";
-import { placeOf, referencesOf } from "../../domain/bundle/results.ts";
+import { fieldPathOf, referencesOf } from "../../domain/bundle/results.ts";
 import type { FieldPath } from "../../domain/gate/field-path.ts";
 import type { Json } from "../../domain/json.ts";
 import type { Payloads } from "../streams/payloads.ts";
@@ -15,7 +15,7 @@ export type PlacesOrder = {
 export const placesIn = ({ body, uses }: PlacesOrder): readonly (readonly FieldPath[])[] => {
   const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString("utf8");
   const bodies = JSON.parse(text) as readonly Json[];
-  return uses.map((isUsing, index) => (isUsing ? referencesOf(bodies[index] ?? null).references.map(placeOf) : []));
+  return uses.map((isUsing, index) => (isUsing ? referencesOf(bodies[index] ?? null).references.map(fieldPathOf) : []));
 };
 
 /** Names the whole payload of a step if its places are unknown because the payload is gone. */

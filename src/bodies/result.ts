@@ -1,4 +1,4 @@
-import type { Usable } from "../../domain/bundle/results.ts";
+import type { StepResult } from "../../domain/bundle/results.ts";
 import { type Outcome, outcome } from "../../domain/delivery/outcome.ts";
 import type { Json, JsonObject } from "../../domain/json.ts";
 import type { EventLog, Revision } from "../../domain/ports/event-log.ts";
@@ -55,7 +55,7 @@ export const resultOf = async (
   return { status_code: statusCode, ...bodyOf(await responseOf(log, eventId, from, outcome)) };
 };
 
-export const answeredBody = async (log: EventLog, eventId: string, from: Revision): Promise<Usable> => {
+export const answeredBody = async (log: EventLog, eventId: string, from: Revision): Promise<StepResult> => {
   const response = await responseOf(log, eventId, from, await outcomeOf(log, eventId));
   if (response === undefined) return { missing: "has no answer" };
   if (response.encoding === "base64") return { missing: "has an answer that is no text" };

@@ -6,9 +6,9 @@ import { type Bundle, refusalOf, requestOf, type StepState, startOf, undoStartOf
 import {
   type BundleStatus,
   bundleStatus,
-  leftToDo,
   type StepStatus,
   stepStatuses,
+  stepsToUndoByHand,
 } from "../../domain/bundle/status.ts";
 import { defined } from "../../domain/defined.ts";
 import { eurOrNull } from "../../domain/gate/cost.ts";
@@ -139,9 +139,9 @@ export const bundleAnswer = async (
     cost_eur: eurOrNull(spent === undefined ? estimate : (spent ?? 0)),
     run_id: request.run.id,
     ...reasonOf(state),
-    ...(status === "rollback_incomplete" ? { left: leftToDo(state) } : {}),
+    ...(status === "rollback_incomplete" ? { left: stepsToUndoByHand(state) } : {}),
     // The first request's time, by which lists are sorted as well.
-    created_at: ("firstAskedAt" in state ? state.firstAskedAt : undefined) ?? request.received_at,
+    created_at: ("firstReceivedAt" in state ? state.firstReceivedAt : undefined) ?? request.received_at,
     ended_at: endedAtOf(state),
     payload_erased_at: await erasedAtOf(log, id, state),
   };

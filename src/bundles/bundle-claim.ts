@@ -6,8 +6,8 @@ import { defined } from "../../domain/defined.ts";
 import type { Json } from "../../domain/json.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
-import { ClaimOnce, type ClaimOnceDeps } from "../admission/claim-once.ts";
-import type { Claimable, RecordedVerdict } from "../admission/claimable.ts";
+import { ClaimLoop, type ClaimLoopDeps } from "../admission/claim-loop.ts";
+import type { Claimable, RecordedVerdict } from "../admission/claim-subject.ts";
 import { denialProblem } from "../admission/denial-problem.ts";
 import type { JudgeDeps } from "../admission/judge.ts";
 import { singleFlight } from "../admission/single-flight.ts";
@@ -47,7 +47,7 @@ export type BundleStart = {
 
 export type BeginBundle = (order: BundleOrder) => Promise<BundleStart | Problem>;
 
-export type BundleClaimDeps = JudgeDeps & ClaimOnceDeps & PlanDeps;
+export type BundleClaimDeps = JudgeDeps & ClaimLoopDeps & PlanDeps;
 
 const JSON_TYPE = "application/json";
 
@@ -80,7 +80,7 @@ export const bundleClaim = (deps: BundleClaimDeps): BeginBundle => {
   const { log, clock, aggregates } = deps;
   const plan = bundlePlan(deps);
   const judge = bundleJudgement(deps);
-  const claims = new ClaimOnce(deps);
+  const claims = new ClaimLoop(deps);
   const binding = approvalBinding(deps);
   const approvals = approvalRequests(deps);
   const decideOnce = singleFlight<BundleStart | Problem>();

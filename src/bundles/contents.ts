@@ -1,5 +1,5 @@
 import type { Step, StepRefusal } from "../../domain/bundle/events.ts";
-import { referencesOf, resolved, type Usable } from "../../domain/bundle/results.ts";
+import { referencesOf, resolveReferences, type StepResult } from "../../domain/bundle/results.ts";
 import { type RunningBundle, startOf } from "../../domain/bundle/state.ts";
 import type { Json } from "../../domain/json.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
@@ -24,7 +24,7 @@ export type Contents = {
   ofUndo(state: RunningBundle, index: number): Promise<Buffer>;
 };
 
-const NO_ANSWER: Usable = { missing: "has no answer" };
+const NO_ANSWER: StepResult = { missing: "has no answer" };
 
 const refused = (code: string, detail: string) => ({ refusal: { code, detail } });
 const encode = (value: Json): Buffer => Buffer.from(JSON.stringify(value));
@@ -32,7 +32,7 @@ const decode = (body: Buffer): Json => JSON.parse(body.toString("utf8")) as Json
 
 /** Makes the bodies of deliveries from stored data alone, so that after a crash any node makes the same bytes. */
 export const contents = ({ log, payloads, gates }: ContentsDeps): Contents => {
-  const answerTo = async (state: RunningBundle, index: number): Promise<Usable> => {
+  const answerTo = async (state: RunningBundle, index: number): Promise<StepResult> => {
     const step = state.request.steps[index];
     const came = state.steps[index];
     if (step === undefined || came === undefined || !("outcome" in came) || came.outcome !== "succeeded")
@@ -41,11 +41,11 @@ export const contents = ({ log, payloads, gates }: ContentsDeps): Contents => {
   };
 
   const withResults = async (state: RunningBundle, payload: Json) => {
-    const answers = new Map<number, Usable>();
+    const answers = new Map<number, StepResult>();
     for (const { step } of referencesOf(payload).references) {
       if (!answers.has(step)) answers.set(step, await answerTo(state, step));
     }
-    return resolved(payload, (step) => answers.get(step) ?? NO_ANSWER);
+    return resolveReferences(payload, (step) => answers.get(step) ?? NO_ANSWER);
   };
 
   return {

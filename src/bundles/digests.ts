@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { type Reference, replaced } from "../../domain/bundle/results.ts";
+import { type Reference, withReplacedReferences } from "../../domain/bundle/results.ts";
 import type { Json } from "../../domain/json.ts";
 import { type ActionIdentity, actionDigest } from "../execute/digest.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
@@ -28,7 +28,7 @@ export const samenessDigests = ({ account, agent, steps }: BundleIdentity): read
   const known: string[] = [];
   for (const step of steps) {
     const traced = ({ step: from, pointer }: Reference): Json => ({ $result: { of: known[from] ?? null, pointer } });
-    known.push(actionDigest({ account, agent, ...step, payload: replaced(step.payload, traced) }));
+    known.push(actionDigest({ account, agent, ...step, payload: withReplacedReferences(step.payload, traced) }));
   }
   return known;
 };

@@ -11,7 +11,7 @@ import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { suspensionReason } from "../accounts/agent-suspension.ts";
-import { UNKNOWN } from "../admission/claim.ts";
+import { UNKNOWN } from "../admission/claim-event.ts";
 import type { Deliverer } from "../delivery/deliverer.ts";
 import type { Outcomes } from "../execute/outcome-waits.ts";
 import type { Aggregates } from "../streams/aggregates.ts";

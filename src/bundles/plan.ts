@@ -2,7 +2,7 @@ import type { Action, DefinedAction } from "../../domain/action/decider.ts";
 import type { PresentAgent } from "../../domain/agent/decider.ts";
 import { inScope } from "../../domain/agent/scope.ts";
 import type { Compensation, Step } from "../../domain/bundle/events.ts";
-import { placeShown, type Reference, referencesOf } from "../../domain/bundle/results.ts";
+import { pathShown, type Reference, referencesOf } from "../../domain/bundle/results.ts";
 import type { Json } from "../../domain/json.ts";
 import { actionNamed, unknownAction } from "../execute/active-agent.ts";
 import type { CompiledAction, CompiledActions } from "../gates/compiled-action.ts";
@@ -54,7 +54,7 @@ const badReferences = (payload: Json, index: number): readonly FieldError[] => {
     ...references
       .filter(({ step }) => step >= index)
       .map(({ path, step }) => ({
-        path: pathOf(placeShown(path)),
+        path: pathOf(pathShown(path)),
         message: `uses the result of step ${step}, which does not come before step ${index}`,
       })),
   ];

@@ -6,10 +6,10 @@ type EndedAttempt = {
   readonly succeeded: boolean;
 };
 
-const SLOT_MS = 10_000;
-const SLOTS = WINDOW_MS / SLOT_MS;
+const BUCKET_MS = 10_000;
+const BUCKETS = WINDOW_MS / BUCKET_MS;
 
-type Slot = { readonly slot: number; attempts: number; failed: number };
+type Bucket = { readonly index: number; attempts: number; failed: number };
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
@@ -20,7 +20,7 @@ const beganBefore = (startedAt: number, wellAt: number): boolean =>
 /** Counts this node's attempts to one endpoint since it recovered last; the endpoint's stream decides. */
 export class AttemptWindow {
   #wellAt: string | null = null;
-  #slots: Slot[] = [];
+  #buckets: Bucket[] = [];
   #attempts = 0;
   #failed = 0;
   #consecutiveFailures = 0;
@@ -43,7 +43,7 @@ export class AttemptWindow {
 
   #restart(wellAt: string | null): void {
     this.#wellAt = wellAt;
-    this.#slots = [];
+    this.#buckets = [];
     this.#attempts = 0;
     this.#failed = 0;
     this.#consecutiveFailures = 0;
@@ -52,10 +52,10 @@ export class AttemptWindow {
   }
 
   #add({ at, succeeded }: EndedAttempt): void {
-    const slot = this.#slotAt(at);
+    const bucket = this.#bucketAt(at);
     const failed = succeeded ? 0 : 1;
-    slot.attempts += 1;
-    slot.failed += failed;
+    bucket.attempts += 1;
+    bucket.failed += failed;
     this.#attempts += 1;
     this.#failed += failed;
     if (succeeded) {
@@ -68,20 +68,20 @@ export class AttemptWindow {
     this.#failingSince ??= this.#lastFailureAt;
   }
 
-  #slotAt(ms: number): Slot {
-    const slot = Math.floor(ms / SLOT_MS);
-    this.#slide(slot - SLOTS + 1);
-    const newest = this.#slots.at(-1);
-    // After the clock was set back, attempts count into the newest slot.
-    if (newest !== undefined && newest.slot >= slot) return newest;
-    const next = { slot, attempts: 0, failed: 0 };
-    this.#slots.push(next);
+  #bucketAt(ms: number): Bucket {
+    const index = Math.floor(ms / BUCKET_MS);
+    this.#slide(index - BUCKETS + 1);
+    const newest = this.#buckets.at(-1);
+    // After the clock was set back, attempts count into the newest bucket.
+    if (newest !== undefined && newest.index >= index) return newest;
+    const next = { index, attempts: 0, failed: 0 };
+    this.#buckets.push(next);
     return next;
   }
 
   #slide(oldest: number): void {
-    for (let [first] = this.#slots; first !== undefined && first.slot < oldest; [first] = this.#slots) {
-      this.#slots.shift();
+    for (let [first] = this.#buckets; first !== undefined && first.index < oldest; [first] = this.#buckets) {
+      this.#buckets.shift();
       this.#attempts -= first.attempts;
       this.#failed -= first.failed;
     }

@@ -5,7 +5,7 @@ import type { Request } from "../../domain/delivery/events.ts";
 import { type Delivery, isClaimed, requestOf } from "../../domain/delivery/state.ts";
 import type { Json } from "../../domain/json.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
-import { type ClaimDeps, claiming } from "../admission/claim.ts";
+import { type ClaimDeps, claiming } from "../admission/claim-event.ts";
 import { denialProblem } from "../admission/denial-problem.ts";
 import { singleFlight } from "../admission/single-flight.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";

@@ -9,7 +9,7 @@ import { deniedBy } from "../../domain/gate/decide.ts";
 import type { Metadata, Position } from "../../domain/ports/event-log.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import { suspensionReason } from "../accounts/agent-suspension.ts";
-import { type ClaimDeps, claiming } from "../admission/claim.ts";
+import { type ClaimDeps, claiming } from "../admission/claim-event.ts";
 import { denialProblem } from "../admission/denial-problem.ts";
 import { judgement } from "../admission/judge-request.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";

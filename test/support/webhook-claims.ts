@@ -5,7 +5,7 @@ import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
-import { claiming, type EventClaimResult, UNKNOWN } from "../../src/admission/claim.ts";
+import { claiming, type EventClaimResult, UNKNOWN } from "../../src/admission/claim-event.ts";
 import { compiledPolicies } from "../../src/gates/compiled-policy.ts";
 import { type Ledgers, ledgers } from "../../src/ledgers/ledgers.ts";
 import type { LedgerMemory } from "../../src/ledgers/ledgers-in-memory.ts";

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { BundleEvent, Step } from "../../../domain/bundle/events.ts";
-import { bundleStatus, leftToDo, stepStatuses } from "../../../domain/bundle/status.ts";
+import { bundleStatus, stepStatuses, stepsToUndoByHand } from "../../../domain/bundle/status.ts";
 import type { DeliveryEvent } from "../../../domain/delivery/events.ts";
 import type { LedgerCommand } from "../../../domain/ledger/commands.ts";
 import { decideLedger } from "../../../domain/ledger/decider.ts";
@@ -96,7 +96,7 @@ test("it ends once, by a name that says what became of it, and nothing is left o
     assert.ok(ENDS.includes(events.at(-2)?.type ?? "BundleAdmitted"));
     assert.is(events.at(-1)?.type, "BundleCostDetermined");
     for (const it of stepStatuses(state)) assert.not(it === "pending" || it === "running", it);
-    assert.is(leftToDo(state).length > 0, status === "rollback_incomplete");
+    assert.is(stepsToUndoByHand(state).length > 0, status === "rollback_incomplete");
   }));
 
 test("every started step is committed or has exactly one undo outcome, in reverse order of the starts", () =>
@@ -136,7 +136,7 @@ test("all of it stands, or nothing of it, or exactly what it says is left", () =
   always((played) => {
     const { state, request, effects } = played;
     const status = bundleStatus(state);
-    const left = new Set(leftToDo(state).map(({ index }) => index));
+    const left = new Set(stepsToUndoByHand(state).map(({ index }) => index));
     for (const one of request.steps) {
       const stands = standing(played, one);
       if (status === "committed") assert.ok(stands, `step ${one.index} is not done`);

@@ -4,7 +4,7 @@ import { bundle } from "../../../domain/bundle/decider.ts";
 import type { BundleEvent } from "../../../domain/bundle/events.ts";
 import { nextOf } from "../../../domain/bundle/next.ts";
 import type { Bundle } from "../../../domain/bundle/state.ts";
-import { bundleStatus, leftToDo, stepStatuses } from "../../../domain/bundle/status.ts";
+import { bundleStatus, stepStatuses, stepsToUndoByHand } from "../../../domain/bundle/status.ts";
 import { fold } from "../../../domain/decider.ts";
 import { bundleFacts, bundleStep } from "../../support/history.ts";
 
@@ -104,11 +104,11 @@ test("what is left says which step, and why", () => {
     ...[is.started(1, 3), is.ended(1, 4, "unknown"), is.rollback(4, 1), is.undone(1, 4, "impossible")],
     ...[is.undoing(0, 5), is.undone(0, 6, "failed"), is.incomplete(6, 0, 1)],
   );
-  assert.equal(leftToDo(state), [
+  assert.equal(stepsToUndoByHand(state), [
     { index: 0, action: "act.0", why: "Its compensation undo.0 did not succeed." },
     { index: 1, action: "act.1", why: "Nothing takes it back, and it may have done what it was asked." },
   ]);
-  assert.equal(leftToDo(after(is.held())), []);
+  assert.equal(stepsToUndoByHand(after(is.held())), []);
 });
 
 test.run();

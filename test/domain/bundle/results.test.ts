@@ -1,7 +1,13 @@
 import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { MALFORMED_MAX, placeOf, referencesOf, resolved, type Usable } from "../../../domain/bundle/results.ts";
+import {
+  fieldPathOf,
+  MALFORMED_MAX,
+  referencesOf,
+  resolveReferences,
+  type StepResult,
+} from "../../../domain/bundle/results.ts";
 import type { Json } from "../../../domain/json.ts";
 
 const test = suite("results of earlier steps");
@@ -26,7 +32,7 @@ test("one with other members beside it is malformed: it is neither sent as it is
   const payload = { a: { $result: { step: 0, pointer: "/id" }, more: 1 } };
   const { references, malformed } = referencesOf(payload);
   assert.equal([references, malformed.map(({ path }) => path)], [[], ["/a"]]);
-  assert.not(resolved(payload, () => ({ body: 1 })).ok);
+  assert.not(resolveReferences(payload, () => ({ body: 1 })).ok);
 });
 
 test("what is told of a payload stays small, however many are malformed and however long the names around them", () => {
@@ -36,15 +42,15 @@ test("what is told of a payload stays small, however many are malformed and howe
   assert.is(malformed.length, MALFORMED_MAX);
   assert.ok(JSON.stringify(malformed).length < 20_000);
   for (const reference of [result(0, "/nothing"), { $result: 1 }]) {
-    const it = resolved({ [name]: reference }, () => ({ body: {} }));
+    const it = resolveReferences({ [name]: reference }, () => ({ body: {} }));
     assert.ok(!it.ok && it.path.startsWith("/~0~0") && it.path.length < 300);
   }
 });
 
 test("the place of a reference is a path of any length", () => {
-  assert.equal(placeOf({ path: "" }), []);
-  assert.equal(placeOf({ path: "/a~1b~0c/0/x" }), ["a/b~c", "0", "x"]);
-  assert.is(placeOf({ path: "/x".repeat(300) }).length, 300);
+  assert.equal(fieldPathOf({ path: "" }), []);
+  assert.equal(fieldPathOf({ path: "/a~1b~0c/0/x" }), ["a/b~c", "0", "x"]);
+  assert.is(fieldPathOf({ path: "/x".repeat(300) }).length, 300);
 });
 
 test("what looks like one and is none is named", () => {
@@ -66,7 +72,7 @@ test("what looks like one and is none is named", () => {
   for (const it of malformed) {
     const { references, malformed: found } = referencesOf({ a: { $result: it } });
     assert.equal([references, found.map(({ path }) => path)], [[], ["/a"]], JSON.stringify(it));
-    assert.not(resolved({ a: { $result: it } }, () => ({ body: 1 })).ok);
+    assert.not(resolveReferences({ a: { $result: it } }, () => ({ body: 1 })).ok);
   }
 });
 
@@ -77,21 +83,21 @@ test("a payload uses no more than a hundred", () => {
   assert.equal(malformed, [{ path: "/100", detail: "is one more than 100 results in one payload" }]);
 });
 
-test("each is replaced by what was answered at its place", () => {
+test("each is withReplacedReferences by what was answered at its place", () => {
   const answers: readonly Json[] = [{ id: "ch_1", "a/b": [10, 20] }, "text", null];
-  const resultAt = (step: number): Usable => ({ body: answers[step] ?? null });
+  const resultAt = (step: number): StepResult => ({ body: answers[step] ?? null });
   const payload = { id: result(0, "/id"), nth: result(0, "/a~1b/1"), whole: [result(1, "")], none: result(2, "") };
-  assert.equal(resolved(payload, resultAt), {
+  assert.equal(resolveReferences(payload, resultAt), {
     ok: true,
     payload: { id: "ch_1", nth: 20, whole: ["text"], none: null },
   });
 });
 
 test("what was not answered is told by its place: the first of several", () => {
-  const resultAt = (step: number): Usable =>
+  const resultAt = (step: number): StepResult =>
     step === 0 ? { body: { id: 1, list: [1] } } : { missing: "has an answer that is no text" };
   const missing = (pointer: string, step = 0) =>
-    resolved({ a: 1, b: result(step, pointer), c: result(9, "") }, resultAt);
+    resolveReferences({ a: 1, b: result(step, pointer), c: result(9, "") }, resultAt);
   for (const pointer of ["/di", "/id/0", "/list/1", "/list/01", "/list/-", "/constructor"]) {
     assert.equal(missing(pointer), {
       ok: false,
@@ -105,7 +111,7 @@ test("what was not answered is told by its place: the first of several", () => {
 test("an answer is data, whatever it looks like", () => {
   const answer = { $result: { step: 1, pointer: "/secret" } };
   assert.equal(
-    resolved({ a: result(0, "") }, () => ({ body: answer })),
+    resolveReferences({ a: result(0, "") }, () => ({ body: answer })),
     { ok: true, payload: { a: answer } },
   );
 });
@@ -115,7 +121,7 @@ test("a payload that uses none stays what it is", () => {
     fc.property(fc.json(), (text) => {
       const payload: Json = JSON.parse(text);
       if (referencesOf(payload).malformed.length > 0) return;
-      const it = resolved(payload, () => ({ missing: "has no answer" }));
+      const it = resolveReferences(payload, () => ({ missing: "has no answer" }));
       assert.is(it.ok && JSON.stringify(it.payload), JSON.stringify(payload));
     }),
   );

@@ -1,19 +1,19 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { comesFromResult, referencesOf, replaced } from "../../../domain/bundle/results.ts";
+import { comesFromResult, referencesOf, withReplacedReferences } from "../../../domain/bundle/results.ts";
 
 const test = suite("where a payload's values come from");
 
 const of = (step: number, pointer = "/id") => ({ $result: { step, pointer } });
 
-test("each reference is replaced by what is said of it, and nothing else is touched", () => {
+test("each reference is replaced, and nothing else is touched", () => {
   const payload = { a: [of(0), 1], "b/~": { c: of(1, "") }, d: { $result: "odd" }, e: { $result: 1, f: 2 } };
   assert.equal(
-    replaced(payload, ({ path, step, pointer }) => `${path} ${step} ${pointer}`),
+    withReplacedReferences(payload, ({ path, step, pointer }) => `${path} ${step} ${pointer}`),
     { ...payload, a: ["/a/0 0 /id", 1], "b/~": { c: "/b~1~0/c 1 " } },
   );
   assert.is(
-    replaced(of(3), ({ path }) => `at "${path}"`),
+    withReplacedReferences(of(3), ({ path }) => `at "${path}"`),
     'at ""',
   );
 });

@@ -80,7 +80,7 @@ test("places of the evening before count in the minute across midnight", () => {
   );
 });
 
-test("records and checkpoints that say nothing of places say one each", () => {
+test("an entry of a record or checkpoint without places has one place", () => {
   const entries = ["a", "b", "c"].map((event, index) => ({ event, cost: 5, at: T0, reservation: index + 1 }));
   const stream: LedgerEvent[] = [
     { type: "Reserved", data: { entries } },

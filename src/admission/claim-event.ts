@@ -7,13 +7,13 @@ import { approvalBinding } from "../approvals/approval-binding.ts";
 import type { Deliverer } from "../delivery/deliverer.ts";
 import type { IncomingRequest } from "../gates/incoming-request.ts";
 import type { StreamState } from "../streams/run-command.ts";
-import { ClaimOnce, type ClaimOnceDeps, type ClaimResult } from "./claim-once.ts";
-import type { Claimable, RecordedVerdict } from "./claimable.ts";
+import { ClaimLoop, type ClaimLoopDeps, type ClaimResult } from "./claim-loop.ts";
+import type { Claimable, RecordedVerdict } from "./claim-subject.ts";
 import type { JudgeDeps, Judgement } from "./judge.ts";
 import { judgement } from "./judge-request.ts";
 
 export type ClaimDeps = JudgeDeps &
-  ClaimOnceDeps & {
+  ClaimLoopDeps & {
     readonly deliver: Pick<Deliverer, "offer">;
   };
 
@@ -46,7 +46,7 @@ const isDecided = ({ replay }: IncomingRequest, state: Delivery): boolean =>
 
 export const claiming = (deps: ClaimDeps): Claim => {
   const judge = judgement(deps);
-  const claims = new ClaimOnce(deps);
+  const claims = new ClaimLoop(deps);
   const binding = approvalBinding(deps);
 
   const claimable = (it: IncomingRequest): Claimable<Delivery, DeliveryEvent, Request, Judgement> => {

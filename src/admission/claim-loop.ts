@@ -17,12 +17,12 @@ import type { Aggregates } from "../streams/aggregates.ts";
 import { type Envelope, type Fact, type Trace, toEvents } from "../streams/envelope.ts";
 import { contentEncodingField, type Incoming, type KeptPayload } from "../streams/payloads.ts";
 import { appendKnown, foldStream, type StreamState } from "../streams/run-command.ts";
-import type { Claimable, ClaimCommand, ClaimSubject, RecordedVerdict } from "./claimable.ts";
+import type { Claimable, ClaimCommand, ClaimSubject, RecordedVerdict } from "./claim-subject.ts";
 import { Intake, type IntakeDeps, type StoredIntake } from "./intake.ts";
 import type { Judgement } from "./judge.ts";
 import type { TakenPlace } from "./limit-results.ts";
 
-export type ClaimOnceDeps = IntakeDeps & {
+export type ClaimLoopDeps = IntakeDeps & {
   readonly log: EventLog;
   readonly aggregates: Pick<Aggregates, "load" | "handle">;
   readonly randomness: Randomness;
@@ -68,12 +68,12 @@ const decidedAt = (now: number, { countedAt }: Judgement): string => {
   return countedAt === null || at.startsWith(monthOf(countedAt)) ? at : iso(countedAt);
 };
 
-export class ClaimOnce {
-  readonly #deps: ClaimOnceDeps;
+export class ClaimLoop {
+  readonly #deps: ClaimLoopDeps;
   readonly #intake: Intake;
   readonly #approvals: ReturnType<typeof approvalRequests>;
 
-  constructor(deps: ClaimOnceDeps) {
+  constructor(deps: ClaimLoopDeps) {
     this.#deps = deps;
     this.#intake = new Intake(deps);
     this.#approvals = approvalRequests(deps);
