@@ -315,6 +315,7 @@ const retentionOf = ({ name, open }: EngineSet): void => {
     const bundle = it.id("x").replace("evt_", "bun_");
     const about = { bundle_id: bundle, at: at(5) };
     const [step, undo] = [it.id("step"), it.id("undo")];
+    const steps = [bundleStep(0, { event_id: step, undo_event_id: undo }, bundle)];
     const ended = (event_id: string): Fact => ({
       type: "BundleStepEnded",
       data: { event_id, bundle: { id: bundle, index: 0, undo: false }, outcome: "succeeded", cost: null, at: at(5) },
@@ -329,7 +330,8 @@ const retentionOf = ({ name, open }: EngineSet): void => {
       data: { ...about, index: 0, event_id, payload: {} },
     });
     await it.write(`bundle-${bundle}`, [
-      { type: "BundleAdmitted", data: about },
+      // Plain JSON, as every event type is.
+      bundleFacts(bundle).admitted({ steps }) as unknown as Fact,
       started("StepStarted", step),
       { type: "RollbackStarted", data: { ...about, reason: "asked for", index: null } },
       started("UndoStarted", undo),
