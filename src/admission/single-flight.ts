@@ -2,11 +2,11 @@
 export type Flight<T> = { readonly landed: T; readonly isFirst: boolean };
 
 /** A different request under the same id is decided after the first, which determines whether the id is used. */
-export const singleFlight = <T>(): ((id: string, asked: string, decide: () => Promise<T>) => Promise<Flight<T>>) => {
-  const underWay = new Map<string, { readonly asked: string; readonly landed: Promise<T> }>();
-  return async (id, asked, decide) => {
+export const singleFlight = <Asked, T>(isSame: (a: Asked, b: Asked) => boolean = Object.is) => {
+  const underWay = new Map<string, { readonly asked: Asked; readonly landed: Promise<T> }>();
+  return async (id: string, asked: Asked, decide: () => Promise<T>): Promise<Flight<T>> => {
     for (let flight = underWay.get(id); flight !== undefined; flight = underWay.get(id)) {
-      if (flight.asked === asked) return { landed: await flight.landed, isFirst: false };
+      if (isSame(flight.asked, asked)) return { landed: await flight.landed, isFirst: false };
       await flight.landed.catch(() => undefined);
     }
     const landed = decide();

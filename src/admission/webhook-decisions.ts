@@ -11,20 +11,18 @@ import { foldStream, type StreamState } from "../streams/run-command.ts";
 import { type Claim, type ClaimDeps, claiming, UNKNOWN } from "./claim-event.ts";
 import { denialProblem } from "./denial-problem.ts";
 import { recentIds } from "./recent-ids.ts";
+import { singleFlight } from "./single-flight.ts";
 import type { WebhookCounts } from "./webhook-counts.ts";
 
 export type WebhookDecisionsDeps = ClaimDeps & { readonly counts: WebhookCounts };
 
 export type VerifiedWebhook = IncomingRequest & { readonly source: PresentSource };
 
-type Flight = { readonly body: Buffer; readonly landed: Promise<Answer | Problem> };
-
 export class WebhookDecisions {
   readonly #deps: WebhookDecisionsDeps;
   readonly #claim: Claim;
   readonly #approvals: ReturnType<typeof approvalRequests>;
-  /** By event. Requests with the same body get the outcome of the first. */
-  readonly #flights = new Map<string, Flight>();
+  readonly #decideOnce = singleFlight<Buffer, Answer | Problem>((a, b) => a.equals(b));
   readonly #recent = recentIds();
 
   constructor(deps: WebhookDecisionsDeps) {
@@ -34,19 +32,8 @@ export class WebhookDecisions {
   }
 
   async decide(it: VerifiedWebhook): Promise<Answer | Problem> {
-    const { eventId, body } = it;
-    for (let flight = this.#flights.get(eventId); flight !== undefined; flight = this.#flights.get(eventId)) {
-      if (flight.body.equals(body)) return this.#repeatOf(it, await flight.landed);
-      // Another body is a reuse of the id only if the first request is claimed, which is known once it has ended.
-      await flight.landed.catch(() => undefined);
-    }
-    const landed = this.#decideFirst(it);
-    this.#flights.set(eventId, { body, landed });
-    try {
-      return await landed;
-    } finally {
-      this.#flights.delete(eventId);
-    }
+    const { landed, isFirst } = await this.#decideOnce(it.eventId, it.body, () => this.#decideFirst(it));
+    return isFirst ? landed : this.#repeatOf(it, landed);
   }
 
   /** Most webhooks are new, so the stream is read only for an id seen before; the claim of another repeat conflicts. */

@@ -83,7 +83,7 @@ export const bundleClaim = (deps: BundleClaimDeps): BeginBundle => {
   const claims = new ClaimLoop(deps);
   const binding = approvalBinding(deps);
   const approvals = approvalRequests(deps);
-  const decideOnce = singleFlight<BundleStart | Problem>();
+  const decideOnce = singleFlight<string, BundleStart | Problem>();
 
   /** Null if nothing was claimed before this request. */
   const before = async (

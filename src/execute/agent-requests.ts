@@ -1,3 +1,4 @@
+import type { DefinedAction } from "../../domain/action/decider.ts";
 import type { PresentAgent } from "../../domain/agent/decider.ts";
 import { inScope } from "../../domain/agent/scope.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
@@ -10,6 +11,7 @@ import { denialProblem } from "../admission/denial-problem.ts";
 import { singleFlight } from "../admission/single-flight.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";
 import type { CompiledActions } from "../gates/compiled-action.ts";
+import type { AgentRequest, IncomingRequest } from "../gates/incoming-request.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
 import type { Trace } from "../streams/envelope.ts";
 import { eventIdOf } from "../streams/event-id.ts";
@@ -44,8 +46,6 @@ type ExecutionStart = {
 
 export type Execute = (request: ExecuteRequest) => Promise<ExecutionStart | Problem>;
 
-const JSON_TYPE = "application/json";
-
 const reused = (eventId: string): Problem =>
   problem("idempotency-key-reused", "This Idempotency-Key was used with a different action or payload before.", {
     extra: { event_id: eventId },
@@ -61,12 +61,45 @@ const isRepeatOf = (request: ExecuteRequest, { action, endpoint_id: target }: Re
   return actionDigest(identity) === action.digest;
 };
 
+type RequestContext = Pick<IncomingRequest, "eventId" | "receivedAt"> &
+  Pick<AgentRequest, "compiled" | "isInScope"> & { readonly action: DefinedAction };
+
+const incomingRequest = (
+  { account, agentId, key, payload, runId, depth, costMicro, userAgent, trace }: ExecuteRequest,
+  { settings }: PresentAgent,
+  { eventId, receivedAt, action, compiled, isInScope }: RequestContext,
+): IncomingRequest => {
+  const { name, version, definition } = action;
+  const target = definition.endpoint_id;
+  const digest = actionDigest({ account, agent: agentId, action: name, version, target, payload });
+  return {
+    eventId,
+    account,
+    origin: { kind: "agent", id: agentId, name: settings.name, type: "agent" },
+    policyId: settings.policy_id,
+    endpointId: target,
+    deliveryKey: key,
+    eventType: name,
+    body: Buffer.from(JSON.stringify(payload)),
+    contentType: "application/json",
+    contentEncoding: "",
+    json: () => payload,
+    isStrict: true,
+    headers: { "user-agent": userAgent },
+    shownHeaders: () => ({ "user-agent": userAgent }),
+    trace,
+    receivedAt,
+    authenticatedAt: receivedAt,
+    asked: { action: { name, version, digest }, run: { id: runId, depth }, isInScope, compiled, costMicro },
+  };
+};
+
 /** The key names the event, as a delivery id names a webhook's, so a repeat finds the first request. */
 export const executing = (deps: ExecuteDeps): Execute => {
   const { log, clock, aggregates } = deps;
   const claim = claiming(deps);
   const approvals = approvalRequests(deps);
-  const decideOnce = singleFlight<ExecutionStart | Problem>();
+  const decideOnce = singleFlight<string, ExecutionStart | Problem>();
 
   /** Null if no earlier request with the key stands. */
   const before = async (
@@ -92,40 +125,13 @@ export const executing = (deps: ExecuteDeps): Execute => {
     const earlier = await before(request, eventId, from);
     if (earlier !== null) return earlier;
 
-    const { account, agentId, action: name, payload, trace } = request;
+    const { account, action: name } = request;
     const action = await actionNamed(aggregates, account, name);
     const isInScope = inScope(agent.settings.scope, name);
     if (action.phase !== "defined") return unknownAction(name, isInScope);
-    const { version } = action;
-    const { endpoint_id: target } = action.definition;
-    const digest = actionDigest({ account, agent: agentId, action: name, version, target, payload });
+    const compiled = deps.actions.get(action);
     const claimed = await claim(
-      {
-        eventId,
-        account,
-        origin: { kind: "agent", id: agentId, name: agent.settings.name, type: "agent" },
-        policyId: agent.settings.policy_id,
-        endpointId: target,
-        deliveryKey: request.key,
-        eventType: name,
-        body: Buffer.from(JSON.stringify(payload)),
-        contentType: JSON_TYPE,
-        contentEncoding: "",
-        json: () => payload,
-        isStrict: true,
-        headers: { "user-agent": request.userAgent },
-        shownHeaders: () => ({ "user-agent": request.userAgent }),
-        trace,
-        receivedAt,
-        authenticatedAt: receivedAt,
-        asked: {
-          action: { name, version, digest },
-          run: { id: request.runId, depth: request.depth },
-          isInScope,
-          compiled: deps.actions.get(action),
-          costMicro: request.costMicro,
-        },
-      },
+      incomingRequest(request, agent, { eventId, receivedAt, action, compiled, isInScope }),
       from,
     );
     if (claimed.outcome === "denied") return denialProblem({ event_id: eventId }, claimed.judged);
