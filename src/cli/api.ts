@@ -139,8 +139,11 @@ const apiAt = ({ base, key }: Settings): Api => {
     origin: new URL(base).origin,
     base,
     async get<T>(path: string, query?: Query) {
-      const response = await patiently(urlOf(path, query), { headers: headersOf({ accept: "application/json" }) });
-      return (await response.json()) as T;
+      const url = urlOf(path, query);
+      const response = await patiently(url, { headers: headersOf({ accept: "application/json" }) });
+      return (await response.json().catch(() => {
+        throw new Error(`${url.origin}${url.pathname} answered with ${response.status}, but without JSON`);
+      })) as T;
     },
     async post<T>(path: string, body: unknown) {
       const headers = headersOf({ "content-type": "application/json", "idempotency-key": randomUUID() });
