@@ -1,5 +1,4 @@
 import { approval } from "../../domain/approval/decider.ts";
-import { defined } from "../../domain/defined.ts";
 import { isEvent } from "../../domain/events.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
@@ -9,6 +8,7 @@ import { pollLoop } from "../following/poll-loop.ts";
 import type { Reaction } from "../following/reaction.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { systemEnvelope } from "../streams/envelope.ts";
+import { pagesIn } from "../views/typed-documents.ts";
 import { approvalStream } from "./approvals.ts";
 
 export type ApprovalExpiry = {
@@ -83,13 +83,7 @@ export const approvalExpiry = ({ log, views, aggregates, clock, onError }: Appro
 
   async function* listed(until: string | null): AsyncGenerator<FoundDocument> {
     const where = [PENDING, ...(until === null ? [] : [{ field: "expires_at", is: "<=", value: until } as const])];
-    let last: FoundDocument | undefined;
-    do {
-      const after = last === undefined ? undefined : { value: String(last.document.expires_at), id: last.id };
-      const page = await views.page(VIEW, { where, sort: SORT, limit: PAGE, ...defined({ after }) });
-      yield* page;
-      last = page.length < PAGE ? undefined : page.at(-1);
-    } while (last !== undefined);
+    for await (const page of pagesIn(views, approvals, { where, sort: SORT, limit: PAGE })) yield* page;
   }
 
   const load = async (): Promise<void> => {

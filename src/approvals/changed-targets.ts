@@ -39,7 +39,7 @@ export const changedTargets = (deps: ChangedTargetsDeps): readonly Reaction[] =>
     trace: { trace_id: meta.trace_id, span_id: meta.span_id },
   });
   const requests = forEachListed(deps, {
-    view: events.schema.name,
+    view: events,
     newest: "received_at",
     searches: requestsOf,
     reach: async (cause, id) => {
@@ -47,7 +47,7 @@ export const changedTargets = (deps: ChangedTargetsDeps): readonly Reaction[] =>
     },
   });
   const held = forEachListed(deps, {
-    view: bundles.schema.name,
+    view: bundles,
     newest: "created_at",
     searches: bundlesOf,
     reach: async (cause, id) => {

@@ -2,17 +2,16 @@ import { account as accountDecider } from "../../domain/account/decider.ts";
 import { monthBefore } from "../../domain/account/overage.ts";
 import { overageIn, type Subscription } from "../../domain/account/subscription.ts";
 import { monthOf } from "../../domain/calendar.ts";
-import { defined } from "../../domain/defined.ts";
 import type { BillingProvider } from "../../domain/ports/billing.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
-import type { FoundDocument, ViewStore } from "../../domain/ports/view-store.ts";
+import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { billing } from "../../projections/billing.ts";
 import { usage, usageId } from "../../projections/usage.ts";
 import { accountStream } from "../accounts/accounts.ts";
 import { pollLoop } from "../following/poll-loop.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
-import { documentIn } from "../views/typed-documents.ts";
+import { documentIn, pagesIn } from "../views/typed-documents.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
 import { providerEnvelope } from "./subscription-sync.ts";
 
@@ -95,17 +94,13 @@ export const overageLoop = ({ views, progress, aggregates, provider, clock, onEr
     if (!(await progress.waitFor([usage.schema.name], ANY_POSITION, 0))) return 0;
     const where = [{ field: "provider", is: "=", value: name }] as const;
     let reported = 0;
-    let last: FoundDocument | undefined;
-    for (;;) {
-      const after = last === undefined ? undefined : { value: last.id, id: last.id };
-      const found = await views.page(billing.schema.name, { where, sort: SORT, limit: PAGE, ...defined({ after }) });
-      for (const { id } of found) {
+    for await (const page of pagesIn(views, billing, { where, sort: SORT, limit: PAGE })) {
+      for (const { id } of page) {
         if (looks.isStopping()) return reported;
         reported += await ofAccount(id);
       }
-      last = found.at(-1);
-      if (found.length < PAGE) return reported;
     }
+    return reported;
   };
 
   const looks = pollLoop(look, LOOK_MS, onError);

@@ -150,6 +150,6 @@ export const stoppedBundles = (deps: StoppedBundlesDeps): readonly Reaction[] =>
     await tell(cause, bundleId, { type: "Cancel", reason, at: new Date(clock.now()).toISOString() });
   };
 
-  const shown = { view: bundles.schema.name, statuses: UNDER_WAY, agentId: "agent_id", newest: "created_at" };
+  const shown = { view: bundles, statuses: UNDER_WAY, agentId: "agent_id", newest: "created_at" };
   return suspensionReactions(deps, shown, cancel);
 };

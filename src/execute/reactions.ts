@@ -67,7 +67,7 @@ export const stoppedRequests = (deps: StoppedRequestsDeps): readonly Reaction[] 
     deps.outcomes.changed(eventId, ran.known);
   };
 
-  const shown = { view: events.schema.name, statuses: UNDER_WAY, agentId: "origin_id", newest: "received_at" };
+  const shown = { view: events, statuses: UNDER_WAY, agentId: "origin_id", newest: "received_at" };
   return suspensionReactions(deps, shown, cancel);
 };
 

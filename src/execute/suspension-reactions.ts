@@ -1,3 +1,4 @@
+import type { Projection } from "../../projections/projection.ts";
 import type { Reaction } from "../following/reaction.ts";
 import { type ForEachListedDeps, forEachListed } from "../views/for-each-listed.ts";
 
@@ -6,7 +7,7 @@ import { type ForEachListedDeps, forEachListed } from "../views/for-each-listed.
  * `status`.
  */
 export type AgentView = {
-  readonly view: string;
+  readonly view: Projection<object>;
   readonly statuses: readonly string[];
   readonly agentId: string;
   readonly newest: string;

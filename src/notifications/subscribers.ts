@@ -1,11 +1,10 @@
-import { defined } from "../../domain/defined.ts";
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { Condition, ViewStore } from "../../domain/ports/view-store.ts";
-import { type EndpointDocument, endpoints } from "../../projections/endpoints.ts";
+import { endpoints } from "../../projections/endpoints.ts";
 import type { NotYet } from "../following/reaction.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
-import { pageIn } from "../views/typed-documents.ts";
+import { pagesIn } from "../views/typed-documents.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
 import type { NotificationName } from "./names.ts";
 
@@ -17,6 +16,7 @@ export type SubscribersDeps = {
 
 const VIEW = endpoints.schema.name;
 const PAGE = 100;
+const SORT = { field: "created_at", order: "asc" } as const;
 /** The oldest subscribers are notified, as each costs an event. */
 export const SUBSCRIBERS_MAX = 50;
 /** Each notification searches all endpoints up to this number, the oldest first. */
@@ -40,22 +40,15 @@ export const subscribers = ({ aggregates, views, progress }: SubscribersDeps) =>
       { field: "deleted", is: "=", value: 0 },
     ];
     const found: string[] = [];
-    let last: { readonly id: string; readonly document: EndpointDocument } | undefined;
-    for (let looked = 0; looked < LOOKED_AT_MAX; looked += PAGE) {
-      const after = last === undefined ? undefined : { value: last.document.created_at, id: last.id };
-      const page = await pageIn(views, endpoints, {
-        where,
-        sort: { field: "created_at", order: "asc" },
-        limit: PAGE,
-        ...defined({ after }),
-      });
+    let looked = 0;
+    for await (const page of pagesIn(views, endpoints, { where, sort: SORT, limit: PAGE })) {
       for (const { id, document } of page) {
         if (!document.notifications.includes(type) || !(await wants(id, account, type))) continue;
         found.push(id);
         if (found.length === SUBSCRIBERS_MAX) return found;
       }
-      last = page.at(-1);
-      if (page.length < PAGE) break;
+      looked += page.length;
+      if (looked >= LOOKED_AT_MAX) break;
     }
     return found;
   };

@@ -1,8 +1,7 @@
-import { defined } from "../../domain/defined.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
-import type { ViewQuery, ViewStore } from "../../domain/ports/view-store.ts";
+import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { endpoints, healthOf } from "../../projections/endpoints.ts";
-import { pageIn } from "../views/typed-documents.ts";
+import { pagesIn } from "../views/typed-documents.ts";
 import type { Readings } from "./readings.ts";
 
 const PAGE = 500;
@@ -18,20 +17,14 @@ export const endpointsReading = (views: Pick<ViewStore, "page">, clock: Clock): 
 
   const counted = async (): Promise<Counts> => {
     const counts = { healthy: 0, degraded: 0, open: 0, disabled: 0 };
-    let after: ViewQuery["after"];
-    for (let looked = 0; looked < ENDPOINTS_MAX; looked += PAGE) {
-      const page = await pageIn(views, endpoints, {
-        where: [],
-        sort: { field: "account", order: "asc" },
-        limit: PAGE,
-        ...defined({ after }),
-      });
+    let looked = 0;
+    const query = { where: [], sort: { field: "account", order: "asc" }, limit: PAGE } as const;
+    for await (const page of pagesIn(views, endpoints, query)) {
       for (const { document } of page) {
         if (document.deleted === 0) counts[healthOf(document, clock.now()).state] += 1;
       }
-      const last = page.at(-1);
-      if (last === undefined || page.length < PAGE) break;
-      after = { value: last.document.account, id: last.id };
+      looked += page.length;
+      if (looked >= ENDPOINTS_MAX) break;
     }
     return counts;
   };

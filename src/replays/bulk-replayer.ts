@@ -1,8 +1,7 @@
-import { defined } from "../../domain/defined.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Position } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
-import type { FoundDocument, ViewStore } from "../../domain/ports/view-store.ts";
+import type { ViewStore } from "../../domain/ports/view-store.ts";
 import type { ReplayCommand } from "../../domain/replay/commands.ts";
 import { replay as replayDecider } from "../../domain/replay/decider.ts";
 import type { ReplayCursor } from "../../domain/replay/events.ts";
@@ -13,6 +12,7 @@ import { replays as replaysView } from "../../projections/replays.ts";
 import { type PollLoop, pollLoop } from "../following/poll-loop.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { type Envelope, systemEnvelope } from "../streams/envelope.ts";
+import { pagesIn } from "../views/typed-documents.ts";
 import type { EventReplayer } from "./event-replayer.ts";
 import { type ChosenPage, chosenAfter, isShownUpTo } from "./plan.ts";
 import { replayStream } from "./stream.ts";
@@ -96,14 +96,11 @@ export class BulkReplayer {
   async #look(): Promise<void> {
     const where = [{ field: "status", is: "=", value: "running" }] as const;
     const sort = { field: "started_at", order: "asc" } as const;
-    let last: FoundDocument | undefined;
-    do {
-      const after = last === undefined ? undefined : { value: String(last.document.started_at), id: last.id };
-      const query = { where, sort, limit: RUNNING_MAX, ...defined({ after }) };
-      const found = await this.#deps.views.page(replaysView.schema.name, query);
-      for (const { id, document } of found) this.begin(id, String(document.account));
-      last = found.length < RUNNING_MAX ? undefined : found.at(-1);
-    } while (last !== undefined && this.#working.size < RUNNING_MAX);
+    const query = { where, sort, limit: RUNNING_MAX };
+    for await (const page of pagesIn(this.#deps.views, replaysView, query)) {
+      for (const { id, document } of page) this.begin(id, document.account);
+      if (this.#working.size >= RUNNING_MAX) return;
+    }
   }
 
   async #work(id: string): Promise<void> {

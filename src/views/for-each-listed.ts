@@ -1,7 +1,8 @@
-import { defined } from "../../domain/defined.ts";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
-import type { Condition, FoundDocument, ViewStore } from "../../domain/ports/view-store.ts";
+import type { Condition, ViewStore } from "../../domain/ports/view-store.ts";
+import type { Projection } from "../../projections/projection.ts";
 import type { Reaction } from "../following/reaction.ts";
+import { pagesIn } from "./typed-documents.ts";
 import type { ViewProgress } from "./view-progress.ts";
 
 export type ForEachListedDeps = {
@@ -10,7 +11,7 @@ export type ForEachListedDeps = {
 };
 
 export type ListedDocuments = {
-  readonly view: string;
+  readonly view: Projection<object>;
   readonly newest: string;
   readonly searches: (cause: RecordedEvent) => readonly (readonly Condition[])[];
   readonly reach: (cause: RecordedEvent, id: string) => Promise<void>;
@@ -20,23 +21,6 @@ export type ListedDocuments = {
 const VIEW_WAIT_MS = 2_000;
 /** A page is processed in parallel, so that its commands share appends. */
 const PAGE = 100;
-
-async function* pagesOf(
-  { views }: Pick<ForEachListedDeps, "views">,
-  { view, newest }: Pick<ListedDocuments, "view" | "newest">,
-  searches: readonly (readonly Condition[])[],
-): AsyncGenerator<readonly string[]> {
-  for (const where of searches) {
-    const sort = { field: newest, order: "desc" } as const;
-    let last: FoundDocument | undefined;
-    do {
-      const after = last && { value: String(last.document[newest]), id: last.id };
-      const page = await views.page(view, defined({ where, sort, limit: PAGE, after }));
-      yield page.map(({ id }) => id);
-      last = page.length < PAGE ? undefined : page.at(-1);
-    } while (last !== undefined);
-  }
-}
 
 /**
  * Calls `reach` for each document that a view lists. While the view lags, that is done once for those listed so far,
@@ -48,16 +32,20 @@ export const forEachListed = (deps: ForEachListedDeps, shown: ListedDocuments): 
 
   return async (cause, isStopping = () => false) => {
     const { view } = shown;
+    const { name } = view.schema;
     const searches = shown.searches(cause);
     if (searches.length === 0) return;
-    const isWhole = await deps.progress.waitFor([view], cause.position, VIEW_WAIT_MS);
+    const isWhole = await deps.progress.waitFor([name], cause.position, VIEW_WAIT_MS);
     const notYet = {
-      waitsFor: `the view ${view} to reach ${cause.position}: until then ${cause.type} has reached only what it shows`,
+      waitsFor: `the view ${name} to reach ${cause.position}: until then ${cause.type} has reached only what it shows`,
     };
     if (!isWhole && reachedInPart.has(cause.id)) return notYet;
-    for await (const page of pagesOf(deps, shown, searches)) {
-      if (isStopping()) return;
-      await Promise.all(page.map((id) => shown.reach(cause, id)));
+    const sort = { field: shown.newest, order: "desc" } as const;
+    for (const where of searches) {
+      for await (const page of pagesIn(deps.views, view, { where, sort, limit: PAGE })) {
+        if (isStopping()) return;
+        await Promise.all(page.map(({ id }) => shown.reach(cause, id)));
+      }
     }
     reachedInPart.delete(cause.id);
     if (isWhole) return;

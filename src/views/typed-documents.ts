@@ -1,4 +1,5 @@
-import type { Document, ViewQuery, ViewStore } from "../../domain/ports/view-store.ts";
+import { defined } from "../../domain/defined.ts";
+import type { Document, FoundDocument, ViewQuery, ViewStore } from "../../domain/ports/view-store.ts";
 import type { Projection } from "../../projections/projection.ts";
 
 /** Only a view's own projection writes to it, so its documents have the type that the projection puts. */
@@ -14,9 +15,30 @@ export const documentIn = async <D extends object>(
   return document === null ? null : typedDocument<D>(document);
 };
 
+type Found<D> = { readonly id: string; readonly document: D };
+
+const foundIn = <D extends object>({ id, document }: FoundDocument): Found<D> => ({
+  id,
+  document: typedDocument<D>(document),
+});
+
 export const pageIn = async <D extends object>(
   views: Pick<ViewStore, "page">,
   { schema }: Projection<D>,
   query: ViewQuery,
-): Promise<readonly { readonly id: string; readonly document: D }[]> =>
-  (await views.page(schema.name, query)).map(({ id, document }) => ({ id, document: typedDocument<D>(document) }));
+): Promise<readonly Found<D>[]> => (await views.page(schema.name, query)).map(foundIn<D>);
+
+/** All pages of a search, each read once the page before it has been used; `limit` is the size of a page. */
+export async function* pagesIn<D extends object>(
+  views: Pick<ViewStore, "page">,
+  { schema }: Projection<D>,
+  query: Omit<ViewQuery, "after">,
+): AsyncGenerator<readonly Found<D>[]> {
+  let last: FoundDocument | undefined;
+  do {
+    const after = last && { value: String(last.document[query.sort.field]), id: last.id };
+    const page: readonly FoundDocument[] = await views.page(schema.name, { ...query, ...defined({ after }) });
+    yield page.map(foundIn<D>);
+    last = page.length < query.limit ? undefined : page.at(-1);
+  } while (last !== undefined);
+}
