@@ -37,6 +37,9 @@ export const eventSummary = (id: string, event: EventDocument) => ({
   attempt_count: event.attempts.length + (event.attempts_left_out ?? 0),
 });
 
+/** As `GET /v1/events` answers it. */
+export type EventSummary = ReturnType<typeof eventSummary>;
+
 /** Such headers may have a digest of the body, from which a short hidden field could be guessed. */
 const DIGEST_NAME = /digest|md5|sha-?\d|hash|checksum|crc|etag/;
 
@@ -136,3 +139,6 @@ export const eventDetail = (
   timeline: timelineWithGaps(event),
   stages_left_out: event.stages_left_out ?? 0,
 });
+
+/** As `GET /v1/events/{id}` answers it. */
+export type EventDetail = ReturnType<typeof eventDetail>;

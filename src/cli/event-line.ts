@@ -1,33 +1,12 @@
 import { defined } from "../../domain/defined.ts";
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
+import type { DeliveryStatus } from "../../domain/delivery/status.ts";
 import { eventOf } from "../../domain/events.ts";
+import type { Verdict } from "../../domain/gate/verdict.ts";
 import { visibleLine } from "../../domain/visible-text.ts";
+import type { EventSummary } from "../bodies/event-answer.ts";
 import type { StreamRecord } from "./record-stream.ts";
 import { shownTime } from "./shown.ts";
-
-/** The fields of `GET /v1/events` that are shown here. */
-export type EventSummary = {
-  readonly id: string;
-  readonly status: string;
-  readonly type: string;
-  readonly received_at: string;
-  readonly origin: { readonly kind: string; readonly id: string; readonly name: string; readonly type: string };
-  readonly endpoint_id: string | null;
-  readonly delivery_id: string;
-  readonly failure: { readonly kind: string; readonly detail: string } | null;
-  readonly verdict: Verdict;
-};
-
-type Verdict = {
-  readonly decision: string;
-  readonly policy: { readonly id: string; readonly version: number } | null;
-  readonly gates: readonly {
-    readonly gate: string;
-    readonly outcome: string;
-    readonly code: string;
-    readonly detail: string;
-  }[];
-};
 
 export type EventLine = Pick<EventSummary, "id" | "status" | "type" | "origin" | "endpoint_id" | "delivery_id"> & {
   readonly at: string;
@@ -64,7 +43,7 @@ export const lineOfSummary = (event: EventSummary): EventLine => {
   };
 };
 
-export const lineOfRequest = (status: string, request: Request): EventLine => ({
+export const lineOfRequest = (status: DeliveryStatus, request: Request): EventLine => ({
   at: request.at,
   id: request.event_id,
   status: status === "queued" && request.endpoint_id === null ? "recorded" : status,

@@ -1,46 +1,10 @@
 import { visibleLine } from "../../domain/visible-text.ts";
+import type { EventDetail } from "../bodies/event-answer.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, apiOf } from "./api.ts";
 import { type Command, UsageError } from "./command.ts";
-import type { EventSummary } from "./event-line.ts";
 import { json, shownTime, table } from "./shown.ts";
 
-export type EventDetail = EventSummary & {
-  readonly payload: {
-    readonly content_type: string;
-    readonly size: number;
-    readonly sha256: string;
-    readonly erased_at: string | null;
-  };
-  readonly cost_eur: number | null;
-  readonly approval_id: string | null;
-  readonly duplicates: number;
-  readonly delivery_id_reused: number;
-  readonly trace_id: string;
-  readonly attempts: readonly AttemptShown[];
-  readonly attempts_left_out: number;
-  readonly timeline: readonly {
-    readonly stage: string;
-    readonly at: string;
-    /** Milliseconds since the previous stage. */
-    readonly ms: number;
-    readonly number?: number;
-    readonly reason?: string;
-    readonly by?: { readonly kind: string; readonly id: string };
-  }[];
-};
-
-type AttemptShown = {
-  readonly number: number;
-  readonly trigger: string;
-  readonly started_at: string;
-  readonly outcome: string;
-  readonly duration_ms: number | null;
-  readonly status_code: number | null;
-  readonly failure: { readonly kind: string; readonly detail: string } | null;
-  readonly timings_ms: Readonly<Record<string, number | null>> | null;
-  readonly next_attempt_at: string | null;
-  readonly response: { readonly body: string | null; readonly encoding: string; readonly truncated: boolean } | null;
-};
+type AttemptShown = EventDetail["attempts"][number];
 
 /** Characters of a response body; `--json` has all of it. */
 const BODY_MAX = 2_000;

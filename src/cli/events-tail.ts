@@ -1,11 +1,13 @@
 import { LRUCache } from "lru-cache";
+import type { DeliveryStatus } from "../../domain/delivery/status.ts";
 import { eventOf } from "../../domain/events.ts";
 import type { Decision } from "../../projections/event-fold.ts";
+import type { EventSummary } from "../bodies/event-answer.ts";
 import { denialConditions, satisfies } from "../routes/events/event-text.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf, type Query, untilAnswered } from "./api.ts";
 import { type Command, type Terminal, UsageError } from "./command.ts";
 import { FILTER_OPTIONS, filterQuery, TIMES_HELP } from "./event-filter.ts";
-import { changeIn, type EventLine, type EventSummary, lineOfRequest, lineOfSummary, shownLine } from "./event-line.ts";
+import { changeIn, type EventLine, lineOfRequest, lineOfSummary, shownLine } from "./event-line.ts";
 import { followRecords, type StreamRecord } from "./record-stream.ts";
 import { json } from "./shown.ts";
 
@@ -17,7 +19,7 @@ const PAGE_MAX = 100;
 /** Events in memory while following; the service is asked about others. */
 const KNOWN_MAX = 10_000;
 
-const DECIDED: Readonly<Record<string, string>> = {
+const DECIDED: Readonly<Record<string, DeliveryStatus>> = {
   EventAdmitted: "queued",
   EventHeld: "held",
   EventBlocked: "blocked",

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { defined } from "../../domain/defined.ts";
 import { visibleLine } from "../../domain/visible-text.ts";
+import type { EventDetail } from "../bodies/event-answer.ts";
 import type { Api } from "./api.ts";
 import { Ended, type Terminal } from "./command.ts";
-import type { EventDetail } from "./events-show.ts";
 import { json } from "./shown.ts";
 
 export type ReplayOneOptions = {

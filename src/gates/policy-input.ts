@@ -11,6 +11,7 @@ import {
   REVEAL_ROLES,
   type RevealRole,
 } from "../../domain/policy/definition.ts";
+import { POLICY_FIELDS } from "./policy-fields.ts";
 
 /** `path` is a JSON Pointer into the definition. */
 export type DefinitionError = { readonly path: string; readonly message: string };
@@ -31,21 +32,6 @@ const APPROVALS_MAX = 10;
 const EXPIRY_S_MIN = 60;
 /** 30 days. A hold keeps its reservation all that time. */
 const EXPIRY_S_MAX = 30 * 86_400;
-
-const FIELDS: ReadonlySet<string> = new Set([
-  "name",
-  "budget_eur_day",
-  "rate_per_minute",
-  "require_fields",
-  "block_on_violation",
-  "cost",
-  "schema",
-  "deny",
-  "redact",
-  "approval",
-  "loop",
-  "protected",
-]);
 
 export type Report = (path: string, message: string) => void;
 type Members = Readonly<Record<string, unknown>>;
@@ -122,7 +108,7 @@ const parseDeny = (value: unknown, report: Report): readonly DenyRule[] => {
       report(path, "must be an object {name, when}");
       continue;
     }
-    onlyMembers(rule, ["name", "when"], path, report);
+    onlyMembers(rule, Object.keys(POLICY_FIELDS.deny.items.properties), path, report);
     const { name, when } = rule;
     if (!isName(name)) report(`${path}/name`, NAME);
     else if (rules.some((earlier) => earlier.name === name)) report(`${path}/name`, "names another rule already");
@@ -140,7 +126,7 @@ const isRevealRole = (value: unknown): value is RevealRole => REVEAL_ROLES.some(
 const isReveal = (value: unknown): value is readonly RevealRole[] =>
   Array.isArray(value) && value.length > 0 && new Set(value).size === value.length && value.every(isRevealRole);
 
-const APPROVAL_FIELDS = ["when", "min_approvals", "exclude_requester", "reveal", "expires_after_s"];
+const APPROVAL_FIELDS = Object.keys(POLICY_FIELDS.approval.properties);
 
 const parseApproval = (value: unknown, report: Report): ApprovalRule | null => {
   if (!isObject(value)) {
@@ -201,7 +187,7 @@ export const parseDefinition = (input: unknown): ParsedDefinition => {
   const report: Report = (path, message) => errors.push({ path, message });
   if (!isObject(input)) return { ok: false, errors: [{ path: "", message: "must be an object" }] };
 
-  for (const field of Object.keys(input)) if (!FIELDS.has(field)) report(`/${field}`, "is not a known field");
+  onlyMembers(input, Object.keys(POLICY_FIELDS), "", report);
   const { name, budget_eur_day, rate_per_minute, require_fields, block_on_violation, cost, schema, deny, redact } =
     input;
   const { approval, protected: isProtected } = input;

@@ -1,3 +1,4 @@
+import type { EventDetail, EventSummary } from "../../bodies/event-answer.ts";
 import { integer, nullable, nullableTime, object, text, time } from "../../http/json-schema.ts";
 import { listOf } from "../../http/listing.ts";
 import type { JsonSchema } from "../../http/route.ts";
@@ -45,7 +46,7 @@ const VERDICT: JsonSchema = {
   },
 };
 
-const summary: Record<string, JsonSchema> = {
+const summary = {
   id: text,
   origin: object({ kind: { enum: ["source", "agent", "system"] }, id: text, name: text, type: text }),
   type: text,
@@ -76,7 +77,7 @@ const summary: Record<string, JsonSchema> = {
   trace_id: text,
   failure,
   attempt_count: integer,
-};
+} satisfies Record<keyof EventSummary, JsonSchema>;
 
 const attempt = object({
   number: integer,
@@ -136,7 +137,7 @@ const stage: JsonSchema = {
 export const EVENT_SUMMARY: JsonSchema = object(summary);
 export const ATTEMPTS: JsonSchema = listOf(attempt);
 export const TIMELINE: JsonSchema = listOf(stage);
-export const EVENT_DETAIL: JsonSchema = object({
+const detail = {
   ...summary,
   headers: { ...headers, type: ["object", "null"], description: "Of the request, secrets redacted; null once erased" },
   attempts: { type: "array", items: attempt, description: "Of more than 110 the first 10 and the last 100" },
@@ -144,4 +145,6 @@ export const EVENT_DETAIL: JsonSchema = object({
   replays: EVENT_REPLAYS,
   timeline: { type: "array", items: stage, description: "Of more than 110 stages the first 10 and the last 100" },
   stages_left_out: { type: "integer", description: "How many came between those" },
-});
+} satisfies Record<keyof EventDetail, JsonSchema>;
+
+export const EVENT_DETAIL: JsonSchema = object(detail);
