@@ -36,7 +36,7 @@ test("a node that is slow to give back a dead request's place leaves the place o
   slowToClaim.goOn();
   assert.is((await repeat).outcome, "claimed");
 
-  for (const key of ["second", "third"]) assert.is((await claimNode(world).send(key, TEN_EUR)).outcome, "refused");
+  for (const key of ["second", "third"]) assert.is((await claimNode(world).send(key, TEN_EUR)).outcome, "denied");
 });
 
 test("a request whose place was given back as it was so slow gives back no place of the sender's repeat", async () => {
@@ -58,7 +58,7 @@ test("a request whose place was given back as it was so slow gives back no place
   await quick.ledgers.idle();
   const { open, reserved, settled } = await quick.ledgers.figures(LEDGER, ACCOUNT);
   assert.equal([open, reserved, settled], [0, 0, 10_000_000]);
-  assert.is((await quick.send("second", TEN_EUR)).outcome, "refused");
+  assert.is((await quick.send("second", TEN_EUR)).outcome, "denied");
 });
 
 test.run();
