@@ -14,17 +14,12 @@ import type { Randomness } from "../domain/ports/randomness.ts";
 import { randomId } from "../infra/crypto/ids.ts";
 import type { SecretBox } from "../infra/crypto/secret-box.ts";
 import { addRoutes, type Progress } from "./http/add-routes.ts";
+import { ArrivingBodies } from "./http/arriving-bodies.ts";
 import type { Authenticate } from "./http/authenticate.ts";
+import { limitPipelines, shareConnections } from "./http/connection-limits.ts";
 import { idempotency } from "./http/idempotency.ts";
-import { parseJsonBody } from "./http/json-body.ts";
-import {
-  API_BODY_BYTES_MAX,
-  CONNECTIONS_MAX,
-  HEADER_BYTES_MAX,
-  HTTP_LIMITS,
-  type HttpLimits,
-  PARAM_LENGTH_MAX,
-} from "./http/limits.ts";
+import { jsonBodyParser } from "./http/json-body.ts";
+import { API_BODY_BYTES_MAX, HEADER_BYTES_MAX, HTTP_LIMITS, type HttpLimits, PARAM_LENGTH_MAX } from "./http/limits.ts";
 import { logAnswered } from "./http/log-lines.ts";
 import {
   answerConnectAndExpect,
@@ -155,7 +150,8 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   const answers: RawAnswers = { ids, headers: () => safeHeaders(config.publicUrl()) };
   const instance: FastifyInstance = Fastify(serverOptions(deps, limits, answers));
   instance.server.maxHeadersCount = 0;
-  instance.server.maxConnections = CONNECTIONS_MAX;
+  shareConnections(instance.server);
+  limitPipelines(instance.server);
   answerConnectAndExpect(instance.server, answers);
   closeInTime(instance, limits.closeGraceMs);
 
@@ -196,7 +192,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
     onLost: (error) => instance.log.warn({ err: error }, "an answer under an Idempotency-Key was not kept"),
   });
   await instance.register(async (api) => {
-    api.addContentTypeParser("application/json", { parseAs: "buffer" }, parseJsonBody);
+    api.addContentTypeParser("application/json", jsonBodyParser(new ArrivingBodies()));
     api.addHook("onResponse", logAnswered(api.log));
     addRoutes(api, deps.routes, {
       authenticate: deps.authenticate,
@@ -213,7 +209,11 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
       randomness,
       publicUrl: config.publicUrl,
     });
-    const description = () => JSON.stringify(api.swagger());
+    let text: string | undefined;
+    const description = (): string => {
+      text ??= JSON.stringify(api.swagger());
+      return text;
+    };
     api.get("/openapi.json", { schema: { hide: true } }, async (_request, reply) =>
       reply.headers({ "content-type": "application/json; charset=utf-8" }).send(description()),
     );

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { BillingProvider } from "../../domain/ports/billing.ts";
 import type { CallCounts } from "../calls/call-counts.ts";
+import { ArrivingBodies } from "../http/arriving-bodies.ts";
 import { sendProblem } from "../http/problem-reply.ts";
 import { listedProblems } from "../http/route-problems.ts";
 import { problem } from "../streams/problems.ts";
@@ -25,7 +26,8 @@ export const providerWebhooks =
       delete raw.headers["content-type"];
     });
     app.removeAllContentTypeParsers();
-    app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+    const bodies = new ArrivingBodies();
+    app.addContentTypeParser("*", (request, raw, done) => bodies.read(request, raw, BODY_BYTES_MAX, done));
     app.post(
       `/billing/${name}/webhook`,
       { bodyLimit: BODY_BYTES_MAX, schema: { hide: true }, config: { problems: PROBLEMS } },

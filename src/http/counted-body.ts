@@ -9,8 +9,13 @@ export type BodyLimits = {
   readonly take: (bytes: number) => boolean;
 };
 
+/** A megabyte in packets of 536 bytes has 2,000 chunks. Each costs as much time as a few kilobytes. */
+export const CHUNKS_MAX = 8_192;
+
 const tooLarge = (): ProblemError =>
   new ProblemError(problem("too-large", "The body is larger than this call accepts."));
+const tooManyChunks = (): ProblemError =>
+  new ProblemError(problem("invalid-request", `The body comes in more than ${CHUNKS_MAX} chunks.`));
 const silent = (): ProblemError => new ProblemError(problem("request-timeout", "The body stopped arriving."));
 const cutOff = (): ProblemError =>
   new ProblemError(problem("invalid-request", "The body ended before it was complete."));
@@ -34,6 +39,7 @@ export const readBody = (
     return forget;
   }
   let size = 0;
+  let chunks = 0;
   let silence: NodeJS.Timeout | undefined;
 
   const longer = (sofar: Buffer, chunk: Buffer): Buffer | null => {
@@ -58,6 +64,11 @@ export const readBody = (
     silence?.refresh();
     if (size + chunk.length > bytesMax) {
       finish(tooLarge());
+      return;
+    }
+    chunks += 1;
+    if (chunks > CHUNKS_MAX) {
+      finish(tooManyChunks());
       return;
     }
     if (kept !== null) kept = longer(kept, chunk);

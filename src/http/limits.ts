@@ -21,12 +21,17 @@ export const HTTP_LIMITS: HttpLimits = {
 };
 
 export const API_BODY_BYTES_MAX = 256 * 1024;
+/** Senders have their body ready, so a longer pause means a dead network or an attack. */
+export const BODY_SILENCE_MS = 5_000;
 /** The request line and all headers of real senders (JWTs, long cookies) stay below 8 KiB. */
 export const HEADER_BYTES_MAX = 16 * 1024;
 /** Node would silently drop headers beyond its own limit, so that is off and more than these are refused. */
 export const HEADERS_MAX = 200;
 export const PARAM_LENGTH_MAX = 256;
-export const CONNECTIONS_MAX = 8_192;
+/** One network has half of them at most; an idle one takes about 20 KiB. */
+export const CONNECTIONS_MAX = 16_384;
+/** Requests of one connection that have no answer yet. Hardly any client sends a second one before the first answer. */
+export const PIPELINED_MAX = 16;
 export const LISTED_ERRORS_MAX = 20;
 /** How long a read with `?after=` waits for its views; then it answers 503 `view-behind`. */
 export const VIEW_WAIT_MS = 2_000;

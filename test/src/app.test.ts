@@ -1,9 +1,13 @@
-import { connect } from "node:net";
+import { createServer } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { shareConnections } from "../../src/http/connection-limits.ts";
 import { API_BODY_BYTES_MAX } from "../../src/http/limits.ts";
 import { bearer, echo, testApp } from "../support/http-app.ts";
+import { until } from "../support/program.ts";
+import { printSkipped } from "../support/skipped.ts";
 
 const ROUTE = echo({
   path: "/v1/things/{id}",
@@ -371,6 +375,69 @@ test("a route beside the table has its own parsers, and problems like all others
     (await app.inject({ ...table, headers: { ...table.headers, "content-type": "any/thing" } })).statusCode,
     415,
   );
+});
+
+const UPLOAD = `POST /v1/things/1 HTTP/1.1\r\n${HOST}Content-Type: application/json\r\n`;
+
+/** Sends all but the last byte of a body of this size, and hangs. */
+const hangingUpload = (app: FastifyInstance, headers: string, bytes: number): Promise<Socket> =>
+  new Promise((resolve) => {
+    const socket = connect({ host: "127.0.0.1", port: portOf(app) });
+    socket.on("error", () => undefined);
+    socket.write(`${UPLOAD}${headers}Content-Length: ${bytes}\r\n\r\n`);
+    socket.write(Buffer.alloc(bytes - 1, " "), () => resolve(socket));
+  });
+
+test("uploads that hang take no more memory than the share of their account", async () => {
+  const app = await listening();
+  const mine = "Authorization: Bearer csk_admin\r\n";
+  const sockets = await Promise.all(Array.from({ length: 100 }, () => hangingUpload(app, mine, API_BODY_BYTES_MAX)));
+  const whole = `${UPLOAD}${mine}Content-Length: ${API_BODY_BYTES_MAX}\r\n${END}${'{"name":"n"}'.padEnd(API_BODY_BYTES_MAX)}`;
+  await until("the account's share is taken", async () => parsed(await raw(app, whole)).status === 503);
+  const other = whole.replace("csk_admin", "csk_other");
+  assert.is(parsed(await raw(app, other)).status, 200);
+  for (const socket of sockets) socket.destroy();
+  await until("the room is free again", async () => parsed(await raw(app, whole)).status === 200);
+});
+
+test("a body in ten thousand chunks of one byte is refused before it is complete", async () => {
+  const app = await listening();
+  const chunked = `${UPLOAD}Authorization: Bearer csk_admin\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  const { status, body } = parsed(await raw(app, `${chunked}${"1\r\n \r\n".repeat(10_000)}`));
+  assert.equal([status, JSON.parse(body).detail], [400, "The body comes in more than 8192 chunks."]);
+});
+
+test("a connection may send a few requests ahead of their answers, and with many it is closed", async () => {
+  const app = await listening();
+  const get = `GET /v1/slow HTTP/1.1\r\n${HOST}\r\n`;
+  const few = await raw(app, `${get.repeat(5)}${get.replace("\r\n\r\n", `\r\n${END}`)}`);
+  assert.is(few.match(/"done":true/g)?.length, 6);
+  const many = await raw(app, get.repeat(1_000));
+  assert.ok((many.match(/HTTP\/1.1/g) ?? []).length < 20, many);
+});
+
+test("one network has half of the connections, and another one still connects", async () => {
+  if (process.platform !== "linux") return printSkipped("connections by network", "only here the loopback has many");
+  const server = createServer((_request, response) => response.end());
+  shareConnections(server, 8);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const sockets: Socket[] = [];
+  /** The connection still answers a request after it was accepted. */
+  const isServed = (localAddress: string): Promise<boolean> =>
+    new Promise((resolve) => {
+      const socket = connect({ host: "127.0.0.1", port, localAddress });
+      sockets.push(socket);
+      socket.on("data", () => resolve(true)).on("error", () => resolve(false));
+      socket.on("close", () => resolve(false)).write(`GET / HTTP/1.1\r\n${HOST}\r\n`);
+    });
+  const served: boolean[] = [];
+  for (const at of [...Array(6).fill("127.0.0.1"), "127.1.0.1"]) served.push(await isServed(at));
+  assert.equal(served, [true, true, true, true, false, false, true]);
+  sockets[0]?.destroy();
+  await until("a connection that ended leaves its place", () => isServed("127.0.0.1"));
+  for (const socket of sockets) socket.destroy();
+  server.close();
 });
 
 test.run();

@@ -9,6 +9,7 @@ import type { Admission } from "../../admission/admission.ts";
 import { BodyBudget, type BudgetedBody } from "../../http/body-budget.ts";
 import { ByteRate, SMALL_BYTES } from "../../http/byte-rate.ts";
 import { readBody } from "../../http/counted-body.ts";
+import { BODY_SILENCE_MS } from "../../http/limits.ts";
 import { loopLag } from "../../http/loop-lag.ts";
 import { operationId, PROBLEMS_LISTED } from "../../http/openapi.ts";
 import type { PositionText } from "../../http/position-text.ts";
@@ -45,8 +46,6 @@ export const INGEST_LIMITS: IngestLimits = {
 };
 const RETRY_AFTER_S = 1;
 const LATE_RETRY_AFTER_S = 5;
-/** Senders have their body ready, so a longer pause means a dead network or an attack. */
-const SILENCE_MS = 5_000;
 
 export type IngestDeps = {
   readonly activeSource: ActiveSource;
@@ -140,7 +139,15 @@ const addressOf = ({ params }: FastifyRequest) => params as { readonly provider:
 
 /** `POST /v1/webhooks/{provider}/{source_id}`, outside of the route table: it accepts any content type and must be cheap. */
 export const ingest =
-  ({ activeSource, admit, positions, clock, planOf, limits = INGEST_LIMITS, silenceMs = SILENCE_MS }: IngestDeps) =>
+  ({
+    activeSource,
+    admit,
+    positions,
+    clock,
+    planOf,
+    limits = INGEST_LIMITS,
+    silenceMs = BODY_SILENCE_MS,
+  }: IngestDeps) =>
   async (app: FastifyInstance): Promise<void> => {
     const lag = loopLag();
     const budget = new BodyBudget(limits, clock);

@@ -1,0 +1,44 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { networkOf } from "../../infra/http/network.ts";
+import { Shares } from "../../infra/shares.ts";
+import { CONNECTIONS_MAX, PIPELINED_MAX } from "./limits.ts";
+
+/** Connections are accepted in shares by network, so that one network cannot take all of them. */
+export const shareConnections = (server: Server, max = CONNECTIONS_MAX): void => {
+  const shares = new Shares(max);
+  server.maxConnections = max;
+  server.on("connection", (socket: Socket) => {
+    const party = [networkOf(socket.remoteAddress ?? "")];
+    if (!shares.take(party, 1)) {
+      socket.destroy();
+      return;
+    }
+    socket.once("close", () => shares.give(party, 1));
+  });
+};
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/**
+ * Closes a connection that sends many requests without waiting for their answers: Node hands over all that it has read
+ * at once, which are thousands, and nothing else is served meanwhile. Call it when the server has its handler.
+ */
+export const limitPipelines = (server: Server, max = PIPELINED_MAX): void => {
+  const unanswered = new WeakMap<Socket, number>();
+  // Node calls these listeners with a request and its response.
+  const handlers = server.listeners("request") as Handler[];
+  server.removeAllListeners("request");
+  server.on("request", (request, response) => {
+    const { socket } = request;
+    if (socket.destroyed) return;
+    const open = (unanswered.get(socket) ?? 0) + 1;
+    if (open > max) {
+      socket.destroy();
+      return;
+    }
+    unanswered.set(socket, open);
+    response.once("close", () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
+    for (const handle of handlers) handle.call(server, request, response);
+  });
+};
