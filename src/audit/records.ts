@@ -54,39 +54,26 @@ export const eventsFrom = async (
   return Promise.all(known.map((id) => eventOf(log, recordOf(found.get(id)))));
 };
 
-/** Binary search: `reached` holds for all records after the first one for which it holds. */
-export const firstRecord = async (
-  views: Pick<ViewStore, "get">,
-  account: string,
-  bounds: Bounds,
-  reached: (record: AuditDocument) => boolean,
-): Promise<number> => {
-  let { low, high } = bounds;
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if (reached(await recordAt(views, account, middle))) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+type IsReached = (index: number) => Promise<boolean>;
+
+/** Binary search: `isReached` holds for every index after the first one for which it holds. */
+export const firstIndex = async ({ low, high }: Bounds, isReached: IsReached): Promise<number> => {
+  if (low >= high) return low;
+  const middle = Math.floor((low + high) / 2);
+  return firstIndex((await isReached(middle)) ? { low, high: middle } : { low: middle + 1, high }, isReached);
 };
 
 const STRIDE = 8;
 
-/** Finds the record faster than `firstRecord` if it is near the given end. */
-export const firstRecordNear = async (
-  views: Pick<ViewStore, "get">,
-  account: string,
-  bounds: Bounds,
-  end: keyof Bounds,
-  reached: (record: AuditDocument) => boolean,
-): Promise<number> => {
+/** The search takes fewer reads than `firstIndex` if the index is near the given end. */
+export const firstIndexNear = async (bounds: Bounds, end: keyof Bounds, isReached: IsReached): Promise<number> => {
   let { low, high } = bounds;
   for (let width = STRIDE; width < high - low; width *= STRIDE) {
     const probe = end === "low" ? low + width : high - width;
-    const isReached = reached(await recordAt(views, account, probe));
-    if (isReached) high = probe;
+    const reached = await isReached(probe);
+    if (reached) high = probe;
     else low = probe + 1;
-    if (isReached === (end === "low")) break;
+    if (reached === (end === "low")) break;
   }
-  return firstRecord(views, account, { low, high }, reached);
+  return firstIndex({ low, high }, isReached);
 };

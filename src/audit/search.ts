@@ -2,7 +2,15 @@ import type { Condition } from "../../domain/ports/view-store.ts";
 import { type AuditDocument, type AuditHead, audit, recordId } from "../../projections/audit.ts";
 import { comparable } from "../http/time-range.ts";
 import { documentIn } from "../views/typed-documents.ts";
-import { type AuditFilter, type AuditSources, type Bounds, firstRecord, recordOf, type Walk } from "./records.ts";
+import {
+  type AuditFilter,
+  type AuditSources,
+  type Bounds,
+  firstIndex,
+  recordAt,
+  recordOf,
+  type Walk,
+} from "./records.ts";
 import { recordsOfStreams, streamsOf } from "./streams.ts";
 
 type Views = AuditSources["views"];
@@ -16,7 +24,10 @@ const boundsOf = async (views: Views, filter: AuditFilter, head: AuditHead): Pro
   const { account, from, to, order, after } = filter;
   const whole = { low: 0, high: head.count };
   const reaching = (time: string): Promise<number> =>
-    firstRecord(views, account, whole, ({ latest, recorded_at }) => (latest ?? recorded_at) >= time);
+    firstIndex(whole, async (index) => {
+      const { latest, recorded_at } = await recordAt(views, account, index);
+      return (latest ?? recorded_at) >= time;
+    });
   const low = from === null ? 0 : await reaching(from);
   const high = to === null ? head.count : await reaching(comparable(Date.parse(to) + head.disorder_ms));
   if (after === null) return { low, high };

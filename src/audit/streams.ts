@@ -2,7 +2,7 @@ import type { EventLog, RecordedEvent, Revision } from "../../domain/ports/event
 import { parseStreamName } from "../../infra/stream-name.ts";
 import type { AuditDocument, AuditHead } from "../../projections/audit.ts";
 import { categoryOf } from "../../projections/streams.ts";
-import { type AuditFilter, type AuditSources, firstRecordNear, recordAt, type Walk } from "./records.ts";
+import { type AuditFilter, type AuditSources, firstIndex, firstIndexNear, recordAt, type Walk } from "./records.ts";
 
 const CHUNK = 100;
 
@@ -28,35 +28,29 @@ export const streamsOf = (
 const readOne = async (log: Pick<EventLog, "read">, stream: string, revision: Revision) =>
   (await log.read(stream, revision === 0 ? null : revision - 1, 1))[0];
 
-/** Binary search for the first revision at or after a position. `size` is the length of the stream. */
-const firstAt = async (log: Pick<EventLog, "read">, stream: string, size: number, position: string) => {
-  let [low, high] = [0, size];
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    const event = await readOne(log, stream, middle);
-    if (event === undefined || event.position >= position) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-};
+/** Both positions are inclusive. */
+type Range = { readonly order: AuditFilter["order"]; readonly from: string; readonly upTo: string };
 
 const chunkOf = async (
   log: AuditSources["log"],
   stream: string,
-  order: "asc" | "desc",
-  from: string,
-  upTo: string,
+  { order, from, upTo }: Range,
 ): Promise<readonly RecordedEvent[]> => {
   const newest = await log.last(stream);
   if (newest === null || newest.position < from) return [];
   const size = newest.revision + 1;
-  const begin = await firstAt(log, stream, size, from);
+  const firstAt = (position: string) =>
+    firstIndex({ low: 0, high: size }, async (revision) => {
+      const event = await readOne(log, stream, revision);
+      return event === undefined || event.position >= position;
+    });
+  const begin = await firstAt(from);
   const found = async (first: Revision) => {
     const events = await log.read(stream, first === 0 ? null : first - 1, CHUNK);
     return events.filter(({ position }) => position >= from && position <= upTo);
   };
   if (order === "asc") return found(begin);
-  let end = await firstAt(log, stream, size, upTo);
+  let end = await firstAt(upTo);
   if (end < size && ((await readOne(log, stream, end))?.position ?? upTo) <= upTo) end += 1;
   const first = Math.max(begin, end - CHUNK);
   return (await found(first)).filter(({ revision }) => revision < end).reverse();
@@ -72,7 +66,7 @@ export const recordsOfStreams =
   async (bounds) => {
     const { position: from } = await recordAt(views, account, bounds.low);
     const { position: upTo } = await recordAt(views, account, bounds.high - 1);
-    const chunks = await Promise.all(streams.map((stream) => chunkOf(log, stream, order, from, upTo)));
+    const chunks = await Promise.all(streams.map((stream) => chunkOf(log, stream, { order, from, upTo })));
     const events = chunks
       .flat()
       // The id may be a guess at another account's stream.
@@ -84,8 +78,9 @@ export const recordsOfStreams =
     let rest = bounds;
     for (const { position } of events) {
       const end = order === "asc" ? "low" : "high";
-      const index = await firstRecordNear(views, account, rest, end, (record) => record.position >= position);
-      records.push(await recordAt(views, account, index));
+      const at = (index: number) => recordAt(views, account, index);
+      const index = await firstIndexNear(rest, end, async (probe) => (await at(probe)).position >= position);
+      records.push(await at(index));
       rest = order === "asc" ? { ...rest, low: index + 1 } : { ...rest, high: index };
     }
     return records;
