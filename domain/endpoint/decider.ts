@@ -1,5 +1,6 @@
 import { accept, type Decider, type Decision, reject } from "../decider.ts";
 import { defined } from "../defined.ts";
+import { sameJson } from "../same-json.ts";
 import type { Sealed } from "../sealed.ts";
 import { afterAttempt, type Circuit, claimProbe, evolveCircuit } from "./circuit.ts";
 import type { EndpointCommand } from "./commands.ts";
@@ -47,19 +48,12 @@ const wentElsewhere = ({ urlSince }: PresentEndpoint, startedAt: string): boolea
 
 type Decided = Decision<EndpointEvent, EndpointRejection>;
 
-const sameValue = (a: unknown, b: unknown): boolean => {
-  if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  const [left, right] = [Object.entries(a), new Map(Object.entries(b))];
-  return left.length === right.size && left.every(([key, value]) => right.has(key) && sameValue(value, right.get(key)));
-};
-
 const isSecret = ({ digest }: OwnHeader): boolean => digest === null;
 
 /** A header counts as new if its value changes or if it becomes secret. */
 const newSecrets = (changes: Partial<EndpointSettings>, { settings }: PresentEndpoint): readonly string[] =>
   Object.entries(changes.headers ?? {})
-    .filter(([name, header]) => isSecret(header) && !sameValue(header, settings.headers[name]))
+    .filter(([name, header]) => isSecret(header) && !sameJson(header, settings.headers[name]))
     .map(([name]) => name);
 
 /**
@@ -71,7 +65,7 @@ const exposesSecrets = ({ url, headers }: Partial<EndpointSettings>, { settings 
   const after = headers ?? settings.headers;
   return Object.entries(settings.headers).some(([name, before]) => {
     const now = after[name];
-    if (!isSecret(before) || now === undefined || !sameValue(before.sealed, now.sealed)) return false;
+    if (!isSecret(before) || now === undefined || !sameJson(before.sealed, now.sealed)) return false;
     return isMoved || !isSecret(now);
   });
 };
@@ -80,17 +74,15 @@ type Change = Extract<EndpointCommand, { type: "ChangeEndpoint" }>;
 
 const change = ({ changes, byPerson, at }: Change, state: PresentEndpoint): Decided => {
   const before = new Map<string, unknown>(Object.entries(state.settings));
-  const changed = Object.entries(changes).filter(([name, value]) => !sameValue(before.get(name), value));
+  const changed = Object.entries(changes).filter(([name, value]) => !sameJson(before.get(name), value));
   if (changed.length === 0) return accept();
   const secrets = newSecrets(changes, state);
   // An approval's digest does not cover secret values: approvers rely on a key alone being unable to set them.
   const needsPerson = (state.underApproval && secrets.length > 0) || exposesSecrets(changes, state);
   if (needsPerson && byPerson !== true) return reject("person-required");
   const secret_headers = secrets.length === 0 ? undefined : secrets;
-  return accept({
-    type: "EndpointChanged",
-    data: defined({ endpoint_id: state.endpointId, changes: Object.fromEntries(changed), secret_headers, at }),
-  });
+  const data = { endpoint_id: state.endpointId, changes: Object.fromEntries(changed), secret_headers, at };
+  return accept({ type: "EndpointChanged", data: defined(data) });
 };
 
 type Rotate = Extract<EndpointCommand, { type: "RotateEndpointSecret" }>;

@@ -17,7 +17,7 @@ export type EndpointSettings = {
   readonly rate_per_second: number | null;
   readonly headers: Readonly<Record<string, OwnHeader>>;
   readonly notifications: readonly string[];
-  readonly policy_id?: string | null;
+  readonly policy_id: string | null;
 };
 
 export type OpenReason = "failures-in-a-row" | "failure-rate";

@@ -1,5 +1,5 @@
 import type { ApprovalRequest, FormSeen, Requester, Vote } from "../../domain/approval/events.ts";
-import type { ShownChange } from "../../domain/change/events.ts";
+import type { ShownChange } from "../../domain/change/shown-change.ts";
 import type { ApprovalDocument } from "../approvals.ts";
 import { closed, count, flag, list, oneOf, optional, orNull, text, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";

@@ -1,5 +1,5 @@
 import type { AttemptsBucket, CircuitDocument, EndpointDocument, LastFailure } from "../endpoints.ts";
-import { amount, closed, count, list, oneOf, optional, orNull, text, time } from "./json-schema.ts";
+import { amount, closed, count, list, oneOf, orNull, text, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
 import { ACCOUNT, FAILURE_KIND, histogram } from "./words.ts";
 
@@ -50,7 +50,7 @@ export const endpointsView: PublishedView = {
         { type: "string" },
         "The notifications that it receives besides its events, such as approval.requested.",
       ),
-      policy_id: optional(orNull(text("The policy for every event that is sent to it, pol_…."), "it has none.")),
+      policy_id: orNull(text("The policy for every event that is sent to it, pol_…."), "it has none."),
       header_names: list({ type: "string" }, "Its additional request headers; their values are not shown."),
       secret_headers: list({ type: "string" }, "The headers whose names, but not values, an approval is bound to."),
       created_at: time("When it was registered."),

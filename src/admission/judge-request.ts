@@ -80,7 +80,7 @@ export const policyOfEndpoint = async (
 ): Promise<string | null> => {
   if (endpointId === null) return null;
   const { state } = await aggregates.load(endpointDecider, `endpoint-${endpointId}`);
-  return state.phase === "present" && state.account === account ? (state.settings.policy_id ?? null) : null;
+  return state.phase === "present" && state.account === account ? state.settings.policy_id : null;
 };
 
 export const judgement = (deps: JudgeDeps): ((it: IncomingRequest, places?: Places) => Promise<Judgement>) => {

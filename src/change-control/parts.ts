@@ -72,7 +72,7 @@ export const PART_STREAMS: { readonly [Kind in PartKind]: PartStream<Kind> } = {
     (_, id) => `endpoint-${id}`,
     (state) => {
       if (state.phase !== "present") return null;
-      const part = { policy_id: state.settings.policy_id ?? null };
+      const part = { policy_id: state.settings.policy_id };
       return { part, shown: part };
     },
   ),

@@ -190,7 +190,14 @@ export const approvalsWorld = ({
   /** Registered, unless it is there or was deleted. */
   const endpointThere = async (endpointId: string): Promise<void> => {
     const there = { name: "payments", url: "https://pay.example/hooks", timeout_ms: 10_000, retry_schedule_s: [] };
-    const settings = { ...there, concurrency: 1, rate_per_second: null, headers: {}, notifications: [] };
+    const settings = {
+      ...there,
+      concurrency: 1,
+      rate_per_second: null,
+      headers: {},
+      notifications: [],
+      policy_id: null,
+    };
     const about = { endpointId, account: ACCOUNT, settings, secret: "sealed", at: now() };
     const command = { type: "RegisterEndpoint", ...about } as const;
     await here.streams.handle(endpoint, `endpoint-${endpointId}`, command, envelope());

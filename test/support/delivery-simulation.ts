@@ -46,6 +46,7 @@ const SETTINGS: EndpointSettings = {
   rate_per_second: null,
   headers: {},
   notifications: [],
+  policy_id: null,
 };
 
 export type Troubles = {

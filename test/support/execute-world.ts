@@ -49,6 +49,7 @@ export const ENDPOINT: EndpointSettings = {
   rate_per_second: null,
   headers: {},
   notifications: [],
+  policy_id: null,
 };
 
 /** Of the target: what it got, and what it answers with. */

@@ -453,6 +453,7 @@ export const endpointRegistered = (endpoint_id = "end_1"): Fact => ({
     rate_per_second: null,
     headers: { authorization: { sealed: "sealed-header", digest: "d-header" } },
     notifications: [],
+    policy_id: null,
     secret: "sealed-secret",
     at: at(0),
   },

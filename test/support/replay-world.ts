@@ -95,7 +95,7 @@ export const replayWorld = async (policy: Partial<PolicyDefinition> = {}) => {
   const target = { name: "app", url: "https://app.example/hook", timeout_ms: 1_000, retry_schedule_s: [] };
   await add(`endpoint-${ENDPOINT_ID}`, "EndpointRegistered", {
     ...{ endpoint_id: ENDPOINT_ID, account: ACCOUNT, secret: "sealed", at: now() },
-    ...{ ...target, concurrency: 10, rate_per_second: null, headers: {}, notifications: [] },
+    ...{ ...target, concurrency: 10, rate_per_second: null, headers: {}, notifications: [], policy_id: null },
   });
   await add(`source-${SOURCE_ID}`, "SourceRegistered", {
     ...{ source_id: SOURCE_ID, account: ACCOUNT, name: "shop", type: "hmac", auth: null, dedupe: null },

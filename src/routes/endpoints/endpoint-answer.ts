@@ -23,7 +23,7 @@ export const show = (id: string, it: EndpointDocument, nowMs: number) => ({
   rate_per_second: it.rate_per_second,
   headers: Object.fromEntries(it.header_names.map((name) => [name, headerShown(name, it)])),
   notifications: it.notifications,
-  policy_id: it.policy_id ?? null,
+  policy_id: it.policy_id,
   disabled: it.disabled,
   created_at: it.created_at,
   health: healthOf(it, nowMs),

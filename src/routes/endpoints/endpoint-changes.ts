@@ -39,7 +39,7 @@ export const register: Handle<{ body: typeof NEW_ENDPOINT }> = (deps) => async (
   const refused = await deps.controls.authorize(call, { ...change, changes: { policy_id: body.policy_id ?? null } });
   if (refused !== null) return refused;
   const { name, url } = body;
-  const settings = { name, url, ...DEFAULTS, headers: {}, notifications: [], ...given };
+  const settings = { name, url, ...DEFAULTS, headers: {}, notifications: [], policy_id: null, ...given };
   const signing_secret = makeSigningSecret(call.secret("signing-secret"));
   const secret = deps.box.seal(signing_secret, { account, stream, field: "secret" });
   const command = { type: "RegisterEndpoint", endpointId, account, settings, secret, at } as const;
@@ -86,9 +86,7 @@ export const change: Handle<{ body: typeof ENDPOINT_CHANGES; params: "id" }> = (
   const decider = onlyWhile(
     endpointDecider,
     (now) =>
-      body.policy_id === undefined ||
-      now.phase !== "present" ||
-      (now.settings.policy_id ?? null) === (it.settings.policy_id ?? null),
+      body.policy_id === undefined || now.phase !== "present" || now.settings.policy_id === it.settings.policy_id,
   );
   const command = { type: "ChangeEndpoint", account, changes, ...by, at } as const;
   const done = await handled(deps, call, endpointId, command, decider);

@@ -61,7 +61,7 @@ export const own = async (
   return state.phase === "present" && state.account === principal.account ? state : null;
 };
 
-export const controlled = ({ endpointId: id, settings: { policy_id = null } }: PresentEndpoint) =>
+export const controlled = ({ endpointId: id, settings: { policy_id } }: PresentEndpoint) =>
   ({ kind: "endpoint", id, base: { policy_id } }) as const;
 
 export const handled = async (

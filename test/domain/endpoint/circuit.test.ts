@@ -24,6 +24,7 @@ const registered: EndpointEvent = {
     rate_per_second: null,
     headers: {},
     notifications: [],
+    policy_id: null,
     endpoint_id,
     account,
     secret: "s1",

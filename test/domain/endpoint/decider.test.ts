@@ -20,6 +20,7 @@ const settings: EndpointSettings = {
   rate_per_second: null,
   headers: { authorization: { sealed: "sealed", digest: "d1" } },
   notifications: [],
+  policy_id: null,
 };
 
 const registered: EndpointEvent = {

@@ -36,6 +36,7 @@ const ENDPOINT: EndpointSettings = {
   rate_per_second: null,
   headers: {},
   notifications: [],
+  policy_id: null,
 };
 const timings = { dns: 0, connect: 0, tls: 0, first_byte: 1, total: 1 };
 const fail = (error: unknown): never => {

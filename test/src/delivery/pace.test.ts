@@ -22,6 +22,7 @@ const endpoint = (over: Partial<PresentEndpoint["settings"]> = {}, wellAt: strin
     rate_per_second: null,
     headers: {},
     notifications: [],
+    policy_id: null,
     ...over,
   },
   secrets: [],
