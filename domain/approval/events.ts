@@ -1,4 +1,4 @@
-import type { ShownChange } from "../change/events.ts";
+import type { ShownChange } from "../change/shown-change.ts";
 
 export type Subject = { readonly kind: "event" | "bundle" | "change"; readonly id: string };
 

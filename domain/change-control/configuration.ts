@@ -62,6 +62,10 @@ export type PartChange = {
   readonly [Kind in PartKind]: { readonly kind: Kind; readonly id: string; readonly part: Parts[Kind] | null };
 }[PartKind];
 
+/** A caller gives the part that belongs to the kind, which the type of the result cannot express. */
+export const partChange = (kind: PartKind, id: string, part: Parts[PartKind] | null): PartChange =>
+  ({ kind, id, part }) as PartChange;
+
 export const withPart = (configuration: Configuration, { kind, id, part }: PartChange): Configuration => {
   // `kind` selects the map and with it the type of the part.
   const parts = new Map<string, unknown>(configuration[kind]);

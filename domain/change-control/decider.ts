@@ -6,6 +6,7 @@ import {
   type PartChange,
   type PartKind,
   type Parts,
+  partChange,
   partKey,
   withPart,
 } from "./configuration.ts";
@@ -193,7 +194,7 @@ export const controls: Decider<Configuration, ControlsCommand, ControlsEvent, Co
     if (command.type === "WithdrawPart") {
       const { account, kind, id, isMade, by, at } = command;
       const before = isMade ? null : partIn(state, kind, id);
-      const change = { kind, id, part: null } as PartChange;
+      const change = partChange(kind, id, null);
       return before === null
         ? accept()
         : accept({ type: "ControlsChanged", data: { account, change, before, by, at } });

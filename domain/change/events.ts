@@ -1,11 +1,7 @@
-import type { Json, JsonObject } from "../json.ts";
-
-/** `before` and `after` are null if the target does not exist at that time. */
-export type ShownChange = {
-  readonly target: { readonly kind: string; readonly id: string };
-  readonly before: Json;
-  readonly after: Json;
-};
+import type { ApprovalRequest } from "../approval/events.ts";
+import type { ControlChange } from "../change-control/control-change.ts";
+import type { JsonObject } from "../json.ts";
+import type { ShownChange } from "./shown-change.ts";
 
 /** Stream `change-<id>`: a change that weakens a protected policy waits here until its approvers have decided. */
 export type ChangeEvent =
@@ -16,9 +12,9 @@ export type ChangeEvent =
         readonly account: string;
         readonly approval_id: string;
         /** The approval is recorded with the hold, so that a repeat after a crash requests the same. */
-        readonly approval: JsonObject;
+        readonly approval: ApprovalRequest;
         /** `control` is the command for the stream of controls, `command` the one for the target's own stream. */
-        readonly control: JsonObject;
+        readonly control: ControlChange;
         readonly command: JsonObject;
         readonly by: string;
         readonly at: string;

@@ -1,6 +1,6 @@
 import type { ApprovalCommand } from "../../domain/approval/commands.ts";
 import { approval } from "../../domain/approval/decider.ts";
-import type { ApprovalEvent } from "../../domain/approval/events.ts";
+import type { ApprovalEvent, Subject } from "../../domain/approval/events.ts";
 import type { DeliveryCommand } from "../../domain/delivery/commands.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { HoldOutcome } from "../../domain/delivery/events.ts";
@@ -47,7 +47,7 @@ type EndHold = {
 };
 
 export const holdEnds = (
-  kind: "event" | "bundle",
+  kind: Subject["kind"],
   clock: Clock,
   tell: (cause: RecordedEvent, subjectId: string, command: EndHold) => Promise<unknown>,
 ): readonly Reaction[] =>

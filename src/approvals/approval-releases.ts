@@ -20,7 +20,6 @@ import { pagesOf } from "../streams/stream-pages.ts";
 import { approvalStream } from "./approvals.ts";
 
 type EndRecord = Pick<RecordedEvent, "id" | "data" | "meta">;
-type GrantRecord = EndRecord;
 
 type Released = { readonly kind: "event"; readonly known: StreamState<Delivery> } | ReleasedBundle;
 type ReleasedBundle = { readonly kind: "bundle"; readonly known: StreamState<Bundle> };
@@ -30,7 +29,7 @@ export type ApprovalReleases = {
    * The hold ends without a release if its agent was suspended. The request of the vote calls this before it answers;
    * the reactor repeats it in case of a crash in between.
    */
-  release(granted: GrantRecord): Promise<Released>;
+  release(granted: EndRecord): Promise<Released>;
   releaseGranted(approvalId: string): Promise<Released | null>;
   /** Once the vote is answered, no later approval can release the request. */
   endRejected(approvalId: string): Promise<void>;
@@ -55,7 +54,7 @@ export const approvalReleases = ({ log, aggregates, clock }: ApprovalReleasesDep
       at,
     });
 
-  const commandFor = async (granted: GrantRecord, held: Request | BundleRequest | null) => {
+  const commandFor = async (granted: EndRecord, held: Request | BundleRequest | null) => {
     const { approval_id: approvalId, digest } = dataOf("ApprovalGranted", granted);
     const reason = held === null ? null : await suspensionReason(current, held);
     const at = new Date(clock.now()).toISOString();
@@ -66,7 +65,7 @@ export const approvalReleases = ({ log, aggregates, clock }: ApprovalReleasesDep
     return { command, envelope: envelopeOf(granted, command.type, at) };
   };
 
-  const releaseEvent = async (granted: GrantRecord, { id }: Subject): Promise<Released> => {
+  const releaseEvent = async (granted: EndRecord, { id }: Subject): Promise<Released> => {
     const stream = `delivery-${id}`;
     const known = await foldStream(log, delivery, stream);
     const { state } = known;
@@ -77,7 +76,7 @@ export const approvalReleases = ({ log, aggregates, clock }: ApprovalReleasesDep
     };
   };
 
-  const releaseBundle = async (granted: GrantRecord, { id }: Subject): Promise<Released> => {
+  const releaseBundle = async (granted: EndRecord, { id }: Subject): Promise<Released> => {
     const stream = bundleStream(id);
     const known = await foldStream(log, bundle, stream);
     const { state } = known;

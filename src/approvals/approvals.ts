@@ -34,7 +34,10 @@ type Approved = Pick<Request, "origin" | "payload" | "endpoint_id" | "action" | 
  */
 export const eventDigest = (account: string, { origin, payload, endpoint_id, action, bound }: Approved): string =>
   digestOf({
-    ...{ account, sender: { kind: origin.kind, id: origin.id }, payload: payload.sha256, endpoint_id },
+    account,
+    sender: { kind: origin.kind, id: origin.id },
+    payload: payload.sha256,
+    endpoint_id,
     action: action === undefined ? null : { name: action.name, version: action.version },
     bound: boundTo(bound),
   });
@@ -44,15 +47,22 @@ type ApprovedBundle = Pick<BundleRequest, "origin" | "payload"> & {
 };
 
 const undoOf = ({ name, version, endpoint_id, bound }: Compensation): Json => ({
-  ...{ name, version, endpoint_id },
+  name,
+  version,
+  endpoint_id,
   bound: boundTo(bound),
 });
 
 export const bundleApprovalDigest = (account: string, { origin, payload, steps }: ApprovedBundle): string =>
   digestOf({
-    ...{ account, sender: { kind: origin.kind, id: origin.id }, payload: payload.sha256 },
+    account,
+    sender: { kind: origin.kind, id: origin.id },
+    payload: payload.sha256,
     steps: steps.map(({ index, action: { name, version }, endpoint_id, compensation, bound }) => ({
-      ...{ position: { index, of: steps.length }, action: { name, version }, endpoint_id },
-      ...{ bound: boundTo(bound), undo: compensation === null ? null : undoOf(compensation) },
+      position: { index, of: steps.length },
+      action: { name, version },
+      endpoint_id,
+      bound: boundTo(bound),
+      undo: compensation === null ? null : undoOf(compensation),
     })),
   });

@@ -1,5 +1,5 @@
-import type { PartKind, Parts } from "../../domain/change-control/configuration.ts";
-import type { ChangeApproval } from "../../domain/change-control/decider.ts";
+import type { PartKind } from "../../domain/change-control/configuration.ts";
+import type { ControlChange } from "../../domain/change-control/control-change.ts";
 import type { Json } from "../../domain/json.ts";
 import type { Answer } from "../http/route.ts";
 import type { Envelope } from "../streams/envelope.ts";
@@ -7,22 +7,6 @@ import type { Problem } from "../streams/problems.ts";
 
 /** `command` is for the target's stream; `after` is what the approvers see of its result. */
 export type Deferred = { readonly command: object; readonly after: Json };
-
-/**
- * `base` is the part in its own stream, null for a new one; `changes` is null if the part is deleted. `replaces` drops
- * members that `changes` omits.
- */
-export type ControlChange = {
-  readonly [Kind in PartKind]: {
-    readonly kind: Kind;
-    readonly id: string;
-    readonly base: Parts[Kind] | null;
-    readonly changes: Partial<Parts[Kind]> | null;
-    readonly issues?: true;
-    readonly replaces?: true;
-    readonly approved?: ChangeApproval;
-  };
-}[PartKind];
 
 export type ControlCaller = {
   readonly principal: { readonly kind: "member" | "key" | "agent"; readonly account: string; readonly id: string };

@@ -1,11 +1,19 @@
-import { type Configuration, type PartChange, withPart } from "../../domain/change-control/configuration.ts";
+import {
+  type Configuration,
+  type PartChange,
+  type PartKind,
+  type Parts,
+  partChange,
+  withPart,
+} from "../../domain/change-control/configuration.ts";
+import type { ControlChange } from "../../domain/change-control/control-change.ts";
 import { type ChangeControls, controls as controlsDecider, weakenedBy } from "../../domain/change-control/decider.ts";
 import { defined } from "../../domain/defined.ts";
 import { turnsByKey } from "../../infra/turns.ts";
 import { LISTED_ERRORS_MAX } from "../http/limits.ts";
 import { positionOf } from "../http/route.ts";
 import { changedMeanwhile, type Problem, problem } from "../streams/problems.ts";
-import type { ControlChange, Controls } from "./control-change.ts";
+import type { Controls } from "./control-change.ts";
 import { controlsStream } from "./control-parts.ts";
 import { type HoldingDeps, holdChange } from "./held-changes.ts";
 import { PART_STREAMS } from "./parts.ts";
@@ -14,9 +22,8 @@ import { partsInForce } from "./parts-in-force.ts";
 /** Two concurrent changes both count, because each builds on the recorded part. */
 const changed = (state: Configuration, { kind, id, base, changes, replaces }: ControlChange): PartChange => {
   const before = replaces === true ? null : (state[kind].get(id) ?? base);
-  const part = changes === null ? null : { ...before, ...changes };
-  // The kind determines the part's type, and a new part is complete.
-  return { kind, id, part } as PartChange;
+  // A new part is complete, and a change of an existing one has members of the same kind.
+  return partChange(kind, id, changes === null ? null : ({ ...before, ...changes } as Parts[PartKind]));
 };
 
 const personRequired = (command: ChangeControls, state: Configuration): Problem => {
@@ -50,20 +57,18 @@ const decidedChanges = (deps: HoldingDeps, inForce: ReturnType<typeof partsInFor
       ({ type: "CorrectParts", account, parts: await inForce(account, state), at: envelope.at }) as const;
     const correction = { ...envelope, commandId: `${envelope.commandId}/corrected` };
     await aggregates.handleDerived(controlsDecider, controlsStream(account), asTheyAre, correction);
-    const actually = async (state: Configuration): Promise<Pick<ChangeControls, "actual">> => {
+    const actually = async (state: Configuration) => {
       const parts = await inForce(account, state);
-      if (parts.length === 0) return {};
-      return { actual: { parts, change: changed(parts.reduce(withPart, state), change) } };
+      return parts.length === 0 ? undefined : { parts, change: changed(parts.reduce(withPart, state), change) };
     };
     const commandOf = async (state: Configuration): Promise<ChangeControls> => ({
       type: "ChangeControls",
       account,
       change: changed(state, change),
-      ...(await actually(state)),
-      base: { kind: change.kind, id: change.id, part: change.base } as PartChange,
+      base: partChange(change.kind, change.id, change.base),
       issues: change.issues === true,
       asker: kind === "member" ? "person" : "key",
-      ...defined({ approved: change.approved }),
+      ...defined({ actual: await actually(state), approved: change.approved }),
       by,
       at: envelope.at,
     });

@@ -4,9 +4,12 @@ import { roleIncludes } from "../../domain/account/events.ts";
 import type { Plan } from "../../domain/account/plans.ts";
 import { approval as approvalDecider } from "../../domain/approval/decider.ts";
 import type { ApprovalRequest } from "../../domain/approval/events.ts";
-import { change as changeDecider } from "../../domain/change/decider.ts";
-import type { Configuration, PartKind } from "../../domain/change-control/configuration.ts";
-import { type ChangeApproval, controls as controlsDecider, protectedOf } from "../../domain/change-control/decider.ts";
+import { approvalTerms } from "../../domain/approval/terms.ts";
+import { type ChangeCommand, change as changeDecider } from "../../domain/change/decider.ts";
+import type { ShownChange } from "../../domain/change/shown-change.ts";
+import type { Configuration } from "../../domain/change-control/configuration.ts";
+import type { ControlChange } from "../../domain/change-control/control-change.ts";
+import { controls as controlsDecider, protectedOf } from "../../domain/change-control/decider.ts";
 import type { Weakening } from "../../domain/change-control/weakening.ts";
 import type { Json, JsonObject } from "../../domain/json.ts";
 import { policy as policyDecider } from "../../domain/policy/decider.ts";
@@ -15,6 +18,7 @@ import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import { sameJson } from "../../domain/same-json.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import { accountStream } from "../accounts/accounts.ts";
+import { holdEnds } from "../approvals/approval-reactions.ts";
 import { approvalStream } from "../approvals/approvals.ts";
 import { type Reaction, reaction } from "../following/reaction.ts";
 import { type Answer, positionOf } from "../http/route.ts";
@@ -23,15 +27,13 @@ import { canonicalJson } from "../streams/canonical-json.ts";
 import { changeStream } from "../streams/change-stream.ts";
 import { causedEnvelope, type Envelope } from "../streams/envelope.ts";
 import { changedMeanwhile, limitReached, type Problem, problem } from "../streams/problems.ts";
-import type { ControlCaller, ControlChange, Controls, Deferred } from "./control-change.ts";
+import type { ControlCaller, Controls, Deferred } from "./control-change.ts";
 import { controlsStream } from "./control-parts.ts";
 import { asJson, PART_STREAMS } from "./parts.ts";
 
 export type ChangesDeps = { readonly aggregates: Pick<Aggregates, "load" | "handle" | "handleDerived"> };
 
 export type HoldingDeps = ChangesDeps & { readonly planOf: (account: string) => Promise<Plan> };
-
-type Target = { readonly kind: PartKind; readonly id: string };
 
 const tooFew = (needed: number, there: number): Problem =>
   problem(
@@ -41,10 +43,11 @@ const tooFew = (needed: number, there: number): Problem =>
     { extra: { needed, available: there } },
   );
 
-const S = 1_000;
-
-const shownNow = async (aggregates: Pick<Aggregates, "load">, account: string, { kind, id }: Target): Promise<Json> =>
-  (await PART_STREAMS[kind].find(aggregates, account, id)).shown;
+const shownNow = async (
+  aggregates: Pick<Aggregates, "load">,
+  account: string,
+  { kind, id }: ShownChange["target"],
+): Promise<Json> => (await PART_STREAMS[kind].find(aggregates, account, id)).shown;
 
 /** A place is freed by the change that finds all taken: it asks the streams of the others which have ended. */
 const placeFor = async (
@@ -81,17 +84,25 @@ type WeakeningChange = {
 export const holdChange = async (
   { aggregates, planOf }: HoldingDeps,
   call: ControlCaller,
-  { change: control, deferred, weakened, state }: WeakeningChange,
+  { change, deferred, weakened, state }: WeakeningChange,
 ): Promise<Answer | Problem> => {
   const { envelope, principal } = call;
   const { account, id: by } = principal;
   const { at, commandId } = envelope;
-  const target = { kind: control.kind, id: control.id };
+  const target = { kind: change.kind, id: change.id };
   const policies = protectedOf(weakened, state, at);
   const rules = policies.flatMap((id) => state.policy.get(id)?.approval ?? []);
   const [policyId = ""] = policies;
-  const min_approvals = Math.max(1, ...rules.map((rule) => rule.min_approvals ?? 1));
-  const exclude_requester = rules.some((rule) => rule.exclude_requester === true);
+  const change_id = derivedId("chg_", account, commandId);
+  const approval_id = derivedId("apr_", account, change_id);
+  const shown = { target, before: await shownNow(aggregates, account, target), after: deferred.after };
+  const command = asJson(deferred.command) as JsonObject; // Commands are objects.
+  const digest = createHash("sha256")
+    .update(canonicalJson({ account, change_id, ...shown, command }))
+    .digest("hex");
+  const details = { approvalId: approval_id, digest, gates: [], atMs: Date.parse(at), requesters: [by] };
+  const terms = approvalTerms(rules, details);
+  const { min_approvals, exclude_requester } = terms;
   const { state: people } = await aggregates.load(accountDecider, accountStream(account), 0);
   const approvers = people.phase === "open" ? [...people.members] : [];
   const able = approvers.filter(
@@ -99,48 +110,31 @@ export const holdChange = async (
   ).length;
   if (able < min_approvals) return tooFew(min_approvals, able);
 
-  const change_id = derivedId("chg_", account, commandId);
-  const approval_id = derivedId("apr_", account, change_id);
-  const shown = { target, before: await shownNow(aggregates, account, target), after: deferred.after };
-  const command = asJson(deferred.command);
-  const approved: ChangeApproval = { policies, approvals: min_approvals, excludesRequester: exclude_requester };
   const { state: published } = await aggregates.load(policyDecider, `policy-${policyId}`);
-  const expires = Math.min(...rules.map((rule) => rule.expires_after_s));
-  const request: ApprovalRequest = {
-    approval_id,
+  const approval: ApprovalRequest = {
+    ...terms,
     account,
     subject: { kind: "change", id: change_id },
     action: null,
     summary: `A change of ${target.kind} ${target.id} that weakens a protected policy`,
-    digest: createHash("sha256")
-      .update(canonicalJson({ account, change_id, ...shown, command }))
-      .digest("hex"),
     cost: null,
     requested_by: { kind: "member", id: by, name: by, member: by },
     requested_at: at,
-    expires_at: new Date(Date.parse(at) + expires * S).toISOString(),
-    min_approvals,
-    exclude_requester,
-    requesters: [by],
     policy: published.phase === "published" ? { id: policyId, version: published.version } : null,
     reasons: [...new Set(weakened.map(({ why }) => why))].slice(0, 20),
     change: shown,
   };
-  const held = {
-    ...shown,
-    ...{ change_id, account, approval_id, by, at },
-    approval: asJson(request) as JsonObject,
-    // Only the policies named here have approved: another policy may become protected later.
-    control: asJson({ ...control, approved }) as JsonObject,
-    command: command as JsonObject,
-  };
+  // Only the policies named here have approved: another policy may become protected later.
+  const approved = { policies, approvals: min_approvals, excludesRequester: exclude_requester };
+  const control = { ...change, approved };
+  const held = { ...shown, change_id, account, approval_id, by, at, approval, control, command };
   const full = await placeFor({ aggregates, planOf }, change_id, envelope);
   if (full !== null) return full;
   const own = { ...envelope, commandId: `${commandId}/hold` };
   const kept = await aggregates.handle(changeDecider, changeStream(change_id), { type: "HoldChange", held }, own);
   // The change took so long that its place was given away.
   if (kept.outcome === "rejected") return changedMeanwhile();
-  const asked = await requestApproval(aggregates, request, { ...envelope, commandId: `${commandId}/approval` });
+  const asked = await requestApproval(aggregates, approval, { ...envelope, commandId: `${commandId}/approval` });
   return { status: 202, body: { status: "held", approval_id, change_id }, ...asked };
 };
 
@@ -167,17 +161,20 @@ export const appliedChanges = ({
   controls,
 }: ChangesDeps & { readonly controls: Controls }): AppliedChanges => {
   const load = async (changeId: string) => (await aggregates.load(changeDecider, changeStream(changeId), 0)).state;
-  const tell = async (changeId: string, envelope: Envelope, step: string, command: object): Promise<void> => {
-    const own = { ...envelope, commandId: `${envelope.commandId}/${step}` };
-    await aggregates.handle(changeDecider, changeStream(changeId), { ...command, at: envelope.at } as never, own);
+  const handle = (changeId: string, envelope: Envelope, command: ChangeCommand) => {
+    const own = { ...envelope, commandId: `${envelope.commandId}/${command.type}` };
+    return aggregates.handle(changeDecider, changeStream(changeId), command, own);
+  };
+  const voidChange = async (changeId: string, envelope: Envelope): Promise<void> => {
+    await handle(changeId, envelope, { type: "VoidChange", reason: CHANGED, at: envelope.at });
   };
   return {
     async hindrance(changeId, envelope) {
       const state = await load(changeId);
       if (state.phase !== "held") return null;
       const { account, target, before } = state.held;
-      if (sameJson(await shownNow(aggregates, account, target as Target), before)) return null;
-      await tell(changeId, { ...envelope, account }, "void", { type: "VoidChange", reason: CHANGED });
+      if (sameJson(await shownNow(aggregates, account, target), before)) return null;
+      await voidChange(changeId, { ...envelope, account });
       return problem("conflict", CHANGED);
     },
 
@@ -186,27 +183,20 @@ export const appliedChanges = ({
       if (state.phase !== "held") return;
       const { account, target, before, after, control, command, by } = state.held;
       // After a crash the target may have changed without a record of it in the stream of the change.
-      const shown = await shownNow(aggregates, account, target as Target);
-      if (![before, after].some((it) => sameJson(shown, it))) {
-        return tell(changeId, envelope, "void", { type: "VoidChange", reason: CHANGED });
-      }
+      const shown = await shownNow(aggregates, account, target);
+      if (![before, after].some((it) => sameJson(shown, it))) return voidChange(changeId, envelope);
       const named = { ...envelope, commandId: `apply-${changeId}`, account };
       const caller = { principal: { kind: "member", account, id: by }, envelope: named } as const;
-      const refused = await controls.authorize(caller, control as JsonObject & ControlChange);
-      if (refused !== null) return tell(changeId, envelope, "void", { type: "VoidChange", reason: CHANGED });
-      const { kind, id } = target as Target;
+      const refused = await controls.authorize(caller, control);
+      if (refused !== null) return voidChange(changeId, envelope);
+      const { kind, id } = target;
       const own = { id, command: { ...command, at: envelope.at }, shown };
       const done = await PART_STREAMS[kind].give(aggregates, named, own);
-      if (done.outcome === "rejected") {
-        return tell(changeId, envelope, "void", { type: "VoidChange", reason: CHANGED });
-      }
-      await tell(changeId, envelope, "applied", { type: "MarkApplied" });
+      if (done.outcome === "rejected") return voidChange(changeId, envelope);
+      await handle(changeId, envelope, { type: "MarkApplied", at: envelope.at });
     },
   };
 };
-
-const EXPIRED = "Nobody decided in time.";
-const OUTCOMES = { ApprovalRejected: "rejected", ApprovalExpired: "expired", ApprovalCancelled: "cancelled" } as const;
 
 /** Every command of these reactions is idempotent. */
 export const changeReactions = (
@@ -222,19 +212,13 @@ export const changeReactions = (
   return [
     // The request does this before it answers; the reaction covers a crash in between.
     reaction("ChangeHeld", async ({ approval }, cause) => {
-      await requestApproval(aggregates, approval as JsonObject & ApprovalRequest, envelopeOf(cause));
+      await requestApproval(aggregates, approval, envelopeOf(cause));
     }),
     reaction("ApprovalGranted", async ({ subject }, cause) => {
       if (subject.kind === "change") await changes.apply(subject.id, envelopeOf(cause));
     }),
-    ...(["ApprovalRejected", "ApprovalExpired", "ApprovalCancelled"] as const).map((type) =>
-      reaction(type, async (data, cause) => {
-        if (data.subject.kind !== "change") return;
-        const reason = "reason" in data ? data.reason : EXPIRED;
-        const envelope = envelopeOf(cause);
-        const command = { type: "EndHold", outcome: OUTCOMES[type], reason, at: envelope.at } as const;
-        await aggregates.handle(changeDecider, changeStream(data.subject.id), command, envelope);
-      }),
+    ...holdEnds("change", clock, (cause, changeId, { approvalId: _, ...command }) =>
+      aggregates.handle(changeDecider, changeStream(changeId), command, envelopeOf(cause)),
     ),
   ];
 };

@@ -1,4 +1,10 @@
-import type { Configuration, PartChange, PartKind, Parts } from "../../domain/change-control/configuration.ts";
+import {
+  type Configuration,
+  type PartChange,
+  type PartKind,
+  type Parts,
+  partChange,
+} from "../../domain/change-control/configuration.ts";
 import { sameJson } from "../../domain/same-json.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { asJson, PART_STREAMS } from "./parts.ts";
@@ -23,7 +29,7 @@ export const partsInForce = ({ aggregates }: { readonly aggregates: Pick<Aggrega
       confirmed.add(part);
       return [];
     }
-    return [{ kind, id, part: now } as PartChange];
+    return [partChange(kind, id, now)];
   };
 
   return async (account, recorded) => {

@@ -303,7 +303,7 @@ const approvals = (log: History): void => {
   told("apr_10", {}, (is) => [is.voted("mem_1", "approve", 19), is.granted(19)]);
   told("apr_11", { subject: { kind: "bundle", id: "bun_1" } }, (is) => [is.expired(3_600)]);
   told("apr_13", {}, (is) => [is.voided(5, "apr_14")]);
-  const target = { kind: "agent", id: "agt_1" };
+  const target = { kind: "agent", id: "agt_1" } as const;
   const asker = { kind: "member", id: "mem_1", name: "mem_1", member: "mem_1" } as const;
   const change = { target, before: { policy_id: "pol_1" }, after: { policy_id: null } };
   told("apr_15", { subject: { kind: "change", id: "chg_1" }, requested_by: asker, change }, () => []);
