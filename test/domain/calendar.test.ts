@@ -11,7 +11,7 @@ test("a day is the account's day", () => {
   assert.is(dayIn("America/Los_Angeles", at("2026-07-01T03:00:00Z")), "2026-06-30");
 });
 
-test("the day behind the last of a month is the first of the next, leap years included", () => {
+test("the day after the last of a month is the first of the next, leap years included", () => {
   assert.is(daysLater("2028-02-28", 1), "2028-02-29");
   assert.is(daysLater("2026-12-31", 1), "2027-01-01");
   assert.is(daysLater("2026-03-01", -1), "2026-02-28");

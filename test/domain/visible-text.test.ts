@@ -22,7 +22,7 @@ test("characters that reorder text or are not seen are shown as escapes", () => 
   assert.is(visibleLine("\u{e0041}\ud800"), "\\udb40\\udc41\\ud800");
 });
 
-test("what can be seen stays as it is", () => {
+test("visible characters stay as they are", () => {
   for (const text of ["Zürich, 120.00 €", "日本語", "العربية", "e\u0301", "😀", "\\u202e", ""])
     assert.is(visibleLine(text), text);
   assert.is(visibleText("a\n\tb\r\nc"), "a\n\tb\r\nc");

@@ -66,7 +66,7 @@ const INCOMPLETE: readonly BundleEvent[] = [
   ...[is.incomplete(8, 1), is.spent(8, 10_000)],
 ];
 
-test("it is decided once; what was blocked or abandoned may be decided again", () => {
+test("a bundle is decided once, unless it was blocked or abandoned", () => {
   const admit: BundleCommand = { type: "Admit", request: bundleRequest() };
   given().when(admit).then(is.admitted());
   given(is.blocked(), is.abandoned(1)).when(admit).then(is.admitted());
@@ -81,7 +81,7 @@ test("it is decided once; what was blocked or abandoned may be decided again", (
   given().when({ type: "Hold", request: bundleRequest(), approval: heldFor() }).then(is.held());
 });
 
-test("a hold is released once, by its approval of what was shown", () => {
+test("a hold is released once, by its approval with the digest that was shown", () => {
   const release = (approvalId = "apr_1", digest = "d1"): BundleCommand => ({
     type: "Release",
     approvalId,
@@ -96,7 +96,7 @@ test("a hold is released once, by its approval of what was shown", () => {
   given(is.held(), is.holdEnded(4, "expired")).when(release()).rejects("already-ended");
 });
 
-test("a hold that ends otherwise gives back what was reserved", () => {
+test("a hold that ends without a release gives its places back", () => {
   const endHold: BundleCommand = { type: "EndHold", outcome: "expired", reason: "said so", at: at(9) };
   given(is.held()).when(endHold).then(is.holdEnded(9, "expired"), is.spent(9, null));
   given(is.held()).when(cancel(9)).then(is.holdEnded(9, "cancelled"), is.spent(9, null));
@@ -106,7 +106,7 @@ test("a hold that ends otherwise gives back what was reserved", () => {
   given().when(endHold).rejects("not-held");
 });
 
-test("steps run one behind the other, and each move is made once", () => {
+test("steps run one after another, and each move is made once", () => {
   given(is.admitted()).when(start(0, 1)).then(is.started(0, 1));
   given(is.admitted()).when(start(1, 1)).rejects("not-next");
   given(is.admitted(), is.started(0, 1)).when(start(0, 2)).rejects("not-next");
@@ -122,13 +122,13 @@ test("steps run one behind the other, and each move is made once", () => {
   given(is.admitted()).when(start(2, 1)).rejects("not-next");
 });
 
-test("it is committed with its last step, at the cost of all", () => {
+test("a bundle is committed with its last step, at the cost of all", () => {
   given(...SECOND_RUNS)
     .when(end(1, 4, "succeeded", 2_500))
     .then(is.ended(1, 4, "succeeded", 2_500), is.committed(4), is.spent(4, 12_500, [10_000, 2_500]));
 });
 
-test("a step that failed did nothing: the rollback goes on with the one before it", () => {
+test("a failed step needs no undo: the rollback goes on with the step before it", () => {
   given(...SECOND_RUNS)
     .when(end(1, 4, "failed"))
     .then(is.ended(1, 4, "failed"), is.rollback(4, 1, "Step 1 (act.1) failed"), is.undone(1, 4, "not-needed"));
@@ -164,7 +164,7 @@ test("a step with an unknown outcome is undone first, then those before it, what
     .rejects("not-next");
 });
 
-test("what is reversible needs no undo, and what is irreversible has none", () => {
+test("a reversible step needs no undo, and an irreversible one has none", () => {
   const reversible = { reversibility: "reversible", compensation: null } as const;
   const irreversible = { reversibility: "irreversible", compensation: null } as const;
   const steps = [bundleStep(0, reversible), bundleStep(1, irreversible)];
@@ -195,7 +195,7 @@ const spentOn = (first: BundleEvent, undone: BundleCommand): unknown => {
   return last?.type === "BundleCostDetermined" ? [last.data.cost, last.data.steps] : decision;
 };
 
-test("what was said to be paid stays paid, an estimate is given back with what it was for, an undo gives back what it says", () => {
+test("a reported cost stays spent, an estimate is given back with the undo, and an undo gives back what it reports", () => {
   const estimated = is.ended(0, 2, "succeeded", 10_000);
   const reported = is.ended(0, 2, "succeeded", 7_000, { reported: true });
   const paid = (first: BundleEvent, outcome: "succeeded" | "failed", cost: number | null) =>
@@ -213,7 +213,7 @@ test("what was said to be paid stays paid, an estimate is given back with what i
   assert.equal(paid(estimated, "failed", 300), [10_300, [10_300, 0]]);
 });
 
-test("a step that cannot be made is never started, and what was done before it is rolled back", () => {
+test("a step whose payload cannot be made is never started, and the steps before it are rolled back", () => {
   const reason = "Step 1 (act.1) was not started: step 0 has answered nothing";
   given(is.admitted(), is.started(0, 1), is.ended(0, 2, "succeeded"))
     .when(refuse(1, 3))
@@ -227,7 +227,7 @@ test("a step that cannot be made is never started, and what was done before it i
   given(is.admitted(), is.started(0, 1)).when(refuse(0, 2)).rejects("not-next");
 });
 
-test("cancelled it rolls back; the end of a step that runs is awaited", () => {
+test("a cancelled bundle awaits the running step and rolls back", () => {
   given(is.admitted())
     .when(cancel(1))
     .then(is.rollback(1), is.rolledBack(1), is.spent(1, null, [null, null]));
@@ -279,7 +279,7 @@ test("while a step or an undo is attempted, no command ends the bundle or starts
 
 const TOO_LATE = "The cancellation came too late: said so";
 
-test("cancelled too late to take back the last step, it is committed", () => {
+test("a bundle whose cancellation comes after its irreversible last step is committed", () => {
   const steps = [bundleStep(0), bundleStep(1, { reversibility: "irreversible", compensation: null })];
   const late = [is.admitted({ steps }), ...SECOND_RUNS.slice(1), is.rollback(4)];
   given(...late)
@@ -289,7 +289,7 @@ test("cancelled too late to take back the last step, it is committed", () => {
   assert.equal(committed.phase === "running" && [committed.rollback, committed.tooLate], [null, TOO_LATE]);
 });
 
-test("a person resolves what was left, once, and nothing else", () => {
+test("a person resolves a step that is to be undone by hand once, and no other step", () => {
   given(...INCOMPLETE)
     .when(resolve(1, 60))
     .then(is.resolved(1, 60));
@@ -312,14 +312,14 @@ test("a person resolves what was left, once, and nothing else", () => {
   given(is.blocked()).when(resolve(0, 60)).rejects("not-found");
 });
 
-test("resolved before the rest is undone, it is left out of what is left", () => {
+test("a step resolved before the rollback ends is not among those to undo by hand", () => {
   const early = [...ROLLING, is.undone(1, 6, "failed", null), is.resolved(1, 7), is.undoing(0, 7)];
   given(...early)
     .when(endUndo(0, 8, "succeeded"))
     .then(is.undone(0, 8, "compensated", 0), is.rolledBack(8), is.spent(8, 10_000, [0, 10_000]));
 });
 
-test("without ledgers and estimate its cost is determined all the same", () => {
+test("a bundle without ledgers and estimate has a recorded cost as well", () => {
   const { ledgers: _, ...bare } = bundleRequest({ steps: [bundleStep(0, { cost: null })], cost: null });
   given({ type: "BundleAdmitted", data: bare }, is.started(0, 1))
     .when(end(0, 2, "succeeded", 0))

@@ -28,7 +28,7 @@ test("nothing is erased before the bundle has ended", () => {
   assert.is(decided(FACTS.admitted(), FACTS.started(0, 1), FACTS.rollback(2)), "under-way");
 });
 
-test("ended in whichever way it is recorded, once", () => {
+test("a bundle that has ended in any way is erased once", () => {
   const ends = [FACTS.committed(3), FACTS.rolledBack(3), FACTS.incomplete(3, 0)];
   for (const end of ends) {
     assert.equal(decided(FACTS.admitted(), end), [ERASED]);
@@ -38,7 +38,7 @@ test("ended in whichever way it is recorded, once", () => {
   assert.equal(decided(FACTS.blocked()), [ERASED]);
 });
 
-test("a refused one that comes again brings its payload again", () => {
+test("a refused bundle that comes again brings its payload again", () => {
   assert.equal(decided(FACTS.blocked(), ERASED, FACTS.blocked()), [ERASED]);
   assert.is(decided(FACTS.blocked(), ERASED, FACTS.admitted()), "under-way");
 });

@@ -88,7 +88,7 @@ const ENDS: readonly BundleEvent["type"][] = [
   "RollbackIncomplete",
 ];
 
-test("it ends once, by a name that says what became of it, and nothing is left open", () =>
+test("a bundle ends once, with the end that fits its steps, and nothing stays open", () =>
   always(({ state, events }) => {
     const status = bundleStatus(state);
     assert.ok(["committed", "rolled_back", "rollback_incomplete", "cancelled"].includes(status), status);
@@ -132,7 +132,7 @@ const standing = ({ effects, request }: Played, { event_id, undo_event_id }: Ste
   return done !== undefined && undone === undefined;
 };
 
-test("all of it stands, or nothing of it, or exactly what it says is left", () =>
+test("all steps stand, or none, or exactly those that the bundle names", () =>
   always((played) => {
     const { state, request, effects } = played;
     const status = bundleStatus(state);
@@ -175,7 +175,7 @@ const spentOn = (step: Spent | null, undo: Spent | null, estimate: number | null
   return Math.max(0, (step?.said ?? (isFree ? 0 : (estimate ?? 0))) + (undo?.said ?? 0));
 };
 
-test("the ledger is settled, once, to what was really spent", () =>
+test("the ledger is settled once, at the real cost", () =>
   always(({ events, request, state, deliveryOf }, { steps }) => {
     const undone = new Map(dataOf(events, "StepUndone").map(({ index, outcome }) => [index, outcome]));
     const costs = request.steps.map(({ index, event_id, undo_event_id }) => {
@@ -219,7 +219,7 @@ test("the ledger is settled, once, to what was really spent", () =>
     );
   }));
 
-test("the scenes are not all alike: each end and each undo outcome comes up", () => {
+test("the simulated bundles reach every end and every undo outcome", () => {
   const seen = new Set<string>();
   fc.assert(
     fc.property(scene, (it) => {

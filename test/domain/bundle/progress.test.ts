@@ -22,7 +22,7 @@ const told = (...past: readonly (readonly [BundleEvent, string, ...(string | num
   }
 };
 
-test("from step to step to the end", () =>
+test("a bundle goes from step to step to its end", () =>
   told(
     [is.admitted(), "running", "pending", "pending", "start", 0],
     [is.started(0, 1), "running", "running", "pending", "admit", 0],
@@ -32,7 +32,7 @@ test("from step to step to the end", () =>
     [is.committed(4), "committed", "succeeded", "succeeded", "nothing"],
   ));
 
-test("cancelled while a step runs, then back from undo to undo", () =>
+test("a bundle cancelled during a step goes back from undo to undo", () =>
   told(
     [
       is.admitted({ steps: [0, 1, 2].map((index) => bundleStep(index)) }),
@@ -67,7 +67,7 @@ test("a hold waits for people", () => {
   );
 });
 
-test("what was refused has no steps to run", () => {
+test("a refused bundle has no steps to run", () => {
   told(
     [is.blocked(), "blocked", "skipped", "skipped", "nothing"],
     [is.abandoned(1), "blocked", "skipped", "skipped", "nothing"],
@@ -76,7 +76,7 @@ test("what was refused has no steps to run", () => {
   assert.is(nextOf(after()).do, "nothing");
 });
 
-test("a step that failed stays failed, one of which nothing has to be taken back is taken back, and nobody knows of one that cannot be", () => {
+test("after a rollback a failed step is failed, a reversible one compensated, and one that nothing undoes unknown", () => {
   const started = [is.admitted(), is.started(0, 1)];
   const first = (...more: readonly BundleEvent[]) => stepStatuses(after(...started, ...more))[0];
   assert.is(first(is.ended(0, 2, "failed"), is.rollback(2, 0), is.undone(0, 2, "not-needed")), "failed");
@@ -84,7 +84,7 @@ test("a step that failed stays failed, one of which nothing has to be taken back
   assert.is(first(is.ended(0, 2, "unknown"), is.rollback(2), is.undone(0, 2, "impossible")), "unknown");
 });
 
-test("what was never sent is skipped: refused before, or cancelled before any attempt", () => {
+test("a step that was refused or cancelled before any attempt is skipped", () => {
   const refused = after(is.admitted(), is.refused(0, 1), is.rollback(1, 0), is.rolledBack(1));
   assert.equal(shown(refused), ["rolled_back", "skipped", "skipped"]);
   const unsent = [
@@ -97,7 +97,7 @@ test("what was never sent is skipped: refused before, or cancelled before any at
   assert.equal(shown(after(...unsent, is.undone(0, 2, "not-needed"), is.rolledBack(2)))[1], "skipped");
 });
 
-test("what is left says which step, and why", () => {
+test("a step to undo by hand is named with the reason", () => {
   const alone = bundleStep(1, { reversibility: "irreversible", compensation: null });
   const state = after(
     ...[is.admitted({ steps: [bundleStep(0), alone] }), is.started(0, 1), is.ended(0, 2, "succeeded")],

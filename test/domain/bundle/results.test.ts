@@ -14,7 +14,7 @@ const test = suite("results of earlier steps");
 
 const result = (step: number, pointer: string) => ({ $result: { step, pointer } });
 
-test("they are found anywhere in a payload, each with its place", () => {
+test("references are found anywhere in a payload, each with its path", () => {
   const payload = { order: result(0, "/id"), lines: [1, result(2, "/a~1b/0")], "a/b~c": { $ref: 1, x: result(1, "") } };
   assert.equal(referencesOf(payload), {
     references: [
@@ -28,14 +28,14 @@ test("they are found anywhere in a payload, each with its place", () => {
   assert.equal(referencesOf({ a: [null, true, "x", 1] }).references, []);
 });
 
-test("one with other members beside it is malformed: it is neither sent as it is, nor without them", () => {
+test("a reference with further members is malformed", () => {
   const payload = { a: { $result: { step: 0, pointer: "/id" }, more: 1 } };
   const { references, malformed } = referencesOf(payload);
   assert.equal([references, malformed.map(({ path }) => path)], [[], ["/a"]]);
   assert.not(resolveReferences(payload, () => ({ body: 1 })).ok);
 });
 
-test("what is told of a payload stays small, however many are malformed and however long the names around them", () => {
+test("a report of malformed references stays small for any number and length of them", () => {
   const name = "~".repeat(100_000);
   const many = Array.from({ length: 1_000 }, () => ({ $result: 1 }));
   const { malformed } = referencesOf({ [name]: many });
@@ -47,13 +47,13 @@ test("what is told of a payload stays small, however many are malformed and howe
   }
 });
 
-test("the place of a reference is a path of any length", () => {
+test("a reference may have a path of any length", () => {
   assert.equal(fieldPathOf({ path: "" }), []);
   assert.equal(fieldPathOf({ path: "/a~1b~0c/0/x" }), ["a/b~c", "0", "x"]);
   assert.is(fieldPathOf({ path: "/x".repeat(300) }).length, 300);
 });
 
-test("what looks like one and is none is named", () => {
+test("an object that only looks like a reference is reported", () => {
   const malformed: readonly Json[] = [
     ...[null, 0, "/id", [], {}, { step: 0 }, { pointer: "/id" }, { step: 0, pointer: "/id", more: 1 }],
     ...[
@@ -76,14 +76,14 @@ test("what looks like one and is none is named", () => {
   }
 });
 
-test("a payload uses no more than a hundred", () => {
+test("a payload has at most a hundred references", () => {
   const payload = Array.from({ length: 101 }, () => result(0, ""));
   const { references, malformed } = referencesOf(payload);
   assert.is(references.length, 100);
   assert.equal(malformed, [{ path: "/100", detail: "is one more than 100 results in one payload" }]);
 });
 
-test("each is withReplacedReferences by what was answered at its place", () => {
+test("each reference is replaced by the answer's value at its pointer", () => {
   const answers: readonly Json[] = [{ id: "ch_1", "a/b": [10, 20] }, "text", null];
   const resultAt = (step: number): StepResult => ({ body: answers[step] ?? null });
   const payload = { id: result(0, "/id"), nth: result(0, "/a~1b/1"), whole: [result(1, "")], none: result(2, "") };
@@ -93,7 +93,7 @@ test("each is withReplacedReferences by what was answered at its place", () => {
   });
 });
 
-test("what was not answered is told by its place: the first of several", () => {
+test("the first reference without an answer is reported by its path", () => {
   const resultAt = (step: number): StepResult =>
     step === 0 ? { body: { id: 1, list: [1] } } : { missing: "has an answer that is no text" };
   const missing = (pointer: string, step = 0) =>
@@ -116,7 +116,7 @@ test("an answer is data, whatever it looks like", () => {
   );
 });
 
-test("a payload that uses none stays what it is", () => {
+test("a payload without references stays the same", () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       const payload: Json = JSON.parse(text);

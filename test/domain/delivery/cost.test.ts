@@ -73,14 +73,14 @@ const of = (...commands: readonly DeliveryCommand[]) => {
   return [it?.cost, it?.basis];
 };
 
-test("what the receiver says, in micro-euros; the estimate where it says nothing, or nothing that is an amount", () => {
+test("the cost is the receiver's report in micro-euros, or the estimate without a valid report", () => {
   assert.equal(of(start(1), succeed(1, 7)), [7, "reported"]);
   assert.equal(of(start(1), succeed(1, 0)), [0, "reported"]);
   assert.equal(of(start(1), succeed(1)), [20_000, "estimate"]);
   assert.equal(of(start(1), succeed(1, null)), [20_000, "estimate"]);
 });
 
-test("what it said last counts, whatever attempts say nothing behind it", () => {
+test("the last reported cost counts, even if later attempts report none", () => {
   const first = [start(1), failing(1, "http-5xx", at(200), 9)] as const;
   assert.equal(of(...first, start(2), succeed(2)), [9, "reported"]);
   assert.equal(of(...first, start(2), succeed(2, null)), [9, "reported"]);
@@ -90,7 +90,7 @@ test("what it said last counts, whatever attempts say nothing behind it", () => 
   assert.equal(of(...first, start(2), start(3), succeed(3)), [9, "reported"]);
 });
 
-test("failed for good: nothing when no attempt can have reached it, else what it said last or the estimate", () => {
+test("a failed delivery costs nothing if no attempt reached the receiver, else the last report or the estimate", () => {
   for (const kind of ["dns", "connect", "tls", "blocked-address"] as const)
     assert.equal(of(start(1), failing(1, kind, null)), [null, "not-reached"], kind);
   for (const kind of ["timeout", "reset", "http-5xx", "http-4xx", "redirect", "invalid-response"] as const)
@@ -112,12 +112,12 @@ test("failed for good: nothing when no attempt can have reached it, else what it
   assert.equal(of(start(1), giveUp), [20_000, "estimate"]);
 });
 
-test("sent twice within one attempt, the first may have reached it, although nobody was there any more for the second", () => {
+test("of a request sent twice, the first may have reached the receiver even if the second did not", () => {
   const twice = { ...failing(1, "connect", null), end: { ...end(1), resent: true as const } };
   assert.equal(of(start(1), twice), [20_000, "estimate"]);
 });
 
-test("cancelled: nothing before the first attempt, else as for a failure; an attempt that nobody saw end may have reached it", () => {
+test("a cancelled delivery costs nothing before the first attempt, and afterwards as much as a failed one", () => {
   assert.equal(of(cancel(50)), [null, "not-reached"]);
   assert.equal(of(start(1), failing(1, "connect", at(200)), cancel(150)), [null, "not-reached"]);
   assert.equal(of(start(1), failing(1, "reset", at(200)), cancel(150)), [20_000, "estimate"]);
@@ -131,12 +131,12 @@ test("cancelled: nothing before the first attempt, else as for a failure; an att
   assert.equal(of(start(1), start(2), failing(2, "dns", null)), [20_000, "estimate"]);
 });
 
-test("a source's event has paid by its admission: its end says nothing of costs", () => {
+test("a source's event has paid at its admission, so its end records no cost", () => {
   assert.equal(given(request(), start(1), succeed(1)).determined, []);
   assert.equal(given(request(), start(1), failing(1, "http-5xx", null)).determined, []);
 });
 
-test("what was held says what it cost when it is let go: an agent's by its end, a source's at once, of both nothing without a release", () => {
+test("a released agent's request costs at its end, a source's event at once, and both nothing without a release", () => {
   const held = (over: Partial<Request>, ...commands: readonly DeliveryCommand[]) => {
     const [hold, ...rest] = [{ type: "Hold", request: request(over), approval: heldFor() } as const, ...commands];
     let state = delivery.initial;
@@ -159,7 +159,7 @@ test("what was held says what it cost when it is let go: an agent's by its end, 
   assert.equal(held(AGENTS, cancel(90)), [["Cancel", null]]);
 });
 
-test("without a cost and without a ledger there is nothing to say, unless the receiver does", () => {
+test("without an estimate and a ledger no cost is recorded unless the receiver reports one", () => {
   const { ledgers: _, ...free } = request({ ...AGENTS, cost: null });
   assert.equal(given(free, start(1), succeed(1)).determined, []);
   const [said] = given(free, start(1), succeed(1, 8)).determined;

@@ -155,14 +155,14 @@ test("the last failure ends the delivery", () => {
       data: { event_id: "evt_1", endpoint_id: "end_1", failure, at: at(2) },
     });
 });
-test("what was erased is not sent any more, whoever still holds a copy of it", () => {
+test("an erased payload is not sent any more, even by a node that has a copy", () => {
   const erased: DeliveryEvent = {
     type: "PayloadErased",
     data: { event_id: "evt_1", reason: "asked", up_to: 0, at: at(1) },
   };
   given(admitted, erased).when(start("a", 2)).rejects("payload-erased");
 });
-test("what cannot be sent any more ends without an attempt", () => {
+test("a delivery that can never be sent ends without an attempt", () => {
   given(admitted).when(giveUp("a", 5)).then(deliveryFailed(5));
 });
 
@@ -218,7 +218,7 @@ test("a held event is decided: it is neither admitted, blocked, held again nor f
   given(held).when(start("a", 1)).rejects("not-admitted");
   given(held, abandoned).when(release(2)).then(released(2));
 });
-test("an approval releases what it was asked for, once, and what was released is due at once", () => {
+test("an approval releases its request once, and the request is due at once", () => {
   given(held).when(release(3)).then(released(3));
   given(held)
     .when(release(3, { digest: "other" }))
@@ -234,7 +234,7 @@ test("an approval releases what it was asked for, once, and what was released is
   given(blocked).when(release(3)).rejects("not-held");
   given(admitted).when(release(3)).rejects("already-admitted");
 });
-test("without a destination what was released is recorded", () => {
+test("a released request without an endpoint is recorded", () => {
   const nowhere: DeliveryEvent = { type: "EventHeld", data: { ...request(null), approval } };
   given(nowhere).when(release(3)).then(released(3, null));
   given(nowhere, released(3, null)).when(start("a", 4)).rejects("already-ended");
@@ -247,7 +247,7 @@ test("the time to the delivery is counted from the release", () => {
       { type: "EventDelivered", data: { event_id: "evt_1", endpoint_id: "end_1", admitted_at: at(30), at: at(32) } },
     );
 });
-test("a hold ends once, and what it ended with is never released", () => {
+test("a hold ends once, and is never released afterwards", () => {
   for (const outcome of ["rejected", "expired", "cancelled"] as const) {
     const endHold = { type: "EndHold", outcome, reason: "why", at: at(5) } as const;
     given(held).when(endHold).then(holdEnded(outcome));
@@ -258,14 +258,14 @@ test("a hold ends once, and what it ended with is never released", () => {
     given(blocked).when(endHold).rejects("not-held");
   }
 });
-test("what was erased while it was held is not sent when it is released", () => {
+test("a payload erased during the hold is not sent after the release", () => {
   const erased: DeliveryEvent = {
     type: "PayloadErased",
     data: { event_id: "evt_1", reason: "asked", up_to: 0, at: at(1) },
   };
   given(held, erased, released(3)).when(start("a", 4)).rejects("payload-erased");
 });
-test("what is held or waits is cancelled, and says how many attempts had begun", () => {
+test("a held or waiting delivery is cancelled, and its record counts the attempts", () => {
   given(held)
     .when(cancel(5))
     .then({
@@ -284,7 +284,7 @@ test("what is held or waits is cancelled, and says how many attempts had begun",
     .rejects("already-ended");
   given(blocked).when(cancel(5)).rejects("not-admitted");
 });
-test("of an attempt that runs the outcome is awaited, and no other follows", () => {
+test("a cancellation awaits the running attempt, and no other attempt follows", () => {
   const asked: DeliveryEvent = {
     type: "CancellationRequested",
     data: { event_id: "evt_1", reason: "suspended", at: at(5) },

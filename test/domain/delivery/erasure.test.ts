@@ -9,7 +9,7 @@ const test = suite("erasure of a payload");
 const is = deliveryFacts();
 const erase = { type: "ErasePayload", eventId: "evt_1", reason: "asked for", upTo: 0, at: at(20) } as const;
 
-test("what was decided is erased, also while it is held and when nothing came of it", () => {
+test("the payload of any decided event is erased, also while it is held or after it failed", () => {
   for (const past of [
     [is.blocked()],
     [is.admitted()],
@@ -23,7 +23,7 @@ test("what was decided is erased, also while it is held and when nothing came of
   given().when(erase).rejects("absent");
 });
 
-test("not during an attempt, and once", () => {
+test("a payload is erased once, and not during an attempt", () => {
   given(is.held(), is.released(5), is.started(1, 6)).when(erase).rejects("under-way");
   given(is.held(), is.erased(10, 0)).when(erase).thenNothing();
 });
@@ -43,7 +43,7 @@ const replayed: DeliveryEvent = {
 };
 const expire = (endedUpTo: number) => ({ ...erase, endedUpTo: at(endedUpTo) });
 
-test("retention erases what has ended by its time, and nothing else", () => {
+test("retention erases only payloads of deliveries that have ended by its time", () => {
   for (const past of [
     [is.blocked({ at: at(5) })],
     [is.admitted({ endpoint_id: null, at: at(5) })],
@@ -78,7 +78,7 @@ test("retention erases what has ended by its time, and nothing else", () => {
   given().when(expire(19)).rejects("absent");
 });
 
-test("what was erased by hand while it went on is recorded once more behind its end", () => {
+test("a payload erased by hand before the end is recorded once more after the end", () => {
   given(is.held(), is.erased(3, 0), is.holdEnded(5, "rejected")).when(expire(4)).rejects("not-ended");
   given(is.held(), is.erased(3, 0), is.holdEnded(5, "rejected")).when(expire(5)).then(is.erased(20, 0));
   given(is.held(), is.erased(3, 0), is.holdEnded(5, "rejected")).when(erase).thenNothing();

@@ -21,7 +21,7 @@ test("the status decides", () => {
   assert.equal(failureOf(answered(503)), { kind: "http-5xx", detail: "The receiver answered 503" });
 });
 
-test("a redirect's record names nothing that the target says, also no host", () => {
+test("a redirect's record repeats nothing of the target's answer, not even a host", () => {
   for (const location of ["https://4242.login.example/in?token=s3cret", "https://ada:s3cret@x.example", "/there", ""])
     assert.is(failureOf(answered(302, { location }))?.detail, "The receiver answered 302; redirects are not followed");
 });

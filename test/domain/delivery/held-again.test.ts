@@ -59,7 +59,7 @@ test("an attempt starts only with the target that was approved, and its record n
   given(facts.admitted()).when(start(2, OTHER)).then(facts.started(1, 2));
 });
 
-test("it is held again between two attempts, and not during one or after its end", () => {
+test("a delivery is held again between two attempts, and not during one or after its end", () => {
   given(...tried)
     .when(holdAgain(11))
     .then(heldAgain);
@@ -77,7 +77,7 @@ test("it is held again between two attempts, and not during one or after its end
   given(held, facts.holdEnded(2, "expired")).when(holdAgain(11)).rejects("not-held");
 });
 
-test("a node that finds the same later does nothing", () => {
+test("a node that finds the changed target later does nothing", () => {
   given(...tried, heldAgain)
     .when(holdAgain(12))
     .thenNothing();
@@ -92,7 +92,7 @@ test("a bundle's step is not held again", () => {
   given(step).when(holdAgain(3)).thenNothing();
 });
 
-test("released again it is due at once, goes on with its attempts, and costs nothing more", () => {
+test("a delivery released again is due at once, goes on counting attempts, and costs nothing more", () => {
   given(...tried, heldAgain)
     .when(release)
     .then(facts.releasedAgain(12, 1));
@@ -107,7 +107,7 @@ test("released again it is due at once, goes on with its attempts, and costs not
   assert.ok(second.ok && second.events[0]?.type === "AttemptStarted" && second.events[0].data.number === 2);
 });
 
-test("what has reached a receiver before it was held again is counted when the hold ends", () => {
+test("an attempt from before the second hold is counted when that hold ends", () => {
   const agents = { origin: { kind: "agent", id: "agt_1", name: "a", type: "agent" }, cost: 7, ledgers: ["l"] } as const;
   const past = [
     facts.held({}, { ...boundTo(SEEN), ...agents }),
@@ -126,7 +126,7 @@ test("what has reached a receiver before it was held again is counted when the h
   assert.equal([after.outcome, after.attempts, after.heldFor, after.releases], ["rejected", 1, "apr_2", ["apr_1"]]);
 });
 
-test("an answer that comes late ends the hold: the receiver has the event", () => {
+test("a late success ends the hold, because the receiver has the event", () => {
   const past = [held, released, facts.started(1, 2), facts.heldAgain(40, true, boundTo(OTHER))];
   const success = facts.succeeded(1, 41);
   assert.ok(success.type === "AttemptSucceeded");
@@ -141,7 +141,7 @@ test("an answer that comes late ends the hold: the receiver has the event", () =
   assert.equal(delivery.decide(release, state), { ok: false, rejection: "already-admitted" });
 });
 
-test("an approval that was replaced ends the hold by a rejection only", () => {
+test("a replaced approval ends the hold only by a rejection", () => {
   const end = (outcome: "expired" | "cancelled" | "rejected") =>
     ({ type: "EndHold", approvalId: "apr_1", outcome, reason: "said so", at: at(12) }) as const;
   const again = facts.heldAgain(11, false, boundTo(OTHER));
@@ -152,7 +152,7 @@ test("an approval that was replaced ends the hold by a rejection only", () => {
     .then(facts.holdEnded(12, "rejected", "apr_2"));
 });
 
-test("what an event spent before its replay stays known while it is held again", () => {
+test("the cost before a replay stays known while the event is held again", () => {
   const paid = { event_id: "evt_1", ledgers: ["l"], estimate: 7, cost: 7, basis: "estimate", at: at(4) } as const;
   const state = fold(delivery, [
     ...[held, released, facts.started(1, 2), facts.attemptFailed(1, 3, null), facts.failed(3)],
@@ -162,7 +162,7 @@ test("what an event spent before its replay stays known while it is held again",
   assert.equal(paidOf(state), { ledgers: ["l"], cost: 7 });
 });
 
-test("its payload is kept while it is held again", () => {
+test("the payload stays while the event is held again", () => {
   const past = [...tried, facts.failed(4), facts.replayed(5), heldAgain];
   const sweep = {
     type: "ErasePayload",

@@ -83,7 +83,7 @@ test("a failed delivery begins anew, due at once, under its own id", () => {
   assert.equal([attemptableAt(state), state.attempts, state.admittedAt], [at(60), 1, at(0)]);
 });
 
-test("the same replay again changes nothing, whatever has become of it; another one replays what has failed again", () => {
+test("the same replay again changes nothing, and another one replays a delivery that has failed again", () => {
   const again = [...failed, replayed(60)];
   given(...again)
     .when(replay(61))
@@ -100,7 +100,7 @@ test("the same replay again changes nothing, whatever has become of it; another 
     .then(replayed(70, { replay_id: "rpl_2", attempts: 2 }));
 });
 
-test("a replay that is given again behind another one changes nothing, be it failed, held, ended or blocked since", () => {
+test("an earlier replay that is given again changes nothing, in whichever state the delivery is", () => {
   const twice = [
     ...[...failed, replayed(60), is.started(2, 61), is.attemptFailed(2, 62, null), is.failed(62)],
     ...[replayed(70, { replay_id: "rpl_2" }), is.started(3, 71), is.attemptFailed(3, 72, null), is.failed(72)],
@@ -119,7 +119,7 @@ test("a replay that is given again behind another one changes nothing, be it fai
       .thenNothing();
 });
 
-test("what was delivered, is on its way, ended, recorded, erased or of a bundle is not replayed", () => {
+test("only a failed delivery that is not erased and of no bundle is replayed", () => {
   const delivered = [is.admitted(), is.started(1, 1), is.succeeded(1, 2), is.delivered(2)];
   given(...delivered)
     .when(replay(60))
@@ -223,7 +223,7 @@ const notReached = [asked(), is.started(1, 1), refusedConnection(2), is.failed(2
 const reached = [asked(), is.started(1, 1), is.attemptFailed(1, 2, null), is.failed(2), determined(2, 2_000_000)];
 const places = { ledgers: ["ledger-pol_1-2026-03-09"], cost: 3_000_000 };
 
-test("what has given its places back needs them again, and is settled by what it then costs", () => {
+test("a request that gave its places back needs them again for a replay, and settles them by its cost", () => {
   given(...notReached)
     .when(replay(60))
     .rejects("places-needed");
@@ -253,7 +253,7 @@ test("what has given its places back needs them again, and is settled by what it
     );
 });
 
-test("whoever dies between its places and its replay is fenced", () => {
+test("a replay that dies between its places and its record is fenced", () => {
   const fence: DeliveryCommand = { type: "Abandon", eventId: "evt_1", at: at(60) };
   const fenced: DeliveryEvent = { type: "AdmissionAbandoned", data: { event_id: "evt_1", at: at(60) } };
   given(...notReached)
@@ -270,7 +270,7 @@ test("whoever dies between its places and its replay is fenced", () => {
     .rejects("already-admitted");
 });
 
-test("what was counted is not counted twice, and only what its target says beyond it comes on top", () => {
+test("a replay adds only the reported cost beyond what was counted before", () => {
   const event = replayed(60, { cost: 0, ledgers: [], counted: 2_000_000 });
   given(...reached)
     .when(replay(60))
@@ -324,7 +324,7 @@ const anyCommand: fc.Arbitrary<DeliveryCommand> = fc.oneof(
   second.map((s): DeliveryCommand => ({ type: "Cancel", reason: "stop", at: at(s) })),
 );
 
-test("whatever is asked in whatever order: a replay replays once, only what has failed, and nothing behind a delivery", () => {
+test("in any order of commands, each replay takes effect once, and only on a failed delivery", () => {
   fc.assert(
     fc.property(fc.constantFrom(is.admitted(), asked()), fc.array(anyCommand, { maxLength: 40 }), (first, commands) => {
       let state = stateOf(first);
@@ -363,7 +363,7 @@ test("whatever is asked in whatever order: a replay replays once, only what has 
   );
 });
 
-test("one event is replayed so often and no more", () => {
+test("one event has a maximum number of replays", () => {
   const failed = [is.admitted(), is.started(1, 1), is.attemptFailed(1, 2, null), is.failed(2)];
   const times = (count: number) =>
     Array.from({ length: count }, (_, n) => [
@@ -383,7 +383,7 @@ test("one event is replayed so often and no more", () => {
     .thenNothing();
 });
 
-test("what was found to be missing before a replay does not end it", () => {
+test("a payload that was missing before a replay does not end the replay", () => {
   const before = [is.admitted(), is.started(1, 1), is.attemptFailed(1, 2, null), is.failed(2)];
   const found = (inReplay: string | null) => ({ ...giveUp(9), inReplay }) as DeliveryCommand;
   given(...before, replayed(5))

@@ -31,7 +31,7 @@ const LIVES: readonly (readonly DeliveryEvent[])[] = [
   [is.admitted(), is.started(1, 1), is.cancelling(2), is.attemptFailed(1, 3, null), is.cancelled(3, 1)],
 ];
 
-test("the stream and the view say the same, whatever has happened", () => {
+test("the stream and the view have the same status after any records", () => {
   const seen = new Set<string>();
   for (const facts of LIVES) {
     const log = history();

@@ -94,14 +94,14 @@ const REFUSED: Failed = ["http-4xx", 422];
 const UNREACHED: Failed = ["connect", null];
 const TIMEOUT: Failed = ["timeout", null];
 
-test("delivered it has succeeded, whatever became of the attempts before", () => {
+test("a delivered step has succeeded, whatever its earlier attempts were", () => {
   assert.equal(of(start(1), succeed(1)), ["succeeded", 500]);
   assert.equal(of(start(1), succeed(1, 70)), ["succeeded", 70]);
   assert.equal(of(start(1), fail(1, TIMEOUT, false), start(2), succeed(2)), ["succeeded", 500]);
   assert.equal(of(start(1), start(2), succeed(2)), ["succeeded", 500]);
 });
 
-test("refused, or never reached, it has failed", () => {
+test("a step that was refused or never reached has failed", () => {
   const refusals: readonly (readonly [Failed, number | null])[] = [
     ...([400, 404, 409, 410, 422, 425, 429] as const).map((status) => [["http-4xx", status], 0] as const),
     ...([500, 501, 503, 507, 521, 523] as const).map((status) => [["http-5xx", status], 0] as const),
@@ -114,7 +114,7 @@ test("refused, or never reached, it has failed", () => {
   assert.equal(of(start(1), fail(1, UNREACHED, false), giveUp(200)), ["failed", null]);
 });
 
-test("when one attempt may have been done and none has succeeded, nobody knows", () => {
+test("without a success, one attempt that may have been executed makes the outcome unknown", () => {
   const unknown: readonly Failed[] = [
     ...([
       TIMEOUT,
@@ -139,14 +139,14 @@ test("when one attempt may have been done and none has succeeded, nobody knows",
   }
 });
 
-test("an attempt that nobody saw the end of may have been done", () => {
+test("an attempt without a recorded end may have been executed", () => {
   assert.equal(of(start(1), start(2), fail(2, REFUSED, true)), ["unknown", 500]);
   const other = { node: "node_2", at: at(105), othersAreGone: true };
   assert.equal(of(start(1), start(1, other), fail(2, UNREACHED, true)), ["unknown", 500]);
   assert.equal(of(start(1), giveUp(130)), ["unknown", 500]);
 });
 
-test("whose time was up before it was connected has failed, and cost nothing: it cannot have got anything", () => {
+test("a timeout before the connection is a failure without cost", () => {
   const unsent = (number: number, isLast: boolean, over: Partial<AttemptEnd> = {}): DeliveryCommand => ({
     type: "Fail",
     end: { ...end(number, null), unsent: true, ...over },
@@ -161,7 +161,7 @@ test("whose time was up before it was connected has failed, and cost nothing: it
   assert.equal(of(start(1), unsent(1, true, { resent: true })), ["unknown", 500]);
 });
 
-test("what was sent twice may have been done the first time, whatever was said to the second", () => {
+test("a request that was sent twice may have been executed the first time, whatever the second answer is", () => {
   const resent = (number: number, [kind, status]: Failed, isLast: boolean): DeliveryCommand => ({
     type: "Fail",
     end: { ...end(number, status), resent: true },
@@ -176,7 +176,7 @@ test("what was sent twice may have been done the first time, whatever was said t
   }
 });
 
-test("cancelled it says what is known by then", () => {
+test("a cancelled step has the outcome that is known by then", () => {
   assert.equal(of(cancel(5)), ["failed", null]);
   assert.equal(of(start(1), fail(1, REFUSED, false), cancel(120)), ["failed", 0]);
   assert.equal(of(start(1), fail(1, TIMEOUT, false), cancel(120)), ["unknown", 500]);
@@ -196,7 +196,7 @@ const ended = (asked: Partial<Request>, ...commands: readonly DeliveryCommand[])
   return last?.type === "BundleStepEnded" ? last.data : undefined;
 };
 
-test("it says whether its receiver has said what it cost, and a refusal costs what it says", () => {
+test("the end of a step says whether its cost was reported, and a refusal costs only what was reported", () => {
   const refused: DeliveryCommand = {
     type: "Fail",
     end: { ...end(1, 422), cost_reported: 30 },
@@ -220,7 +220,7 @@ test("it says whether its receiver has said what it cost, and a refusal costs wh
   );
 });
 
-test("cancelled before any attempt it was never sent", () => {
+test("a step cancelled before any attempt was never sent", () => {
   assert.is(ended(STEP, cancel(5))?.never_sent, true);
   for (const commands of [
     [start(1), cancel(130)],
@@ -231,12 +231,12 @@ test("cancelled before any attempt it was never sent", () => {
     assert.is(ended(STEP, ...commands)?.never_sent, undefined);
 });
 
-test("it alone says what a step has cost: no other record of that", () => {
+test("only the end of a step records its cost", () => {
   const { events } = given(STEP, start(1), succeed(1, 70));
   assert.not(events.some(({ type }) => type === "CostDetermined"));
 });
 
-test("an undo that says nothing of its cost costs nothing, and what is no step says nothing of one", () => {
+test("an undo without a reported cost costs nothing, and a delivery without a step records no step's end", () => {
   const undo = { ...STEP, bundle: { id: "bun_1", index: 2, undo: true }, cost: null };
   const { events } = given(undo, start(1), succeed(1));
   const last = events.at(-1);

@@ -30,7 +30,7 @@ test("an amount is rounded to the nearest micro-euro", () => {
   assert.is(microOf(1.9999999), 2_000_000);
 });
 
-test("what is no amount of money is none", () => {
+test("a value that is no amount of money is refused", () => {
   for (const value of [
     Number.NaN,
     Infinity,
@@ -54,7 +54,7 @@ test("cents with a scale are exact", () => {
   for (let amount = 0; amount <= 20_000; amount += 1) assert.is(costOf(cents, { amount }), amount * 10_000);
 });
 
-test("every amount with six decimals survives the way there and back", () => {
+test("every amount with six decimals survives the conversion in both directions", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: EUR_MAX }), fc.integer({ min: 0, max: 999_999 }), (whole, part) => {
       const micro = Math.min(whole * MICRO_PER_EUR + part, EUR_MAX * MICRO_PER_EUR);
@@ -107,7 +107,7 @@ test("a number written as text counts only where the rule says so, and only in o
   assert.is(costOf(texts, { amount: null }), 30);
 });
 
-test("the reason says what kind of value is there, and never the value, which may be hidden", () => {
+test("the reason names the kind of the value, and never the value, which may be hidden", () => {
   const why = (amount: unknown, rule: CompiledCost = RULE): string => whyCostUnknown(rule, { amount }, "action");
   assert.is(
     why("secret"),
@@ -153,7 +153,7 @@ test("a receiver's amount is read digit by digit: up to six decimals, a million 
     assert.is(reportedCost(text), null, text);
 });
 
-test("who gives back may report less than nothing, in the same way", () => {
+test("an undo may report a negative amount in the same spelling", () => {
   for (const [text, micro] of [
     ["-200", -200_000_000],
     [" -0.07 ", -70_000],

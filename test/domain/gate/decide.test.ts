@@ -10,7 +10,7 @@ const hold: GateResult = { gate: "approval", outcome: "hold", code: "needs-appro
 const ok = allowed("rate", "");
 const no = denied("content", "denied-by-rule", "");
 
-test("nothing against it is allowed", () => {
+test("a request that no gate is against is allowed", () => {
   assert.equal(decide([], true), { decision: "allow" });
   assert.equal(decide([ok], false), { decision: "allow" });
 });
@@ -36,7 +36,7 @@ test("observing does not lift the plan's quota or an agent's scope", () => {
   }
 });
 
-test("what refused is the first gate whose denial stands, not one that is only observed", () => {
+test("the first denial that is not only observed refuses the request", () => {
   const over = denied("quota", "over", "");
   assert.is(deniedBy([ok, no, over], true), no);
   assert.is(deniedBy([ok, no, over], false), over);
@@ -57,7 +57,7 @@ test("missing fields are named, at most five of them", () => {
   assert.is(requireFields(fields.slice(0, 1), null).outcome, "deny");
 });
 
-test("where it could not be told whether a person is needed, observing does not pass over it", () => {
+test("observing does not lift a denial of the approval gate", () => {
   const unknown = denied("approval", "evaluation-error", "");
   assert.equal(decide([ok, unknown], false), { decision: "deny" });
   assert.is(deniedBy([no, unknown], false), unknown);

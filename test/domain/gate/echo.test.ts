@@ -103,7 +103,7 @@ test("no text takes longer to search than its length lets expect", () => {
     assert.type(hides(repeated.repeat(65_536 / repeated.length)), "boolean");
 });
 
-test("nobody can tell what an answer repeats of a number that is not known to the digit, or of too many values", () => {
+test("an echo of an inexact number, or of too many values, cannot be recognised", () => {
   for (const number of [JSON.parse("12345678901234567890"), JSON.parse("0.1234567890123456789"), 1e21])
     assert.is(echoOrNull({ n: number }, [["n"]]), null, String(number));
   for (const number of [4242424242424242, 12.5, -0.1]) assert.ok(echoOrNull({ n: number }, [["n"]]), String(number));

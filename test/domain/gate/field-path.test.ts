@@ -38,7 +38,7 @@ test("a JSON Pointer reaches every name (RFC 6901, section 5)", () => {
   for (const [pointer, value] of expected) assert.is(read(document, pointer), value, pointer);
 });
 
-test("what is neither form is none", () => {
+test("a text in neither form is no path", () => {
   const tooDeep = Array.from({ length: PATH_LEVELS_MAX + 1 }, () => "a").join(".");
   for (const text of ["", ".", "a..b", ".a", "a.", "/~2", "/a~", "a".repeat(PATH_LENGTH_MAX + 1), tooDeep])
     assert.is(parseFieldPath(text), null, text.slice(0, 40));

@@ -31,7 +31,7 @@ test("a path that leads nowhere changes nothing", () => {
   assert.equal(redactJson(payload, at("x.y", "a.7", "b.0", "constructor")), payload);
 });
 
-test("the empty path is the whole", () => {
+test("the empty path redacts the whole", () => {
   assert.equal(redactJson({ a: 1 }, [[]]), REDACTED);
 });
 
@@ -41,7 +41,7 @@ test("fields with names of prototypes stay fields", () => {
   assert.is(JSON.stringify(redactJson(payload, at("__proto__.a"))), `{"__proto__":{"a":"${REDACTED}"},"b":2}`);
 });
 
-test("however many paths there are, each object is gone through once, and only to the paths' ends", () => {
+test("each object is visited once for any number of paths, and only to the ends of the paths", () => {
   let walks = 0;
   const counted = (object: Readonly<Record<string, Json>>): Json =>
     new Proxy(object, {
@@ -69,7 +69,7 @@ const someJson = fc.letrec<{ json: Json }>((tie) => ({
   ),
 })).json;
 
-test("the input is never altered, and what is at a path is gone", () => {
+test("the input is never altered, and the value at a path is gone", () => {
   fc.assert(
     fc.property(someJson, fc.array(somePath, { maxLength: 3 }), (json, paths) => {
       const before = JSON.stringify(json);

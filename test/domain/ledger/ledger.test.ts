@@ -77,7 +77,7 @@ test("an event that has a place is told how the limits stand besides its own", (
   assert.equal(readings(later), [true, 1, 55, 2, false, false, false]);
 });
 
-test("one of two holders gives back: the place stays with the other", () => {
+test("after one of two holders gives back, the place stays with the other", () => {
   const it = opened();
   it.send([reserve("a", 10, {}), reserve("a", 10, {})], T0);
   it.send([{ type: "Release", event: "a" }], T0);
@@ -95,7 +95,7 @@ test("a released place is free for rate, budget and count alike", () => {
   assert.is(it.send([reserve("b", 10, limits)], T0 + 2)[0]?.granted, true);
 });
 
-test("settling moves the money to what was really spent, once", () => {
+test("settling replaces the reserved cost by the real one, once", () => {
   const it = opened();
   it.send([reserve("a", 10, {})], T0);
   const settle = { type: "Settle", event: "a", cost: 25 } as const;
@@ -209,7 +209,7 @@ const overrun = (stream: readonly LedgerEvent[], limits: Readonly<Record<keyof L
   return null;
 };
 
-test("whatever is sent, no reservation ever breaks a limit, by the stream's own account", () => {
+test("in any sequence of commands, no reservation breaks a limit", () => {
   const limits = { rate: 4, budget: 200, count: 12 };
   fc.assert(
     fc.property(commands, (steps) => {

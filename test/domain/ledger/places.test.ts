@@ -39,7 +39,7 @@ test("five steps take five places of a rate and of a count, or none", () => {
   assert.equal(it.stream.at(-1)?.data, { entries: [{ event: "one", cost: 0, at: T0 + 3, reservation: 3 }] });
 });
 
-test("who waits as long as is said finds room for all of its places", () => {
+test("a request that waits for the retry time finds room for all of its places", () => {
   const it = opened();
   const limits = { rate: 6 };
   for (const [at, event, places] of [
@@ -52,7 +52,7 @@ test("who waits as long as is said finds room for all of its places", () => {
   assert.equal([1, 2, 4, 5, 6].map(waits), [57_000, 58_000, 58_000, 59_000, 59_000]);
 });
 
-test("who has places is told how the limits stand besides them; more than those it does not get under its name", () => {
+test("a request with places reads the limits without them, and gets no more places under its name", () => {
   const it = opened();
   const limits = { rate: 9, count: 9 };
   it.send([reserve("x", 2, limits), reserve("a", 4, limits)], T0);
@@ -64,7 +64,7 @@ test("who has places is told how the limits stand besides them; more than those 
   assert.equal([first?.granted, second?.isContested], [true, true]);
 });
 
-test("places of the evening before count in the minute across midnight", () => {
+test("places of the previous evening count in the minute across midnight", () => {
   const yesterday = opened();
   yesterday.send([reserve("a", 3, {}), reserve("b", 1, {})], T0);
   yesterday.send([reserve("c", 2, {})], T0 + 10);
@@ -200,7 +200,7 @@ const batches = fc.array(fc.tuple(fc.integer({ min: -5_000, max: 30_000 }), fc.a
   maxLength: 40,
 });
 
-test("whatever is sent, it answers as one that counts every place anew, and so does one read from a checkpoint", () => {
+test("in any sequence of commands, the ledger answers like one that counts every place anew, also after a checkpoint", () => {
   fc.assert(
     fc.property(batches, fc.nat(40), (steps, cut) => {
       const it = opened();

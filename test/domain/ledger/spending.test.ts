@@ -24,7 +24,7 @@ const reserve = (event: string, cost: number, limits = { budget: BUDGET }): Ledg
   limits,
 });
 
-test("settled for more than was reserved it counts at once, and the overrun is kept apart", () => {
+test("a settlement above its reservation counts at once, and its overrun is counted separately", () => {
   const it = opened();
   it.send([reserve("a", 100), reserve("b", 50)], T0);
   it.send([{ type: "Settle", event: "a", cost: 130 }], T0 + 1);
@@ -66,7 +66,7 @@ test("a place that is settled without a cost is spent for what it costs by then,
   assert.equal([it.ledger.reserved, it.ledger.settled], [10, 25]);
 });
 
-test("a window of its own: what is an hour old counts, and leaves to the millisecond", () => {
+test("a ledger with a longer window counts an hour-old place, which leaves to the millisecond", () => {
   const hour = 3_600_000;
   const it = opened(hour);
   const ask = (event: string, now: number) =>
@@ -131,7 +131,7 @@ const totals = (stream: readonly LedgerEvent[]): readonly number[] => {
   });
 };
 
-test("settled for what was reserved or less, reserved and settled together are never above the ceiling, at any record", () => {
+test("without overruns, reserved and settled together never exceed the budget at any record", () => {
   fc.assert(
     fc.property(fc.array(fc.array(command, { maxLength: 6 }), { maxLength: 40 }), (batches) => {
       const it = opened();
@@ -159,7 +159,7 @@ test("settled for what was reserved or less, reserved and settled together are n
   );
 });
 
-test("whatever is settled, a reservation is granted only where there is room for it, overruns counted", () => {
+test("with overruns counted, a reservation is granted only if there is room for it", () => {
   fc.assert(
     fc.property(fc.array(fc.array(command, { maxLength: 6 }), { maxLength: 40 }), (batches) => {
       const it = opened();

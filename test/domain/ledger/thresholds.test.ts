@@ -39,7 +39,7 @@ const reached = (events: readonly LedgerEvent[]): readonly string[] =>
     return [`${threshold}: ${used} of ${limit}`];
   });
 
-test("each is told in the append of the places that reach it, and never again", () => {
+test("each threshold is recorded once, in the append of the places that reach it", () => {
   const it = opened();
   assert.equal(reached(it.send(reserve("evt_1", 49, 100))), []);
   assert.equal(
@@ -53,11 +53,11 @@ test("each is told in the append of the places that reach it, and never again", 
   assert.equal(reached(it.stream), ["50: 50 of 100", "80: 80 of 100", "100: 100 of 100"]);
 });
 
-test("a place that reaches several tells each of them", () => {
+test("a place that reaches several thresholds records each of them", () => {
   assert.equal(reached(opened().send(reserve("evt_1", 85, 100))), ["50: 85 of 100", "80: 85 of 100"]);
 });
 
-test("a settlement above its reservation reaches them too, by the budget that the stream knows", () => {
+test("a settlement above its reservation reaches thresholds of the recorded budget", () => {
   const it = opened();
   it.send(reserve("evt_1", 10, 100));
   const other = opened(reread(it.stream, checkpointOf(it.ledger, 0)));
@@ -65,7 +65,7 @@ test("a settlement above its reservation reaches them too, by the budget that th
   assert.equal(reached(other.send(settled)), ["50: 130 of 100", "80: 130 of 100", "100: 130 of 100"]);
 });
 
-test("what is given back in the same batch had reached it before", () => {
+test("a place that is given back in the same batch has reached the threshold before", () => {
   const it = opened();
   it.send(reserve("evt_1", 30, 100));
   const events = it.send(reserve("evt_2", 30, 100), { type: "Release", event: "evt_1" });
@@ -75,7 +75,7 @@ test("what is given back in the same batch had reached it before", () => {
   );
 });
 
-test("the budget is written down when it changes, and what is told already is not told again", () => {
+test("a changed budget is recorded, and a recorded threshold is not recorded again", () => {
   const it = opened();
   const budgets = (events: readonly LedgerEvent[]) =>
     events.flatMap((event) => (event.type === "Reserved" ? [event.data.budget] : []));
@@ -88,14 +88,14 @@ test("the budget is written down when it changes, and what is told already is no
   assert.equal(reached(it.stream), ["50: 60 of 100", "80: 812 of 1000"]);
 });
 
-test("a budget that is made smaller than what is used is told by the first request that it refuses, and by no other", () => {
+test("a budget made smaller than its use records its thresholds with the first refused request only", () => {
   const it = opened();
   it.send(reserve("evt_1", 40, 100));
   assert.equal(reached(it.send(reserve("evt_2", 1, 30))), ["50: 40 of 30", "80: 40 of 30", "100: 40 of 30"]);
   assert.equal(it.send(reserve("evt_3", 1, 30)), []);
 });
 
-test("without a budget, or with one of nothing, there is nothing to tell", () => {
+test("no threshold is recorded without a budget or with a budget of zero", () => {
   const it = opened();
   it.send(reserve("evt_1", 0), { type: "Settle", event: "evt_1", cost: 0 });
   assert.equal(reached(opened().send(reserve("evt_1", 0, 0))), []);
@@ -124,7 +124,7 @@ const batches = fc.array(
   { maxLength: 30 },
 );
 
-test("whatever is sent: told once, with the sum at that record, by the first record that reaches it", () => {
+test("in any sequence of commands, the first record that reaches a threshold records it once, with the sum", () => {
   fc.assert(
     fc.property(batches, fc.nat(30), (steps, cut) => {
       let it = opened();

@@ -32,12 +32,12 @@ const start = (place = 1): ReplayCommand => {
 
 const test = suite("replay of many");
 
-test("it is started once, and the same command again is the same", () => {
+test("a replay is started once, and the same command again changes nothing", () => {
   given().when(start()).then(started);
   given(started).when(start()).thenNothing();
   given(started, is.finished(9)).when(start()).thenNothing();
 });
-test("abandoned before its start, it is started only with a later place", () => {
+test("a replay that was abandoned before its start is started only with a later place", () => {
   const abandon = (place: number): ReplayCommand => ({ type: "AbandonReplay", replayId: "rpl_1", place, at: at(0) });
   const abandoned = (place: number): ReplayEvent => ({
     type: "ReplayAbandoned",
@@ -50,7 +50,7 @@ test("abandoned before its start, it is started only with a later place", () => 
   given(abandoned(3)).when(finish(5)).rejects("not-found");
   given(abandoned(3), started).when(abandon(4)).rejects("started");
 });
-test("its place only ever moves on, whichever node says so", () => {
+test("the cursor only ever moves on, whichever node reports it", () => {
   given(started)
     .when(progress(5))
     .then(is.progressed(5, cursor(5)));
@@ -68,7 +68,7 @@ test("its place only ever moves on, whichever node says so", () => {
     .when({ type: "ProgressReplay", cursor: null, skipped: 0, node: "node_2", at: at(6) })
     .rejects("overtaken");
 });
-test("cancelled it goes no further, and that twice is once", () => {
+test("a cancelled replay goes no further, and a second cancellation changes nothing", () => {
   given(started).when(cancel(5)).then(is.cancelled(5));
   given(started, is.cancelled(5)).when(cancel(6)).thenNothing();
   given(started, is.cancelled(5)).when(progress(6)).rejects("ended");
@@ -77,7 +77,7 @@ test("cancelled it goes no further, and that twice is once", () => {
   given(started).when(cancel(5, "acc_2")).rejects("not-found");
   given().when(cancel(5)).rejects("not-found");
 });
-test("finished it stays so", () => {
+test("a finished replay stays finished", () => {
   given(started).when(finish(5)).then(is.finished(5));
   given(started, is.finished(5)).when(finish(6)).thenNothing();
   given(started, is.finished(5)).when(progress(6)).rejects("ended");

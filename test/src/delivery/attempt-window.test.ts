@@ -36,7 +36,7 @@ test("failures in a row are counted from the first, and end with a success", () 
   });
 });
 
-test("what ended more than five minutes ago is not in the rate, but still in the row", () => {
+test("attempts older than five minutes count in the row of failures, but not in the rate", () => {
   const it = world();
   for (let second = 0; second < 5; second += 1) it.failed(second);
   it.failed(60);
@@ -46,7 +46,7 @@ test("what ended more than five minutes ago is not in the rate, but still in the
   assert.equal([last?.attempts, last?.failed, last?.consecutiveFailures, last?.failingSince], [1, 1, 9, at(0)]);
 });
 
-test("what began before the endpoint was well again does not count, and what was counted before is forgotten", () => {
+test("attempts from before the recovery do not count, and earlier counts are forgotten", () => {
   const it = world();
   for (let second = 0; second < 9; second += 1) it.failed(second);
   assert.is(it.failed(31, 19, at(20)), null);
@@ -59,7 +59,7 @@ test("a clock that is set back breaks nothing", () => {
   assert.equal([it.succeeded(50)?.attempts, it.failed(100)?.attempts], [2, 3]);
 });
 
-test("what fails on a clock that was set back behind the endpoint's recovery counts", () => {
+test("a failure counts on a clock that was set back to before the recovery", () => {
   const it = world();
   assert.is(it.failed(10, 9, at(3_600))?.consecutiveFailures, 1);
   assert.is(it.failed(11, 10, at(3_600))?.consecutiveFailures, 2);

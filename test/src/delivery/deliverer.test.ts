@@ -45,7 +45,7 @@ const idle = (look: () => Promise<void>) => {
   return { delivering, clock, errors };
 };
 
-test("it is healthy from its start on, while its looks on disk go well", async () => {
+test("a deliverer is healthy from its start while its looks at the disk succeed", async () => {
   let looks = 0;
   const { delivering, clock } = idle(async () => {
     looks += 1;
@@ -60,7 +60,7 @@ test("it is healthy from its start on, while its looks on disk go well", async (
   await delivering.stop(1_000);
 });
 
-test("a look that fails makes it unhealthy until one goes well", async () => {
+test("a look that fails makes the deliverer unhealthy until one succeeds", async () => {
   let broken = true;
   const { delivering, errors } = idle(async () => {
     if (broken) throw new Error("no disk");
@@ -74,7 +74,7 @@ test("a look that fails makes it unhealthy until one goes well", async () => {
   await delivering.stop(1_000);
 });
 
-test("a look that never ends makes it unhealthy after half a minute", async () => {
+test("a look that never ends makes the deliverer unhealthy after half a minute", async () => {
   let looking = false;
   const { delivering, clock } = idle(() => {
     looking = true;

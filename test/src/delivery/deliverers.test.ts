@@ -165,7 +165,7 @@ test("each delivery is made once, both nodes have their part in a backlog, and t
   await it.close();
 });
 
-test("what a dead node had under way is left alone for its lease, then delivered by the other under the same id", async () => {
+test("an event that a dead node had under way waits for the lease, then another node delivers it under the same id", async () => {
   const it = await world((node) => (node === "dead" ? new Promise(() => undefined) : roundTrip()));
   await it.admit("evt_1");
   const dead = it.node("dead");
@@ -188,7 +188,7 @@ test("what a dead node had under way is left alone for its lease, then delivered
   await it.close();
 });
 
-test("what the view shows as waiting and another node is at is left to it, whatever became of the endpoint", async () => {
+test("an event that the view lists while another node attempts it is left to that node", async () => {
   let answer = (): void => undefined;
   const it = await world(() => new Promise((resolve) => (answer = resolve)));
   await it.admit("evt_1");
@@ -256,7 +256,7 @@ test("an event that could not be given up during an attempt is given up when the
   await it.close();
 });
 
-test("what is answered to a process that slept longer than its lease is not kept behind an erasure", async () => {
+test("an answer to a process that slept longer than its lease is not stored after an erasure", async () => {
   for (const isGivenUp of [false, true]) {
     let answer = (): void => undefined;
     const it = await world(() => new Promise((resolve) => (answer = resolve)));
@@ -284,7 +284,7 @@ test("what is answered to a process that slept longer than its lease is not kept
 
 const REPLAY = { id: "rpl_1", by: { kind: "member", id: "mem_1" }, reason: "restored" } as const;
 
-test("a payload that has changed on disk is sent by no node: its event has failed, and is replayed once it is restored", async () => {
+test("a payload that was damaged on disk is not sent: its event fails, and is replayed once the payload is restored", async () => {
   const it = await world();
   for (const id of ["evt_1", "evt_2"]) await it.admit(id);
   it.damaged.add("payload-evt_1");

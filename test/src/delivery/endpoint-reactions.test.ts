@@ -47,7 +47,7 @@ test("410 disables its endpoint, any other answer does not", async () => {
   assert.is(await it.disabled(), true);
 });
 
-test("a late 410 from where the endpoint was before disables nothing", async () => {
+test("a late 410 from a former target disables nothing", async () => {
   const it = await world();
   const data = { endpoint_id: "end_1", changes: { url: "https://b.example/" }, at: at(10) };
   await it.add("endpoint-end_1", { type: "EndpointChanged", data });

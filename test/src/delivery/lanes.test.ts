@@ -56,7 +56,7 @@ test("a full lane takes no more and says that there is more on disk", () => {
   assert.is(queue.waiting, LANE_MAX + 1);
 });
 
-test("what waits for an endpoint is forgotten when it is held, and may be taken in again; what runs goes on", () => {
+test("jobs left to the disk may be queued again, and running jobs go on", () => {
   const queue = lanes();
   const all = [1, 2, 3].map((n) => job("a", n));
   for (const it of all) queue.put(it);
@@ -73,7 +73,7 @@ test("what waits for an endpoint is forgotten when it is held, and may be taken 
   assert.is(laneOf(queue, "new").hasMoreOnDisk, true);
 });
 
-test("all lanes together have an end, none takes more than it leaves, and an endpoint has some room whatever the others have", () => {
+test("all lanes together are bounded, none takes more than it leaves, and each endpoint always has some room", () => {
   const queue = lanes();
   for (let endpoint = 0; endpoint < 100; endpoint += 1)
     for (let n = 0; n < LANE_MAX; n += 1) queue.put(job(`hanging_${endpoint}`, n));
@@ -83,7 +83,7 @@ test("all lanes together have an end, none takes more than it leaves, and an end
   assert.equal([queue.put(job("fast", LANE_MIN)), laneOf(queue, "fast").hasMoreOnDisk], [false, true]);
 });
 
-test("what bypasses an open circuit stays in memory when the rest is left to the disk", () => {
+test("jobs that bypass an open circuit stay in memory when the rest is left to the disk", () => {
   const queue = lanes();
   const undo = { ...job("a", 2), kind: "undo" } as const;
   queue.put(job("a", 1));

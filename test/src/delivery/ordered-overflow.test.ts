@@ -8,14 +8,14 @@ const job = (n: number) => ({ eventId: `evt_${n}`, account: "acc_1", endpointId:
 const listed = (...numbers: readonly number[]) => new Set(numbers.map((n) => `evt_${n}`));
 const ids = (jobs: readonly { readonly eventId: string }[] | null) => jobs?.map(({ eventId }) => eventId) ?? null;
 
-test("what the view does not show yet comes behind what it shows, in its order, once", () => {
+test("jobs that the view does not list yet come once, after those that it lists, in their order", () => {
   const overflow = new OrderedOverflow();
   for (const n of [1, 2, 3]) overflow.add(job(n), START);
   assert.equal(ids(overflow.take(listed(0, 1), START)), ["evt_2", "evt_3"]);
   assert.equal(ids(overflow.take(listed(), START)), []);
 });
 
-test("as long as the view may lack what is not here, nothing is taken", () => {
+test("nothing is taken while an event may be missing from both the view and the overflow", () => {
   const overflow = new OrderedOverflow();
   overflow.miss("evt_5", START);
   overflow.add(job(6), START);
@@ -26,14 +26,14 @@ test("as long as the view may lack what is not here, nothing is taken", () => {
   assert.equal(ids(overflow.take(listed(8), START)), [], "the view has its records in order");
 });
 
-test("one that never shows, as another node has delivered it, is waited for a few seconds", () => {
+test("an event that never appears, because another node has delivered it, is awaited for a few seconds", () => {
   const overflow = new OrderedOverflow();
   overflow.miss("evt_5", START);
   assert.is(overflow.take(listed(), START + 5_000), null);
   assert.equal(ids(overflow.take(listed(), START + 5_001)), []);
 });
 
-test("the oldest go when there are too many: they are found on disk", () => {
+test("the oldest jobs are dropped when there are too many, and found on disk", () => {
   const overflow = new OrderedOverflow();
   for (let n = 0; n < 600; n += 1) overflow.add(job(n), START);
   assert.is(overflow.take(listed(3), START), null);

@@ -13,7 +13,7 @@ const PER_SECOND = 100;
 const percentile = (values: readonly number[], part: number): number =>
   values.toSorted((a, b) => a - b)[Math.floor(part * (values.length - 1))] ?? 0;
 
-test("down for ten minutes at 100 events a second: all is delivered after it, in the order of admission, slowly at first", async () => {
+test("after ten minutes down at 100 events a second, all is delivered in the order of admission, slowly at first", async () => {
   const downFrom = START + 5_000;
   const downUntil = downFrom + 10 * MINUTE_MS;
   const it = await deliverySimulation({
@@ -58,7 +58,7 @@ test("down for ten minutes at 100 events a second: all is delivered after it, in
   await it.close();
 });
 
-test("10,000 events to a receiver that hangs are no matter of another one's, and little of them is in memory", async () => {
+test("10,000 events to a hanging receiver do not delay another one, and few of them are in memory", async () => {
   const p95 = async (hanging: number): Promise<number> => {
     const it = await deliverySimulation({ fast: () => ({ status: 200, ms: 20 }), hanging: () => null });
     await it.endpoint("fast");
@@ -86,7 +86,7 @@ test("10,000 events to a receiver that hangs are no matter of another one's, and
   assert.ok(alone > 0 && beside <= 2 * alone, `${beside} ms beside it, ${alone} ms alone`);
 });
 
-test("a receiver that refuses one event and takes the others is found well again by another", async () => {
+test("a receiver that refuses one event is found to have recovered by another event", async () => {
   let isDown = true;
   const it = await deliverySimulation({
     end_1: (eventId) => ({ status: isDown ? 500 : eventId === "evt_end_1_0" ? 400 : 200, ms: 1 }),
@@ -110,7 +110,7 @@ test("a receiver that refuses one event and takes the others is found well again
   await it.close();
 });
 
-test("probes use nothing of an event's schedule up, and what failed before waits for no schedule where order is kept", async () => {
+test("probes use up no schedule, and with events in order a failed one waits for no schedule", async () => {
   let isDown = true;
   const it = await deliverySimulation({ end_1: () => ({ status: isDown ? 500 : 200, ms: 1 }) });
   await it.endpoint("end_1", { concurrency: 1, retry_schedule_s: [3_600] });
@@ -158,7 +158,7 @@ test("a process that begins while an endpoint is open leaves it in peace, and go
   await it.close();
 });
 
-test("warned after two and a half days of failure, disabled after five; enabled, it catches up slowly", async () => {
+test("a failing endpoint is warned after two and a half days and disabled after five; enabled, it catches up slowly", async () => {
   let isDown = true;
   const it = await deliverySimulation({ end_1: () => ({ status: isDown ? 500 : 200, ms: 1 }) });
   await it.endpoint("end_1");
@@ -219,7 +219,7 @@ test("a receiver that asks for a pause is not probed before", async () => {
   await it.close();
 });
 
-test("two nodes hold one endpoint to be open, and take turns to probe it", async () => {
+test("two nodes take turns to probe an endpoint whose circuit is open", async () => {
   let isDown = true;
   const it = await deliverySimulation({ end_1: () => ({ status: isDown ? 500 : 200, ms: 1 }) });
   await it.endpoint("end_1");
@@ -249,7 +249,7 @@ test("two nodes hold one endpoint to be open, and take turns to probe it", async
   await it.close();
 });
 
-test("a replay does not wait for an open circuit, and closes it when it arrives; failed, it waits for the next probe", async () => {
+test("a replay bypasses an open circuit and closes it by a success; after a failure it waits for the next probe", async () => {
   let isDown = true;
   const it = await deliverySimulation({ end_1: () => ({ status: isDown ? 500 : 200, ms: 1 }) });
   await it.endpoint("end_1", { retry_schedule_s: [] });
@@ -279,7 +279,7 @@ test("a replay does not wait for an open circuit, and closes it when it arrives;
   await it.close();
 });
 
-test("what failed while the clock was a year ahead does not wait for that year", async () => {
+test("an event that failed while the clock was a year ahead does not wait for that year", async () => {
   const yearMs = 365 * 24 * 60 * MINUTE_MS;
   let isDown = true;
   const it = await deliverySimulation({ end_1: () => ({ status: isDown ? 503 : 200, ms: 1 }) });
@@ -297,7 +297,7 @@ test("what failed while the clock was a year ahead does not wait for that year",
   await it.close();
 });
 
-test("while the view is rebuilt nothing new overtakes what it does not list yet", async () => {
+test("while the view is rebuilt, no new event overtakes one that it does not list yet", async () => {
   const it = await deliverySimulation({ end_1: () => ({ status: 200, ms: 1 }) });
   await it.endpoint("end_1", { concurrency: 1 });
   const gone = it.node("node_1");
@@ -317,7 +317,7 @@ test("while the view is rebuilt nothing new overtakes what it does not list yet"
   await it.close();
 });
 
-test("what waits for its first attempt does not wait for a clock that was set back, and keeps its order", async () => {
+test("an event before its first attempt does not wait for a clock that was set back, and keeps its order", async () => {
   const it = await deliverySimulation({
     end_1: () => ({ status: 200, ms: 1_000 }),
     end_2: () => ({ status: 200, ms: 1_000 }),
@@ -372,7 +372,7 @@ test("an endpoint that was down when the clock was set back is found well again 
   await it.close();
 });
 
-test("trouble of our own resolver opens no circuit, and the events are tried again and delivered", async () => {
+test("failures of our own resolver open no circuit, and the events are tried again and delivered", async () => {
   let isDown = true;
   const it = await deliverySimulation({ end_1: () => (isDown ? "unresolved" : { status: 200, ms: 1 }) });
   await it.endpoint("end_1", { retry_schedule_s: [5, 30, 120] });

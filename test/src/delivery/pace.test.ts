@@ -49,7 +49,7 @@ const begunIn = async (state: PresentEndpoint, seconds: number): Promise<readonl
   return begun;
 };
 
-test("until it was seen an endpoint gets one request at once, then as many as its settings say", () => {
+test("an endpoint gets one request at a time until its settings are read, then as many as they allow", () => {
   const time = virtualTime(START);
   const pace = new Pace(time.clock, time.timers);
   const may = (state: PresentEndpoint | null, running: number): boolean =>
@@ -58,13 +58,13 @@ test("until it was seen an endpoint gets one request at once, then as many as it
   assert.equal([may(endpoint(), 3), may(endpoint(), 4)], [true, false]);
 });
 
-test("its rate is kept, also a high one, by timers that are whole milliseconds", async () => {
+test("timers of whole milliseconds reach even a high rate", async () => {
   assert.equal(await begunIn(endpoint({ rate_per_second: 5 }), 3), [5, 5, 5]);
   const [first = 0, second = 0] = await begunIn(endpoint({ rate_per_second: 4_000 }), 2);
   assert.ok(Math.abs(first - 4_000) <= 4_000 * 0.03 && Math.abs(second - 4_000) <= 40, `${first}, ${second}`);
 });
 
-test("catching up it gets little at first, and never more than its own rate", async () => {
+test("an endpoint that catches up gets little at first, and never more than its own rate", async () => {
   const slow = await begunIn(endpoint({}, at(0)), 31);
   assert.ok((slow[0] ?? 0) >= 9 && (slow[0] ?? 0) <= 12, String(slow[0]));
   assert.ok((slow[30] ?? 0) >= 76 && (slow[30] ?? 0) <= 88, String(slow[30]));
@@ -72,7 +72,7 @@ test("catching up it gets little at first, and never more than its own rate", as
   assert.is(limited[30], 15);
 });
 
-test("one request that may not begin is told of once, when it may", async () => {
+test("a refused start wakes the caller once, when it may begin", async () => {
   const time = virtualTime(START);
   const pace = new Pace(time.clock, time.timers);
   const state = endpoint({ rate_per_second: 1 });
@@ -86,7 +86,7 @@ test("one request that may not begin is told of once, when it may", async () => 
   assert.is(woken, 1);
 });
 
-test("a clock that is set back stops nothing, neither its own rate nor a catch-up", async () => {
+test("a clock that is set back stops neither the endpoint's rate nor a catch-up", async () => {
   for (const state of [endpoint({ rate_per_second: 5 }), endpoint({ rate_per_second: 5 }, at(0))]) {
     const time = virtualTime(START);
     const pace = new Pace(time.clock, time.timers);

@@ -9,7 +9,7 @@ const test = suite("probes");
 
 const MINUTE_MS = 60_000;
 
-test("an event that always fails keeps nothing open: another one finds out, and it ends by its own schedule", async () => {
+test("an event that always fails does not keep the circuit open, and ends by its own schedule", async () => {
   let isDown = true;
   const bad = "evt_end_1_0";
   const it = await deliverySimulation({
@@ -182,7 +182,7 @@ test("many replayed at once wait for the circuit and keep the order; one alone d
   await it.close();
 });
 
-test("what another node has sent is remembered by nobody: the next event in order goes at once", async () => {
+test("an event that another node has sent does not hold up the next one in order", async () => {
   const it = await deliverySimulation({ end_1: () => ({ status: 200, ms: 1 }) });
   await it.endpoint("end_1", { concurrency: 1 });
   const [first, second] = [it.node("node_1"), it.node("node_2")];
@@ -224,7 +224,7 @@ test("a request that cannot be made is an attempt that failed, so that its event
   await it.close();
 });
 
-test("a lease that was long in being written down is not used: the event is sent once it has run out", async () => {
+test("a lease that took too long to record is not used: the event is sent after it has run out", async () => {
   let slow = true;
   const appendMs = (type: string): number => (slow && type === "AttemptStarted" ? 16_000 : 0);
   const it = await deliverySimulation({ end_1: () => ({ status: 200, ms: 1 }) }, { appendMs });
@@ -243,7 +243,7 @@ test("a lease that was long in being written down is not used: the event is sent
   await it.close();
 });
 
-test("when outcomes are long in being written down, the next requests begin as soon as they are", async () => {
+test("when outcomes take long to record, the next requests begin as soon as they are recorded", async () => {
   const appendMs = (type: string): number => (type === "AttemptSucceeded" ? 400 : 0);
   const it = await deliverySimulation({ end_1: () => ({ status: 200, ms: 1 }) }, { appendMs });
   await it.endpoint("end_1", { concurrency: 1_000 });

@@ -42,7 +42,7 @@ const sentBehind = async (ms: number, { isAlone = true, setByMs = 0 }: Options =
   return it.sent.map(({ at }) => at - START);
 };
 
-test("a request that could end behind its lease is not sent: the lease runs out, and it is tried again", async () => {
+test("a request that could outlast its lease is not sent, and is tried again after the lease", async () => {
   assert.equal(await sentBehind(0), [0]);
   assert.equal(await sentBehind(MARGIN_MS), [MARGIN_MS]);
   const [at, ...others] = await sentBehind(MARGIN_MS + 1);
@@ -56,7 +56,7 @@ test("between several nodes a lease ends sooner for the sender, by what their cl
   assert.ok(at !== undefined && at >= TIMEOUT_MS + MARGIN_MS, `at ${at}`);
 });
 
-test("a clock that is set back while the start is written down gives the request no more time", async () => {
+test("a clock that is set back while the start is recorded gives the request no more time", async () => {
   assert.equal(await sentBehind(MARGIN_MS + 1, { setByMs: -3_600_000 }), []);
 });
 

@@ -60,7 +60,7 @@ test("many at once on three nodes never take more than the allowance, and leave 
   assert.is(taken.includes(0), true);
 });
 
-test("what a process that ended had leased stays spent, and no other process takes it", async () => {
+test("bytes leased by a process that ended stay spent, and no other process takes them", async () => {
   const world = worldOf();
   const first = nodeOf(world);
   assert.ok(await first.take(ACCOUNT, "stored", 1));
@@ -96,7 +96,7 @@ test("a larger plan holds at once, on the same day", async () => {
   assert.is(await takeAll(node, 100), LIMIT);
 });
 
-test("at hand is what was leased before, and a miss takes a lease for those that follow", async () => {
+test("only leased bytes are at hand, and a miss leases more for later requests", async () => {
   const node = nodeOf(worldOf());
   assert.is(node.takeAtHand(ACCOUNT, "stored", 10), null);
   assert.ok(await node.take(ACCOUNT, "stored", 10));
@@ -105,7 +105,7 @@ test("at hand is what was leased before, and a miss takes a lease for those that
   await node.places.idle();
 });
 
-test("accounts, and what is stored and refused of one, are counted apart", async () => {
+test("accounts, and an account's stored and refused bytes, are counted separately", async () => {
   const world = worldOf();
   const node = nodeOf(world);
   assert.is(await takeAll(node, 100), LIMIT);

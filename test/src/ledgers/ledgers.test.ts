@@ -238,7 +238,7 @@ test("a place that one node took is given back by another that had not heard of 
   assert.is((await take(b, "src_4")).answer.granted, false);
 });
 
-test("what a dead node holds is given back when it is 30 s old and somebody is refused for it, and not before", async () => {
+test("places of a dead node are given back when they are 30 s old and a request is refused, and not before", async () => {
   const log = memoryEventLog();
   const clock = { ms: NOON };
   const limits = { budget: 100 };
@@ -255,7 +255,7 @@ test("what a dead node holds is given back when it is 30 s old and somebody is r
   assert.is(await ask("evt_5"), false);
 });
 
-test("what a source holds for as long as it lives is asked after by a sweep once an hour, and when the ledger is full", async () => {
+test("a source's lasting slot is checked by a sweep once an hour, and when the ledger is full", async () => {
   const log = memoryEventLog();
   const clock = { ms: NOON };
   const fates: Record<string, PlaceStatus> = {};
@@ -324,7 +324,7 @@ test("a long ledger is read from its checkpoint and still decides exactly", asyn
   assert.ok(read < 3_000, `${read} of 5,000 records were read`);
 });
 
-test("what is charged is charged once, by every node and however late, on the day on which it was spent", async () => {
+test("an amount is charged once by all nodes, however late, on the day on which it was spent", async () => {
   const log = memoryEventLog();
   const clock = { ms: NOON };
   const [a, b, late] = [node(log, clock), node(log, clock), node(log, clock)];
@@ -365,7 +365,7 @@ test("what is charged is charged once, by every node and however late, on the da
   );
 });
 
-test("what is charged counts against the budget, and a threshold that it reaches is told", async () => {
+test("a charge counts against the budget and records the thresholds that it reaches", async () => {
   const log = memoryEventLog();
   const it = node(log, { ms: NOON });
   await it.reserveDay({ policy: POLICY, event: "evt_1", cost: 10, limits: { budget: 100 }, trace: TRACE });

@@ -115,7 +115,7 @@ for (const kind of KINDS) {
   });
 }
 
-test("what is there is changed, published and defined again at the limit, and a deleted action comes back under its name", async () => {
+test("existing things are changed, published and defined again at the limit, and a deleted action comes back under its name", async () => {
   const client = await signUp(nodes[0].base);
   const endpoint = await client.make("/v1/endpoints", { name: "app", url: URL_OF_APP });
   const policy = await client.make("/v1/policies", { name: "p" });

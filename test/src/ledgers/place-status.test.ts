@@ -32,13 +32,13 @@ const after = async (ledger: string, ...events: readonly DeliveryEvent[]) => {
   return [became, (await log.last("delivery-evt_1"))?.type];
 };
 
-test("of a source's event: spent by its admission; one that was not admitted is fenced first", async () => {
+test("a source's event spends its place by its admission; one that was not admitted is fenced first", async () => {
   assert.equal(await after(DAY, facts.admitted()), ["spent", "EventAdmitted"]);
   assert.equal(await after(DAY), ["free", "AdmissionAbandoned"]);
   assert.equal(await after(DAY, facts.blocked()), ["free", "AdmissionAbandoned"]);
 });
 
-test("of an agent's event: kept until its end says what it cost", async () => {
+test("an agent's event holds its place until its end records the cost", async () => {
   assert.equal(await after(DAY, facts.admitted(AGENTS)), ["kept", "EventAdmitted"]);
   assert.equal(await after(DAY, facts.held({}, AGENTS)), ["kept", "EventHeld"]);
   const ended = [facts.admitted(AGENTS), facts.started(1, 1), facts.succeeded(1, 2), facts.delivered(2)];
@@ -46,13 +46,13 @@ test("of an agent's event: kept until its end says what it cost", async () => {
   assert.is((await after(DAY, facts.held({}, AGENTS), facts.holdEnded(2, "expired"), determined(null)))[0], "free");
 });
 
-test("of an agent's event that reached nobody: free again, but still one of the repetitions and of its run", async () => {
+test("an agent's event that reached no receiver frees its place, but still counts as a repetition", async () => {
   const failed = [facts.admitted(AGENTS), facts.failed(2), determined(null)];
   assert.equal(await after(DAY, ...failed), ["free", "AdmissionAbandoned"]);
   assert.is((await after(runLedger("pol_1", "r"), ...failed))[0], "spent");
 });
 
-test("a place that the event does not name is that of a request that died before it, unless it counts repetitions", async () => {
+test("a place that the event does not name belongs to a request that died, unless it counts repetitions", async () => {
   assert.is((await after("ledger-pol_1-2026-05-04", facts.admitted(AGENTS)))[0], "free");
   assert.is((await after(runLedger("pol_1", "r"), facts.admitted(AGENTS)))[0], "spent");
   assert.is((await after(runLedger("pol_1", "r"), facts.held({}, AGENTS)))[0], "spent");
@@ -92,7 +92,7 @@ const afterBundle = async (ledger: string, ...events: readonly BundleEvent[]) =>
   return [became, (await log.last("bundle-bun_1"))?.type];
 };
 
-test("of a bundle: fenced until it is decided, kept until it has ended, then what it has cost", async () => {
+test("a bundle is fenced until it is decided, holds its places until it has ended, then spends its cost", async () => {
   const admitted = bundles.admitted({ ledgers: [LEDGER] });
   const held = bundles.held({}, { ledgers: [LEDGER] });
   assert.equal(await afterBundle(LEDGER), ["free", "BundleAbandoned"]);
@@ -108,7 +108,7 @@ test("of a bundle: fenced until it is decided, kept until it has ended, then wha
   assert.is((await afterBundle(runLedger("pol_1", "r"), held))[0], "spent");
 });
 
-test("of a step of a bundle that asked when its payload became known: spent by that, and nothing is fenced", async () => {
+test("a bundle's step with its own place has spent it by asking, and nothing is fenced", async () => {
   const log = memoryEventLog();
   assert.is(
     await placeStatus(log, clock, randomness)("acc_1", stepPlace("bun_1", 1), runLedger("pol_1", "r")),
@@ -117,7 +117,7 @@ test("of a step of a bundle that asked when its payload became known: spent by t
   assert.equal(await log.readAll(null, 1), []);
 });
 
-test("of a source: kept as long as it is registered; one that is not registered is fenced first", async () => {
+test("a source holds its slot as long as it is registered; one that is not registered is fenced first", async () => {
   const log = memoryEventLog();
   const ledger = "ledger-acc_1-sources";
   const ask = () => placeStatus(log, clock, randomness)("acc_1", "src_1", ledger);

@@ -40,7 +40,7 @@ const world = (log = memoryEventLog()) => {
   };
 };
 
-test("the reactor gives back the slot of what was deleted, once however often it reacts", async () => {
+test("the reactor gives the slot of a deleted thing back once, however often it reacts", async () => {
   const { log, slots, define, remove } = world();
   assert.is(await define(), "accepted");
   await remove();

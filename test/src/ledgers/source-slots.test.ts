@@ -149,7 +149,7 @@ test("a node that is alone asks nothing about its own registrations when it read
   }
 });
 
-test("the slot of a registration that died is free again, and its id is to everybody one that never was", async () => {
+test("the slot of a registration that died is free again, and its id is unknown to every caller", async () => {
   const it = world();
   const paused = pausedLog(it.log, "SourceRegistered");
   void it.node({ seen: paused.log }).register("dead");
@@ -179,7 +179,7 @@ test("a node that dies between the deletion of a source and its slot leaves a sl
   assert.is(await node.register("one too many"), "plan-limit");
 });
 
-test("a deletion that does not come to its record keeps the slot", async () => {
+test("a deletion that is not recorded keeps the slot", async () => {
   const it = world();
   const paused = pausedLog(it.log, "SourceDeleted");
   const dying = it.node({ seen: paused.log });

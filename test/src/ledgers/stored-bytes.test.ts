@@ -237,7 +237,7 @@ const responseOf = async (client: Client, eventId: string): Promise<Reply["body"
   return response;
 };
 
-test("what receivers answer counts for the day; beyond it each answer leaves a head and its hash, and all is delivered", async () => {
+test("receivers' answers count for the day; beyond it each answer leaves a head and its hash, and all is delivered", async () => {
   const client = await signUp(running.base);
   const body = JSON.stringify({ filler: "r".repeat(50_000) });
   const { app, endpoint } = await answering(body)(client);
