@@ -17,7 +17,7 @@ import { addRoutes, type Progress } from "./http/add-routes.ts";
 import { ArrivingBodies } from "./http/arriving-bodies.ts";
 import type { Authenticate } from "./http/authenticate.ts";
 import { limitPipelines, shareConnections } from "./http/connection-limits.ts";
-import { idempotency } from "./http/idempotency.ts";
+import { Idempotency } from "./http/idempotency.ts";
 import { jsonBodyParser } from "./http/json-body.ts";
 import { API_BODY_BYTES_MAX, HEADER_BYTES_MAX, HTTP_LIMITS, type HttpLimits, PARAM_LENGTH_MAX } from "./http/limits.ts";
 import { logAnswered } from "./http/log-lines.ts";
@@ -181,7 +181,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   }
 
   await describeRoutes(instance, config.version);
-  const idempotent = idempotency({
+  const idempotent = new Idempotency({
     log: deps.log,
     box: deps.box,
     digestKey: deps.digestKey,

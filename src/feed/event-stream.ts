@@ -78,6 +78,24 @@ async function* framesOf(source: Frames, mayGoOn: () => Promise<boolean>): Async
   }
 }
 
+/** Runs `work` again after a run during which it was called. `work` must not reject. */
+const coalesced = (work: () => Promise<void>): (() => void) => {
+  let isRunning = false;
+  let isCalled = false;
+  const run = async (): Promise<void> => {
+    isRunning = true;
+    while (isCalled) {
+      isCalled = false;
+      await work();
+    }
+    isRunning = false;
+  };
+  return () => {
+    isCalled = true;
+    if (!isRunning) void run();
+  };
+};
+
 /**
  * Reads only as fast as the client does. The stream ends with the client, with the credential, when the server closes,
  * or when the client does not read.
@@ -87,8 +105,6 @@ export const eventStream = (source: EventStreamSource): Readable => {
   let isDestroyed = false;
   let isRevoked = false;
   let isPumping = false;
-  let isChecking = false;
-  let hasChangedSince = false;
   let fullSince: number | null = null;
 
   const fail = (error: unknown): void => {
@@ -113,21 +129,9 @@ export const eventStream = (source: EventStreamSource): Readable => {
   };
   const frames = framesOf(source, mayGoOn);
 
-  const recheck = async (): Promise<void> => {
-    hasChangedSince = true;
-    if (isChecking) return;
-    isChecking = true;
-    try {
-      while (hasChangedSince) {
-        hasChangedSince = false;
-        await mayGoOn();
-      }
-    } catch (error) {
-      fail(error);
-    } finally {
-      isChecking = false;
-    }
-  };
+  const recheck = coalesced(async () => {
+    await mayGoOn().catch(fail);
+  });
 
   const pump = async (): Promise<void> => {
     isPumping = true;
@@ -146,8 +150,8 @@ export const eventStream = (source: EventStreamSource): Readable => {
     }
   };
 
-  const unwatch = watchCredential(() => void recheck());
-  const rechecks = setInterval(() => void recheck(), times.recheckMs).unref();
+  const unwatch = watchCredential(recheck);
+  const rechecks = setInterval(recheck, times.recheckMs).unref();
   const watch = setInterval(() => {
     if (fullSince !== null && performance.now() - fullSince >= times.drainMs) stream.destroy();
   }, times.drainMs / 4).unref();

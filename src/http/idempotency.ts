@@ -5,12 +5,12 @@ import type { EventLog, RecordedEvent, Revision } from "../../domain/ports/event
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { derivedId, randomId } from "../../infra/crypto/ids.ts";
 import { lengthPrefixed } from "../../infra/crypto/length-prefixed.ts";
-import type { SealedAt, SecretBox } from "../../infra/crypto/secret-box.ts";
+import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import { type Envelope, toEvents } from "../streams/envelope.ts";
 import { type Problem, problem } from "../streams/problems.ts";
 import { appendKnown } from "../streams/run-command.ts";
 import type { SentAnswer } from "./sent-answer.ts";
-import { repeatedAnswer, type StoredAnswer, storedText } from "./stored-answer.ts";
+import { repeatedAnswer, storedText } from "./stored-answer.ts";
 
 /** Answers hold secrets and personal data, so their streams, `payload-idem_…`, can be erased. */
 export type IdempotencyEvent =
@@ -58,10 +58,6 @@ export type KeyedRequest = {
   readonly envelope: Envelope;
 };
 
-export type Idempotency = {
-  run(request: KeyedRequest, work: (command: Command) => Promise<SentAnswer>): Promise<SentAnswer | Problem>;
-};
-
 export const IDEMPOTENCY_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 /** Twice the longest wait of a call: an older claim without an answer belongs to a dead process. */
 const CLAIM_MS = 60_000;
@@ -71,6 +67,8 @@ const CLAIM_ATTEMPTS_MAX = 5;
 
 type Claimed = { readonly commandId: string; readonly sealed: string };
 type Claim = Claimed & { readonly revision: Revision };
+/** A request with its stream and the digest of its method, path and body. */
+type Keyed = KeyedRequest & { readonly stream: string; readonly digest: string };
 type Lookup = { readonly claimable: Claimed | null } | Problem | SentAnswer;
 
 const SEED_BYTES = 32;
@@ -81,9 +79,9 @@ export const newCommand = (randomness: Randomness): Command => ({
 });
 
 /** A temporary refusal or a failure of the server is not stored, so that the next request may succeed. */
-const worthKeeping = (wire: SentAnswer): boolean => wire.status < 500 && wire.status !== 429;
+const worthKeeping = ({ status }: SentAnswer): boolean => status < 500 && status !== 429;
 
-export const idempotency = (deps: {
+type IdempotencyDeps = {
   readonly log: EventLog;
   readonly box: SecretBox;
   readonly clock: Clock;
@@ -94,18 +92,54 @@ export const idempotency = (deps: {
   /** True if no other process answers calls: then a claim by another node is abandoned, however young it is. */
   readonly othersAreGone: boolean;
   readonly onLost: (error: unknown) => void;
-}): Idempotency => {
-  const { log, box, clock, randomness, digestKey, node, othersAreGone, onLost } = deps;
+};
 
-  const digestOf = ({ method, url, body }: KeyedRequest): string =>
-    createHmac("sha256", digestKey)
-      .update(lengthPrefixed([method, url, JSON.stringify(body) ?? ""]))
-      .digest("base64");
+/** A request with an Idempotency-Key claims the key, runs, and stores its answer for the repeats. */
+export class Idempotency {
+  readonly #deps: IdempotencyDeps;
 
-  const streamOf = ({ key, envelope: { account, actor } }: KeyedRequest): string =>
-    derivedId("payload-idem_", account, actor.kind, actor.id, key);
+  constructor(deps: IdempotencyDeps) {
+    this.#deps = deps;
+  }
 
-  const look = (last: RecordedEvent | null, digest: string, account: string): Lookup => {
+  async run(request: KeyedRequest, work: (command: Command) => Promise<SentAnswer>): Promise<SentAnswer | Problem> {
+    const { box, onLost } = this.#deps;
+    const { key, envelope } = request;
+    const { account, actor } = envelope;
+    const stream = derivedId("payload-idem_", account, actor.kind, actor.id, key);
+    const keyed: Keyed = { ...request, stream, digest: this.#digestOf(request) };
+    const claim = await this.#claim(keyed);
+    if (!("commandId" in claim)) return claim;
+    let answer: SentAnswer | null = null;
+    try {
+      const seed = box.open(claim.sealed, { account, stream, field: "seed" });
+      answer = await work({ commandId: claim.commandId, seed: Buffer.from(seed, "base64") });
+      return answer;
+    } finally {
+      await this.#finish(keyed, claim, answer).catch(onLost);
+    }
+  }
+
+  async #claim(keyed: Keyed): Promise<Claim | Problem | SentAnswer> {
+    const { stream, digest, envelope } = keyed;
+    const { log, node } = this.#deps;
+    /** An erased stream is empty but continues at the revision after its erased events. */
+    let erasedUpTo: Revision | "absent" = "absent";
+    for (let attempt = 0; attempt < CLAIM_ATTEMPTS_MAX; attempt += 1) {
+      const last = await log.last(stream);
+      const lookup = this.#look(last, keyed);
+      if (!("claimable" in lookup)) return lookup;
+      const claimed = lookup.claimable ?? this.#newClaim(keyed);
+      const data = { digest, command_id: claimed.commandId, seed: claimed.sealed, node, at: envelope.at };
+      const appended = await this.#append(keyed, last?.revision ?? erasedUpTo, { type: "RequestClaimed", data });
+      if (appended.outcome === "appended") return { ...claimed, revision: appended.revision };
+      erasedUpTo = appended.actual;
+    }
+    return problem("in-progress", "Another request is using this Idempotency-Key at the moment.", { retryAfterS: 1 });
+  }
+
+  #look(last: RecordedEvent | null, { stream, digest, envelope: { account } }: Keyed): Lookup {
+    const { box, clock, node, othersAreGone } = this.#deps;
     if (last === null) return { claimable: null };
     const { type, data } = eventOf<IdempotencyEvent>(last);
     const ageMs = clock.now() - Date.parse(data.at);
@@ -114,11 +148,7 @@ export const idempotency = (deps: {
       return problem("idempotency-key-reused", "This Idempotency-Key was used with a different call or body before.");
     }
     if (type === "RequestAnswered") {
-      const kept: StoredAnswer = {
-        status: data.status,
-        text: box.open(data.answer, { account, stream: last.stream, field: "answer" }),
-      };
-      return repeatedAnswer(kept);
+      return repeatedAnswer({ status: data.status, text: box.open(data.answer, { account, stream, field: "answer" }) });
     }
     const mayRun = type === "RequestClaimed" && !(othersAreGone && data.node !== node);
     // If the clock was set back, the age is negative, and a claim far in the future counts as abandoned.
@@ -127,75 +157,40 @@ export const idempotency = (deps: {
       return problem("in-progress", detail, { retryAfterS: 1 });
     }
     return { claimable: { commandId: data.command_id, sealed: data.seed } };
-  };
+  }
 
-  const append = async (stream: string, expected: Revision | "absent", fact: IdempotencyEvent, envelope: Envelope) =>
-    // Each append gets a new command id, so that the appends of two racing requests do not look like one.
-    appendKnown(log, stream, expected, toEvents([fact], { ...envelope, commandId: randomId("idm_", randomness) }));
+  #newClaim({ stream, envelope: { account } }: Keyed): Claimed {
+    const { commandId, seed } = newCommand(this.#deps.randomness);
+    const sealed = this.#deps.box.seal(Buffer.from(seed).toString("base64"), { account, stream, field: "seed" });
+    return { commandId, sealed };
+  }
 
-  const seedAt = (stream: string, account: string): SealedAt => ({ account, stream, field: "seed" });
+  async #finish(keyed: Keyed, claim: Claim, answer: SentAnswer | null): Promise<void> {
+    // A conflict means that another request took the claim over; it runs the same command and stores the answer.
+    await this.#append(keyed, claim.revision, this.#endOf(keyed, claim, answer));
+  }
 
-  const begun = (stream: string, account: string): Claimed => {
-    const { commandId, seed } = newCommand(randomness);
-    return { commandId, sealed: box.seal(Buffer.from(seed).toString("base64"), seedAt(stream, account)) };
-  };
-
-  const claim = async (
-    request: KeyedRequest,
-    stream: string,
-    digest: string,
-  ): Promise<Claim | Problem | SentAnswer> => {
-    const { envelope } = request;
-    /** An erased stream is empty but continues at the revision after its erased events. */
-    let erasedUpTo: Revision | "absent" = "absent";
-    for (let attempt = 0; attempt < CLAIM_ATTEMPTS_MAX; attempt += 1) {
-      const last = await log.last(stream);
-      const lookup = look(last, digest, envelope.account);
-      if (!("claimable" in lookup)) return lookup;
-      const claimed = lookup.claimable ?? begun(stream, envelope.account);
-      const data = { digest, command_id: claimed.commandId, seed: claimed.sealed, node, at: envelope.at };
-      const fact: IdempotencyEvent = { type: "RequestClaimed", data };
-      const appended = await append(stream, last?.revision ?? erasedUpTo, fact, envelope);
-      if (appended.outcome === "appended") return { ...claimed, revision: appended.revision };
-      erasedUpTo = appended.actual;
+  #endOf({ digest, stream, envelope: { account } }: Keyed, claim: Claim, answer: SentAnswer | null): IdempotencyEvent {
+    const at = new Date(this.#deps.clock.now()).toISOString();
+    const common = { digest, command_id: claim.commandId, at };
+    const text = answer === null || !worthKeeping(answer) ? null : storedText(answer);
+    if (answer === null || text === null || Buffer.byteLength(text) > ANSWER_BYTES_MAX) {
+      return { type: "RequestReleased", data: { ...common, seed: claim.sealed } };
     }
-    return problem("in-progress", "Another request is using this Idempotency-Key at the moment.", { retryAfterS: 1 });
-  };
+    const sealed = this.#deps.box.seal(text, { account, stream, field: "answer" });
+    return { type: "RequestAnswered", data: { ...common, status: answer.status, answer: sealed } };
+  }
 
-  return {
-    async run(request, work) {
-      const stream = streamOf(request);
-      const digest = digestOf(request);
-      const claimed = await claim(request, stream, digest);
-      if (!("commandId" in claimed)) return claimed;
+  #append({ stream, envelope }: Keyed, expected: Revision | "absent", fact: IdempotencyEvent) {
+    const { log, randomness } = this.#deps;
+    // Each append gets a new command id, so that the appends of two racing requests do not look like one.
+    const commandId = randomId("idm_", randomness);
+    return appendKnown(log, stream, expected, toEvents([fact], { ...envelope, commandId }));
+  }
 
-      const finish = async (wire: SentAnswer | null): Promise<void> => {
-        const at = new Date(clock.now()).toISOString();
-        const common = { digest, command_id: claimed.commandId, at };
-        const text = wire === null ? null : storedText(wire);
-        const fact: IdempotencyEvent =
-          wire === null || text === null || Buffer.byteLength(text) > ANSWER_BYTES_MAX || !worthKeeping(wire)
-            ? { type: "RequestReleased", data: { ...common, seed: claimed.sealed } }
-            : {
-                type: "RequestAnswered",
-                data: {
-                  ...common,
-                  status: wire.status,
-                  answer: box.seal(text, { account: request.envelope.account, stream, field: "answer" }),
-                },
-              };
-        // A conflict means that another request took the claim over; it runs the same command and stores the answer.
-        await append(stream, claimed.revision, fact, request.envelope);
-      };
-
-      let wire: SentAnswer | null = null;
-      try {
-        const seed = box.open(claimed.sealed, seedAt(stream, request.envelope.account));
-        wire = await work({ commandId: claimed.commandId, seed: Buffer.from(seed, "base64") });
-        return wire;
-      } finally {
-        await finish(wire).catch(onLost);
-      }
-    },
-  };
-};
+  #digestOf({ method, url, body }: KeyedRequest): string {
+    return createHmac("sha256", this.#deps.digestKey)
+      .update(lengthPrefixed([method, url, JSON.stringify(body) ?? ""]))
+      .digest("base64");
+  }
+}

@@ -1,7 +1,7 @@
 import { defined } from "../../domain/defined.ts";
 import type { SentAnswer } from "./sent-answer.ts";
 
-export type StoredAnswer = { readonly status: number; readonly text: string };
+type StoredAnswer = { readonly status: number; readonly text: string };
 
 type Rest = { readonly headers: Readonly<Record<string, string>>; readonly text?: string; readonly base64?: string };
 

@@ -52,9 +52,28 @@ const remember = (commands: Set<string>, commandId: string): void => {
   }
 };
 
+class Watchers {
+  readonly #byStream = new Map<string, Set<() => void>>();
+
+  watch(stream: string, onChanged: () => void): () => void {
+    // The same function may be registered twice, so each call gets a wrapper.
+    const watcher = (): void => onChanged();
+    this.#byStream.set(stream, (this.#byStream.get(stream) ?? new Set()).add(watcher));
+    return () => {
+      const others = this.#byStream.get(stream);
+      others?.delete(watcher);
+      if (others?.size === 0) this.#byStream.delete(stream);
+    };
+  }
+
+  notify(stream: string): void {
+    for (const onChanged of [...(this.#byStream.get(stream) ?? [])]) onChanged();
+  }
+}
+
 export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
   const cache = new LRUCache<string, Cached>({ max: CACHED_STREAMS_MAX });
-  const watchers = new Map<string, Set<() => void>>();
+  const watchers = new Watchers();
 
   const cached = (stream: string, initial: unknown): Cached => {
     const entry = cache.get(stream) ?? {
@@ -71,7 +90,7 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
   const keep = (entry: Cached, known: StreamState<unknown>, stream: string): void => {
     const isNew = (known.revision ?? -1) > (entry.known.revision ?? -1);
     if (isNew || known.revision === entry.known.revision) entry.known = known;
-    if (isNew) for (const onChanged of [...(watchers.get(stream) ?? [])]) onChanged();
+    if (isNew) watchers.notify(stream);
   };
 
   const catchUp = async <S, E extends Fact>(entry: Cached, decider: Foldable<S, E>, stream: string): Promise<void> => {
@@ -133,15 +152,6 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
     handle: (decider, stream, command, envelope) => handleDerived(decider, stream, () => command, envelope),
     handleDerived,
 
-    watch(stream, onChanged) {
-      // The same function may be registered twice, so each call gets a wrapper.
-      const watcher = (): void => onChanged();
-      watchers.set(stream, (watchers.get(stream) ?? new Set()).add(watcher));
-      return () => {
-        const others = watchers.get(stream);
-        others?.delete(watcher);
-        if (others?.size === 0) watchers.delete(stream);
-      };
-    },
+    watch: (stream, onChanged) => watchers.watch(stream, onChanged),
   };
 };

@@ -89,7 +89,7 @@ export const change: Handle<{ body: typeof ENDPOINT_CHANGES; params: "id" }> = (
       body.policy_id === undefined || now.phase !== "present" || now.settings.policy_id === it.settings.policy_id,
   );
   const command = { type: "ChangeEndpoint", account, changes, ...by, at } as const;
-  const done = await handled(deps, call, endpointId, command, decider);
+  const done = await handled(deps, call, endpointId, { command, decider });
   if ("problem" in done) return done;
   if (done.state.phase !== "present") return notFound();
   deps.wake();

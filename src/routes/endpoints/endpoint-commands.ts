@@ -64,12 +64,13 @@ export const own = async (
 export const controlled = ({ endpointId: id, settings: { policy_id } }: PresentEndpoint) =>
   ({ kind: "endpoint", id, base: { policy_id } }) as const;
 
+type EndpointDecider = Decider<Endpoint, EndpointCommand, EndpointEvent, EndpointRejection | "changed-meanwhile">;
+
 export const handled = async (
   deps: EndpointsDeps,
   call: Call,
   endpointId: string,
-  command: EndpointCommand,
-  decider: Decider<Endpoint, EndpointCommand, EndpointEvent, EndpointRejection | "changed-meanwhile"> = endpointDecider,
+  { command, decider = endpointDecider }: { readonly command: EndpointCommand; readonly decider?: EndpointDecider },
 ) => {
   const done = await deps.aggregates.handle(decider, streamOf(endpointId), command, call.envelope);
   if (done.outcome === "rejected") return PROBLEM_OF[done.rejection];

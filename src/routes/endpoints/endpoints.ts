@@ -54,7 +54,7 @@ const rotate: Handle<OfOne> = (deps) => async (call) => {
   const secret = deps.box.seal(signing_secret, { account, stream: streamOf(endpointId), field: "secret" });
   const previousUntil = new Date(Date.parse(at) + OVERLAP_MS).toISOString();
   const command = { type: "RotateEndpointSecret", account, secret, previousUntil, at } as const;
-  const done = await handled(deps, call, endpointId, command);
+  const done = await handled(deps, call, endpointId, { command });
   if ("problem" in done) return done;
   if (done.state.phase !== "present") return notFound();
   // A repeat of the command answers with the recorded end.
@@ -67,7 +67,7 @@ const enable: Handle<OfOne> = (deps) => async (call) => {
   const it = await own(deps, call);
   if (it === null) return notFound();
   const command = { type: "EnableEndpoint", account, at: call.envelope.at } as const;
-  const done = await handled(deps, call, it.endpointId, command);
+  const done = await handled(deps, call, it.endpointId, { command });
   if ("problem" in done) return done;
   if (done.state.phase !== "present") return notFound();
   deps.wake();
@@ -83,7 +83,7 @@ const remove: Handle<OfOne> = (deps) => async (call) => {
   const refused = await deps.controls.authorize(call, { ...controlled(it), changes: null });
   if (refused !== null) return refused;
   const command = { type: "DeleteEndpoint", account, at: call.envelope.at } as const;
-  const done = await handled(deps, call, it.endpointId, command);
+  const done = await handled(deps, call, it.endpointId, { command });
   if ("problem" in done) return done;
   await deps.slots.free("delivery_endpoints", account, it.endpointId);
   // The deliverer then ends what waits for the endpoint.

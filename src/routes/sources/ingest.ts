@@ -1,8 +1,9 @@
+import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Plan } from "../../../domain/account/plans.ts";
 import type { Clock } from "../../../domain/ports/clock.ts";
-import { fairSemaphore } from "../../../infra/fair-semaphore.ts";
+import { type FairSemaphore, fairSemaphore } from "../../../infra/fair-semaphore.ts";
 import { networkOf } from "../../../infra/http/network.ts";
 import type { ActiveSource } from "../../admission/active-source.ts";
 import type { Admission } from "../../admission/admission.ts";
@@ -137,132 +138,145 @@ const inTime = async <T>(limitMs: number, work: Promise<T>): Promise<T | Problem
 // The path has both parameters.
 const addressOf = ({ params }: FastifyRequest) => params as { readonly provider: string; readonly source_id: string };
 
-/** `POST /v1/webhooks/{provider}/{source_id}`, outside of the route table: it accepts any content type and must be cheap. */
-export const ingest =
-  ({
-    activeSource,
-    admit,
-    positions,
-    clock,
-    planOf,
-    limits = INGEST_LIMITS,
-    silenceMs = BODY_SILENCE_MS,
-  }: IngestDeps) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const lag = loopLag();
-    const budget = new BodyBudget(limits, clock);
-    const deciding = fairSemaphore(limits.decisions);
-    const rate = new ByteRate(clock);
-    const shares = new WeakMap<FastifyRequest, Share>();
-    let refusedLater = 0;
+/** Webhooks from their first byte to their answer. */
+class Ingest {
+  readonly #deps: IngestDeps;
+  readonly #limits: IngestLimits;
+  readonly #lag = loopLag();
+  readonly #budget: BodyBudget;
+  readonly #deciding: FairSemaphore;
+  readonly #rate: ByteRate;
+  readonly #shares = new WeakMap<FastifyRequest, Share>();
+  #refusedLater = 0;
 
-    const refuseLater = async (): Promise<Problem> => {
-      if (refusedLater >= REFUSED_LATER_MAX) return overloaded;
-      refusedLater += 1;
-      await sleep(limits.decideMs);
-      refusedLater -= 1;
-      return overloaded;
-    };
+  constructor(deps: IngestDeps) {
+    this.#deps = deps;
+    this.#limits = deps.limits ?? INGEST_LIMITS;
+    this.#budget = new BodyBudget(this.#limits, deps.clock);
+    this.#deciding = fairSemaphore(this.#limits.decisions);
+    this.#rate = new ByteRate(deps.clock);
+  }
 
-    /** Waits for the turn of a large body. A sender whose turn is too late learns it late, so that it slows down. */
-    const awaitTurn = async (share: Share, bytes: number): Promise<Problem | null> => {
-      const { body, account } = share;
-      const isPaced = bytes > SMALL_BYTES && body.isTrusted();
-      const plan = isPaced ? await inTime(limits.lookMs, planOf(account)) : null;
-      if (plan !== null && "problem" in plan) return plan;
-      const bytesPerS = plan?.largeBodyBytesPerS ?? UNVERIFIED_BYTES_PER_S;
-      const waitMs = rate.turn({ party: body.party(), bytes, bytesPerS, limitMs: limits.decideMs });
-      if (waitMs === null) return refuseLater();
-      share.waitedMs = waitMs;
-      if (waitMs > 0) await sleep(waitMs);
-      return null;
-    };
-
+  register(app: FastifyInstance): void {
     app.removeAllContentTypeParsers();
-    app.addContentTypeParser("*", (request, raw, done) => {
-      const take = (bytes: number): boolean => shares.get(request)?.body.take(bytes) ?? false;
-      const forget = readBody(raw, { bytesMax: PAYLOAD_BYTES_MAX, silenceMs, take }, done);
-      const share = shares.get(request);
-      if (share !== undefined) share.forget = forget;
-    });
-
-    app.addHook("onRequest", async (request, reply) => {
-      // `readBody` has reported it.
-      shares.set(request, { body: NO_ROOM, account: "", forget: () => undefined, waitedMs: null });
-      if (budget.requests < limits.requests && lag() <= limits.lagMs) {
-        const { provider, source_id: sourceId } = addressOf(request);
-        const source = await inTime(limits.lookMs, activeSource(provider, sourceId));
-        if ("problem" in source) return sendProblem(request, reply, source);
-        const sender = { account: source.account, source: sourceId, network: networkOf(request.ip) };
-        const body = budget.begin(sender, () => share.forget());
-        const share: Share = { body, account: source.account, forget: () => undefined, waitedMs: null };
-        // The client may have disconnected meanwhile.
-        if (shares.has(request)) shares.set(request, share);
-        // A large body that announces its length waits unread, so that reading it costs nothing before its turn.
-        const announced = Number(request.headers["content-length"] ?? 0);
-        if (announced > SMALL_BYTES && announced <= PAYLOAD_BYTES_MAX && body.isTrusted()) {
-          const tooLate = await awaitTurn(share, announced);
-          if (tooLate !== null) return sendProblem(request, reply, tooLate);
-        }
-      }
-      // Fastify would answer 415 to an invalid content type such as `json`; here the source's rules decide.
-      if (request.mediaType === undefined) request.headers = { "content-type": undefined };
-    });
-    /** Not an onResponse hook: for a client that disconnected it never runs, and the place would be lost. */
-    const leave = (request: FastifyRequest): void => {
-      const share = shares.get(request);
-      if (share === undefined) return;
-      shares.delete(request);
-      share.body.leave();
-    };
+    app.addContentTypeParser("*", (request, raw, done) => this.#readBody(request, raw, done));
+    app.addHook("onRequest", (request, reply) => this.#begin(request, reply));
+    // For a client that disconnected, an onResponse hook never runs, and the share would be lost.
     app.addHook("onSend", (request, _reply, _payload, done) => {
-      leave(request);
+      this.#leave(request);
       done();
     });
-    app.addHook("onRequestAbort", async (request) => leave(request));
-
-    const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-      const share = shares.get(request);
-      // The client has disconnected and its share is given back.
-      share?.body.complete();
-      if (share === undefined || !share.body.enter()) return sendProblem(request, reply, overloaded);
-      const { body } = share;
-      const party = body.party();
-      const receivedAt = clock.now();
-      const content = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-      const tooLate = share.waitedMs === null ? await awaitTurn(share, content.length) : null;
-      if (tooLate !== null) return sendProblem(request, reply, tooLate);
-      const leftMs = limits.decideMs - (share.waitedMs ?? 0);
-      const from = performance.now();
-      if (!(await deciding.enter(party, leftMs))) return sendProblem(request, reply, late);
-      const done = (): void => deciding.leave(party);
-      // The client disconnected while it waited and will repeat the request.
-      if (!shares.has(request)) {
-        done();
-        return sendProblem(request, reply, overloaded);
-      }
-      const { provider, source_id: sourceId } = addressOf(request);
-      const admitted = admit({
-        provider,
-        sourceId,
-        headers: request.raw.headers,
-        rawHeaders: request.raw.rawHeaders,
-        body: content,
-        ip: request.ip,
-        trace: traceOf(request),
-        receivedAt,
-        onVerified: body.verified,
-      });
-      // Only when the decision is made, which may be after the answer.
-      void admitted.then(done, done);
-      const answer = await inTime(leftMs - (performance.now() - from), admitted);
-      if (isProblem(answer)) return sendProblem(request, reply, answer);
-      if (answer.position !== undefined) reply.header("countersign-position", positions.of(answer.position));
-      return reply.code(answer.status).send(answer.body);
-    };
+    app.addHook("onRequestAbort", async (request) => this.#leave(request));
     app.post(
       "/v1/webhooks/:provider/:source_id",
       { bodyLimit: PAYLOAD_BYTES_MAX, schema: SCHEMA, config: { problems: PROBLEMS, call: `POST ${PATH}` } },
-      handle,
+      (request, reply) => this.#handle(request, reply),
     );
-  };
+  }
+
+  async #begin(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+    const { requests, lagMs, lookMs } = this.#limits;
+    this.#shares.set(request, { body: NO_ROOM, account: "", forget: () => undefined, waitedMs: null });
+    if (this.#budget.requests < requests && this.#lag() <= lagMs) {
+      const { provider, source_id: sourceId } = addressOf(request);
+      const source = await inTime(lookMs, this.#deps.activeSource(provider, sourceId));
+      if ("problem" in source) return sendProblem(request, reply, source);
+      const sender = { account: source.account, source: sourceId, network: networkOf(request.ip) };
+      const body = this.#budget.begin(sender, () => share.forget());
+      const share: Share = { body, account: source.account, forget: () => undefined, waitedMs: null };
+      // The client may have disconnected meanwhile.
+      if (this.#shares.has(request)) this.#shares.set(request, share);
+      // A large body that announces its length waits unread, so that reading it costs nothing before its turn.
+      const announced = Number(request.headers["content-length"] ?? 0);
+      if (announced > SMALL_BYTES && announced <= PAYLOAD_BYTES_MAX && body.isTrusted()) {
+        const tooLate = await this.#awaitTurn(share, announced);
+        if (tooLate !== null) return sendProblem(request, reply, tooLate);
+      }
+    }
+    // Fastify would answer 415 to an invalid content type such as `json`; here the source's rules decide.
+    if (request.mediaType === undefined) request.headers = { "content-type": undefined };
+    return undefined;
+  }
+
+  #readBody(request: FastifyRequest, raw: IncomingMessage, done: Parameters<typeof readBody>[2]): void {
+    const take = (bytes: number): boolean => this.#shares.get(request)?.body.take(bytes) ?? false;
+    const limits = { bytesMax: PAYLOAD_BYTES_MAX, silenceMs: this.#deps.silenceMs ?? BODY_SILENCE_MS, take };
+    const forget = readBody(raw, limits, done);
+    const share = this.#shares.get(request);
+    if (share !== undefined) share.forget = forget;
+  }
+
+  async #handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    // Undefined if the client has disconnected, so that its share was given back.
+    const share = this.#shares.get(request);
+    share?.body.complete();
+    if (share === undefined || !share.body.enter()) return sendProblem(request, reply, overloaded);
+    const answer = await this.#decide(request, share);
+    if (isProblem(answer)) return sendProblem(request, reply, answer);
+    if (answer.position !== undefined) {
+      reply.header("countersign-position", this.#deps.positions.of(answer.position));
+    }
+    return reply.code(answer.status).send(answer.body);
+  }
+
+  async #decide(request: FastifyRequest, share: Share): ReturnType<Admission> {
+    const receivedAt = this.#deps.clock.now();
+    const party = share.body.party();
+    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    const tooLate = share.waitedMs === null ? await this.#awaitTurn(share, body.length) : null;
+    if (tooLate !== null) return tooLate;
+    const leftMs = this.#limits.decideMs - (share.waitedMs ?? 0);
+    const from = performance.now();
+    if (!(await this.#deciding.enter(party, leftMs))) return late;
+    const done = (): void => this.#deciding.leave(party);
+    // The client disconnected while it waited and will repeat the request.
+    if (!this.#shares.has(request)) {
+      done();
+      return overloaded;
+    }
+    const { provider, source_id: sourceId } = addressOf(request);
+    const { headers, rawHeaders } = request.raw;
+    const { verified: onVerified } = share.body;
+    const webhook = { provider, sourceId, headers, rawHeaders, body, ip: request.ip };
+    const admitted = this.#deps.admit({ ...webhook, trace: traceOf(request), receivedAt, onVerified });
+    // The decision may be made after the answer.
+    void admitted.then(done, done);
+    return inTime(leftMs - (performance.now() - from), admitted);
+  }
+
+  /** Waits for the turn of a large body. A sender whose turn is too late learns it late, so that it slows down. */
+  async #awaitTurn(share: Share, bytes: number): Promise<Problem | null> {
+    const { body, account } = share;
+    const { lookMs, decideMs } = this.#limits;
+    const isPaced = bytes > SMALL_BYTES && body.isTrusted();
+    const plan = isPaced ? await inTime(lookMs, this.#deps.planOf(account)) : null;
+    if (plan !== null && "problem" in plan) return plan;
+    const bytesPerS = plan?.largeBodyBytesPerS ?? UNVERIFIED_BYTES_PER_S;
+    const waitMs = this.#rate.turn({ party: body.party(), bytes, bytesPerS, limitMs: decideMs });
+    if (waitMs === null) return this.#refuseLater();
+    share.waitedMs = waitMs;
+    if (waitMs > 0) await sleep(waitMs);
+    return null;
+  }
+
+  async #refuseLater(): Promise<Problem> {
+    if (this.#refusedLater >= REFUSED_LATER_MAX) return overloaded;
+    this.#refusedLater += 1;
+    await sleep(this.#limits.decideMs);
+    this.#refusedLater -= 1;
+    return overloaded;
+  }
+
+  #leave(request: FastifyRequest): void {
+    const share = this.#shares.get(request);
+    if (share === undefined) return;
+    this.#shares.delete(request);
+    share.body.leave();
+  }
+}
+
+/** `POST /v1/webhooks/{provider}/{source_id}` is no row of the table: it accepts any content type and must be cheap. */
+export const ingest =
+  (deps: IngestDeps) =>
+  async (app: FastifyInstance): Promise<void> =>
+    new Ingest(deps).register(app);

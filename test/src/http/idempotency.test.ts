@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { secretBox } from "../../../infra/crypto/secret-box.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { type Command, type Idempotency, idempotency, type KeyedRequest } from "../../../src/http/idempotency.ts";
+import { type Command, Idempotency, type KeyedRequest } from "../../../src/http/idempotency.ts";
 import type { SentAnswer } from "../../../src/http/sent-answer.ts";
 import type { Envelope } from "../../../src/streams/envelope.ts";
 import { type TestClock, testClock } from "../../support/http-app.ts";
@@ -27,7 +27,7 @@ const setUp = () => {
   const clock = testClock();
   const lost: unknown[] = [];
   const process = (node: string, othersAreGone = false): Idempotency =>
-    idempotency({
+    new Idempotency({
       log,
       box: secretBox(Buffer.alloc(32, 7), randomness),
       clock,
@@ -68,13 +68,17 @@ test("a repeat gets the first answer, byte for byte and marked, and nothing runs
 
 test("bytes and empty bodies come back as they were", async () => {
   const { process, request } = setUp();
-  const run = process("n").run;
-  await run(request({ key: "bytes" }), async () => ({ status: 200, headers: {}, body: Uint8Array.of(0, 255, 10) }));
-  await run(request({ key: "empty" }), async () => ({ status: 204, headers: {}, body: null }));
-  const bytes = await run(request({ key: "bytes" }), never);
+  const node = process("n");
+  await node.run(request({ key: "bytes" }), async () => ({
+    status: 200,
+    headers: {},
+    body: Uint8Array.of(0, 255, 10),
+  }));
+  await node.run(request({ key: "empty" }), async () => ({ status: 204, headers: {}, body: null }));
+  const bytes = await node.run(request({ key: "bytes" }), never);
   assert.ok("body" in bytes && bytes.body instanceof Uint8Array);
   assert.equal([...bytes.body], [0, 255, 10]);
-  const empty = await run(request({ key: "empty" }), never);
+  const empty = await node.run(request({ key: "empty" }), never);
   assert.ok("body" in empty && empty.body === null && empty.status === 204);
 });
 
@@ -87,19 +91,19 @@ test("a refusal is an answer as well", async () => {
 
 test("the key with another body, path or method is refused", async () => {
   const { process, request } = setUp();
-  const { run } = process("n");
-  await run(request(), async () => ok("{}"));
+  const node = process("n");
+  await node.run(request(), async () => ok("{}"));
   for (const other of [{ body: { name: "b" } }, { body: undefined }, { url: "/v1/others" }, { method: "PUT" }])
-    assert.is(problemOf(await run(request(other), never)), "idempotency-key-reused");
+    assert.is(problemOf(await node.run(request(other), never)), "idempotency-key-reused");
 });
 
 test("another principal or another account has its own keys", async () => {
   const { clock, process, request } = setUp();
-  const { run } = process("n");
-  await run(request(), async () => ok("1"));
+  const node = process("n");
+  await node.run(request(), async () => ok("1"));
   const others = [envelope(clock, "acc_b"), envelope(clock, "acc_a", "key_2")];
   for (const other of others) {
-    const answer = await run(request({ envelope: other }), async () => ok("2"));
+    const answer = await node.run(request({ envelope: other }), async () => ok("2"));
     assert.is("body" in answer && answer.body, "2");
   }
 });
@@ -176,22 +180,22 @@ test("who was only slow still answers, and the one that took over keeps the answ
 
 test("our own failures and refusals for now are not kept, and the next try has the same command id and seed", async () => {
   const { process, request } = setUp();
-  const { run } = process("n");
+  const node = process("n");
   const ids: string[] = [];
   for (const status of [500, 503, 429]) {
-    await run(request(), async (command) => {
+    await node.run(request(), async (command) => {
       ids.push(nameOf(command));
       return ok("{}", status);
     });
   }
   await assertThrows(() =>
-    run(request(), async (command) => {
+    node.run(request(), async (command) => {
       ids.push(nameOf(command));
       throw new Error("broken");
     }),
   );
-  assert.is(problemOf(await run(request({ body: "other" }), never)), "idempotency-key-reused");
-  await run(request(), async (command) => {
+  assert.is(problemOf(await node.run(request({ body: "other" }), never)), "idempotency-key-reused");
+  await node.run(request(), async (command) => {
     ids.push(nameOf(command));
     return ok("{}");
   });
@@ -201,17 +205,17 @@ test("our own failures and refusals for now are not kept, and the next try has t
 
 test("after seven days the key is a new one, with a new command id and seed", async () => {
   const { clock, process, request } = setUp();
-  const { run } = process("n");
+  const node = process("n");
   const ids: string[] = [];
   const work = async (command: Command) => {
     ids.push(nameOf(command));
     return ok("{}");
   };
-  await run(request(), work);
+  await node.run(request(), work);
   clock.advance(7 * 24 * 3_600_000 - 1);
-  await run(request(), never);
+  await node.run(request(), never);
   clock.advance(1);
-  await run(request({ body: "other" }), work);
+  await node.run(request({ body: "other" }), work);
   assert.is(new Set(ids).size, 2);
 });
 

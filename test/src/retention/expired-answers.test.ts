@@ -4,7 +4,7 @@ import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { secretBox } from "../../../infra/crypto/secret-box.ts";
 import { openLog } from "../../../src/engine/open-engines.ts";
-import { idempotency } from "../../../src/http/idempotency.ts";
+import { Idempotency } from "../../../src/http/idempotency.ts";
 import type { SentAnswer } from "../../../src/http/sent-answer.ts";
 import { copyLog } from "../../../src/log-copy/copy.ts";
 import { expiredAnswers } from "../../../src/retention/expired-answers.ts";
@@ -37,7 +37,7 @@ const answersOf = ({ name, open }: EngineSet): void => {
 
   let runs = 0;
   const call = async (key: string, on = log, clockOfNode = clock): Promise<unknown> => {
-    const { run } = idempotency({
+    const answers = new Idempotency({
       log: on,
       box: secretBox(Buffer.alloc(32, 7), randomness),
       clock: clockOfNode,
@@ -58,7 +58,7 @@ const answersOf = ({ name, open }: EngineSet): void => {
       runs += 1;
       return { status: 201, headers: {}, body: `run ${runs}` };
     };
-    const answered = await run({ key, method: "POST", url: "/", body: {}, envelope }, work);
+    const answered = await answers.run({ key, method: "POST", url: "/", body: {}, envelope }, work);
     return "body" in answered ? answered.body : answered.problem;
   };
   const idemStreams = async (): Promise<number> => {
