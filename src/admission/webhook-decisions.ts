@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Delivery } from "../../domain/delivery/state.ts";
 import { statusOf } from "../../domain/delivery/status.ts";
@@ -10,9 +11,11 @@ import { type Problem, problem } from "../streams/problems.ts";
 import { foldStream, type StreamState } from "../streams/run-command.ts";
 import { type Claim, type ClaimDeps, claiming, UNKNOWN } from "./claim-event.ts";
 import { denialProblem } from "./denial-problem.ts";
-import { recentIds } from "./recent-ids.ts";
 import { singleFlight } from "./single-flight.ts";
 import type { WebhookCounts } from "./webhook-counts.ts";
+
+/** The repeat of an older event is found when its append conflicts. */
+const RECENT_MAX = 50_000;
 
 export type WebhookDecisionsDeps = ClaimDeps & { readonly counts: WebhookCounts };
 
@@ -23,7 +26,7 @@ export class WebhookDecisions {
   readonly #claim: Claim;
   readonly #approvals: ReturnType<typeof approvalRequests>;
   readonly #decideOnce = singleFlight<Buffer, Answer | Problem>((a, b) => a.equals(b));
-  readonly #recent = recentIds();
+  readonly #recent = new LRUCache<string, true>({ max: RECENT_MAX });
 
   constructor(deps: WebhookDecisionsDeps) {
     this.#deps = deps;
@@ -41,7 +44,7 @@ export class WebhookDecisions {
     const { eventId } = it;
     const isRepeat = this.#recent.has(eventId);
     const from = isRepeat ? await foldStream(this.#deps.log, delivery, `delivery-${eventId}`) : UNKNOWN;
-    this.#recent.add(eventId);
+    this.#recent.set(eventId, true);
     const claimed = await this.#claim(it, from);
     if (claimed.outcome === "taken") return this.#duplicate(it, claimed.known);
     if (claimed.outcome === "denied") return denialProblem({ event_id: eventId }, claimed.judged);

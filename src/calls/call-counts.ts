@@ -49,7 +49,6 @@ const KINDS_OF_ACTOR_MAX = 10;
 const KINDS_OF_OUTSIDE_SUBJECT_MAX = 4;
 const LISTED_MAX = 500;
 const DETAIL_LENGTH_MAX = 200;
-const INSTALLATION = "calls-installation";
 
 export const callsStream = (subject: string): string => `calls-${subject}`;
 
@@ -89,13 +88,14 @@ const kindOf = (
 };
 
 type KindCounter<K extends string> = Tally & { add(kind: K): void };
+type KindCounts = CallCount & { readonly counts: Readonly<Record<string, number>> };
 
 const kindCounterOf = <K extends string>(
   about: Pick<Tally, "account" | "stream" | "actor" | "trace">,
   minute: string,
-  type: "MoreCallsRefused" | "RequestsRefused",
+  eventOf: (data: KindCounts) => CallsEvent,
 ): KindCounter<K> => {
-  let counts: Partial<Record<K, number>> = {};
+  let counts: Record<string, number> = {};
   let count = 0;
   return {
     ...about,
@@ -108,7 +108,7 @@ const kindCounterOf = <K extends string>(
       const data = { minute, count, counts, at };
       counts = {};
       count = 0;
-      return data.count === 0 ? null : { samples: [], facts: () => [{ type, data }] };
+      return data.count === 0 ? null : { samples: [], facts: () => [eventOf(data)] };
     },
   };
 };
@@ -141,24 +141,10 @@ const moreReadsOf = ({ account, actor, trace }: Caller, minute: string): Reads =
   };
 };
 
-type Strangers = Tally & { add(what: Stranger): void };
+const STRANGERS = { account: "", stream: "calls-installation", actor: COUNTS_ACTOR, trace: NO_TRACE };
 
-const strangersOf = (minute: string): Strangers => {
-  let counts: Partial<Record<Stranger, number>> = {};
-  return {
-    ...{ account: "", stream: INSTALLATION, actor: COUNTS_ACTOR, trace: NO_TRACE, isOfMinute: true },
-    add(what) {
-      counts[what] = (counts[what] ?? 0) + 1;
-    },
-    take(at) {
-      const data = { minute, counts, at };
-      counts = {};
-      return Object.keys(data.counts).length === 0
-        ? null
-        : { samples: [], facts: () => [{ type: "StrangersRefused", data }] };
-    },
-  };
-};
+const strangersOf = (minute: string): KindCounter<Stranger> =>
+  kindCounterOf(STRANGERS, minute, ({ counts, at }) => ({ type: "StrangersRefused", data: { minute, counts, at } }));
 
 type Kinds = Tally & { readonly names: Set<string> };
 
@@ -205,7 +191,7 @@ export const callCounts = (
       if (!isToldApart(call, name)) {
         tallies
           .of(`refused more ${account}`, (minute) =>
-            kindCounterOf<ProblemCode>(ofAccount(account), minute, "MoreCallsRefused"),
+            kindCounterOf<ProblemCode>(ofAccount(account), minute, (data) => ({ type: "MoreCallsRefused", data })),
           )
           ?.add(problem);
         return;
@@ -228,7 +214,9 @@ export const callCounts = (
     requestRefused({ account, origin: { kind, id } }, gate) {
       const about = { account, actor: { kind, id }, trace: NO_TRACE, stream: callsStream(id) };
       tallies
-        .of(`requests refused ${id}`, (minute) => kindCounterOf(about, minute, "RequestsRefused"))
+        .of(`requests refused ${id}`, (minute) =>
+          kindCounterOf(about, minute, (data) => ({ type: "RequestsRefused", data })),
+        )
         ?.add(gate === undefined ? "unknown" : `${gate.gate}/${gate.code}`);
     },
 

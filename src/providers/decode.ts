@@ -1,25 +1,10 @@
 /** Each value has exactly one accepted spelling, so that a signature cannot be sent in two ways. */
 
-const NOT_HEX = 0xff;
-
-const nibble = (code: number): number => {
-  if (code >= 0x30 && code <= 0x39) return code - 0x30;
-  if (code >= 0x61 && code <= 0x66) return code - 0x61 + 10;
-  return NOT_HEX;
-};
+const LOWER_HEX = /^[0-9a-f]*$/;
 
 /** Buffer's own decoder stops silently at the first wrong character. */
-export const decodeHex = (text: string, bytes: number): Buffer | null => {
-  if (text.length !== 2 * bytes) return null;
-  const decoded = Buffer.allocUnsafe(bytes);
-  for (let at = 0; at < bytes; at += 1) {
-    const high = nibble(text.charCodeAt(2 * at));
-    const low = nibble(text.charCodeAt(2 * at + 1));
-    if (high === NOT_HEX || low === NOT_HEX) return null;
-    decoded[at] = (high << 4) | low;
-  }
-  return decoded;
-};
+export const decodeHex = (text: string, bytes: number): Buffer | null =>
+  text.length === 2 * bytes && LOWER_HEX.test(text) ? Buffer.from(text, "hex") : null;
 
 /** RFC 4648, section 3.5, with padding: no blanks, no base64url, no stray bits in the last character. */
 export const decodeCanonicalBase64 = (text: string): Buffer | null => {
@@ -33,14 +18,5 @@ export const decodeBase64 = (text: string, bytes: number): Buffer | null => {
   return decoded?.length === bytes ? decoded : null;
 };
 
-const DIGITS_MAX = 12;
-
-/** `^\d{1,12}$`: whole seconds without sign, fraction or exponent, far below where numbers become inexact. */
-export const isTimestamp = (text: string): boolean => {
-  if (text.length === 0 || text.length > DIGITS_MAX) return false;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code < 0x30 || code > 0x39) return false;
-  }
-  return true;
-};
+/** Whole seconds without sign, fraction or exponent, far below where numbers become inexact. */
+export const isTimestamp = (text: string): boolean => /^[0-9]{1,12}$/.test(text);
