@@ -7,7 +7,7 @@ const test = suite("a window of places");
 const LONG_MS = 5_000;
 const WAIT_MS = 5;
 
-test("an account with many requests leaves places to the others, who do not wait for it", async () => {
+test("an account with many requests leaves places to other accounts, which do not wait", async () => {
   const window = fairSemaphore(8);
   const inside: string[] = [];
   for (let n = 0; n < 100; n += 1) void window.enter("attacker", LONG_MS).then(() => inside.push("attacker"));
@@ -16,7 +16,7 @@ test("an account with many requests leaves places to the others, who do not wait
   assert.is(await window.enter("victim", LONG_MS), true);
 });
 
-test("accounts that wait take turns", async () => {
+test("waiting accounts take turns", async () => {
   const window = fairSemaphore(2);
   const entered: string[] = [];
   const enter = async (party: string): Promise<void> => {
@@ -31,7 +31,7 @@ test("accounts that wait take turns", async () => {
   assert.equal(entered, ["a", "b", "c", "a", "a"]);
 });
 
-test("a caller that waited too long is refused, and takes no place later", async () => {
+test("a caller that waited too long is refused and takes no place later", async () => {
   const window = fairSemaphore(2);
   await window.enter("a", LONG_MS);
   assert.is(await window.enter("a", WAIT_MS), false);

@@ -4,7 +4,7 @@ import { turnsByKey } from "../../infra/turns.ts";
 
 const test = suite("turns by key");
 
-test("the work of a key runs one after another, another key's meanwhile, and a failure stops nothing", async () => {
+test("the work of one key runs in order, next to that of other keys, and a failure stops nothing", async () => {
   const inTurn = turnsByKey();
   const log: string[] = [];
   const work =

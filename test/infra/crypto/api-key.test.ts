@@ -15,7 +15,7 @@ test("a key is a prefix, 30 characters and their checksum", () =>
       assert.not.ok(isBearerKey("csa", key));
     }),
   ));
-test("one key, computed by other means, is what it is", () =>
+test("a key equals one that was computed by other means", () =>
   // Python: zlib.crc32 of the first 34 characters, both in base 62 with the digits before A-Z before a-z.
   assert.is(bearerKey("csk", new Uint8Array(32).fill(7)), "csk_9KSulA8Ghct30vZz4HpdQ5c5b9cPF12bDCI3"));
 test("any single wrong character and any swap of neighbours is noticed before a look-up", () =>
@@ -35,13 +35,13 @@ test("any single wrong character and any swap of neighbours is noticed before a 
       assert.is(isBearerKey("csk", swapped), swapped === key);
     }),
   ));
-test("what is no key at all is refused", () => {
+test("a text that is not a key is refused", () => {
   const key = bearerKey("csa", new Uint8Array(32));
   for (const text of ["", "csk_", "csk", key, `${key}\n`, ` ${key}`, key.slice(0, -1), `${key}0`, "x".repeat(1e6)])
     assert.not.ok(isBearerKey("csk", text));
 });
 test("too little randomness makes no key", () => assert.throws(() => bearerKey("csk", new Uint8Array(31)), /32 bytes/));
-test("the id follows from the key and does not tell it", () => {
+test("the id follows from the key and does not reveal it", () => {
   const key = bearerKey("csk", new Uint8Array(32));
   assert.is(keyId(key), keyId(key));
   assert.match(keyId(key), /^key_[a-z2-7]{32}$/);

@@ -22,7 +22,7 @@ test("an id is its prefix and 32 characters of base32", () => {
   assert.match(derivedId("evt_", "a", "b"), /^evt_[a-z2-7]{32}$/);
   assert.match(randomId("src_", randomness), /^src_[a-z2-7]{32}$/);
 });
-test("a derived id stays what it is: it is in every log that was ever written", () =>
+test("derived ids never change, because existing logs contain them", () =>
   assert.is(derivedId("evt_", "a", "b"), "evt_cytv54hv2dvz3wpauuzhove73joiqy2y"));
 test("other parts make another id, however they are cut", () =>
   fc.assert(

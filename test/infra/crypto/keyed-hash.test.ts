@@ -6,7 +6,7 @@ import { isSameHash, keyedHash } from "../../../infra/crypto/keyed-hash.ts";
 const test = suite("keyed hash");
 const KEY = new Uint8Array(32).fill(7);
 
-test("it is HMAC-SHA-256 under a key of the purpose, over each part after its length", () => {
+test("the hash is HMAC-SHA-256 under a key of the purpose, over each part after its length", () => {
   const key = new Uint8Array(hkdfSync("sha256", KEY, new Uint8Array(0), "countersign/sessions", 32));
   const bytes = Buffer.from("\0\0\0\x02ab\0\0\0\x01c", "latin1");
   assert.is(keyedHash(KEY, "sessions")("ab", "c"), createHmac("sha256", key).update(bytes).digest("hex"));

@@ -46,7 +46,7 @@ test("a key that is not exactly 32 bytes of canonical base64 is refused", ({ pat
     refuses(() => loadKey({ env, path }, randomness), /^COUNTERSIGN_KEY must be 32 bytes in base64/);
   }
 });
-test("without one a file for its owner alone is made, once, and nothing else is left", ({ dir, path }) => {
+test("a missing key file is created once, for its owner alone, and no draft is left", ({ dir, path }) => {
   const made = loadKey({ path }, randomness);
   assert.is(made.length, 32);
   assert.is(statSync(path).mode & 0o777, 0o600);
@@ -69,10 +69,10 @@ test("a damaged file is refused and left as it is", ({ path }) => {
     assert.is(readFileSync(path, "utf8"), content);
   }
 });
-test("where data lies already a missing file is not replaced", ({ path }) => {
+test("a missing key file is not replaced where data exists", ({ path }) => {
   refuses(() => loadKey({ path, mayCreate: false }, randomness), /is missing/);
   assert.not.ok(existsSync(path));
 });
-test("a directory that is not there is one clear sentence", ({ dir }) =>
+test("a missing directory is reported in one sentence", ({ dir }) =>
   refuses(() => loadKey({ path: join(dir, "no", "key") }, randomness), /cannot be created/));
 test.run();

@@ -24,7 +24,7 @@ test("an unknown account costs the same work and is always wrong", async () => {
   assert.equal({ algorithm, version, outputLen, saltLen, ...cost }, parseOptions(hashed.hash));
   assert.is(await verify(null, "correct horse"), "wrong");
 });
-test("a storm is refused beyond the line, and the line is served", async () => {
+test("calls beyond the queue are refused, and queued calls are served", async () => {
   const { verify } = passwords({ atOnce: 1, waitingMax: 2 });
   const outcomes = await Promise.all(Array.from({ length: 6 }, () => verify(null, "x")));
   assert.equal(outcomes, ["wrong", "wrong", "wrong", "overloaded", "overloaded", "overloaded"]);

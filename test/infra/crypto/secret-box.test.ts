@@ -11,7 +11,7 @@ const broken = (error: Error) => error.name === "SealBroken";
 
 const test = suite("secret box");
 
-test("what is sealed opens at its place, and only there", () =>
+test("a sealed value opens only at its place", () =>
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (plain) => {
       const sealed = box.seal(plain, at);

@@ -28,7 +28,7 @@ test("servers, domains and options are read, and comments are not", () => {
   });
 });
 
-test("the number of dots says whether the search domains come first", () => {
+test("the number of dots decides whether the search domains come first", () => {
   const conf = { search: ["a.example"], ndots: 2 };
   assert.equal(candidates("host", conf), ["host.a.example", "host"]);
   assert.equal(candidates("host.b.example", conf), ["host.b.example", "host.b.example.a.example"]);

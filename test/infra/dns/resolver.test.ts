@@ -24,13 +24,13 @@ const resolving = async (
   return { resolve, of, ...server };
 };
 
-test("a name is asked for, and all of its addresses are answered", async () => {
+test("a look-up resolves with all addresses of a name", async () => {
   const { of, close } = await resolving({ "shop.example": ["192.0.2.1", "192.0.2.2"] });
   assert.equal(await of("shop.example"), { ok: true, addresses: ["192.0.2.1", "192.0.2.2"] });
   await close();
 });
 
-test("what is in /etc/hosts is not asked for, whatever the case, and neither is localhost", async () => {
+test("no server is asked for names in /etc/hosts, in any case, or for localhost", async () => {
   const hosts =
     "127.0.0.1 localhost\n# 10.9.9.9 shop.example\n10.0.0.5\tShop.Example alias # ours\nnonsense here\n10.0.0.6 alias\n";
   const { of, asked, close } = await resolving({}, { hosts });
@@ -54,7 +54,7 @@ test("search domains come before a name with fewer dots than ndots, and after an
   await close();
 });
 
-test("a name that is not there is the endpoint's failure, a server that cannot tell or does not answer is ours", async () => {
+test("an absent name is the endpoint's failure, and a server that fails or is silent is ours", async () => {
   const names = { "broken.example": "servfail", "hangs.example": "hangs", "empty.example": [] } as const;
   const { of, close } = await resolving(names);
   const isOurs = async (name: string, limitMs?: number) => {
@@ -70,7 +70,7 @@ test("a name that is not there is the endpoint's failure, a server that cannot t
   assert.is(await isOurs("shop.example", SHORT_MS), true);
 });
 
-test("many names of one account that hang hold up no other account, and no more are asked for at once than its share", async () => {
+test("names of one account that hang take its share of look-ups and delay no other account", async () => {
   const hanging = Array.from({ length: 40 }, (_, n) => `hangs-${n}.example`);
   const names = Object.fromEntries(hanging.map((name) => [name, "hangs" as const]));
   const { of, asked, close } = await resolving({ ...names, "victim.example": ["192.0.2.1"] }, {}, 8);
@@ -85,7 +85,7 @@ test("many names of one account that hang hold up no other account, and no more 
   await close();
 });
 
-test("a look-up that nobody waits for any more is cancelled, and its place is free", async () => {
+test("a look-up without callers is cancelled, and its place is free", async () => {
   const { resolve, of, asked, close } = await resolving(
     { "hangs.example": "hangs", "other.example": ["192.0.2.1"] },
     {},
@@ -101,7 +101,7 @@ test("a look-up that nobody waits for any more is cancelled, and its place is fr
   await close();
 });
 
-test("callers of one account that want the same name share one look-up, and each is told within its own time", async () => {
+test("callers of one account share the look-up of a name, and each is answered within its own limit", async () => {
   const { of, asked, names, close } = await resolving({ "shop.example": ["192.0.2.1"], "hangs.example": "hangs" });
   const all = await Promise.all(Array.from({ length: 20 }, () => of("shop.example")));
   assert.ok(all.every(({ ok }) => ok));

@@ -4,12 +4,12 @@ import { failure, failureOfError } from "../../../infra/http/failures.ts";
 
 const test = suite("what an error means");
 
-test("an alert behind the handshake, as for a missing client certificate, is a tls failure", () => {
+test("a missing client certificate, reported after the handshake, is a tls failure", () => {
   const alert = Object.assign(new Error("alert"), { code: "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED" });
   assert.equal(failureOfError(alert), { kind: "tls", detail: "alert (ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED)" });
 });
 
-test("what breaks the encryption behind the handshake is a reset: the request may have been read", () => {
+test("broken encryption after the handshake is a reset, because the request may have been read", () => {
   for (const code of ["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC"])
     assert.is(failureOfError(Object.assign(new Error("broken"), { code })).kind, "reset");
   for (const code of ["BAD_CERTIFICATE", "HANDSHAKE_FAILURE"].flatMap((alert) => [
@@ -19,7 +19,7 @@ test("what breaks the encryption behind the handshake is a reset: the request ma
     assert.is(failureOfError(Object.assign(new Error("alert"), { code })).kind, "tls", code);
 });
 
-test("an error that nobody foresaw is a reset: its effect is unknown", () => {
+test("an unknown error is a reset, because its effect is unknown", () => {
   assert.equal(failureOfError(new Error("what")), { kind: "reset", detail: "what" });
 });
 

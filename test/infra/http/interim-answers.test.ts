@@ -23,13 +23,13 @@ const leftOf = (...pieces: readonly string[]): string => {
   return pieces.map((piece) => interim.takeOut(Buffer.from(piece, "latin1"))?.toString("latin1") ?? "").join("");
 };
 
-test("they are taken out wherever the bytes are cut", () => {
+test("informational answers are removed wherever the bytes are cut", () => {
   const all = CONTINUE + HINTS + PROCESSING + FINAL;
   for (let at = 0; at <= all.length; at += 1) assert.is(leftOf(all.slice(0, at), all.slice(at)), FINAL);
   assert.is(leftOf(...all), FINAL);
 });
 
-test("nothing else is taken out", () => {
+test("other bytes are not removed", () => {
   for (const text of [
     FINAL,
     "",
@@ -51,7 +51,7 @@ test("nothing else is taken out", () => {
   }
 });
 
-test("after a final answer they are taken out again when the next request goes out", () => {
+test("informational answers to the next request are removed as well", () => {
   const interim = interimAnswers();
   const left = (text: string) => interim.takeOut(Buffer.from(text))?.toString() ?? "";
   assert.is(left(CONTINUE + FINAL), FINAL);
@@ -64,7 +64,7 @@ test("after a final answer they are taken out again when the next request goes o
   assert.is(left(CONTINUE.slice(1)), "");
 });
 
-test("more bytes of them than the limit are refused, in many as in one", () => {
+test("more bytes of informational answers than the limit are refused, in many as in one", () => {
   const interim = interimAnswers();
   const most = Math.floor(INTERIM_BYTES_MAX / CONTINUE.length);
   for (let i = 0; i < most; i += 1) assert.is(interim.takeOut(Buffer.from(CONTINUE)), null);
@@ -161,7 +161,7 @@ test("a connection that ends within an informational answer is a reset", async (
   assert.is(outcome(sent), "reset", JSON.stringify(sent));
 });
 
-test("a receiver that sends them without end is cut off", async () => {
+test("a receiver that sends informational answers without end is cut off", async () => {
   let isClosed = false;
   const { sent } = await sendTo({
     onRequest(socket) {
@@ -179,7 +179,7 @@ test("a receiver that sends them without end is cut off", async () => {
   await until("the connection is closed", () => isClosed);
 });
 
-test("a receiver that drips them is a timeout", async () => {
+test("a receiver that drips informational answers causes a timeout", async () => {
   const { sent } = await sendTo(
     {
       onRequest(socket) {

@@ -32,7 +32,7 @@ test("the digest of RFC 9530, appendix D, comes out the same", () => {
   );
 });
 
-test("each key has a signature of its own under its own label", () => {
+test("each key makes a signature under another label", () => {
   const keys = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
   const both = messageSignature(keys, [["webhook-id", "evt_1"]], { created: 1, keyid: "end_1", alg: "hmac-sha256" });
   const input = '("webhook-id");created=1;keyid="end_1";alg="hmac-sha256"';

@@ -42,11 +42,11 @@ for (const [value, expected] of [
   });
 }
 
-test("no header is no wish", () => {
+test("a missing header is null", () => {
   assert.is(retryAfterMs(undefined, NOW), null);
 });
 
-test("whatever a receiver writes, the pause is within bounds or none", () => {
+test("any text gives a pause within the bounds or null", () => {
   const anything = fc.oneof(
     fc.string(),
     fc.nat().map(String),

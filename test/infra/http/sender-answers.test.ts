@@ -24,7 +24,7 @@ const failed = (sent: SendOutcome): Extract<SendOutcome, { outcome: "failed" }> 
   throw new Error(`answered ${sent.statusCode}`);
 };
 
-test("the status, the headers and the body of an answer are given back", async () => {
+test("an answer's status, headers and body are returned", async () => {
   const { sent, server } = await sendTo(answering(plainAnswer("201 Created", "made", ["X-A: 1", "x-a: 2"])));
   const { statusCode, headers, body, truncated } = answered(sent);
   assert.is(statusCode, 201);

@@ -66,7 +66,7 @@ test("a connection is used again, and its timings say so", () =>
     assert.is(server.requests.length, 3);
   }));
 
-test("requests under way at once each have a connection of their own", () =>
+test("requests at the same time use different connections", () =>
   withServer(
     { onRequest: (socket) => setTimeout(() => socket.write(plainAnswer("200 OK")), 20) },
     undefined,
@@ -77,7 +77,7 @@ test("requests under way at once each have a connection of their own", () =>
     },
   ));
 
-test("a receiver that closes kept-alive connections without a word gets no failed attempt, and at most one request twice", () =>
+test("a receiver that closes kept-alive connections without notice fails no attempt and gets at most one request twice", () =>
   withServer(
     { onRequest: (socket) => socket.write(plainAnswer("200 OK"), () => socket.end()) },
     undefined,
@@ -125,7 +125,7 @@ const dying = async (): Promise<{ readonly url: string; readonly requests: () =>
   return { url: `http://127.0.0.1:${port}/`, requests: () => requests, close: () => server.close() };
 };
 
-test("what is sent twice says so, whatever comes of the second time: the first may have had its effect", async () => {
+test("a request sent twice is reported as resent, because the first one may have had an effect", async () => {
   const receiver = await dying();
   const sender = testSender();
   const request = { headers: { "webhook-id": "evt_1" }, body: Buffer.from("") };
@@ -161,7 +161,7 @@ test("a connection with stray bytes after the answer is not used again", () =>
     },
   ));
 
-test("a receiver where nobody listens is a failed connect", async () => {
+test("a refused connection is a connect failure", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
@@ -186,7 +186,7 @@ test("a name that does not resolve is a dns failure", async () => {
   await empty.close(0);
 });
 
-test("a resolver that hangs is a timeout that says where", async () => {
+test("a resolver that hangs causes a timeout that names the phase", async () => {
   const sender = testSender(() => {});
   const sent = await send(sender, "http://slow.test/", { timeoutMs: 1_000 });
   assert.is(summary(sent), "timeout");
@@ -195,7 +195,7 @@ test("a resolver that hangs is a timeout that says where", async () => {
   await sender.close(0);
 });
 
-test("a machine that slept for longer than a request may take, while it connected, does not send it", async () => {
+test("a request is not sent if the machine slept longer than its limit while connecting", async () => {
   const server = await misbehavingServer(ok);
   let now = 0;
   const lookup: Lookup = (_hostname, _options, callback) => {
@@ -300,7 +300,7 @@ for (const [what, behaviour] of [
     }));
 }
 
-test("what breaks the encryption under a request that was read ends it at once, with an unknown effect", () =>
+test("broken encryption during a request ends it at once with an unknown effect", () =>
   withServer(tlsReceiver(validIdentity), lookupOf(["127.0.0.1"]), async ({ server, sender }) => {
     const sockets = new Set<Socket>();
     // A proxy whose process behind the encryption is gone says so without it, and leaves the connection open.
@@ -319,7 +319,7 @@ test("what breaks the encryption under a request that was read ends it at once, 
     proxy.close();
   }));
 
-test("a receiver that hangs before the handshake is a timeout that says where, and its connection is closed", () =>
+test("a receiver that hangs before the handshake causes a timeout that names the phase, and its connection is closed", () =>
   withServer({}, undefined, async ({ server, sender }) => {
     const sent = await send(sender, `https://127.0.0.1:${server.port}/`, { timeoutMs: 1_000 });
     assert.is(summary(sent), "timeout");
@@ -328,7 +328,7 @@ test("a receiver that hangs before the handshake is a timeout that says where, a
     await until("the connection is closed", () => server.open() === 0);
   }));
 
-test("a header that cannot be written is a value, and nothing is sent", () =>
+test("a header that cannot be written is a failed outcome, and nothing is sent", () =>
   withServer(ok, undefined, async ({ server, sender }) => {
     for (const headers of [
       { "x-a": "1\r\nx-b: 2" },
@@ -353,7 +353,7 @@ test("an attempt that is given up is a reset, and its connection is closed", () 
     assert.is(summary(await send(sender, server.url, { signal: controller.signal })), "reset");
   }));
 
-test("closing waits for what is under way and takes nothing new", () =>
+test("closing waits for requests under way and refuses new ones", () =>
   withServer(
     { onRequest: (socket) => setTimeout(() => socket.write(plainAnswer("200 OK")), 100) },
     undefined,
@@ -368,7 +368,7 @@ test("closing waits for what is under way and takes nothing new", () =>
     },
   ));
 
-test("closing ends what does not end by itself", () =>
+test("closing ends requests that do not end by themselves", () =>
   withServer({}, undefined, async ({ server, sender }) => {
     const sending = send(sender, server.url);
     await until("the request has arrived", () => server.requests.length === 1);

@@ -43,7 +43,7 @@ const answer = fc.record({
   ending,
 });
 
-test("whatever comes back, the outcome is a value and nothing is thrown elsewhere", async () => {
+test("any bytes from a receiver lead to an outcome and to no other error", async () => {
   const thrown: unknown[] = [];
   const onThrown = (error: unknown): unknown => thrown.push(error);
   process.on("uncaughtException", onThrown).on("unhandledRejection", onThrown);

@@ -38,7 +38,7 @@ const setUp = async (names: Readonly<Record<string, DnsAnswer>>) => {
 const said = (sent: SendOutcome): readonly unknown[] =>
   sent.outcome === "answered" ? [sent.statusCode] : [sent.kind, sent.resolverFailed === true];
 
-test("40 endpoints of one account whose names hang hold up no delivery of another one", async () => {
+test("40 endpoints of one account whose names hang delay no delivery of another account", async () => {
   const names = Array.from({ length: HANGING }, (_, n) => `hangs-${n}.example`);
   const known = Object.fromEntries(names.map((name) => [name, "hangs" as const]));
   const { send, close, asked } = await setUp({ ...known, "victim.example": ["127.0.0.1"] });
@@ -49,7 +49,7 @@ test("40 endpoints of one account whose names hang hold up no delivery of anothe
   for (const sent of await Promise.all(attack)) assert.is(sent.outcome, "failed");
 });
 
-test("a name that is not there is the receiver's failure; trouble of the resolver, and time that passes meanwhile, is ours", async () => {
+test("an absent name is the receiver's failure, and trouble of the resolver or its slowness is ours", async () => {
   const { send, close } = await setUp({ "broken.example": "servfail", "hangs.example": "hangs" });
   assert.equal(said(await send("missing.example", "acc")), ["dns", false]);
   assert.equal(said(await send("broken.example", "acc")), ["dns", true]);
@@ -57,7 +57,7 @@ test("a name that is not there is the receiver's failure; trouble of the resolve
   await close();
 });
 
-test("a name that resolves to an address that is refused is refused, whoever says so", async () => {
+test("a name that resolves to a refused address is refused with every resolver", async () => {
   const { send, close } = await setUp({ "inside.example": ["10.0.0.1"], "mixed.example": ["127.0.0.1", "10.0.0.1"] });
   for (const name of ["inside.example", "mixed.example"]) {
     assert.equal(said(await send(name, "acc")), ["blocked-address", false]);
@@ -80,7 +80,7 @@ test("with getaddrinfo an account has a quarter of the threads, and other accoun
   assert.is(hanging.length, 2);
 });
 
-test("what getaddrinfo says is told apart: a name that is not there, and a failure for now", async () => {
+test("an absent name and a temporary failure of getaddrinfo have different outcomes", async () => {
   const failing =
     (code: string): Lookup =>
     (_name, _options, callback) =>

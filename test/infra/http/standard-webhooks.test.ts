@@ -16,7 +16,7 @@ const signed = (secrets: readonly string[], body: string) => {
   };
 };
 
-test("the specification's own example comes out the same", () => {
+test("the specification's example has the same signature", () => {
   // https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md, "Signature scheme"
   const body = Buffer.from('{"test": 2432232314}');
   assert.is(
@@ -25,7 +25,7 @@ test("the specification's own example comes out the same", () => {
   );
 });
 
-test("the reference library verifies what is signed here, whatever the body", () => {
+test("the reference library verifies a signature over any body", () => {
   for (const body of ["{}", "", '{"text":"gr\u00fc\u00dfe \u2713"}', "a.b.c"]) {
     const verify = (): unknown => new Webhook(secret(1)).verify(body, signed([secret(1)], body), { jsonParse: false });
     assert.not.throws(verify, undefined, body);

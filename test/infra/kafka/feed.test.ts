@@ -97,7 +97,7 @@ if (brokers !== null) {
     }
   });
 
-  test("all arrive, each stream in its order in one partition, as CloudEvents in structured mode", async () => {
+  test("all events arrive as structured CloudEvents, each stream in order in one partition", async () => {
     const topic = await testTopic(brokers);
     const feed = await kafkaFeed({ brokers, topic: topic.name });
     try {
@@ -216,7 +216,7 @@ if (brokers !== null) {
     }
   });
 
-  test("two nodes and one topic: cut off, one is replaced by the other, and the stream stays whole", async () => {
+  test("of two nodes with one topic, one replaces the other that is cut off, and the stream stays whole", async () => {
     const topic = await testTopic(brokers);
     const proxy = await kafkaProxy(brokers[0] ?? "");
     const feeds = [

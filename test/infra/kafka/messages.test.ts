@@ -15,7 +15,7 @@ const events = (count: number, chars = 10): CloudEvent[] => {
   );
 };
 
-test("the key is the stream, the value the event as JSON, and the header says so", () => {
+test("a message has the stream as key, the event as JSON and the content type", () => {
   const [event] = events(1);
   assert.ok(event);
   const { key, value, headers } = messageOf(event);
@@ -48,7 +48,7 @@ test("an event larger than a batch is a batch of its own", () => {
   );
 });
 
-test("without its data an event is small and says where to read them", () => {
+test("an event without data is small and names where to read the data", () => {
   const [event] = events(1, 600_000);
   assert.ok(event);
   const bare = withoutData(event);

@@ -45,7 +45,7 @@ test("a silent or missing broker may be Kafka: the client reports it", async () 
 
 const brokers = testBrokers("that a broker is taken for one");
 if (brokers !== null) {
-  test("a broker answers as one", async () => {
+  test("a broker is recognised", async () => {
     assert.equal(await notKafka(brokers), []);
   });
 }

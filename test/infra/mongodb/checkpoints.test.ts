@@ -53,7 +53,7 @@ test("commits without documents at the same time are one command, and nothing is
   assert.equal(context.commands, ["update checkpoints"]);
 });
 
-test("if only some of them are set, each gets its own answer", async (context) => {
+test("commits of which only some succeed get their own answers", async (context) => {
   answering(context, [checkpoint("one.v1", "2"), checkpoint("two.v1", "9"), checkpoint("three.v1", "2", 1)], 1);
   assert.equal(await commitAll(context), ["committed", "stale", "stale"]);
 });

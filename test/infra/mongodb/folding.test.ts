@@ -301,7 +301,7 @@ const BROKEN: Readonly<Record<string, Breaking>> = {
 const ATTEMPTS_MAX = 1_000;
 const SOUND_ATTEMPTS = 100;
 
-test("without any one of the rules the documents differ", async () => {
+test("the documents differ if any one of the rules is broken", async () => {
   const logs = [broadHistory(), ...fc.sample(randomHistory, { numRuns: 40, seed: 1 })];
   const isNoticed = async (breaking: Breaking, attempts: number): Promise<boolean> => {
     for (let attempt = 0; attempt < attempts; attempt += 1) {

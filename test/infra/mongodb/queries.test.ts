@@ -12,7 +12,7 @@ const schema: ViewSchema = {
 
 const test = suite("queries of MongoDB");
 
-test("a page is a range of the declared index, read one way, and so is each part of what lies behind a cursor", () => {
+test("a page is a range of the declared index in one direction, and so is each part after a cursor", () => {
   const where = [{ field: "account", is: "=", value: "x" }] as const;
   const after = { value: 7, id: "a" };
   assert.equal(pageQuery(schema, { where, sort: { field: "at", order: "desc" }, after, limit: 9 }), {
@@ -40,7 +40,7 @@ test("a page is a range of the declared index, read one way, and so is each part
   );
 });
 
-test("upwards the bounds are the other way round, and text begins with the empty one", () => {
+test("an ascending page has the opposite bounds, and text begins with the empty string", () => {
   const after = { value: "m\0", id: "a" };
   const asked = pageQuery(schema, { where: [], sort: { field: "account", order: "asc" }, after, limit: 50_000 });
   assert.equal(asked, {
@@ -56,7 +56,7 @@ test("upwards the bounds are the other way round, and text begins with the empty
   });
 });
 
-test("a value of another type, and a page of no documents, ask nothing", () => {
+test("a value of another type and a page without documents ask no server", () => {
   const sort = { field: "at", order: "asc" } as const;
   assert.is(pageQuery(schema, { where: [{ field: "at", is: ">", value: "1" }], sort, limit: 9 }), null);
   assert.is(pageQuery(schema, { where: [], sort, after: { value: "1", id: "a" }, limit: 9 }), null);
@@ -64,7 +64,7 @@ test("a value of another type, and a page of no documents, ask nothing", () => {
   assert.is(countFilter(schema, [{ field: "account", is: "=", value: 1 }]), null);
 });
 
-test("an unknown field is a mistake of the program, and no operator of MongoDB can be put in", () => {
+test("an unknown field throws, and no operator of MongoDB can be injected", () => {
   const sort = { field: "at", order: "asc" } as const;
   assert.throws(() => pageQuery(schema, { where: [{ field: "$where", is: "=", value: "1" }], sort, limit: 1 }));
   assert.throws(() => pageQuery(schema, { where: [], sort: { field: "toString", order: "asc" }, limit: 1 }));

@@ -57,9 +57,7 @@ const looking = async <T>(url: string, look: (db: ReturnType<MongoClient["db"]>)
 const raw = (url: string): Promise<readonly BsonDocument[]> =>
   looking(url, (db) => db.collection("things.v1").find().sort({ _id: 1 }).toArray());
 
-test("analysts find a collection for each view, with native fields, its position and what is removed", async ({
-  url,
-}) => {
+test("each view is a collection with native fields, positions and removed documents", async ({ url }) => {
   const views = await mongoViewStore({ url, schemas: [schema] });
   const documents = new Map([
     ["a", { account: "x", at: 1, nested: { list: [1, "two"] } }],
@@ -74,7 +72,7 @@ test("analysts find a collection for each view, with native fields, its position
   await views.close();
 });
 
-test("indexes are made for each declared one, the id last, and for taking away what was removed; twice at once", async ({
+test("two nodes at once create the declared indexes, with the id last, and the one for removed documents", async ({
   url,
 }) => {
   const stores = await Promise.all([1, 2, 3].map(() => mongoViewStore({ url, schemas: [schema] })));
@@ -144,7 +142,7 @@ test("an interrupted commit continues from each document's own position", async 
   await views.close();
 });
 
-test("of commits that are sent together each has its own outcome, from the first on", async ({ url }) => {
+test("each of several commits sent together has its own outcome", async ({ url }) => {
   const names = ["one.v1", "two.v1", "three.v1"];
   const schemas = names.map((name) => ({ ...schema, name }));
   const [ours, theirs] = await Promise.all([mongoViewStore({ url, schemas }), mongoViewStore({ url, schemas })]);

@@ -140,7 +140,7 @@ test("what arrives is OTLP, and to the id and the nanosecond what the console sh
     { headers: { "x-key": "s cret" } },
   ));
 
-test("what is submitted meanwhile goes together, no more at once than a collector takes", () =>
+test("spans submitted during a request go together in batches of a bounded size", () =>
   withWorld(ok, async ({ exporter, arrived, spans: all }) => {
     await Promise.all(Array.from({ length: 300 }, () => exporter.export(spans(5))));
     const sizes = arrived.map(({ body }) => spansIn(JSON.parse(body.toString())).length);
@@ -184,7 +184,7 @@ test("no span is left out, whatever the environment says of sampling and limits"
   }
 });
 
-test("what a collector will never take is dropped and reported: those behind it go on", async () => {
+test("spans that a collector refuses for good are dropped and reported, and later spans are sent", async () => {
   for (const code of [301, 302, 307, 308, 400, 401, 404, 413, 500]) {
     await withWorld(
       (response, nth) => (nth === 1 ? status(code) : ok)(response, nth),
@@ -201,7 +201,7 @@ test("what a collector will never take is dropped and reported: those behind it 
   }
 });
 
-test("spans of which a collector says that it has refused them are dropped and reported, the others are not", async () => {
+test("only the spans that a collector reports as refused are dropped and reported", async () => {
   const partial =
     (partialSuccess: unknown): Answer =>
     (response) =>
@@ -235,7 +235,7 @@ const drip: Answer = (response) => {
   response.on("close", () => clearInterval(timer));
 };
 
-test("one that drips keeps no connection, and is sent to again once it answers", async () => {
+test("a collector that drips loses its connection and gets the spans again once it answers", async () => {
   let isAway = true;
   let open = 0;
   const answer: Answer = (response, nth) => {
@@ -265,7 +265,7 @@ test("one that drips keeps no connection, and is sent to again once it answers",
   );
 });
 
-test("one that asks to be spared, hangs, drips, cuts or is not there is told to the caller, who tries again", async () => {
+test("a collector that asks to wait, hangs, drips, cuts or is missing rejects the export, and a repeat succeeds", async () => {
   const away: readonly Answer[] = [
     status(429),
     status(502),
@@ -301,7 +301,7 @@ test("one that asks to be spared, hangs, drips, cuts or is not there is told to 
   });
 });
 
-test("of what waits for one that hangs nothing is lost to sight, and closing waits for nobody", () =>
+test("closing rejects all exports that wait for a collector that hangs, without delay", () =>
   withWorld(
     () => undefined,
     async ({ exporter, arrived, dropped }) => {
@@ -317,7 +317,7 @@ test("of what waits for one that hangs nothing is lost to sight, and closing wai
     { timeoutMs: 2_000 },
   ));
 
-test("nothing to send is nothing sent", () =>
+test("an empty export sends no request", () =>
   withWorld(ok, async ({ exporter, arrived }) => {
     await exporter.export([]);
     assert.is(arrived.length, 0);

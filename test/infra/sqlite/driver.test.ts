@@ -39,7 +39,7 @@ test("errors carry SQLite's code", () => {
   db.close();
 });
 
-test("loading it is silent and leaves other warnings alone", () => {
+test("loading the driver prints no warning and hides no other", () => {
   const driver = new URL(`../../../infra/sqlite/driver${extname(import.meta.url)}`, import.meta.url);
   const program = `await import(${JSON.stringify(driver.href)}); process.emitWarning("still heard");`;
   const child = spawnSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" });

@@ -18,7 +18,7 @@ const inNewFile = (use: (path: string) => Promise<void>): Promise<void> =>
 /** Nearly as large as an append may be. */
 const big = () => event({ filler: "x".repeat(900_000) });
 
-test("a full disk refuses what does not fit, with nothing written, and takes what does", () =>
+test("a full disk refuses an append that does not fit and takes one that does", () =>
   inNewFile(async (path) => {
     const log = await sqliteEventLog({ path, maxPages: 100 });
     const [stream, small] = [newStream(), event()];
@@ -130,7 +130,7 @@ const locksOn = (path: string): number => {
     .filter((line) => isOurs.test(line)).length;
 };
 
-test("a writer thread that is replaced leaves the process its lock on the file: without it others would remove the WAL", () =>
+test("a replaced writer thread leaves the process its lock on the file, without which others would remove the WAL", () =>
   inNewFile(async (path) => {
     const writers: Worker[] = [];
     const log = await sqliteEventLog({ path, onWriter: (worker) => writers.push(worker) });

@@ -11,7 +11,7 @@ import { inDirectory, startAppending } from "./event-log-children.ts";
 /** Several processes on one file, and a process that ends. */
 const test = suite("sqlite event log: processes");
 
-test("two processes make and fill one log without losing or reordering anything", () =>
+test("two processes create and fill one log without losing or reordering records", () =>
   inDirectory(async (directory) => {
     const path = join(directory, "log.db");
     const children = [startAppending([path, "4", "25"]), startAppending([path, "4", "25"])];

@@ -48,7 +48,7 @@ test("an empty log has no head and an empty first page", () =>
     await log.close();
   }));
 
-test("a log keeps its name, and another has another", () =>
+test("a log keeps its identity, and another log has another", () =>
   inNewFile(async (path) => {
     const opened = [await sqliteEventLog({ path }), await sqliteEventLog({ path, readOnly: true })];
     const names = await Promise.all(opened.map((log) => log.identity()));
@@ -159,7 +159,7 @@ test("a file with another header, or without its end, is refused with what to do
     }
   }));
 
-test("a log without its WAL is an older one, and never a new one", () =>
+test("a log that lost its WAL is an older log and never a new one", () =>
   inNewFile(async (path) => {
     const log = await sqliteEventLog({ path });
     const name = await log.identity();
@@ -182,7 +182,7 @@ test("a new log exists as a whole or not at all, even if several processes creat
     for (const log of logs) await log.close();
   }));
 
-test("a reading log sees what another appends, refuses to append, and needs the file", () =>
+test("a log opened for reading sees other appends, refuses its own, and needs the file", () =>
   inNewFile(async (path) => {
     await rejection(() => sqliteEventLog({ path, readOnly: true }));
     const log = await sqliteEventLog({ path });
@@ -241,7 +241,7 @@ test("content erased right before a crash leaves the files after the next start"
     await again.close();
   }));
 
-test("the WAL begins anew while appends go on", () =>
+test("the WAL restarts during appends", () =>
   inNewFile(async (path) => {
     const log = await sqliteEventLog({ path });
     const filler = "x".repeat(MIB / 4);

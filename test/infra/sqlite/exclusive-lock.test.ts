@@ -13,7 +13,7 @@ test.after(() => rmSync(folder, { recursive: true, force: true }));
 
 const HOLDER = new URL("../../../infra/sqlite/exclusive-lock.js", import.meta.url).href;
 
-test("a second holder is refused until the first lets go", () => {
+test("a second holder is refused until the first releases the lock", () => {
   const path = join(folder, "a.lock");
   const first = exclusiveLock(path);
   assert.is(exclusiveLock(path), null);
@@ -25,7 +25,7 @@ test("a second holder is refused until the first lets go", () => {
   second?.release();
 });
 
-test("a process that is killed leaves nothing behind", async () => {
+test("a killed process leaves no lock", async () => {
   const path = join(folder, "b.lock");
   const program = `import { exclusiveLock } from ${JSON.stringify(HOLDER)};
     globalThis.held = exclusiveLock(${JSON.stringify(path)}); console.log("held"); setInterval(() => {}, 1000);`;

@@ -41,7 +41,7 @@ const planOf = (database: Database, lead: string | undefined, after?: { value: s
   return explained.map(({ detail }) => String(detail)).join("; ");
 };
 
-test("of several indexed conditions it uses the leading one's index, and sorts nothing", () => {
+test("a query with several indexed conditions uses the index of the leading one and sorts nothing", () => {
   const dir = temporaryFolder();
   try {
     const path = `${dir}/views.db`;

@@ -54,7 +54,7 @@ const written = async (path: string): Promise<void> => {
   await views.close();
 };
 
-test("it opens a file that does not exist yet, and sees later commits", async ({ path }) => {
+test("the reader creates a missing file and sees later commits", async ({ path }) => {
   const reader = await sqliteViewReader({ path, schemas: [schema] });
   assert.is(await reader.position("things.v1"), null);
   await written(path);

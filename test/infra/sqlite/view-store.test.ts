@@ -37,10 +37,7 @@ const thrown = async (work: () => unknown): Promise<Error> => {
   throw new Error("nothing was thrown");
 };
 
-test("its files are read by their owner alone, also in a folder that everybody may read", async ({
-  directory,
-  path,
-}) => {
+test("only the owner can read the files, even in a folder that all can read", async ({ directory, path }) => {
   chmodSync(directory, 0o755);
   const store = sqliteViewStore({ path, schemas: [schema] });
   await store.commit("things.v1", null, "1", { documents: new Map([["a", { account: "x", at: 1 }]]) });

@@ -343,7 +343,7 @@ for (const [engine, open] of Object.entries(LOGS_WITH_BYTES)) {
     });
   }
 
-  test("an erasure that is asked for at two nodes leaves the payload of a request that comes between them", async () => {
+  test("an erasure requested at two nodes leaves the payload of a request that comes between them", async () => {
     const { log, close, remove } = await open();
     try {
       const it = await sceneOf(log);

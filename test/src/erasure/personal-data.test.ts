@@ -95,7 +95,7 @@ const world = async (log: EventLog = memoryEventLog()) => {
 
 const bytesIn = async (log: EventLog): Promise<string> => JSON.stringify(await log.readAll(null, 500));
 
-test("a record has the commitment alone, and the search of an auditor shows the value", async () => {
+test("a record has only the commitment, and the auditor's search shows the value", async () => {
   const it = await world();
   const client = await it.visit();
   const [record] = await it.search();
@@ -136,7 +136,7 @@ test("an owner erases personal data by its id: the erasure is a record, all othe
   await it.close();
 });
 
-test("nobody else erases it: no key, no weaker role, no other account, and no id that is none", async () => {
+test("no key, weaker role, other account or invalid id erases personal data", async () => {
   const it = await world();
   const { id } = await it.visit();
   assert.is((await it.eraseByKey(id)).statusCode, 403);

@@ -38,7 +38,7 @@ const refused = async (work: Promise<unknown>): Promise<string> => {
   throw new Error("it was not refused");
 };
 
-test("nodes that start at the same time have one random data key, which the log has sealed alone", async () => {
+test("nodes that start at the same time share one random data key, which the log holds only sealed", async () => {
   const log = memoryEventLog();
   const keys = await Promise.all(Array.from({ length: 5 }, () => ringOf(log).open(OLD)));
   const [key = new Uint8Array()] = keys;
@@ -65,7 +65,7 @@ test("a ring of another log is refused", async () => {
   assert.match(await refused(ringOf(log).open(OLD)), /are missing/);
 });
 
-test("sealed anew, the same data key opens with the new key alone, and the old record is gone after the next start", async ({
+test("a data key sealed anew opens only with the new server key, and the old record is gone after the next start", async ({
   dir,
 }) => {
   const log = memoryEventLog();
@@ -166,7 +166,7 @@ test("a process that starts in the middle of a rotation of the key's file opens 
   assert.is.not(hex(loadKey({ path: join(dir, "key") }, randomness)), hex(old));
 });
 
-test("what completes a rotation puts no key in the place of a later rotation's", async ({ dir }) => {
+test("completing a rotation does not replace the key of a later rotation", async ({ dir }) => {
   const log = memoryEventLog();
   const place = { dataDir: dir, key: null };
   const path = join(dir, "key");
@@ -196,7 +196,7 @@ const dyingLog = (log: EventLog, writes: number): EventLog => {
   return { ...log, append: dying(log.append), erase: dying(log.erase) };
 };
 
-test("a rotation of the key's file that is cut off at any point leaves a key that opens, and is completed", async ({
+test("a rotation of the key file that is interrupted anywhere leaves a key that opens the log, and is completed", async ({
   dir,
 }) => {
   for (const [index, cut] of (["nothing", "before sealing", "before the file", "before removing"] as const).entries()) {

@@ -40,7 +40,7 @@ const staysErased = async (target: EventLog, erased: ReadonlySet<string>): Promi
   }
 };
 
-test("what is copied there and back is the same in everything but positions", async ({ directory }) => {
+test("a log copied there and back differs only in positions", async ({ directory }) => {
   const source = memoryEventLog();
   const varied = variedLog(source, 1, 2);
   await varied.add(150);
@@ -59,12 +59,12 @@ test("what is copied there and back is the same in everything but positions", as
   await sqlite.close();
 });
 
-test("a log of nothing is copied to nothing", async () => {
+test("an empty log is copied to an empty log", async () => {
   const { found, copied, target } = await copy(memoryEventLog(), memoryEventLog());
   assert.equal([found, copied, target.count, target.sha256], [0, 0, 0, "0".repeat(64)]);
 });
 
-test("a repeat goes on behind what is there, and erases what the source has erased since", async () => {
+test("a repeated copy continues and erases what the source has erased since", async () => {
   const [source, target] = [memoryEventLog(), memoryEventLog()];
   const varied = variedLog(source, 2);
   await varied.add(60);
@@ -184,7 +184,7 @@ test("a bundle's payload that was erased before the copy or since is erased in t
   assert.is((await target.append(payloadStream("bun_1"), 1, [event()])).outcome, "appended");
 });
 
-test("a copy that is cut off at any of its writes is gone on with, to the same", async () => {
+test("a copy that is interrupted at any write can be continued to the same end", async () => {
   const source = memoryEventLog();
   const varied = variedLog(source, 3);
   await varied.add(25);
@@ -202,7 +202,7 @@ test("a copy that is cut off at any of its writes is gone on with, to the same",
   }
 });
 
-test("a copy in small pieces, cut off again and again while the source goes on, is the same in the end", async () => {
+test("a copy that is interrupted many times while the source grows ends equal to the source", async () => {
   const [source, target] = [memoryEventLog(), memoryEventLog()];
   const varied = variedLog(source, 4);
   for (let round = 1; round <= 40; round += 1) {
@@ -215,7 +215,7 @@ test("a copy in small pieces, cut off again and again while the source goes on, 
   await staysErased(target, varied.erased);
 });
 
-test("a target with records of its own is refused, in one sentence, and left as it is", async () => {
+test("a target with other records is refused in one sentence and left unchanged", async () => {
   const [source, target] = [memoryEventLog(), memoryEventLog()];
   await variedLog(source, 5).add(10);
   await variedLog(target, 6).add(10);
@@ -248,7 +248,7 @@ const altered = (log: EventLog, stream: string, revision: number, data: JsonObje
   },
 });
 
-test("a record with another content is named", async () => {
+test("a record that differs in content is named", async () => {
   const [source, target] = [memoryEventLog(), memoryEventLog()];
   await variedLog(source, 9).add(10);
   await copy(source, target);
@@ -260,7 +260,7 @@ test("a record with another content is named", async () => {
   assert.is.not((await chainOf(altered(target, "delivery-evt_9_4", 0))).sha256, (await chainOf(target)).sha256);
 });
 
-test("a target that changes what it is given is found out at the end", async () => {
+test("a target that changes records is detected at the end", async () => {
   const [source, target] = [memoryEventLog(), memoryEventLog()];
   await variedLog(source, 10).add(3);
   assert.match(
@@ -269,7 +269,7 @@ test("a target that changes what it is given is found out at the end", async () 
   );
 });
 
-test("a target that somebody writes to during the copy is refused", async () => {
+test("a target that is written to during the copy is refused", async () => {
   const [source, target] = [memoryEventLog(), memoryEventLog()];
   await variedLog(source, 11).add(10);
   const disturbed: EventLog = {
@@ -285,7 +285,7 @@ test("a target that somebody writes to during the copy is refused", async () => 
   );
 });
 
-test("an SQLite target whose disk is full holds a beginning of the source, and is gone on with", async ({
+test("an SQLite target whose disk is full holds a beginning of the source, and the copy can be continued", async ({
   directory,
 }) => {
   const source = memoryEventLog();

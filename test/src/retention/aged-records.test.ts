@@ -44,7 +44,7 @@ const swept = async (days: readonly number[]) => {
   return { clock, sweep };
 };
 
-test("a record stamped years ahead waits for the next one whose stamp can be believed, and keeps no other", async () => {
+test("a record stamped years ahead waits for the next credible stamp and delays no other record", async () => {
   const { clock, sweep } = await swept([0, 3_650, 1, 2]);
   clock.advance(AGE_MS);
   assert.equal((await sweep()).shown, ["delivery-0"]);
@@ -56,7 +56,7 @@ test("a record stamped years ahead waits for the next one whose stamp can be bel
   assert.equal((await sweep()).shown, ["delivery-3"]);
 });
 
-test("a sweep looks a bounded way ahead, and the next one continues there", async () => {
+test("a sweep looks ahead a bounded distance, and the next sweep continues there", async () => {
   const future = Array.from({ length: 60 }, () => 3_650);
   const { clock, sweep } = await swept([...future, 0]);
   clock.advance(AGE_MS);

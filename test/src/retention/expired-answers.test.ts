@@ -84,7 +84,7 @@ const answersOf = ({ name, open }: EngineSet): void => {
     await expiredAnswers(log, clock, fail).sweep(go);
   });
 
-  test("they are erased after seven days, and the key is a new one then", async () => {
+  test("answers are erased after seven days, and their keys can be used anew", async () => {
     const first = await call("a");
     clock.advance(4 * DAY_MS);
     const second = await call("b");
@@ -101,7 +101,7 @@ const answersOf = ({ name, open }: EngineSet): void => {
     assert.is(await call("a"), again, "and is kept anew");
   });
 
-  test("what was claimed again meanwhile stays for its own seven days", async () => {
+  test("a key that was claimed again stays for its own seven days", async () => {
     clock.advance(30 * DAY_MS);
     await expiredAnswers(log, clock, fail).sweep(go);
     assert.is(await idemStreams(), 0);
@@ -133,7 +133,7 @@ const answersOf = ({ name, open }: EngineSet): void => {
     assert.is(await sweeper.sweep(go), 1);
   });
 
-  test("more than are looked at in one go; whoever is started later goes on where it was, in a copy as well", async () => {
+  test("a sweep of more answers than a page continues after a restart, in a copied log as well", async () => {
     for (let n = 0; n < 130; n += 1) await call(`many ${n}`);
     clock.advance(7 * DAY_MS);
     assert.is(await expiredAnswers(log, clock, fail).sweep(go), 130);

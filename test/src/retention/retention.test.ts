@@ -124,7 +124,7 @@ const retentionOf = ({ name, open }: EngineSet): void => {
 
   const delivered = (is: Is) => [is.admitted(), is.started(1, 1), is.succeeded(1, 2), is.delivered(2)];
 
-  test("what has ended goes after the plan's days, to the second, and its record stays", async () => {
+  test("the payload of an ended event is erased after the plan's days, to the second, and its record stays", async () => {
     const it = await world();
     const ended: Readonly<Record<string, (is: Is) => readonly ReturnType<Is["admitted"]>[]>> = {
       delivered,
@@ -157,7 +157,7 @@ const retentionOf = ({ name, open }: EngineSet): void => {
     await it.close();
   });
 
-  test("what is still to be sent, to be asked for, or to be taken back with its bundle is never erased", async () => {
+  test("payloads that are still to be sent, approved or undone with their bundle are never erased", async () => {
     const it = await world();
     const goesOn: Readonly<Record<string, (is: Is) => readonly ReturnType<Is["admitted"]>[]>> = {
       queued: (is) => [is.admitted()],
@@ -188,7 +188,7 @@ const retentionOf = ({ name, open }: EngineSet): void => {
     await it.close();
   });
 
-  test("a view that is behind erases nothing that came again", async () => {
+  test("a lagging view erases no payload that came again", async () => {
     const it = await world();
     await it.told("again", (is) => [is.blocked()]);
     await it.fold();
@@ -199,7 +199,7 @@ const retentionOf = ({ name, open }: EngineSet): void => {
     await it.close();
   });
 
-  test("each account has the days of its plan, and what ended under a larger one keeps those that it had", async () => {
+  test("each account has the days of its plan, and events that ended under a larger plan keep its days", async () => {
     const terms = new Map<string, readonly RetentionTerm[]>();
     const it = await world((account) => terms.get(account) ?? []);
     for (const [n, plan] of Object.values(PLANS).entries()) {
@@ -235,7 +235,7 @@ const retentionOf = ({ name, open }: EngineSet): void => {
     await it.close();
   });
 
-  test("two nodes at once, and a crash in the middle of many: each is erased, and recorded once", async () => {
+  test("with two nodes at once and a crash in the middle, each payload is erased and recorded once", async () => {
     const it = await world();
     const COUNT = 130;
     for (let n = 0; n < COUNT; n += 1) await it.told(n, (is) => [is.blocked()]);
@@ -273,7 +273,7 @@ const retentionOf = ({ name, open }: EngineSet): void => {
     await it.close();
   });
 
-  test("a node that comes late takes nothing that came again behind the erasure of another node", async () => {
+  test("a late node erases no payload that came again after another node's erasure", async () => {
     const it = await world();
     await it.told("again", (is) => [is.blocked()]);
     await it.fold();
@@ -406,7 +406,7 @@ const retentionOf = ({ name, open }: EngineSet): void => {
   const orphans = ({ log, clock }: Pick<Awaited<ReturnType<typeof world>>, "log" | "clock">) =>
     orphanedPayloads(log, clock, randomness, (error) => assert.unreachable(String(error)));
 
-  test("one that cannot be erased because of a mistake of ours, or whose account has no known plan, keeps nobody else's", async () => {
+  test("an event that cannot be erased, or whose account has no known plan, delays no other erasure", async () => {
     const unknown = new Set<string>();
     const it = await world((account) => {
       if (account.endsWith("2")) throw new TypeError("an account that cannot be read");
@@ -452,7 +452,7 @@ const retentionOf = ({ name, open }: EngineSet): void => {
     await it.close();
   });
 
-  test("what was kept behind an erasure by a request that died then is found as well", async () => {
+  test("a payload stored after an erasure by a request that then died is found as well", async () => {
     const it = await world();
     await it.told("late", (is) => [is.blocked()]);
     await it.fold();
@@ -469,7 +469,7 @@ const retentionOf = ({ name, open }: EngineSet): void => {
     await it.close();
   });
 
-  test("what was stored for an admitted event after its erasure goes a day later, also behind counted repeats", async () => {
+  test("a payload stored for an admitted event after its erasure is erased a day later, also after counted repeats", async () => {
     for (const isRepeated of [false, true]) {
       const it = await world();
       await it.told("late", (is) => [is.admitted(), is.started(1, 1), is.succeeded(1, 2), is.delivered(2)]);
@@ -486,7 +486,7 @@ const retentionOf = ({ name, open }: EngineSet): void => {
     }
   });
 
-  test("it looks by itself, and stops", async () => {
+  test("retention runs by itself and stops", async () => {
     const it = await world();
     const errors: unknown[] = [];
     await it.told("one", (is) => [is.blocked()]);
