@@ -113,7 +113,6 @@ export const replaceKeyFile = (path: string, next: string, key: Uint8Array, rand
 };
 
 const syncDirectory = (path: string): void => {
-  // Windows cannot open a directory for this.
   if (process.platform === "win32") return;
   const directory = openSync(path, constants.O_RDONLY);
   try {

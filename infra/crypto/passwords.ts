@@ -6,7 +6,6 @@ export const ARGON2 = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as con
 
 /** Node has four threads for files, DNS and hashing, of which many logins at once leave two. */
 const AT_ONCE = 2;
-/** About a second of waiting; further calls are "overloaded". */
 const WAITING_MAX = 64;
 
 /** No password matches this hash, and checking against it takes as long as against a real one. */
@@ -16,7 +15,7 @@ export const DECOY_HASH =
 
 export type Passwords = {
   hash(password: string): Promise<{ readonly hash: string } | "overloaded">;
-  /** Null for an unknown account is always wrong, after the same time. */
+  /** A null hash, of an unknown account, is always wrong and takes the same time. */
   verify(hash: string | null, password: string): Promise<"right" | "wrong" | "overloaded">;
 };
 

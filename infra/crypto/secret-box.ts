@@ -3,7 +3,6 @@ import type { Randomness } from "../../domain/ports/randomness.ts";
 import { lengthPrefixed } from "./length-prefixed.ts";
 import { subkey } from "./subkey.ts";
 
-/** A value that is sealed for one place opens nowhere else. */
 export type SealedAt = { readonly account: string; readonly stream: string; readonly field: string };
 
 export type SecretBox = {

@@ -77,7 +77,6 @@ export const addressRules = (allowCidrs: readonly string[], resolve: Resolve): A
   const opened = loopback ? [...named, IPV6_LOOPBACK] : named;
 
   const judge = (text: string): { readonly opened: boolean; readonly rule: string | null } => {
-    // Only link-local addresses have a zone (`fe80::1%eth0`).
     if (text.includes("%")) return { opened: false, rule: "link-local" };
     const address = parseAddress(text);
     if (address === null) return { opened: false, rule: "not-an-address" };

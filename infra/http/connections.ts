@@ -9,7 +9,7 @@ export type Connection = {
   readonly client: Client;
   /** A request used the socket before, so the receiver may just have closed it. */
   reused: boolean;
-  /** These belong to the present request: undici asks for a new socket when the old one is gone. */
+  /** Stopwatch and account are the present request's, because undici asks for a new socket when the old one is gone. */
   stopwatch: Stopwatch;
   account: string;
   readonly interim: InterimAnswers;

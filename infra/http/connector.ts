@@ -9,7 +9,6 @@ import type { Stopwatch } from "./stopwatch.ts";
 export class ConnectFailure extends Error {
   override readonly name = "ConnectFailure";
   readonly kind: FailureKind;
-  /** A failure of our own resolver says nothing about the receiver. */
   readonly isResolvers: boolean;
 
   constructor(kind: FailureKind, detail: string, isResolvers = false) {
@@ -30,7 +29,7 @@ export type ConnectorOptions = {
 const DNS_LIMIT_MS = 5_000;
 /** Attempts that began together give up at different moments, so that not all have to be recorded at once. */
 const DNS_SPREAD_MS = 1_000;
-/** Ten round trips to the far side of the world take less; then the next address is tried. */
+/** Milliseconds until the next address is tried: ten round trips to the far side of the world take less. */
 const NEXT_ADDRESS_AFTER_MS = 3_000;
 /** Names with more addresses are load balanced, so any of the first ones will do. */
 const ADDRESSES_TRIED_MAX = 4;

@@ -5,7 +5,6 @@ import { ConnectFailure } from "./connector.ts";
 const DETAIL_LENGTH_MAX = 300;
 
 export const failure = (kind: FailureKind, text: string): Failure => {
-  // OpenSSL's messages end with a line break.
   const detail = text.replace(/\s+/g, " ").trim();
   return { kind, detail: detail.length <= DETAIL_LENGTH_MAX ? detail : `${detail.slice(0, DETAIL_LENGTH_MAX - 1)}…` };
 };

@@ -33,7 +33,6 @@ const dateMs = (text: string, nowMs: number): number | null => {
   const [name = "", dayText = "", monthText = ""] = fields;
   const [year = 0, hour = 0, minute = 0, second = 0] = fields.slice(3).map(Number);
   const [day, month] = [Number(dayText), MONTHS.indexOf(monthText)];
-  // Second 60 is a leap second, which the clock does not have.
   if (!DAYS.includes(name) || month < 0 || hour > 23 || minute > 59 || second > 60) return null;
   const ms = Date.UTC(year, month, day, hour, minute, Math.min(second, 59));
   return new Date(ms).getUTCDate() === day ? ms : null;

@@ -2,7 +2,6 @@ import type { Timings } from "../../domain/delivery/attempt-end.ts";
 
 export type Phase = "dns" | "connect" | "tls" | "answer" | "body";
 
-/** A phase that is entered twice, by a repeated request, is added up. */
 export type Stopwatch = {
   enter(phase: Phase): void;
   readonly phase: () => Phase;

@@ -14,7 +14,6 @@ const topicsOf = async (brokers: readonly string[]): Promise<readonly string[]> 
   try {
     return await withTimeout(CHECK_MS, `no answer within ${CHECK_MS / 1_000} s`, listing);
   } finally {
-    // The call can hang, so nothing waits for it.
     admin.disconnect().catch(() => undefined);
   }
 };

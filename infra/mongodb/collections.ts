@@ -63,7 +63,7 @@ export const mongoCollections = (connection: Connection, ensure: (view: string) 
       isThere.has(document) ? replacing(document) : { insertOne: { document } },
     );
     taken.add(view, documents);
-    // A compared document was not older, or another writer inserted it at this very moment.
+    // The store has a document that is not older, or another writer inserted one at this very moment.
     if (there.some((document) => isThere.has(document))) return false;
     return there.length === 0 || (await refused(view, there, replacing)).length === 0;
   };

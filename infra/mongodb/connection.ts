@@ -26,7 +26,7 @@ const POOL_WAIT_MS = 5_000;
 const MAJORITY_MS = 10_000;
 const CLOSE_MS = 5_000;
 
-/** They are set on the database, because some settings of a URL override those of its client. */
+/** These guarantees are set on the database, because some settings of a URL override those of its client. */
 const GUARANTEES: DbOptions = {
   readPreference: "primary",
   readConcern: new ReadConcern("majority"),

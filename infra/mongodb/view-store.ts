@@ -52,7 +52,6 @@ export const mongoViewStore = async ({ url, schemas }: MongoViewStoreOptions): P
       const { filter, sort, limit } = asked;
       const options = { sort, limit, batchSize: limit, maxTimeMS: QUERY_MS };
       const stored = await run(QUERY_MS, () => storedIn(connection.db, view).find(filter, options).toArray());
-      // Removed documents have no field to sort by, but one may be removed during the query.
       return stored.flatMap((one) => {
         const document = documentOf(one);
         return document === null ? [] : [{ id: one._id, document }];

@@ -7,7 +7,6 @@ import { recordsOf } from "./records.ts";
 type Step = "comparing" | "copying" | "verifying";
 
 export type CopyOptions = {
-  /** The number of appends that the target commits in order and all or none when they are sent together; else 1. */
   readonly inFlight: number;
   readonly pageMax?: number;
   readonly onProgress?: (step: Step, records: number) => void;

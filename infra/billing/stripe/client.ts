@@ -17,7 +17,6 @@ export type StripeOptions = {
 /** A person is waiting, and browsers and proxies give up later than this. */
 const ANSWER_MS = 9_000;
 const TIMEOUT_MS = 4_000;
-/** The SDK repeats lost calls under one idempotency key. */
 const RETRIES_MAX = 2;
 
 export const stripeClient = ({ secretKey, apiUrl }: Pick<StripeOptions, "secretKey" | "apiUrl">): Stripe => {

@@ -25,7 +25,7 @@ const pageOf = (session: Stripe.BillingPortal.Session, customer: string): Billin
 const customerFor = async (stripe: Stripe, { account, email, customer: known }: Payer): Promise<string> => {
   const found = known === null ? null : await customerOf(stripe, known);
   if (found !== null && found.deleted !== true) return found.id;
-  // The key covers the body, because Stripe refuses a key with another body.
+  // Stripe refuses a repeated idempotency key with another body, so the key covers all parts of the body.
   const idempotencyKey = `customer-${hash("sha256", JSON.stringify([account, known, email]))}`;
   const made = await stripe.customers.create({ email, metadata: { account } }, { idempotencyKey });
   return made.id;
@@ -85,7 +85,7 @@ const checkoutPage = async (
   return { url: session.url, sessionId: session.id, expiresAt: isoOf(session.expires_at), customer };
 };
 
-/** A subscription with any other status collects overage, or will. */
+/** Subscriptions with these statuses never collect overage again. */
 const ENDED_STATUS: ReadonlySet<string> = new Set(["canceled", "incomplete_expired"]);
 
 /** Overage has a separate subscription, because Stripe's portal changes only subscriptions with a single price. */

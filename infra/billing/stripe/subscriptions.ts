@@ -92,7 +92,6 @@ export const liveSubscription = async (
 
 const ENDED = { plan: "free", scheduled: null, status: "cancelled" } as const;
 
-/** Stripe keeps deleted customers and ends their subscriptions. */
 export const customerOf = async (
   stripe: Stripe,
   customer: string,
