@@ -35,9 +35,7 @@ export type Config = {
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly signup: Signup;
   readonly signupPlan: Plan["name"];
-  /** Null if the log is embedded. */
   readonly eventstoreUrl: string | null;
-  /** Null if the views are embedded. */
   readonly mongodbUrl: string | null;
   readonly kafka: KafkaLocation | null;
   readonly otlp: OtlpLocation | null;
@@ -85,7 +83,6 @@ const dnsServers = (value: string | undefined): readonly string[] => {
   return servers;
 };
 
-/** libuv's own limit. */
 const THREADS_MAX = 1_024;
 
 const threadPoolSize = (value: string): number => {
@@ -151,7 +148,6 @@ const isBroker = (text: string): boolean => {
   const port = Number(BROKER.exec(text)?.groups?.port ?? 0);
   return port > 0 && port <= PORT_MAX;
 };
-/** Kafka's own rule for a topic's name. */
 const TOPIC = /^(?!\.{1,2}$)[\w.-]{1,249}$/;
 
 const kafka = (env: Env): Config["kafka"] => {
@@ -218,7 +214,6 @@ const build = (env: Env): { version: string; commit: string } => {
   return { version, commit: env.COMMIT || "unknown" };
 };
 
-/** Throws ConfigError. */
 export const readConfig = (env: Env): Config => {
   const eventstoreUrl = engineUrl(env, "EVENTSTORE_URL", /^esdb(\+discover)?:\/\/./, "esdb://host:2113?tls=true");
   const mongodbUrl = engineUrl(env, "MONGODB_URL", /^mongodb(\+srv)?:\/\/./, "mongodb://host:27017/countersign");

@@ -33,7 +33,6 @@ const actionText = ({ name, schema, reversibility = "", compensation }: ShownAct
   ].join("");
 };
 
-/** The same actions give the same text. */
 export const actionsModule = (actions: readonly ShownAction[]): string => {
   const sorted = [...actions].sort((one, other) => (one.name < other.name ? -1 : 1));
   return `${HEAD}export type Actions = {\n${sorted.map(actionText).join("")}};\n`;

@@ -23,7 +23,6 @@ type Place = {
   readonly root: unknown;
   /** The references on the way to this schema reveal cycles. */
   readonly refs: readonly string[];
-  /** The types that the enclosing schemas allow. */
   readonly kinds: readonly Kind[];
   /** True if an enclosing intersection already allows members of any name. */
   readonly isPart: boolean;
@@ -32,7 +31,6 @@ type Place = {
 };
 
 const KINDS: readonly Kind[] = ["null", "boolean", "number", "string", "array", "object"];
-/** The service's limit for a schema with every $ref resolved. */
 const PARTS_MAX = 10_000;
 
 const isObject = (value: unknown): value is JsonObject =>
@@ -152,8 +150,8 @@ const typeOf = (schema: unknown, place: Place): Type => {
 };
 
 /**
- * Every value that the schema (2020-12 or draft-07) allows has this type. Constraints that TypeScript lacks, such as
- * patterns or `not`, are left out; a reference to nothing, to another document or to itself is `unknown`.
+ * Every value that the schema (2020-12 or draft-07) allows has this type. Constraints that TypeScript lacks are left
+ * out, and an unusable reference is `unknown`.
  */
 export const schemaType = (schema: unknown, indent = ""): Type =>
   typeOf(schema, { root: schema, refs: ["#"], kinds: KINDS, isPart: false, indent, written: { parts: 0 } });

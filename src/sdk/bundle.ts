@@ -39,7 +39,6 @@ export type StepDone<Body = unknown> = {
     }
 );
 
-/** A step that a person has to undo by hand, and why. */
 export type LeftStep = { readonly index: number; readonly action: string; readonly why: string };
 
 type CommonOfBundle<Bodies extends readonly unknown[]> = Common & {

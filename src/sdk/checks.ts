@@ -3,7 +3,7 @@ import { wrongCall } from "./errors.ts";
 const TRAILING_SLASHES = /\/+$/;
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
-/** Throws for URLs that fetch would refuse or that would leak the key. No slash at the end. */
+/** Throws for URLs that fetch would refuse or that would leak the key. */
 export const baseOf = (text: string): string => {
   try {
     const { protocol, username, password, search, hash, origin, pathname } = new URL(text);

@@ -29,7 +29,6 @@ const TIMEOUT_BEYOND_WAIT_MS = 60_000;
 /** A wait of hours for a person survives an outage of minutes. */
 const OUTAGE_MS_MAX = 300_000;
 const LOOK_MS_MIN = 100;
-/** Pause between two requests if the service answers before `wait_ms` has passed. */
 const PAUSE_MS = 1_000;
 const PAUSE_MS_MAX = 5_000;
 
@@ -59,7 +58,6 @@ export const agentClient = (
     return send({ method: "GET", url, headers: { ...common, ...headersOf({ traceparent }) }, signal, ...limits }, read);
   };
 
-  /** Polls until `isEnough` or the time is up; resolves with the last state. */
   const follow = async <It>(
     until: number,
     signal: AbortSignal | undefined,

@@ -11,15 +11,9 @@ type ResultsOf<Actions, Names extends readonly (keyof Actions)[]> = {
   readonly [Index in keyof Names]: ResultOf<Actions[Names[Index]]>;
 };
 
-/**
- * The client for agents. `Actions` is the type that `countersign sdk types` writes. All methods throw
- * `CountersignError`, or the reason of an aborted signal.
- */
+/** `Actions` is the type that `countersign sdk types` writes. Methods throw `CountersignError` or an abort's reason. */
 export class Countersign<Actions extends { readonly [Name in keyof Actions]: ActionTypes } = AnyActions> {
-  /**
-   * Executes an action once, however often the request is sent. A refusal is an error; a failure at the target is a
-   * result.
-   */
+  /** Executes an action once. A refusal is an error; a failure at the target is a result. */
   declare readonly execute: <Name extends keyof Actions & string>(
     action: Name,
     payload: PayloadOf<Actions[Name]>,
@@ -37,9 +31,7 @@ export class Countersign<Actions extends { readonly [Name in keyof Actions]: Act
     options?: WaitOptions,
   ) => Promise<Ended<Named<Actions, Name>>>;
 
-  /**
-   * Executes several actions in order; if one fails, those before it are undone. A rollback is a result, not an error.
-   */
+  /** Executes several actions in order; if one fails, those before it are undone. A rollback is a result. */
   declare readonly bundle: <const Names extends readonly (keyof Actions & string)[]>(
     steps: { readonly [Index in keyof Names]: Step<Actions, Names[Index]> },
     options?: BundleOptions,
@@ -48,7 +40,6 @@ export class Countersign<Actions extends { readonly [Name in keyof Actions]: Act
   declare readonly waitForBundle: (bundleId: string, options?: WaitOptions) => Promise<EndedBundle>;
 
   constructor(options: Options) {
-    // The map of actions determines the types of results.
     Object.assign(this, agentClient(options, platformOf(options.fetch)));
   }
 }

@@ -1,6 +1,5 @@
 import type { Verdict } from "./execution.ts";
 
-/** First the codes of the service, then those that only the client can have. */
 export const ERROR_CODES = [
   "invalid-request",
   "mixed-credentials",
@@ -39,9 +38,7 @@ export const ERROR_CODES = [
   "network",
   /** The time was up: the action may or may not happen. */
   "timeout",
-  /** The answer is not from the service, or this version does not understand it. */
   "invalid-response",
-  /** The code in `serverCode` is newer than this version. */
   "unknown",
 ] as const;
 
@@ -62,7 +59,6 @@ export class CountersignError extends Error {
   declare readonly code: ErrorCode;
   declare readonly detail: string;
   declare readonly retryable: boolean;
-  /** Null without an answer. */
   readonly status: number | null = null;
   readonly serverCode: string | null = null;
   readonly traceId: string | null = null;
@@ -81,7 +77,6 @@ export class CountersignError extends Error {
   }
 }
 
-/** True for an error of the client and, if codes are given, with one of them. */
 export const isCountersignError = <Code extends ErrorCode = ErrorCode>(
   error: unknown,
   ...codes: readonly Code[]
@@ -91,6 +86,5 @@ export const isCountersignError = <Code extends ErrorCode = ErrorCode>(
   BRAND in error &&
   (codes.length === 0 || (codes as readonly ErrorCode[]).includes((error as CountersignError).code));
 
-/** An error of the caller; nothing was sent. */
 export const wrongCall = (detail: string, cause?: unknown): CountersignError =>
   new CountersignError({ code: "invalid-request", detail, retryable: false }, cause);

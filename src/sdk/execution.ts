@@ -11,7 +11,6 @@ export type GateResult = {
 export type Verdict = {
   readonly decision: "allow" | "deny" | "hold";
   readonly policy: { readonly id: string; readonly version: number } | null;
-  /** `steps` are those of a bundle to which the policy applies. */
   readonly policies?: readonly { readonly id: string; readonly version: number; readonly steps?: readonly number[] }[];
   readonly gates: readonly GateResult[];
   /** The policy was violated, but it only observes. */
@@ -38,7 +37,6 @@ export type Common = {
 
 type CommonOfExecution = Common & { readonly eventId: string };
 
-/** `held`: a person has to decide first. */
 export type Pending =
   | (CommonOfExecution & { readonly status: "held"; readonly approvalId: string })
   | (CommonOfExecution & { readonly status: "queued" | "delivering" | "retrying" });
@@ -116,10 +114,7 @@ const moreOf = ({ status, ...body }: JsonObject): object | null => {
   }
 };
 
-/**
- * Reads any HTTP status, as a final failure is a 502 and a rejection a 409. Null if this version does not understand
- * the body.
- */
+/** A final failure is a 502 and a rejection a 409, so any HTTP status is read. */
 export const readExecution: Read<Execution> = (body, replayed) => {
   const more = moreOf(body);
   const eventId = textOf(body.event_id);

@@ -6,7 +6,6 @@ export const isObject = (value: unknown): value is JsonObject =>
 /** Null if this version does not understand the body. */
 export type Read<T> = (body: JsonObject, replayed: boolean) => T | null;
 
-/** Undefined if the text is not JSON, such as a proxy's page. */
 export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);

@@ -14,7 +14,6 @@ export type Options = {
 export type CallOptions = {
   /** On abort the call rejects with the signal's reason; the action may still happen. */
   readonly signal?: AbortSignal | undefined;
-  /** A W3C trace context to continue. */
   readonly traceparent?: string | undefined;
 };
 

@@ -16,9 +16,7 @@ export type FetchAnswer = {
 
 export type Platform = {
   readonly fetch: Fetch;
-  /** Monotonic milliseconds. */
   now(): number;
-  /** Returns a function that cancels the timer. */
   after(ms: number, run: () => void): () => void;
   random(): number;
   newKey(): string;

@@ -13,7 +13,6 @@ export type Call = {
   /** Milliseconds that the service may wait before it answers. */
   readonly waitMs: number;
   readonly attemptsMax: number;
-  /** In the platform's time. */
   readonly deadline: number;
   readonly signal: AbortSignal | undefined;
 };
@@ -28,8 +27,8 @@ const BACKOFF_MS = 500;
 const BACKOFF_MS_MAX = 10_000;
 
 /**
- * Refusals by gates are final for the client: a budget does not return in seconds, and the loop gate stops repetitions.
- * Only a rate limit passes by waiting.
+ * A budget does not return in seconds, and the loop gate stops repetitions: of the gates only a rate limit is waited
+ * for.
  */
 const isWorthRepeating = ({ retryable, code, serverCode }: ErrorFacts): boolean =>
   retryable && (code === "gate-rate" || !serverCode?.startsWith("gate-"));
@@ -89,7 +88,6 @@ export const transport = ({ fetch, now, after, random }: Platform): Transport =>
   };
 };
 
-/** Resolves with the work's value, or undefined after `ms`. Rejects with the signal's reason on abort. */
 export const within = async <T>(
   { after }: Pick<Platform, "after">,
   ms: number,
