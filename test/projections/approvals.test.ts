@@ -67,7 +67,7 @@ test("a member's second vote is listed after the first", () => {
   );
 });
 
-test("what approves a bundle is consumed with its release, and ends with its hold", () => {
+test("a bundle's approval is consumed with its release, and ends with its hold", () => {
   const subject = { kind: "bundle", id: "bun_1" } as const;
   const asked = approvalFacts("apr_1", { subject });
   const bundle = bundleFacts();

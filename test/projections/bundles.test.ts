@@ -31,7 +31,7 @@ test("an admitted one is listed with its steps, before any of them is started", 
   assert.not("approval_id" in document);
 });
 
-test("a step shows its event once it is started, and what it has cost once it has ended", () => {
+test("a step shows its event once it has started, and its cost once it has ended", () => {
   const started = after(is.admitted(), is.started(0, 1));
   assert.equal(statuses(started), ["running", "running", "pending"]);
   assert.equal([started.steps[0]?.event_id, started.steps[0]?.started_at], ["evt_bun_1_0", at(1)]);

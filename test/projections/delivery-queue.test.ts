@@ -62,7 +62,7 @@ test("counts and erasures move the revision that the next attempt expects", () =
   assert.is(after(facts.admitted(), facts.duplicates(1, 1), facts.erased(2))?.revision, 2);
 });
 
-test("a delivered or failed event does not wait, whatever is recorded later", () => {
+test("a delivered or failed event does not wait, even if more is recorded later", () => {
   const start = [facts.admitted(), facts.started(1, 1)] as const;
   assert.is(after(...start, facts.succeeded(1, 2), facts.delivered(2), facts.duplicates(1, 3)), null);
   assert.is(after(...start, facts.attemptFailed(1, 2, null)), null);

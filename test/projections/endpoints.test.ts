@@ -49,7 +49,7 @@ test("disabled, enabled and deleted are shown; a deleted one stays for its event
   assert.is(it.document().deleted, 1);
 });
 
-test("queued counts what was admitted and has not ended", () => {
+test("queued counts the admitted events that have not ended", () => {
   const it = world();
   for (const id of ["evt_1", "evt_2", "evt_3"]) it.add(`delivery-${id}`, deliveryFacts(id).admitted());
   it.add("delivery-evt_1", facts.started(1, 1));
@@ -81,7 +81,7 @@ test("failures in a row are counted until one succeeds", () => {
   assert.is(health(it.document(), 6).consecutive_failures, 0);
 });
 
-test("its state is what its stream says: degraded, open with the next probe, healthy", () => {
+test("an endpoint's state follows its stream: degraded, open with the next probe, healthy", () => {
   const it = world();
   const tell = (type: string, data: JsonObject): readonly unknown[] => {
     it.add("endpoint-end_1", { type, data: { endpoint_id: "end_1", ...data } });

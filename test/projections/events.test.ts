@@ -96,7 +96,7 @@ test("however often a blocked event comes again, the document stays small", () =
   assert.equal(often.timeline.at(-1), { stage: "blocked", at: at(39) });
 });
 
-test("however often an event is tried, the first and the last attempts and stages are shown, and how many came between", () => {
+test("for an event with many attempts the first and the last attempts and stages are shown, and the number between", () => {
   const tried = (count: number): EventDocument =>
     after(
       facts.admitted(),
@@ -140,7 +140,7 @@ test("repeats are added up and an erasure is shown", () => {
   assert.is(stages(document).at(-1), "payload_erased");
 });
 
-test("a step of a bundle says whose it is, and whether it takes the step back", () => {
+test("an event of a bundle names its bundle and step, and says whether it is the undo", () => {
   const bundle = { id: "bun_1", index: 2, undo: true };
   const ended = { event_id: "evt_1", bundle, outcome: "succeeded", cost: 0, at: at(3) } as const;
   const document = after(facts.admitted({ bundle }), { type: "BundleStepEnded", data: ended });
@@ -191,7 +191,7 @@ test("a held event names its approval, and shows how it ended", () => {
   }
 });
 
-test("a cancelled event says that it is, why, and what had begun before", () => {
+test("a cancelled event shows the reason and the attempts before", () => {
   const queued = after(facts.admitted(), facts.cancelled(5));
   assert.is(queued.status, "cancelled");
   assert.equal(queued.timeline.at(-1), { stage: "cancelled", at: at(5), reason: "suspended" });

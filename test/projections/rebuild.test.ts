@@ -19,7 +19,7 @@ test("a view folded again in pages of any size is the one that was folded event 
   );
 });
 
-test("every field and index that a view declares is there to be searched, and every view has its own name", () => {
+test("every declared field and index of a view can be searched, and every view has a different name", () => {
   const names = PROJECTIONS.map(({ schema }) => schema.name);
   assert.is(new Set(names).size, names.length);
   for (const { schema } of PROJECTIONS)

@@ -43,7 +43,7 @@ test("the outcomes of its events are counted from their records; unprocessed eve
   assert.is(of(log, "rpl_other"), undefined, "of one event there is no document");
 });
 
-test("a blocked one that is decided again counts by what the gates say, and what is held by what people say", () => {
+test("a replayed blocked event counts by the gates' verdict, and a held one by the people's decision", () => {
   const log = history();
   log.add("replay-rpl_1", replayFacts().started({ status: "blocked" }));
   const again = { replay: { id: "rpl_1", by: BY, reason: null } };
@@ -79,7 +79,7 @@ test("the event itself shows each replay, waits in the queue again, and is count
   assert.is((folded(endpoints, log.events, 3).all().end_1 as Record<string, unknown>).queued, 1);
 });
 
-test("a blocked one that was replayed has not come a second time: its timeline says that somebody had it decided again", () => {
+test("a replayed blocked event was not received again: its timeline shows the replay", () => {
   const log = history();
   told(log, "evt_1", (is) => [
     is.blocked(),

@@ -24,7 +24,7 @@ test("an event is there from its end until its payload is erased", () => {
     assert.is(ofEvent(...past), null);
 });
 
-test("what comes again, or is replayed, goes on until it ends again", () => {
+test("an event that is sent again or replayed is retained until it ends again", () => {
   assert.equal(ofEvent(is.blocked()), { account: "acc_1", ended_at: at(0) });
   assert.is(ofEvent(is.blocked(), is.admitted()), null);
   const failed = [is.admitted(), is.started(1, 1), is.attemptFailed(1, 2, null), is.failed(2)];
@@ -33,7 +33,7 @@ test("what comes again, or is replayed, goes on until it ends again", () => {
   assert.equal(ofEvent(...failed, replayed, is.started(2, 6), is.delivered(7)), { account: "acc_1", ended_at: at(7) });
 });
 
-test("what failed because its payload was erased has none left to take", () => {
+test("an event that failed because its payload was erased has no payload to erase", () => {
   const failure = { kind: "payload-erased", detail: "gone" };
   const given: Fact = { type: "DeliveryFailed", data: { event_id: "evt_1", endpoint_id: "end_1", failure, at: at(9) } };
   assert.is(ofEvent(is.admitted(), is.erased(5), given), null);

@@ -75,7 +75,7 @@ for (const published of PUBLISHED) {
     assert.equal(unseen, []);
   });
 
-  test(`${published.view}: as MongoDB has it each document is what is served, with the fields of the store`, () => {
+  test(`${published.view}: each document in MongoDB has the schema's fields and those of the store`, () => {
     const stored = validator(storedSchema(published, `http://localhost/schemas/${published.view}`));
     const fields = PROJECTIONS.find(({ schema: { name } }) => name === published.view)?.schema;
     assert.ok(fields);

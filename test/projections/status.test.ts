@@ -35,7 +35,7 @@ test("two days of hours and 90 days are kept", () => {
   assert.is(ids.filter((id) => id.startsWith("hour/")).length, 2);
 });
 
-test("what was held counts as admitted from its release", () => {
+test("a held event counts as admitted from its release", () => {
   const log = history();
   log.add("delivery-evt_1", facts.held());
   log.add("delivery-evt_1", facts.released(3_700));

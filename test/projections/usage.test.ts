@@ -11,7 +11,7 @@ const of = (log: ReturnType<typeof history>, month: string) => {
   return used === null ? null : [used.events, used.blocked, used.observed];
 };
 
-test("only admitted events of sources count, each once; refusals are counted beside them", () => {
+test("only admitted events of sources count, each once; refusals are counted apart", () => {
   const log = history();
   log.add("delivery-evt_1", facts.blocked());
   log.add("delivery-evt_1", facts.blocked());

@@ -13,7 +13,7 @@ const beside = (rate: number, work: number | null): Beside => ({
   workRatio: work === null ? null : around(work),
 });
 
-test("each ratio has its spread and its bar, and what misses the bar is marked", () => {
+test("each ratio has its spread and its bar, and a missed bar is marked", () => {
   const text = besideTable([beside(0.97, 0.9)]);
   assert.match(text, /^\| traces, to a collector that hangs +\| 1,940\/s, without 2,000\/s +\| +\| +\|$/m);
   assert.match(text, /^\| +rate +\| 0\.97 x \(0\.87 to 1\.07 in 12 rounds\) +\| at least 0\.95 x \| ok +\|$/m);
@@ -23,7 +23,7 @@ test("each ratio has its spread and its bar, and what misses the bar is marked",
   );
 });
 
-test("what a machine cannot measure is left out", () => {
+test("figures that a machine cannot measure are left out", () => {
   assert.not.match(besideTable([beside(1, null)]), /processor/);
 });
 

@@ -30,7 +30,7 @@ const refused = async (env: Record<string, string>, flags: Partial<EngineFlags>,
   assert.unreachable("nothing was refused");
 };
 
-test("without a flag the embedded engines are measured, whatever the environment names", async () => {
+test("without a flag the embedded engines are measured, even if the environment names others", async () => {
   const sets = await enginesToMeasure({ MONGODB_URL: "mongodb://127.0.0.1:1/x" }, none);
   assert.equal(
     sets.map(({ name }) => name),
@@ -76,7 +76,7 @@ test("figures of the double say that they are not those of EventStoreDB", async 
   assert.match(set?.notes.join(" ") ?? "", /double .* not what EventStoreDB does/);
 });
 
-test("a database of the benchmark's own is beside the configured one", () => {
+test("the benchmark's database is another one on the configured server", () => {
   for (const [url, beside] of [
     ["mongodb://127.0.0.1:27117/countersign", "mongodb://127.0.0.1:27117/countersign_1"],
     ["mongodb://127.0.0.1:27117", "mongodb://127.0.0.1:27117/countersign_1"],

@@ -14,7 +14,7 @@ test("of a single value every percentile is that value", () => {
   assert.equal(spreadOf([7]), { count: 1, p50: 7, p95: 7, p99: 7, max: 7 });
 });
 
-test("what was never measured is left out, and nothing at all is zeros", () => {
+test("values that were never measured are left out, and no values give zeros", () => {
   assert.equal(spreadOf([Number.NaN, 3, Number.NaN, 1]), { count: 2, p50: 1, p95: 3, p99: 3, max: 3 });
   assert.equal(spreadOf([Number.NaN]), { count: 0, p50: 0, p95: 0, p99: 0, max: 0 });
 });

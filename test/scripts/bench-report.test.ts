@@ -47,7 +47,7 @@ test("the table names the measured engines, with notes about them", () => {
   assert.not.match(text, /ratio/);
 });
 
-test("two sets of engines stand beside each other with their ratio", () => {
+test("two sets of engines are shown side by side with their ratio", () => {
   const text = report(measured("sqlite", 4_000), measured("eventstoredb", 1_000));
   assert.match(text, /^\| figure +\| sqlite, sqlite \| eventstoredb, sqlite \| ratio {2}\|$/m);
   assert.match(text, /^\| A {2}admitted, closed loop, \/s +\| 4,000 +\| 1,000 +\| 0\.25 x \|$/m);

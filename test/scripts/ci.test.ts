@@ -72,7 +72,7 @@ test("servers beside the clone are started for the tests and stopped after them;
   assert.is(lines.at(-1), "3 passed, 0 failed, 1 skipped");
 });
 
-test("what ran before goes on running, and what is set is not started", async () => {
+test("servers that ran before keep running, and configured ones are not started", async () => {
   const { server, port } = await listening();
   const it = clone();
   await it.ci({ SERVICES_KAFKA_PORT: port, MONGODB_URL: "mongodb://mine" });
@@ -126,7 +126,7 @@ for (const [what, says] of [
   ["breaks off", "exit 1"],
   ["says nothing", "exit 0"],
 ] as const) {
-  test(`a first run that ${what} fails the whole, though the second run passes`, async () => {
+  test(`a first run that ${what} fails the whole run, although the second one passes`, async () => {
     const it = clone(undefined, `[ "$1" = test ] && [ -z "\${CRASH_ROUNDS:-}" ] && { ${says}; }\n${NPM}`);
     const { lines, code } = await it.ci();
     assert.is(lines.at(-1), `3 passed, ${what === "fails" ? 2 : 1} failed, 1 skipped`);

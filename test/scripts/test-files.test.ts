@@ -51,7 +51,7 @@ test("a file whose tests are all skipped has not failed, and each is counted and
   assert.match(outcome.output, /^SKIPPED: all of it: there is no server$/m);
 });
 
-test("a file that ends with an error has failed, whatever its tests say", async () => {
+test("a file that ends with an error has failed, even if its tests passed", async () => {
   const body = `${inSuite('test("a", () => {});')}\nprocess.on("exit", () => { process.exitCode = 3; });`;
   assert.equal(await counts("exit", body), { passed: 1, failed: 1, skipped: 0 });
 });
@@ -173,7 +173,7 @@ test("a file that leaves something running fails alone, and its output names tha
   assert.match(outcomes[1]?.output ?? "", /something that they have started is not: .*Timeout/);
 });
 
-test("durations are read as they were written, and a file that cannot be read is none", () => {
+test("durations are read as they were written, and an unreadable file has none", () => {
   const path = join(folder, "seconds.json");
   writeSeconds(path, { a: 1.5, b: 20 });
   assert.equal(readSeconds(path), { a: 1.5, b: 20 });

@@ -13,7 +13,7 @@ const SUCCESS = "https://shop.example/done?x=1";
 const CANCEL = "https://shop.example/back";
 const HOUR_MS = 3_600_000;
 
-test("a checkout is walked through: the plan changes at once, and the page goes on to where it was told", async () => {
+test("a confirmed checkout changes the plan at once, and the page moves on to the given address", async () => {
   const world = await billingWorld();
   const go = browser(world);
   const started = await world.start("core", { success_url: SUCCESS, cancel_url: CANCEL });
@@ -88,7 +88,7 @@ test("the portal cancels at the end of the month that is paid for; then the plan
   assert.equal([after.plan, after.scheduled_change, after.estimated_total_eur], ["free", null, 0]);
 });
 
-test("what is scheduled can be taken back and scheduled again in one visit; each form counts once", async () => {
+test("a scheduled change can be cancelled and scheduled again in one visit; each form takes effect once", async () => {
   const world = await billingWorld({ plan: "core" });
   const go = browser(world);
   let page = await go.get((await world.portal()).body.portal_url);
@@ -129,7 +129,7 @@ test("a form of a page that is old changes nothing, and shows the page as it is 
   assert.is(await world.plan(), "scale");
 });
 
-test("what takes effect by itself makes a page old; two forms of one page at once are one change", async () => {
+test("a change that takes effect in time outdates a page; two forms of one page at once are one change", async () => {
   const world = await billingWorld({ plan: "core" });
   const go = browser(world);
   world.clock.advance(monthEnd(world.clock.now()) - world.clock.now() - 60_000);
@@ -158,7 +158,7 @@ test("a plan that keeps payloads for fewer days says which, in the answer and on
   assert.equal((await world.start("scale")).body.notices, []);
 });
 
-test("a plan below what is in use says so in numbers, in the answer and on the pages", async () => {
+test("the answer and the pages say in numbers that more is in use than a smaller plan includes", async () => {
   const world = await billingWorld({ plan: "core" });
   await world.haveSources(11);
   const { body } = await world.start("starter");
@@ -172,7 +172,7 @@ test("a plan below what is in use says so in numbers, in the answer and on the p
   assert.match((await go.get((await world.portal()).body.portal_url)).html, sentence);
 });
 
-test("a checkout of what is scheduled already has nothing to confirm, and one of the plan that holds is for the portal", async () => {
+test("a checkout of the scheduled plan has nothing to confirm, and a checkout of the current plan leads to the portal", async () => {
   const world = await billingWorld({ plan: "core" });
   const go = browser(world);
   const [one, other] = [await world.start("starter"), await world.start("starter")];
@@ -262,7 +262,7 @@ test("a form that another site's page sends is refused; one of our own pages nee
   assert.is(await world.plan(), "core");
 });
 
-test("what comes from outside is text on the pages; they load nothing, are framed by nobody and tell nobody their address", async () => {
+test("text from outside stays text on the pages, which load nothing, cannot be framed and do not leak their address", async () => {
   const world = await billingWorld({ name: `<img src=x onerror="alert('1')">&` });
   const go = browser(world);
   const nasty = `https://shop.example/?a="><script>alert(1)</script>&b='`;
@@ -282,7 +282,7 @@ test("what comes from outside is text on the pages; they load nothing, are frame
   assert.equal(linksOf(done), [new URL(nasty).href]);
 });
 
-test("addresses that are none for a browser are refused, with their places", async () => {
+test("addresses that a browser cannot open are refused with their paths", async () => {
   const world = await billingWorld();
   for (const url of [
     "javascript:alert(1)",

@@ -73,7 +73,7 @@ test("usage that was folded from records which a restored log lacks is not repor
   assert.is(await node(world, world.provider).look(), 2, "as by a deliverer that does not ask");
 });
 
-test("each begun block is reported once as it begins, and what is late of the last month too", async ({ stripe }) => {
+test("each started block is reported once, and so is late usage of the last month", async ({ stripe }) => {
   const world = await billed(stripe);
   await world.project();
   const { look } = node(world, world.provider);
@@ -100,7 +100,7 @@ test("each begun block is reported once as it begins, and what is late of the la
   assert.equal((await world.subscriptionOf()).reported, { "2026-03": 3, "2026-04": 1 });
 });
 
-test("one subscription of its own collects it, so that the plan's stays one that the portal can change", async ({
+test("overage has a separate subscription, so that the portal can still change the plan's subscription", async ({
   stripe,
 }) => {
   const world = await billed(stripe);
@@ -111,7 +111,9 @@ test("one subscription of its own collects it, so that the plan's stays one that
   assert.equal([collecting?.["items[0][price]"], more.length], [OVERAGE_PRICE, 0]);
 });
 
-test("where that one has ended on the same day, another one collects the next block", async ({ stripe }) => {
+test("if the overage subscription has ended on the same day, another one collects the next block", async ({
+  stripe,
+}) => {
   const world = await billed(stripe);
   await world.project();
   const { look } = node(world, world.provider);
@@ -129,7 +131,7 @@ test("where that one has ended on the same day, another one collects the next bl
   );
 });
 
-test("whatever is lost, and wherever the process dies, each block is billed exactly once", async ({ stripe }) => {
+test("each block is billed exactly once, even after lost answers and crashes", async ({ stripe }) => {
   const world = await billed(stripe);
   await world.project();
   await used(world, { "2026-03": 125_001 });
@@ -166,7 +168,7 @@ test("two nodes report the same blocks once", async ({ stripe }) => {
   assert.is((await world.typesOf()).filter((type) => type === "OverageReported").length, 3);
 });
 
-test("a change of the plan makes no overage of what was included, and takes back none that was reported", async ({
+test("a change of the plan turns no included usage into overage and takes back no reported block", async ({
   stripe,
 }) => {
   const world = await billed(stripe);
@@ -208,7 +210,7 @@ test("a clock that is set back by months bills nothing a second time, and goes o
   assert.equal(blocksAt(stripe), [block("2026-05", 2)]);
 });
 
-test("who has cancelled in the middle of a month is not billed for what the free plan lets through from then on", async ({
+test("an account that cancels in the middle of a month is not billed for events under the free plan afterwards", async ({
   stripe,
 }) => {
   const world = await billed(stripe);
@@ -228,7 +230,7 @@ test("who has cancelled in the middle of a month is not billed for what the free
   assert.equal([usage.overage_blocks, estimated_total_eur, stripe.meterEvents.size], [0, 0, 0]);
 });
 
-test("an account that Stripe refuses keeps no other from being billed; who bills by hand is told of nothing", async ({
+test("an account that Stripe refuses does not keep others from being billed; manual billing gets no reports", async ({
   stripe,
 }) => {
   const world = await billed(stripe);

@@ -57,7 +57,7 @@ const subscription = (customer: string, over: Partial<StripeSubscription> = {}):
   ...over,
 });
 
-test("a checkout is a session of Stripe's for one customer; what was bought there is the plan at once", async ({
+test("a checkout is a Stripe session for one customer, and the purchased plan is in force at once", async ({
   stripe,
 }) => {
   const it = await world(stripe);
@@ -138,7 +138,7 @@ test("webhooks that come twice and in any order end where Stripe is, and say eac
   }
 });
 
-test("a webhook that read Stripe before another and writes behind it does not win", async ({ stripe }) => {
+test("a webhook that reads Stripe earlier and writes later than another one does not win", async ({ stripe }) => {
   const it = await world(stripe);
   const customer = await customerOf(it);
   stripe.has(subscription(customer));
@@ -237,7 +237,7 @@ test("a plan that was given and is then bought ends with what was bought", async
   assert.equal(await it.stands(), { plan: "free", scheduled: null, status: "cancelled" });
 });
 
-test("what was begun and not paid is nothing: a plan that was not bought at Stripe stays", async ({ stripe }) => {
+test("an unpaid checkout changes nothing: a plan that was not bought at Stripe stays", async ({ stripe }) => {
   const it = await world(stripe, { plan: "scale" });
   const customer = await customerOf(it);
   stripe.has(subscription(customer, { status: "incomplete" }));
@@ -270,7 +270,7 @@ test("a webhook that is forged, stale or signed for another body is refused, and
   assert.equal(await it.hook(good), [200, "followed"]);
 });
 
-test("what is signed and no event is malformed; no content type is needed", async ({ stripe }) => {
+test("a signed body that is no event is malformed; no content type is needed", async ({ stripe }) => {
   const it = await world(stripe);
   const customer = await customerOf(it);
   stripe.has(subscription(customer));
@@ -298,7 +298,9 @@ test("a Stripe that hangs is no page that hangs", async ({ stripe }) => {
   await until("it is opened", async () => (await it.portal()).status === 200);
 });
 
-test("what is about nobody here, or about no subscription, is acknowledged and changes nothing", async ({ stripe }) => {
+test("a webhook about an unknown account or without a subscription is acknowledged and changes nothing", async ({
+  stripe,
+}) => {
   const it = await world(stripe);
   await customerOf(it);
   stripe.customers.set("cus_shop", { id: "cus_shop", email: "", metadata: {}, deleted: false });
@@ -315,7 +317,7 @@ test("what is about nobody here, or about no subscription, is acknowledged and c
   assert.is(await it.plan(), "free");
 });
 
-test("who has a subscription changes it on Stripe's page, and never pays for two", async ({ stripe }) => {
+test("an account with a subscription changes it on Stripe's page, and never pays for two", async ({ stripe }) => {
   const it = await world(stripe);
   const customer = await customerOf(it);
   stripe.has(subscription(customer));
@@ -329,7 +331,7 @@ test("who has a subscription changes it on Stripe's page, and never pays for two
   assert.is(stripe.posted("/v1/checkout/sessions").length, 1);
 });
 
-test("whoever wants to buy is told what holds at Stripe, also where its webhooks were lost", async ({ stripe }) => {
+test("a checkout is decided on the state at Stripe, even if webhooks were lost", async ({ stripe }) => {
   const it = await world(stripe);
   const customer = await customerOf(it);
   stripe.has(subscription(customer));
@@ -379,13 +381,13 @@ const lostCustomer = async (stripe: StripeServer) => {
   return { it, next, gone };
 };
 
-test("what was bought ends also where a new customer had followed by then", async ({ stripe }) => {
+test("a purchased plan ends even if the account has a new customer id by then", async ({ stripe }) => {
   const { it, gone } = await lostCustomer(stripe);
   assert.equal(await it.hook(gone), [200, "followed"]);
   assert.equal(await it.stands(), { plan: "free", scheduled: null, status: "cancelled" });
 });
 
-test("what the new customer has bought by then stays, and ends with it", async ({ stripe }) => {
+test("a plan bought under the new customer id stays, and ends with that customer", async ({ stripe }) => {
   const { it, next, gone } = await lostCustomer(stripe);
   stripe.has(subscription(next, { id: "sub_2" }));
   await it.hook(stripe.webhook("customer.subscription.created", { customer: next }));
@@ -413,7 +415,7 @@ test("of several checkouts that were begun only the last can be paid, and one th
   assert.equal(statuses(), ["expired", "expired", "complete"]);
 });
 
-test("what is paid while another checkout begins is seen: it is changed, and no second one is sold", async ({
+test("a purchase that is paid while another checkout begins is seen, and no second subscription is sold", async ({
   stripe,
 }) => {
   const it = await world(stripe);

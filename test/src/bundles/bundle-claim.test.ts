@@ -54,7 +54,7 @@ test("60 bundles of three at two nodes against a budget for ten: exactly ten, ea
   assert.is(codeOf((await nodes[1]?.ask("free", [{ action: "free.list", payload: {} }])) ?? null), "running");
 });
 
-test("a rate counts steps, of bundles and single requests together: a bundle gets all of its places, or takes none", async () => {
+test("a rate counts the steps of bundles and single requests together; a bundle takes places for all steps or for no step", async () => {
   const world = await claimsWorld({ rate_per_minute: 20 });
   const nodes = [claimNode(world), claimNode(world)];
   assert.is(running(await atOnce(nodes, 50, (n) => orders(3, n * 10))), 6);
@@ -113,7 +113,7 @@ test("a step that uses a result is the same as another that uses the same of the
   assert.is(codeOf(shifted), "gate-loop");
 });
 
-test("what cannot be done as a whole is refused with its place, and nothing of it is recorded", async () => {
+test("a bundle with an impossible step is refused with the step's path, and nothing is recorded", async () => {
   const world = await claimsWorld();
   const node = claimNode(world);
   await world.define("odd.create", { reversibility: "compensable", compensation: "gone.cancel" });
@@ -148,7 +148,7 @@ test("what cannot be done as a whole is refused with its place, and nothing of i
   assert.is(codeOf(await late.ask("key", [{ action: "mail.send", payload: {} }])), "running");
 });
 
-test("a reversible action that names a compensation is taken back by it, one that names none by nothing", async () => {
+test("a reversible action is undone by its compensation, and by nothing if it has no compensation", async () => {
   const world = await claimsWorld();
   await world.define("seat.reserve", { reversibility: "reversible", compensation: "order.cancel" });
   const steps = ["seat.reserve", "free.list"].map((action) => ({ action, payload: {} }));
@@ -160,7 +160,7 @@ test("a reversible action that names a compensation is taken back by it, one tha
   );
 });
 
-test("where an approval depends on a cost that is not known, it is said why it is not", async () => {
+test("an approval that depends on an unknown cost says why the cost is unknown", async () => {
   const approval = { when: "cost_eur >= 100.0", expires_after_s: 60 };
   const node = claimNode(await claimsWorld({ approval }));
   const pay = { action: "order.pay", payload: { amount: { $result: { step: 0, pointer: "/amount" } } } };
@@ -177,7 +177,7 @@ test("where an approval depends on a cost that is not known, it is said why it i
   );
 });
 
-test("outside of its scope an agent is told neither what there is nor what it is like", async () => {
+test("outside of its scope an agent learns neither which actions exist nor how they are defined", async () => {
   const world = await claimsWorld();
   await world.scope(["order.*"]);
   const node = claimNode(world);
@@ -220,7 +220,7 @@ test("one verdict has each gate once, with the worst of all steps; a refused bun
   assert.is(codeOf(await node.ask("missing", orders(1))), "idempotency-key-reused");
 });
 
-test("conditions see what the whole costs: nobody gets below a threshold by splitting", async () => {
+test("conditions see the cost of the whole bundle, so splitting does not get below a threshold", async () => {
   const node = claimNode(await claimsWorld({ deny: [{ name: "dear", when: "cost_eur > 5.0" }] }));
   assert.is(codeOf(await node.ask("two", orders(2))), "running");
   assert.is(codeOf(await node.ask("three", orders(3))), "gate-content");

@@ -51,7 +51,7 @@ const arrivedAs = ({ target: { arrivals } }: BundlesWorld): readonly string[] =>
     return `${headers["countersign-action"]} ${n ?? payload?.order}`;
   });
 
-test("steps run one behind the other, a later one with the results of earlier ones; each target is told of the bundle", async () => {
+test("steps run one after another, with the results of earlier steps, and each target receives the bundle's id", async () => {
   const world = await bundlesWorld();
   world.target.answer = target;
   const node = await startBundleNode(world);
@@ -71,7 +71,7 @@ test("steps run one behind the other, a later one with the results of earlier on
   }
 });
 
-test("after a failure what was done is taken back in reverse order: each undo knows payload, result and webhook-id", async () => {
+test("after a failure the completed steps are undone in reverse order; each undo has payload, result and webhook-id", async () => {
   const world = await bundlesWorld();
   world.target.answer = target;
   const node = await startBundleNode(world);
@@ -91,7 +91,7 @@ test("after a failure what was done is taken back in reverse order: each undo kn
   assert.is.not(undo?.id, first?.id);
 });
 
-test("a step whose outcome nobody knows is taken back as well, without a result", async () => {
+test("a step with an unknown outcome is undone as well, without a result", async () => {
   const world = await bundlesWorld();
   world.target.answer = target;
   const node = await startBundleNode(world);
@@ -102,7 +102,7 @@ test("a step whose outcome nobody knows is taken back as well, without a result"
   assert.is(JSON.parse(world.target.arrivals[1]?.body ?? "").result, null);
 });
 
-test("a step that was sent twice is taken back, although nobody was there any more for the second: the first may be done", async () => {
+test("a step that was sent twice is undone even if the second attempt reached no target, as the first may have succeeded", async () => {
   const world = await bundlesWorld();
   const dead: SendOutcome = { ...TIMEOUT, kind: "connect", detail: "ECONNREFUSED", resent: true };
   world.target.answer = (text) => (text.includes('"payload"') ? answered(200) : dead);
@@ -113,7 +113,7 @@ test("a step that was sent twice is taken back, although nobody was there any mo
   assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated"]]);
 });
 
-test("a step whose target was never connected to has failed, and nothing is sent to take it back", async () => {
+test("a step that never reached its target has failed, and no undo is sent", async () => {
   const world = await bundlesWorld();
   world.target.answer = (text) => (text.includes('"order":2') ? { ...TIMEOUT, unsent: true } : target(text));
   const node = await startBundleNode(world);
@@ -146,7 +146,7 @@ test("a step that needs a result which is not there, or that a gate refuses, is 
 const damageIn = async ({ log }: BundlesWorld, stream: string): Promise<number> =>
   (await log.read(stream, null, 100)).filter(({ type }) => type.endsWith("PayloadDamageFound")).length;
 
-test("a bundle whose payload has changed on disk starts no further step, and takes back what was done", async () => {
+test("a bundle whose payload has changed on disk starts no further step, and its completed steps are undone", async () => {
   const world = await bundlesWorld();
   const damaged = new Set<string>();
   world.target.answer = (text) => {
@@ -223,7 +223,7 @@ test("an undo of a step whose own payload has changed on disk knows the step by 
   assert.equal(JSON.parse(undo?.body ?? ""), body);
 });
 
-test("a place in a payload that is as long as the payload is told by its beginning, and its bundle ends", async () => {
+test("a very long path in a payload is cut in the refusal, and its bundle ends", async () => {
   const world = await bundlesWorld();
   world.target.answer = target;
   const node = await startBundleNode(world);
@@ -284,7 +284,7 @@ test("an answer that was cut off, or is no text, gives no result: neither to a l
   }
 });
 
-test("what a refused step cost it says itself, and an undo what it gives back", async () => {
+test("a refused step reports its own cost, and an undo reports its refund", async () => {
   const world = await bundlesWorld();
   const cost = (eur: string) => ({ "countersign-cost-eur": eur });
   world.target.answer = (body) => {
@@ -302,7 +302,7 @@ for (const [what, byMs] of [
   ["", 0],
   [" also when the clock was set an hour ahead meanwhile,", 3_600_000],
 ] as const) {
-  test(`cancelled while a step runs, its end is awaited,${what} and then all is taken back`, async () => {
+  test(`a bundle that is cancelled while a step runs waits for the step's end,${what} and then undoes all steps`, async () => {
     const world = await bundlesWorld();
     let aheadMs = 0;
     let answer: (sent: SendOutcome) => void = () => undefined;
@@ -345,7 +345,7 @@ for (const [what, close] of [
     return state;
   };
 
-  test(`cancelled while a step runs whose process dies, it does not wait until its endpoint ${what}`, async () => {
+  test(`a bundle that is cancelled while a step's process dies does not wait until the endpoint ${what}`, async () => {
     const world = await bundlesWorld();
     world.target.answer = (body) => (body.startsWith('{"order":2') ? new Promise(() => undefined) : target(body));
     const first = await startBundleNode(world, { isAlone: true });
@@ -358,7 +358,7 @@ for (const [what, close] of [
     assert.equal(arrivedAs(world).slice(2), ["order.cancel 2", "order.cancel 1"]);
   });
 
-  test(`what takes a step back does not wait until its endpoint ${what}, when the process that had it is gone`, async () => {
+  test(`an undo whose process is gone does not wait until its endpoint ${what}`, async () => {
     const world = await bundlesWorld();
     world.target.answer = (body) => (body.includes('"payload"') ? new Promise(() => undefined) : target(body));
     const first = await startBundleNode(world, { isAlone: true });
@@ -370,7 +370,7 @@ for (const [what, close] of [
   });
 }
 
-test("an agent that was stopped starts nothing more, and what it has done is taken back", async () => {
+test("a suspended agent's bundle starts no further step, and its completed steps are undone", async () => {
   const world = await bundlesWorld();
   world.target.answer = async (body) => {
     if (body.startsWith('{"order":1')) {
@@ -459,7 +459,7 @@ for (const side of ["before", "behind"] as const) {
 }
 
 for (const side of ["before", "behind"] as const) {
-  test(`a process that dies ${side} each append of a bundle whose target is gone: another one takes back what was done`, async () => {
+  test(`a process that dies ${side} each append of a bundle whose target is gone: another process undoes the completed steps`, async () => {
     for (let nth = 1; nth <= APPENDS_MAX; nth += 1) {
       const world = await bundlesWorld();
       world.target.answer = async (text) => {
@@ -489,7 +489,7 @@ for (const side of ["before", "behind"] as const) {
   });
 }
 
-test("what was stored for a step is gone if another node has ended the bundle before the step was started", async () => {
+test("the payload stored for a step is erased if another node ended the bundle before the step started", async () => {
   const world = await bundlesWorld();
   const { log } = world;
   let isEnded = false;

@@ -138,7 +138,7 @@ const rolledBack = async (it: World, changes: () => Promise<unknown>): Promise<s
   return id;
 };
 
-test("an undo goes to the target that was recorded with the approval, whatever its endpoint says by then", async () => {
+test("an undo goes to the target that was recorded with the approval, even if its endpoint has changed", async () => {
   const it = await world({ "x-tenant": "a", authorization: { value: "one", secret: true } });
   const id = await rolledBack(it, async () => {
     await change(it, it.ends.undo, { url: evil.url, headers: { "x-evil": "1" } });
@@ -189,7 +189,7 @@ test("an undo that the recorded target refuses is left to a person", async () =>
   assert.equal([status, body.status], [200, "rolled_back"], JSON.stringify(body));
 });
 
-test("an undo whose endpoint was deleted is sent nowhere, and left to a person", async () => {
+test("an undo whose endpoint was deleted is not sent, and is left to a person", async () => {
   const it = await world();
   const id = await rolledBack(it, async () => {
     assert.is((await it.client.session("DELETE", `/v1/endpoints/${it.ends.undo}`)).status, 204);

@@ -75,7 +75,7 @@ test("of a policy's gates those that read the payload are asked then, and the ot
   assert.is((await ask({}))?.code, "missing-fields");
 });
 
-test("a hold ends a bundle that nobody has approved; one that people have approved goes on", async () => {
+test("a hold ends an unapproved bundle; an approved bundle continues", async () => {
   const { ask } = await asking({ approval: { when: "payload.amount > 50", expires_after_s: 60 } });
   const first = await ask({ amount: 51 });
   assert.equal(
@@ -90,7 +90,7 @@ test("a condition that does not read the payload holds the bundle before anythin
   assert.is(await ask({ amount: 1 }, true), null);
 });
 
-test("what it repeats is counted once it is known, under the policy that decided, and once however often it is asked", async () => {
+test("a repetition is counted once its payload is known, once for each step, under the policy of the bundle's verdict", async () => {
   const { world, request } = await decided({ loop: { max_identical: 2, window_s: 60 } });
   const pay = (amount: number, over: Partial<BundleRequest> = {}, node = claimNode(world)) =>
     node.gates({
@@ -110,7 +110,7 @@ test("what it repeats is counted once it is known, under the policy that decided
   assert.is("problem" in alone ? alone.problem : alone.eventId, "gate-loop");
 });
 
-test("what a step has repeated stays counted when its process died before it said so, and no stream of its place is begun", async () => {
+test("a step's repetition stays counted if its process dies before the answer, and its place has no stream", async () => {
   const { world, request } = await decided({ loop: { max_identical: 1, window_s: 60 } });
   const about = { index: 1, payload: { amount: 7 }, headers: {}, isApproved: false, trace: TRACE };
   const { append } = world.log;

@@ -25,7 +25,7 @@ const works = () => {
   };
 };
 
-test("one at a time of each key, and who asks while one waits gets that one's answer", async () => {
+test("the work of a key runs once at a time, and a call shares the result of a waiting call", async () => {
   const it = works();
   const queue = turns(10);
   const first = queue.take("a", it.work("a1"));

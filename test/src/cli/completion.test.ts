@@ -50,7 +50,7 @@ test("each shell's script names every command; another shell is refused", async 
   assert.is((await ran(["completion", "tcsh"])).status, 2);
 });
 
-test("help is there for the whole, for a group and for each command, and says what there is", async () => {
+test("there is help for the program, for a group and for each command", async () => {
   const overview = await ran(["--help"]);
   assert.is(overview.status, 0);
   const names = overview.out.split("\n").flatMap((line) => /^ {2}([a-z]+(?: [a-z]+)?) {2,}\S/.exec(line)?.[1] ?? []);

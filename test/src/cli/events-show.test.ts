@@ -4,7 +4,7 @@ import { ran, scriptedService, sendJson } from "../../support/scripted-service.t
 
 const test = suite("countersign events show");
 
-test("a payload is printed as it was received, byte for byte, whatever it is", async () => {
+test("any payload is printed as it was received, byte for byte", async () => {
   const service = await scriptedService();
   // No UTF-8, a byte order mark, no line feed at its end.
   const payload = Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0xff, 0x00, 0x0d, 0x7d]);
@@ -25,7 +25,7 @@ const EVENT = {
   verdict: { decision: "allow", policy: null, gates: [] },
 };
 
-test("what comes from outside neither writes to the terminal nor hides on it, also in a refusal and in JSON", async () => {
+test("text from outside neither controls the terminal nor hides on it, even in a refusal and in JSON", async () => {
   const service = await scriptedService();
   const env = { COUNTERSIGN_URL: service.url, COUNTERSIGN_API_KEY: "csk_a" };
   const show = (...more: readonly string[]) => ran(["events", "show", EVENT.id, ...more], env);

@@ -10,7 +10,7 @@ const test = suite("what is followed is found as it is searched for");
 const gates = [allowed("schema", "ok"), denied("budget", "cost-unknown", "no amount"), denied("loop", "repeated", "3")];
 const refused = request({ type: "order.paid", verdict: { decision: "deny", policy: null, gates } });
 
-test("what blocked an event, as the service finds it: by its gate, the problem's code, or the gate's own", () => {
+test("a blocked event is found as at the service: by the gate, the problem's code, or the gate's code", () => {
   const line = lineOfRequest("blocked", refused);
   for (const q of ["budget", "gate-budget", "cost-unknown"]) assert.ok(matches({ q }, line), q);
   // Of two that refused, the first one did.
@@ -18,7 +18,7 @@ test("what blocked an event, as the service finds it: by its gate, the problem's
   assert.not(matches({ q: "gate-budget", status: "held" }, line));
 });
 
-test("what was admitted though a gate would have refused it was refused by none", () => {
+test("an event admitted in observe mode is found by no gate", () => {
   const observed = request({ verdict: { decision: "allow", policy: null, gates, observed: true } });
   assert.not(matches({ q: "gate-budget" }, lineOfRequest("queued", observed)));
 });

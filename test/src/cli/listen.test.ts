@@ -16,7 +16,7 @@ const shown = (id: string) => ({
   origin: { kind: "agent", id: "agt_1", name: "support", type: "agent" },
 });
 
-test("a program is told which action is meant also behind an approval or a replay, whose records do not say it", async () => {
+test("a program gets the action's headers even after an approval or a replay, whose records do not name it", async () => {
   const [service, program] = [await scriptedService(), await scriptedService()];
   try {
     program.answer((_, response) => response.end());
@@ -55,7 +55,7 @@ test("a program is told which action is meant also behind an approval or a repla
   }
 });
 
-test("what the service cannot answer for the moment is asked again, and nothing is left out", async () => {
+test("a call that fails for the moment is repeated, and no event is left out", async () => {
   const [service, program] = [await scriptedService(), await scriptedService()];
   try {
     program.answer((_, response) => response.end());

@@ -100,7 +100,7 @@ test("a copy that is killed again and again goes on where it was", async ({ from
   assert.equal(await contentIn(to), expected);
 });
 
-test("a copy to EventStoreDB that is killed goes on, whatever of its last append has arrived since", async ({
+test("a copy to EventStoreDB that is killed continues, even if its last append arrived in part", async ({
   from,
   to,
 }) => {
@@ -233,7 +233,7 @@ test("a wrong call says how it is to be made, and exits with 2", async ({ from, 
   assert.is((await countersign(["log", "copy"])).status, 2);
 });
 
-test("says what each command does when it is asked", async () => {
+test("each command explains itself with --help", async () => {
   for (const args of [["--help"], ["log", "copy", "--help"], ["log", "verify", "-h"], ["views", "rebuild", "--help"]]) {
     const { status, printed } = await called(args);
     assert.is(status, 0);
@@ -241,7 +241,7 @@ test("says what each command does when it is asked", async () => {
   }
 });
 
-test("log verify names what is damaged, and fails", async ({ from }) => {
+test("log verify names the damaged records, and fails", async ({ from }) => {
   const log = await opened(from);
   const [stream, payload] = [newStream(), newStream("payload")];
   await log.append(payload, "absent", events(2));

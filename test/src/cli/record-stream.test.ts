@@ -32,7 +32,7 @@ const heard = async (count: number): Promise<readonly string[]> => {
 const nameOf = (it: Heard): string =>
   it.kind === "open" ? "open" : `${it.record.type} ${it.record.id} ${JSON.stringify(it.record.data)}`;
 
-test("records come whole, however the bytes are cut, and comments are none", async () => {
+test("records arrive whole however the bytes are cut, and comments are ignored", async () => {
   service.answer((_, response) => {
     open(response, "start");
     const bytes = Buffer.from(`:\n\n${frame(0, { text: "é😀" })}${frame(1, {})}`);
@@ -41,7 +41,7 @@ test("records come whole, however the bytes are cut, and comments are none", asy
   assert.equal(await heard(3), ["open", 'EventAdmitted evt_0 {"text":"é😀"}', "EventAdmitted evt_1 {}"]);
 });
 
-test("when a connection ends, the next one goes on behind the last record, whatever comes between", async () => {
+test("when a connection ends, the next one continues after the last record", async () => {
   let connections = 0;
   service.answer((_, response) => {
     connections += 1;
@@ -64,7 +64,7 @@ test("when a connection ends, the next one goes on behind the last record, whate
   );
 });
 
-test("what is refused at the start, or for good, ends it with the service's sentence", async () => {
+test("a refusal at the start, or a final one, ends the stream with the service's sentence", async () => {
   service.answer((_, response) => sendJson(response, 403, { detail: "It needs the role auditor." }));
   await heard(1).then(
     () => assert.unreachable("it was refused"),

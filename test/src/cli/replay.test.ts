@@ -58,7 +58,7 @@ const state = (status: string, done: number, delivered: number, failed = 0, skip
 const started = (): boolean =>
   service.asked.some(({ call, body }) => call === "POST /v1/replays" && !body.includes("dry_run"));
 
-test("a person is asked behind the plan, and a no replays nothing", async () => {
+test("a person is asked after the plan, and a no replays nothing", async () => {
   replaying();
   const { screen, questions } = screenOf(false);
   const { status, note, out } = await ran(["replay", "--status", "failed"], env(), { screen });
@@ -99,7 +99,7 @@ test("a yes starts it, the bar fills, and the end is one line", async () => {
   assert.ok(service.asked.some(({ call }) => call === `GET /v1/replays/${ID}?after=7`));
 });
 
-test("--yes asks nobody; what failed again, or was cancelled, is exit code 1", async () => {
+test("--yes asks no question; events that failed again and a cancelled replay end with exit code 1", async () => {
   for (const last of [state("done", 3, 2, 1), state("cancelled", 1, 1)]) {
     replaying(last);
     const { screen, questions } = screenOf(false);

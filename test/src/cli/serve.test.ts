@@ -6,7 +6,7 @@ import { removeFolder, temporaryFolder, until } from "../../support/program.ts";
 
 const test = suite("countersign serve");
 
-test("it serves until it is told to stop, and ends with the service's exit code", async () => {
+test("serve runs until it is stopped, and ends with the service's exit code", async () => {
   const dir = temporaryFolder();
   const served = followed(["serve", "--port", "0", "--data-dir", dir], { LOG_LEVEL: "warn" });
   const url = await until("it listens", () => /listening on (http:\S+)/.exec(served.lines().join("\n"))?.[1]);

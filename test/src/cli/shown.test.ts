@@ -41,7 +41,7 @@ test("times are given as such, or as how long ago", () => {
   assert.is(filterQuery({ source: "src_1", q: "x" }, now).source_id, "src_1");
 });
 
-test("what is no time is not taken for one: a forgotten unit would be a day of 2001, and all that failed since", () => {
+test("an invalid time is refused: a forgotten unit would mean a day of 2001 and everything that failed since", () => {
   const now = Date.UTC(2026, 2, 1, 12);
   const given = ["2026-03-01", "2026-03-01 12:00:00Z", "2026-03-01t12:00z", "2024-02-29T23:59:59.5-01:30"];
   assert.equal(

@@ -46,7 +46,7 @@ const lastOf = (sent: readonly Sent[], call: string) => sent.findLast((it) => it
 
 const UNAUTHENTICATED = () => Response.json({ code: "unauthenticated", detail: "Log in." }, { status: 401 });
 
-test("who is not signed in sees the first steps and two forms, and nothing of the console", async () => {
+test("a visitor who is not signed in sees the first steps and two forms, and nothing of the console", async () => {
   const { page } = await opened({ "GET /v1/auth/me": UNAUTHENTICATED() });
   assert.ok(page.text().includes("First steps"));
   assert.ok(page.text().includes("Create an account"));
@@ -113,7 +113,7 @@ test("each page shows what the API answers, and its links lead to pages that the
   }
 });
 
-test("markup in what senders, people and receivers wrote is shown as text, and never becomes an element or an address", async () => {
+test("markup from senders, people and receivers is shown as text, and never becomes an element or an address", async () => {
   const evil = Object.fromEntries(Object.entries(ANSWERS).map(([call, answer]) => [call, hostile(answer)]));
   const { page } = await opened({ ...evil, "GET /v1/auth/me": ME });
   for (const place of PLACES) {
@@ -218,7 +218,7 @@ test("after the log was moved, which makes the position of an earlier change inv
   );
 });
 
-test("a refusal is said and leaves the page as it was", async () => {
+test("a refusal is shown and leaves the page as it was", async () => {
   const refusal = Response.json({ code: "already-decided", detail: "Somebody was faster." }, { status: 409 });
   const { page } = await opened({ "POST /v1/approvals/apr_1/approve": refusal }, "#/approvals/apr_1");
   await shows(page, "Refund 120 EUR");
@@ -261,7 +261,7 @@ test("an agent is suspended by one click, an endpoint tested and enabled by one 
   assert.ok(sent.some(({ call }) => call === "POST /v1/endpoints/end_1/enable"));
 });
 
-test("a replay of many is planned first, and what was planned is what is begun", async () => {
+test("a bulk replay is planned first, and starts as planned", async () => {
   const { page, sent } = await opened({}, "#/replays?endpoint_id=end_1");
   await shows(page, "4 of 10");
   await page.fill(page.find("form", "Plan it"), { reason: "mended", rate_per_second: "50" });
@@ -278,7 +278,7 @@ test("a replay of many is planned first, and what was planned is what is begun",
   await wasSent(sent, "POST /v1/replays/rpl_1/cancel");
 });
 
-test("what a bundle leaves to people is said to be done by them", async () => {
+test("a person can mark a step that a bundle leaves to people as undone", async () => {
   const { page, sent } = await opened({}, "#/bundles/bun_1");
   await shows(page, "the undo failed");
   for (const text of ["rollback incomplete", "compensation failed", "unreserve", "gate-content: not there"])
@@ -288,7 +288,7 @@ test("what a bundle leaves to people is said to be done by them", async () => {
   assert.equal(lastOf(sent, "POST /v1/bundles/bun_1/steps/1/resolve")?.body, { comment: "by phone" });
 });
 
-test("a replay under way is looked at again by itself, and what has ended is not", async () => {
+test("a running replay is refreshed, and an ended one is not", async () => {
   const { page, sent, answers } = await opened({}, "#/replays/rpl_1");
   await shows(page, "4 of 10");
   answers["GET /v1/replays/rpl_1"] = {
@@ -317,7 +317,7 @@ test("a refresh shows what has changed, says when it fails, and that it no longe
   assert.not(page.text().includes("Too much to do."));
 });
 
-test("a bundle that was blocked says by what, and one that waits leads to who decides", async () => {
+test("a blocked bundle names the gate, and a held one links to its approval", async () => {
   const denied = { gate: "content", outcome: "deny", code: "denied-by-rule", detail: "step 1: refused" };
   const verdict = { decision: "deny", policy: null, gates: [denied] };
   const { page, answers } = await opened(
@@ -330,7 +330,7 @@ test("a bundle that was blocked says by what, and one that waits leads to who de
   await shows(page, "Decide on it");
 });
 
-test("who may only look finds no button that changes anything", async () => {
+test("a viewer finds no button that changes anything", async () => {
   const { page } = await opened({ "GET /v1/auth/me": { ...ME, member: { ...ME.member, role: "viewer" } } });
   for (const place of PLACES) {
     await page.go(place);
@@ -343,7 +343,7 @@ test("who may only look finds no button that changes anything", async () => {
   }
 });
 
-test("a place that there is not, and an id that there is not, are said", async () => {
+test("an unknown page and an unknown id are reported", async () => {
   const { page } = await opened({}, "#/__proto__/x");
   await shows(page, "The console has no page at this address.");
   await page.go("#/events/evt_%E0%A4%A");

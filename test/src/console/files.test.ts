@@ -26,7 +26,7 @@ test("the page loads its style and its modules from here, and its policy allows 
     assert.is((await (await opened()).inject({ url: address })).statusCode, 200, address);
 });
 
-test("who is not signed in finds the first steps in it, without any script", async () => {
+test("the page has the first steps for a visitor who is not signed in, without any script", async () => {
   const { body } = await (await opened()).inject({ url: "/" });
   for (const url of ["/docs", "/openapi.json", "/public/status/summary", "/health"])
     assert.ok(body.includes(`href="${url}"`));

@@ -59,7 +59,7 @@ test("it takes the token out of the address, sends it to the API, and goes on to
   }
 });
 
-test("it says what is wrong and lets the person try again", async () => {
+test("the link's page says what is wrong and lets the person try again", async () => {
   const { page, calls, addresses } = opened("join", "#the-token", 404);
   for (const password of ["one long password", "another long password"]) {
     await page.fill(page.byId("link"), { password });

@@ -36,7 +36,7 @@ test("times, sizes and amounts are short and say their units", () => {
   assert.is(pretty("{}x"), "{}x");
 });
 
-test("indented, a text says what it said: no digit and no name is lost, and what is nested for its own sake stays as it is", () => {
+test("indenting a text loses no digit and no name, and very deep nesting stays as it is", () => {
   assert.is(
     pretty('{"id":12345678901234567890,"a":1.0,"a":[],"b":{ },"c":[1e400,"\\u00e9\\n,:{"]}'),
     [
@@ -72,7 +72,7 @@ test("a row says in one look why an event is where it is", () => {
   assert.is(whyOf({ ...quiet, failure: null }), "");
 });
 
-test("who was asked is a reason as long as it is held; an end that people or time decided gives its own", () => {
+test("a held event gives the hold's reason, and an event that people or time ended gives the reason of that end", () => {
   const asked = { gate: "approval", outcome: "hold", code: "approval-required", detail: "needs an approval" };
   const event = { ...EVENT, failure: null, verdict: { ...EVENT.verdict, gates: [asked] } };
   assert.is(whyInDetail({ ...event, status: "held" }), "approval: needs an approval");
@@ -106,7 +106,7 @@ const screen = (role: string): Screen => ({
   go: () => undefined,
 });
 
-test("only what failed or was blocked can be replayed, by who may, and a bundle's step through its bundle", () => {
+test("only a failed or blocked event can be replayed, by a sufficient role, and a bundle's step only through its bundle", () => {
   const offers = (over: object, role = "admin") =>
     /Replay/.test(textOf(eventPage.show({ ...EVENT, ...over }, screen(role))));
   assert.ok(offers({}));
@@ -118,18 +118,18 @@ test("only what failed or was blocked can be replayed, by who may, and a bundle'
   assert.not(eventPage.isMoving(EVENT));
 });
 
-test("roles include the ones behind them; one that is not known may nothing", () => {
+test("a role includes the lower ones, and an unknown role may do nothing", () => {
   assert.ok(may(screen("owner"), "admin"));
   assert.not(may(screen("auditor"), "approver"));
   assert.not(may(screen("constructor"), "viewer"));
 });
 
-test("a state that is not known is shown without a colour", () => {
+test("an unknown state is shown without a colour", () => {
   assert.is(badge("constructor").attributes.class, "badge plain");
   assert.is(badge("failed").attributes.class, "badge bad");
 });
 
-test("what a replay asks for leaves out what was left empty", () => {
+test("the request of a replay leaves out empty fields", () => {
   const fields = {
     status: "failed",
     source_id: "",

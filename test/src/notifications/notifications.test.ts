@@ -49,7 +49,7 @@ const agentOf = (world: ReturnType<typeof notificationsWorld>) => {
 
 const bodies = async (world: ReturnType<typeof notificationsWorld>) => (await world.told()).map(({ body }) => body);
 
-test("an approval is told to the endpoints that subscribe: when it is asked for, and what became of it", async () => {
+test("subscribed endpoints are notified of an approval's request and of its decision", async () => {
   const world = notificationsWorld();
   await world.endpoint("end_all", NOTIFICATIONS);
   await world.endpoint("end_asked", ["approval.requested"]);
@@ -83,7 +83,7 @@ for (const [end, outcome, reason] of [
   ["expired", "expired", null],
   ["cancelled", "cancelled", "suspended"],
 ] as const) {
-  test(`an approval that is ${end} is told so`, async () => {
+  test(`an approval that is ${end} is notified`, async () => {
     const world = notificationsWorld();
     await world.endpoint("end_1", ["approval.decided"]);
     await world.approval("apr_1", end);
@@ -93,7 +93,7 @@ for (const [end, outcome, reason] of [
   });
 }
 
-test("each suspension of an agent is told, and each time that it is lifted", async () => {
+test("each suspension of an agent is notified, and each resumption", async () => {
   const world = notificationsWorld();
   const agent = agentOf(world);
   await world.endpoint("end_1", ["agent.suspended", "agent.resumed"]);
@@ -125,7 +125,7 @@ test("an agent that was deleted meanwhile has no name any more", async () => {
   assert.equal((await bodies(world))[0]?.data, data);
 });
 
-test("a threshold of a policy's budget is told with its day", async () => {
+test("a threshold of a policy's budget is notified with its day", async () => {
   const world = notificationsWorld();
   await world.endpoint("end_1", ["budget.threshold"]);
   const about = { policy_id: "pol_a", account: "acc_1", version: 1, created_by: "mem_1", at: at(0) };
@@ -144,7 +144,7 @@ test("a threshold of a policy's budget is told with its day", async () => {
   );
 });
 
-test("the event is one of this system's own, admitted without a gate and without a cost, in the trace of what it tells", async () => {
+test("a notification is a system event without gates and cost, in the trace of its cause", async () => {
   const world = notificationsWorld();
   await world.endpoint("end_1", ["approval.requested"]);
   await world.approval("apr_1");
@@ -173,7 +173,7 @@ test("the event is one of this system's own, admitted without a gate and without
   assert.equal([admitted?.meta.causation_id, admitted?.meta.trace_id], [cause?.id, cause?.meta.trace_id]);
 });
 
-test("nothing is told to another account, to who has unsubscribed or was deleted, and nothing about notifications", async () => {
+test("other accounts, unsubscribed and deleted endpoints are not notified, and failed notifications cause none", async () => {
   const world = notificationsWorld();
   await world.endpoint("end_other", NOTIFICATIONS, "acc_2");
   await world.endpoint("end_gone", NOTIFICATIONS);
@@ -221,7 +221,7 @@ const dying = (log: EventLog, before: number): EventLog => {
 };
 
 for (const before of [0, 1, 2, 3]) {
-  test(`killed behind ${before} appends, the next one goes on: each is made once, over the payload that was kept`, async () => {
+  test(`a process that is killed after ${before} appends: the next one continues, and each notification is made once`, async () => {
     const world = notificationsWorld();
     for (const id of ["end_1", "end_2"]) await world.endpoint(id, NOTIFICATIONS);
     await world.approval("apr_1");
@@ -286,7 +286,7 @@ test("a payload that a slower node stores after the erasure of the same notifica
   assert.equal([erased !== "", await world.log.read(erased, null, 10)], [true, []]);
 });
 
-test("a notification waits for the view of endpoints, which is no error, and passes nobody over", async () => {
+test("a notification waits for the view of endpoints without an error, and misses no subscriber", async () => {
   const world = notificationsWorld();
   await world.endpoint("end_1", NOTIFICATIONS);
   await world.approval("apr_1");
@@ -299,7 +299,7 @@ test("a notification waits for the view of endpoints, which is no error, and pas
   assert.is((await world.told()).length, 1);
 });
 
-test("of more subscribers than are told of one thing it is the oldest", async () => {
+test("of too many subscribers the oldest are notified", async () => {
   const world = notificationsWorld();
   for (let n = 0; n < SUBSCRIBERS_MAX + 2; n += 1) await world.endpoint(`end_${100 + n}`, NOTIFICATIONS);
   await world.approval("apr_1");
@@ -345,7 +345,7 @@ test("how an endpoint is goes to the others that subscribe, by its name, and not
   );
 });
 
-test("what could not be delivered is told each time, to others than its endpoint; of a notification nothing is", async () => {
+test("each failed delivery is notified to the other endpoints; a failed notification is not", async () => {
   const world = notificationsWorld();
   await world.endpoint("end_1", NOTIFICATIONS);
   await world.endpoint("end_pager", NOTIFICATIONS);

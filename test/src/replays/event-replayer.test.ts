@@ -60,7 +60,7 @@ const withNode = async (world: ReplayWorld, work: (node: Node) => Promise<void>)
   }
 };
 
-test("a failed event is on its way again at once, and the record says who wanted it and why", async () => {
+test("a failed event is sent again at once, and the record names the person and the reason", async () => {
   const world = await replayWorld();
   const id = await world.failed(1);
   await withNode(world, async (node) => {
@@ -92,7 +92,7 @@ test("many replays of one event at once are one", async () => {
   });
 });
 
-test("what is delivered, on its way, unknown, another account's or without an endpoint that takes it is refused with a reason", async () => {
+test("a replay of an event that is delivered, in progress, unknown, of another account or without an endpoint is refused with a reason", async () => {
   const world = await replayWorld();
   const [waiting, erased, failed] = [await world.admitted(1), await world.failed(2), await world.failed(3)];
   await world.append(erased, [
@@ -119,7 +119,7 @@ test("what is delivered, on its way, unknown, another account's or without an en
   });
 });
 
-test("a blocked event passes the gates as they are now, from what is kept of it", async () => {
+test("a blocked event is decided by the current gates on its stored payload", async () => {
   const world = await replayWorld({ require_fields: ["missing"] });
   const id = await world.blocked(1);
   await withNode(world, async (node) => {
@@ -162,7 +162,7 @@ test("a blocked event passes the gates as they are now, from what is kept of it"
   });
 });
 
-test("a replay goes on in the trace of the event: a new decision is a span of its own below the same caller", async () => {
+test("a replay continues the event's trace: its decision is a new span under the same caller", async () => {
   const world = await replayWorld({ require_fields: ["missing"] });
   const [blocked, failed] = [await world.blocked(1), await world.failed(2)];
   const first = last(await world.recordsOf(blocked)).meta;
@@ -196,7 +196,7 @@ test("one replay at two nodes at once has a blocked event decided once", async (
   for (const node of both) await node.stop();
 });
 
-test("what is told of how long a decision took is of this one: the event was received months before", async () => {
+test("the reported duration is that of the new decision, although the event was received months before", async () => {
   const world = await replayWorld();
   const id = await world.blocked(1);
   await withNode(world, async (node) => {
@@ -208,7 +208,7 @@ test("what is told of how long a decision took is of this one: the event was rec
   });
 });
 
-test("a blocked one of a paused or deleted source is refused, and so is one whose payload was erased", async () => {
+test("a replay of a blocked event is refused if its source is paused or deleted, or its payload was erased", async () => {
   const world = await replayWorld();
   const [first, second] = [await world.blocked(1), await world.blocked(2)];
   const about = { source_id: SOURCE_ID, at: now(world) };
@@ -246,7 +246,7 @@ test("a damaged payload is not replayed; once it is restored, the replay sends t
   assert.equal([job?.eventId, String(job?.body)], [failed, '{"order":1}'], "it is not read and hashed once more");
 });
 
-test("a payload that is erased while its event is replayed stays erased, and nothing is kept once more", async () => {
+test("a payload that is erased during its event's replay stays erased and is not stored again", async () => {
   for (const isRecordedFirst of [true, false]) {
     const world = await replayWorld({ budget_eur_day: 3, cost: { fixed_eur: 2 } });
     const id = await world.blocked(1);
@@ -289,7 +289,7 @@ test("a replay is decided on the payload that the log has", async () => {
   });
 });
 
-test("a replay that is held waits for an approval of its own, by somebody else than who replayed where the policy says so", async () => {
+test("a held replay waits for another approval, by a person other than the replayer if the policy requires it", async () => {
   const world = await replayWorld({ approval: { expires_after_s: 60, exclude_requester: true } });
   const id = await world.blocked(1);
   await withNode(world, async (node) => {
@@ -330,7 +330,7 @@ test("an agent's request that was counted is replayed without being counted agai
   });
 });
 
-test("cancelled in a replay, an agent's request has cost what it was counted for before, and what came on top", async () => {
+test("an agent's request that is cancelled in a replay costs the amount counted before and the amount added since", async () => {
   const world = await replayWorld({ budget_eur_day: 1 });
   const id = await world.askedFor(1, true);
   await withNode(world, async (node) => {
@@ -363,7 +363,7 @@ test("cancelled in a replay, an agent's request has cost what it was counted for
   });
 });
 
-test("what a target says that a replay has cost beyond what was counted is spent of the day's budget, once", async () => {
+test("a replay's reported cost above the counted cost is taken from the day's budget, once", async () => {
   const world = await replayWorld({ budget_eur_day: 1 });
   const id = await world.askedFor(1, true);
   await withNode(world, async (node) => {
@@ -409,7 +409,7 @@ test("places that a replay has taken again are not given back by the end before 
   });
 });
 
-test("a replay keeps its place while a slower node still gives back what the end before it had reserved", async () => {
+test("a replay keeps its place while a slower node still releases the reservation of the earlier end", async () => {
   const world = await replayWorld({ budget_eur_day: 2 });
   const slowToRelease = pausedLog(world.log, "Released");
   const slowToReplay = pausedLog(world.log, "EventReplayed");
@@ -439,7 +439,7 @@ test("a replay keeps its place while a slower node still gives back what the end
   for (const node of [slow, quick]) await node.stop();
 });
 
-test("what the first sending has cost stays spent if the event is replayed before the ledger is told", async () => {
+test("the cost of the first delivery stays spent if the event is replayed before the ledger is settled", async () => {
   for (const isCancelled of [false, true]) {
     const world = await replayWorld({ budget_eur_day: 2 });
     const id = await world.askedFor(1, true, LEDGER);
@@ -472,7 +472,7 @@ test("what the first sending has cost stays spent if the event is replayed befor
   }
 });
 
-test("what an agent had asked for before it was suspended stays undone, and what people have to approve by now is asked for anew", async () => {
+test("requests from before a suspension are not replayed, and a request that now needs approval has to be made again", async () => {
   const world = await replayWorld();
   const id = await world.askedFor(1, false);
   await world.publish({ approval: { expires_after_s: 60 } }, 2);
@@ -487,7 +487,7 @@ test("what an agent had asked for before it was suspended stays undone, and what
   });
 });
 
-test("a replayer who died between the places and the record is fenced before the places are given back", async () => {
+test("a replayer that died between its reservation and its record is fenced before the places are released", async () => {
   const world = await replayWorld({ budget_eur_day: 3 });
   const id = await world.askedFor(1, false);
   assert.is(await placeStatus(world.log, world.clock, randomness)(ACCOUNT, id, LEDGER), "free");
@@ -520,7 +520,7 @@ test("places that a fence has freed meanwhile are not relied on: they are taken 
   await node.stop();
 });
 
-test("a replayer whose places were given back as it was so slow gives back none of those that the next one has taken", async () => {
+test("a slow replayer whose places were released does not release the places of the next replayer", async () => {
   const world = await replayWorld({ budget_eur_day: 3 });
   const id = await world.askedFor(1, false);
   const quick = await replayNode(world);
@@ -561,7 +561,7 @@ test("one of many replayed at once waits as all that is queued: it is no probe",
   });
 });
 
-test("what has failed behind the snapshot of a replay is left alone", async () => {
+test("an event that failed after a replay's snapshot is not replayed", async () => {
   const world = await replayWorld();
   const id = await world.failed(1);
   const upTo = (await world.log.head()) ?? "";

@@ -7,7 +7,7 @@ import { ACCOUNT, ENDPOINT_ID, replayIdOf, replayNode, replayWorld } from "../..
 
 const test = suite("what follows from a replay");
 
-test("an event that somebody has sent again is handed to whoever delivers, those of a replay of many are not", async () => {
+test("a singly replayed event is offered to the deliverer at once; the events of a bulk replay are not", async () => {
   const world = await replayWorld();
   const [alone, ofMany] = [await world.failed(1), await world.failed(2)];
   const node = await replayNode(world);

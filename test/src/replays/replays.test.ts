@@ -57,7 +57,7 @@ const shownOf = async (node: Node, id: string): Promise<ReplayDocument> => {
 const replayedIds = async (world: ReplayWorld) =>
   (await world.ofType("EventReplayed")).map(({ data }) => String(data.event_id));
 
-test("each event that the plan counted is replayed once, in the order in which they came, with who and why", async () => {
+test("each planned event is replayed once, in the order of receipt, with the person and the reason", async () => {
   const world = await replayWorld();
   const failed = await ids(world, 130);
   await world.admitted(500);
@@ -76,7 +76,7 @@ test("each event that the plan counted is replayed once, in the order in which t
   await node.stop();
 });
 
-test("a replay that somebody else started is found, and what cannot be replayed is skipped", async () => {
+test("a replay that another node started is found, and events that cannot be replayed are skipped", async () => {
   const world = await replayWorld();
   const failed = await ids(world, 3);
   const node = await replayNode(world);
@@ -97,7 +97,7 @@ test("a replay that somebody else started is found, and what cannot be replayed 
   await node.stop();
 });
 
-test("what fails again meanwhile, and what fails for the first time, is no part of it", async () => {
+test("events that fail again or for the first time during a replay are not part of it", async () => {
   const world = await replayWorld();
   const failed = await ids(world, 2);
   const node = await replayNode(world);
@@ -113,7 +113,7 @@ test("what fails again meanwhile, and what fails for the first time, is no part 
   await node.stop();
 });
 
-test("cancelled it stops, and what it has sent stays sent", async () => {
+test("a cancelled replay stops, and the deliveries it has sent continue", async () => {
   const world = await replayWorld();
   await ids(world, 40);
   const node = await replayNode(world);
@@ -132,7 +132,7 @@ test("cancelled it stops, and what it has sent stays sent", async () => {
   await node.stop();
 });
 
-test("its rate is kept", async () => {
+test("a bulk replay keeps to its rate", async () => {
   const world = await replayWorld();
   await ids(world, 12);
   const node = await replayNode(world);
@@ -242,7 +242,7 @@ test("a view that is dropped while it runs ends it for no event, not even for on
   await node.stop();
 });
 
-test("one that cannot be replayed because of a mistake of ours is reported and skipped: those behind it are replayed", async () => {
+test("an event whose replay throws an error is reported and skipped, and later events are replayed", async () => {
   const world = await replayWorld();
   const failed = await ids(world, 5);
   const errors: unknown[] = [];
@@ -262,7 +262,7 @@ test("one that cannot be replayed because of a mistake of ours is reported and s
   await node.stop();
 });
 
-test("in a copy of the log, whose positions are others, it goes on to its end", async () => {
+test("a replay continues to its end in a copy of the log, which has other positions", async () => {
   const world = await replayWorld();
   const failed = await ids(world, 3);
   const node = await replayNode(world);

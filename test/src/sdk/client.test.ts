@@ -84,7 +84,7 @@ test("a path of the service's address is kept", async () => {
   assert.is(platform.sent[0]?.url, "http://127.0.0.1:8080/gate/v1/execute");
 });
 
-test("a result that is cut off, no text, or erased is told as such", async () => {
+test("a result that is truncated, binary or erased is marked as such", async () => {
   const { client } = world(
     () => state("delivered", { result: { status_code: 200, body: "half a", truncated: true } }, 200),
     () => state("delivered", { result: { status_code: 200, body: "AAE=", encoding: "base64" } }, 200),
@@ -107,7 +107,7 @@ test("an answer that was given before says so", async () => {
   assert.is((await client.execute("a", {})).replayed, true);
 });
 
-test("each call has a key of its own, each attempt of it the same key and the same bytes", async () => {
+test("each call has a different key, and each attempt of a call the same key and the same bytes", async () => {
   const { platform, client } = world(
     unreachable,
     () => answer(503, "later"),
@@ -230,7 +230,7 @@ test("Retry-After is waited for, in seconds or as a date", async () => {
   assert.ok(waited > 15_000 && waited < 21_000, String(waited));
 });
 
-test("a Retry-After beyond the time that is left is told at once", async () => {
+test("a Retry-After beyond the remaining time ends the call at once", async () => {
   const { platform, client } = world(() =>
     problem(429, "rate-limited", { retryable: true }, { "retry-after": "3600" }),
   );
@@ -284,7 +284,7 @@ test("an aborted signal ends the call with its reason: before, while it waits fo
   }
 });
 
-test("without a reason of its own a signal ends a call as an AbortError", async () => {
+test("a signal without a reason ends a call as an AbortError", async () => {
   const { platform, client } = world(NEVER);
   const ending = new AbortController();
   platform.after(100, () => ending.abort());
@@ -340,7 +340,7 @@ test("a wait longer than a request's goes on by asking how far it is", async () 
   assert.is(platform.sent[1]?.headers["idempotency-key"], undefined);
 });
 
-test("what is not done when the wait is over is told as far as it is", async () => {
+test("an execution that has not ended after the wait is returned with its state", async () => {
   const queued = atTheEnd(
     () => platform,
     () => state("retrying"),
@@ -351,7 +351,7 @@ test("what is not done when the wait is over is told as far as it is", async () 
   assert.is(platform.now(), 40_000);
 });
 
-test("what is accepted is an answer even when nobody can see how it goes on", async () => {
+test("an accepted action is a result even if its state cannot be read afterwards", async () => {
   const { client } = world(() => state("queued"), unreachable);
   assert.is((await client.execute("a", {}, { waitMs: 60_000 })).status, "queued");
 });
@@ -370,7 +370,7 @@ test("without a wait nothing is asked twice", async () => {
   assert.is(platform.sent.length, 1);
 });
 
-test("what is held is told at once", async () => {
+test("a held execution is returned at once", async () => {
   const { platform, client } = world(() => state("held", { approval_id: "apr_1" }));
   const held = await client.execute("a", {}, { waitMs: 100_000 });
   assert.equal(held, {
@@ -536,7 +536,7 @@ test("a bundle that takes longer than a request may wait is asked for until it h
   );
 });
 
-test("a bundle that is held is told at once, and waited for until people have decided and it has ended", async () => {
+test("a held bundle is returned at once, and can be waited for until people have decided and it has ended", async () => {
   const held = atTheEnd(
     () => platform,
     () => bundleState("held", { approval_id: "apr_1" }),
@@ -568,14 +568,14 @@ test("a bundle that is refused is an error with its code, its verdict and the pl
   assert.equal([error.code, error.bundleId, error.verdict?.decision], ["gate-budget", BUNDLE, "deny"]);
 });
 
-test("a bundle that is none is not understood", async () => {
+test("an answer that is no bundle is an invalid response", async () => {
   for (const more of [{ status: "paused" }, { steps: {} }, { id: 1 }, { steps: [1] }]) {
     const { client } = world(() => bundleState("committed", more, 200));
     assert.is((await errorOf(client.bundle(STEPS))).code, "invalid-response");
   }
 });
 
-test("a call that cannot be sent is told as wrong, and nothing is sent", async () => {
+test("an invalid call is an error, and nothing is sent", async () => {
   const { platform, client } = world(() => delivered());
   const circular: Record<string, unknown> = {};
   circular.self = circular;
@@ -602,7 +602,7 @@ test("a call that cannot be sent is told as wrong, and nothing is sent", async (
   assert.is(platform.sent.length, 0);
 });
 
-test("wrong options are told when the client is made, without the key", () => {
+test("invalid options are an error of the constructor, which does not repeat the key", () => {
   const platform = virtualPlatform([]);
   for (const baseUrl of ["", "countersign.test", "ftp://a.test", "https://u:p@a.test", "https://a.test/?a=1"])
     assert.throws(() => agentClient({ ...OPTIONS, baseUrl }, platform), isCountersignError);
@@ -615,7 +615,7 @@ test("wrong options are told when the client is made, without the key", () => {
   }
 });
 
-test("whatever is answered, a call ends with an execution or with a CountersignError", async () => {
+test("after any answer a call ends with an execution or with a CountersignError", async () => {
   const json = fc.oneof(
     fc.jsonValue(),
     fc.record(

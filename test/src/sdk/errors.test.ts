@@ -90,7 +90,7 @@ test("a code that this version does not know is the member of the union for it",
   assert.match(error.message, "teapot");
 });
 
-test("names of Object's own members are codes that nobody knows", async () => {
+test("names of Object's own members are unknown codes", async () => {
   for (const code of ["__proto__", "constructor", "toString"]) {
     const error = await failing(() => problem(400, code));
     assert.ok(isCountersignError(error, "unknown"));
@@ -114,7 +114,7 @@ for (const [name, responder] of Object.entries(NOT_UNDERSTOOD)) {
   });
 }
 
-test("a state that is not understood is told with its execution's id", async () => {
+test("an unknown state is an error with the execution's id", async () => {
   const error = await failing(() => state("paused"));
   assert.ok(isCountersignError(error));
   assert.is(error.eventId, EVENT);

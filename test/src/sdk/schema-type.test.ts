@@ -38,7 +38,7 @@ const test = suite("types from schemas");
 
 test.after(() => removeFolder(folder));
 
-test("what a schema allows compiles, what it does not is refused where types can say so", async () => {
+test("values that a schema allows compile, and other values are refused where types can express it", async () => {
   const lines: string[] = [];
   for (const [at, { name, schema, right, wrong }] of SCHEMA_CASES.entries()) {
     const isValid = validator(schema);
@@ -109,7 +109,7 @@ const VALUE = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 })).value;
 
-test("whatever any schema allows compiles", async () => {
+test("values that any schema allows compile", async () => {
   const SCHEMAS = Number(process.env.SDK_SCHEMAS ?? 120);
   const VALUES = 60;
   const seed = Number(process.env.SDK_SEED ?? Date.now() % 1e9);

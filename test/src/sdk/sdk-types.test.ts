@@ -88,7 +88,7 @@ test("a wrong call is refused before anything is asked, and no key is repeated",
   assert.is(asked.length, 0);
 });
 
-test("a refusal is told in the service's words, and the file stays as it was", async () => {
+test("a refusal is printed in the service's words, and the file stays as it was", async () => {
   const before = readFileSync(out, "utf8");
   respond = (_, response) => json(response, 401, { code: "unauthenticated", detail: "No such key." });
   const { status, note } = await called(["--url", url(), "--key", "csk_a", "--out", out]);
@@ -105,7 +105,7 @@ const NOT_THE_SERVICE: Readonly<Record<string, (response: ServerResponse) => voi
   "no answer": (response) => response.destroy(),
 };
 for (const [name, answer] of Object.entries(NOT_THE_SERVICE)) {
-  test(`what is not the service is one sentence, and not followed: ${name}`, async () => {
+  test(`an answer that is not from the service is reported in one sentence and not followed: ${name}`, async () => {
     respond = (_, response) => answer(response);
     const { status, note } = await called(["--url", url(), "--key", "csk_a"]);
     assert.is(status, EXIT_FAILURE);

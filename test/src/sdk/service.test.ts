@@ -135,7 +135,7 @@ test("an action reaches its target once, and its answer comes back", async () =>
   );
 });
 
-test("a second signature covers who asks for what, which the one of Standard Webhooks does not", async () => {
+test("a second signature covers the agent and the action, which the one of Standard Webhooks does not", async () => {
   refunds();
   const { countersign } = await agent();
   const { eventId } = await countersign.execute(
@@ -202,7 +202,7 @@ test("refusals are codes", async () => {
   assert.is(await codeOf(countersign.execute("refund.create", { charge: "ch_4" })), "agent-suspended");
 });
 
-test("what the target refuses is an answer, not an error", async () => {
+test("a refusal by the target is a result, not an error", async () => {
   target.answer((_, response) => response.writeHead(410, { "content-type": "text/plain" }).end("gone"));
   const endpoint = await client.make("/v1/endpoints", { name: "closed", url: target.url });
   await client.session("PUT", "/v1/actions/old.one", { endpoint_id: endpoint.id, reversibility: "irreversible" });
@@ -212,7 +212,7 @@ test("what the target refuses is an answer, not an error", async () => {
   assert.equal([done.result, done.failure?.kind], [{ statusCode: 410, body: "gone" }, "http-4xx"]);
 });
 
-test("what takes longer than the wait is told as it is, and waited for", async () => {
+test("an execution that takes longer than the wait is returned as it is, and can be waited for", async () => {
   target.answer((_, response) => {
     setTimeout(() => response.setHeader("content-type", "application/json").end('{"refund":"late"}'), 400);
   });
@@ -238,7 +238,7 @@ for (const [decision, end] of [
   ["approve", "delivered"],
   ["reject", "rejected"],
 ] as const) {
-  test(`what is held is told at once, and waited for until a person decides: ${end}`, async () => {
+  test(`a held execution is returned at once, and can be waited for until a person decides: ${end}`, async () => {
     refunds();
     const { countersign } = await agent({ approval: { when: "true", min_approvals: 1, expires_after_s: 600 } });
     const before = target.arrivals.length;
