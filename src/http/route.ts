@@ -1,6 +1,5 @@
 import type { FromSchema, JSONSchema } from "json-schema-to-ts";
 import { type Role, roleIncludes } from "../../domain/account/events.ts";
-import { defined } from "../../domain/defined.ts";
 import type { Json } from "../../domain/json.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { Caller } from "../calls/call-counts.ts";
@@ -90,7 +89,7 @@ export type Answer = {
 };
 
 export const positionOf = ({ position }: { readonly position?: Position | undefined }): Pick<Answer, "position"> =>
-  defined({ position });
+  position === undefined ? {} : { position };
 
 export type Route = {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
