@@ -8,6 +8,13 @@ type Changed = {
   readonly at: string;
 };
 
+type Lift = {
+  readonly account: string;
+  readonly policy_id: string;
+  readonly effective_at: string;
+  readonly at: string;
+};
+
 /**
  * One stream decides all changes of an account's controls, so that two at once are decided one after the other. A
  * record here precedes the change in the part's own stream.
@@ -15,29 +22,13 @@ type Changed = {
 export type ControlsEvent =
   | { readonly type: "ControlsChanged"; readonly data: Changed }
   /** From `effective_at` on the policy is unprotected, unless a person cancels the lift before. */
-  | {
-      readonly type: "ProtectionLiftRequested";
-      readonly data: {
-        readonly account: string;
-        readonly policy_id: string;
-        readonly effective_at: string;
-        readonly at: string;
-      };
-    }
+  | { readonly type: "ProtectionLiftRequested"; readonly data: Lift }
   | {
       readonly type: "ProtectionLiftCancelled";
       readonly data: { readonly account: string; readonly policy_id: string; readonly by: string; readonly at: string };
     }
   /** The first change that the lift lets through follows in the same append. */
-  | {
-      readonly type: "ProtectionLifted";
-      readonly data: {
-        readonly account: string;
-        readonly policy_id: string;
-        readonly effective_at: string;
-        readonly at: string;
-      };
-    }
+  | { readonly type: "ProtectionLifted"; readonly data: Lift }
   /** The own streams of these parts never got the recorded change. */
   | {
       readonly type: "ControlsCorrected";

@@ -38,24 +38,16 @@ export const changedTargets = (deps: ChangedTargetsDeps): readonly Reaction[] =>
     account: meta.account,
     trace: { trace_id: meta.trace_id, span_id: meta.span_id },
   });
-  const requests = forEachListed(deps, {
-    view: events,
-    newest: "received_at",
-    searches: requestsOf,
-    reach: async (cause, id) => {
-      await deps.renewal.event(id, finderOf(cause));
-    },
-  });
-  const held = forEachListed(deps, {
-    view: bundles,
-    newest: "created_at",
-    searches: bundlesOf,
-    reach: async (cause, id) => {
-      await deps.renewal.bundle(id, finderOf(cause));
-    },
-  });
-  return (["EndpointChanged", "ActionDefined"] as const).flatMap((on) => [
-    { on, run: requests },
-    { on, run: held },
-  ]);
+  const renewing = (kind: keyof ApprovalRenewal, list: Omit<Parameters<typeof forEachListed>[1], "reach">) =>
+    forEachListed(deps, {
+      ...list,
+      reach: async (cause, id) => {
+        await deps.renewal[kind](id, finderOf(cause));
+      },
+    });
+  const runs = [
+    renewing("event", { view: events, newest: "received_at", searches: requestsOf }),
+    renewing("bundle", { view: bundles, newest: "created_at", searches: bundlesOf }),
+  ];
+  return (["EndpointChanged", "ActionDefined"] as const).flatMap((on) => runs.map((run) => ({ on, run })));
 };
