@@ -32,7 +32,6 @@ export type SentAttempt = {
   record(): Promise<RecordedAttempt>;
 };
 
-/** Sends the requests of attempts whose start is in the log, and records their outcomes. */
 export class AttemptSender {
   readonly #deps: AttemptSenderDeps;
   readonly #responses: ResponseStore;

@@ -141,7 +141,6 @@ export class DiskRounds {
   /** A lane whose deliveries were not found in a whole round has none left: other nodes have sent them. */
   async #releaseLanes(): Promise<void> {
     const { backlog, intake, lanes } = this.#deps;
-    // This is read before the question, because events that come during it are in the view afterwards.
     const hasMore = [...lanes.busy()].some(({ hasMoreOnDisk }) => hasMoreOnDisk);
     if (hasMore && (await backlog.isWhole()))
       for (const lane of lanes.busy()) {

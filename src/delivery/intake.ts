@@ -28,7 +28,6 @@ export class Intake {
     const takes = takesDeliveries(state);
     // Events from before this process first saw the endpoint may be on disk.
     const took = before === null ? !isOrdered(state) : takesDeliveries(before);
-    // Events that waited on disk are older than those offered from now on.
     const hasOlderOnDisk = isOrdered(state) && (before === null || (takes && !took));
     if (hasOlderOnDisk || (took && !takes)) this.#leaveToDisk(lane, takes && before !== null ? undefined : job);
     if (takes) lane.refusedProbe = null;

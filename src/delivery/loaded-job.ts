@@ -9,7 +9,6 @@ export type LoadedJob = { readonly job: Job; readonly known: StreamState<Deliver
 
 export type ActiveJob = LoadedJob & { readonly known: StreamState<ActiveDelivery> };
 
-/** All that the request needs is there. */
 export type PreparedJob = ActiveJob & {
   readonly body: Buffer;
   readonly endpoint: PresentEndpoint;

@@ -18,7 +18,6 @@ export type ResponseStoreDeps = {
   readonly allowances: Pick<ByteAllowances, "take">;
 };
 
-/** The attempt that was started with `known`, and what was sent and answered. */
 export type Exchange = Pick<ActiveJob, "known"> & {
   readonly job: Pick<JobKey, "eventId" | "account">;
   readonly sent: SendOutcome;
@@ -38,7 +37,6 @@ const headersOfHead = (headers: ResponseKept["headers"]): ResponseKept["headers"
   return type !== "" && type.length <= TYPE_MAX ? { "content-type": type } : {};
 };
 
-/** Stores receivers' responses in the streams of the payloads that they answer. */
 export class ResponseStore {
   readonly #deps: ResponseStoreDeps;
 
@@ -47,13 +45,12 @@ export class ResponseStore {
   }
 
   /**
-   * The result rejects with the log's errors and may be called again: it appends the same. An erasure takes a revision of
-   * this stream after its own record, so an append that comes too late conflicts and finds the record.
+   * Rejects with the log's errors and may be called again. An erasure takes a later revision than the one expected
+   * here, so an append that comes too late conflicts, and finds the record of the erasure.
    */
   storing(exchange: Exchange, envelope: Envelope): () => Promise<void> {
     const { log } = this.#deps;
     const { job, known } = exchange;
-    // An erasure may have taken any revision after the payload's.
     let expected: Exclude<Expected, "any"> = known.state.request.payload.revision;
     let form: Promise<Form> | null = null;
     return async () => {

@@ -24,7 +24,7 @@ const earlyWhileOpen = (job: Job): Early => (job.kind === "probe" && job.isCount
 
 type Start = {
   readonly nowMs: number;
-  /** The endpoint's timeout; 0 if the command is decided on and not given. */
+  /** 0 if the command is decided on and not given. */
   readonly timeoutMs: number;
   readonly isCircuitOpen: boolean;
 };

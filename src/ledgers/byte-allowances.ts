@@ -51,7 +51,6 @@ class Allowance {
   private readonly account: string;
   private readonly kind: AllowanceKind;
   private room = 0;
-  /** `left` never grows, because leases are not given back. */
   private lastAnswer: { readonly limit: number; readonly left: number } | null = null;
   private asking: Promise<void> | null = null;
 

@@ -26,7 +26,6 @@ type CopyDeps = {
   readonly onError: (error: unknown) => void;
 };
 
-/** The owner calls one method at a time. */
 export class LedgerCopy {
   ledger: Ledger;
   revision: Revision | null = null;

@@ -208,7 +208,7 @@ export class LedgerStream {
     if (suspects.length > 0) await this.#conclude(await this.#orphans.resolve(suspects));
   }
 
-  /** Reservations made since the question stay. */
+  /** Each command names its reservations, so those that were made meanwhile stay. */
   async #conclude(commands: readonly LedgerCommand[]): Promise<void> {
     for (let from = 0; from < commands.length; from += BATCH_MAX) {
       const batch = commands.slice(from, from + BATCH_MAX);

@@ -104,7 +104,6 @@ export const ledgers = (deps: LedgerDeps, memory: LedgerMemory = MEMORY): Ledger
 
     async charge({ policy, name, cost, at, trace }) {
       const day = dayIn(policy.timeZone, at);
-      // A new day starts with the entries carried over from the day before.
       await days.enter(policy, day, trace);
       const ledger = inMemory.get(dayLedger(policy.id, day), policy.account);
       await ledger.submit({ type: "Charge", event: name, cost }, trace);

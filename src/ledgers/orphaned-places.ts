@@ -66,7 +66,6 @@ export class OrphanedPlaces {
     return this.#suspects(ledger, ({ at }) => at > checkBefore);
   }
 
-  /** This needs no turn, because each command names the reservations that it is about. */
   async resolve(suspects: readonly Suspect[]): Promise<readonly LedgerCommand[]> {
     const commands: LedgerCommand[] = [];
     const one = async ({ event, upTo }: Suspect): Promise<void> => {
@@ -87,7 +86,7 @@ export class OrphanedPlaces {
   #suspects(ledger: Ledger, isRightful: (holder: RightfulHolder) => boolean): readonly Suspect[] {
     const { clock, startedAt, orphanAgeMs } = this.#deps;
     const now = clock.now();
-    // Requests of this process are under way, however soon it reads the ledger again.
+    // Younger places may belong to requests of this process that are under way.
     const reservedBefore = Math.max(now - ORPHAN_AGE_MS, Math.min(startedAt, now - orphanAgeMs));
     const suspects: Suspect[] = [];
     for (const [event, place] of ledger.open) {

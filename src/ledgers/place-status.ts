@@ -41,10 +41,7 @@ const statusFor = ({ request, spent, paid }: Holder, ledger: string): PlaceStatu
   return spent === null ? "free" : { spent };
 };
 
-/**
- * A request that was not admitted is fenced in its own stream first: if it is only slow, it conflicts there and has to
- * reserve again, so its place can be given back.
- */
+/** A request that is only slow conflicts with the fence and reserves again, so its place can be given back. */
 export const placeStatus =
   (log: EventLog, clock: Clock, randomness: Randomness): OrphanDeps["placeStatus"] =>
   async (account, holder, ledger) => {

@@ -36,8 +36,7 @@ export class PolicyDays {
   }
 
   /**
-   * The old day is closed first, and its entries in the sliding minute are carried over, so the rate holds over
-   * midnight. Another node may have done either step already.
+   * The old day is closed before its entries in the sliding minute are carried over, so the rate holds over midnight.
    */
   async #roll({ account, id }: PolicyOfAccount, day: string, trace: Trace): Promise<void> {
     const carried = await this.#ledgers.get(dayLedger(id, daysLater(day, -1)), account).close(trace);

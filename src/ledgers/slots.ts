@@ -21,7 +21,6 @@ export type Slots = {
   /** Runs a command that may create something, if the account has a slot for it. Rejects with the log's errors. */
   register<S, C, E extends Fact, R>(registration: Registration<S, C, E, R>): Promise<Registered<S, R>>;
   free(kind: SlotKind, account: string, id: string): Promise<void>;
-  /** The oldest come first. */
   holders(kind: SlotKind, account: string): Promise<readonly string[]>;
 };
 
