@@ -1,5 +1,8 @@
 export const DAY_MS = 86_400_000;
 
+/** ISO-8601 UTC with milliseconds. */
+export const iso = (ms: number): string => new Date(ms).toISOString();
+
 const formatters = (): ((timeZone: string) => Intl.DateTimeFormat) => {
   const known = new Map<string, Intl.DateTimeFormat>();
   return (timeZone) => {

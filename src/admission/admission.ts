@@ -1,3 +1,4 @@
+import { iso } from "../../domain/calendar.ts";
 import { activeSecrets, type PresentSource } from "../../domain/source/decider.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
@@ -32,8 +33,6 @@ type VerifiedRequest = {
   readonly request: WebhookRequest;
   readonly verifiedAt: number;
 };
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** Answers a ping, or a request whose signature fails; null if the signature holds. */
 const answerUnverified = (

@@ -1,5 +1,5 @@
 import { approvalTerms } from "../../domain/approval/terms.ts";
-import { monthOf } from "../../domain/calendar.ts";
+import { iso, monthOf } from "../../domain/calendar.ts";
 import { defined } from "../../domain/defined.ts";
 import { isErasedAt } from "../../domain/delivery/erased.ts";
 import type { Origin } from "../../domain/delivery/events.ts";
@@ -50,8 +50,6 @@ type Attempt<S, E extends Fact, Q, J extends Judgement> = {
   readonly envelope: Envelope;
   readonly judged: J;
 };
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** An agent's request and one that waits for people hold their places until they have ended. */
 const lastingOf = (endsLater: boolean, { verdict, reservations }: Judgement): readonly TakenPlace[] =>

@@ -1,17 +1,13 @@
+import { iso } from "../../domain/calendar.ts";
 import { type AttemptCounts, WINDOW_MS } from "../../domain/endpoint/circuit.ts";
+import type { AttemptResult } from "./outcome.ts";
 
-type EndedAttempt = {
-  readonly startedAt: number;
-  readonly at: number;
-  readonly succeeded: boolean;
-};
+type EndedAttempt = Pick<AttemptResult, "startedAt" | "at" | "succeeded">;
 
 const BUCKET_MS = 10_000;
 const BUCKETS = WINDOW_MS / BUCKET_MS;
 
 type Bucket = { readonly index: number; attempts: number; failed: number };
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** An attempt that began long before the recovery began on a clock that was set back, so it counts as later. */
 const beganBefore = (startedAt: number, wellAt: number): boolean =>

@@ -1,3 +1,4 @@
+import { iso } from "../../domain/calendar.ts";
 import type { Failure } from "../../domain/delivery/attempt-end.ts";
 import type { DeliveryCommand } from "../../domain/delivery/commands.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
@@ -30,8 +31,6 @@ export type AttemptDeps = AttemptSenderDeps &
 type NotSent = { readonly outcome: "skipped" } | { readonly outcome: "unsent"; readonly known: StreamState<Delivery> };
 
 const SKIPPED: NotSent = { outcome: "skipped" };
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 const activeOf = ({ job, known: { state, revision, position }, trace }: LoadedJob): ActiveJob | null =>
   isActive(state) ? { job, known: { state, revision, position }, trace } : null;

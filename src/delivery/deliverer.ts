@@ -165,7 +165,7 @@ export class Deliverer {
     const { account, endpointId, eventId } = job;
     const lane = this.#lanes.of(job);
     if (job.kind === "probe") lane.refusedProbe = isRefusal(result) ? eventId : null;
-    const report = reportAttempt(lane, account, result);
+    const report = reportAttempt(lane, result);
     if (report === null) return;
     const { command, expected } = report;
     // An endpoint that closes gets nothing more while that is being recorded.

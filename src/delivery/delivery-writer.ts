@@ -1,3 +1,4 @@
+import { iso } from "../../domain/calendar.ts";
 import type { DeliveryCommand } from "../../domain/delivery/commands.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
@@ -42,6 +43,6 @@ export class DeliveryWriter {
   envelope(account: string, trace: Trace): Envelope {
     const { randomness, clock } = this.#deps;
     const commandId = randomId("cmd_", randomness);
-    return systemEnvelope({ actor: "deliverer", commandId, account, trace, at: new Date(clock.now()).toISOString() });
+    return systemEnvelope({ actor: "deliverer", commandId, account, trace, at: iso(clock.now()) });
   }
 }

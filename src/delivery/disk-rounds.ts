@@ -1,3 +1,4 @@
+import { iso } from "../../domain/calendar.ts";
 import { isProbeDue, ORDERED_PROBES_MS } from "../../domain/endpoint/circuit.ts";
 import { endpoint as endpointDecider, type PresentEndpoint, takesDeliveries } from "../../domain/endpoint/decider.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
@@ -121,7 +122,7 @@ export class DiskRounds {
     if (disabled !== null || circuit.state !== "open") return NEVER;
     const { nextProbeAt, lastProbed, since } = circuit;
     const now = clock.now();
-    if (!isProbeDue(circuit, new Date(now).toISOString())) return Date.parse(nextProbeAt);
+    if (!isProbeDue(circuit, iso(now))) return Date.parse(nextProbeAt);
     const isRefused = lanes.find(endpointId)?.refusedProbe === lastProbed;
     const mayPass = !isOrdered(state) || isRefused || now - Date.parse(since) >= ORDERED_PROBES_MS;
     const job = await backlog.toProbe(endpointId, state, mayPass ? lastProbed : null);

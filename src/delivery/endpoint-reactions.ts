@@ -1,3 +1,4 @@
+import { iso } from "../../domain/calendar.ts";
 import { isEndpointGone } from "../../domain/delivery/gone.ts";
 import { endpoint } from "../../domain/endpoint/decider.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
@@ -12,8 +13,8 @@ export const endpointReactions = (
 ): readonly Reaction[] => [
   reaction("AttemptFailed", async (attempt, cause) => {
     if (!isEndpointGone(attempt)) return;
-    const at = new Date(clock.now()).toISOString();
-    const startedAt = new Date(Date.parse(attempt.at) - attempt.duration_ms).toISOString();
+    const at = iso(clock.now());
+    const startedAt = iso(Date.parse(attempt.at) - attempt.duration_ms);
     const reason = "The receiver answered 410: it asks not to be called again.";
     await aggregates.handle(
       endpoint,

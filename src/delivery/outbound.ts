@@ -1,3 +1,4 @@
+import { iso } from "../../domain/calendar.ts";
 import { defined } from "../../domain/defined.ts";
 import type { Request } from "../../domain/delivery/events.ts";
 import { activeSecrets, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
@@ -58,7 +59,7 @@ export const outbound = (box: Pick<SecretBox, "open">, version: string): Outboun
     headers({ job, endpoint, number, contentType, contentEncoding, body, trace, nowMs, request }) {
       const { account } = job;
       const stream = `endpoint-${job.endpointId}`;
-      const active = activeSecrets(endpoint, new Date(nowMs).toISOString());
+      const active = activeSecrets(endpoint, iso(nowMs));
       const secrets = active.map((sealed) => box.open(sealed, { account, stream, field: "secret" }));
       const own: Record<string, string> = {};
       for (const [name, { sealed }] of Object.entries(endpoint.settings.headers)) {

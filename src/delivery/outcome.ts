@@ -1,3 +1,4 @@
+import { iso } from "../../domain/calendar.ts";
 import { defined } from "../../domain/defined.ts";
 import type { AttemptEnd, Failure } from "../../domain/delivery/attempt-end.ts";
 import type { CommandOf } from "../../domain/delivery/commands.ts";
@@ -53,8 +54,6 @@ export const PAYLOAD_ERASED: Failure = {
   kind: "payload-erased",
   detail: "The payload was erased before the event was delivered",
 };
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 export const resultOf = (sent: SendOutcome, startedAt: number, at: number): AttemptResult => {
   const statusCode = sent.statusCode ?? null;

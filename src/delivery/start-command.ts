@@ -1,3 +1,4 @@
+import { iso } from "../../domain/calendar.ts";
 import type { CommandOf } from "../../domain/delivery/commands.ts";
 import { triggerOf } from "../../domain/delivery/replay.ts";
 import type { ActiveDelivery } from "../../domain/delivery/state.ts";
@@ -10,8 +11,6 @@ const LEASE_MARGIN_MS = 15_000;
 export type Node = { readonly node: string; readonly othersAreGone: boolean };
 
 type Early = CommandOf<"StartAttempt">["early"];
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 const earlyOf = (job: Job, state: ActiveDelivery, nowMs: number): Early => {
   if (job.kind === "probe") return "probe";

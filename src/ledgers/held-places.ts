@@ -2,6 +2,7 @@ import type { Plan } from "../../domain/account/plans.ts";
 import { bundle } from "../../domain/bundle/decider.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
+import { subjectOf } from "../../projections/streams.ts";
 import type { Reaction } from "../following/reaction.ts";
 import type { Trace } from "../streams/envelope.ts";
 import { foldStream } from "../streams/run-command.ts";
@@ -52,5 +53,5 @@ const ENDS = ["EventReleased", "HoldEnded", "HoldWithdrawn", "BundleReleased", "
 export const heldReactions = ({ resolve }: Pick<Ledgers, "resolve">): readonly Reaction[] =>
   ENDS.map((on) => ({
     on,
-    run: ({ stream, meta: { account } }) => resolve(ledgerOf(account), account, stream.slice(stream.indexOf("-") + 1)),
+    run: ({ stream, meta: { account } }) => resolve(ledgerOf(account), account, subjectOf(stream)),
   }));

@@ -1,3 +1,4 @@
+import { iso } from "../../domain/calendar.ts";
 import { eventOf } from "../../domain/events.ts";
 import { checkpointOf, restoring } from "../../domain/ledger/checkpoint.ts";
 import type { LedgerCheckpoint, LedgerEvent } from "../../domain/ledger/events.ts";
@@ -111,7 +112,7 @@ export class LedgerCopy {
       commandId: randomId("cmd_", this.#deps.randomness),
       account: this.#account,
       trace,
-      at: new Date(this.#deps.clock.now()).toISOString(),
+      at: iso(this.#deps.clock.now()),
     });
   }
 }

@@ -1,4 +1,5 @@
 import { bundle } from "../../domain/bundle/decider.ts";
+import { iso } from "../../domain/calendar.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Origin } from "../../domain/delivery/events.ts";
 import { type Paid, paidOf } from "../../domain/delivery/state.ts";
@@ -47,7 +48,7 @@ export const placeStatus =
   async (account, holder, ledger) => {
     // A step with results in its payload spends its place by asking for it, even if its bundle fails.
     if (isStepPlace(holder) || holder.startsWith(LEASE_PREFIX)) return "spent";
-    const at = new Date(clock.now()).toISOString();
+    const at = iso(clock.now());
     const envelope = systemEnvelope({ actor: "ledger", commandId: randomId("cmd_", randomness), account, at });
     const thing = slotHolderOf(holder);
     if (thing !== undefined) return (await thing.keepsSlot(log, holder, envelope)) ? "kept" : "free";

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { daysLater } from "../../domain/calendar.ts";
 import type { Trace } from "../streams/envelope.ts";
 import type { LedgersInMemory } from "./ledgers-in-memory.ts";
@@ -12,8 +13,7 @@ const POLICIES_MAX = 50_000;
 
 export class PolicyDays {
   readonly #ledgers: LedgersInMemory;
-  /** Least recently used first. */
-  readonly #days = new Map<string, CurrentDay>();
+  readonly #days = new LRUCache<string, CurrentDay>({ max: POLICIES_MAX });
 
   constructor(ledgers: LedgersInMemory) {
     this.#ledgers = ledgers;
@@ -35,22 +35,17 @@ export class PolicyDays {
     return current.day;
   }
 
-  /**
-   * The old day is closed before its entries in the sliding minute are carried over, so the rate holds over midnight.
-   */
+  /** The old day is closed before its last minute's entries are carried over, so the rate holds over midnight. */
   async #roll({ account, id }: PolicyOfAccount, day: string, trace: Trace): Promise<void> {
     const carried = await this.#ledgers.get(dayLedger(id, daysLater(day, -1)), account).close(trace);
     await this.#ledgers.get(dayLedger(id, day), account).open(carried, trace);
   }
 
   #currentOf(policyId: string): CurrentDay {
-    const current = this.#days.get(policyId) ?? { day: "", rolling: null };
-    this.#days.delete(policyId);
+    const known = this.#days.get(policyId);
+    if (known !== undefined) return known;
+    const current = { day: "", rolling: null };
     this.#days.set(policyId, current);
-    if (this.#days.size > POLICIES_MAX) {
-      const [oldest] = this.#days.keys();
-      if (oldest !== undefined) this.#days.delete(oldest);
-    }
     return current;
   }
 }

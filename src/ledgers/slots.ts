@@ -1,6 +1,7 @@
 import type { Plan } from "../../domain/account/plans.ts";
 import type { Decider } from "../../domain/decider.ts";
 import { SLOT_KINDS, type SlotKind, type WithSlot, withSlot } from "../../domain/slot.ts";
+import { subjectOf } from "../../projections/streams.ts";
 import type { Reaction } from "../following/reaction.ts";
 import type { Aggregates, Handled } from "../streams/aggregates.ts";
 import type { Envelope, Fact } from "../streams/envelope.ts";
@@ -85,5 +86,5 @@ export const slotReactions = ({ free }: Pick<Slots, "free">): readonly Reaction[
   SLOT_KINDS.flatMap((kind) => {
     const on = DELETED[kind];
     if (on === undefined) return [];
-    return [{ on, run: ({ stream, meta }) => free(kind, meta.account, stream.slice(stream.indexOf("-") + 1)) }];
+    return [{ on, run: ({ stream, meta }) => free(kind, meta.account, subjectOf(stream)) }];
   });
