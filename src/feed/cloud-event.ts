@@ -6,7 +6,7 @@ import { withoutSealed } from "../audit/sealed.ts";
 import type { PositionText } from "../http/position-text.ts";
 import { NO_TRACE } from "../streams/envelope.ts";
 
-/** These streams stay out: payloads and personal data can be erased, but a published event cannot be taken back. */
+/** Payloads and personal data can be erased, but a published event cannot be taken back. */
 const UNFED: ReadonlySet<string> = new Set(["payload", "personal", "checkpoint"]);
 
 export const isFed = ({ stream }: Pick<RecordedEvent, "stream">): boolean => !UNFED.has(categoryOf(stream));
@@ -16,10 +16,7 @@ const sourceOf = (account: string, stream: string): string => {
   return account === "" ? path : `/accounts/${encodeURIComponent(account)}${path}`;
 };
 
-/**
- * Consumers recognise repeats by source and id, which are the same in every engine. The data have nothing sealed, as in
- * the audit search.
- */
+/** Consumers recognise repeats by source and id, which are the same in every engine. */
 export const cloudEvent = (
   { id, type, data, meta, stream, revision, position }: RecordedEvent,
   positions: Pick<PositionText, "of">,

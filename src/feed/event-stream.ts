@@ -26,13 +26,12 @@ const RETRY_MS = 3_000;
 export const START_ID = "start";
 const TAG_LENGTH = 8;
 
-/** The beginning of the record's id shows whether a stream id comes from another account or another log. */
+/** The beginning of the record's id shows whether the client's id comes from another account or another log. */
 export const streamIdOf = (index: number, { id }: Pick<RecordedEvent, "id">): string =>
   `${index}-${id.slice(0, TAG_LENGTH)}`;
 
 const frameOf = (index: number, record: RecordedEvent, positions: Pick<PositionText, "of">): string => {
   const event = cloudEvent(record, positions);
-  // `JSON.stringify` writes no line breaks, so the data are one line.
   return `id: ${streamIdOf(index, record)}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 };
 
@@ -52,7 +51,6 @@ export type EventStreamSource = {
 
 type Frames = Omit<EventStreamSource, "isStillAllowed">;
 
-/** `mayGoOn` is asked before every record, so that none is sent after the credential has ended. */
 async function* framesOf(source: Frames, mayGoOn: () => Promise<boolean>): AsyncGenerator<string, void> {
   const { count, times, newerThan } = source;
   let { next } = source;
@@ -96,10 +94,7 @@ const coalesced = (work: () => Promise<void>): (() => void) => {
   };
 };
 
-/**
- * Reads only as fast as the client does. The stream ends with the client, with the credential, when the server closes,
- * or when the client does not read.
- */
+/** The stream ends with the client, with the credential, when the server closes, or when the client does not read. */
 export const eventStream = (source: EventStreamSource): Readable => {
   const { count, closing, times, onEnd, isStillAllowed, watchCredential } = source;
   let isDestroyed = false;
@@ -117,7 +112,7 @@ export const eventStream = (source: EventStreamSource): Readable => {
     count.wake();
     if (stream.readableLength > 0) stream.destroy();
     else stream.push(null);
-    // A client that reads nothing does not see the end either.
+    // A client that reads nothing does not see the end either, so the stream is destroyed after `drainMs`.
     fullSince = performance.now();
   };
 

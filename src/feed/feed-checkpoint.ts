@@ -16,9 +16,7 @@ export type Checkpointed = {
 };
 
 export type FeedCheckpoints = {
-  /** Throws if this log lacks the record that the checkpoint names. */
   read(): Promise<Checkpointed>;
-  /** Resolves with the revision; null if another node was first. */
   write(
     expected: Checkpointed["revision"],
     place: LogCursor | null,

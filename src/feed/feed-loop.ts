@@ -14,7 +14,6 @@ type FeedStatus = {
   /** Everything up to this position was published or is not part of the feed; null at the beginning. */
   readonly position: Position | null;
   readonly published: number;
-  /** The age of the oldest waiting record; 0 if none is known to wait. */
   readonly lag_s: number;
 };
 
@@ -29,7 +28,6 @@ export type FeedTimes = {
 };
 
 const TIMES: FeedTimes = {
-  /** The append hint may be lost. */
   pollMs: 1_000,
   gatherMs: 25,
   /** A checkpoint is an append. After a crash, records since the last one are published again. */
@@ -43,7 +41,6 @@ const TIMES: FeedTimes = {
 
 const PAGE_MAX = 500;
 const CHECKPOINT_RECORDS = 5_000;
-/** A restarting broker is back by then; a longer failure needs an operator. */
 const FAILING_MS = 10_000;
 const MS_PER_S = 1_000;
 
@@ -73,7 +70,7 @@ export class FeedLoop {
   readonly #checkpoints: FeedCheckpoints;
   readonly #size = pageSize(PAGE_MAX);
   readonly #rest = wakeablePause();
-  // An append ends a rest; while the broker is away it must not.
+  // An append ends a rest, but not the pause after a failure.
   readonly #backoff = wakeablePause();
   #isStopping = false;
   #running: Promise<void> = Promise.resolve();

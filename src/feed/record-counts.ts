@@ -11,7 +11,6 @@ export type FollowedCount = {
   end(): void;
 };
 
-/** One look serves all followers, so that an idle stream costs next to nothing. */
 export type RecordCounts = { follow(account: string, count: number): FollowedCount };
 
 /** The projector may be in another process and not report its progress. */
@@ -60,7 +59,6 @@ export const recordCounts = (
     follow(account, count) {
       const follower: Follower = { account, count, rest: wakeablePause() };
       followers.add(follower);
-      // The caller counted some time ago, so the next look comes at once.
       rest.wake();
       if (!isLooking) void keepLooking();
       return {

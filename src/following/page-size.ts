@@ -1,14 +1,11 @@
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 
-/**
- * Payloads of up to 1 MiB stand next to records of 300 bytes, so a page limited by count could take hundreds of MiB.
- */
+/** Payloads of 1 MiB stand next to records of 300 bytes, so a count alone does not limit the memory of a page. */
 const PAGE_CHARS_MAX = 8 * 1024 * 1024;
 const EVENTS_MIN = 8;
 
 export type PageSize = { events(): number; learn(page: readonly RecordedEvent[]): void };
 
-/** Only texts at the top level of the data are long. */
 const charsOf = ({ data }: RecordedEvent): number => {
   let chars = 0;
   for (const key in data) {

@@ -9,7 +9,6 @@ import { wakeablePause } from "./wakeable-pause.ts";
 
 const PAGE = 500;
 const POLL_MS = 1_000;
-/** Milliseconds. A look costs more than an event, so events gather. */
 const GATHER_MS = 25;
 /** After so many looks that found nothing, a checkpoint bounds the records that a restart reads again. */
 const EMPTY_LOOKS_MAX = 100;
@@ -24,13 +23,12 @@ export type ReactorDeps = {
 
 export type ReactorOptions = {
   readonly name: string;
-  /** Milliseconds in which events gather before a look. A reactor that can wait should, as each look has its cost. */
+  /** Events gather for this time before a look, because a look costs more than an event. */
   readonly gatherMs: number;
   readonly failingMs?: number;
   readonly waits?: Waits;
   /** Without a checkpoint the reactor then starts at the log's end, not at its beginning. */
   readonly beginsAtEnd?: boolean;
-  /** If left out, events are handled one after another. */
   readonly atOnce?: AtOnce;
 };
 
@@ -55,10 +53,7 @@ const grouped = <T>(items: readonly T[], keyOf: (item: T) => string): Map<string
   return groups;
 };
 
-/**
- * Follows the log from a checkpoint and turns events into commands. An event that fails holds up all later ones, so
- * reactions that may wait long have a reactor for themselves.
- */
+/** An event that fails holds up all later ones, so reactions that may wait long have a reactor for themselves. */
 export class Reactor {
   readonly #log: EventLog;
   readonly #clock: Clock;
@@ -122,7 +117,7 @@ export class Reactor {
           continue;
         }
         this.#succeed();
-        // An embedded log answers without a pause: let other work have its turn.
+        // An embedded log answers without a pause, so other work gets its turn here.
         if (outcome === "more") await yieldToOthers();
         else await this.#rest();
       } catch (error) {
@@ -146,7 +141,6 @@ export class Reactor {
     const before = this.#handled.size;
     const waiting = await this.#reactToAll(events);
     if (waiting !== null) {
-      // Progress ends the wait of an earlier event.
       if (this.#handled.size > before) this.#succeed();
       return waiting;
     }
@@ -185,7 +179,7 @@ export class Reactor {
   async #react(events: readonly RecordedEvent[]): Promise<NotYet | null> {
     for (const event of events) {
       if (this.#isStopping) return null;
-      // A reaction that waits does not hold up the event's other reactions. Each of them may run again.
+      // A waiting reaction does not hold up the event's other reactions, and each of them may run again.
       let waiting: NotYet | null = null;
       for (const reaction of this.#reactions.get(event.type) ?? []) {
         waiting = (await reaction.run(event, () => this.#isStopping)) ?? waiting;

@@ -7,12 +7,10 @@ export type Waits = {
 };
 
 export const LONG_WAIT_MS = 30_000;
-/** Tries follow each other within seconds, so a longer pause begins another wait. */
 const SAME_WAIT_MS = 30_000;
 
 const MS_PER_S = 1_000;
 
-/** `now` is monotonic, in ms. */
 export const waitLines = (
   log: Pick<FastifyBaseLogger, "debug" | "info" | "warn">,
   part: string,

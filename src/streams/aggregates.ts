@@ -19,7 +19,6 @@ export type Aggregates = {
     command: C,
     envelope: Envelope,
   ): Promise<Handled<S, R>>;
-  /** `derive` makes the command from the state each time the stream has been read. */
   handleDerived<S, C, E extends Fact, R>(
     decider: Decider<S, C, E, R>,
     stream: string,
@@ -56,7 +55,6 @@ class Watchers {
   readonly #byStream = new Map<string, Set<() => void>>();
 
   watch(stream: string, onChanged: () => void): () => void {
-    // The same function may be registered twice, so each call gets a wrapper.
     const watcher = (): void => onChanged();
     this.#byStream.set(stream, (this.#byStream.get(stream) ?? new Set()).add(watcher));
     return () => {

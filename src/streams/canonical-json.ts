@@ -1,9 +1,6 @@
 import type { Json, JsonObject } from "../../domain/json.ts";
 
-/**
- * Follows RFC 8785 (JSON Canonicalization Scheme), but writes a lone surrogate, an error in the RFC, as its escape,
- * because the log may contain one.
- */
+/** RFC 8785, but a lone surrogate is written as its escape, because the log may contain one. */
 export const canonicalJson = (value: Json): string => {
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;

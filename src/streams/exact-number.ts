@@ -4,10 +4,7 @@ const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 const ZERO = 0x30;
 
-/**
- * 1.50, 15e-1 and 0.15E1 get the same text. The sender chooses how many zeros there are, so loops search and not a
- * pattern.
- */
+/** Loops and no pattern, because the sender chooses how many zeros there are. */
 const canonical = (text: string): string => {
   const [, whole = "", fraction = "", exponent = "0"] = NUMBER.exec(text) ?? [];
   const digits = whole + fraction;
@@ -18,9 +15,7 @@ const canonical = (text: string): string => {
   return from === to ? "0" : `${digits.slice(from, to)}e${Number(exponent) + whole.length - from}`;
 };
 
-/**
- * True if a JSON number keeps its value in a double: 0.1 does, 12345678901234567890 does not (RFC 7493, section 2.2).
- */
+/** 0.1 survives in a double, 12345678901234567890 does not (RFC 7493, section 2.2). */
 export const isExactNumber = (text: string): boolean => {
   if (text.length <= EXACT_LENGTH && !/[eE]/.test(text)) return true;
   const value = Number(text);

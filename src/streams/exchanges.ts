@@ -15,8 +15,8 @@ const READ_PAGE = 20;
 const MARGIN = READ_PAGE;
 
 /**
- * Reads the responses to the attempts numbered `wanted`, from the payload at `from` on. Those between the first and the
- * last ones are skipped, because an endpoint that is probed for ever has no end of them.
+ * Reads the responses to the attempts numbered `wanted`: the first and the last ones, because an event may have very
+ * many.
  */
 export const exchangesOf = async (
   log: EventLog,

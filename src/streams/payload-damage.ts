@@ -23,7 +23,6 @@ const record = async <E extends Fact>(
       first ??= meta;
     },
   });
-  // The compiler does not see that `onEvent` was called.
   const meta = first as Metadata | null;
   if (meta === null) return false;
   const { subject, payload, at } = command;
@@ -38,9 +37,7 @@ const record = async <E extends Fact>(
   return (await runCommand(log, { decider, stream, from: known, command, envelope })).outcome === "accepted";
 };
 
-/**
- * Records once that a stored payload does not match its hash. Never rejects, as the next reader finds the damage again.
- */
+/** Never rejects, because the next reader finds the damage again. */
 export const damageRecords =
   (log: EventLog, clock: Clock, onError: (error: unknown) => void): OnDamage =>
   async (subject, payload) => {

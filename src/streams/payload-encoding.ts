@@ -4,26 +4,18 @@ import type { Revision } from "../../domain/ports/event-log.ts";
 
 type PayloadKept = Extract<PayloadEvent, { type: "PayloadKept" }>["data"];
 
-/** Bytes as they stand in a record. */
 export type Encoded = Pick<PayloadKept, "encoding" | "body">;
 
-/**
- * The bytes of one append. Encoding them takes the main thread about a millisecond, and the log's writer as long: other
- * requests are served between the parts of a long body.
- */
+/** Encoding so many bytes takes about a millisecond: other requests are served between the parts of a long body. */
 const PART_BYTES = 128 * 1_024;
-/**
- * JSON takes at most six bytes for one of text (\u0000). Up to here the result stays below the limit of an append, so it
- * is not measured, which would take longer than encoding.
- */
+/** Up to here even text of control characters (\u0000) fits into an append, so its length as JSON is not measured. */
 const TEXT_UNMEASURED_MAX = PART_BYTES;
-/** These characters take six times their bytes as JSON; all others at most twice. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for these
 const LONG_ESCAPES = /[\0-\x07\x0b\x0e-\x1f]/;
 const base64Length = (body: Buffer): number => Math.ceil(body.length / 3) * 4;
 const jsonLength = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
 
-/** Text is preferred where it yields the same bytes and is not longer than base64, as people can read it in the log. */
+/** Text is preferred where it is exact and not longer than base64, as people can read it in the log. */
 export const encodeBody = (body: Buffer): Encoded => {
   if (isUtf8(body)) {
     const text = body.toString("utf8");
@@ -38,7 +30,6 @@ export const decodeBody = ({ encoding, body }: Encoded): Buffer =>
 
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** Slices of at most `PART_BYTES`, cut between characters if the body is text. */
 export const slicesOf = (body: Buffer): readonly Buffer[] => {
   if (body.length <= PART_BYTES) return [body];
   const isText = isUtf8(body);
@@ -58,7 +49,7 @@ export const isEncoded = ({ encoding, body }: Encoded): boolean =>
 
 export const isSameBytes = (a: Encoded, b: Encoded): boolean => a.encoding === b.encoding && a.body === b.body;
 
-/** Null if a part is gone: the stream is being erased. */
+/** Null if a part is missing, because the stream is being erased. */
 export const joinedBody = (kept: PayloadKept, partAt: (revision: Revision) => Encoded | undefined): Buffer | null => {
   if (kept.parts === undefined) return decodeBody(kept);
   const slices: Buffer[] = [];

@@ -62,7 +62,6 @@ export type ReadPayload = Pick<Kept, "content_type" | "content_encoding" | "head
 export const PAYLOAD_BYTES_MAX = 1_048_576 - 65_536;
 const SALT_BYTES = 16;
 const READ_PAGE = 20;
-/** Each lost race means that another writer stored something: this many in a row are no coincidence. */
 const KEEP_ATTEMPTS_MAX = 64;
 
 export const payloadStream = (eventId: string): string => `payload-${eventId}`;
@@ -81,12 +80,8 @@ export const contentEncodingField = (contentEncoding: string): { readonly conten
   contentEncoding === "" ? {} : { content_encoding: contentEncoding };
 
 export type Payloads = {
-  /** Null if the stream has records already. */
   keepFirst(eventId: string, incoming: Incoming, envelope: Envelope): Promise<KeptPayload | null>;
-  /**
-   * For events that are not admitted: finds the same payload among those stored after `erased`, or stores this one. Rejects
-   * with `LogUnavailable` if other writers win the race again and again.
-   */
+  /** Finds the same payload among those stored after `erased`, or stores this one. */
   keepAgain(eventId: string, incoming: Incoming, envelope: Envelope, erased?: ErasedUpTo): Promise<KeptPayload>;
   /** Null if it was erased. "damaged" if the bytes do not match the hash: they must be neither shown nor sent. */
   read(eventId: string, name: PayloadName): Promise<ReadPayload | "damaged" | null>;
@@ -136,8 +131,8 @@ const samePayload = ({ payloads }: Stored, { body, whole = body }: Incoming): Ke
 };
 
 /**
- * A body of more than one part exists once the `PayloadKept` that names its parts is appended. A crash before leaves parts
- * that are never read and that an erasure removes.
+ * A body exists once the `PayloadKept` that names its parts is appended. An erasure also removes the parts that a crash
+ * left.
  */
 const appendPayload = async (
   { log, randomness }: PayloadsDeps,
@@ -225,7 +220,6 @@ const readPayload = async (
   return { content_type, ...contentEncodingField(content_encoding), headers, body, salt };
 };
 
-/** `onDamage` is called for each payload that is read damaged. */
 export const payloads = (
   log: EventLog,
   randomness: Randomness,

@@ -74,7 +74,6 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** `detail` says what the caller should change. */
 export type Problem = {
   readonly problem: ProblemCode;
   readonly detail: string;
@@ -83,8 +82,7 @@ export type Problem = {
   readonly retryable?: boolean;
   readonly retryAfterS?: number;
   /**
-   * Finds the account concerned by a refusal without a credential. It runs after the answer, whose time must not show
-   * whether an address is known.
+   * Finds the account concerned by a refusal without a credential, after the answer, whose time must reveal nothing.
    */
   readonly about?: () => Promise<Concerned | null>;
 };

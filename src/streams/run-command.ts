@@ -103,7 +103,6 @@ export const runDerived = async <S, C, E extends Fact, R>(
   throw new LogUnavailable(`${stream} is written by too many at once`);
 };
 
-/** After a conflict it reads the missing events and decides again. */
 export const runCommand = <S, C, E extends Fact, R>(
   log: EventLog,
   { command, ...run }: CommandRun<S, C, E, R> & { readonly command: C },

@@ -26,7 +26,6 @@ const isNumberStart = (code: number): boolean => code === MINUS || (code >= DIGI
 
 const LINEAR_KEYS_MAX = 16;
 
-/** An open array has `keys` null; `at` is the current key or index. */
 type Frame = { keys: string[] | Set<string> | null; at: string | number };
 
 export const closingQuote = (text: string, at: number): number => {
@@ -122,7 +121,7 @@ export const scanJson = (text: string, depthMax: number): JsonScan => {
 
 export const JSON_DEPTH_MAX = 64;
 
-/** False if parsing and writing would change the text, or a recursive reader would overflow. */
+/** Refuses text that parsing and writing would change, or that would overflow a recursive reader. */
 export const isFaithfulJson = (text: string): boolean => {
   const { duplicate, inexact, tooDeep } = scanJson(text, JSON_DEPTH_MAX);
   return duplicate === undefined && inexact === undefined && tooDeep === undefined;
@@ -150,7 +149,6 @@ const hasLoneSurrogate = (text: string): boolean => {
   return lone;
 };
 
-/** Accepts JSON (RFC 8259) without what I-JSON (RFC 7493) forbids. */
 export const strictJson = (bytes: Uint8Array): StrictJson => {
   let text: string;
   try {

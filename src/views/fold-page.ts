@@ -16,8 +16,8 @@ export class ProjectionFailed extends Error {
 export type Folded = {
   readonly events: number;
   /**
-   * The touched documents after the last folded event; null if there is none. Includes those created and removed within
-   * the page, because a slower projector may be about to write them.
+   * The documents after the last folded event; null if there is none. Those created and removed within the page are
+   * included, because a slower projector may be about to write them.
    */
   readonly documents: ReadonlyMap<string, Document | null>;
   readonly leading: number;

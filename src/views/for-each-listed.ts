@@ -17,17 +17,12 @@ export type ListedDocuments = {
   readonly reach: (cause: RecordedEvent, id: string) => Promise<void>;
 };
 
-/** A document that a rebuilding view does not list yet is reached by a later repeat. */
+/** A later repeat reaches the documents that a rebuilding view does not list yet. */
 const VIEW_WAIT_MS = 2_000;
-/** A page is processed in parallel, so that its commands share appends. */
 const PAGE = 100;
 
-/**
- * Calls `reach` for each document that a view lists. While the view lags, that is done once for those listed so far,
- * and the reactor repeats the reaction.
- */
+/** While the view lags, the documents listed so far are reached once, and the reactor repeats the reaction. */
 export const forEachListed = (deps: ForEachListedDeps, shown: ListedDocuments): Reaction["run"] => {
-  /** Ids of records for which only some documents were reached. */
   const reachedInPart = new Set<string>();
 
   return async (cause, isStopping = () => false) => {

@@ -12,7 +12,6 @@ import { SILENCE_MAX_MS, unknownProgress, type ViewProgress } from "./view-progr
 
 export type ProjectorThreadOptions = {
   readonly locations: EngineLocations;
-  /** The module exports `PROJECTIONS`, in place of `projections/all.ts`. */
   readonly module?: { readonly url: string; readonly projections: readonly Projection[] };
   readonly options?: ProjectorData["options"];
   readonly onError?: (failure: ProjectorFailure) => void;
@@ -27,13 +26,9 @@ const YOUNG_MB = 24;
 const RESTART_MIN_MS = 100;
 const RESTART_MAX_MS = 30_000;
 
-/** The neighbouring module has this file's extension, compiled or not. */
 const neighbour = (path: string): string => new URL(`${path}${extname(import.meta.url)}`, import.meta.url).href;
 
-/**
- * Runs the projector in a thread, so that folding delays no request. Resolves when it follows the log, and rejects if
- * the engines cannot be used.
- */
+/** Folding in a thread delays no request. Resolves when the projector follows the log. */
 export const projectorThread = async (given: ProjectorThreadOptions): Promise<ProjectorThread> => {
   const { locations, module, options = {}, onError = console.error, onDropped, onThread } = given;
   const projections = module?.projections ?? PROJECTIONS;

@@ -11,7 +11,6 @@ import type { ViewPosition } from "./view-positions.ts";
 
 export type ProjectorFailure = {
   readonly view: string | null;
-  /** The position of the event at which the projection failed; null if storage failed. */
   readonly position: Position | null;
   readonly error: unknown;
   readonly retryInMs: number;
@@ -33,7 +32,6 @@ export type ProjectorOptions = {
 const PAGE_MAX = 512;
 /** The append hint may be lost, and another process may drop a view. */
 const POLL_MS = 1_000;
-/** Events that arrive in this time share one commit for each view. */
 const GATHER_MS = 10;
 /** Under load, gathering takes this many times longer, because an event's documents change several times within it. */
 const GATHER_BUSY = 4;
@@ -54,7 +52,6 @@ const DEFAULTS = {
 const DROP_REASONS: readonly DropReason[] = ["unknown-log", "record-missing"];
 
 type Followed = { readonly follower: ViewFollower; failures: number; retryAt: number };
-/** The outcome of a round: how many events it took, and whether there are more. */
 type Round = "idle" | "some" | "busy" | "more";
 
 const progressOf = ({ follower }: Followed): ViewPosition => ({ view: follower.view, position: follower.position() });
@@ -62,9 +59,8 @@ const progressOf = ({ follower }: Followed): ViewPosition => ({ view: follower.v
 const isBehind = (a: Position | null, b: Position | null): boolean => b !== null && (a === null || a < b);
 
 /**
- * Follows the log and updates the views. Views at one position share a page; a view that is behind gets pages for itself
- * until it has caught up. No event is skipped: a view whose projection throws stops before that event and retries with
- * growing pauses, while the others go on. Several projectors over the same views are safe, but useless.
+ * Views at one position share a page; a view that is behind gets pages for itself until it has caught up. No event is
+ * skipped: a view whose projection throws stops before that event and retries, while the others go on.
  */
 export class Projector {
   readonly #log: EventLog;
@@ -127,7 +123,7 @@ export class Projector {
     }
   }
 
-  /** Advances the views at the foremost position and those at the last one, so that the latter catch up. */
+  /** Advances the foremost views and the last ones, so that the latter catch up. */
   async #round(): Promise<Round> {
     const now = performance.now();
     const due = this.#all.filter(({ retryAt }) => retryAt <= now);

@@ -10,10 +10,7 @@ const LOOK_MS = 200;
 
 const isBefore = (position: Position | null, target: Position): boolean => position === null || position < target;
 
-/**
- * Folds the log again, up to its present end, and rejects with the first error. A service may run meanwhile; its
- * readers see the views fill.
- */
+/** Folds the log again up to its present end. A service may run meanwhile; its readers see the views fill. */
 export const rebuildViews = async (
   log: EventLog,
   views: ViewStore,

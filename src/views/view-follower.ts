@@ -12,7 +12,6 @@ export type FollowedLog = Pick<EventLog, "identity" | "read">;
 
 type Documents = ReadonlyMap<string, LoadedDocument>;
 
-/** Folds the log into one view, page by page; other projectors may do the same. */
 export class ViewFollower {
   readonly view: string;
   readonly #log: FollowedLog;
@@ -23,7 +22,6 @@ export class ViewFollower {
   #position: Position | null = null;
   /** True if the last commit was this follower's and complete, so no document in the store is ahead. */
   #isUndisturbed = false;
-  /** True if the store must be read before the next fold. */
   #isLost = true;
 
   constructor(log: FollowedLog, views: ViewStore, projection: Projection, documentsMax: number) {
@@ -39,8 +37,8 @@ export class ViewFollower {
   }
 
   /**
-   * Called at the start: drops a view that may belong to another log, whose positions cannot be compared, or whose last
-   * record this log lacks, as after a restore. Null if the view stays, or was empty.
+   * Drops a view that may belong to another log, or whose last record this log lacks, as after a restore. Null if the
+   * view stays, or was empty.
    */
   async claim(): Promise<DropReason | null> {
     const { kept, origin } = await this.#stored();
@@ -78,7 +76,7 @@ export class ViewFollower {
         const done = this.#position;
         await this.#through(page.filter((it) => (done === null || it.position > done) && it.position < failed));
       } else {
-        // The commit may have happened. The store is asked later, because it has just failed.
+        // The commit may have happened, so the store is asked later.
         this.#distrust();
         this.#isLost = true;
       }

@@ -17,7 +17,6 @@ export type ViewProgress = {
   /** The progress is at most about a second old; after a failure it is the last known one. */
   progress(): Promise<readonly Progress[]>;
   onProgress(listener: (reached: readonly ViewPosition[]) => void): () => void;
-  /** False if a view has not reached `position` in time. */
   waitFor(views: readonly string[], position: Position, timeoutMs: number): Promise<boolean>;
   stop(): Promise<void>;
 };
@@ -62,7 +61,7 @@ export type InlineProjectorOptions = ProjectorOptions & {
   readonly onBeat?: (progress: readonly Progress[]) => void;
 };
 
-/** Runs the projector in the calling thread. Resolves when it follows the log. The caller closes log and views. */
+/** Resolves when the projector follows the log. The caller closes log and views. */
 export const inlineProjector = async (options: InlineProjectorOptions): Promise<ViewProgress> => {
   const { log, views, projections, clock, eventsBetween = () => 1, onBeat } = options;
   const board = viewPositions(projections.map(({ schema }) => schema.name));

@@ -24,14 +24,12 @@ export type WatchedViewsOptions = {
 const LOOK_MS = 25;
 const MEASURE_MS = 2_000;
 
-/** Reads the progress of another process's views from their checkpoints. */
 export const watchedViews = (options: WatchedViewsOptions): ViewProgress => {
   const { log, views, names, clock, eventsBetween = () => 1 } = options;
   let latest = unknownProgress(names.map((view) => ({ view, position: null })));
   let measuredAt = Number.NEGATIVE_INFINITY;
   let measuring: Promise<readonly Progress[]> | null = null;
 
-  /** Views that belong to this log, as it has their last record. */
   const claimed = new Set<string>();
 
   /** A position counts only if this log has its record, as the view may belong to another log. */
