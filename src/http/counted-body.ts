@@ -5,7 +5,6 @@ import { ProblemError } from "./problem-error.ts";
 export type BodyLimits = {
   readonly bytesMax: number;
   readonly silenceMs: number;
-  /** Called with the number of further bytes to be stored; returns false if there is no room for them. */
   readonly take: (bytes: number) => boolean;
 };
 

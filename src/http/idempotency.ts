@@ -67,7 +67,6 @@ const CLAIM_ATTEMPTS_MAX = 5;
 
 type Claimed = { readonly commandId: string; readonly sealed: string };
 type Claim = Claimed & { readonly revision: Revision };
-/** A request with its stream and the digest of its method, path and body. */
 type Keyed = KeyedRequest & { readonly stream: string; readonly digest: string };
 type Lookup = { readonly claimable: Claimed | null } | Problem | SentAnswer;
 
@@ -94,7 +93,6 @@ type IdempotencyDeps = {
   readonly onLost: (error: unknown) => void;
 };
 
-/** A request with an Idempotency-Key claims the key, runs, and stores its answer for the repeats. */
 export class Idempotency {
   readonly #deps: IdempotencyDeps;
 

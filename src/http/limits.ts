@@ -33,5 +33,4 @@ export const CONNECTIONS_MAX = 16_384;
 /** Requests of one connection that have no answer yet. Hardly any client sends a second one before the first answer. */
 export const PIPELINED_MAX = 16;
 export const LISTED_ERRORS_MAX = 20;
-/** How long a read with `?after=` waits for its views; then it answers 503 `view-behind`. */
 export const VIEW_WAIT_MS = 2_000;

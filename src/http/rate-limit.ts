@@ -122,7 +122,6 @@ export type Requester = {
 
 export type RequestLimits = { readonly credential: number; readonly account: number };
 
-/** "api" is the window of one credential, "account" that of all credentials of the same kind. */
 export type RequestWindow = Window & { readonly policy: "api" | "account"; readonly limit: number };
 
 /** Enough for each session to decide an approval while another member's program uses up the common limit. */

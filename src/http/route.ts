@@ -20,7 +20,6 @@ export type Principal =
   | { readonly kind: "key"; readonly account: string; readonly id: string; readonly role: Role }
   | { readonly kind: "agent"; readonly account: string; readonly id: string };
 
-/** Agents have no role; their scope limits them. */
 export const hasRole = (principal: Principal, needed: Role): boolean =>
   principal.kind !== "agent" && roleIncludes(principal.role, needed);
 
@@ -131,7 +130,6 @@ export const route = <
     readonly handle: Handler<{ body: NoInfer<Body>; query: NoInfer<Query>; params: Placeholders<Path> }>;
   },
 ): Route =>
-  // The server validates each call against these schemas before the handler sees it.
   row as Route;
 
 /** The answer 202: the change weakens a protected policy and waits for that policy's approvals. */

@@ -37,7 +37,7 @@ const PROBLEM_OF: Record<AccountRejection | "email-taken" | "invalid-credentials
 
 export const accountProblem = (rejection: keyof typeof PROBLEM_OF): Problem => PROBLEM_OF[rejection];
 
-/** As typed; `emailOf` and `newPasswordOf` normalise and check them. */
+/** These schemas accept text as it was typed; `emailOf` and `newPasswordOf` normalise and check it. */
 export const EMAIL_SCHEMA = { type: "string", minLength: 3, maxLength: EMAIL_LENGTH_MAX } as const satisfies JsonSchema;
 export const PASSWORD_SCHEMA = {
   type: "string",

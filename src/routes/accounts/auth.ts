@@ -46,7 +46,7 @@ const SIGNUP_CLOSED = problem("signup-closed", "Sign-up is closed. Ask the owner
 const signUp =
   ({ accounts, sessions, attempts, signup }: AuthDeps): Handler<{ body: typeof SIGNUP_BODY }> =>
   async (call) => {
-    // Checked first, so that the answer reveals nothing about the address.
+    // This comes first, so that the answer reveals nothing about the address.
     if (signup === "closed") return SIGNUP_CLOSED;
     const person = signupOf(call.body, call);
     if ("problem" in person) return person;

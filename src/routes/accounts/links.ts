@@ -63,7 +63,7 @@ const limited =
     const { token } = call.body;
     const about = () => memberLinks.namedIn(token);
     const attempt = attempts.take("failed-login-ip", call.ip);
-    // No member is noted: looking one up would read without a limit.
+    // The refusal names no member, because looking one up would be a read without a limit.
     if (!attempt.ok) return rateLimited(attempt.retryAfterS);
     let isGone = false;
     try {

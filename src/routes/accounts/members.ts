@@ -23,7 +23,6 @@ export type MembersDeps = {
   readonly controls: Controls;
   readonly randomness: Randomness;
   readonly views: Pick<ViewStore, "page">;
-  /** Without a slash at the end. */
   readonly publicUrl: () => string;
   readonly hashes: Pick<CredentialHashes, "role">;
 };
@@ -112,7 +111,7 @@ const changeRole =
     const before = state.phase === "open" ? state.members.get(id) : undefined;
     if (state.phase !== "open" || before === undefined) return accountProblem("member-absent");
     const by = makerOf(envelope);
-    // Checked first, as the controls would record a weakening that does not happen.
+    // This comes first, because the controls would record a weakening that does not happen.
     if (!mayChangeMembers(state, by)) return accountProblem("not-owner");
     const base = { role: before.role };
     const change = { kind: "member", id, base, changes: { role } } as const;

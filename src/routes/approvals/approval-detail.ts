@@ -32,7 +32,7 @@ export const ownApproval = async (
 ): Promise<RequestedApproval | null> => {
   const { id = "" } = params;
   if (!isApprovalId(id)) return null;
-  // Read without a cache, as another node may just have decided it.
+  // Another node may just have decided the approval, so it is read without a cache.
   const { state }: { readonly state: Approval } = await aggregates.load(approval, approvalStream(id), 0);
   return state.phase === "requested" && state.request.account === principal.account ? state : null;
 };

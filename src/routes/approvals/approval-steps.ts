@@ -12,7 +12,7 @@ export type ShownStep = {
   readonly compensation: { readonly action: string; readonly endpoint: ApprovalTarget | null } | null;
 };
 
-/** Everything that is decided on, except the payloads. */
+/** The steps as people decide on them, without the payloads. */
 export const stepsShown = (aggregates: Aggregates, { steps }: BundleRequest): Promise<readonly ShownStep[]> =>
   Promise.all(
     steps.map(async ({ index, action, endpoint_id, cost, reversibility, compensation, bound }) => ({

@@ -33,7 +33,7 @@ export const approvalSummary = (id: string, it: Shown, at: string) => ({
   replaced_by: it.replaced_by,
 });
 
-/** True as well if it was cancelled or held again after its release. */
+/** True also if the request was cancelled or held again after its release. */
 const isUsed = ({ kind, state }: ApprovalSubject, { approval_id }: ApprovalRequest): boolean => {
   if (kind === "change") return state.phase === "applied";
   if (kind === "bundle") return state.phase === "running" && state.approvalId === approval_id;

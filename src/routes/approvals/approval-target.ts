@@ -30,7 +30,6 @@ export type ApprovalTarget = {
   readonly id: string;
   readonly name: string;
   readonly url: string;
-  /** Names only. */
   readonly headers: readonly { readonly name: string; readonly secret: boolean }[];
 };
 
@@ -110,7 +109,7 @@ export const endpointShown = async (
   id: string,
   bound: Bound | undefined,
 ): Promise<ApprovalTarget | null> => {
-  // Read without a cache, as it may just have been deleted.
+  // The endpoint may just have been deleted, so it is read without a cache.
   const { state } = await aggregates.load(endpoint, `endpoint-${id}`, 0);
   if (state.phase !== "present") return null;
   const { url, headers } = bound?.target ?? targetOf(state);
@@ -118,7 +117,7 @@ export const endpointShown = async (
   return { id, name: state.settings.name, url, headers: shown };
 };
 
-/** For an event; each step of a bundle has its own target. */
+/** The target of an event; each step of a bundle has another one. */
 export const targetShown = async (
   aggregates: Aggregates,
   { kind, asked }: ApprovalSubject,

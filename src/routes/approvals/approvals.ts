@@ -55,7 +55,7 @@ const LIST_QUERY = {
   ...LISTING_QUERY,
 } as const satisfies Record<string, JsonSchema>;
 
-/** Names the approval that replaces this one, if there is one. */
+/** The detail names the approval that replaces this one, if there is one. */
 const alreadyDecided = (state: Approval): Problem => {
   const end = state.phase === "requested" ? state.end : null;
   const decided = end === null ? "" : ` It was ${end.outcome} at ${end.at}.`;
@@ -187,7 +187,7 @@ const vote =
     const done = await deps.aggregates.handle(approval, approvalStream(id), command, envelope);
     if (done.outcome === "rejected") return PROBLEM_OF[done.rejection](done.state);
     if (done.state.phase !== "requested") return notFound();
-    // Before the answer, so that the deciding member sees the result.
+    // The request is executed before the answer, so that the deciding member sees the result.
     if (done.state.end?.outcome === "approved") await doApproved(deps, done.state, envelope);
     if (done.state.end?.outcome === "rejected") await deps.releases.endRejected(id);
     return shownTo(deps, call, done.state, { done: done.position });
@@ -227,7 +227,7 @@ const reveal: Handle<OfOne> = (deps) => async (call) => {
   return shownTo(deps, call, done.state, { hidden: [], done: done.position });
 };
 
-/** Only people decide, not keys. */
+/** Keys cannot decide, only people can. */
 const DECIDES = { session: "approver" } as const;
 
 export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [

@@ -62,10 +62,10 @@ const hasCaughtUp = async ({ views, log, progress }: AuditStreamDeps): Promise<b
   const head = await log.head();
   if (head === null) return true;
   const isThere = async (): Promise<boolean> => {
-    // From the store, since the projector's own position is wrong after the view was dropped.
+    // The store is asked, because the projector's own position is wrong after the view was dropped.
     const upTo = await views.position(VIEW);
     if (upTo !== null && upTo >= head) return true;
-    // Only payloads may follow, which are no records.
+    // Payloads may follow, but they are no records.
     return (await log.readAll(upTo, 1, "records")).length === 0;
   };
   if (await isThere()) return true;

@@ -105,7 +105,7 @@ const payerOf = ({ principal }: Call, { customer }: Subscription): Payer => ({
   customer,
 });
 
-/** Recorded before the link is given out, so that the customer's webhooks find the account. */
+/** The customer is recorded before the link is given out, so that webhooks find the account. */
 const remember = async (
   { aggregates, provider }: CheckoutDeps,
   { principal, envelope }: Call,
@@ -122,7 +122,7 @@ const remember = async (
   );
 };
 
-/** Recorded before the link is given out, since its holder can change what the account pays. */
+/** The link is recorded before it is given out, since its holder can change what the account pays. */
 const recordLink = (
   { provider, recordCall }: CheckoutDeps,
   call: Call,

@@ -40,7 +40,7 @@ export type BundleRoutesDeps = BundleReadingDeps & {
 type Handle<I extends Input = object> = (deps: BundleRoutesDeps) => Handler<I>;
 
 const VIEW = bundles.schema.name;
-/** No bundle has more steps; leading zeros are refused. */
+/** No bundle has more than a hundred steps; leading zeros are refused. */
 const INDEX = /^(?:0|[1-9]\d?)$/;
 
 const REASON = {
@@ -232,7 +232,6 @@ export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
   route({
     method: "POST",
     path: "/v1/bundles/{id}/steps/{index}/resolve",
-    // Only a person can confirm work done by hand.
     who: { session: "approver" },
     summary: "Mark a step that could not be undone as undone by hand",
     tag: TAG,

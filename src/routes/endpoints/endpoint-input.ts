@@ -12,7 +12,7 @@ export const DEFAULTS = {
   rate_per_second: null,
 } as const;
 
-/** Shown instead of a header's value. Sent back in a change, it leaves the value as it is. */
+/** This text stands for a header's value. Sent back in a change, it leaves the value as it is. */
 export const REDACTED = "[redacted]";
 
 const TIMEOUT_MS = { minimum: 1_000, maximum: 60_000 };

@@ -4,7 +4,6 @@ import { sources } from "../../../projections/sources.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
 import type { EndpointsDeps } from "./endpoint-commands.ts";
 
-/** No plan has more sources. */
 const SOURCES_MAX = PLANS.scale.endpoints;
 /** Sources named in the detail; the answer's `sources` lists all. */
 const NAMED_MAX = 5;

@@ -51,7 +51,7 @@ export const sendTest =
       trace,
       nowMs,
     });
-    // Recorded first: no signed request is sent without a record.
+    // The test is recorded first, so that no signed request is sent without a record.
     const test = { endpoint_id: endpointId, webhook_id: eventId, url: settings.url, at };
     const recorded = await deps.recordCall(endpointId, call, (client) => ({
       type: "EndpointTestSent",

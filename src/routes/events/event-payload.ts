@@ -30,7 +30,7 @@ export type VisiblePayload = {
   readonly body: Buffer;
   readonly contentType: string;
   readonly contentEncoding: string | undefined;
-  /** Only the first bytes are stored. */
+  /** True if only the first bytes are stored. */
   readonly isHead: boolean;
   /** Fields are hidden, so the bytes differ from those received. */
   readonly isRedacted: boolean;

@@ -120,7 +120,6 @@ const refusedList = (views: Views, asked: Asked, by: Condition): Newest => {
   return passing(all, ({ document }) => satisfies(document, wanted));
 };
 
-/** Tests an event's own document. */
 const isDenied = ({ document }: FoundDocument, by: Condition): boolean => {
   if (!satisfies(document, [BLOCKED])) return false;
   const denial = denialIn(typedDocument<EventDocument>(document).verdict);

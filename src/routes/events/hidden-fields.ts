@@ -67,7 +67,10 @@ export const seesHidden = async (
   }
 };
 
-/** For each step of a bundle. If the policy hides any field, values inserted from results are hidden, too: they may be hidden fields. */
+/**
+ * If the policy hides any field of a step, the values inserted from results are hidden as well, as they may be hidden
+ * fields.
+ */
 export const hiddenOfSteps = async (
   { log, payloads, bodyReader = directBodyReader }: HiddenDeps,
   request: BundleRequest,

@@ -47,7 +47,7 @@ const REJECTION: JsonSchema = {
   },
 };
 
-/** Null once it was erased. */
+/** Null once the client's data were erased. */
 const clientOf = async (
   personal: SignatureFailuresDeps["personal"],
   account: string,

@@ -14,7 +14,7 @@ const PAGE_HEADERS = {
 
 const CONDITION = { "if-none-match": { type: "string", description: "The ETag of what is kept" } } as const;
 
-/** Revalidated each time. */
+/** Browsers ask each time whether a file has changed. */
 const answer = ({ body, contentType, etag }: ConsoleFile, { headers }: Call, more: Answer["headers"] = {}): Answer => {
   const caching = { "cache-control": "no-cache", etag, ...more };
   const kept = (headers["if-none-match"] ?? "").split(",").map((it) => it.trim().replace(/^W\//, ""));

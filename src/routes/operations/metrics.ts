@@ -44,7 +44,7 @@ const DESCRIPTION = {
   [PROBLEMS_LISTED]: [...PROBLEMS],
 } as const;
 
-/** Outside of the route table, as its credential belongs to no account. */
+/** This route is outside of the route table, as its credential belongs to no account. */
 export const metricsRoute =
   ({ meters, readings, token }: MetricsRouteDeps) =>
   async (app: FastifyInstance): Promise<void> => {

@@ -143,7 +143,7 @@ const operation = (path: string, summary: string, answers: Route["answers"], han
   handle,
 });
 
-/** Without a credential and without a version in the path. */
+/** These routes have no credential and no version in their paths. */
 export const operationsRoutes = (deps: OperationsDeps): readonly Route[] => {
   const { version, commit } = deps;
   return [

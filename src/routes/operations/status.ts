@@ -61,7 +61,7 @@ const successRate = ({ delivered, failed }: StatusCounts): number | null =>
 
 const DECIMALS_MAX = 4;
 
-/** Rounded down to as many places as ten deliveries are one unit of the last. */
+/** The last place of the rate stands for ten deliveries, and the rate is rounded down. */
 const shownRate = (counts: StatusCounts): number | null => {
   const decimals = Math.min(DECIMALS_MAX, Math.floor(Math.log10((counts.delivered + counts.failed) / COUNT_SHOWN_MIN)));
   const rate = successRate(counts);

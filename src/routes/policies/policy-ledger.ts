@@ -67,13 +67,13 @@ const isDay = (text: string): boolean => {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 };
 
-/** Computed in whole micro-euros, so that rounding loses nothing. */
+/** Whole micro-euros lose nothing by rounding. */
 const available = (
   { budget_eur_day: budget }: PolicyDefinition,
   { reserved, settled }: LedgerFigures,
 ): number | null => (budget === undefined ? null : eurOf(Math.round(budget * MICRO_PER_EUR) - reserved - settled));
 
-/** Read from the ledger itself, by which the next request is judged. */
+/** The figures come from the ledger by which the next request is judged. */
 export const policyLedgerRoutes = ({ aggregates, ledgers, timeZoneOf, clock }: PolicyLedgerDeps): readonly Route[] => [
   route({
     method: "GET",

@@ -76,7 +76,7 @@ const replayEvent: Handle<{ body: typeof REASON_BODY; params: "id" }> = (deps) =
   };
 };
 
-/** With normalised times; a time without its zone is a problem. */
+/** Times without a zone are a problem; the others are normalised. */
 const filterOf = (given: ReplayFilter): ReplayFilter | Problem => {
   const range = timeRangeOf(given);
   if ("problem" in range) {
@@ -87,7 +87,7 @@ const filterOf = (given: ReplayFilter): ReplayFilter | Problem => {
   return { ...rest, ...defined({ from: from ?? undefined, to: to ?? undefined }) };
 };
 
-/** By the rate of the replay or of the slowest endpoint. */
+/** The slower of the replay's rate and the slowest endpoint decides. */
 const estimatedS = async ({ views }: ReplayRoutesDeps, plan: ReplayPlan, rate: number): Promise<number> => {
   const ids = [...plan.endpoints.keys()].filter((id) => id !== null);
   const found = await views.getMany(endpointsView.schema.name, ids);

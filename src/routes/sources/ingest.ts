@@ -100,7 +100,7 @@ const taken = (more: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
   properties: { event_id: { type: "string" }, status: { type: "string" }, ...more },
 });
 
-/** For the description only: Fastify would check a schema of parameters for each webhook. */
+/** The schema is only described: Fastify would check the parameters of each webhook by it. */
 const SCHEMA = {
   operationId: operationId("POST", PATH),
   summary: "Take a webhook of any content type; the source's secret is the credential",

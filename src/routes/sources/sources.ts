@@ -35,7 +35,7 @@ export type SourcesDeps = {
   readonly aggregates: Aggregates;
   readonly views: Pick<ViewStore, "page">;
   readonly box: Pick<SecretBox, "seal">;
-  /** Without a slash at the end. A function, as the port may be known only after listening. */
+  /** A function, as the port may be known only after listening. */
   readonly publicUrl: () => string;
   readonly slots: Slots;
   readonly endpointExists: (account: string, id: string) => Promise<boolean>;
@@ -225,7 +225,7 @@ const remove: Handle<OfOne> = (deps) => async (call) => {
   if (refused !== null) return refused;
   const command = { type: "DeleteSource", account, at: call.envelope.at } as const;
   const deleted = await deps.aggregates.handle(sourceDecider, streamOf(id), command, call.envelope);
-  // Repeated for a deleted source, as a crash may have separated the two appends.
+  // The command is repeated for a deleted source, as a crash may have separated the two appends.
   if (deleted.state.phase === "deleted" && deleted.state.account === account) {
     await deps.slots.free("sources", account, id);
   }
