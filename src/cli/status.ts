@@ -1,5 +1,5 @@
 import { visibleLine } from "../../domain/visible-text.ts";
-import type { show } from "../routes/endpoints/endpoint-answer.ts";
+import type { endpointAnswer } from "../routes/endpoints/endpoint-answer.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOrNone, Refusal } from "./api.ts";
 import { type Command, Ended, UsageError } from "./command.ts";
 import { json, shownSeconds, shownTime, table } from "./shown.ts";
@@ -21,7 +21,7 @@ type Usage = {
   readonly usage: { readonly events: number; readonly included: number };
 };
 
-type EndpointShown = ReturnType<typeof show>;
+type EndpointShown = ReturnType<typeof endpointAnswer>;
 
 type Account = { readonly billing: Usage; readonly endpoints: readonly EndpointShown[] };
 

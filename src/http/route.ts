@@ -129,8 +129,7 @@ export const route = <
     readonly body?: Body;
     readonly handle: Handler<{ body: NoInfer<Body>; query: NoInfer<Query>; params: Placeholders<Path> }>;
   },
-): Route =>
-  row as Route;
+): Route => row as Route;
 
 /** The answer 202: the change weakens a protected policy and waits for that policy's approvals. */
 export const HELD_CHANGE: JsonSchema = {

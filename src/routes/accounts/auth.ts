@@ -10,7 +10,7 @@ import { type Handler, type JsonSchema, positionOf, type Route, route } from "..
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { notFound, problem } from "../../streams/problems.ts";
 import { accountProblem, EMAIL_SCHEMA, emailOf, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
-import { openSession, rateLimited, SIGNED_IN, shownMember } from "./login-answer.ts";
+import { memberAnswer, openSession, rateLimited, SIGNED_IN } from "./login-answer.ts";
 import { SIGNUP_BODY, signupOf } from "./signup-input.ts";
 
 export type AuthDeps = {
@@ -118,7 +118,7 @@ const me =
   async ({ principal, envelope }) => {
     const { state } = await aggregates.load(account, accountStream(principal.account));
     const found = state.phase === "open" ? accountMember(state, principal.id) : null;
-    return found === null ? notFound() : { status: 200, body: shownMember(found, envelope.at) };
+    return found === null ? notFound() : { status: 200, body: memberAnswer(found, envelope.at) };
   };
 
 export const authRoutes = (deps: AuthDeps): readonly Route[] => [

@@ -17,7 +17,7 @@ export const SIGNED_IN: JsonSchema = {
   properties: { account: strings("id", "name", "plan", "time_zone"), member: strings("id", "email", "role") },
 };
 
-export const shownMember = (
+export const memberAnswer = (
   { account: { account: id, name, subscription, time_zone }, member }: AccountMember,
   at: string,
 ) => ({
@@ -41,7 +41,7 @@ export const openSession = async (
   const { token, position } = await sessions.open(of, clientOf(call), envelope);
   return {
     status,
-    body: shownMember(person, call.envelope.at),
+    body: memberAnswer(person, call.envelope.at),
     headers: { "set-cookie": sessionCookie(token) },
     position,
   };

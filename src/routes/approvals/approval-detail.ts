@@ -13,10 +13,10 @@ import type { Payloads } from "../../streams/payloads.ts";
 import type { Problem } from "../../streams/problems.ts";
 import { hiddenOfEvent, hiddenPaths } from "../events/hidden-fields.ts";
 import { policyStream } from "../policies/policies.ts";
-import { peopleOf, peopleShown } from "./approval-people.ts";
-import { stepsShown } from "./approval-steps.ts";
+import { peopleAnswer, peopleOf } from "./approval-people.ts";
+import { stepAnswers } from "./approval-steps.ts";
 import { approvalSummary, documentOf } from "./approval-summary.ts";
-import { type ApprovalSubject, outcomeOf, subjectOf, targetShown } from "./approval-target.ts";
+import { type ApprovalSubject, outcomeOf, subjectOf, targetAnswer } from "./approval-target.ts";
 
 export type DetailDeps = {
   readonly aggregates: Aggregates;
@@ -38,7 +38,7 @@ export const ownApproval = async (
 };
 
 /** Adds the version in force; the approval is bound to the version under which the request was held. */
-const policyShown = async ({ aggregates }: DetailDeps, { policy: held }: RequestedApproval["request"]) => {
+const policyAnswer = async ({ aggregates }: DetailDeps, { policy: held }: RequestedApproval["request"]) => {
   if (held === null) return null;
   const { state } = await aggregates.load(policy, policyStream(held.id));
   return { ...held, newest_version: state.phase === "published" ? state.version : held.version };
@@ -62,7 +62,7 @@ const contentKept = async (
   const id = kind === "bundle" ? asked.bundle_id : asked.event_id;
   const stored = await payloads.read(id, asked.payload);
   const kept = stored === null || stored === "damaged" ? stored : { body: stored.body, salt: stored.salt };
-  return { steps: kind === "bundle" ? await stepsShown(aggregates, asked) : null, kept };
+  return { steps: kind === "bundle" ? await stepAnswers(aggregates, asked) : null, kept };
 };
 
 /** `position` is the last record of the subject that is shown. */
@@ -93,7 +93,7 @@ export const detailOf = async (
   const subject = await subjectOf(deps.log, it);
   const summary = approvalSummary(it.request.approval_id, documentOf(it, subject), at);
   const kept = hidden ?? (await hiddenOfSubject(deps, subject, principal));
-  const endpoint = await targetShown(deps.aggregates, subject);
+  const endpoint = await targetAnswer(deps.aggregates, subject);
   const content = await contentKept(deps, subject);
   // The digest leaves out what changes with votes and time.
   const { status: _, votes: _votes, decided_at: _at, reason: _reason, replaced_by: _next, ...asked } = summary;
@@ -103,12 +103,12 @@ export const detailOf = async (
   const { payload, form, ...shown } = await bodyReader.run(account, "content", order);
   const body = {
     ...summary,
-    policy: await policyShown(deps, it.request),
+    policy: await policyAnswer(deps, it.request),
     endpoint,
     ...shown,
     hidden: form.hidden,
     shown_digest: form.shown_digest,
-    ...peopleShown(it, await peopleOf(deps, account), at),
+    ...peopleAnswer(it, await peopleOf(deps, account), at),
     outcome: outcomeOf(subject),
   };
   return { answer: answerWith(body, "payload", payload), form, subject, position: subject.position };

@@ -54,7 +54,7 @@ const handOvers = ({ request, votes }: RequestedApproval, { members }: OpenAccou
   return votes.flatMap(ofVote);
 };
 
-export const peopleShown = (it: RequestedApproval, people: OpenAccount | null, at: string) => ({
+export const peopleAnswer = (it: RequestedApproval, people: OpenAccount | null, at: string) => ({
   can_decide: people === null ? [] : canDecide(it, people, at),
   hand_overs: people === null ? [] : handOvers(it, people),
 });

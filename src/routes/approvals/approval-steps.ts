@@ -1,9 +1,9 @@
 import type { BundleRequest, Step } from "../../../domain/bundle/events.ts";
 import { eurOrNull } from "../../../domain/gate/cost.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
-import { type ApprovalTarget, endpointShown } from "./approval-target.ts";
+import { type ApprovalTarget, endpointWithTarget } from "./approval-target.ts";
 
-export type ShownStep = {
+export type StepAnswer = {
   readonly index: number;
   readonly action: string;
   readonly endpoint: ApprovalTarget | null;
@@ -13,12 +13,12 @@ export type ShownStep = {
 };
 
 /** The steps as people decide on them, without the payloads. */
-export const stepsShown = (aggregates: Aggregates, { steps }: BundleRequest): Promise<readonly ShownStep[]> =>
+export const stepAnswers = (aggregates: Aggregates, { steps }: BundleRequest): Promise<readonly StepAnswer[]> =>
   Promise.all(
     steps.map(async ({ index, action, endpoint_id, cost, reversibility, compensation, bound }) => ({
       index,
       action: action.name,
-      endpoint: await endpointShown(aggregates, endpoint_id, bound),
+      endpoint: await endpointWithTarget(aggregates, endpoint_id, bound),
       cost_eur: eurOrNull(cost),
       reversibility,
       compensation:
@@ -26,7 +26,7 @@ export const stepsShown = (aggregates: Aggregates, { steps }: BundleRequest): Pr
           ? null
           : {
               action: compensation.name,
-              endpoint: await endpointShown(aggregates, compensation.endpoint_id, compensation.bound),
+              endpoint: await endpointWithTarget(aggregates, compensation.endpoint_id, compensation.bound),
             },
     })),
   );

@@ -104,7 +104,7 @@ export const outcomeOf = ({ kind, state, endedBecause }: ApprovalSubject) => ({
   reason: endedBecause,
 });
 
-export const endpointShown = async (
+export const endpointWithTarget = async (
   aggregates: Aggregates,
   id: string,
   bound: Bound | undefined,
@@ -118,12 +118,12 @@ export const endpointShown = async (
 };
 
 /** The target of an event; each step of a bundle has another one. */
-export const targetShown = async (
+export const targetAnswer = async (
   aggregates: Aggregates,
   { kind, asked }: ApprovalSubject,
 ): Promise<ApprovalTarget | null> => {
   if (kind !== "event" || asked === null || asked.endpoint_id === null) return null;
-  return endpointShown(aggregates, asked.endpoint_id, asked.bound);
+  return endpointWithTarget(aggregates, asked.endpoint_id, asked.bound);
 };
 
 const ERASED = "Its payload was erased: nothing is left to execute. Reject it.";
@@ -139,7 +139,7 @@ const payloadHindrance = async (
 };
 
 const isGone = async (aggregates: Aggregates, id: string): Promise<boolean> =>
-  (await endpointShown(aggregates, id, undefined)) === null;
+  (await endpointWithTarget(aggregates, id, undefined)) === null;
 
 /** The request is held under another approval, which has to be decided instead. */
 const replacedBy = (approvalId: string): Problem =>

@@ -81,7 +81,7 @@ const PROBLEM_OF: Record<ApprovalRejection, (state: Approval) => Problem> = {
 };
 
 /** An admin's read of hidden fields is recorded. `done` is the position of what the call has appended. */
-const shownTo = async (
+const visibleTo = async (
   deps: ApprovalsDeps,
   call: Call,
   it: RequestedApproval,
@@ -100,7 +100,7 @@ const shownTo = async (
 const get: Handle<OfOne> = (deps) => async (call) => {
   const it = await ownApproval(deps, call);
   if (it === null) return notFound();
-  const shown = await shownTo(deps, call, it);
+  const shown = await visibleTo(deps, call, it);
   if ("problem" in shown) return shown;
   const { position: _, ...answer } = shown;
   return answer;
@@ -190,7 +190,7 @@ const vote =
     // The request is executed before the answer, so that the deciding member sees the result.
     if (done.state.end?.outcome === "approved") await doApproved(deps, done.state, envelope);
     if (done.state.end?.outcome === "rejected") await deps.releases.endRejected(id);
-    return shownTo(deps, call, done.state, { done: done.position });
+    return visibleTo(deps, call, done.state, { done: done.position });
   };
 
 /** True if every policy version that hides fields lets this role reveal them. */
@@ -215,7 +215,7 @@ const reveal: Handle<OfOne> = (deps) => async (call) => {
   const hidden = pointersOf(await hiddenOfSubject(deps, await subjectOf(deps.log, it), principal));
   // Nothing is hidden from an admin.
   if (hidden.length === 0) {
-    return shownTo(deps, call, it);
+    return visibleTo(deps, call, it);
   }
   if (!(await mayReveal(deps, it, principal))) {
     return problem("forbidden", "The policy does not allow your role to reveal its hidden fields: ask an admin.");
@@ -224,7 +224,7 @@ const reveal: Handle<OfOne> = (deps) => async (call) => {
   const done = await deps.aggregates.handle(approval, approvalStream(params.id), command, envelope);
   if (done.outcome === "rejected") return PROBLEM_OF[done.rejection](done.state);
   if (done.state.phase !== "requested") return notFound();
-  return shownTo(deps, call, done.state, { hidden: [], done: done.position });
+  return visibleTo(deps, call, done.state, { hidden: [], done: done.position });
 };
 
 /** Keys cannot decide, only people can. */

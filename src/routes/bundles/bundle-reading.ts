@@ -11,7 +11,7 @@ export type BundleReadingDeps = HiddenDeps & { readonly calls: Pick<CallCounts, 
 export type OfOne = { readonly params: "id" };
 
 /** Below admin the fields that the policy redacts are hidden in the answers of the targets. */
-const shownResults = async (
+const visibleResults = async (
   deps: BundleReadingDeps,
   principal: Principal,
   { state }: StreamState<Bundle>,
@@ -45,5 +45,5 @@ export const answerTo = async (
   const request = requestOf(known.state);
   if (request !== null && (await seesHidden(deps.log, request, principal)))
     deps.calls.payloadRead(calledBy(call), params.id);
-  return bundleAnswer(deps.log, known, await shownResults(deps, principal, known));
+  return bundleAnswer(deps.log, known, await visibleResults(deps, principal, known));
 };

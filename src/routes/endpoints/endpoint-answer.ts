@@ -10,10 +10,10 @@ import { documentIn } from "../../views/typed-documents.ts";
 import type { EndpointsDeps } from "./endpoint-commands.ts";
 import { REDACTED } from "./endpoint-input.ts";
 
-const headerShown = (name: string, { secret_headers }: EndpointDocument) =>
+const headerAnswer = (name: string, { secret_headers }: EndpointDocument) =>
   secret_headers.includes(name) ? { value: REDACTED, secret: true } : REDACTED;
 
-export const show = (id: string, it: EndpointDocument, nowMs: number) => ({
+export const endpointAnswer = (id: string, it: EndpointDocument, nowMs: number) => ({
   id,
   name: it.name,
   url: it.url,
@@ -21,7 +21,7 @@ export const show = (id: string, it: EndpointDocument, nowMs: number) => ({
   retry_schedule_s: it.retry_schedule_s,
   concurrency: it.concurrency,
   rate_per_second: it.rate_per_second,
-  headers: Object.fromEntries(it.header_names.map((name) => [name, headerShown(name, it)])),
+  headers: Object.fromEntries(it.header_names.map((name) => [name, headerAnswer(name, it)])),
   notifications: it.notifications,
   policy_id: it.policy_id,
   disabled: it.disabled,
@@ -40,7 +40,10 @@ const untried = {
 } as const;
 
 /** Settings come from the stream, figures of deliveries from the view, which may lag. */
-export const showPresent = async ({ views, clock }: Pick<EndpointsDeps, "views" | "clock">, state: PresentEndpoint) => {
+export const presentEndpointAnswer = async (
+  { views, clock }: Pick<EndpointsDeps, "views" | "clock">,
+  state: PresentEndpoint,
+) => {
   const { endpointId, account, disabled, circuit: is, createdAt: created_at } = state;
   const { headers, ...settings } = state.settings;
   const seen = await documentIn(views, endpoints, endpointId);
@@ -50,5 +53,5 @@ export const showPresent = async ({ views, clock }: Pick<EndpointsDeps, "views" 
     next_probe_at: is.state === "open" ? is.nextProbeAt : null,
   };
   const own = { ...settings, account, ...headerNames(headers), disabled, circuit, created_at };
-  return show(endpointId, { ...untried, ...seen, ...own }, clock.now());
+  return endpointAnswer(endpointId, { ...untried, ...seen, ...own }, clock.now());
 };

@@ -4,14 +4,14 @@ import { derivedId } from "../../../infra/crypto/ids.ts";
 import { makeSigningSecret } from "../../../infra/http/standard-webhooks.ts";
 import { positionOf } from "../../http/route.ts";
 import { limitReached, missingReference, notFound, type Problem } from "../../streams/problems.ts";
-import { showPresent } from "./endpoint-answer.ts";
+import { presentEndpointAnswer } from "./endpoint-answer.ts";
 import {
   controlled,
   type EndpointsDeps,
   type Handle,
-  handled,
   own,
   PROBLEM_OF,
+  runEndpointCommand,
   streamOf,
 } from "./endpoint-commands.ts";
 import { DEFAULTS, type ENDPOINT_CHANGES, type EndpointBody, type NEW_ENDPOINT } from "./endpoint-input.ts";
@@ -56,7 +56,11 @@ export const register: Handle<{ body: typeof NEW_ENDPOINT }> = (deps) => async (
   }
   if (done.outcome === "rejected") return PROBLEM_OF[done.rejection];
   if (done.state.phase !== "present") return notFound();
-  return { status: 201, body: { ...(await showPresent(deps, done.state)), signing_secret }, ...positionOf(done) };
+  return {
+    status: 201,
+    body: { ...(await presentEndpointAnswer(deps, done.state)), signing_secret },
+    ...positionOf(done),
+  };
 };
 
 export const change: Handle<{ body: typeof ENDPOINT_CHANGES; params: "id" }> = (deps) => async (call) => {
@@ -89,9 +93,9 @@ export const change: Handle<{ body: typeof ENDPOINT_CHANGES; params: "id" }> = (
       body.policy_id === undefined || now.phase !== "present" || now.settings.policy_id === it.settings.policy_id,
   );
   const command = { type: "ChangeEndpoint", account, changes, ...by, at } as const;
-  const done = await handled(deps, call, endpointId, { command, decider });
+  const done = await runEndpointCommand(deps, call, endpointId, { command, decider });
   if ("problem" in done) return done;
   if (done.state.phase !== "present") return notFound();
   deps.wake();
-  return { status: 200, body: await showPresent(deps, done.state), ...done.position };
+  return { status: 200, body: await presentEndpointAnswer(deps, done.state), ...done.position };
 };

@@ -66,7 +66,7 @@ export const controlled = ({ endpointId: id, settings: { policy_id } }: PresentE
 
 type EndpointDecider = Decider<Endpoint, EndpointCommand, EndpointEvent, EndpointRejection | "changed-meanwhile">;
 
-export const handled = async (
+export const runEndpointCommand = async (
   deps: EndpointsDeps,
   call: Call,
   endpointId: string,

@@ -3,15 +3,15 @@ import { type EndpointDocument, endpoints } from "../../../projections/endpoints
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
 import { ADMINS, HELD_CHANGE, READERS, type Route, route } from "../../http/route.ts";
 import { notFound } from "../../streams/problems.ts";
-import { show, showPresent } from "./endpoint-answer.ts";
+import { endpointAnswer, presentEndpointAnswer } from "./endpoint-answer.ts";
 import { change, register } from "./endpoint-changes.ts";
 import {
   controlled,
   type EndpointsDeps,
   type Handle,
-  handled,
   type OfOne,
   own,
+  runEndpointCommand,
   streamOf,
 } from "./endpoint-commands.ts";
 import { ENDPOINT, ENDPOINT_CHANGES, NEW_ENDPOINT, REGISTERED, ROTATED, TESTED } from "./endpoint-input.ts";
@@ -34,14 +34,14 @@ const list: Handle =
       views,
       { view: endpoints.schema.name, where, sort },
       query,
-      (document: EndpointDocument, id) => show(id, document, now),
+      (document: EndpointDocument, id) => endpointAnswer(id, document, now),
     );
     return isPage(page) ? { status: 200, body: page } : page;
   };
 
 const get: Handle<OfOne> = (deps) => async (call) => {
   const it = await own(deps, call);
-  return it === null ? notFound() : { status: 200, body: await showPresent(deps, it) };
+  return it === null ? notFound() : { status: 200, body: await presentEndpointAnswer(deps, it) };
 };
 
 const rotate: Handle<OfOne> = (deps) => async (call) => {
@@ -54,7 +54,7 @@ const rotate: Handle<OfOne> = (deps) => async (call) => {
   const secret = deps.box.seal(signing_secret, { account, stream: streamOf(endpointId), field: "secret" });
   const previousUntil = new Date(Date.parse(at) + OVERLAP_MS).toISOString();
   const command = { type: "RotateEndpointSecret", account, secret, previousUntil, at } as const;
-  const done = await handled(deps, call, endpointId, { command });
+  const done = await runEndpointCommand(deps, call, endpointId, { command });
   if ("problem" in done) return done;
   if (done.state.phase !== "present") return notFound();
   // A repeat of the command answers with the recorded end.
@@ -67,11 +67,11 @@ const enable: Handle<OfOne> = (deps) => async (call) => {
   const it = await own(deps, call);
   if (it === null) return notFound();
   const command = { type: "EnableEndpoint", account, at: call.envelope.at } as const;
-  const done = await handled(deps, call, it.endpointId, { command });
+  const done = await runEndpointCommand(deps, call, it.endpointId, { command });
   if ("problem" in done) return done;
   if (done.state.phase !== "present") return notFound();
   deps.wake();
-  return { status: 200, body: await showPresent(deps, done.state), ...done.position };
+  return { status: 200, body: await presentEndpointAnswer(deps, done.state), ...done.position };
 };
 
 const remove: Handle<OfOne> = (deps) => async (call) => {
@@ -83,7 +83,7 @@ const remove: Handle<OfOne> = (deps) => async (call) => {
   const refused = await deps.controls.authorize(call, { ...controlled(it), changes: null });
   if (refused !== null) return refused;
   const command = { type: "DeleteEndpoint", account, at: call.envelope.at } as const;
-  const done = await handled(deps, call, it.endpointId, { command });
+  const done = await runEndpointCommand(deps, call, it.endpointId, { command });
   if ("problem" in done) return done;
   await deps.slots.free("delivery_endpoints", account, it.endpointId);
   // The deliverer then ends what waits for the endpoint.

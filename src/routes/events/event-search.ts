@@ -10,7 +10,7 @@ import type { JsonSchema } from "../../http/route.ts";
 import { TIME_RANGE_QUERY, timeRangeOf } from "../../http/time-range.ts";
 import type { Problem } from "../../streams/problems.ts";
 import { typedDocument } from "../../views/typed-documents.ts";
-import { type Meant, meaningOf, satisfies, thoseOf } from "./event-text.ts";
+import { meaningOf, type SearchMeaning, satisfies, withIds } from "./event-text.ts";
 
 const TEXT_LENGTH_MAX = 512;
 const text = (description: string) =>
@@ -126,7 +126,7 @@ const isDenied = ({ document }: FoundDocument, by: Condition): boolean => {
   return denial !== undefined && satisfies({ gate: denial.gate, code: denial.code }, [by]);
 };
 
-type Words = Extract<Meant, { readonly kind: "words" }>;
+type Words = Extract<SearchMeaning, { readonly kind: "words" }>;
 
 const typeOf = (value: string): Condition => ({ field: "type", is: "=", value });
 
@@ -177,10 +177,10 @@ const wordLists = async (views: Views, asked: Asked, { types, refused: named }: 
   return [...lists, passing(listOf(views, asked, filter.field), passes)];
 };
 
-const pagesOf = async (views: Views, asked: Asked, meant: Meant | null): Promise<Pick<ViewStore, "page">> => {
-  if (meant?.kind === "events") return thoseOf(views, meant.ids);
-  if (meant?.kind === "words") return mergedPages(await wordLists(views, asked, meant));
-  const list = listOf(views, asked, await leadOf(views, asked), meant?.where);
+const pagesOf = async (views: Views, asked: Asked, meaning: SearchMeaning | null): Promise<Pick<ViewStore, "page">> => {
+  if (meaning?.kind === "events") return withIds(views, meaning.ids);
+  if (meaning?.kind === "words") return mergedPages(await wordLists(views, asked, meaning));
+  const list = listOf(views, asked, await leadOf(views, asked), meaning?.where);
   return {
     page: (_view, { sort, after, limit }: ViewQuery) => list(defined({ sort, limit, after })),
   };
@@ -210,7 +210,7 @@ export const searchEvents = async <T>(
       ...(range.to === null ? [] : [{ field: "received_at", is: "<", value: range.to } as const]),
     ],
   };
-  const meant = query.q === undefined ? null : await meaningOf(views, accountId, String(query.q));
-  const pages = await pagesOf(views, asked, meant);
+  const meaning = query.q === undefined ? null : await meaningOf(views, accountId, String(query.q));
+  const pages = await pagesOf(views, asked, meaning);
   return pageOf(pages, { view: VIEW, where: everyCondition(asked), sort: SORT }, query, show);
 };

@@ -8,7 +8,7 @@ import { eventIdOf, isEventId } from "../../streams/event-id.ts";
 import { documentIn } from "../../views/typed-documents.ts";
 
 /** The meaning of a search text in an account's events. */
-export type Meant =
+export type SearchMeaning =
   /** The text is an event's id or a sender's delivery id. */
   | { readonly kind: "events"; readonly ids: readonly string[] }
   /** Types that contain the text, and refusals by the gate or with the code of this name. */
@@ -39,7 +39,7 @@ export const satisfies = (document: Document, where: readonly Condition[]): bool
 const isBehind = ({ id, document }: FoundDocument, after: Cursor): boolean =>
   newestFirst({ id: after.id, document: { received_at: after.value } }, { id, document }) < 0;
 
-export const thoseOf = (views: Pick<ViewStore, "getMany">, ids: readonly string[]): Pick<ViewStore, "page"> => ({
+export const withIds = (views: Pick<ViewStore, "getMany">, ids: readonly string[]): Pick<ViewStore, "page"> => ({
   async page(view, { where, after, limit }) {
     const documents = await views.getMany(view, ids);
     return [...documents]
@@ -65,7 +65,7 @@ const known = async (views: Views, account: string, q: string): Promise<readonly
   return counted.flat();
 };
 
-export const meaningOf = async (views: Views, account: string, q: string): Promise<Meant> => {
+export const meaningOf = async (views: Views, account: string, q: string): Promise<SearchMeaning> => {
   if (isEventId(q)) return { kind: "events", ids: [q] };
   // The projection stores this document under the account's id.
   const seen = await documentIn<SeenInAccount>(views, events, account);

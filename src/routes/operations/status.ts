@@ -62,7 +62,7 @@ const successRate = ({ delivered, failed }: StatusCounts): number | null =>
 const DECIMALS_MAX = 4;
 
 /** The last place of the rate stands for ten deliveries, and the rate is rounded down. */
-const shownRate = (counts: StatusCounts): number | null => {
+const roundedRate = (counts: StatusCounts): number | null => {
   const decimals = Math.min(DECIMALS_MAX, Math.floor(Math.log10((counts.delivered + counts.failed) / COUNT_SHOWN_MIN)));
   const rate = successRate(counts);
   return rate === null || decimals < 1 ? null : Math.floor(rate * 10 ** decimals) / 10 ** decimals;
@@ -77,7 +77,7 @@ const last24h = (hours: readonly StatusHour[]) => {
     blocked: shownCount(total.blocked),
     delivered: shownCount(total.delivered),
     failed: shownCount(total.failed),
-    delivery_success_rate: shownRate(total),
+    delivery_success_rate: roundedRate(total),
     delivery_p50_ms: enough ? percentile(latency, 0.5) : null,
     delivery_p99_ms: enough ? percentile(latency, 0.99) : null,
   };
@@ -127,7 +127,7 @@ const range = (count: number, stepMs: number, now: number): string[] =>
   Array.from({ length: count }, (_, i) => new Date(now - i * stepMs).toISOString());
 
 /** Newest first; `observed` is false for days before the first check. */
-const daysShown = (days: readonly string[], documents: ReadonlyMap<string, Document>, now: number) => {
+const dayAnswers = (days: readonly string[], documents: ReadonlyMap<string, Document>, now: number) => {
   // The view holds what its projection writes.
   const healthAt = (at: string) => documents.get(healthId(at)) as StatusHealth | undefined;
   const firstLook = days.findLastIndex((at) => healthAt(at) !== undefined);
@@ -159,7 +159,7 @@ const made = async ({ views, clock, components }: StatusDeps): Promise<Answer> =
     updated_at: new Date(now).toISOString(),
     components: checked,
     last_24h: last24h(found),
-    days: daysShown(range90, documents, now),
+    days: dayAnswers(range90, documents, now),
   };
   return { status: 200, body, headers: { "cache-control": `public, max-age=${MAX_AGE_S}` } };
 };
