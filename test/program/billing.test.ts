@@ -2,9 +2,9 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { monthEnd } from "../../domain/calendar.ts";
 import { formsOf, type Shown } from "../support/billing-world.ts";
+import { awayFromMonthEnd } from "../support/calendar-room.ts";
 import { type Client, type HookSource, hookSource, signUp } from "../support/client.ts";
 import { type Engines, engineSets } from "../support/engine-sets.ts";
-import { insideMonth } from "../support/inside.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
 import { PRICES, type StripeServer, startStripe } from "../support/stripe-server.ts";
 
@@ -46,7 +46,7 @@ for (const { name, open: openEngines } of engineSets()) {
   let engines: Engines;
   let stripe: StripeServer;
   test.before.each(async () => {
-    await insideMonth();
+    await awayFromMonthEnd();
     [engines, stripe] = await Promise.all([openEngines(), startStripe()]);
   });
   // Also of a test that has failed: whatever it leaves would keep its file from ending.

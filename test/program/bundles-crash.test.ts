@@ -6,7 +6,7 @@ import { type EngineSet, type Engines, engineSets, locationsIn } from "../suppor
 import { fieldOf, readLogAt } from "../support/log-facts.ts";
 import { create, type Orders, type OrdersWorld, orders, ordersWorld } from "../support/orders.ts";
 import { killPrograms, type Program, removeFolder, startProgram, temporaryFolder, until } from "../support/program.ts";
-import { seeded } from "../support/seeded.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 
 /** kill -9 in the middle of steps and undos. `CRASH_ROUNDS` and `CRASH_SEED` as in `crash.test.ts`. */
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 4);
@@ -21,7 +21,7 @@ const ANSWER_MS_MAX = 20;
 const TIMEOUT_MS = 1_000;
 const ENDED_MS = 90_000;
 
-const random = seeded(SEED);
+const random = seededRandom(SEED);
 
 type Asked = { readonly key: string; readonly isToFail: boolean };
 

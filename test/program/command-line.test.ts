@@ -4,9 +4,9 @@ import * as assert from "uvu/assert";
 import { type Client, hookSource, signUp } from "../support/client.ts";
 import { countersign, type Ended } from "../support/command-line.ts";
 import { type EngineSet, type Engines, engineSets } from "../support/engine-sets.ts";
-import { followed } from "../support/followed.ts";
 import { type Program, removeFolder, startProgram, until } from "../support/program.ts";
 import { type Receiver, receiver } from "../support/receiver.ts";
+import { runningCommand } from "../support/running-command.ts";
 
 /** The commands of people and scripts, as processes of their own, against the whole program. */
 const commandLine = ({ name, open }: EngineSet): void => {
@@ -117,8 +117,8 @@ const commandLine = ({ name, open }: EngineSet): void => {
     const { client, send } = await shop();
     const before = await send("before");
     await isAs(client, before, "delivered");
-    const tail = followed(["events", "tail", "--follow", "--json"], envOf(client));
-    const failing = followed(["events", "tail", "-f", "--status", "failed"], envOf(client));
+    const tail = runningCommand(["events", "tail", "--follow", "--json"], envOf(client));
+    const failing = runningCommand(["events", "tail", "-f", "--status", "failed"], envOf(client));
     await until("what there was is printed", () => tail.lines().length === 1);
     const during = await send("during");
     await isAs(client, during, "delivered");
@@ -233,7 +233,7 @@ const commandLine = ({ name, open }: EngineSet): void => {
     const args = ["replay", "--status", "failed", "--rate", "1", "--detach", "--json"];
     const [started] = documents(await called(client, ...args));
     assert.equal([started.status, started.total], ["running", 20]);
-    const watching = followed(["replay", started.id], envOf(client));
+    const watching = runningCommand(["replay", started.id], envOf(client));
     const cancelled = await called(client, "replay", "cancel", started.id);
     assert.is(cancelled.stdout, `${started.id} is cancelled\n`);
     await until("the watcher says so", () => /is cancelled/.test(watching.lines().join()));
@@ -246,7 +246,7 @@ const commandLine = ({ name, open }: EngineSet): void => {
     const local = await receiver();
     const secret = `whsec_${Buffer.alloc(32, 5).toString("base64")}`;
     await send("before");
-    const listening = followed(
+    const listening = runningCommand(
       ["listen", "--forward", local.url, "--secret", secret, "--source", source.id, "--json"],
       envOf(client),
     );
@@ -288,7 +288,7 @@ const commandLine = ({ name, open }: EngineSet): void => {
     const port = new URL(service.url).port;
     const client = await signUp(service.url);
     const source = await hookSource(client);
-    const tail = followed(["events", "tail", "-f", "--json"], {
+    const tail = runningCommand(["events", "tail", "-f", "--json"], {
       COUNTERSIGN_URL: service.url,
       COUNTERSIGN_API_KEY: client.key,
     });

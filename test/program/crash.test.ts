@@ -20,7 +20,7 @@ import {
   until,
 } from "../support/program.ts";
 import { type Receiver, receiver } from "../support/receiver.ts";
-import { seeded } from "../support/seeded.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 
 /**
  * kill -9 under load, round after round. `CRASH_ROUNDS` says how many; `CRASH_SEED` repeats the moments of a failed run.
@@ -60,7 +60,7 @@ const AMONG_NODES: Course = {
   placesFreeMs: 31_000,
 };
 
-const random = seeded(SEED);
+const random = seededRandom(SEED);
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 type Hooks = { readonly plain: Hook; readonly rated: Hook; readonly thrifty: Hook };

@@ -6,7 +6,7 @@ import { type EngineSet, type Engines, engineSets, locationsIn } from "../suppor
 import { fieldOf, readLogAt } from "../support/log-facts.ts";
 import { killPrograms, type Program, removeFolder, startProgram, temporaryFolder, until } from "../support/program.ts";
 import { type Receiver, receiver } from "../support/receiver.ts";
-import { seeded } from "../support/seeded.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 
 /** kill -9 between requests of agents and their answers. `CRASH_ROUNDS` and `CRASH_SEED` as in `crash.test.ts`. */
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 3);
@@ -21,7 +21,7 @@ const AMOUNT = 0.25;
 const TIMEOUT_MS = 1_000;
 const ANSWERED_MS = 60_000;
 
-const random = seeded(SEED);
+const random = seededRandom(SEED);
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 type Asked = { readonly agent: Agent; readonly key: string; readonly order: string };

@@ -1,9 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Agent, defineAction, registerAgent } from "../support/agent.ts";
+import { awayFromMidnight } from "../support/calendar-room.ts";
 import { type Client, signUp } from "../support/client.ts";
 import { type Engines, sharedEngines } from "../support/engine-sets.ts";
-import { insideDay } from "../support/inside.ts";
 import { killPrograms, type Program, removeFolder, startProgram, temporaryFolder, until } from "../support/program.ts";
 import { type Receiver, receiver } from "../support/receiver.ts";
 
@@ -20,7 +20,7 @@ const executesAtNodes = (open: () => Promise<Engines>): void => {
   let dirs: readonly string[];
 
   test.before.each(async () => {
-    await insideDay();
+    await awayFromMidnight();
     dirs = [temporaryFolder(), temporaryFolder()];
     [engines, target] = await Promise.all([open(), receiver()]);
   });

@@ -2,9 +2,9 @@ import { Webhook } from "standardwebhooks";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Agent, defineAction, registerAgent } from "../support/agent.ts";
+import { awayFromMidnight } from "../support/calendar-room.ts";
 import { type Client, type Reply, signUp } from "../support/client.ts";
 import { type EngineSet, type Engines, engineSets, locationsIn } from "../support/engine-sets.ts";
-import { insideDay } from "../support/inside.ts";
 import { fieldOf, readLogAt } from "../support/log-facts.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
 import { type Receiver, receiver } from "../support/receiver.ts";
@@ -32,7 +32,7 @@ const executes = ({ name, open }: EngineSet): void => {
     await engines.close();
   });
   test.before.each(async () => {
-    await insideDay();
+    await awayFromMidnight();
     target.arrivals.length = 0;
     target.answer((_arrival, response) =>
       response.setHeader("content-type", "application/json").end('{"refund":"r-1"}'),

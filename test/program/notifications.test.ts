@@ -1,9 +1,9 @@
 import { Webhook } from "standardwebhooks";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { awayFromMidnight } from "../support/calendar-room.ts";
 import { type Client, hookSource, signUp } from "../support/client.ts";
 import { type EngineSet, type Engines, engineSets, locationsIn } from "../support/engine-sets.ts";
-import { insideDay } from "../support/inside.ts";
 import { fieldOf, readLogAt } from "../support/log-facts.ts";
 import { type Program, removeFolder, startProgram, until } from "../support/program.ts";
 import { type Arrival, type Receiver, receiver } from "../support/receiver.ts";
@@ -29,7 +29,7 @@ const notifications = ({ name, open }: EngineSet): void => {
     await engines.close();
   });
   test.before.each(async () => {
-    await insideDay();
+    await awayFromMidnight();
     pager.arrivals.splice(0);
   });
 

@@ -1,15 +1,15 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { awayFromMonthEnd } from "../support/calendar-room.ts";
 import { hookSource, persistently, signUp } from "../support/client.ts";
 import { type Engines, engineSets } from "../support/engine-sets.ts";
-import { insideMonth } from "../support/inside.ts";
 import { killPrograms, removeFolder, startProgram, until } from "../support/program.ts";
 
 for (const { name, open } of engineSets()) {
   const test = suite(`the free plan: ${name}`);
   let engines: Engines;
   test.before.each(async () => {
-    await insideMonth();
+    await awayFromMonthEnd();
     engines = await open();
   });
   test.after.each(async () => {

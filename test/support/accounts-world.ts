@@ -38,7 +38,7 @@ import { foldInto } from "./fold-into.ts";
 import { PUBLIC_URL } from "./http-app.ts";
 import { tokenOf } from "./members.ts";
 import { noControls } from "./no-controls.ts";
-import { slotsOn } from "./slots-on.ts";
+import { planSlots } from "./plan-slots.ts";
 
 const PROJECTIONS = [members, sessionsView, apiKeys];
 export const PASSWORD = "correct horse battery";
@@ -73,7 +73,7 @@ const node = (
     signupPlan: "free",
   });
   const tries = attempts(clock);
-  const slots = slotsOn(log, clock, streams, PLANS.free);
+  const slots = planSlots(log, clock, streams, PLANS.free);
   const pauses: number[] = [];
   const linking = links(key, randomness);
   const starting = startLinks({ log, aggregates: streams, links: linking, clock, randomness });

@@ -14,7 +14,7 @@ import { foldPage, idsOfPage } from "../../src/views/fold-page.ts";
 import { enoughBytes } from "./enough-bytes.ts";
 import { request, START } from "./history.ts";
 import { removeFolder, temporaryFolder } from "./program.ts";
-import { seeded } from "./seeded.ts";
+import { seededRandom } from "./seeded-random.ts";
 import { virtualTime } from "./virtual-time.ts";
 
 /** What a receiver does with a request: the status of its answer, and after how many ms; null: it never answers;
@@ -61,7 +61,7 @@ export const deliverySimulation = async (receivers: Readonly<Record<string, Answ
   const time = virtualTime(START);
   const { clock } = time;
   const log = memoryEventLog();
-  const random = seeded(1);
+  const random = seededRandom(1);
   const randomness = {
     number: random.next,
     bytes: (size: number) => Uint8Array.from({ length: size }, () => random.below(256)),

@@ -1,6 +1,6 @@
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
-import { type Seeded, seeded } from "./seeded.ts";
+import { type SeededRandom, seededRandom } from "./seeded-random.ts";
 
 /** How many rounds a simulation has. */
 export const ROUNDS = Number(process.env.FUZZ_ROUNDS ?? 5);
@@ -8,7 +8,7 @@ export const ROUNDS = Number(process.env.FUZZ_ROUNDS ?? 5);
 export const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);
 
 /** Turns of the event loop instead of time: so the seed alone decides what comes first. */
-export const nap = async (random: Seeded): Promise<void> => {
+export const nap = async (random: SeededRandom): Promise<void> => {
   for (let turns = random.next() < 0.6 ? 1 : random.below(24); turns > 0; turns -= 1) {
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -23,7 +23,7 @@ export type MortalLog = {
 };
 
 /** The log as a node sees it: slow at random, it refuses appends and loses replies, and the node can die. */
-export const mortalLog = (whole: EventLog, random: Seeded): MortalLog => {
+export const mortalLog = (whole: EventLog, random: SeededRandom): MortalLog => {
   let isDead = false;
   let die = (): void => undefined;
   const death = new Promise<void>((resolve) => {
@@ -63,11 +63,11 @@ export const mortalLog = (whole: EventLog, random: Seeded): MortalLog => {
 };
 
 /** What the rounds add up to. Says which seed a failed round had. */
-export const sumOfRounds = async (round: (random: Seeded) => Promise<number>): Promise<number> => {
+export const sumOfRounds = async (round: (random: SeededRandom) => Promise<number>): Promise<number> => {
   let sum = 0;
   for (let n = 0; n < ROUNDS; n += 1) {
     try {
-      sum += await round(seeded(SEED + n));
+      sum += await round(seededRandom(SEED + n));
     } catch (error) {
       console.log(`FUZZ_SEED=${SEED + n} FUZZ_ROUNDS=1`);
       throw error;

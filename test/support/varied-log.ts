@@ -3,7 +3,7 @@ import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event
 import { erasureStream, personalData } from "../../src/erasure/personal-data.ts";
 import { toEvents } from "../../src/streams/envelope.ts";
 import { payloadStream, payloads } from "../../src/streams/payloads.ts";
-import { type Seeded, seeded } from "./seeded.ts";
+import { type SeededRandom, seededRandom } from "./seeded-random.ts";
 
 /** Longer than one append: it is kept in parts. */
 const LONG_BYTES = 950_000;
@@ -24,7 +24,7 @@ export type Varied = {
  * done.
  */
 export const variedLog = (log: EventLog, seed: number, longOnes = 0): Varied => {
-  const random: Seeded = seeded(seed);
+  const random: SeededRandom = seededRandom(seed);
   const randomness = {
     bytes: (n: number) => Uint8Array.from({ length: n }, () => random.below(256)),
     number: random.next,

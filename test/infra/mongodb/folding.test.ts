@@ -12,7 +12,7 @@ import { type FollowedLog, ViewFollower } from "../../../src/views/view-follower
 import { broadHistory } from "../../support/broad-history.ts";
 import { folded } from "../../support/projected.ts";
 import { randomHistory } from "../../support/random-history.ts";
-import { type Seeded, seeded } from "../../support/seeded.ts";
+import { type SeededRandom, seededRandom } from "../../support/seeded-random.ts";
 import { type Kept, nothingKept, type Step, stepwiseCollections } from "../../support/stepwise-collections.ts";
 
 /** No transactions, any crash, any number of projectors: the documents are those of an undisturbed fold. */
@@ -119,7 +119,7 @@ const crashEverywhere = async (
 };
 
 /** Lets one of several nodes take its next step at a time, which one the seed says. */
-const interleaved = (random: Seeded) => {
+const interleaved = (random: SeededRandom) => {
   const waiting: (() => void)[] = [];
   const step: Step = () => new Promise((resolve) => waiting.push(resolve));
   const run = async (all: Promise<unknown>): Promise<void> => {
@@ -151,7 +151,7 @@ const together = async (
   { crashes, drops }: Disturbances,
   breaking: Breaking = SOUND,
 ): Promise<void> => {
-  const random = seeded(seed);
+  const random = seededRandom(seed);
   const kept = nothingKept();
   const { step, run } = interleaved(random);
   const crashing: Step = async (what) => {

@@ -2,20 +2,20 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { STALENESS_MAX_MS } from "../../../src/streams/aggregates.ts";
 import { reply, signUp } from "../../support/client.ts";
-import { type InsideService, insideService } from "../../support/inside-service.ts";
 import { addMember, MEMBER_PASSWORD, tokenOf } from "../../support/members.ts";
+import { type ServiceInProcess, serviceInProcess } from "../../support/service-in-process.ts";
 
 /** What ends a credential at one node, while another node has it in its memory. */
 const test = suite("credentials on two nodes");
-let one: InsideService;
-let two: InsideService;
+let one: ServiceInProcess;
+let two: ServiceInProcess;
 
 const PASSWORD = MEMBER_PASSWORD;
 const OTHER_PASSWORD = "wrong donkey accumulator";
 
 test.before(async () => {
-  one = await insideService();
-  two = await insideService({}, { log: one.log });
+  one = await serviceInProcess();
+  two = await serviceInProcess({}, { log: one.log });
 });
 test.after(async () => {
   for (const node of [one, two]) await node.stop();

@@ -6,8 +6,8 @@ import { bodyKeys, SAME_BODY_MS } from "../../../src/admission/body-keys.ts";
 import { eventIdOf } from "../../../src/streams/event-id.ts";
 import { hookSource, signUp } from "../../support/client.ts";
 import { history } from "../../support/history.ts";
-import { insideService } from "../../support/inside-service.ts";
-import { seeded } from "../../support/seeded.ts";
+import { seededRandom } from "../../support/seeded-random.ts";
+import { serviceInProcess } from "../../support/service-in-process.ts";
 
 const test = suite("requests without a delivery id");
 
@@ -17,7 +17,7 @@ const PAYLOAD = { type: "alarm", text: "the same every time" };
 /** The service, a source with this rule, and requests without a delivery id at a time after the start. */
 const world = async (dedupe: unknown) => {
   let nowMs = START;
-  const service = await insideService({}, { clock: { now: () => nowMs } });
+  const service = await serviceInProcess({}, { clock: { now: () => nowMs } });
   const client = await signUp(service.base);
   const source = await hookSource(client, { dedupe });
   return {
@@ -86,7 +86,7 @@ test("the body identifies a request without an id, and with dedupe none each req
 });
 
 test("no record has a plain digest of a body, from which it could be guessed", async () => {
-  const service = await insideService({ SIGNUP_PLAN: "scale" });
+  const service = await serviceInProcess({ SIGNUP_PLAN: "scale" });
   try {
     const client = await signUp(service.base);
     const source = await hookSource(client, { dedupe: { pointer: "/id" } });
@@ -124,7 +124,7 @@ test("nodes whose clocks differ take the same body once in 300 s, and always tak
   // As far as the clocks of two nodes may be apart.
   const APART_MS = 12_000;
   for (let seed = 1; seed <= 60; seed += 1) {
-    const random = seeded(seed);
+    const random = seededRandom(seed);
     const log = memoryEventLog();
     const nodes = [0, random.below(APART_MS)].map((ahead) => ({
       ahead,

@@ -6,7 +6,7 @@ import { emptyLedger, evolveLedger, WINDOW_MS } from "../../../domain/ledger/sta
 import type { RecordedEvent } from "../../../domain/ports/event-log.ts";
 import type { LedgerMemory } from "../../../src/ledgers/ledgers-in-memory.ts";
 import { fieldOf, fullestWindow } from "../../support/log-facts.ts";
-import type { Seeded } from "../../support/seeded.ts";
+import type { SeededRandom } from "../../support/seeded-random.ts";
 import { type MortalLog, mortalLog, nap, ROUNDS, SEED, sumOfRounds } from "../../support/simulation.ts";
 import {
   ACCOUNT,
@@ -43,14 +43,14 @@ const MEMORIES: readonly LedgerMemory[] = [
 
 type SimulatedNode = ClaimNode & Omit<MortalLog, "log">;
 
-const simulatedNode = (world: ClaimsWorld, random: Seeded): SimulatedNode => {
+const simulatedNode = (world: ClaimsWorld, random: SeededRandom): SimulatedNode => {
   const { log, kill, unlessDead } = mortalLog(world.log, random);
   const memory = MEMORIES[random.below(MEMORIES.length)];
   return { ...claimNode(world, { log, onError: () => undefined, memory }), kill, unlessDead };
 };
 
 /** No request lives longer than 40 s of the clock, as a ledger remembers a settled place for a minute (`WINDOW_MS`). */
-const phase = async (world: ClaimsWorld, nodes: SimulatedNode[], random: Seeded): Promise<void> => {
+const phase = async (world: ClaimsWorld, nodes: SimulatedNode[], random: SeededRandom): Promise<void> => {
   const under: Promise<unknown>[] = [];
   let hasJumped = false;
   for (let n = 0; n < REQUESTS; n += 1) {
@@ -150,7 +150,7 @@ const problemsOf = ({ all, names }: Facts): readonly string[] => {
   return problems;
 };
 
-const round = async (random: Seeded): Promise<Facts> => {
+const round = async (random: SeededRandom): Promise<Facts> => {
   const limits = { budget_eur_day: BUDGET_EUR, rate_per_minute: RATE, require_fields: ["ok"] };
   const plan = { ...PLANS.free, eventsPerMonth: QUOTA };
   const world = await claimsWorld(STARTS[random.below(STARTS.length)] ?? "", limits, plan);

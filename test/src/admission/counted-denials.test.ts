@@ -10,18 +10,18 @@ import type { AllowanceKind } from "../../../src/ledgers/byte-allowances.ts";
 import { ledgers } from "../../../src/ledgers/ledgers.ts";
 import { NO_TRACE } from "../../../src/streams/envelope.ts";
 import { defineAction, registerAgent } from "../../support/agent.ts";
+import { awayFromMidnight, awayFromMonthEnd } from "../../support/calendar-room.ts";
 import { type Client, hookSource, type Reply, signUp } from "../../support/client.ts";
-import { insideDay, insideMonth } from "../../support/inside.ts";
-import { insideService } from "../../support/inside-service.ts";
+import { serviceInProcess } from "../../support/service-in-process.ts";
 import { until } from "../../support/until.ts";
 
 const test = suite("refusals that are only counted");
 
-await insideDay();
-await insideMonth();
+await awayFromMidnight();
+await awayFromMonthEnd();
 // The first node that stops must not close the other one's log.
 const log = { ...memoryEventLog(), close: async () => undefined };
-const nodes = [await insideService({}, { log }), await insideService({}, { log })] as const;
+const nodes = [await serviceInProcess({}, { log }), await serviceInProcess({}, { log })] as const;
 const [{ base }, other] = nodes;
 
 const { storedBytesDay: stored, refusedBytesDay: refused, refusedRecordsDay, counts, eventsPerMonth } = PLANS.free;

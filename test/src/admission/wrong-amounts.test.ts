@@ -11,12 +11,12 @@ import {
   reply,
   signUp,
 } from "../../support/client.ts";
-import { insideService } from "../../support/inside-service.ts";
 import { type Receiver, receiver } from "../../support/receiver.ts";
+import { serviceInProcess } from "../../support/service-in-process.ts";
 
 const test = suite("wrong amounts");
 
-const running = await insideService({ SIGNUP_PLAN: "scale" });
+const running = await serviceInProcess({ SIGNUP_PLAN: "scale" });
 const target: Receiver = await receiver();
 const client: Client = await signUp(running.base);
 const endpoint = await client.make("/v1/endpoints", { name: "app", url: target.url });

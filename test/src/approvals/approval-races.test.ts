@@ -3,8 +3,8 @@ import * as assert from "uvu/assert";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { type Agent, defineAction, registerAgent } from "../../support/agent.ts";
 import { type Client, type Reply, signUp } from "../../support/client.ts";
-import { type InsideService, insideService } from "../../support/inside-service.ts";
 import { type Receiver, receiver } from "../../support/receiver.ts";
+import { type ServiceInProcess, serviceInProcess } from "../../support/service-in-process.ts";
 import { until } from "../../support/until.ts";
 
 /** Two nodes on one log: what the one is told races with what the other one does. */
@@ -14,14 +14,14 @@ const test = suite("approvals and targets on two nodes");
 const ROUNDS = 6;
 const ENDED = /^(?:committed|rolled_back|rollback_incomplete|cancelled)$/;
 
-let nodes: readonly [InsideService, InsideService];
+let nodes: readonly [ServiceInProcess, ServiceInProcess];
 let good: Receiver;
 let evil: Receiver;
 
 test.before(async () => {
   const log = memoryEventLog();
   [nodes, good, evil] = await Promise.all([
-    Promise.all([insideService({}, { log }), insideService({}, { log })]),
+    Promise.all([serviceInProcess({}, { log }), serviceInProcess({}, { log })]),
     receiver(),
     receiver(),
   ]);

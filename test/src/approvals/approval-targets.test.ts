@@ -3,8 +3,8 @@ import * as assert from "uvu/assert";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { defineAction, registerAgent } from "../../support/agent.ts";
 import { type Client, hookSource, type Reply, signUp } from "../../support/client.ts";
-import { type InsideService, insideService } from "../../support/inside-service.ts";
 import { type Receiver, receiver } from "../../support/receiver.ts";
+import { type ServiceInProcess, serviceInProcess } from "../../support/service-in-process.ts";
 import { until } from "../../support/until.ts";
 
 const test = suite("an approval and its target");
@@ -12,13 +12,13 @@ const test = suite("an approval and its target");
 /** Of changes that race with votes; each takes some milliseconds. */
 const ROUNDS = 6;
 
-let service: InsideService;
+let service: ServiceInProcess;
 /** Which people see, and which nobody has seen. */
 let good: Receiver;
 let evil: Receiver;
 
 test.before(async () => {
-  [service, good, evil] = await Promise.all([insideService(), receiver(), receiver()]);
+  [service, good, evil] = await Promise.all([serviceInProcess(), receiver(), receiver()]);
 });
 test.after(async () => {
   await service.stop();
@@ -328,7 +328,7 @@ test("a key changes a secret header of an endpoint that no approval was asked fo
 
 test("whatever two nodes do at once, no request reaches a target that was not approved", async () => {
   const log = memoryEventLog();
-  const [one, two] = await Promise.all([insideService({}, { log }), insideService({}, { log })]);
+  const [one, two] = await Promise.all([serviceInProcess({}, { log }), serviceInProcess({}, { log })]);
   const it = await account({}, one.base);
   const there = it.client.at(two.base);
   const path = `/v1/endpoints/${it.endpointId}`;

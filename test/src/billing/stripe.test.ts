@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { stripeBilling } from "../../../infra/billing/stripe/provider.ts";
 import { ACCOUNT, type BillingWorldOptions, billingWorld } from "../../support/billing-world.ts";
 import { PUBLIC_URL } from "../../support/http-app.ts";
-import { seeded } from "../../support/seeded.ts";
+import { seededRandom } from "../../support/seeded-random.ts";
 import {
   OVERAGE_PRICE,
   PERIOD_END,
@@ -121,7 +121,7 @@ test("webhooks that come twice and in any order end where Stripe is, and say eac
       { plan: "free", scheduled: null, status: "cancelled" },
     ],
   ];
-  const random = seeded(7);
+  const random = seededRandom(7);
   const sent: Sent[] = [];
   for (const [now, type, stands] of steps) {
     stripe.has(now);

@@ -16,7 +16,7 @@ import { deliveryFacts } from "../../support/history.ts";
 import { testClock } from "../../support/http-app.ts";
 import { losingLog } from "../../support/losing-log.ts";
 import { projected } from "../../support/projected.ts";
-import { seeded } from "../../support/seeded.ts";
+import { seededRandom } from "../../support/seeded-random.ts";
 
 const test = suite("the bill is the log's");
 const START = Date.parse("2026-01-31T23:50:00.000Z");
@@ -83,7 +83,7 @@ const countedByMonth = (records: readonly RecordedEvent[]): ReadonlyMap<string, 
 
 /** The views as a projector leaves them that dies between pages: some pages are folded again. */
 const folded = async (log: EventLog, seed: number) => {
-  const random = seeded(seed);
+  const random = seededRandom(seed);
   const all = await log.readAll(null, 100_000, "records");
   const view = projected(usage);
   for (let from = 0; from < all.length; ) {

@@ -2,20 +2,20 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Agent, defineAction, registerAgent } from "../../support/agent.ts";
 import { type Client, type Reply, signUp } from "../../support/client.ts";
-import { type InsideService, insideService } from "../../support/inside-service.ts";
 import { type Arrival, type Receiver, receiver } from "../../support/receiver.ts";
+import { type ServiceInProcess, serviceInProcess } from "../../support/service-in-process.ts";
 import { until } from "../../support/until.ts";
 
 const test = suite("an approved bundle and where its steps are sent");
 
-let service: InsideService;
+let service: ServiceInProcess;
 /** Where steps go, where undos go, and which nobody has seen. */
 let steps: Receiver;
 let undos: Receiver;
 let evil: Receiver;
 
 test.before(async () => {
-  [service, steps, undos, evil] = await Promise.all([insideService(), receiver(), receiver(), receiver()]);
+  [service, steps, undos, evil] = await Promise.all([serviceInProcess(), receiver(), receiver(), receiver()]);
 });
 test.after(async () => {
   await service.stop();

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { insideService } from "../../support/inside-service.ts";
+import { serviceInProcess } from "../../support/service-in-process.ts";
 
 const test = suite("every route that changes something, and why it can or cannot weaken a control");
 
@@ -69,7 +69,7 @@ const CANNOT: Readonly<Record<string, string>> = {
 const SAFE: ReadonlySet<string> = new Set(["get", "head", "options"]);
 
 test("each route that changes anything is listed with the reason why it can or cannot weaken a control", async () => {
-  const world = await insideService();
+  const world = await serviceInProcess();
   // An OpenAPI document, which has its methods below its paths.
   const description = (await (await fetch(`${world.base}/openapi.json`)).json()) as { paths: Record<string, object> };
   await world.stop();
@@ -91,7 +91,7 @@ test("each route that changes anything is listed with the reason why it can or c
 });
 
 test("each route that can weaken a control says that it may answer person-required to a key", async () => {
-  const world = await insideService();
+  const world = await serviceInProcess();
   const { paths } = (await (await fetch(`${world.base}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, unknown>>;
   };

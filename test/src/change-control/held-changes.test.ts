@@ -15,15 +15,15 @@ import { aggregates } from "../../../src/streams/aggregates.ts";
 import { NO_TRACE } from "../../../src/streams/envelope.ts";
 import type { Reply } from "../../support/client.ts";
 import { type Client, signUp } from "../../support/client.ts";
-import { type InsideService, insideService } from "../../support/inside-service.ts";
 import { addMember } from "../../support/members.ts";
 import { pausedLog } from "../../support/paused-log.ts";
+import { type ServiceInProcess, serviceInProcess } from "../../support/service-in-process.ts";
 import { until } from "../../support/until.ts";
 
 const test = suite("a protected policy");
-let world: InsideService;
+let world: ServiceInProcess;
 test.before(async () => {
-  world = await insideService({ SIGNUP_PLAN: "scale" });
+  world = await serviceInProcess({ SIGNUP_PLAN: "scale" });
 });
 test.after(async () => {
   await world.stop();
@@ -264,7 +264,7 @@ test("a change is refused if fewer people than the quorum could approve it", asy
 test("a lift of the protection requested on the machine takes 24 hours, is shown, and can be cancelled", async () => {
   const now = { ms: Date.now() };
   const clock = { now: () => now.ms };
-  const later = await insideService({ SIGNUP_PLAN: "scale" }, { clock });
+  const later = await serviceInProcess({ SIGNUP_PLAN: "scale" }, { clock });
   const client = await signUp(later.base);
   const { id: policy } = await client.make("/v1/policies", { name: "two", approval: APPROVAL, protected: true });
   const { id } = await client.make("/v1/endpoints", { name: "app", url: NOWHERE, policy_id: policy });
@@ -309,7 +309,7 @@ test("an account holds as many changes as its plan allows, and those that have e
       throw new LogUnavailable("cut off");
     },
   };
-  const small = await insideService({ SIGNUP_PLAN: "free" }, { log });
+  const small = await serviceInProcess({ SIGNUP_PLAN: "free" }, { log });
   const client = await signUp(small.base);
   const once = { min_approvals: 1, expires_after_s: 3_600 };
   const { id: policy } = await client.make("/v1/policies", { name: "one", approval: once, protected: true });

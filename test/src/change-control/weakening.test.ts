@@ -5,17 +5,17 @@ import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { type Agent, agentAt, defineAction, registerAgent } from "../../support/agent.ts";
 import { type Client, type Reply, signUp } from "../../support/client.ts";
-import { type InsideService, insideService } from "../../support/inside-service.ts";
 import { addMember } from "../../support/members.ts";
 import { type PausedLog, pausedLog } from "../../support/paused-log.ts";
+import { type ServiceInProcess, serviceInProcess } from "../../support/service-in-process.ts";
 
 const test = suite("a key cannot weaken a control");
-let world: InsideService;
+let world: ServiceInProcess;
 test.before(async () => {
-  world = await insideService({ SIGNUP_PLAN: "scale" });
+  world = await serviceInProcess({ SIGNUP_PLAN: "scale" });
 });
 /** Of tests that start their own. */
-const nodes: InsideService[] = [];
+const nodes: ServiceInProcess[] = [];
 test.after(async () => {
   await Promise.all([world, ...nodes].map((node) => node.stop()));
 });
@@ -135,8 +135,8 @@ test("a policy that was refused guards nothing, so no key passes because of it",
 /** Two nodes; the changes of agents on the one wait or fail in `append`. The agent reaches notes alone, without a policy. */
 const twoNodes = async (append: (log: EventLog) => EventLog["append"]) => {
   const log = memoryEventLog();
-  const fast = await insideService({}, { log });
-  const slow = await insideService({}, { log: { ...log, append: append(log) } });
+  const fast = await serviceInProcess({}, { log });
+  const slow = await serviceInProcess({}, { log: { ...log, append: append(log) } });
   nodes.push(fast, slow);
   const client = await signUp(fast.base);
   const { id: policy } = await client.make("/v1/policies", { name: "two", approval: APPROVAL });
@@ -198,7 +198,7 @@ test("an hour after a crash the next change corrects what it cut off, and a repe
       throw new LogUnavailable("cut off");
     },
   };
-  const node = await insideService({}, { log, clock: { now: () => now.ms } });
+  const node = await serviceInProcess({}, { log, clock: { now: () => now.ms } });
   nodes.push(node);
   const client = await signUp(node.base);
   const { id: policy } = await client.make("/v1/policies", { name: "two", approval: APPROVAL });
@@ -253,8 +253,8 @@ test("hiding more from approvers takes a person, and is recorded as a weakening"
 test("of two concurrent versions of a policy, neither replaces one that it was not compared with", async () => {
   const log = memoryEventLog();
   const paused = pausedLog(log, "PolicyPublished");
-  const fast = await insideService({}, { log });
-  const slow = await insideService({}, { log: paused.log });
+  const fast = await serviceInProcess({}, { log });
+  const slow = await serviceInProcess({}, { log: paused.log });
   nodes.push(fast, slow);
   const client = await signUp(fast.base);
   const { id: policy } = await client.make("/v1/policies", { name: "p", rate_per_minute: 5 });

@@ -1,14 +1,14 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { countersign } from "../../support/command-line.ts";
-import { followed } from "../../support/followed.ts";
 import { removeFolder, temporaryFolder, until } from "../../support/program.ts";
+import { runningCommand } from "../../support/running-command.ts";
 
 const test = suite("countersign serve");
 
 test("serve runs until it is stopped, and ends with the service's exit code", async () => {
   const dir = temporaryFolder();
-  const served = followed(["serve", "--port", "0", "--data-dir", dir], { LOG_LEVEL: "warn" });
+  const served = runningCommand(["serve", "--port", "0", "--data-dir", dir], { LOG_LEVEL: "warn" });
   const url = await until("it listens", () => /listening on (http:\S+)/.exec(served.lines().join("\n"))?.[1]);
   assert.is((await fetch(`${url}/health`)).status, 200);
   const shown = await countersign(["status", "--url", url]);

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { defineAction } from "../../support/agent.ts";
 import { signUp } from "../../support/client.ts";
 import { testClock } from "../../support/http-app.ts";
-import { insideService } from "../../support/inside-service.ts";
+import { serviceInProcess } from "../../support/service-in-process.ts";
 
 const test = suite("how much an account publishes");
 
@@ -13,7 +13,7 @@ const SCHEMA = { enum: Array.from({ length: 400 }, (_, n) => `${n}`.padStart(70,
 const TRIES = 40;
 
 test("an account that publishes too many bytes is rate-limited, valid or not, and others are not", async () => {
-  const running = await insideService({}, { clock: testClock() });
+  const running = await serviceInProcess({}, { clock: testClock() });
   try {
     const attacker = await signUp(running.base);
     const victim = await signUp(running.base);

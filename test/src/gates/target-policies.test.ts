@@ -2,15 +2,15 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Agent, defineAction, registerAgent } from "../../support/agent.ts";
 import { type Client, hookSource, type Reply, signUp } from "../../support/client.ts";
-import { type InsideService, insideService } from "../../support/inside-service.ts";
 import { addMember } from "../../support/members.ts";
 import { type Receiver, receiver } from "../../support/receiver.ts";
+import { type ServiceInProcess, serviceInProcess } from "../../support/service-in-process.ts";
 
 const test = suite("a policy on an action or an endpoint");
-let world: InsideService;
+let world: ServiceInProcess;
 let target: Receiver;
 test.before(async () => {
-  [world, target] = await Promise.all([insideService({ SIGNUP_PLAN: "scale" }), receiver()]);
+  [world, target] = await Promise.all([serviceInProcess({ SIGNUP_PLAN: "scale" }), receiver()]);
 });
 test.after(async () => {
   await world.stop();

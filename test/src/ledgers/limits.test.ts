@@ -8,14 +8,14 @@ import { ledgers } from "../../../src/ledgers/ledgers.ts";
 import { NO_TRACE } from "../../../src/streams/envelope.ts";
 import { defineAction, registerAgent } from "../../support/agent.ts";
 import { type Client, clientAt, type Reply, reply, signUp } from "../../support/client.ts";
-import { insideService } from "../../support/inside-service.ts";
 import { addMember, MEMBER_PASSWORD as PASSWORD } from "../../support/members.ts";
+import { serviceInProcess } from "../../support/service-in-process.ts";
 import { until } from "../../support/until.ts";
 
 const test = suite("what an account may have");
 
 const log = memoryEventLog();
-const nodes = [await insideService({}, { log }), await insideService({}, { log })] as const;
+const nodes = [await serviceInProcess({}, { log }), await serviceInProcess({}, { log })] as const;
 test.after(async () => {
   for (const node of nodes) await node.stop();
 });
@@ -235,7 +235,7 @@ test("the capabilities name every limit", async () => {
 test("agents that loop do not lock out the people who approve, nor another account", async () => {
   const now = Date.now();
   // The clock stands still, so that all requests are within one minute on any machine.
-  const { base, stop } = await insideService({}, { clock: { now: () => now } });
+  const { base, stop } = await serviceInProcess({}, { clock: { now: () => now } });
   const client = await signUp(base);
   const victim = await signUp(base);
   const agents = await Promise.all([1, 2, 3, 4].map(() => registerAgent(base, client)));

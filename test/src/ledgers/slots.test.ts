@@ -6,7 +6,7 @@ import { slotReactions } from "../../../src/ledgers/slots.ts";
 import { aggregates } from "../../../src/streams/aggregates.ts";
 import type { Envelope } from "../../../src/streams/envelope.ts";
 import { pausedLog } from "../../support/paused-log.ts";
-import { slotsOn, slotsTaken } from "../../support/slots-on.ts";
+import { planSlots, slotsTaken } from "../../support/plan-slots.ts";
 
 const test = suite("slots");
 
@@ -27,7 +27,7 @@ const envelope = (): Envelope => {
 
 const world = (log = memoryEventLog()) => {
   const streams = aggregates(log, clock);
-  const slots = slotsOn(log, clock, streams);
+  const slots = planSlots(log, clock, streams);
   return {
     log,
     slots,

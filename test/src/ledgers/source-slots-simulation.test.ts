@@ -15,7 +15,7 @@ import { aggregates } from "../../../src/streams/aggregates.ts";
 import type { Envelope } from "../../../src/streams/envelope.ts";
 import { caller, callOf } from "../../support/call.ts";
 import { noControls } from "../../support/no-controls.ts";
-import type { Seeded } from "../../support/seeded.ts";
+import type { SeededRandom } from "../../support/seeded-random.ts";
 import { mortalLog, nap, ROUNDS, SEED, sumOfRounds } from "../../support/simulation.ts";
 
 /**
@@ -35,7 +35,7 @@ const JUMP_MS = 31_000;
 
 type World = { readonly log: EventLog; readonly clock: { ms: number; now(): number }; plan: Plan };
 
-const nodeOf = (world: World, random: Seeded) => {
+const nodeOf = (world: World, random: SeededRandom) => {
   const { log, kill, unlessDead } = mortalLog(world.log, random);
   const places = ledgers({
     ...{ log, clock: world.clock, randomness, orphanAgeMs: 30_000, onError: () => undefined },
@@ -80,7 +80,7 @@ const presentIn = async (log: EventLog, after: number) => {
   return { present, most };
 };
 
-const round = async (random: Seeded): Promise<number> => {
+const round = async (random: SeededRandom): Promise<number> => {
   const clock = { ms: Date.parse("2026-05-05T12:00:00Z"), now: () => clock.ms };
   const world: World = { log: memoryEventLog(), clock, plan: PLANS.free };
   const nodes = [nodeOf(world, random), nodeOf(world, random), nodeOf(world, random)];

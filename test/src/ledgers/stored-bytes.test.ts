@@ -10,16 +10,16 @@ import type { AllowanceKind } from "../../../src/ledgers/byte-allowances.ts";
 import { ledgers } from "../../../src/ledgers/ledgers.ts";
 import { NO_TRACE } from "../../../src/streams/envelope.ts";
 import { defineAction, registerAgent } from "../../support/agent.ts";
+import { awayFromMidnight } from "../../support/calendar-room.ts";
 import { type Client, type HookSource, hookSource, type Reply, signUp } from "../../support/client.ts";
-import { insideDay } from "../../support/inside.ts";
-import { insideService } from "../../support/inside-service.ts";
 import { receiver } from "../../support/receiver.ts";
+import { serviceInProcess } from "../../support/service-in-process.ts";
 import { until } from "../../support/until.ts";
 
 const test = suite("bytes that are stored");
 
-await insideDay();
-const running = await insideService();
+await awayFromMidnight();
+const running = await serviceInProcess();
 test.after(() => running.stop());
 
 const LIMITS: Readonly<Record<AllowanceKind, number>> = {

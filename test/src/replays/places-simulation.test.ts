@@ -7,7 +7,7 @@ import { dayLedger } from "../../../src/ledgers/policy-days.ts";
 import { NO_TRACE } from "../../../src/streams/envelope.ts";
 import { NOON_DAY } from "../../support/noon-clock.ts";
 import { ACCOUNT, POLICY_ID, replayNode, replayWorld } from "../../support/replay-world.ts";
-import type { Seeded } from "../../support/seeded.ts";
+import type { SeededRandom } from "../../support/seeded-random.ts";
 import { ROUNDS, SEED, sumOfRounds } from "../../support/simulation.ts";
 
 /**
@@ -21,11 +21,11 @@ const COST = 2_000_000;
 const CYCLES = 3;
 const UNREACHED = { kind: "connect", detail: "Nobody listens there" } as const;
 
-const nap = async (random: Seeded): Promise<void> => {
+const nap = async (random: SeededRandom): Promise<void> => {
   for (let turns = random.below(12); turns > 0; turns -= 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-const slowLog = (log: EventLog, random: Seeded): EventLog => ({
+const slowLog = (log: EventLog, random: SeededRandom): EventLog => ({
   ...log,
   async append(...args) {
     await nap(random);
@@ -40,7 +40,7 @@ const slowLog = (log: EventLog, random: Seeded): EventLog => ({
   },
 });
 
-const round = async (random: Seeded, kind: "agent" | "source"): Promise<number> => {
+const round = async (random: SeededRandom, kind: "agent" | "source"): Promise<number> => {
   const world = await replayWorld({ budget_eur_day: 2 });
   const node = () => replayNode(world, { log: slowLog(world.log, random) });
   const nodes = [await node(), await node()] as const;

@@ -4,7 +4,7 @@ import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { RUNNING_MAX } from "../../../domain/replay/places.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { testClock } from "../../support/http-app.ts";
-import type { Seeded } from "../../support/seeded.ts";
+import type { SeededRandom } from "../../support/seeded-random.ts";
 import { mortalLog, nap, ROUNDS, SEED, sumOfRounds } from "../../support/simulation.ts";
 import { startingNode } from "../../support/starting-node.ts";
 
@@ -22,7 +22,7 @@ const LATER_MS = 60 * 60 * 1_000;
 
 type Clock = ReturnType<typeof testClock>;
 
-const mortalNode = (whole: EventLog, clock: Clock, random: Seeded) => {
+const mortalNode = (whole: EventLog, clock: Clock, random: SeededRandom) => {
   const mortal = mortalLog(whole, random);
   return { ...startingNode(mortal.log, clock), kill: mortal.kill, unlessDead: mortal.unlessDead };
 };
@@ -43,7 +43,7 @@ const factsOf = async (log: EventLog) => {
   return { running: running.size, most, fences };
 };
 
-const round = async (random: Seeded): Promise<number> => {
+const round = async (random: SeededRandom): Promise<number> => {
   const [log, clock] = [memoryEventLog(), testClock()];
   const nodes = [mortalNode(log, clock, random), mortalNode(log, clock, random), mortalNode(log, clock, random)];
   const under: Promise<unknown>[] = [];

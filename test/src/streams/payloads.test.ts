@@ -14,12 +14,12 @@ import {
 } from "../../../src/streams/payloads.ts";
 import { failingLog } from "../../support/failing-log.ts";
 import { APPEND_LIMIT_BYTES, measuredLog } from "../../support/measured-log.ts";
-import { seeded } from "../../support/seeded.ts";
+import { seededRandom } from "../../support/seeded-random.ts";
 
 const test = suite("payloads");
 const ID = `evt_${"a".repeat(32)}`;
 const STREAM = payloadStream(ID);
-const random = seeded(7);
+const random = seededRandom(7);
 const randomness = {
   bytes: (size: number) => Uint8Array.from({ length: size }, () => random.below(256)),
   number: random.next,

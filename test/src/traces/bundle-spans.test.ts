@@ -5,7 +5,7 @@ import { allowed } from "../../../domain/gate/verdict.ts";
 import { bundleSpans } from "../../../src/traces/bundle-spans.ts";
 import { approvalFacts, at, bundleFacts, START } from "../../support/history.ts";
 import { randomHistory } from "../../support/random-history.ts";
-import { CALLER_ID, isWellFormed, ROOT_ID, spanNamed, TRACE_ID, tracedRecords } from "../../support/traced.ts";
+import { CALLER_ID, isWellFormed, ROOT_ID, spanNamed, TRACE_ID, tracedRecords } from "../../support/trace-facts.ts";
 
 const test = suite("the spans of a bundle");
 

@@ -15,7 +15,7 @@ import {
   spanNamed,
   TRACE_ID,
   tracedRecords,
-} from "../../support/traced.ts";
+} from "../../support/trace-facts.ts";
 
 const test = suite("the spans of an event");
 

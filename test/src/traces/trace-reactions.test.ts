@@ -6,7 +6,7 @@ import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { spansOfEvent, traceOfBundle } from "../../../src/traces/recorded-spans.ts";
 import { traceReactions } from "../../../src/traces/trace-reactions.ts";
 import { appendTo, approvalFacts, bundleFacts, deliveryFacts } from "../../support/history.ts";
-import { IN_TRACE, isWellFormed, ROOT_ID, spanNamed, tracedRecords } from "../../support/traced.ts";
+import { IN_TRACE, isWellFormed, ROOT_ID, spanNamed, tracedRecords } from "../../support/trace-facts.ts";
 
 const test = suite("what is exported when something has ended");
 

@@ -2,7 +2,6 @@ import type streams from "@eventstore/db-client/generated/streams_pb.js";
 import { type ServiceError, status } from "@grpc/grpc-js";
 import type { Context } from "./context.ts";
 import { filterOf } from "./filter.ts";
-import { give, type ReadCall } from "./give.ts";
 import type { Misbehaviour } from "./misbehaviour.ts";
 import { directionOf, fromPosition, fromRevision, readAll, readStream } from "./read.ts";
 import { isRecordStart, isTombstoned, lastRevision, type StoredRecord } from "./state.ts";
@@ -17,6 +16,7 @@ import {
   requiresLeader,
   streamDeletedError,
 } from "./wire.ts";
+import { type ReadCall, writeMessage } from "./write-message.ts";
 
 type Options = streams.ReadReq.Options;
 
@@ -53,7 +53,7 @@ const givePage = async (
   odd: Misbehaviour | null,
   page: readonly StoredRecord[],
 ): Promise<void> => {
-  for (const record of bent(context, method, odd, page)) if (!(await give(call, eventMessage(record)))) return;
+  for (const record of bent(context, method, odd, page)) if (!(await writeMessage(call, eventMessage(record)))) return;
   if (odd?.how === "cut") return context.cut();
   call.end();
 };

@@ -5,7 +5,6 @@ import { StreamsService } from "@eventstore/db-client/generated/streams_grpc_pb.
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import type { PositionRule } from "./append.ts";
 import { batchAppend } from "./batch-append.ts";
-import { appendCall, deleteCall, tombstoneCall } from "./calls-of-their-own.ts";
 import { connections } from "./connections.ts";
 import type { Context } from "./context.ts";
 import {
@@ -21,6 +20,7 @@ import { readCall } from "./read-calls.ts";
 import { newState, type Proposed, type State, scavenge, writeSystemEvents } from "./state.ts";
 import type { LiveSubscription } from "./subscriptions.ts";
 import type { Endpoint } from "./wire.ts";
+import { appendCall, deleteCall, tombstoneCall } from "./write-calls.ts";
 
 export type EventStoreDoubleOptions = {
   /** 0, or absent: a free one. */

@@ -1,9 +1,9 @@
 import streams from "@eventstore/db-client/generated/streams_pb.js";
 import { status } from "@grpc/grpc-js";
 import type { Filter } from "./filter.ts";
-import { give, type ReadCall } from "./give.ts";
 import { indexAt, type State, type StoredRecord } from "./state.ts";
 import { callError, checkpointMessage, eventMessage } from "./wire.ts";
+import { type ReadCall, writeMessage } from "./write-message.ts";
 
 /** A subscription that a client has open, to be ended in every way. */
 export type LiveSubscription = {
@@ -91,11 +91,11 @@ export const subscribe = (
     looked += 1;
     if (wanted(record)) {
       if (live) waiting -= 1;
-      await give(call, eventMessage(record));
+      await writeMessage(call, eventMessage(record));
     }
     if (filter === null || looked < filter.checkpointEvery || !open || silent) return;
     looked = 0;
-    await give(call, checkpointMessage(record.position));
+    await writeMessage(call, checkpointMessage(record.position));
   };
 
   const pump = async (): Promise<void> => {
@@ -107,7 +107,7 @@ export const subscribe = (
       if (page.length > 0) continue;
       if (live) break;
       live = true;
-      await give(call, new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp()));
+      await writeMessage(call, new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp()));
     }
     pumping = false;
   };

@@ -9,7 +9,7 @@ import { aggregates } from "../../../../src/streams/aggregates.ts";
 import { foldInto } from "../../../support/fold-into.ts";
 import { bearer, testApp, testClock } from "../../../support/http-app.ts";
 import { noControls } from "../../../support/no-controls.ts";
-import { slotsOn } from "../../../support/slots-on.ts";
+import { planSlots } from "../../../support/plan-slots.ts";
 
 const test = suite("actions");
 
@@ -29,7 +29,7 @@ const world = async () => {
     endpointExists,
     policyExists,
     controls: noControls,
-    slots: slotsOn(log, clock, streams),
+    slots: planSlots(log, clock, streams),
   };
   const app = await testApp(actionRoutes(deps), { log, clock });
   const call = async (method: "GET" | "PUT" | "DELETE", path: string, body?: object, token = "csk_admin") => {

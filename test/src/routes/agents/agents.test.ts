@@ -15,8 +15,8 @@ import { foldInto } from "../../../support/fold-into.ts";
 import { ADMIN_KEY, bearer, OTHER_KEY, testApp, testClock } from "../../../support/http-app.ts";
 import { issueKeys } from "../../../support/issued-keys.ts";
 import { noControls } from "../../../support/no-controls.ts";
+import { planSlots } from "../../../support/plan-slots.ts";
 import { rewrittenLog } from "../../../support/rewritten-log.ts";
-import { slotsOn } from "../../../support/slots-on.ts";
 
 const test = suite("agents");
 
@@ -27,7 +27,7 @@ const world = async (log = memoryEventLog()) => {
   const streams = aggregates(log, clock);
   const policyExists = async (account: string, id: string) => account === "acc_a" && id === "pol_a";
   const hashes = credentialHashes(new Uint8Array(32).fill(7));
-  const slots = slotsOn(log, clock, streams);
+  const slots = planSlots(log, clock, streams);
   const app = await testApp(
     agentRoutes({ aggregates: streams, views, hashes, policyExists, slots, controls: noControls }),
     { log, clock },

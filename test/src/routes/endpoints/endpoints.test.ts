@@ -23,7 +23,7 @@ import { AT, caller, callOf } from "../../../support/call.ts";
 import { foldInto } from "../../../support/fold-into.ts";
 import { misbehavingServer, plainAnswer } from "../../../support/misbehaving-server.ts";
 import { noControls } from "../../../support/no-controls.ts";
-import { slotsOn } from "../../../support/slots-on.ts";
+import { planSlots } from "../../../support/plan-slots.ts";
 import { testSender } from "../../../support/test-sender.ts";
 
 const test = suite("endpoint routes");
@@ -46,7 +46,7 @@ const world = (key = randomness.bytes(32)) => {
       recordCall: async () => undefined,
       aggregates: streams,
       controls: noControls,
-      slots: slotsOn(log, clock, streams),
+      slots: planSlots(log, clock, streams),
       views,
       box,
       headerDigest: headerDigests(key),

@@ -3,9 +3,9 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Agent, defineAction, registerAgent } from "../../../support/agent.ts";
 import { type Client, clientAt, hookSource, signUp } from "../../../support/client.ts";
-import { type InsideService, insideService } from "../../../support/inside-service.ts";
 import { addMember } from "../../../support/members.ts";
 import { type Arrival, type Receiver, receiver } from "../../../support/receiver.ts";
+import { type ServiceInProcess, serviceInProcess } from "../../../support/service-in-process.ts";
 import { until } from "../../../support/until.ts";
 
 const test = suite("what a policy hides, on every route that reads");
@@ -20,13 +20,13 @@ const CONDITIONS = [
   ["type", "payload.card > 5"],
 ] as const;
 
-let service: InsideService;
+let service: ServiceInProcess;
 let target: Receiver;
 /** Of notifications. */
 let people: Receiver;
 
 test.before(async () => {
-  [service, target, people] = await Promise.all([insideService({ SIGNUP_PLAN: "scale" }), receiver(), receiver()]);
+  [service, target, people] = await Promise.all([serviceInProcess({ SIGNUP_PLAN: "scale" }), receiver(), receiver()]);
 });
 test.after(async () => {
   await service.stop();

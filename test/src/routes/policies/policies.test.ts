@@ -9,7 +9,7 @@ import { policyRoutes } from "../../../../src/routes/policies/policies.ts";
 import { aggregates } from "../../../../src/streams/aggregates.ts";
 import { bearer, testApp, testClock } from "../../../support/http-app.ts";
 import { noControls } from "../../../support/no-controls.ts";
-import { slotsOn } from "../../../support/slots-on.ts";
+import { planSlots } from "../../../support/plan-slots.ts";
 
 const test = suite("policy routes");
 
@@ -27,7 +27,7 @@ const started = async () => {
     compile: policyCompiler(),
     definitionRate: () => null,
     controls: noControls,
-    slots: slotsOn(log, clock, streams),
+    slots: planSlots(log, clock, streams),
   };
   const app = await testApp(policyRoutes(deps), { log, clock });
 

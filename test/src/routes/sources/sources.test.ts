@@ -16,7 +16,7 @@ import { foldInto } from "../../../support/fold-into.ts";
 import { ADMIN_KEY, bearer, OTHER_KEY, PUBLIC_URL, testApp, testClock } from "../../../support/http-app.ts";
 import { issueKeys } from "../../../support/issued-keys.ts";
 import { noControls } from "../../../support/no-controls.ts";
-import { slotsOn, slotsTaken } from "../../../support/slots-on.ts";
+import { planSlots, slotsTaken } from "../../../support/plan-slots.ts";
 
 const test = suite("sources");
 
@@ -36,7 +36,7 @@ const world = async ({ limit = 100 } = {}) => {
     box,
     publicUrl: () => PUBLIC_URL,
     controls: noControls,
-    slots: slotsOn(log, clock, store, { ...PLANS.scale, endpoints: limit }),
+    slots: planSlots(log, clock, store, { ...PLANS.scale, endpoints: limit }),
     endpointExists: async (account, id) => account === "acc_a" && id === "end_a",
     policyExists: async (account, id) => account === "acc_a" && id === "pol_a",
   });

@@ -1,12 +1,12 @@
 /** Numbers that look random and come again with the same seed (mulberry32, Tommy Ettinger 2017). */
-export type Seeded = {
+export type SeededRandom = {
   /** From 0 up to, not including, 1. */
   next(): number;
   /** An integer from 0 up to, not including, `limit`. */
   below(limit: number): number;
 };
 
-export const seeded = (seed: number): Seeded => {
+export const seededRandom = (seed: number): SeededRandom => {
   let state = seed >>> 0;
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;

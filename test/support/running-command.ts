@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 const MAIN = fileURLToPath(new URL(`../../src/cli/main${extname(import.meta.url)}`, import.meta.url));
 
 /** A command that goes on until it is stopped, and what it has printed so far. */
-export type Followed = {
+export type RunningCommand = {
   readonly child: ChildProcess;
   lines(): readonly string[];
   notes(): string;
@@ -14,7 +14,7 @@ export type Followed = {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 };
 
-export const followed = (args: readonly string[], env: Record<string, string>): Followed => {
+export const runningCommand = (args: readonly string[], env: Record<string, string>): RunningCommand => {
   const child = spawn(process.execPath, ["--enable-source-maps", MAIN, ...args], {
     env: { PATH: process.env.PATH, ...env },
     stdio: ["ignore", "pipe", "pipe"],

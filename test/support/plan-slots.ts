@@ -20,7 +20,7 @@ const ledgersOn = (log: EventLog, clock: Clock): Ledgers => {
 };
 
 /** The limits of a plan on what an account has, as a node has them that is alone on its log. */
-export const slotsOn = (log: EventLog, clock: Clock, aggregates: Aggregates, plan: Plan = PLANS.scale): Slots =>
+export const planSlots = (log: EventLog, clock: Clock, aggregates: Aggregates, plan: Plan = PLANS.scale): Slots =>
   slots({ ledgers: ledgersOn(log, clock), aggregates, planOf: async () => plan });
 
 /** How many slots the log says are taken. */

@@ -6,7 +6,7 @@ const withRoom = (what: string, roomMs: number, leftMs: () => number): Promise<t
   until(`the ${what} has room`, () => leftMs() > roomMs || null, 2 * roomMs);
 
 /** A day (UTC) with more left of it than any test of a day's ledger takes. */
-export const insideDay = (): Promise<true> => withRoom("day", 30_000, () => untilMidnight("UTC", Date.now()));
+export const awayFromMidnight = (): Promise<true> => withRoom("day", 30_000, () => untilMidnight("UTC", Date.now()));
 
 /** A month (UTC) with more left of it than any test of a month's quota takes. */
-export const insideMonth = (): Promise<true> => withRoom("month", 60_000, () => monthEnd(Date.now()) - Date.now());
+export const awayFromMonthEnd = (): Promise<true> => withRoom("month", 60_000, () => monthEnd(Date.now()) - Date.now());

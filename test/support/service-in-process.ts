@@ -11,7 +11,7 @@ import { metrics } from "../../src/observability/metrics.ts";
 import { service } from "../../src/service.ts";
 import { inlineProjector } from "../../src/views/view-progress.ts";
 
-export type InsideService = {
+export type ServiceInProcess = {
   /** Where it listens, on this machine. */
   readonly base: string;
   readonly log: EventLog;
@@ -22,10 +22,10 @@ export type InsideService = {
  * The whole service in the test's own process, with engines in memory: it starts in milliseconds, and the test reads its
  * log. Two of them on one log are two nodes.
  */
-export const insideService = async (
+export const serviceInProcess = async (
   env: Readonly<Record<string, string>> = {},
   { log = memoryEventLog(), clock = systemClock }: { readonly log?: EventLog; readonly clock?: Clock } = {},
-): Promise<InsideService> => {
+): Promise<ServiceInProcess> => {
   const config = readConfig({
     HOST: "127.0.0.1",
     PORT: "0",

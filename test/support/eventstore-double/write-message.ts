@@ -7,7 +7,7 @@ export type ReadCall = ServerWritableStream<streams.ReadReq, streams.ReadResp>;
 const ON_THE_WAY_MAX = 64;
 
 /** Writes one message, and waits while the client takes no more. False when the call has ended meanwhile. */
-export const give = async (call: ReadCall, message: streams.ReadResp): Promise<boolean> => {
+export const writeMessage = async (call: ReadCall, message: streams.ReadResp): Promise<boolean> => {
   if (call.cancelled || !call.writable) return false;
   if (call.write(message) || call.writableLength < ON_THE_WAY_MAX) return true;
   await new Promise<void>((resolve) => {
