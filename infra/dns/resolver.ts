@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { errorMessage } from "../error-message.ts";
 import { fairSemaphore } from "../fair-semaphore.ts";
 import { failed, type Resolve, type Resolved, type ResolveOptions } from "../http/resolve.ts";
 import { parseHosts } from "./hosts-file.ts";
@@ -82,7 +83,7 @@ export const dnsResolver = (options: DnsResolverOptions = {}): Resolve => {
         if (over.signal.aborted) return failed("given up", true);
         return await inDns(name, by, query, () => over.signal.aborted);
       } catch (error) {
-        return failed(`the DNS cannot be asked: ${error instanceof Error ? error.message : String(error)}`, true);
+        return failed(`the DNS cannot be asked: ${errorMessage(error)}`, true);
       } finally {
         places.leave(account);
       }

@@ -1,4 +1,5 @@
 import type { AppendOutcome, Expected, Position, Revision } from "../../domain/ports/event-log.ts";
+import { errorMessage } from "../error-message.ts";
 import { AppendTooLarge, LogUnavailable, OutcomeUnknown } from "../log-errors.ts";
 import { attempts } from "./attempts.ts";
 import {
@@ -23,9 +24,7 @@ type SentAppend = { readonly answered: AppendAnswer; readonly mayStand: boolean 
 
 const VISIBLE_PAUSE_MS = 2;
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-const bytesOf = (events: readonly ProposedEvent[]): number =>
+export const bytesOf = (events: readonly ProposedEvent[]): number =>
   events.reduce((bytes, { type, data, meta }) => bytes + type.length + data.length + (meta?.length ?? 0), 0);
 
 const lastRevisionOf = ({ expected, events }: Append): Revision =>
@@ -135,7 +134,7 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
     try {
       return await outcomeOf(append, sent, deadline);
     } catch (error) {
-      throw error instanceof AppendTooLarge ? error : new OutcomeUnknown(messageOf(error));
+      throw error instanceof AppendTooLarge ? error : new OutcomeUnknown(errorMessage(error));
     }
   };
 };

@@ -2,22 +2,15 @@ import { randomUUID } from "node:crypto";
 import type { EventStoreDBClient } from "@eventstore/db-client";
 import { StreamsClient } from "@eventstore/db-client/generated/streams_grpc_pb.js";
 import type streams from "@eventstore/db-client/generated/streams_pb.js";
-import type { Revision } from "../../domain/ports/event-log.ts";
 import { appendRequest, correlationIdOf, readAnswer } from "./client-append-messages.ts";
 import { failureOf } from "./client-failures.ts";
-import { type AppendAnswer, ConnectionFailure, type ProposedEvent } from "./connection.ts";
+import { type AppendAnswer, type Connection, ConnectionFailure } from "./connection.ts";
 
 /**
  * The client's own `appendToStream` shares its pending appends among the whole process: an error of one call rejects
  * all others, and a late answer ends the process with an unhandled error.
  */
-export type AppendCall = {
-  append(
-    stream: string,
-    expected: "absent" | Revision,
-    events: readonly ProposedEvent[],
-    timeoutMs: number,
-  ): Promise<AppendAnswer>;
+export type AppendCall = Pick<Connection, "append"> & {
   retire(): void;
   end(failure: ConnectionFailure): void;
 };

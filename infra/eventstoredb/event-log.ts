@@ -1,13 +1,13 @@
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { AppendOutcome, EventLog, Expected, NewEvent } from "../../domain/ports/event-log.ts";
 import { systemClock } from "../clock.ts";
-import { checkAppend, checkPage, checkRevision, checkSize } from "../event-log-arguments.ts";
+import { checkAppend, checkRevision, checkSize } from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { anyAppends } from "./any-appends.ts";
 import { appendedSignal } from "./appended-signal.ts";
-import { exactAppends } from "./appends.ts";
+import { bytesOf, exactAppends } from "./appends.ts";
 import { logAttempts } from "./attempts.ts";
 import { clientConnection } from "./client.ts";
 import { CLOCKS_APART_MS_MAX, type ClockLook } from "./clock-check.ts";
@@ -20,7 +20,6 @@ import { checkOpened, lookAtClock, nameOf, type OpenedLog } from "./opening.ts";
 import { pages as pagesOf } from "./pages.ts";
 import { PendingWrites } from "./pending-writes.ts";
 import { reads as readsOf } from "./reads.ts";
-import { isErasableStream } from "./recorded-event.ts";
 import { warnOfAddressUnseen } from "./tls-address.ts";
 
 export type EventStoreLogOptions = {
@@ -55,9 +54,6 @@ const checkDecided = (events: readonly NewEvent[], clock: Clock): void => {
   if (latest - clock.now() > CLOCKS_APART_MS_MAX)
     throw new LogUnavailable("this machine's clock was ahead of the server's when it was decided");
 };
-
-const bytesOf = (events: readonly ProposedEvent[]): number =>
-  events.reduce((sum, { data, meta }) => sum + data.length + (meta?.length ?? 0), 0);
 
 /** The log in EventStoreDB 22.6 or newer. Throws a plain `Error` of one sentence if the server cannot be used. */
 export const eventStoreLog = async (options: EventStoreLogOptions): Promise<EventLog> => {
@@ -127,28 +123,7 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
       });
     },
 
-    async read(stream, after, limit) {
-      checkPage(after, limit);
-      parseStreamName(stream);
-      return reads.read(stream, after, limit);
-    },
-
-    async last(stream) {
-      parseStreamName(stream);
-      return (await reads.newest(stream, isErasableStream({ stream }) ? 2 : 1))[0] ?? null;
-    },
-
-    async readAll(after, limit, what = "everything") {
-      checkPage(null, limit);
-      return reads.readAll(after, limit, what);
-    },
-
-    async readTypes(types, after, limit) {
-      checkPage(null, limit);
-      return reads.readTypes(types, after, limit);
-    },
-
-    head: (what = "everything") => reads.head(what),
+    ...reads,
 
     async identity() {
       identity ??= await nameOf(opening);

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../domain/ports/clock.ts";
+import { errorMessage } from "../error-message.ts";
 import { isOtherFormat, LOG_FORMAT, OtherFormat } from "../other-format.ts";
 import type { ExactAppends } from "./appends.ts";
 import { attempts } from "./attempts.ts";
@@ -28,7 +29,7 @@ const REASONS: Partial<Record<FailureReason, string>> = {
 };
 
 const sentenceOf = (error: unknown): string => {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   const reason = error instanceof ConnectionFailure ? REASONS[error.reason] : undefined;
   return reason === undefined ? message : `${reason} (${message})`;
 };

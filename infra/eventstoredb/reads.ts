@@ -1,4 +1,6 @@
-import type { Position, RecordedEvent, Revision, TypesPage } from "../../domain/ports/event-log.ts";
+import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
+import { checkPage } from "../event-log-arguments.ts";
+import { parseStreamName } from "../stream-name.ts";
 import type { Reading } from "./attempts.ts";
 import { type AllPage, ConnectionFailure, type Cursor, type StoredEvent } from "./connection.ts";
 import type { Page, Pages } from "./pages.ts";
@@ -6,13 +8,7 @@ import { cursorOf } from "./positions.ts";
 import { isErasableStream, recorded } from "./recorded-event.ts";
 import { truncatedBefore } from "./stream-metadata.ts";
 
-export type Reads = {
-  read(stream: string, after: Revision | null, limit: number): Promise<readonly RecordedEvent[]>;
-  newest(stream: string, count: number): Promise<readonly RecordedEvent[]>;
-  readAll(after: Position | null, limit: number, what: What): Promise<readonly RecordedEvent[]>;
-  readTypes(types: readonly string[], after: Position | null, limit: number): Promise<TypesPage>;
-  head(what: What): Promise<Position | null>;
-};
+export type Reads = Pick<EventLog, "read" | "last" | "readAll" | "readTypes" | "head">;
 
 type What = "everything" | "records";
 
@@ -30,6 +26,10 @@ const forEachOf = async <T>(items: readonly T[], atOnce: number, work: (item: T)
   await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
 };
 
+const isRecord = (event: { readonly stream: string }): boolean => !isErasableStream(event);
+const visible = (events: readonly StoredEvent[]): RecordedEvent[] => events.flatMap((event) => recorded(event) ?? []);
+const records = (events: readonly StoredEvent[]): RecordedEvent[] => visible(events.filter(isRecord));
+
 export const reads = (pages: Pages, reading: Reading): Reads => {
   // The cursor after which nothing was found, so that a waiting reader skips the server's own events the next time.
   const nothing = new Map<What | "types", { readonly after: Position | null; readonly upTo: Cursor | null }>();
@@ -44,10 +44,6 @@ export const reads = (pages: Pages, reading: Reading): Reads => {
     });
     return events.filter(({ stream, revision }) => revision >= (begins.get(stream) ?? 0));
   };
-
-  const isRecord = (event: { readonly stream: string }): boolean => !isErasableStream(event);
-  const visible = (events: readonly StoredEvent[]): RecordedEvent[] => events.flatMap((event) => recorded(event) ?? []);
-  const records = (events: readonly StoredEvent[]): RecordedEvent[] => visible(events.filter(isRecord));
 
   const choices = {
     everything: (events: readonly StoredEvent[]) => withoutErased(visible(events)),
@@ -117,20 +113,32 @@ export const reads = (pages: Pages, reading: Reading): Reads => {
     );
 
   return {
-    read: (stream, after, limit) =>
-      streamPage((idleMs) => pages.stream(stream, after === null ? 0 : after + 1, limit, idleMs)),
+    async read(stream, after, limit) {
+      checkPage(after, limit);
+      parseStreamName(stream);
+      return streamPage((idleMs) => pages.stream(stream, after === null ? 0 : after + 1, limit, idleMs));
+    },
 
-    newest: (stream, count) => streamPage((idleMs) => pages.newest(stream, count, idleMs)),
+    async last(stream) {
+      parseStreamName(stream);
+      // An interrupted erasure may have left a blank event at the end, so two events are read.
+      const count = isErasableStream({ stream }) ? 2 : 1;
+      return (await streamPage((idleMs) => pages.newest(stream, count, idleMs)))[0] ?? null;
+    },
 
-    readAll: (after, limit, what) => all(after, limit, what),
+    async readAll(after, limit, what = "everything") {
+      checkPage(null, limit);
+      return all(after, limit, what);
+    },
 
     async readTypes(types, after, limit) {
+      checkPage(null, limit);
       const looked = await all(after, TYPES_LOOK_MAX, "types", ({ type }) => types.includes(type));
       const events = await withoutErased(looked.filter(({ type }) => types.includes(type)));
       if (events.length < limit) return { events, upTo: looked.at(-1)?.position ?? null };
       return { events: events.slice(0, limit), upTo: events[limit - 1]?.position ?? null };
     },
 
-    head: (what) => reading((idleMs) => headOf(what, idleMs)),
+    head: (what = "everything") => reading((idleMs) => headOf(what, idleMs)),
   };
 };

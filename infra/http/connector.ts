@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import { isIP, type Socket, connect as tcpConnect } from "node:net";
 import { connect as tlsConnect } from "node:tls";
 import type { FailureKind } from "../../domain/delivery/attempt-end.ts";
+import { errorMessage } from "../error-message.ts";
 import type { AddressRules, Target } from "./addresses.ts";
 import type { Resolve } from "./resolve.ts";
 import type { Stopwatch } from "./stopwatch.ts";
@@ -36,8 +37,6 @@ const ADDRESSES_TRIED_MAX = 4;
 /** The sender's own limit ends an attempt long before this. */
 const LAST_ADDRESS_LIMIT_MS = 60_000;
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 const ready = (socket: Socket, event: "connect" | "secureConnect", limitMs: number, ended: AbortSignal) =>
   new Promise<void>((resolve, reject) => {
     const settle = (error: Error | null): void => {
@@ -71,7 +70,7 @@ const openTcp = async (addresses: readonly string[], port: number, ended: AbortS
       await ready(socket, "connect", last ? LAST_ADDRESS_LIMIT_MS : NEXT_ADDRESS_AFTER_MS, ended);
       return socket;
     } catch (error) {
-      errors.push(`${host}: ${messageOf(error)}`);
+      errors.push(`${host}: ${errorMessage(error)}`);
       if (ended.aborted) break;
     }
   }
@@ -96,7 +95,7 @@ const startTls = async (tcp: Socket, hostname: string, ended: AbortSignal, ca?: 
     socket.on("error", () => socket.destroy());
     return socket;
   } catch (error) {
-    throw new ConnectFailure("tls", `${hostname}: ${messageOf(error)}`);
+    throw new ConnectFailure("tls", `${hostname}: ${errorMessage(error)}`);
   }
 };
 

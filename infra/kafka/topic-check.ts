@@ -1,3 +1,4 @@
+import { errorMessage } from "../error-message.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { kafkaClient } from "./client.ts";
 import { notKafka } from "./protocol-check.ts";
@@ -23,8 +24,9 @@ export const checkTopic = async (brokers: readonly string[], topic: string): Pro
   const others = await notKafka(brokers);
   if (others.length > 0) throw new Error(`what answers at ${others.join(",")} is no Kafka: correct KAFKA_BROKERS.`);
   const topics = await topicsOf(brokers).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`no broker answers at ${brokers.join(",")} (${reason}): start Kafka, or correct KAFKA_BROKERS.`);
+    throw new Error(
+      `no broker answers at ${brokers.join(",")} (${errorMessage(error)}): start Kafka, or correct KAFKA_BROKERS.`,
+    );
   });
   if (topics.includes(topic)) return;
   throw new Error(

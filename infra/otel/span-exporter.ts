@@ -1,4 +1,4 @@
-import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace } from "@opentelemetry/api";
+import { type Context, ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace } from "@opentelemetry/api";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import {
   AlwaysOnSampler,
@@ -39,19 +39,18 @@ const CLOSED = "the exporter is closed";
 
 type Waiting = { readonly spans: readonly Span[]; resolve(): void; reject(error: Error): void };
 
-/** Spans submitted while a request is under way go with the next request. */
-export const otlpSpanExporter = (options: OtlpOptions): SpanExporter => {
-  const {
-    endpoint,
-    headers,
-    serviceName,
-    version,
-    onExported,
-    onDropped,
-    timeoutMs: timeoutMillis = TIMEOUT_MS,
-  } = options;
-  const url = `${endpoint.replace(/\/+$/, "")}/v1/traces`;
-  const collector = otlpCollector({ url, headers, timeoutMillis });
+const parentOf = ({ traceId, parentId }: Span): Context =>
+  parentId === null
+    ? ROOT_CONTEXT
+    : trace.setSpanContext(ROOT_CONTEXT, {
+        traceId,
+        spanId: parentId,
+        traceFlags: TraceFlags.SAMPLED,
+        isRemote: true,
+      });
+
+/** Makes the SDK's spans from finished ones, with their ids and times. */
+const sdkSpans = (serviceName: string, version: string): ((spans: readonly Span[]) => ReadableSpan[]) => {
   const made: ReadableSpan[] = [];
   let next: Pick<Span, "traceId" | "spanId"> = { traceId: "", spanId: "" };
   const idGenerator: IdGenerator = { generateTraceId: () => next.traceId, generateSpanId: () => next.spanId };
@@ -72,42 +71,37 @@ export const otlpSpanExporter = (options: OtlpOptions): SpanExporter => {
     ],
   });
   const tracer = provider.getTracer("countersign", version);
+
+  return (spans) => {
+    for (const span of spans) {
+      const { name, kind, startMs, endMs, attributes, events, error } = span;
+      next = span;
+      const options = { kind: KIND[kind], startTime: startMs, attributes: { ...attributes } };
+      const started = tracer.startSpan(name, options, parentOf(span));
+      for (const event of events) started.addEvent(event.name, event.attributes, event.atMs);
+      if (error !== null) started.setStatus({ code: SpanStatusCode.ERROR, message: error });
+      started.end(endMs);
+    }
+    return made.splice(0);
+  };
+};
+
+/** Spans submitted while a request is under way go with the next request. */
+export const otlpSpanExporter = (options: OtlpOptions): SpanExporter => {
+  const { endpoint, headers, onExported, onDropped, timeoutMs: timeoutMillis = TIMEOUT_MS } = options;
+  const url = `${endpoint.replace(/\/+$/, "")}/v1/traces`;
+  const collector = otlpCollector({ url, headers, timeoutMillis });
+  const toSdk = sdkSpans(options.serviceName, options.version);
   let waiting: Waiting[] = [];
   let underWay: readonly Waiting[] = [];
   let isSending = false;
   let isClosed = false;
 
-  const make = (span: Span): void => {
-    const { traceId, spanId, parentId, name, kind, startMs, endMs, attributes, error } = span;
-    next = { traceId, spanId };
-    const parent =
-      parentId === null
-        ? ROOT_CONTEXT
-        : trace.setSpanContext(ROOT_CONTEXT, {
-            traceId,
-            spanId: parentId,
-            traceFlags: TraceFlags.SAMPLED,
-            isRemote: true,
-          });
-    const started = tracer.startSpan(
-      name,
-      { kind: KIND[kind], startTime: startMs, attributes: { ...attributes } },
-      parent,
-    );
-    for (const event of span.events) started.addEvent(event.name, event.attributes, event.atMs);
-    if (error !== null) started.setStatus({ code: SpanStatusCode.ERROR, message: error });
-    started.end(endMs);
-  };
-
-  const exportBatch = async (batch: ReadableSpan[]): Promise<void> => {
+  const send = async (spans: readonly Span[]): Promise<void> => {
+    const batch = toSdk(spans);
     const { count, error } = await collector.send(batch);
     if (count < batch.length) onExported?.(batch.length - count);
     if (error !== null) onDropped(error, count);
-  };
-
-  const send = async (spans: readonly Span[]): Promise<void> => {
-    for (const span of spans) make(span);
-    await exportBatch(made.splice(0));
   };
 
   const takeBatch = (): Waiting[] => {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { accessSync, closeSync, constants, fsyncSync, linkSync, openSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
+import { errorMessage } from "../error-message.ts";
 import { makeDirectory } from "../make-directory.ts";
 import { LOG_FORMAT, OtherFormat } from "../other-format.ts";
 import { checkNotCut, isBusy, isDamage, isThere, primaryCodeOf } from "./database-file.ts";
@@ -68,7 +69,7 @@ const prepared = (path: string, options: DatabaseOptions, prepare: (db: Database
   try {
     db = new DatabaseSync(path, options);
   } catch (error) {
-    throw new Error(`${path} cannot be opened (${error instanceof Error ? error.message : String(error)})`);
+    throw new Error(`${path} cannot be opened (${errorMessage(error)})`);
   }
   try {
     prepare(db);

@@ -1,4 +1,5 @@
 import type { AppendOutcome, Expected } from "../../domain/ports/event-log.ts";
+import { errorMessage } from "../error-message.ts";
 import { positionOf } from "../event-log-arguments.ts";
 import { BLANK_TYPE } from "../stream-name.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
@@ -33,8 +34,6 @@ export type EventLogWriter = {
 
 // The columns are STRICT, and no value exceeds 2^53, so every INTEGER is a number.
 type StoredRow = SqlRow & { readonly revision: number; readonly position: number; readonly id: string };
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export const eventLogWriter = (db: Database): EventLogWriter => {
   const begin = db.prepare("BEGIN IMMEDIATE");
@@ -128,21 +127,21 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
       try {
         begin.run();
       } catch (error) {
-        return { result: "unavailable", reason: reasonOf(error) };
+        return { result: "unavailable", reason: errorMessage(error) };
       }
       let outcomes: readonly Outcome[];
       try {
         outcomes = operations.map(apply);
       } catch (error) {
         rollBack();
-        return { result: "unavailable", reason: reasonOf(error) };
+        return { result: "unavailable", reason: errorMessage(error) };
       }
       try {
         commit.run();
       } catch (error) {
         // The sync may have failed after the commit record was written, so a restart could still find it.
         rollBack();
-        return { result: "unknown", reason: reasonOf(error) };
+        return { result: "unknown", reason: errorMessage(error) };
       }
       return { result: "committed", outcomes };
     },

@@ -5,6 +5,7 @@ import { isErasable, parseStreamName } from "../../infra/stream-name.ts";
 import { erasureStream, personalStream } from "../erasure/personal-data.ts";
 import { payloadStream } from "../streams/payloads.ts";
 import { appendKnown } from "../streams/run-command.ts";
+import { pagesOf } from "../streams/stream-pages.ts";
 import { eraseUpTo } from "./placeholders.ts";
 
 export class CopyRefused extends Error {
@@ -29,7 +30,7 @@ export type RecordAppender = {
   add(record: RecordedEvent): Promise<void>;
   flush(): Promise<void>;
   /** The last revision of each stream that the source has erased and the target still shows. */
-  readonly shown: ReadonlyMap<string, Revision>;
+  readonly unerased: ReadonlyMap<string, Revision>;
 };
 
 const before = (revision: Revision): Exclude<Expected, "any"> => (revision === 0 ? "absent" : revision - 1);
@@ -38,6 +39,10 @@ const sizeOf = ({ type, data, meta }: NewEvent): number =>
 const tooLong = ({ stream, revision }: RecordedEvent, bytes: number): CopyRefused =>
   new CopyRefused(
     `${stream}, revision ${revision}, has ${bytes} bytes, and no engine takes more than ${APPEND_BYTES_MAX} at once. Erase it in the source, and run the same copy again.`,
+  );
+const refused = ({ stream, expected }: Batch, actual: Revision | "absent"): CopyRefused =>
+  new CopyRefused(
+    `The target was written to meanwhile: ${stream} is at ${actual} instead of ${expected}. Stop what writes there, and run the same copy again.`,
   );
 const takenByErasure = ({ stream, revision }: RecordedEvent): CopyRefused =>
   new CopyRefused(
@@ -54,17 +59,15 @@ const erasedBy = ({ type, data, stream }: RecordedEvent): string | null => {
 
 const referredTo = async (source: EventLog, { stream, revision }: RecordedEvent): Promise<Revision> => {
   let highest = 0;
-  for (let after: Revision | null = null; ; ) {
-    const page = await source.read(stream, after, READ_PAGE);
+  for await (const page of pagesOf(source, stream, null, READ_PAGE)) {
     for (const record of page) {
       if (record.revision >= revision) return highest;
       // Every decision has its payload's reference in this field; a bundle's step refers to another stream.
       const { payload, index } = record.data as { readonly payload?: Partial<PayloadRef>; readonly index?: number };
       if (index === undefined) highest = Math.max(highest, payload?.revision ?? 0);
-      after = record.revision;
     }
-    if (page.length < READ_PAGE) return highest;
   }
+  return highest;
 };
 
 /**
@@ -75,16 +78,11 @@ export const recordAppender = (source: EventLog, target: EventLog, inFlight: num
   let flight: Batch[] = [];
   let flightBytes = 0;
   const heads = new Map<string, Revision>();
-  const shown = new Map<string, Revision>();
+  const unerased = new Map<string, Revision>();
 
   const send = ({ stream, expected, events }: Batch, isAlone: boolean): ReturnType<EventLog["append"]> =>
     // A retry of one append among several could overtake the others.
     isAlone ? appendKnown(target, stream, expected, events) : target.append(stream, expected, events);
-
-  const refused = ({ stream, expected }: Batch, actual: Revision | "absent"): CopyRefused =>
-    new CopyRefused(
-      `The target was written to meanwhile: ${stream} is at ${actual} instead of ${expected}. Stop what writes there, and run the same copy again.`,
-    );
 
   const flush = async (): Promise<void> => {
     const batches = flight;
@@ -98,7 +96,7 @@ export const recordAppender = (source: EventLog, target: EventLog, inFlight: num
   };
 
   const eraseTo = async ({ stream, upTo }: { stream: string; upTo: Revision }, meta: Metadata): Promise<void> => {
-    if (!(await eraseUpTo(target, stream, upTo, meta))) shown.set(stream, upTo);
+    if (!(await eraseUpTo(target, stream, upTo, meta))) unerased.set(stream, upTo);
   };
 
   const isBlank = async ({ stream, revision }: RecordedEvent, actual: Revision | "absent"): Promise<boolean> =>
@@ -138,7 +136,7 @@ export const recordAppender = (source: EventLog, target: EventLog, inFlight: num
 
   return {
     flush,
-    shown,
+    unerased,
     async add(record) {
       const { stream, revision, id, type, data, meta } = record;
       const event = { id, type, data, meta };

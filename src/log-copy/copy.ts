@@ -55,7 +55,7 @@ export const copyLog = async (
       onProgress("copying", copied);
     }
     await append.flush();
-    goes(append.shown);
+    goes(append.unerased);
   }
 
   const after = await compareLogs(source, target, {
