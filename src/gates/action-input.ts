@@ -1,11 +1,7 @@
 import type { ActionDefinition, Reversibility } from "../../domain/action/definition.ts";
 import { isActionName } from "../../domain/action/name.ts";
 import { defined } from "../../domain/defined.ts";
-import { type DefinitionError, isSchema, parseCost, type Report } from "./policy-input.ts";
-
-export type ParsedAction =
-  | { readonly ok: true; readonly definition: ActionDefinition }
-  | { readonly ok: false; readonly errors: readonly DefinitionError[] };
+import { type DefinitionError, isSchema, parseCost, type Report, type Validated } from "./policy-input.ts";
 
 export type ActionInput = {
   readonly endpoint_id: string;
@@ -16,7 +12,7 @@ export type ActionInput = {
   readonly policy_id?: string | null;
 };
 
-export const parseAction = (name: string, input: ActionInput): ParsedAction => {
+export const parseAction = (name: string, input: ActionInput): Validated<ActionDefinition> => {
   const errors: DefinitionError[] = [];
   const report: Report = (path, message) => errors.push({ path, message });
   const { endpoint_id, schema, cost, reversibility, compensation, policy_id = null } = input;

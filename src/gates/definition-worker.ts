@@ -3,7 +3,8 @@ import { yieldToOthers } from "../threads/thread-priority.ts";
 import type { FromThread, ToThread } from "../threads/turn-thread.ts";
 import { actionCompiler } from "./compiled-action.ts";
 import { policyCompiler } from "./compiled-policy.ts";
-import type { DefinitionAnswer, DefinitionOrder, Validated } from "./definitions.ts";
+import type { DefinitionAnswer, DefinitionOrder } from "./definitions.ts";
+import type { Validated } from "./policy-input.ts";
 
 yieldToOthers();
 

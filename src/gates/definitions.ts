@@ -4,11 +4,7 @@ import { type TurnThread, turnThread } from "../threads/turn-thread.ts";
 import type { ActionInput } from "./action-input.ts";
 import type { ActionCompiler } from "./compiled-action.ts";
 import type { PolicyCompiler } from "./compiled-policy.ts";
-import type { DefinitionError } from "./policy-input.ts";
-
-export type Validated<Definition> =
-  | { readonly ok: true; readonly definition: Definition }
-  | { readonly ok: false; readonly errors: readonly DefinitionError[] };
+import type { Validated } from "./policy-input.ts";
 
 export type ValidatePolicy = (
   definition: unknown,

@@ -16,8 +16,8 @@ import { POLICY_FIELDS } from "./policy-fields.ts";
 /** `path` is a JSON Pointer into the definition. */
 export type DefinitionError = { readonly path: string; readonly message: string };
 
-export type ParsedDefinition =
-  | { readonly ok: true; readonly definition: PolicyDefinition }
+export type Validated<Definition> =
+  | { readonly ok: true; readonly definition: Definition }
   | { readonly ok: false; readonly errors: readonly DefinitionError[] };
 
 const NAME_LENGTH_MAX = 200;
@@ -182,7 +182,7 @@ export const isSchema = (value: unknown): value is JsonObject | boolean =>
   typeof value === "boolean" || isObject(value);
 
 /** Reports every error, not only the first. The compiler checks the expressions and the schema. */
-export const parseDefinition = (input: unknown): ParsedDefinition => {
+export const parseDefinition = (input: unknown): Validated<PolicyDefinition> => {
   const errors: DefinitionError[] = [];
   const report: Report = (path, message) => errors.push({ path, message });
   if (!isObject(input)) return { ok: false, errors: [{ path: "", message: "must be an object" }] };

@@ -1,5 +1,6 @@
 import { escapePointer } from "../../domain/gate/field-path.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import type { DefinitionError } from "./policy-input.ts";
 
 const SCHEMA_BYTES_MAX = 32 * 1024;
 /** Eight levels of the payload, because each level takes `properties` and a name. */
@@ -15,8 +16,7 @@ const UNIQUE_ITEMS_MAX = 100;
 const REFUSED = ["$async", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "id"];
 const DEFINITIONS: ReadonlySet<string> = new Set(["$defs", "definitions"]);
 
-export type SchemaError = { readonly path: string; readonly message: string };
-export type MeasuredSchema = { readonly parts: number; readonly errors: readonly SchemaError[] };
+export type MeasuredSchema = { readonly parts: number; readonly errors: readonly DefinitionError[] };
 
 const isContainer = (value: unknown): value is JsonObject => typeof value === "object" && value !== null;
 
@@ -42,7 +42,7 @@ const resolve = (root: JsonObject, ref: string): JsonObject | null => {
 };
 
 /** A property may be named like one of these keywords; its value is then a schema, neither text nor true. */
-const checkPart = (part: JsonObject, path: string, depth: number, report: (error: SchemaError) => void): void => {
+const checkPart = (part: JsonObject, path: string, depth: number, report: (error: DefinitionError) => void): void => {
   for (const name of REFUSED) {
     if (typeof part[name] === "string" || part[name] === true) {
       report({ path: `${path}/${name}`, message: "is not offered in a policy's schema" });
@@ -58,8 +58,8 @@ const checkPart = (part: JsonObject, path: string, depth: number, report: (error
 
 /** Recursion is refused, because only the payload would limit it. */
 export const measureSchema = (schema: JsonObject): MeasuredSchema => {
-  const errors: SchemaError[] = [];
-  const report = (error: SchemaError): void => {
+  const errors: DefinitionError[] = [];
+  const report = (error: DefinitionError): void => {
     errors.push(error);
   };
   const bytes = Buffer.byteLength(JSON.stringify(schema));

@@ -6,7 +6,8 @@ import type { Json, JsonObject } from "../../domain/json.ts";
 import type { JsonValues } from "./json-values.ts";
 import type { Meter } from "./meter.ts";
 import { compilePattern } from "./patterns.ts";
-import { measureSchema, type SchemaError } from "./schema-limits.ts";
+import type { DefinitionError } from "./policy-input.ts";
+import { measureSchema } from "./schema-limits.ts";
 
 /** Neither member holds a value of the payload. */
 export type Mismatch = { readonly at: string; readonly message: string };
@@ -18,7 +19,7 @@ export type PayloadSchema = {
 
 export type CompiledSchema =
   | { readonly ok: true; readonly schema: PayloadSchema }
-  | { readonly ok: false; readonly errors: readonly SchemaError[] };
+  | { readonly ok: false; readonly errors: readonly DefinitionError[] };
 
 /** A schema without `$schema` means 2020-12. */
 const DIALECTS: Readonly<Record<string, "2020-12" | "draft-07">> = {
@@ -108,7 +109,7 @@ const options = (meter: Meter): Options => ({
   },
 });
 
-const asErrors = (errors: readonly ErrorObject[] | null | undefined): readonly SchemaError[] => {
+const asErrors = (errors: readonly ErrorObject[] | null | undefined): readonly DefinitionError[] => {
   const [first] = errors ?? [];
   return [{ path: first?.instancePath ?? "", message: first?.message ?? "is not a JSON Schema" }];
 };
