@@ -6,9 +6,7 @@ export type ActiveSource = (provider: string, sourceId: string) => Promise<Prese
 
 const SOURCE_ID = /^src_[a-z2-7]{32}$/;
 
-/**
- * A webhook asks twice, before and after its body is read: meanwhile its source may be paused or its secret revoked.
- */
+/** Each webhook is checked before and after its body is read, because its source may be paused meanwhile. */
 export const activeSource =
   (aggregates: Pick<Aggregates, "load">): ActiveSource =>
   async (provider, sourceId) => {

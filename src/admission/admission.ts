@@ -34,7 +34,7 @@ type VerifiedRequest = {
   readonly verifiedAt: number;
 };
 
-/** Answers a ping, or a request whose signature fails; null if the signature holds. */
+/** Returns the answer to a ping or to a failed signature; null if the signature holds. */
 const answerUnverified = (
   deps: AdmissionDeps,
   { webhook, source, request, verifiedAt: nowMs }: VerifiedRequest,
@@ -52,7 +52,7 @@ const answerUnverified = (
   return problem("invalid-signature", verified.detail, { extra: { reason: verified.reason } });
 };
 
-/** A small body is parsed once, for its identity and for the gates. This thread does not parse a large one. */
+/** A large body is parsed by another thread. A small one is parsed here, once for its identity and for the gates. */
 const identityOf = async (deps: AdmissionDeps, { source, request }: VerifiedRequest): Promise<Identity> => {
   const { type, dedupe, account } = source;
   if (deps.webhookParser === undefined || request.body.length <= DIRECT_BYTES_MAX)

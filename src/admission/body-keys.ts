@@ -6,7 +6,7 @@ import { eventIdOf } from "../streams/event-id.ts";
 import { foldStream } from "../streams/run-command.ts";
 
 export const SAME_BODY_MS = 300_000;
-/** Two requests may disagree so far about the period: by the clocks of two nodes, and by how long a decision takes. */
+/** Two nodes may disagree by this much about the current period, because of their clocks and the time of a decision. */
 const EDGE_MS = 30_000;
 
 export type BodyKeysDeps = { readonly log: EventLog; readonly digestKey: Uint8Array };
@@ -18,9 +18,9 @@ const receivedAt = (state: Delivery): number | null =>
 type Lookup = { readonly key: Promise<string>; readonly atMs: number; users: number };
 
 /**
- * A key names the body by a keyed hash and a period of 300 s, so that simultaneous requests claim the same key. A
- * request takes the key of a predecessor younger than 300 s, also from the period before. Two nodes can both take a
- * body only if it reaches both undecided at the very moment when the key changes.
+ * The key of a webhook without a delivery id is a keyed hash of its body and a period of 300 s, so that simultaneous
+ * webhooks claim the same key. A webhook takes the key of an equal one that is younger than 300 s, also from the period
+ * before.
  */
 export const bodyKeys = ({ log, digestKey }: BodyKeysDeps) => {
   const underWay = new Map<string, Lookup>();

@@ -34,7 +34,7 @@ export type ClaimLoopDeps = IntakeDeps & {
 };
 
 export type ClaimResult<S, J> =
-  /** `position` is that of the last record; for a hold, of its approval. */
+  /** `position` is that of the last record, which for a hold is the record of its approval. */
   | { readonly outcome: "claimed"; readonly known: StreamState<S>; readonly position: Position }
   | { readonly outcome: "denied"; readonly judged: J }
   /** The id was claimed before, this replay was decided before, or the payload to decide again is erased. */

@@ -23,11 +23,11 @@ export type ClaimSubject = {
   readonly account: string;
   readonly origin: Origin;
   readonly trace: Trace;
-  /** ms since 1970, as `askedAt`. */
+  /** Times are ms since 1970. */
   readonly receivedAt: number;
-  /** Only for a blocked event that is decided again, as `replay` and `kept` (its stored payload). */
+  /** `askedAt`, `replay` and `kept` (the stored payload) are there only for a blocked event that is decided again. */
   readonly askedAt?: number | undefined;
-  /** True if the places are kept until the end determines the cost. Otherwise the admission spends them. */
+  /** True if the request keeps its places in ledgers until its end determines the cost. */
   readonly endsLater: boolean;
   readonly replay?: Replay | undefined;
   readonly kept?: KeptPayload | undefined;
@@ -40,9 +40,9 @@ export type Claimable<S, E extends Fact, Q, J extends Judgement> = ClaimSubject 
   /** No verdict may refer to a payload that is erased or about to be. */
   readonly erasedUpTo: (state: S) => ErasedUpTo;
   readonly incoming: () => Incoming;
-  /** How often the body is stored once the request is admitted; 1 by default. */
+  /** The body is stored so often once the request is admitted; 1 by default. */
   readonly copies?: number;
-  /** How many requests' records are written; 1 by default. */
+  /** The number of requests of which records are written; 1 by default. */
   readonly records?: number;
   readonly judge: (places?: Places) => Promise<J>;
   readonly requestOf: (decided: RecordedVerdict, judged: J) => Q;

@@ -18,14 +18,14 @@ export type IntakeDeps = {
   readonly accountOf: HeldPlacesDeps["accountOf"];
 };
 
-/** Counted for the decision, attempts and places of one request, in addition to its payload. */
+/** Every request is charged these bytes for its decision, attempts and places, in addition to its payload. */
 export const RECORDS_BYTES = 2_048;
 
 type JudgedBytes<J> = { readonly judged: J; readonly taken: TakenBytes | null };
 
 /**
- * `first` is null if an earlier request stored a payload. `taken` are the bytes counted for storing `form`, of which
- * `reusable` are given back if the earlier payload is the same.
+ * `taken` are the bytes counted for storing `form`. `first` is null if an earlier request stored a payload; if that is
+ * the same one, `reusable` bytes are given back.
  */
 export type StoredIntake<J> = JudgedBytes<J> & {
   readonly form: Incoming;
@@ -57,7 +57,7 @@ const lateDenial = <J extends Judgement>(judged: J, gate: GateResult, retryAfter
 const overHeld = <J extends Judgement>(judged: J, max: number): J =>
   lateDenial(judged, denied("approval", "limit-reached", limitReached("held_approvals", max).detail), null);
 
-/** Waits for both, so that an error leaves nothing running. */
+/** Both promises are awaited even if one rejects, so that an error leaves nothing running. */
 const both = async <A, B>(first: Promise<A>, second: Promise<B>): Promise<readonly [A, B]> => {
   const [a, b] = await Promise.allSettled([first, second]);
   if (a.status === "rejected") throw a.reason;
@@ -75,8 +75,8 @@ export class Intake {
   }
 
   /**
-   * Judges and stores at once if the process has leased enough bytes to store a denied payload whole. Otherwise the
-   * verdict comes first, because it decides how much is stored.
+   * The verdict comes first, because it decides how much is stored, unless the process has leased enough bytes to store
+   * even a denied payload whole.
    */
   async judgeAndStore<J extends Judgement>(
     it: Judgeable<J>,
@@ -161,10 +161,7 @@ export class Intake {
     return overHeld(judged, place.max);
   }
 
-  /**
-   * For an account whose denials are only counted: a denied request reserves no place, because reserving and releasing
-   * write records as well.
-   */
+  /** If denials are only counted, a denied request must not reserve: reserving and releasing write records. */
   async #judgeSparingly<J extends Judgement>(it: Judgeable<J>): Promise<J> {
     const asked = await it.judge("ask");
     if (asked.verdict.decision === "deny") return asked;

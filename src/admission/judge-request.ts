@@ -17,7 +17,7 @@ import {
   verdicts,
 } from "./judge.ts";
 
-/** Two requests of agents are the same if this hex digest of their action is. */
+/** The hex digest is equal for two requests with the same action digest; ledgers of repetitions are named by it. */
 export const samenessOf = (key: Uint8Array, actionDigest: string): string =>
   createHmac("sha256", key)
     .update(lengthPrefixed([actionDigest]))

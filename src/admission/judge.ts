@@ -24,7 +24,7 @@ export type JudgeDeps = {
   readonly policies: CompiledPolicies;
   readonly checks?: Checks;
   readonly accountOf: (account: string) => Promise<{ readonly plan: Plan; readonly timeZone: string }>;
-  /** Names the ledgers of repetitions. Without the key an erased payload could be guessed from a ledger's name. */
+  /** Ledgers of repetitions are named by a digest under this key: without it a name would reveal an erased payload. */
   readonly digestKey: Uint8Array;
 };
 
@@ -52,7 +52,7 @@ export type JudgementInput = {
   readonly cost: (checked: readonly PolicyCheck[]) => number | null;
 };
 
-/** "ask" takes no place in a ledger. */
+/** "ask" decides without taking places in ledgers. */
 export type Places = "take" | "ask";
 
 export type Judgement = {
@@ -137,8 +137,8 @@ const rulesThatHold = (asking: readonly Asking[]): readonly ApprovalRule[] =>
   );
 
 /**
- * Cheap gates come first, so that their denials take no place in a ledger, and people come last, so that a denial by a
- * ledger bothers none. All policies reserve the cost of the whole request, by the policy that makes it highest.
+ * Cheap gates come first, so that their denials take no place in a ledger. Approvals come last, so that a denial by a
+ * ledger bothers no person. Every policy reserves the highest cost of the whole request.
  */
 export const verdicts = (deps: JudgeDeps): ((it: JudgementInput, places: Places) => Promise<Judgement>) => {
   const policyOf = async (account: string, use: PolicyUse): Promise<PolicyAsked> => {

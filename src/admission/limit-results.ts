@@ -13,9 +13,9 @@ export type LimitedPolicy = {
   /** Micro-euros to reserve; null if the cost could not be determined, for the reason in `costMissing`. */
   readonly cost: number | null;
   readonly costMissing?: string | undefined;
-  /** Steps of a bundle that the policy applies to; 1 by default. */
+  /** The number of a bundle's steps that the policy applies to; 1 by default. */
   readonly places?: number;
-  /** By digest, how many equal requests are asked for. Called only if a policy limits repetitions. */
+  /** Maps the digest of a request to the number of equal requests in it. Called only if a policy limits repetitions. */
   readonly identical: () => ReadonlyMap<string, number>;
 };
 
@@ -46,7 +46,7 @@ export const mayPassLater = ({ code }: GateResult): boolean => !FOR_GOOD.has(cod
 
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
 
-/** Limits that are asked together: if one of them denies, none takes a place. */
+/** The result of limits that are asked together: if one of them denies, none takes a place. */
 export type LimitResult = {
   readonly gates: readonly GateResult[];
   readonly taken: readonly TakenPlace[];
@@ -65,10 +65,10 @@ export const overLimit = (gates: readonly GateResult[], retryAfterMs: number | n
 
 export const asksFor = (places: number): string => (places === 1 ? "" : `, this bundle asks for ${places}`);
 
-/** More steps than the limit allows never fit, however long they wait. */
+/** A bundle with more steps than the limit never fits, however long it waits. */
 export const exceeds = (places: number, limit: number): boolean => places > 1 && places > limit;
 
-/** Two requests with one key but different steps must not take each other's places. */
+/** Two requests with one key and different steps must not take each other's places. */
 export const contested = (gate: "rate" | "loop"): LimitResult =>
   overLimit(
     [denied(gate, "contested", "another request with this key, and fewer steps, is being decided")],

@@ -51,7 +51,7 @@ const identicalLimit = async ({ policyId, loop, identical }: IdenticalInput, tak
   if (max_identical === undefined || window_s === undefined) return null;
   const about = (used: number): string => `${used} of ${max_identical} identical in ${window_s} s`;
   let most = 0;
-  // As in `ledgerGates`, one order for all requests lets one of two competitors get all of its places.
+  // One order for all requests lets one of two competitors get all of its places.
   for (const [digest, places] of [...identical()].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const answer = await take(sameLedger(policyId, window_s, digest), { rate: max_identical }, places);
     if (answer.isContested === true) return { ok: false, counted: contested("loop") };
@@ -99,10 +99,10 @@ export const loopGate = async (ledgers: Reserving, input: PolicyLimitsInput): Pr
   return { gates: [allowed("loop", detail)], taken, denied: false, retryAfterS: null };
 };
 
-/** A repetition that becomes known after admission, as that of a bundle's step with results of earlier steps. */
+/** A bundle's step with results of earlier steps: its payload, and so the repetition, is known only after admission. */
 export type Repetition = {
   readonly account: string;
-  /** Names the place: a repeat under the same holder takes no second one. */
+  /** Places are named by the holder, so a repeat under the same holder takes no second place. */
   readonly holder: string;
   readonly policyId: string;
   readonly loop: LoopRule;
@@ -110,7 +110,7 @@ export type Repetition = {
   readonly trace: Trace;
 };
 
-/** Null if the policy does not limit repetitions. The place is spent at once. */
+/** Null if the policy does not limit repetitions. A granted place is spent at once. */
 export const repetitionGate = async (
   ledgers: Pick<Ledgers, "reserve" | "settle">,
   { account, holder, policyId, loop, digest, trace }: Repetition,

@@ -14,7 +14,7 @@ import { denialProblem } from "./denial-problem.ts";
 import { singleFlight } from "./single-flight.ts";
 import type { WebhookCounts } from "./webhook-counts.ts";
 
-/** The repeat of an older event is found when its append conflicts. */
+/** Ids of events. The repeat of an older event is found when its append conflicts. */
 const RECENT_MAX = 50_000;
 
 export type WebhookDecisionsDeps = ClaimDeps & { readonly counts: WebhookCounts };
@@ -39,7 +39,7 @@ export class WebhookDecisions {
     return isFirst ? landed : this.#repeatOf(it, landed);
   }
 
-  /** Most webhooks are new, so the stream is read only for an id seen before; the claim of another repeat conflicts. */
+  /** Most webhooks are new, so only the stream of a recent id is read. The claim of any other repeat conflicts. */
   async #decideFirst(it: VerifiedWebhook): Promise<Answer | Problem> {
     const { eventId } = it;
     const isRepeat = this.#recent.has(eventId);

@@ -15,7 +15,7 @@ export type ContentOrder = {
 };
 
 export type VisibleContent = {
-  /** JSON as bytes if it comes from another thread. */
+  /** JSON text as bytes if another thread made it. */
   readonly payload: Json | Uint8Array;
   /** Null if the payload is erased or damaged, or is not JSON and has hidden fields. */
   readonly payload_format: "json" | "text" | "base64" | null;

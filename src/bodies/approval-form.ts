@@ -11,10 +11,7 @@ export type Form = FormSeen & { readonly shown_digest: string };
 export const pointersOf = (hidden: HiddenPaths): readonly string[] =>
   hidden.map((path) => path.map((name) => `/${escapePointer(name)}`).join(""));
 
-/**
- * The digest includes the payload's salt, which is erased with the payload: a recorded digest does not help to guess
- * it.
- */
+/** The digest includes the payload's salt. Once both are erased, a recorded digest does not help to guess it. */
 export const formOf = (content: object, hidden: HiddenPaths, salt: Uint8Array): Form => {
   const pointers = pointersOf(hidden);
   // The compiler cannot see that an object with optional members is plain JSON.

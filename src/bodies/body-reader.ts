@@ -7,10 +7,10 @@ import { type TurnThread, turnThread } from "../threads/turn-thread.ts";
 import { type Answers, type Orders, TASKS, type TaskName } from "./body-tasks.ts";
 
 export type BodyReader = {
-  /** A problem if the account has used up its rate; null for a small body. */
+  /** Returns a problem if the account has used up its rate; null for a small body. */
   busy<Name extends TaskName>(account: string, name: Name, order: Orders[Name]): Problem | null;
   indebted(account: string): Problem | null;
-  /** Also reads for an account that has used up its rate: a caller that may still refuse asks `busy` first. */
+  /** Reads also for an account that has used up its rate, so a caller that can still refuse asks `busy` first. */
   run<Name extends TaskName>(account: string, name: Name, order: Orders[Name]): Promise<Answers[Name]>;
 };
 
@@ -38,15 +38,15 @@ export const bodyThread = (name = "body-reader"): BodyThread =>
     ...{ waitingMax: Number.POSITIVE_INFINITY, heapMb: HEAP_MB, answerMs: ANSWER_MS, lost: () => LOST },
   });
 
-/** Reading takes 120 ns a byte at worst, so below 5 ms of the main thread. */
+/** Reading takes 120 ns a byte at worst, so a body of this size blocks the main thread for less than 5 ms. */
 export const DIRECT_BYTES_MAX = 32 * 1_024;
-/** Half of the thread's time for one account at worst. */
+/** One account may use half of the thread's time at worst. */
 export const READ_BYTES_PER_S = 4 * 1_048_576;
 const SECOND_MS = 1_000;
 
 /** Reads small bodies on the main thread and the others on a worker thread, with a rate for each account. */
 export const sharedBodyReader = (thread: Pick<BodyThread, "run">, clock: Clock): BodyReader => {
-  /** ms since 1970 by account: when its reads so far will be within its rate. Only accounts in debt are in it. */
+  /** ms since 1970, by account: when its reads will be within its rate again. It has only accounts in debt. */
   const readUntil = new Map<string, number>();
 
   const underWay = new Map<string, number>();

@@ -37,10 +37,10 @@ export const eventSummary = (id: string, event: EventDocument) => ({
   attempt_count: event.attempts.length + (event.attempts_left_out ?? 0),
 });
 
-/** As `GET /v1/events` answers it. */
+/** The item of `GET /v1/events`. */
 export type EventSummary = ReturnType<typeof eventSummary>;
 
-/** Such headers may have a digest of the body, from which a short hidden field could be guessed. */
+/** Such a header may hold a digest of the body, from which a short hidden field could be guessed. */
 const DIGEST_NAME = /digest|md5|sha-?\d|hash|checksum|crc|etag/;
 
 export const visibleRequestHeaders = (headers: Readonly<Record<string, string>>, isHiding: boolean) =>
@@ -140,5 +140,5 @@ export const eventDetail = (
   stages_left_out: event.stages_left_out ?? 0,
 });
 
-/** As `GET /v1/events/{id}` answers it. */
+/** The body of `GET /v1/events/{id}`. */
 export type EventDetail = ReturnType<typeof eventDetail>;

@@ -18,7 +18,7 @@ export const placesIn = ({ body, uses }: PlacesOrder): readonly (readonly FieldP
   return uses.map((isUsing, index) => (isUsing ? referencesOf(bodies[index] ?? null).references.map(fieldPathOf) : []));
 };
 
-/** Names the whole payload of a step if its places are unknown because the payload is gone. */
+/** The place is a step's whole payload if its places are unknown because the payload is gone. */
 export const placesOfResults = async (
   payloads: Pick<Payloads, "read">,
   { bundle_id, payload, steps }: BundleRequest,

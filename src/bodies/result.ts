@@ -11,7 +11,7 @@ export type Result = JsonObject & { readonly status_code: number; readonly body:
 
 const IS_JSON = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
-/** Stays text if parsing would change it, or if it could not be written again. */
+/** The text is kept as it is if parsing would change it, or if the value could not be written again. */
 const parsed = (text: string): Json => {
   try {
     const value = JSON.parse(text) as Json; // JSON.parse returns nothing else.
@@ -21,7 +21,7 @@ const parsed = (text: string): Json => {
   }
 };
 
-/** JSON as a value; otherwise text, or base64 if it is not text. A truncated body is not parsed. */
+/** The body is a JSON value, or else text, or base64 if it is not text. A truncated body is not parsed. */
 const bodyOf = (kept: ResponseKept | undefined): JsonObject & { readonly body: Json } => {
   if (kept === undefined) return { body: null };
   if (kept.encoding === "base64") return { body: kept.body, encoding: "base64" };

@@ -20,7 +20,7 @@ export type RefusedCall = Caller & {
   readonly problem: ProblemCode;
   readonly detail: string;
   readonly route: string;
-  /** An id that is known to be the account's. */
+  /** This id is known to belong to the account. */
   readonly subject: string;
   readonly target: string | null;
   readonly holds: boolean;
@@ -39,8 +39,8 @@ export type CallCounts = {
 };
 
 /**
- * Kinds of calls of one account and minute that have a record each; further kinds are counted together, so that a flood
- * cannot fill the log. Each group has a limit, so that none hides another.
+ * This many kinds of calls of one account and minute have a record each; further kinds are counted together, so that a
+ * flood cannot fill the log. Each group has a limit, so that no group hides another.
  */
 const KINDS_A_MINUTE_MAX = { refused: 30, outside: 10, read: 20, tried: 5 } as const;
 type Group = keyof typeof KINDS_A_MINUTE_MAX;
@@ -113,7 +113,7 @@ const kindCounterOf = <K extends string>(
   };
 };
 
-/** Calls beyond the limits are counted under the service itself. */
+/** Calls beyond the limits are recorded with the service as their actor. */
 const ofAccount = (account: string) => ({
   account,
   actor: COUNTS_ACTOR,

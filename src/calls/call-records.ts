@@ -9,7 +9,7 @@ import { recording } from "./tally-batches.ts";
 
 type RecordedCall = { readonly envelope: Envelope; readonly ip: string; readonly userAgent: string };
 
-/** Resolves with the durable position of the record. Rejects with the log's errors: the caller must not act then. */
+/** Resolves with the durable position of the record. If the log rejects, the caller must not act. */
 export type RecordCall = (
   subject: string,
   call: RecordedCall,

@@ -7,7 +7,7 @@ import { TallyBatches } from "./tally-batches.ts";
 const MINUTE_MS = 60_000;
 /** With this many counts in memory a flush begins at once. */
 const FLUSH_AT = 10_000;
-/** Reached only while appends fail, or if very many kinds are refused in a minute. A count takes a kilobyte or two. */
+/** There are this many only while appends fail, or if very many kinds are refused in a minute. */
 const COUNTS_MAX = 20_000;
 const STOP_RETRIES_MS = [100, 200, 400, 800];
 
@@ -20,7 +20,7 @@ export type TalliesDeps = {
   readonly onError: (error: unknown) => void;
 };
 
-/** Each node counts in memory and the records of all nodes add up. A crash loses what was not yet recorded. */
+/** Each node counts in memory and the records of all nodes add up. A crash loses the counts since the last record. */
 export class Tallies {
   readonly #clock: Clock;
   readonly #onError: (error: unknown) => void;
@@ -112,7 +112,7 @@ export class Tallies {
     this.#uncounted = 0;
   }
 
-  /** A tally whose batch is not written keeps counting. */
+  /** A tally whose batch is not written yet keeps counting. */
   #gather(all: boolean): void {
     const isOpening = this.#batches.openings();
     const minute = this.#minuteNow();

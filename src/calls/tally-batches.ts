@@ -8,7 +8,7 @@ import type { Envelope, Fact } from "../streams/envelope.ts";
 import { runCommand, type StreamState } from "../streams/run-command.ts";
 import type { Draft, Tally } from "./tally.ts";
 
-/** Records of up to three kilobytes in one append, far below its limit. */
+/** Each record has up to three kilobytes, so this many are far below the limit of an append. */
 const BATCH_MAX = 100;
 const WRITES_AT_ONCE = 64;
 
@@ -52,7 +52,7 @@ export class TallyBatches {
     return this.#batches.has(keyOf(tally));
   }
 
-  /** A function that says whether a tally may add to its batch: a batch that an earlier append left takes nothing. */
+  /** The function says whether a tally may add to its batch. A batch that a failed append left takes no more. */
   openings(): (tally: Tally) => boolean {
     const unwritten = new Set(this.#batches.keys());
     return (tally) => {
@@ -74,7 +74,7 @@ export class TallyBatches {
     this.#batches.set(key, { stream, drafts: [draft], envelope, facts: null, from: null });
   }
 
-  /** Rejects with the first error of the log. What was not written stays. */
+  /** Rejects with the first error of the log. Batches that were not written stay. */
   async write(): Promise<void> {
     const waiting = [...this.#batches];
     for (let from = 0; from < waiting.length; from += WRITES_AT_ONCE) {
@@ -86,7 +86,7 @@ export class TallyBatches {
   }
 
   async #append(key: string, batch: Batch): Promise<void> {
-    // Moved to the end, so that a stream that cannot be written holds up no other.
+    // The batch moves to the end, so that a stream that cannot be written holds up no other.
     this.#batches.delete(key);
     this.#batches.set(key, batch);
     const { stream, envelope } = batch;

@@ -12,7 +12,7 @@ export type Tally = {
   readonly stream: string;
   readonly actor: Actor;
   readonly trace: Trace;
-  /** True: the first requests of a minute are recorded soon, the others at its end. False: recorded with each flush. */
+  /** If true, first requests of a minute are recorded soon and others at its end; otherwise each flush records all. */
   readonly isOfMinute: boolean;
   take(at: string): Draft | null;
 };

@@ -29,7 +29,7 @@ export type ExecuteRequest = {
   readonly action: string;
   readonly payload: Json;
   readonly runId: string | null;
-  /** How many agents called each other before this one was called. */
+  /** The number of agents that called each other before this one. */
   readonly depth: number;
   readonly costMicro: number | null;
   readonly userAgent: string;
@@ -40,7 +40,7 @@ type ExecutionStart = {
   readonly eventId: string;
   readonly known: StreamState<Delivery>;
   readonly replayed: boolean;
-  /** The position of the last record that the answer rests on, including the approval's. */
+  /** The position of the last record that the answer rests on, which may be the approval's. */
   readonly position: Position | undefined;
 };
 
@@ -51,9 +51,7 @@ const reused = (eventId: string): Problem =>
     extra: { event_id: eventId },
   });
 
-/**
- * Compares with the recorded version, so that a new version of the action does not turn a repeat into another request.
- */
+/** The recorded version is compared, so that a new version of the action does not change a repeat. */
 const isRepeatOf = (request: ExecuteRequest, { action, endpoint_id: target }: Request): boolean => {
   if (action === undefined) return false;
   const { account, agentId: agent, payload } = request;

@@ -32,10 +32,10 @@ const shownStatus = (state: Delivery): DeliveryStatus => {
 
 export const hasEnded = (state: Delivery): boolean => STATUS[statusOf(state)] !== 202;
 
-/** Micro-euros: an estimate until the end. */
+/** Micro-euros; an estimate until the request has ended. */
 const costOf = (state: Delivery, estimate: number | null): number | null => {
   const spent = finalCostOf(state);
-  // Null: the reservation was given back, so the request cost nothing.
+  // A cost of null means that the reservation was given back, so the request cost nothing.
   const own = spent === undefined ? estimate : (spent ?? 0);
   return own === null ? null : own + (countedOf(state) ?? 0);
 };

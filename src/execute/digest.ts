@@ -13,7 +13,7 @@ export type ActionIdentity = {
   readonly bundle?: { readonly index: number; readonly of: number };
 };
 
-/** Hex SHA-256 over the canonical form (RFC 8785). Approvals are bound to it, and repetitions are recognised by it. */
+/** Hex SHA-256 of the canonical form (RFC 8785). Approvals are bound to it, and repetitions recognised by it. */
 export const actionDigest = ({ account, agent, action, version, target, payload, bundle }: ActionIdentity): string =>
   hash(
     "sha256",

@@ -17,7 +17,7 @@ const isDecided = async (log: EventLog, approvalId: string): Promise<boolean> =>
   return asked.phase === "requested" && asked.end !== null;
 };
 
-/** Does not wait for people, but for what follows their decision. */
+/** The caller waits for what follows people's decision, and never for the decision. */
 export const untilEndedOrHeld = async <S>(
   log: EventLog,
   outcomes: Pick<Outcomes<S>, "wait">,

@@ -32,7 +32,7 @@ export type StoppedRequestsDeps = {
   readonly clock: Clock;
 };
 
-/** A separate reactor, because waiting for views and cancelling thousands of requests must not delay settlements. */
+/** A separate reactor waits for views and cancels thousands of requests without delaying settlements. */
 export const SUSPENSIONS_REACTOR: ReactorOptions = {
   name: "suspensions",
   gatherMs: 100,
@@ -42,7 +42,7 @@ export const SUSPENSIONS_REACTOR: ReactorOptions = {
 /** Requests that wait for people come first. */
 const UNDER_WAY = ["held", "queued", "retrying", "delivering"] as const;
 
-/** The deliverer sends nothing of a suspended agent (`stopped.ts`): cancelling shows that, and frees reservations. */
+/** The deliverer already sends nothing of a suspended agent; cancelling shows that, and frees reservations. */
 export const stoppedRequests = (deps: StoppedRequestsDeps): readonly Reaction[] => {
   const { log, clock } = deps;
   const current = uncached(deps.aggregates);
@@ -59,7 +59,7 @@ export const stoppedRequests = (deps: StoppedRequestsDeps): readonly Reaction[] 
     const known = await foldStream(log, delivery, stream);
     const { state } = known;
     const reason = "request" in state ? await suspensionReason(current, state.request) : null;
-    // The agent has been resumed and asked again.
+    // The agent was resumed, and sent this request afterwards.
     if (reason === null) return;
     const envelope = envelopeOf(cause, eventId);
     const command = { type: "Cancel", reason, at: envelope.at, underWay: deps.deliver.isSending(eventId) } as const;
@@ -91,7 +91,7 @@ export const costReactions = ({ ledgers, timeZoneOf }: CostReactionsDeps): reado
       const trace = { trace_id: meta.trace_id, span_id: meta.span_id };
       await charge(meta.account, data, trace);
       for (const stream of names) {
-        // Other nodes react as well, some late: `resolve` leaves alone what a replay has reserved since.
+        // Other nodes react too, some of them late, so `resolve` leaves later reservations of a replay alone.
         if (cost === null) await ledgers.resolve(stream, meta.account, event_id);
         else await ledgers.settleNow({ stream, account: meta.account, event: event_id, cost, trace });
       }

@@ -2,10 +2,7 @@ import type { Projection } from "../../projections/projection.ts";
 import type { Reaction } from "../following/reaction.ts";
 import { type ForEachListedDeps, forEachListed } from "../views/for-each-listed.ts";
 
-/**
- * `agentId` and `newest` name the view's fields of the agent and of the time; every such view has `account` and
- * `status`.
- */
+/** `agentId` and `newest` name fields of the view. Every such view also has `account` and `status`. */
 export type AgentView = {
   readonly view: Projection<object>;
   readonly statuses: readonly string[];

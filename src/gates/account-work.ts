@@ -24,7 +24,7 @@ export class AccountWork {
     this.#byAccount.set(account, this.#usedBy(account) + units);
   }
 
-  /** Whole seconds, at least 1. */
+  /** Whole seconds until the window ends, at least 1. */
   resetS(): number {
     return Math.ceil((this.#windowMs - (this.#clock.now() % this.#windowMs)) / SECOND_MS);
   }

@@ -10,7 +10,7 @@ export type CheckThread = {
 };
 
 const WAITING_MAX = 32;
-/** The meter ends a check after 0.3 s, which may take many times as long on a busy machine. */
+/** The meter ends a check after 0.3 s of work, which may take many times as long on a busy machine. */
 const ANSWER_MS = 10_000;
 const HEAP_MB = 256;
 /** A check that never answers is charged the full work of one check. */

@@ -15,7 +15,7 @@ export type Question = Omit<PolicyInput, "payload" | "ambiguous"> & {
   /** Undefined if the body is not JSON. */
   readonly payload: () => unknown;
   readonly body: () => Uint8Array;
-  /** False if the JSON may have duplicate names, which a policy that reads it looks for first. */
+  /** False if the JSON may have duplicate names: a policy that reads it then searches for them first. */
   readonly isStrict: boolean;
 };
 
@@ -68,13 +68,13 @@ export const directChecks: Checks = {
   schema: checkSchema,
 };
 
-/** About 5 ms. */
+/** This much work takes about 5 ms. */
 export const DIRECT_WORK_MAX = 500_000;
 /** Parsing a larger body and searching it for duplicate names takes several milliseconds: 120 ns a byte at worst. */
 const DIRECT_BODY_BYTES_MAX = 32 * 1_024;
 /** An account may use a tenth of each second of the main thread. An ordinary rule takes some hundred units. */
 const DIRECT_WORK_PER_S = 10_000_000;
-/** 0.6 s of each second at worst, or two of the most expensive checks. */
+/** An account may use at worst 0.6 s of each second of the worker thread, or two of the most expensive checks. */
 const THREAD_WORK_PER_S = 60_000_000;
 
 const TOO_MUCH_AT_ONCE =
@@ -90,9 +90,7 @@ const deniedCheck = ({ definition: { approval } }: AskedPolicy): PolicyCheck => 
   return { gates: names.map((gate) => denied(gate, "evaluation-rate", TOO_MUCH_AT_ONCE)), cost: null };
 };
 
-/**
- * Runs cheap checks on the main thread, others on a worker thread. Definitions must be compiled with `DIRECT_WORK_MAX`.
- */
+/** Cheap checks run on the main thread, others on a worker. Definitions must be compiled with `DIRECT_WORK_MAX`. */
 export const sharedChecks = (thread: CheckThread, clock: Clock): Checks => {
   const direct = new AccountWork(DIRECT_WORK_PER_S, clock);
   const elsewhere = new AccountWork(THREAD_WORK_PER_S, clock);

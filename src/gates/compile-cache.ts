@@ -3,7 +3,7 @@ import { AccountWork } from "./account-work.ts";
 
 export type CompilePace = (account: string, definition: object) => boolean;
 
-/** A tenth of each second at worst, because compiling takes 8 µs a byte. Ordinary definitions have less than 1 kB. */
+/** An account may use a tenth of each second at worst, because compiling takes 8 µs a byte. */
 export const COMPILED_BYTES_PER_S = 12_288;
 const COMPILED_BYTES_MIN = 256;
 
@@ -27,7 +27,7 @@ export const compilePace = (clock: Clock): CompilePace => {
 /** A compiled definition takes some 100 kB. */
 export const COMPILED_MAX = 500;
 
-/** A full cache drops from the account that has most, so that no account evicts the definitions of another. */
+/** A full cache drops a definition of the account that has most, so that no account evicts those of another. */
 export class CompileCache<Compiled> {
   readonly #byAccount = new Map<string, Map<string, Compiled>>();
   #size = 0;

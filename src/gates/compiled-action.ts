@@ -14,7 +14,7 @@ export type CompiledAction = {
   readonly schema: PayloadSchema | null;
   readonly schemaText: JsonObject | boolean | null;
   readonly cost: CompiledCost | null;
-  /** Applies to every caller of the action; null for none. */
+  /** This policy applies to every caller of the action; null if the action has none. */
   readonly policyId: string | null;
   /** True if the account has used up its compile rate, so that another thread has to check the schema. */
   readonly isUncompiled?: true;

@@ -26,7 +26,7 @@ import { type DefinitionError, parseDefinition } from "./policy-input.ts";
 import { type PayloadSchema, schemaCompiler } from "./schemas.ts";
 
 export type CompiledPolicy = {
-  /** True also if a person may be shown the payload. */
+  /** True if a gate or the cost depends on the payload, or if a person may be shown it. */
   readonly readsPayload: boolean;
   readonly cost: CompiledCost | null;
   /** True if the account has used up its compile rate, so that another thread has to check the policy. */
@@ -77,7 +77,7 @@ const compiledPolicy = ({ schema, required, rules, cost: costRule, approval }: P
   const stated = (input: PolicyInput, cost: Cost): readonly GateResult[] => {
     const { payload, asks } = input;
     const isAsked = (reads: boolean): boolean => asks === undefined || reads === (asks === "with-payload");
-    /** A gate that is asked later says so now, so that the verdict lists every gate once. */
+    /** A gate that is asked later says so in the first verdict, which lists every gate. */
     const orLater = (gate: GateName, reads: boolean, ask: () => GateResult): readonly GateResult[] => {
       if (isAsked(reads)) return [ask()];
       return asks === "without-payload" ? [askedLater(gate)] : [];

@@ -22,18 +22,18 @@ import type { Meter } from "./meter.ts";
 import type { Pattern } from "./patterns.ts";
 
 const NODE_WORK = 20;
-/** One node of a comprehension's body for one element, including an error that it may end in. */
+/** The work for one node of a comprehension's body and one element, including an error that it may end in. */
 const ROUND_WORK = 50;
 const CALENDAR_WORK = 10_000;
 /** Parsing a time or a duration builds a Protobuf message. */
 const CONVERSION_WORK = 200;
 const ERROR_WORK = 300;
 const ELEMENT_WORK = 30;
-/** Characters that are counted, searched or encoded in the time of one unit. */
+/** So many characters are counted, searched or encoded in the time of one unit. */
 const CHARACTERS_PER_WORK = 5;
 /** Numbers, times and durations are shorter, and turning a long text into a number takes more than linear time. */
 const CONVERTED_LENGTH_MAX = 100;
-/** Characters that `contains` compares in the time of one unit. */
+/** `contains` compares this many characters in the time of one unit. */
 const COMPARED_PER_WORK = 32;
 
 const { BOOL, INT, DOUBLE, DYN } = CelScalar;

@@ -28,7 +28,7 @@ export const WITHIN = "@within";
 export type Checked = {
   readonly expr: Expr;
   readonly reads: ReadonlySet<Variable>;
-  /** Names of fields that the author wrote, which an error may therefore repeat. */
+  /** An error may repeat these names of fields, because the author wrote them. */
   readonly fields: ReadonlySet<string>;
   readonly patterns: ReadonlySet<string>;
 };
@@ -103,8 +103,7 @@ const walker = (env: CelEnv) => {
     const range = present(loop.iterRange);
     const before = walk(range, scope) + walk(present(loop.accuInit), scope);
     const each = walk(present(loop.loopCondition), inner) + walk(present(loop.loopStep), inner);
-    // The work of one round is known here and the number of rounds only at run time, so the range pays before the
-    // first.
+    // The number of rounds is known only at run time, so the range pays for all rounds before the first.
     loop.iterRange = call(id, RANGE, [range, integer(id, each)]);
     // `exists` and `all` swallow an error in the body of a round; an error in the loop's condition ends the loop.
     loop.loopCondition = call(id, "_&&_", [call(id, WITHIN, []), present(loop.loopCondition)]);
@@ -148,9 +147,7 @@ const walker = (env: CelEnv) => {
   return { walk, reads, fields, patterns };
 };
 
-/**
- * The library nests one list a round for `map` and `filter`, which is too deep to be read after some thousand rounds.
- */
+/** The library nests a list for each round of `map` and `filter`, too deep to be read after thousands of rounds. */
 const appendInPlace = (step: Expr, accumulator: string): void => {
   if (step.exprKind.case !== "callExpr") return;
   const { value } = step.exprKind;

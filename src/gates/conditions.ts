@@ -9,9 +9,7 @@ import { compilePattern, type Pattern } from "./patterns.ts";
 export type ConditionInput = {
   readonly payload: unknown;
   readonly headers: Readonly<Record<string, unknown>>;
-  /**
-   * Empty names stand for an absent sender, so that a rule about sources is false for an agent's request, not an error.
-   */
+  /** An absent sender has empty names, so that a rule about sources is false for an agent's request, not an error. */
   readonly source: Readonly<Record<"id" | "name" | "type", string>>;
   readonly agent: Readonly<Record<"id" | "name", string>>;
   readonly action: string;
@@ -70,7 +68,7 @@ export const conditionCompiler = (meter: Meter): ((source: string) => CompiledCo
   const env = conditionEnv(values, meter, patterns);
 
   const bindings = (seen: ConditionInput, readsPayload: boolean): Record<string, CelInput> =>
-    // No prototype, because the library reads names with a plain property access.
+    // The object has no prototype, because the library reads names with a plain property access.
     Object.assign(Object.create(null), {
       payload: readsPayload ? values.toCel(seen.payload) : null,
       headers: values.toCel(seen.headers),

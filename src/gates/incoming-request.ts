@@ -24,13 +24,13 @@ export type IncomingRequest = {
   readonly contentType: string;
   readonly contentEncoding: string;
   readonly json: () => unknown;
-  /** False if the JSON may have duplicate names, which a policy that reads it then looks for first. */
+  /** False if the JSON may have duplicate names: a policy that reads it then searches for them first. */
   readonly isStrict: boolean;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Stored with the payload, without secrets and signatures. */
+  /** These headers are stored with the payload, without secrets and signatures. */
   readonly shownHeaders: () => Readonly<Record<string, string>>;
   readonly trace: Trace;
-  /** ms since 1970, as all times here. */
+  /** All times here are ms since 1970. */
   readonly receivedAt: number;
   readonly authenticatedAt: number;
   readonly asked: AgentRequest | null;

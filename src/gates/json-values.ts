@@ -7,7 +7,7 @@ type JsonContainer = readonly unknown[] | JsonObject;
 const VALUE_WORK = 10;
 const WRAP_WORK = 100;
 const KEY_WORK = 40;
-/** Characters that are compared in the time of one unit. */
+/** This many characters are compared in the time of one unit. */
 const CHARACTERS_PER_WORK = 32;
 
 /** The library (0.6.1) recognises its lists and maps by these symbols. */
@@ -20,7 +20,7 @@ const MAP_SYMBOL = Symbol.for("@bufbuild/cel/map");
  */
 export type JsonValues = {
   toCel(value: unknown): CelInput;
-  /** Units of the meter. The first visit of a value is paid for, so this can throw `TooCostly`. */
+  /** The result is in units of the meter. The first visit of a value is paid for, so this can throw `TooCostly`. */
   weigh(value: unknown): number;
 };
 

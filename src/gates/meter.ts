@@ -1,6 +1,4 @@
-/**
- * Units of at most 10 ns: 0.3 s a policy and event. Counted and not timed, so that an event is always decided alike.
- */
+/** A unit takes at most 10 ns. Work is counted and not timed, so that an event is always decided alike. */
 const WORK_MAX = 30_000_000;
 
 export class TooCostly extends Error {

@@ -5,7 +5,7 @@ import type { JsonSchema } from "../http/route.ts";
 
 type Members<T> = JsonSchema & { readonly properties: Readonly<Record<keyof T, JsonSchema>> };
 
-/** The one list of a definition's fields: the API describes them by it, and `policy-input.ts` refuses any other. */
+/** The API describes a definition by this list, and `policy-input.ts` refuses any other field. */
 export const POLICY_FIELDS = {
   name: { type: "string", description: "1 to 200 characters", examples: ["payments"] },
   budget_eur_day: { type: "number", description: "Euros a day in the account's time zone, at most 6 decimals" },

@@ -16,18 +16,16 @@ export type PolicyInput = {
   /** Micro-euros by the action's cost rule, which replaces the policy's own; null if that rule cannot determine it. */
   readonly costMicro?: number | null | undefined;
   readonly costMissing?: string;
-  /** Micro-euros; a lower cost is raised to this. */
+  /** Micro-euros. A lower cost is raised to this amount. */
   readonly atLeastMicro?: number;
-  /** For a bundle's step, whose payload is known later than its request. Absent means all gates. */
+  /** A bundle's step may ask twice, because its payload is known later than its request. Absent means all gates. */
   readonly asks?: "without-payload" | "with-payload";
 };
 
 export type PolicyCheck = {
-  /**
-   * In the order schema, require_fields, cost, content, approval. An ambiguous payload has content and approval alone.
-   */
+  /** Ordered as schema, require_fields, cost, content, approval. An ambiguous payload has only the last two. */
   readonly gates: readonly GateResult[];
-  /** Micro-euros; null without a rule, or if it cannot be determined. `costMissing` then says why. */
+  /** Micro-euros; null without a rule, or if it cannot be determined, for the reason in `costMissing`. */
   readonly cost: number | null;
   readonly costMissing?: string;
 };
@@ -57,8 +55,7 @@ export const schemaGate = (schema: PayloadSchema, payload: unknown): GateResult 
     );
   } catch (error) {
     if (error instanceof TooCostly) return denied("schema", "too-costly", TOO_COSTLY);
-    // Ajv 8.20 generates code that throws for `anyOf` with a `$ref` next to `patternProperties`: this payload has not
-    // passed.
+    // Ajv 8.20 generates code that throws for `anyOf` with a `$ref` next to `patternProperties`.
     return denied("schema", "evaluation-error", "the schema cannot be applied to this payload");
   }
 };
@@ -81,7 +78,7 @@ export const contentGate = (rules: readonly NamedCondition[], seen: ConditionInp
   return failed ?? allowed("content", `${rules.length} of ${ofAll} rules passed`);
 };
 
-/** Evaluated even if another gate denies: under a policy that only observes, the approval rule still holds. */
+/** This gate is evaluated even if another one denies, because under a policy that only observes it still holds. */
 export const approvalGate = (
   { min_approvals: people = 1 }: ApprovalRule,
   when: Condition | null,

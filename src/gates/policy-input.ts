@@ -30,7 +30,7 @@ const SCALE_MAX = 1_000_000;
 /** No process asks for more people; an account has 200 at most. */
 const APPROVALS_MAX = 10;
 const EXPIRY_S_MIN = 60;
-/** 30 days. A hold keeps its reservation all that time. */
+/** 30 days, in which a hold keeps its reservation. */
 const EXPIRY_S_MAX = 30 * 86_400;
 
 export type Report = (path: string, message: string) => void;
@@ -159,7 +159,7 @@ const LOOP_MAX = {
 } as const satisfies Record<keyof LoopRule, number>;
 
 const parseLoop = (value: unknown, report: Report): LoopRule | null => {
-  const names = Object.keys(LOOP_MAX) as (keyof LoopRule)[]; // Its keys are typed so above.
+  const names = Object.keys(LOOP_MAX) as (keyof LoopRule)[]; // LOOP_MAX has exactly the keys of a rule.
   if (!isObject(value) || names.every((name) => value[name] === undefined)) {
     report("/loop", `must be an object with at least one of ${names.join(", ")}`);
     return null;
@@ -181,7 +181,7 @@ const parseLoop = (value: unknown, report: Report): LoopRule | null => {
 export const isSchema = (value: unknown): value is JsonObject | boolean =>
   typeof value === "boolean" || isObject(value);
 
-/** Reports every error, not only the first. The compiler checks the expressions and the schema. */
+/** All errors are reported, not only the first. The compiler checks the expressions and the schema. */
 export const parseDefinition = (input: unknown): Validated<PolicyDefinition> => {
   const errors: DefinitionError[] = [];
   const report: Report = (path, message) => errors.push({ path, message });

@@ -5,9 +5,7 @@ import type { DefinitionError } from "./policy-input.ts";
 const SCHEMA_BYTES_MAX = 32 * 1024;
 /** Eight levels of the payload, because each level takes `properties` and a name. */
 const SCHEMA_DEPTH_MAX = 16;
-/**
- * Counted with every $ref written out, as nested references grow exponentially. This many compile in 0.2 s at worst.
- */
+/** Counted with every $ref written out, as nested references grow exponentially. This many compile in 0.2 s. */
 const SCHEMA_PARTS_MAX = 2_000;
 /** `uniqueItems` compares every item with every other one. */
 const UNIQUE_ITEMS_MAX = 100;

@@ -28,7 +28,7 @@ const DIALECTS: Readonly<Record<string, "2020-12" | "draft-07">> = {
   "https://json-schema.org/draft-07/schema": "draft-07",
 };
 
-/** Only formats whose check takes linear time. */
+/** The check of each of these formats takes linear time. */
 const FORMATS = {
   date: fullFormats.date,
   time: fullFormats.time,
@@ -48,7 +48,7 @@ const FORMATS = {
   double: fullFormats.double,
 } satisfies Partial<Record<FormatName, unknown>>;
 
-/** Parts of a schema that are checked in the time of one unit. A value of ten units is checked against all parts. */
+/** So many parts of a schema are checked in the time of one unit. A value of ten units is checked against all parts. */
 const PARTS_PER_WORK = 4;
 /** 19.99 is a multiple of 0.01, which arithmetic with doubles alone would deny. */
 const DECIMALS = 6;
@@ -69,8 +69,8 @@ const namesIn = (schema: Json): readonly string[] => {
 const PLACE_IN_LIST = /^\d{1,6}$/;
 
 /**
- * Replaces names that the schema does not have by an asterisk: they are data that may be hidden, like an e-mail address
- * as a key, while a verdict is shown to everyone and never erased.
+ * Names that the schema does not have become an asterisk: they are data that may be hidden, like an e-mail address as a
+ * key, while a verdict is shown to everyone and never erased.
  */
 const shownPointer = (pointer: string, names: ReadonlySet<string>): string =>
   pointer
@@ -143,7 +143,7 @@ export const schemaCompiler = (
     const meta = dialect(version);
     if (meta.validateSchema(schema) !== true) return { ok: false, errors: asErrors(meta.errors) };
     try {
-      // A new instance for each schema, because an instance never drops what it has compiled.
+      // Each schema gets a new instance, because an instance never drops what it has compiled.
       const validate = (version === "2020-12" ? new Ajv2020(options(meter)) : new Ajv(options(meter))).compile(schema);
       const names = new Set(namesIn(schema));
       const mismatch = (payload: unknown): Mismatch | null => {

@@ -5,9 +5,9 @@ import { pagesIn } from "../views/typed-documents.ts";
 import type { Readings } from "./readings.ts";
 
 const PAGE = 500;
-/** With more endpoints, the figures count only these. */
+/** Of more endpoints, only this many are counted. */
 const ENDPOINTS_MAX = 5_000;
-/** The documents are large, and health changes slowly. */
+/** Reading is expensive, because the documents are large, and health changes slowly. */
 const MAX_AGE_MS = 60_000;
 
 type Counts = Awaited<ReturnType<Readings["endpoints"]>>;

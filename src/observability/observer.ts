@@ -22,10 +22,10 @@ export type DecisionReport = {
   readonly id: string;
   readonly origin: "source" | "agent" | "system";
   readonly outcome: "admitted" | "held" | "blocked" | "duplicate";
-  /** Null for none. */
+  /** The gate that denied and the code of its reason; null if no gate denied. */
   readonly gate: string | null;
   readonly code: string | null;
-  /** Since the request was received or replayed. */
+  /** Milliseconds since the request was received or replayed. */
   readonly ms: number;
 };
 

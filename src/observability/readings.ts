@@ -13,14 +13,14 @@ export type Readings = {
 
 export type AppendsReading = {
   readonly count: number;
-  /** 0 for none. */
+  /** Seconds since the oldest append without an answer was called; 0 if there is none. */
   readonly oldestS: number;
 };
 
 export type QueueReading = {
-  /** Counted up to a limit. */
+  /** Events that wait or are being attempted, counted up to a limit. */
   readonly depth: number;
-  /** 0 for none. */
+  /** Seconds since the oldest of them was admitted; 0 if there is none. */
   readonly oldestS: number;
 };
 
@@ -37,7 +37,7 @@ const figure = (registry: Registry, name: string, help: string, label?: string):
     : { set: (value, of = "") => it.set({ [label]: of }, value), clear: () => it.reset() };
 };
 
-/** Leaves out the figures of a reading that fails, so that an alert on missing figures fires. */
+/** The figures of a reading that fails are absent, so that an alert on missing figures fires. */
 const refresh = async <T>(figures: readonly Figure[], read: () => T | Promise<T>, set: (reading: T) => void) => {
   const late = withTimeout(READING_MS, "a reading is late", Promise.resolve().then(read));
   const reading = await late.then((value) => ({ value })).catch(() => null);

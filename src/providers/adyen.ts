@@ -5,7 +5,7 @@ import { textAt } from "./fields.ts";
 import { failure, type Proof, type Scheme, type SignatureFailure, type WebhookRequest } from "./request.ts";
 import { claim, mac, macHeader, withHeader } from "./signature-schemes.ts";
 
-/** Adyen sends one item; each costs an HMAC before anything is authenticated. */
+/** Adyen sends one item. Each item costs an HMAC before anything is authenticated. */
 const ITEMS_MAX = 32;
 /** An item has some 2 kB. The signature is inside the body, so an unauthenticated body of this length is parsed. */
 const ITEMS_BYTES_MAX = 65_536;
@@ -20,7 +20,7 @@ const itemsOf = (body: unknown): readonly unknown[] | null => {
   return Array.isArray(items) ? items.map((item: unknown) => readField(item, ["NotificationRequestItem"])) : null;
 };
 
-/** In the order in which they are signed (Adyen, "Verify HMAC signatures"). A missing field is empty. */
+/** The order in which Adyen signs the fields ("Verify HMAC signatures"). A missing field is empty. */
 const SIGNED_FIELDS: readonly (readonly string[])[] = [
   ["pspReference"],
   ["originalReference"],
@@ -78,7 +78,7 @@ const signedItems: Scheme = (request) => {
 const SIGNATURE_HEADER = "hmacsignature";
 const rawBody = macHeader({ header: SIGNATURE_HEADER, encoding: "base64" });
 
-/** Otherwise the text that an item signs could pass as a body. */
+/** Without this, the text that an item signs could pass as a body. */
 const noObject = (request: WebhookRequest): SignatureFailure | null => {
   const json = request.json();
   return typeof json === "object" && json !== null ? null : failure("malformed", "The body is not a JSON object.");

@@ -6,7 +6,7 @@ const LOWER_HEX = /^[0-9a-f]*$/;
 export const decodeHex = (text: string, bytes: number): Buffer | null =>
   text.length === 2 * bytes && LOWER_HEX.test(text) ? Buffer.from(text, "hex") : null;
 
-/** RFC 4648, section 3.5, with padding: no blanks, no base64url, no stray bits in the last character. */
+/** Canonical base64 (RFC 4648, section 3.5) with padding: no blanks, no base64url, no stray bits at the end. */
 export const decodeCanonicalBase64 = (text: string): Buffer | null => {
   const decoded = Buffer.from(text, "base64");
   return decoded.toString("base64") === text ? decoded : null;

@@ -33,7 +33,7 @@ export const firstOf =
     return null;
   };
 
-/** `begin` alone if there is no `end`. */
+/** The result is `begin` alone if the request has no `end`. */
 export const joined =
   (joint: string, begin: Field, end: Field): Field =>
   (request) => {

@@ -11,9 +11,7 @@ const secretToken = token(
   (secret) => !isSigningToken(secret),
 );
 
-/**
- * A source may have both kinds of secret during a replacement. With a signing token alone, an unsigned request fails.
- */
+/** During a replacement a source has both kinds of secret. With a signing token alone, an unsigned request fails. */
 export const gitlabScheme: Scheme = (request, source) => {
   const signs = source.secrets.some(isSigningToken);
   const hasToken = !source.secrets.every(isSigningToken);

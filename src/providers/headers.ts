@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { failure, type SignatureFailure } from "./request.ts";
 
-/** A rotation at the provider sends two signatures; so many are an attack. */
+/** A provider that rotates its secret sends two signatures, so a request with this many is an attack. */
 const PARTS_MAX = 16;
 
 export const headerValues = (rawHeaders: readonly string[], name: string): string[] => {
@@ -23,7 +23,7 @@ export const singleHeader = (rawHeaders: readonly string[], name: string): strin
   return value === "" ? failure("missing", `The header ${name} is missing or empty.`) : value;
 };
 
-/** Only for identification, where a header sent twice does no harm. */
+/** A repeated header does no harm here, because the value only identifies and authenticates nothing. */
 export const headerText = (headers: IncomingHttpHeaders, name: string): string | null => {
   const value = headers[name];
   const text = Array.isArray(value) ? value.join(", ") : value;

@@ -33,7 +33,7 @@ const byRule = (rule: Exclude<DedupeRule, string>, { headers, json, body }: Webh
   const path = parseFieldPath(rule.pointer);
   if (path === null) return null;
   const value = readField(json(), path);
-  // Otherwise two deliveries would have one key, and the second would be refused as a reuse; their bodies differ.
+  // The body's digest replaces a number that JSON.parse has rounded, because two deliveries would get one key.
   return typeof value === "number" && !isOnlyOne(value) ? digestOf(body) : textAt(json(), path);
 };
 
@@ -49,7 +49,7 @@ export const identify = (type: ProviderType, request: WebhookRequest, dedupe: De
   };
 };
 
-/** True if requests without a delivery key and with the same body are one delivery. */
+/** True if two requests with the same body and no delivery key are one delivery. */
 export const isByBody = (type: ProviderType, dedupe: DedupeRule | null): boolean =>
   PROVIDERS[type].mayHaveNoKey === true && dedupe !== null && dedupe !== "none";
 

@@ -21,15 +21,15 @@ export type Provider = {
   readonly category: "payments" | "code" | "commerce" | "chat" | "custom";
   readonly auth: "hmac-sha256" | "hmac" | "standard-webhooks" | "token" | "bearer";
   readonly scheme: Scheme;
-  /** In lower case. They are not stored. */
+  /** Names in lower case. The headers are not stored, because they prove who sent the request. */
   readonly signatureHeaders: readonly string[];
   readonly secret: SecretRule;
-  /** The same on a redelivery; null if the sender names no delivery. */
+  /** The sender's id of the delivery, which a redelivery repeats; null if the request has none. */
   readonly deliveryKey: Field;
   readonly eventType: Field;
-  /** True if some requests have no delivery key, so that the same body may have to count as the same delivery. */
+  /** True if some requests have no delivery key, so that the body may have to identify them. */
   readonly mayHaveNoKey?: true;
-  /** Answers requests that are not events: without a signature, or with one that holds. */
+  /** Both answer requests that are not events: without a signature, or with one that holds. */
   readonly answerUnsigned?: (request: WebhookRequest) => DirectAnswer | null;
   readonly answerSigned?: (request: WebhookRequest) => DirectAnswer | null;
 };
@@ -50,7 +50,7 @@ const BEARER = "bearer ";
 const bearerToken = (value: string): string | null =>
   value.slice(0, BEARER.length).toLowerCase() === BEARER ? value.slice(BEARER.length).trimStart() : null;
 
-/** A challenge has some 200 bytes. A longer body is an event, and is not parsed for this. */
+/** A challenge has some 200 bytes, so a longer body is an event and is not parsed here. */
 const CHALLENGE_BYTES_MAX = 4_096;
 
 /** Slack asks whether an address belongs to the app, and expects the challenge as the answer. */
@@ -127,7 +127,7 @@ export const PROVIDERS: Readonly<Record<ProviderType, Provider>> = {
   bitbucket: {
     label: "Bitbucket Cloud",
     category: "code",
-    // SHA-256 under the name that elsewhere means SHA-1; the prefix decides.
+    // Bitbucket signs with SHA-256 under the name that elsewhere means SHA-1; the prefix decides.
     ...signedWith(macHeader({ header: "x-hub-signature", encoding: "hex", prefix: "sha256=" }), "x-hub-signature"),
     deliveryKey: header("x-request-uuid"),
     eventType: header("x-event-key"),
@@ -193,7 +193,7 @@ export const PROVIDERS: Readonly<Record<ProviderType, Provider>> = {
     scheme: (request, source) => standardWebhooks(familyOf(request))(request, source),
     signatureHeaders: ["webhook-signature", "svix-signature"],
     secret: standardWebhooksSecret,
-    // The id that was signed, not that of the other family of headers.
+    // The id is taken from the family of headers that was signed.
     deliveryKey: (request) => header(`${familyOf(request)}-id`)(request),
     eventType: inBody("type"),
   },

@@ -8,7 +8,7 @@ const HEADERS_MAX = 64;
 const VALUE_LENGTH_MAX = 1_024;
 const TOTAL_LENGTH_MAX = 16_384;
 
-/** Parts of names of headers that carry a credential, of ours or of a proxy. */
+/** Headers with these parts in their names carry a credential, of ours or of a proxy. */
 const TELLING = ["auth", "cookie", "token", "secret", "signature", "password", "api-key", "apikey", "hmac", "session"];
 
 const SIGNATURE_HEADERS: ReadonlySet<string> = new Set(

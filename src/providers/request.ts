@@ -4,10 +4,10 @@ import type { HmacAuth, SignatureFailureReason } from "../../domain/source/event
 
 export type WebhookRequest = {
   readonly headers: IncomingHttpHeaders;
-  /** Names and values in turn, as Node gives them. Only here is a header visible that was sent twice. */
+  /** Names and values in turn, as Node gives them: `headers` does not show that a header was sent twice. */
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
-  /** Never built from the request, because the sender chooses its `Host`. */
+  /** The address is never built from the request, because the sender chooses its `Host`. */
   readonly url: string;
   readonly json: () => unknown;
 };
@@ -40,18 +40,18 @@ export const failure = (reason: SignatureFailureReason, detail: string): Signatu
 });
 
 export type Proof = {
-  /** Decoded, each as long as what `expected` returns. One that matches is enough. */
+  /** Decoded signatures, each as long as the result of `expected`. One that matches is enough. */
   readonly given: readonly Buffer[];
   readonly expected: (secret: string) => Buffer | null;
 };
 
-/** The decoded signature of a request, before anything is computed. */
+/** A claim is the decoded signature of a request, before anything is computed. */
 export type Claim = {
   readonly ok: true;
   /** Unix time in seconds, spelled as it was signed; null if the scheme has none. */
   readonly timestamp: string | null;
   readonly proofs: readonly [Proof, ...Proof[]];
-  /** A condition besides the proofs, which may parse the body because the proofs hold. */
+  /** A further condition, which may parse the body because the proofs hold. */
   readonly furtherFailure?: (request: WebhookRequest) => SignatureFailure | null;
 };
 

@@ -8,12 +8,12 @@ export type SecretRule = {
   readonly fault: (secret: string) => string | null;
 };
 
-/** Longer than any provider's. It bounds the record and the HMAC's key. */
+/** This is longer than any provider's secret, and bounds the record and the HMAC's key. */
 const LENGTH_MAX = 512;
 const CONTROL = /\p{Cc}/u;
-/** RFC 9110, section 5.5, without obs-text. */
+/** A header's visible characters (RFC 9110, section 5.5, without obs-text). */
 const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
-/** RFC 6750, section 2.1: b64token. */
+/** b64token (RFC 6750, section 2.1). */
 const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 const STRIPE_API_KEY = /^(?:sk|rk|pk)_/;
 

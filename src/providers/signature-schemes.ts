@@ -33,7 +33,7 @@ export type MacHeader = {
   readonly algorithm?: Algorithm;
   readonly prefix?: string;
   readonly timestampHeader?: string | undefined;
-  /** The text that is signed before the body. `timestamp` is "" without a header for it. */
+  /** The text that is signed before the body. `timestamp` is "" if there is no header for it. */
   readonly before?: (request: WebhookRequest, timestamp: string) => string;
 };
 
@@ -61,7 +61,7 @@ export type MacPairs = {
   readonly joint: string;
 };
 
-/** Other keys belong to other schemes, and prove nothing here. */
+/** Pairs with other keys belong to other schemes, and prove nothing here. */
 export const macPairs =
   ({ header, separator, timeKey, macKey, joint }: MacPairs): Scheme =>
   (request) => {
@@ -78,7 +78,7 @@ export const macPairs =
   };
 
 export const SIGNING_SECRET_PREFIX = "whsec_";
-/** Standard Webhooks, "Symmetric signatures". */
+/** The lengths are those of Standard Webhooks, "Symmetric signatures". */
 const SIGNING_KEY_BYTES = { min: 24, max: 64 };
 
 export const signingKey = (secret: string): Buffer | null => {
@@ -88,7 +88,7 @@ export const signingKey = (secret: string): Buffer | null => {
   return key;
 };
 
-/** Symmetric signatures (v1). `family` is the prefix of the three headers. */
+/** The signatures are symmetric (v1). `family` is the prefix of the three headers. */
 export const standardWebhooks =
   (family: "webhook" | "svix"): Scheme =>
   (request) => {

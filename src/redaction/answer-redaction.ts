@@ -6,10 +6,10 @@ import { JSON_DEPTH_MAX, scanJson } from "../streams/strict-json.ts";
 
 export type HiddenPaths = readonly FieldPath[];
 
-/** `echo`, what the answer repeats of the payload, is null if the payload is gone, not JSON or ambiguous. */
+/** `echo` recognises what the answer repeats of the payload; null if the payload is gone, not JSON or ambiguous. */
 export type AnswerRedaction = { readonly paths: readonly FieldPath[]; readonly echo: Echo | null };
 
-/** The worst texts take some 0.5 ms for each 1,000 characters, on the event loop. */
+/** The search blocks the event loop, at worst for 0.5 ms for each 1,000 characters. */
 const SEARCHED_LENGTH_MAX = 131_072;
 
 /** The limit is shared by answers that are shown together. An answer beyond it is hidden as a whole. */

@@ -8,13 +8,13 @@ const ENDS: ReadonlySet<string> = new Set([..." \n\r\t,]}"]);
 
 const isOpen = (character: string | undefined): boolean => character === "{" || character === "[";
 const isClose = (character: string | undefined): boolean => character === "}" || character === "]";
-/** RFC 8259, section 2. */
+/** JSON's whitespace (RFC 8259, section 2). */
 const isBlank = (character: string | undefined): boolean =>
   character === " " || character === "\n" || character === "\r" || character === "\t";
 
 const ALL = PathTree.of([[]]);
 
-/** `text` must be valid JSON. Null if its values together repeat a hidden one. */
+/** `text` must be valid JSON. The result is null if several values together repeat a hidden one. */
 const rewritten = (text: string, paths: PathTree, echo: Echo | null): string | null => {
   let at = 0;
   const shown: string[] = [];

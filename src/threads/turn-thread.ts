@@ -13,7 +13,7 @@ export type TurnThread<Order, Answer> = {
 
 export type TurnThreadOptions<Order, Answer> = {
   readonly name: string;
-  /** Without its extension, which is that of this file, compiled or not. */
+  /** The module without its extension, which is that of this file, compiled or not. */
   readonly program: URL;
   readonly waitingMax: number;
   readonly heapMb: number;
@@ -27,12 +27,12 @@ type Waiting<Order, Answer> = {
   readonly settle: (answer: Answer) => void;
 };
 
-/** Starts with the first order, and again after an order without an answer in time. Accounts take turns. */
+/** The thread starts with the first order, and again after an order that got no answer in time. Accounts take turns. */
 export const turnThread = <Order, Answer>(
   { name, program, waitingMax, heapMb, answerMs, lost }: TurnThreadOptions<Order, Answer>,
   timers: Pick<Timers, "after"> = systemTimers,
 ): TurnThread<Order, Answer> => {
-  /** By account, in the order of their next turns. */
+  /** Orders by account, in the order of the accounts' next turns. */
   const waiting = new Map<string, Waiting<Order, Answer>[]>();
   let worker: Worker | null = null;
   let current: (Waiting<Order, Answer> & { readonly number: number; readonly cancel: () => void }) | null = null;

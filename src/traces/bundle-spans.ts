@@ -65,7 +65,7 @@ const spansOfOne = (
   return withRoot(whole, spans);
 };
 
-/** Both lists are oldest first. */
+/** Both lists of records are ordered from the oldest. */
 export const bundleSpans = (bundle: readonly RecordedEvent[], approvals: readonly RecordedEvent[]): readonly Span[] => {
   const events = bundle.map(eventOf<Recorded>);
   const decisions = events.flatMap((event, index) => (isDecision(event) ? [{ event, index }] : []));

@@ -12,8 +12,8 @@ import type { GateResult, Verdict } from "../../domain/gate/verdict.ts";
 import type { SpanAttributes as Attributes, SpanEvent } from "../../domain/ports/span-exporter.ts";
 
 /**
- * OpenTelemetry's semantic conventions 1.45, of which `gen_ai.*` is in development. Addresses, free text and a gate's
- * detail are left out, because they may quote the payload.
+ * The names follow OpenTelemetry's semantic conventions 1.45, of which `gen_ai.*` is in development. Addresses, free
+ * text and a gate's detail are left out, because they may quote the payload.
  */
 const GEN_AI = {
   operation: "gen_ai.operation.name",
@@ -34,7 +34,7 @@ const verdictAttributes = ({ decision, policy, observed }: Verdict): Attributes 
   }),
 });
 
-/** Whole micro-euros, because OTLP has different types for integers and fractions. */
+/** Micro-euros are whole numbers, and OTLP has different types for integers and fractions. */
 const costAttributes = (cost: number | null): Attributes =>
   defined({ "countersign.cost.micro_eur": cost ?? undefined });
 

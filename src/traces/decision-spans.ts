@@ -52,7 +52,7 @@ export type Hold = {
   readonly error: string | null;
 };
 
-/** `approvals` may have records of other approvals. */
+/** `approvals` may also have records of other approvals. */
 export const holdSpanOf = (
   root: Root,
   { approvalId, from, until, error }: Hold,

@@ -150,13 +150,13 @@ const partsOf = (
   ];
 };
 
-/** A blocked event may be sent again, in another trace. Both lists are oldest first. */
+/** A blocked event may be sent again, in another trace. Both lists of records are ordered from the oldest. */
 export const executionSpans = (
   delivery: readonly RecordedEvent[],
   approvals: readonly RecordedEvent[],
 ): readonly Span[] => spansInParts(delivery, approvals).flat();
 
-/** The spans in parts that end separately, oldest first. The last part may not have ended. */
+/** The parts of a trace end separately and are ordered from the oldest. The last one may not have ended. */
 export const spansInParts = (
   delivery: readonly RecordedEvent[],
   approvals: readonly RecordedEvent[],

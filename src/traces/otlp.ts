@@ -37,7 +37,7 @@ const spanOf = (span: Span): JsonObject => ({
   status: span.error !== null ? { code: STATUS_ERROR, message: span.error } : {},
 });
 
-/** OTLP 1.x, "JSON Protobuf Encoding", as collectors take it at `/v1/traces`. */
+/** The JSON is OTLP 1.x ("JSON Protobuf Encoding"), as collectors take it at `/v1/traces`. */
 export const otlpJson = (
   resource: SpanAttributes,
   scope: { name: string; version: string },

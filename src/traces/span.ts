@@ -3,11 +3,11 @@ import type { Span } from "../../domain/ports/span-exporter.ts";
 
 const SPAN_ID_LENGTH = 16;
 
-/** Derived from names, so that every export of a trace has the same ids, also of an attempt that is still running. */
+/** Ids are derived from names, so that every export of a trace has the same ids, also for an attempt still running. */
 export const spanIdOf = (...names: readonly (string | number)[]): string =>
   hash("sha256", names.join("/")).slice(0, SPAN_ID_LENGTH);
 
-/** The id that the receiver of an attempt gets in `traceparent`. */
+/** The receiver of an attempt gets this id in `traceparent`. */
 export const attemptSpanId = (eventId: string, number: number): string => spanIdOf(eventId, "attempt", number);
 
 export type Root = Pick<Span, "traceId" | "spanId" | "startMs">;
