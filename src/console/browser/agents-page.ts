@@ -1,6 +1,6 @@
 import type { Agent, Page as List } from "./answers.ts";
 import { may, type Page, type Screen } from "./page.ts";
-import { badge, button, facts, idShown, link, moment, older, table } from "./parts.ts";
+import { article, badge, button, facts, idShown, link, moment, older, table } from "./parts.ts";
 import { hrefOf } from "./place.ts";
 import { h, type Tree } from "./tree.ts";
 
@@ -39,10 +39,8 @@ export const agentsPage: Page<List<Agent>> = {
   title: "Agents",
   load: (api, { query }) => api.get<List<Agent>>("/v1/agents", { cursor: query.cursor }),
   show: ({ data, next_cursor }, screen) =>
-    h(
-      "article",
-      {},
-      h("h1", {}, "Agents"),
+    article(
+      "Agents",
       table(
         ["Status", "Agent", "Scope", "Policy", "Registered", "", ""],
         data.map((agent) => rowOf(agent, screen)),
@@ -57,10 +55,8 @@ export const agentPage: Page<Agent> = {
   title: "Agent",
   load: (api, { id }) => api.get<Agent>(pathOf(id ?? "")),
   show: (agent, screen) =>
-    h(
-      "article",
-      {},
-      h("h1", {}, badge(agent.status), " ", agent.name),
+    article(
+      [badge(agent.status), " ", agent.name],
       h("p", {}, h("code", {}, agent.id)),
       h("p", { class: "buttons" }, switchOf(agent, screen)),
       facts([

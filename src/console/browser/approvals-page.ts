@@ -3,6 +3,7 @@ import { euro } from "./format.ts";
 import { may, type Page, type Screen } from "./page.ts";
 import {
   amount,
+  article,
   badge,
   choice,
   code,
@@ -38,10 +39,8 @@ export const approvalsPage: Page<List<Approval>> = {
   load: (api, { query }) =>
     api.get<List<Approval>>("/v1/approvals", { status: query.status ?? "pending", cursor: query.cursor }),
   show: ({ data, next_cursor }, screen) =>
-    h(
-      "article",
-      {},
-      h("h1", {}, "Approvals"),
+    article(
+      "Approvals",
       form(
         ({ status = "" }) => screen.go(hrefOf("approvals", null, { status })),
         { class: "filters" },
@@ -115,10 +114,8 @@ export const approvalPage: Page<ApprovalDetail> = {
   title: "Approval",
   load: (api, { id }) => api.get<ApprovalDetail>(`/v1/approvals/${encodeURIComponent(id ?? "")}`),
   show: (approval, screen) =>
-    h(
-      "article",
-      {},
-      h("h1", {}, badge(approval.status), " ", approval.summary),
+    article(
+      [badge(approval.status), " ", approval.summary],
       h("p", {}, h("code", {}, approval.id)),
       facts([
         ["Asked by", approval.requested_by.name],

@@ -4,6 +4,7 @@ import { euro } from "./format.ts";
 import { may, type Page, type Screen } from "./page.ts";
 import {
   amount,
+  article,
   badge,
   choice,
   code,
@@ -55,10 +56,8 @@ export const bundlesPage: Page<List<Bundle>> = {
   title: "Bundles",
   load: (api, { query }) => api.get<List<Bundle>>("/v1/bundles", { status: query.status, cursor: query.cursor }),
   show: ({ data, next_cursor }, screen) =>
-    h(
-      "article",
-      {},
-      h("h1", {}, "Bundles"),
+    article(
+      "Bundles",
       form(
         ({ status = "" }) => screen.go(hrefOf("bundles", null, { status })),
         { class: "filters" },
@@ -176,10 +175,8 @@ export const bundlePage: Page<Bundle> = {
   title: "Bundle",
   load: (api, { id }) => api.get<Bundle>(pathOf(id ?? "")),
   show: (bundle, screen) =>
-    h(
-      "article",
-      {},
-      h("h1", {}, badge(bundle.status), " ", bundle.name ?? "Bundle"),
+    article(
+      [badge(bundle.status), " ", bundle.name ?? "Bundle"],
       h("p", {}, h("code", {}, bundle.id)),
       whyShown(bundle),
       cancelForm(bundle, screen),

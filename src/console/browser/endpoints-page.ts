@@ -1,7 +1,7 @@
 import type { Endpoint, Page as List, Tested } from "./answers.ts";
 import { milliseconds, percent } from "./format.ts";
 import { may, type Page, type Screen } from "./page.ts";
-import { badge, button, facts, link, moment, older, table } from "./parts.ts";
+import { article, badge, button, facts, link, moment, older, table } from "./parts.ts";
 import { hrefOf } from "./place.ts";
 import { h, type Tree } from "./tree.ts";
 
@@ -68,10 +68,8 @@ export const endpointsPage: Page<List<Endpoint>> = {
   title: "Endpoints",
   load: (api, { query }) => api.get<List<Endpoint>>("/v1/endpoints", { cursor: query.cursor }),
   show: ({ data, next_cursor }, screen) =>
-    h(
-      "article",
-      {},
-      h("h1", {}, "Endpoints"),
+    article(
+      "Endpoints",
       table(
         [
           "Health",
@@ -97,10 +95,8 @@ export const endpointPage: Page<Endpoint> = {
   load: (api, { id }) => api.get<Endpoint>(pathOf(id ?? "")),
   show: (endpoint, screen) => {
     const { health } = endpoint;
-    return h(
-      "article",
-      {},
-      h("h1", {}, badge(health.state), " ", endpoint.name),
+    return article(
+      [badge(health.state), " ", endpoint.name],
       h("p", {}, h("code", {}, endpoint.id)),
       meaningOf(endpoint),
       buttons(endpoint, screen),

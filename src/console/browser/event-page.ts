@@ -1,7 +1,21 @@
 import type { Attempt, EventDetail, Headers, Stage, Timings, Verdict } from "./answers.ts";
 import { bytes, clock, duration, euro, milliseconds, pretty, words } from "./format.ts";
 import { may, type Page, type Screen } from "./page.ts";
-import { badge, button, code, facts, field, form, link, linkTo, moment, section, sending, table } from "./parts.ts";
+import {
+  article,
+  badge,
+  button,
+  code,
+  facts,
+  field,
+  form,
+  link,
+  linkTo,
+  moment,
+  section,
+  sending,
+  table,
+} from "./parts.ts";
 import { hrefOf } from "./place.ts";
 import { h, type Tree } from "./tree.ts";
 import { whyInDetail } from "./why.ts";
@@ -255,10 +269,8 @@ export const eventPage: Page<EventDetail> = {
   title: "Event",
   load: (api, { id }) => api.get<EventDetail>(pathOf(id ?? "")),
   show: (event, screen) =>
-    h(
-      "article",
-      {},
-      h("h1", {}, badge(event.status), " ", event.type === "" ? "(no type)" : event.type),
+    article(
+      [badge(event.status), " ", event.type === "" ? "(no type)" : event.type],
       h("p", {}, h("code", {}, event.id)),
       whyShown(event, screen.now),
       replayForm(event, screen),

@@ -1,6 +1,20 @@
 import type { EventSummary, Page as List } from "./answers.ts";
 import type { Page, Screen } from "./page.ts";
-import { amount, badge, button, choice, field, form, idShown, link, moment, older, sending, table } from "./parts.ts";
+import {
+  amount,
+  article,
+  badge,
+  button,
+  choice,
+  field,
+  form,
+  idShown,
+  link,
+  moment,
+  older,
+  sending,
+  table,
+} from "./parts.ts";
 import { hrefOf } from "./place.ts";
 import { h, type Tree } from "./tree.ts";
 import { whyOf } from "./why.ts";
@@ -81,10 +95,8 @@ export const eventsPage: Page<List<EventSummary>> = {
     return api.get<List<EventSummary>>("/v1/events", asked);
   },
   show: ({ data, next_cursor }, screen) =>
-    h(
-      "article",
-      {},
-      h("h1", {}, "Events"),
+    article(
+      "Events",
       filters(screen),
       table(
         HEAD,

@@ -126,5 +126,8 @@ export const older = (
 
 export const code = (text: string): Element => h("pre", {}, h("code", {}, text));
 
+export const article = (heading: Tree | readonly Tree[], ...children: readonly Tree[]): Element =>
+  h("article", {}, h("h1", {}, ...(Array.isArray(heading) ? heading : [heading])), ...children);
+
 export const section = (title: string, ...children: readonly Tree[]): Element =>
   h("section", {}, h("h2", {}, title), ...children);

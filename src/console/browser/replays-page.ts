@@ -2,6 +2,7 @@ import type { Page as List, Replay, ReplayPlan } from "./answers.ts";
 import { clock, duration, words } from "./format.ts";
 import { may, type Page, type Screen } from "./page.ts";
 import {
+  article,
   badge,
   button,
   choice,
@@ -137,10 +138,8 @@ export const replaysPage: Page<List<Replay>> = {
   title: "Replays",
   load: (api, { query }) => api.get<List<Replay>>("/v1/replays", { cursor: query.cursor }),
   show: ({ data, next_cursor }, screen) =>
-    h(
-      "article",
-      {},
-      h("h1", {}, "Replays"),
+    article(
+      "Replays",
       planForm(screen),
       section(
         "So far",
@@ -162,10 +161,8 @@ export const replayPage: Page<Replay> = {
   title: "Replay",
   load: (api, { id }) => api.get<Replay>(pathOf(id ?? "")),
   show: (replay, screen) =>
-    h(
-      "article",
-      {},
-      h("h1", {}, badge(replay.status), " Replay"),
+    article(
+      [badge(replay.status), " Replay"],
       h("p", {}, h("code", {}, replay.id)),
       h("p", {}, progressShown(replay)),
       facts([

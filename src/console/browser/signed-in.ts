@@ -4,7 +4,7 @@ import { type Browser, byId, type DomElement } from "./browser.ts";
 import { relative } from "./format.ts";
 import type { Screen } from "./page.ts";
 import { type Loaded, PAGES, pageAt } from "./pages.ts";
-import { link, MOMENT } from "./parts.ts";
+import { article, link, MOMENT } from "./parts.ts";
 import { hrefOf, type Place, placeOf } from "./place.ts";
 import { render, showText } from "./render.ts";
 import { h, type Tree } from "./tree.ts";
@@ -14,20 +14,9 @@ const REFRESH_MS = 2_000;
 const FIELDS: ReadonlySet<string> = new Set(["INPUT", "SELECT", "TEXTAREA"]);
 
 const problemShown = ({ code, detail }: Problem): Tree =>
-  h(
-    "article",
-    {},
-    h("h1", {}, "Something went wrong"),
-    h("p", { class: "bad" }, detail),
-    h("p", {}, h("code", {}, code)),
-  );
+  article("Something went wrong", h("p", { class: "bad" }, detail), h("p", {}, h("code", {}, code)));
 
-const NOT_HERE: Tree = h(
-  "article",
-  {},
-  h("h1", {}, "Page not found"),
-  h("p", {}, "The console has no page at this address."),
-);
+const NOT_HERE: Tree = article("Page not found", h("p", {}, "The console has no page at this address."));
 
 const navigation = (current: string): Tree =>
   h(

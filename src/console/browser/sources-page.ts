@@ -2,7 +2,7 @@ import type { Page as List, Rejection, Source } from "./answers.ts";
 import type { Answered } from "./api.ts";
 import { clock } from "./format.ts";
 import type { Page, Screen } from "./page.ts";
-import { badge, facts, idShown, link, linkTo, older, section, table } from "./parts.ts";
+import { article, badge, facts, idShown, link, linkTo, older, section, table } from "./parts.ts";
 import { hrefOf } from "./place.ts";
 import { h, type Tree } from "./tree.ts";
 
@@ -20,10 +20,8 @@ export const sourcesPage: Page<List<Source>> = {
   title: "Sources",
   load: (api, { query }) => api.get<List<Source>>("/v1/sources", { cursor: query.cursor }),
   show: ({ data, next_cursor }, screen) =>
-    h(
-      "article",
-      {},
-      h("h1", {}, "Sources"),
+    article(
+      "Sources",
       table(
         ["Status", "Source", "Type", "Endpoint", ""],
         data.map(rowOf),
@@ -60,10 +58,8 @@ const both = (source: Answered<Source>, rejections: Answered<List<Rejection>>): 
 };
 
 const sourceShown = ({ source, rejections }: Shown, { place }: Screen): Tree =>
-  h(
-    "article",
-    {},
-    h("h1", {}, badge(source.status), " ", source.name),
+  article(
+    [badge(source.status), " ", source.name],
     h("p", {}, h("code", {}, source.id)),
     facts([
       ["Type", source.type],
