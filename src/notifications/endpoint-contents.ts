@@ -1,58 +1,31 @@
 import { delivery } from "../../domain/delivery/decider.ts";
-import type { DeliveryEvent } from "../../domain/delivery/events.ts";
 import { isAdmitted } from "../../domain/delivery/state.ts";
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import type { EndpointEvent } from "../../domain/endpoint/events.ts";
 import { dataOf } from "../../domain/events.ts";
-import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
-import type { NotificationName } from "./names.ts";
-import type { Content, ContentOf } from "./notification.ts";
+import type { ContentOf } from "./notification.ts";
 
-type Fact = EndpointEvent | DeliveryEvent;
 /** Null once the endpoint is deleted. */
 const nameOf = async (aggregates: Pick<Aggregates, "load">, endpointId: string): Promise<string | null> => {
   const { state } = await aggregates.load(endpointDecider, `endpoint-${endpointId}`);
   return state.phase === "present" ? state.settings.name : null;
 };
 
-/** The revision is included, as the same can happen to an endpoint repeatedly. */
-const endpointContent = async (
-  type: NotificationName,
-  record: RecordedEvent,
-  { endpoint_id, ...rest }: { readonly endpoint_id: string } & Content["data"],
-  aggregates: Pick<Aggregates, "load">,
-): Promise<Content> => ({
-  type,
-  subject: `${endpoint_id}/${record.revision}`,
-  about: endpoint_id,
-  data: { endpoint_id, name: await nameOf(aggregates, endpoint_id), ...rest },
-});
+type State = "degraded" | "opened" | "recovered" | "warned" | "disabled";
 
-const degraded: ContentOf = (record, aggregates) => {
-  const { at: degraded_at, ...data } = dataOf("EndpointDegraded", record);
-  return endpointContent("endpoint.degraded", record, { ...data, degraded_at }, aggregates);
-};
-
-const opened: ContentOf = (record, aggregates) => {
-  const { at: opened_at, ...data } = dataOf("EndpointOpened", record);
-  return endpointContent("endpoint.opened", record, { ...data, opened_at }, aggregates);
-};
-
-const recovered: ContentOf = (record, aggregates) => {
-  const { at: recovered_at, ...data } = dataOf("EndpointRecovered", record);
-  return endpointContent("endpoint.recovered", record, { ...data, recovered_at }, aggregates);
-};
-
-const warned: ContentOf = (record, aggregates) => {
-  const { at: warned_at, ...data } = dataOf("EndpointWarned", record);
-  return endpointContent("endpoint.warned", record, { ...data, warned_at }, aggregates);
-};
-
-const disabled: ContentOf = (record, aggregates) => {
-  const { at: disabled_at, ...data } = dataOf("EndpointDisabled", record);
-  return endpointContent("endpoint.disabled", record, { ...data, disabled_at }, aggregates);
-};
+const changed =
+  (type: EndpointEvent["type"] & `Endpoint${Capitalize<State>}`, state: State): ContentOf =>
+  async (record, aggregates) => {
+    const { at, endpoint_id, ...rest } = dataOf(type, record);
+    return {
+      type: `endpoint.${state}`,
+      // The revision is included, as the same can happen to an endpoint repeatedly.
+      subject: `${endpoint_id}/${record.revision}`,
+      about: endpoint_id,
+      data: { endpoint_id, name: await nameOf(aggregates, endpoint_id), ...rest, [`${state}_at`]: at },
+    };
+  };
 
 /** Skips notifications: the failure of one would cause the next. */
 const failed: ContentOf = async (record, aggregates) => {
@@ -67,11 +40,11 @@ const failed: ContentOf = async (record, aggregates) => {
   return { type: "delivery.failed", subject: `${event_id}/${record.revision}`, about: endpoint_id, data };
 };
 
-export const ENDPOINT_CONTENTS: ReadonlyMap<Fact["type"], ContentOf> = new Map<Fact["type"], ContentOf>([
-  ["EndpointDegraded", degraded],
-  ["EndpointOpened", opened],
-  ["EndpointRecovered", recovered],
-  ["EndpointWarned", warned],
-  ["EndpointDisabled", disabled],
+export const ENDPOINT_CONTENTS: ReadonlyMap<string, ContentOf> = new Map<string, ContentOf>([
+  ["EndpointDegraded", changed("EndpointDegraded", "degraded")],
+  ["EndpointOpened", changed("EndpointOpened", "opened")],
+  ["EndpointRecovered", changed("EndpointRecovered", "recovered")],
+  ["EndpointWarned", changed("EndpointWarned", "warned")],
+  ["EndpointDisabled", changed("EndpointDisabled", "disabled")],
   ["DeliveryFailed", failed],
 ]);
