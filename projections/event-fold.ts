@@ -38,7 +38,7 @@ const stagesOf = (
 ): readonly Stage[] => {
   // The system sends notifications without any gate.
   if (origin.kind === "system") return [{ stage: last, at }];
-  // A replay is not received again.
+  // A replay does not receive the event again.
   if (replay !== undefined) return [replayedStage(replay, at), { stage: "gated", at }, { stage: last, at }];
   return [
     { stage: "received", at: received_at },

@@ -72,7 +72,7 @@ const started = ({ replay_id: _, up_to: _snapshot, log: _log, at, ...about }: St
 
 const counted = (document: ReplayDocument, event: ProgressEvent): ReplayDocument => {
   const progress = PROGRESS[event.type];
-  // The gates refused it again, so this replay had no effect.
+  // The gates refused the event again, so this replay had no effect.
   if (progress === "blocked") return { ...document, replayed: document.replayed + 1, failed: document.failed + 1 };
   return { ...document, [progress]: document[progress] + 1 };
 };

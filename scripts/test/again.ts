@@ -1,6 +1,6 @@
 import type { Outcome } from "./run-file.ts";
 
-/** More failed files have a cause that a second run does not remove. */
+/** If more files fail, they have a common cause, and a second run would not help. */
 const AGAIN_MAX = 3;
 /** A test with random input prints its seed on failure; it may pass next time and still have found a bug. */
 const RANDOM = /\bseed\b/i;

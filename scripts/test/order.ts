@@ -15,7 +15,7 @@ const guess = ({ name, text }: TestFile): number => {
   return IS_ADAPTER.test(name) ? GUESS_S.isAdapter : GUESS_S.other;
 };
 
-/** Groups of files, the longest first: started last, it would run alone at the end. */
+/** The longest group comes first, as it would otherwise run alone at the end. */
 export const longestFirst = (
   groups: readonly (readonly TestFile[])[],
   seconds: Seconds,

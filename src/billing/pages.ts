@@ -14,7 +14,7 @@ export const BILLING_CSP = contentSecurityPolicy(STYLE, "'self'");
 
 const GO_ON_S = 3;
 
-/** Every value in it is escaped. */
+/** HTML in which every value is escaped. */
 type Html = string;
 
 const paragraph = (text: string, kind = ""): Html =>

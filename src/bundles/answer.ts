@@ -90,7 +90,7 @@ const erasedAtOf = async (log: EventLog, bundleId: string, state: Bundle): Promi
   return (await foldStream(log, bundleErasure, bundleStream(bundleId))).state.erasedAt;
 };
 
-/** Each event is recorded a moment after its step or undo has started. */
+/** The event of a step or undo is recorded a moment after its start. */
 const eventsUnderWay = (state: Bundle): readonly string[] =>
   state.phase !== "running"
     ? []

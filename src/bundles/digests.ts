@@ -12,7 +12,7 @@ export type BundleIdentity = {
   readonly steps: readonly StepIdentity[];
 };
 
-/** Hex. An approval is bound to these, so the step's place in the bundle is part of each. */
+/** Approvals are bound to these digests (hex), which include the step's place in the bundle. */
 export const stepDigests = ({ account, agent, steps }: BundleIdentity): readonly string[] =>
   steps.map((step, index) => actionDigest({ account, agent, ...step, bundle: { index, of: steps.length } }));
 

@@ -116,7 +116,7 @@ export const bundleReactions = (deps: BundleReactionsDeps): readonly Reaction[] 
       await runner.advance(subject.id);
     }),
     ...holdEnds("bundle", clock, tell),
-    // The approval did not end the hold, so it is cancelled.
+    // The hold ended in another way than by its approval, so the approval is cancelled.
     reaction("BundleHoldEnded", async ({ bundle_id, approval_id, outcome, reason, at }, cause) => {
       if (outcome !== "cancelled") return;
       const command = { type: "CancelApproval", reason, at } as const;

@@ -121,7 +121,7 @@ export const stepGates = ({
     const identity = { account, agent: origin.id, action, version, target, payload };
     return repetitionGate(ledgers, {
       ...{ account, trace, policyId: policy.id, loop: policy.loop },
-      // The bundle holds another place, for the payloads that were known when it was decided.
+      // The bundle's own place in the ledger counted only the payloads that were known at its verdict.
       holder: stepPlace(bundle_id, index),
       digest: samenessOf(digestKey, actionDigest(identity)),
     });

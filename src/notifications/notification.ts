@@ -12,7 +12,7 @@ export type Notification = {
   readonly data: JsonObject;
 };
 
-export type Content = Pick<Notification, "type" | "subject" | "data"> & {
+type Content = Pick<Notification, "type" | "subject" | "data"> & {
   /** An endpoint is not notified about itself. */
   readonly about?: string;
 };
