@@ -1,7 +1,8 @@
 import { accept, type Decider, type Decision, reject } from "../decider.ts";
 import type { AccountCommand, AccountRejection } from "./commands.ts";
 import type { AccountEvent, KeyRole } from "./events.ts";
-import { decideMembership, evolveMembership, type Membership, withEntry, withGone, without } from "./membership.ts";
+import { decideMembership } from "./membership.ts";
+import { evolveMembership, type Membership, withEntry, withGone, without } from "./membership-state.ts";
 import { planNamed } from "./overage.ts";
 import { decideSubscription, evolveSubscription, openedWith, planAt, type Subscription } from "./subscription.ts";
 

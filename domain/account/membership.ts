@@ -1,53 +1,20 @@
 import { accept, type Decision, reject } from "../decider.ts";
-import { defined } from "../defined.ts";
 import type { Commitment } from "../personal/events.ts";
 import type { Sealed } from "../sealed.ts";
-import type { AccountEvent, LinkMaker, MembershipEvent, Role } from "./events.ts";
-
-type UsedLink = { readonly by: LinkMaker; readonly at: string };
-
-export type OpenLink = {
-  readonly mac: string;
-  readonly expires_at: string;
-  readonly by: LinkMaker;
-};
-
-export type Member = {
-  readonly email: string;
-  readonly role: Role;
-  readonly grant: string;
-  readonly password: Sealed;
-  /** A session is valid if it was opened in this epoch, or if its id is `keeps`. */
-  readonly epoch: number;
-  readonly keeps: string | null;
-  readonly invited: UsedLink | null;
-  readonly reset: UsedLink | null;
-  readonly openReset: OpenLink | null;
-};
-
-export type Invitation = OpenLink & { readonly email: string; readonly role: Role; readonly grant: string };
-
-export type Membership = {
-  readonly account: string;
-  readonly members: ReadonlyMap<string, Member>;
-  /** The key is the id that the member will have. Expired invitations stay until the next one is made. */
-  readonly invitations: ReadonlyMap<string, Invitation>;
-  /** A repeated command must not bring a removed member back. */
-  readonly gone: ReadonlySet<string>;
-};
+import type { AccountEvent, LinkMaker, Role } from "./events.ts";
+import { isOpen, type Membership, type OpenLink, openInvitation, openReset } from "./membership-state.ts";
 
 type AboutMember = { readonly member: string; readonly at: string };
 type NewPassword = { readonly password: Sealed; readonly client: Commitment };
-type Link = { readonly mac: string; readonly expires_at: string; readonly by: LinkMaker };
 
 export type MembershipCommand =
-  | ({ readonly type: "InviteMember"; readonly email: string; readonly role: Role; readonly grant: string } & Link &
+  | ({ readonly type: "InviteMember"; readonly email: string; readonly role: Role; readonly grant: string } & OpenLink &
       AboutMember)
   /** The link is used when the address is claimed, which is `at`. */
   | ({ readonly type: "AcceptInvitation" } & NewPassword & AboutMember)
   | ({ readonly type: "RemoveMember"; readonly by: LinkMaker } & AboutMember)
   | ({ readonly type: "ChangeRole"; readonly role: Role; readonly grant: string; readonly by: LinkMaker } & AboutMember)
-  | ({ readonly type: "MakeResetLink" } & Link & AboutMember)
+  | ({ readonly type: "MakeResetLink" } & OpenLink & AboutMember)
   | ({ readonly type: "ResetPassword"; readonly mac: string } & NewPassword & AboutMember)
   /** `verified` is the sealed hash that the current password was compared with; `keeps` is the caller's session. */
   | ({ readonly type: "ChangePassword"; readonly verified: Sealed; readonly keeps: string } & NewPassword & AboutMember)
@@ -63,13 +30,8 @@ export type MembershipRejection =
   | "own-reset"
   | "password-changed";
 
-/** Each removal copies the set of removed ids, so only the newest are listed: a command is repeated within days. */
-const GONE_MAX = 1_000;
-
 type Decided = Decision<AccountEvent, MembershipRejection>;
 type CommandOf<T extends MembershipCommand["type"]> = Extract<MembershipCommand, { type: T }>;
-
-const isOpen = (link: OpenLink, at: string): boolean => link.expires_at > at;
 
 const isOwner = (state: Membership, id: string): boolean => state.members.get(id)?.role === "owner";
 
@@ -79,19 +41,6 @@ const isOwner = (state: Membership, id: string): boolean => state.members.get(id
  */
 export const mayChangeMembers = (state: Membership, by: LinkMaker): boolean =>
   by.kind !== "member" || isOwner(state, by.id);
-
-export const openInvitation = (state: Membership, member: string, at: string): Invitation | undefined => {
-  const invitation = state.invitations.get(member);
-  return invitation !== undefined && isOpen(invitation, at) ? invitation : undefined;
-};
-
-export const openReset = (state: Membership, member: string, at: string): OpenLink | undefined => {
-  const link = state.members.get(member)?.openReset ?? null;
-  return link !== null && isOpen(link, at) ? link : undefined;
-};
-
-export const holdsSession = ({ epoch, keeps }: Member, session: { id: string; epoch: number }): boolean =>
-  session.epoch === epoch || session.id === keeps;
 
 const invite = (
   { type: _, ...invitation }: CommandOf<"InviteMember">,
@@ -216,81 +165,5 @@ export const decideMembership = (command: MembershipCommand, state: Membership, 
       return setPassword(command, state);
     case "EndSessions":
       return endSessions(command, state);
-  }
-};
-
-export const withEntry = <V>(map: ReadonlyMap<string, V>, id: string, value: V): ReadonlyMap<string, V> =>
-  new Map(map).set(id, value);
-
-export const without = <V>(map: ReadonlyMap<string, V>, id: string): ReadonlyMap<string, V> => {
-  const rest = new Map(map);
-  rest.delete(id);
-  return rest;
-};
-
-export const withGone = (gone: ReadonlySet<string>, id: string): ReadonlySet<string> =>
-  new Set([...(gone.size < GONE_MAX ? gone : [...gone].slice(1)), id]);
-
-const changed = (state: Membership, id: string, change: Partial<Member>): Partial<Membership> => {
-  const member = state.members.get(id);
-  if (member === undefined) return {};
-  return { members: withEntry(state.members, id, { ...member, ...change }) };
-};
-
-const invitedNow = (state: Membership, data: Extract<MembershipEvent, { type: "MemberInvited" }>["data"]) => {
-  const { member, email, role, grant, mac, expires_at, by, at } = data;
-  // Dropping expired invitations bounds their number.
-  const open = new Map([...state.invitations].filter(([, it]) => isOpen(it, at)));
-  return { invitations: open.set(member, { email, role, grant, mac, expires_at, by }) };
-};
-
-const withoutResetsOf = (members: Membership["members"], maker: string): Membership["members"] =>
-  new Map([...members].map(([id, it]) => [id, it.openReset?.by.id === maker ? { ...it, openReset: null } : it]));
-
-export const evolveMembership = (state: Membership, event: MembershipEvent): Partial<Membership> => {
-  switch (event.type) {
-    case "MemberInvited":
-      return invitedNow(state, event.data);
-    case "InvitationWithdrawn":
-      return { invitations: without(state.invitations, event.data.member) };
-    case "MemberAdded": {
-      const { member, email, role, grant, password, invited_by, at } = event.data;
-      const invited = invited_by === null ? null : { by: invited_by, at };
-      const added: Member = {
-        email,
-        role,
-        grant,
-        password,
-        epoch: 0,
-        keeps: null,
-        invited,
-        reset: null,
-        openReset: null,
-      };
-      return { members: withEntry(state.members, member, added), invitations: without(state.invitations, member) };
-    }
-    case "MemberRemoved": {
-      const { member } = event.data;
-      const members = withoutResetsOf(without(state.members, member), member);
-      return { members, gone: withGone(state.gone, member) };
-    }
-    case "MemberRoleChanged": {
-      const { member, role, grant } = event.data;
-      const { members = state.members } = changed(state, member, { role, grant });
-      return { members: role === "owner" ? members : withoutResetsOf(members, member) };
-    }
-    case "ResetLinkMade": {
-      const { member, mac, expires_at, by } = event.data;
-      return changed(state, member, { openReset: { mac, expires_at, by } });
-    }
-    case "PasswordChanged": {
-      const { member, password, epoch, keeps, reset_by, at } = event.data;
-      const reset = reset_by === null ? undefined : { by: reset_by, at };
-      return changed(state, member, defined({ password, epoch, keeps, openReset: null, reset }));
-    }
-    case "SessionsEnded": {
-      const { member, epoch, keeps } = event.data;
-      return changed(state, member, { epoch, keeps });
-    }
   }
 };

@@ -2,7 +2,7 @@ import type { AccountRejection } from "../../domain/account/commands.ts";
 import type { OpenAccount } from "../../domain/account/decider.ts";
 import type { Claim } from "../../domain/account/email-claim.ts";
 import type { LinkMaker } from "../../domain/account/events.ts";
-import type { Member } from "../../domain/account/membership.ts";
+import type { Member } from "../../domain/account/membership-state.ts";
 import type { Plan } from "../../domain/account/plans.ts";
 import type { Client } from "../../domain/personal/events.ts";
 import type { Position } from "../../domain/ports/event-log.ts";

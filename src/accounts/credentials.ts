@@ -1,6 +1,6 @@
 import { apiKey } from "../../domain/account/api-key.ts";
 import { account, isExpired, type OpenAccount } from "../../domain/account/decider.ts";
-import { holdsSession, type Member } from "../../domain/account/membership.ts";
+import { holdsSession, type Member } from "../../domain/account/membership-state.ts";
 import { session } from "../../domain/account/session.ts";
 import { agent } from "../../domain/agent/decider.ts";
 import type { Clock } from "../../domain/ports/clock.ts";

@@ -1,6 +1,6 @@
 import { account } from "../../domain/account/decider.ts";
 import type { Role } from "../../domain/account/events.ts";
-import { type Invitation, openInvitation, openReset } from "../../domain/account/membership.ts";
+import { type Invitation, openInvitation, openReset } from "../../domain/account/membership-state.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";

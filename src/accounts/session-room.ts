@@ -1,5 +1,5 @@
 import { account, isExpired } from "../../domain/account/decider.ts";
-import { holdsSession } from "../../domain/account/membership.ts";
+import { holdsSession } from "../../domain/account/membership-state.ts";
 import { type SessionState, session } from "../../domain/account/session.ts";
 import type { Slots } from "../ledgers/slots.ts";
 import type { Aggregates } from "../streams/aggregates.ts";

@@ -1,6 +1,6 @@
 import { account, type OpenAccount } from "../../../domain/account/decider.ts";
 import { roleIncludes } from "../../../domain/account/events.ts";
-import type { Member } from "../../../domain/account/membership.ts";
+import type { Member } from "../../../domain/account/membership-state.ts";
 import type { Vote } from "../../../domain/approval/events.ts";
 import { isOverdue, mayApprove, type RequestedApproval } from "../../../domain/approval/state.ts";
 import { accountStream } from "../../accounts/accounts.ts";
