@@ -14,7 +14,7 @@ import { approvalStream } from "./approvals.ts";
 export type ApprovalExpiry = {
   start(): void;
   stop(): Promise<void>;
-  look(): Promise<number>;
+  expireDue(): Promise<number>;
   pending(): number;
   readonly reactions: readonly Reaction[];
 };
@@ -28,7 +28,7 @@ export type ApprovalExpiryDeps = {
 };
 
 /** An approval ends at its time in any case; this loop only records that. */
-const LOOK_MS = 1_000;
+const INTERVAL_MS = 1_000;
 const PAGE = 200;
 /** A pending approval takes some hundred bytes of memory. Further ones are found in the view only. */
 const PENDING_MAX = 50_000;
@@ -68,7 +68,7 @@ export const approvalExpiry = ({ log, views, aggregates, clock, onError }: Appro
     if (pending.size < PENDING_MAX) pending.set(id, it);
   };
 
-  const hear = async (event: RecordedEvent): Promise<void> => {
+  const remember = async (event: RecordedEvent): Promise<void> => {
     if (isEvent(event, "ApprovalRequested")) {
       const { approval_id: id, account, expires_at: expiresAt } = event.data;
       keep(id, { account, expiresAt });
@@ -89,13 +89,13 @@ export const approvalExpiry = ({ log, views, aggregates, clock, onError }: Appro
   const load = async (): Promise<void> => {
     const [end, folded] = [await log.head(), await foldedUpTo()];
     for await (const found of listed(null)) {
-      if (looks.isStopping() || pending.size >= PENDING_MAX) break;
+      if (loop.isStopping() || pending.size >= PENDING_MAX) break;
       keep(found.id, pendingIn(found));
     }
     if (((await foldedUpTo()) ?? "") < (folded ?? "")) throw new Error(`${VIEW} was dropped while it was read`);
-    for (let from: Position | null = folded; end !== null && (from ?? "") < end && !looks.isStopping(); ) {
+    for (let from: Position | null = folded; end !== null && (from ?? "") < end && !loop.isStopping(); ) {
       const { events, upTo } = await log.readTypes(TYPES, from, PAGE);
-      for (const event of events) await hear(event);
+      for (const event of events) await remember(event);
       if (upTo === null) break;
       from = upTo;
       // The embedded log is read on this thread, so requests get their turn between pages.
@@ -112,22 +112,22 @@ export const approvalExpiry = ({ log, views, aggregates, clock, onError }: Appro
     return done.outcome === "accepted";
   };
 
-  const look = async (): Promise<number> => {
+  const expireDue = async (): Promise<number> => {
     let expired = 0;
     const due = now();
     for (const [id, it] of pending) {
-      if (looks.isStopping()) return expired;
+      if (loop.isStopping()) return expired;
       if (it.expiresAt <= due && (await expire(id, it))) expired += 1;
     }
     for await (const found of listed(due)) {
-      if (looks.isStopping()) return expired;
+      if (loop.isStopping()) return expired;
       if (await expire(found.id, pendingIn(found))) expired += 1;
     }
     return expired;
   };
 
   /** A load may take long, so approvals that are already known expire meanwhile. */
-  const loadAndLook = async (): Promise<void> => {
+  const loadAndExpire = async (): Promise<void> => {
     if (!isLoaded) {
       loading ??= load()
         .catch(onError)
@@ -135,19 +135,19 @@ export const approvalExpiry = ({ log, views, aggregates, clock, onError }: Appro
           loading = null;
         });
     }
-    await look();
+    await expireDue();
   };
 
-  const looks = pollLoop(loadAndLook, LOOK_MS, onError);
+  const loop = pollLoop(loadAndExpire, INTERVAL_MS, onError);
 
   return {
-    start: looks.start,
+    start: loop.start,
     async stop() {
-      await looks.stop();
+      await loop.stop();
       await loading;
     },
-    look,
+    expireDue,
     pending: () => pending.size,
-    reactions: TYPES.map((on) => ({ on, run: hear })),
+    reactions: TYPES.map((on) => ({ on, run: remember })),
   };
 };

@@ -1,10 +1,8 @@
-import type { ApprovalCommand } from "../../domain/approval/commands.ts";
 import { approval } from "../../domain/approval/decider.ts";
 import type { ApprovalEvent, Subject } from "../../domain/approval/events.ts";
-import type { DeliveryCommand } from "../../domain/delivery/commands.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { HoldOutcome } from "../../domain/delivery/events.ts";
-import { type Delivery, isActive } from "../../domain/delivery/state.ts";
+import { isActive } from "../../domain/delivery/state.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { type Reaction, reaction } from "../following/reaction.ts";
@@ -49,7 +47,7 @@ type EndHold = {
 export const holdEnds = (
   kind: Subject["kind"],
   clock: Clock,
-  tell: (cause: RecordedEvent, subjectId: string, command: EndHold) => Promise<unknown>,
+  endHold: (cause: RecordedEvent, subjectId: string, command: EndHold) => Promise<unknown>,
 ): readonly Reaction[] =>
   (["ApprovalRejected", "ApprovalExpired", "ApprovalCancelled"] as const).map((type) =>
     reaction(type, async (data, cause) => {
@@ -57,7 +55,7 @@ export const holdEnds = (
       const reason = "reason" in data ? data.reason : EXPIRED;
       const at = new Date(clock.now()).toISOString();
       const { approval_id: approvalId, subject } = data;
-      await tell(cause, subject.id, { type: "EndHold", approvalId, outcome: OUTCOME[type], reason, at });
+      await endHold(cause, subject.id, { type: "EndHold", approvalId, outcome: OUTCOME[type], reason, at });
     }),
   );
 
@@ -68,30 +66,27 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
   const envelopeOf = (cause: RecordedEvent): Envelope =>
     causedEnvelope(cause, { actor: "approvals", commandId: `approvals-${cause.id}`, at: now() });
 
-  const asking = approvalRequests({ log, aggregates, clock });
+  const requests = approvalRequests({ log, aggregates, clock });
   const releases = approvalReleases({ log, aggregates, clock });
 
-  const ask = async (cause: RecordedEvent, approvalId: string, command: ApprovalCommand): Promise<void> => {
+  const cancel = async (cause: RecordedEvent, approvalId: string, reason: string): Promise<void> => {
+    const command = { type: "CancelApproval", reason, at: now() } as const;
     await aggregates.handle(approval, approvalStream(approvalId), command, envelopeOf(cause));
   };
 
   /** A refused command means that the delivery was already released or has ended. */
-  const tell = async (cause: RecordedEvent, eventId: string, command: DeliveryCommand): Promise<Delivery> => {
-    const stream = `delivery-${eventId}`;
-    return (await runCommand(log, { decider: delivery, stream, command, envelope: envelopeOf(cause) })).known.state;
-  };
+  const endHold = (cause: RecordedEvent, eventId: string, command: EndHold) =>
+    runCommand(log, { decider: delivery, stream: `delivery-${eventId}`, command, envelope: envelopeOf(cause) });
 
   const request = async (held: RecordedEvent): Promise<void> => {
-    await asking.request(held);
+    await requests.request(held);
   };
 
   return [
     // The request does this before it answers; the reaction covers a crash in between.
     { on: "EventHeld", run: request },
     { on: "EventHeldAgain", run: request },
-    reaction("HoldWithdrawn", ({ approval_id }, cause) =>
-      ask(cause, approval_id, { type: "CancelApproval", reason: DELIVERED, at: now() }),
-    ),
+    reaction("HoldWithdrawn", ({ approval_id }, cause) => cancel(cause, approval_id, DELIVERED)),
     reaction("ApprovalGranted", async ({ subject }, cause) => {
       if (subject.kind !== "event") return;
       const released = await releases.release(cause);
@@ -100,10 +95,10 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
       if (endpointId === null) return;
       deliver.offer({ kind: "due", eventId: subject.id, account: cause.meta.account, endpointId });
     }),
-    ...holdEnds("event", clock, tell),
+    ...holdEnds("event", clock, endHold),
     // The hold was ended without a vote, so its approval asks people for nothing any longer.
     reaction("HoldEnded", async ({ approval_id, outcome, reason }, cause) => {
-      if (outcome === "cancelled") await ask(cause, approval_id, { type: "CancelApproval", reason, at: now() });
+      if (outcome === "cancelled") await cancel(cause, approval_id, reason);
     }),
   ];
 };

@@ -3,7 +3,6 @@ import { bundle } from "../../domain/bundle/decider.ts";
 import type { BundleRequest } from "../../domain/bundle/events.ts";
 import type { Bundle } from "../../domain/bundle/state.ts";
 import { change } from "../../domain/change/decider.ts";
-import type { Decider } from "../../domain/decider.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Request } from "../../domain/delivery/events.ts";
 import type { Delivery } from "../../domain/delivery/state.ts";
@@ -14,7 +13,7 @@ import { suspensionReason, uncached } from "../accounts/agent-suspension.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { bundleStream } from "../streams/bundle-id.ts";
 import { changeStream } from "../streams/change-stream.ts";
-import { causedEnvelope, type Envelope, type Fact } from "../streams/envelope.ts";
+import { causedEnvelope, type Envelope } from "../streams/envelope.ts";
 import { foldStream, runCommand, type StreamState } from "../streams/run-command.ts";
 import { pagesOf } from "../streams/stream-pages.ts";
 import { approvalStream } from "./approvals.ts";
@@ -103,15 +102,6 @@ export const approvalReleases = ({ log, aggregates, clock }: ApprovalReleasesDep
     return null;
   };
 
-  const tell = async <S, C, E extends Fact, R>(
-    decider: Decider<S, C, E, R>,
-    stream: string,
-    command: C,
-    envelope: Envelope,
-  ): Promise<void> => {
-    await runCommand(log, { decider, stream, command, envelope });
-  };
-
   return {
     release,
     async releaseGranted(approvalId) {
@@ -126,9 +116,10 @@ export const approvalReleases = ({ log, aggregates, clock }: ApprovalReleasesDep
       const command = { type: "EndHold", approvalId, outcome: "rejected", reason, at } as const;
       const envelope = envelopeOf(rejected, command.type, at);
       const { kind, id } = subject;
-      if (kind === "event") await tell(delivery, `delivery-${id}`, command, envelope);
-      else if (kind === "bundle") await tell(bundle, bundleStream(id), command, envelope);
-      else await tell(change, changeStream(id), command, envelope);
+      if (kind === "event") await runCommand(log, { decider: delivery, stream: `delivery-${id}`, command, envelope });
+      else if (kind === "bundle")
+        await runCommand(log, { decider: bundle, stream: bundleStream(id), command, envelope });
+      else await runCommand(log, { decider: change, stream: changeStream(id), command, envelope });
     },
   };
 };

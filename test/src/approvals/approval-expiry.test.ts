@@ -39,9 +39,9 @@ test("only approvals that are due expire, each in its account's name", async () 
   const { log, clock, timer, expired } = await asked(5);
   const it = timer();
   clock.advance(60_999);
-  assert.is(await it.look(), 0);
+  assert.is(await it.expireDue(), 0);
   clock.advance(2_001);
-  assert.is(await it.look(), 3);
+  assert.is(await it.expireDue(), 3);
   assert.equal(await expired(), ["approval-apr_1", "approval-apr_2", "approval-apr_3"]);
   const last = await log.last("approval-apr_1");
   assert.equal([last?.meta.account, last?.meta.actor], ["acc_1", { kind: "system", id: "approvals" }]);
@@ -51,7 +51,7 @@ test("only approvals that are due expire, each in its account's name", async () 
 test("more due approvals than one page expire once each, with several nodes and a view that lags", async () => {
   const { clock, timer, expired } = await asked(450);
   clock.advance(3_600_000);
-  const ended = await Promise.all([timer().look(), timer().look()]);
+  const ended = await Promise.all([timer().expireDue(), timer().expireDue()]);
   assert.is((ended[0] ?? 0) + (ended[1] ?? 0) >= 450, true);
   assert.is((await expired()).length, 450);
   assert.is(new Set(await expired()).size, 450);
@@ -70,7 +70,7 @@ for (const [what, isDroppedBefore] of [
     await until("it knows all of them", () => it.pending() === 450);
     if (!isDroppedBefore) await drop();
     clock.advance(3_600_000);
-    await it.look();
+    await it.expireDue();
     assert.is((await expired()).length, 450);
     await it.stop();
   });
@@ -89,7 +89,7 @@ test("an approval that the reactor reports is remembered until it is decided", a
   await pass(add("approval-apr_1", approvalFacts("apr_1").granted(1)));
   assert.is(it.pending(), 1);
   clock.advance(3_600_000);
-  assert.is(await it.look(), 1);
+  assert.is(await it.expireDue(), 1);
   assert.equal([await expired(), it.pending()], [["approval-apr_2"], 0]);
 });
 

@@ -58,13 +58,13 @@ test("the new approval has as much time as the first, whose expiry changes nothi
   await world.renewal.event(eventId, FINDER);
   world.clock.advance(20_000);
   await world.project();
-  await world.expiry.look();
+  await world.expiry.expireDue();
   await world.react();
   const next = (await world.get(nextApprovalId("acc_a", approvalId))).body;
   assert.equal([next.status, await world.ofEvent(eventId)], ["pending", ["EventHeld", "EventHeldAgain"]]);
   world.clock.advance(40_000);
   await world.project();
-  await world.expiry.look();
+  await world.expiry.expireDue();
   await world.react();
   assert.is((await world.ofEvent(eventId)).at(-1), "HoldEnded");
 });

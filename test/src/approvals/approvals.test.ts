@@ -139,7 +139,7 @@ test("after its time nothing is approved, before the timer or after it, and it i
   const other = world.another();
   const { eventId, approvalId, digest } = await world.asked(1);
   await world.project();
-  assert.is(await world.expiry.look(), 0);
+  assert.is(await world.expiry.expireDue(), 0);
   world.clock.advance(HOUR_MS);
   assert.is((await world.vote(ANA, "approve", approvalId, { digest })).outcome, "expired");
   assert.is((await world.get(approvalId)).body.status, "expired");
@@ -149,9 +149,9 @@ test("after its time nothing is approved, before the timer or after it, and it i
   );
 
   // Every node has the timer, and the view is behind.
-  const looked = await Promise.all([world.expiry.look(), other.expiry.look(), other.expiry.look()]);
+  const looked = await Promise.all([world.expiry.expireDue(), other.expiry.expireDue(), other.expiry.expireDue()]);
   assert.is(Math.max(...looked), 1);
-  await world.expiry.look();
+  await world.expiry.expireDue();
   assert.equal(await world.ofApproval(approvalId), ["ApprovalRequested", "ApprovalExpired"]);
   await Promise.all([world.react(), other.react()]);
   assert.is((await other.vote(ANA, "approve", approvalId, { digest })).outcome, "expired");
@@ -160,7 +160,7 @@ test("after its time nothing is approved, before the timer or after it, and it i
   await world.project();
   assert.is((await world.views.get("events.v2", eventId))?.status, "expired");
   assert.is((await world.views.get("approvals.v1", approvalId))?.status, "expired");
-  assert.is(await world.expiry.look(), 0);
+  assert.is(await world.expiry.expireDue(), 0);
 });
 
 test("a grant at the last moment is valid, however late its release comes", async () => {
@@ -170,7 +170,7 @@ test("a grant at the last moment is valid, however late its release comes", asyn
   world.clock.advance(HOUR_MS - 1);
   assert.is((await world.vote(ANA, "approve", approvalId, { digest })).outcome, 200);
   world.clock.advance(2 * HOUR_MS);
-  assert.is(await world.expiry.look(), 0);
+  assert.is(await world.expiry.expireDue(), 0);
   await world.react();
   assert.equal(await world.ofEvent(eventId), ["EventHeld", "EventReleased"]);
 });
