@@ -25,11 +25,11 @@ export const BYTES_REMOVED: JsonSchema = {
 export const nullable = (type: string, description?: string): JsonSchema =>
   defined({ type: [type, "null"], description });
 
-export const object = (properties: Record<string, JsonSchema>, required = Object.keys(properties)): JsonSchema => ({
-  type: "object",
-  required,
-  properties,
-});
+/** With a type as `T`, the schema must describe each of its members. */
+export const object = <T extends object = Record<string, unknown>>(
+  properties: Readonly<Record<keyof T, JsonSchema>>,
+  required = Object.keys(properties),
+): JsonSchema => ({ type: "object", required, properties });
 
 const REASON_LENGTH_MAX = 500;
 

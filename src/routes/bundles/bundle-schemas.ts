@@ -5,6 +5,7 @@ import { BYTES_REMOVED, nonBlank, nullable, nullableTime, object, text, time } f
 import { LISTING_QUERY } from "../../http/listing.ts";
 import type { JsonSchema } from "../../http/route.ts";
 import { RESULT, RUN_FIELDS } from "../agents/request-input.ts";
+import type { BundleSummary, StepSummary } from "./bundle-summary.ts";
 
 const NAME_LENGTH_MAX = 100;
 const REASON_LENGTH_MAX = 500;
@@ -85,7 +86,7 @@ const step = {
     type: ["object", "null"],
     description: "Set if a person has undone it by hand",
   },
-} satisfies Record<string, JsonSchema>;
+} satisfies Record<keyof StepSummary, JsonSchema>;
 
 const LEFT = object({ index: { type: "integer" }, action: text, why: text });
 
@@ -99,13 +100,13 @@ const summary = {
   run_id: nullable("string"),
   created_at: time,
   ended_at: nullableTime,
-} satisfies Record<string, JsonSchema>;
+} satisfies Partial<Record<keyof BundleSummary, JsonSchema>>;
 
 const sometimes = {
   approval_id: { type: "string", description: "If it is or was held for approval" },
   reason: { type: "string", description: "Why it is rolled back, was cancelled, or could no longer be cancelled" },
   hold_outcome: { enum: ["rejected", "expired", "cancelled"], description: "If it was held and never started" },
-} satisfies Record<string, JsonSchema>;
+} satisfies Record<Exclude<keyof BundleSummary, keyof typeof summary | "steps">, JsonSchema>;
 
 const shaped = (members: Record<string, JsonSchema>, more: Record<string, JsonSchema>): JsonSchema => ({
   ...object(members),

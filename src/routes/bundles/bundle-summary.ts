@@ -15,6 +15,8 @@ const stepSummary = (step: BundleStepDocument) => ({
   resolution: step.resolution,
 });
 
+export type StepSummary = ReturnType<typeof stepSummary>;
+
 /** A bundle in a list; `bundleAnswer` adds results and what is left to undo by hand. */
 export const bundleSummary = (id: string, it: BundleDocument) => ({
   id,
@@ -30,3 +32,5 @@ export const bundleSummary = (id: string, it: BundleDocument) => ({
   created_at: it.created_at,
   ended_at: it.ended_at,
 });
+
+export type BundleSummary = ReturnType<typeof bundleSummary>;

@@ -1,5 +1,6 @@
 import { HEADER_NAME_LENGTH_MAX, HEADER_VALUE_LENGTH_MAX, HEADERS_MAX } from "../../../domain/endpoint/own-headers.ts";
 import { URL_LENGTH_MAX } from "../../../infra/http/addresses.ts";
+import type { EndpointHealth } from "../../../projections/endpoints.ts";
 import { nonBlank, nullable, nullableTime, time } from "../../http/json-schema.ts";
 import type { BodyOf, JsonSchema } from "../../http/route.ts";
 import { NOTIFICATIONS } from "../../notifications/names.ts";
@@ -100,7 +101,7 @@ const HEALTH: JsonSchema = {
     },
     next_probe_at: nullableTime,
     queued: { type: "integer" },
-  },
+  } satisfies Record<keyof EndpointHealth, JsonSchema>,
 };
 
 const SHOWN = {

@@ -1,4 +1,6 @@
-import type { EventDetail, EventSummary } from "../../bodies/event-answer.ts";
+import type { Failure, Timings } from "../../../domain/delivery/attempt-end.ts";
+import type { GateResult, Verdict } from "../../../domain/gate/verdict.ts";
+import type { EventDetail, EventSummary, VisibleAttempt } from "../../bodies/event-answer.ts";
 import { integer, nullable, nullableTime, object, text, time } from "../../http/json-schema.ts";
 import { listOf } from "../../http/listing.ts";
 import type { JsonSchema } from "../../http/route.ts";
@@ -6,7 +8,7 @@ import { BY, EVENT_REPLAYS } from "../replays/replay-schemas.ts";
 
 const headers: JsonSchema = { type: "object", additionalProperties: { type: "string" } };
 
-const failure: JsonSchema = { ...object({ kind: text, detail: text }), type: ["object", "null"] };
+const failure: JsonSchema = { ...object<Failure>({ kind: text, detail: text }), type: ["object", "null"] };
 
 const POLICY = { id: text, version: integer };
 
@@ -39,11 +41,11 @@ const VERDICT: JsonSchema = {
           code: text,
           detail: text,
           policy: { ...object(POLICY), description: "Whose gate it is, where several policies were asked" },
-        },
+        } satisfies Record<keyof GateResult, JsonSchema>,
       },
     },
     observed: { const: true, description: "Violated, but the policy only watches" },
-  },
+  } satisfies Record<keyof Verdict, JsonSchema>,
 };
 
 const summary = {
@@ -79,7 +81,7 @@ const summary = {
   attempt_count: integer,
 } satisfies Record<keyof EventSummary, JsonSchema>;
 
-const attempt = object({
+const attempt = object<VisibleAttempt>({
   number: integer,
   trigger: { enum: ["auto", "replay"] },
   started_at: time,
@@ -88,7 +90,7 @@ const attempt = object({
   failure,
   status_code: nullable("integer"),
   timings_ms: {
-    ...object({
+    ...object<Timings>({
       dns: { type: "number" },
       connect: { type: "number" },
       tls: { type: "number" },
@@ -100,7 +102,7 @@ const attempt = object({
   next_attempt_at: nullableTime,
   request: { ...object({ headers }), type: ["object", "null"] },
   response: {
-    ...object({
+    ...object<NonNullable<VisibleAttempt["response"]>>({
       headers,
       encoding: { enum: ["text", "base64"] },
       body: { type: ["string", "null"], description: "Null where the policy hides fields and the body is not JSON" },

@@ -1,3 +1,5 @@
+import type { ReplayFilter } from "../../../domain/replay/events.ts";
+import type { ReplayDocument } from "../../../projections/replays.ts";
 import { nullable, nullableTime, object, text, time } from "../../http/json-schema.ts";
 import type { JsonSchema } from "../../http/route.ts";
 
@@ -27,7 +29,7 @@ const FILTER = {
     to: { ...time, description: "Received before this time" },
   },
   additionalProperties: false,
-} as const satisfies JsonSchema;
+} as const satisfies JsonSchema & { readonly properties: Record<keyof ReplayFilter, JsonSchema> };
 
 export const REASON_BODY = {
   type: "object",
@@ -61,7 +63,9 @@ export const STARTED: JsonSchema = object({ id: text, status: { enum: ["running"
 
 export const CANCELLED: JsonSchema = object({ id: text, status: { enum: ["cancelled"] } });
 
-export const REPLAY: JsonSchema = object({
+type ReplayAnswer = Omit<ReplayDocument, "account" | "replayed"> & { readonly id: string; readonly done: number };
+
+export const REPLAY: JsonSchema = object<ReplayAnswer>({
   id: text,
   status: { enum: ["running", "done", "cancelled"] },
   filter: FILTER,
