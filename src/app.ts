@@ -13,7 +13,7 @@ import type { EventLog } from "../domain/ports/event-log.ts";
 import type { Randomness } from "../domain/ports/randomness.ts";
 import { randomId } from "../infra/crypto/ids.ts";
 import type { SecretBox } from "../infra/crypto/secret-box.ts";
-import { addRoutes, type Progress } from "./http/add-routes.ts";
+import { addRoutes } from "./http/add-routes.ts";
 import { ArrivingBodies } from "./http/arriving-bodies.ts";
 import type { Authenticate } from "./http/authenticate.ts";
 import { limitPipelines, shareConnections } from "./http/connection-limits.ts";
@@ -39,12 +39,13 @@ import { remoteParent, traceIds } from "./http/trace.ts";
 import { schemaErrorFormatter, validatorCompiler } from "./http/validation.ts";
 import type { AnswerReport } from "./observability/observer.ts";
 import { notFound, type Problem, problem } from "./streams/problems.ts";
+import type { ViewProgress } from "./views/view-progress.ts";
 
 export type AppDeps = {
   readonly routes: readonly Route[];
   readonly authenticate: Authenticate;
   readonly log: EventLog;
-  readonly progress: Progress;
+  readonly progress: Pick<ViewProgress, "waitFor">;
   readonly positions: PositionText;
   readonly clock: Clock;
   readonly randomness: Randomness;

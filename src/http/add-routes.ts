@@ -6,6 +6,7 @@ import type { EventLog, Position } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { subkey } from "../../infra/crypto/subkey.ts";
 import { type Problem, problem } from "../streams/problems.ts";
+import type { ViewProgress } from "../views/view-progress.ts";
 import type { Authenticate, PresentedCredential } from "./authenticate.ts";
 import { crossSite, isUnsafe, type Protected } from "./cross-site.ts";
 import { type Command, type Idempotency, newCommand } from "./idempotency.ts";
@@ -23,15 +24,10 @@ import { noteProblem, problemsOf } from "./route-problems.ts";
 import { type SentAnswer, sendAnswer, sentAnswer, withOwnPosition } from "./sent-answer.ts";
 import { traceOf } from "./trace.ts";
 
-/** `waitFor` resolves to false if a view has not reached `position` in time. */
-export type Progress = {
-  readonly waitFor: (views: readonly string[], position: Position, timeoutMs: number) => Promise<boolean>;
-};
-
 export type AddRoutesDeps = {
   readonly authenticate: Authenticate;
   readonly idempotency: Idempotency;
-  readonly progress: Progress;
+  readonly progress: Pick<ViewProgress, "waitFor">;
   readonly positions: PositionText;
   readonly head: EventLog["head"];
   readonly rate: WindowCounter;

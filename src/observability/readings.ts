@@ -1,11 +1,11 @@
 import { Gauge, type Registry } from "prom-client";
 import { withTimeout } from "../../infra/with-timeout.ts";
-import type { Progress } from "../views/view-progress.ts";
+import type { ViewLag } from "../views/view-lag.ts";
 
 export type Readings = {
   readonly parts: () => Promise<Readonly<Record<string, boolean>>>;
   /** Rejects while no process folds, because the last position of the views would be misleading. */
-  readonly projections: () => Promise<readonly Pick<Progress, "view" | "lag_events" | "lag_s">[]>;
+  readonly projections: () => Promise<readonly Pick<ViewLag, "view" | "lag_events" | "lag_s">[]>;
   readonly queue: () => Promise<QueueReading>;
   readonly endpoints: () => Promise<Readonly<Record<string, number>>>;
   readonly appends: () => AppendsReading;

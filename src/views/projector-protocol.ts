@@ -3,7 +3,7 @@ import type { EngineLocations } from "../engine/open-engines.ts";
 import type { ProjectorOptions } from "./projector.ts";
 import type { DropReason } from "./view-follower.ts";
 import type { ViewPosition } from "./view-positions.ts";
-import type { Progress } from "./view-progress.ts";
+import type { ViewLag } from "./view-lag.ts";
 
 export type ProjectorData = {
   readonly locations: EngineLocations;
@@ -22,7 +22,7 @@ type FailureText = {
 export type FromProjector =
   | { readonly kind: "started" }
   | { readonly kind: "reached"; readonly reached: readonly ViewPosition[] }
-  | { readonly kind: "beat"; readonly progress: readonly Progress[] }
+  | { readonly kind: "beat"; readonly progress: readonly ViewLag[] }
   | { readonly kind: "dropped"; readonly views: readonly string[]; readonly reason: DropReason }
   | { readonly kind: "failed"; readonly failure: FailureText };
 

@@ -8,7 +8,8 @@ import type { ProjectorFailure } from "./projector.ts";
 import type { FromProjector, ProjectorData, ToProjector } from "./projector-protocol.ts";
 import type { DropReason } from "./view-follower.ts";
 import { viewPositions } from "./view-positions.ts";
-import { SILENCE_MAX_MS, unknownProgress, type ViewProgress } from "./view-progress.ts";
+import { unknownLags } from "./view-lag.ts";
+import { SILENCE_MAX_MS, type ViewProgress } from "./view-progress.ts";
 
 export type ProjectorThreadOptions = {
   readonly locations: EngineLocations;
@@ -19,8 +20,6 @@ export type ProjectorThreadOptions = {
   readonly onThread?: (worker: Worker) => void;
 };
 
-export type ProjectorThread = ViewProgress;
-
 const YOUNG_MB = 24;
 /** The pause before a restart doubles each time that the thread ends before it was ready. */
 const RESTART_MIN_MS = 100;
@@ -29,13 +28,13 @@ const RESTART_MAX_MS = 30_000;
 const neighbour = (path: string): string => new URL(`${path}${extname(import.meta.url)}`, import.meta.url).href;
 
 /** Folding in a thread delays no request. Resolves when the projector follows the log. */
-export const projectorThread = async (given: ProjectorThreadOptions): Promise<ProjectorThread> => {
+export const projectorThread = async (given: ProjectorThreadOptions): Promise<ViewProgress> => {
   const { locations, module, options = {}, onError = console.error, onDropped, onThread } = given;
   const projections = module?.projections ?? PROJECTIONS;
   const projectionsUrl = module?.url ?? neighbour("../../projections/all");
   const data: ProjectorData = { locations, projectionsUrl, options };
   const board = viewPositions(projections.map(({ schema }) => schema.name));
-  let progress = unknownProgress(board.all());
+  let progress = unknownLags(board.all());
   let lastBeat = performance.now();
   let failures = 0;
   let isOpen = false;

@@ -3,54 +3,22 @@ import type { EventLog, Position } from "../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../domain/ports/view-store.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { Projector, type ProjectorOptions } from "./projector.ts";
+import { type EventsBetween, lagsOf, unknownLags, type ViewLag } from "./view-lag.ts";
 import { type ViewPosition, viewPositions } from "./view-positions.ts";
-
-export type Progress = ViewPosition & {
-  /** A lower bound for logs whose positions are no counts. */
-  readonly lag_events: number;
-  readonly lag_s: number;
-};
 
 export type ViewProgress = {
   /** True if it has reported lately and can read the log; a failing view shows in its lag. */
   healthy(): boolean;
   /** The progress is at most about a second old; after a failure it is the last known one. */
-  progress(): Promise<readonly Progress[]>;
+  progress(): Promise<readonly ViewLag[]>;
   onProgress(listener: (reached: readonly ViewPosition[]) => void): () => void;
   waitFor(views: readonly string[], position: Position, timeoutMs: number): Promise<boolean>;
   stop(): Promise<void>;
 };
 
-export type EventsBetween = (after: Position | null, upTo: Position) => number;
-
 export const BEAT_MS = 1_000;
 /** Several beats, so that a large page or a busy machine does not count as a failure. */
 export const SILENCE_MAX_MS = 10_000;
-
-const MS_PER_S = 1_000;
-
-export const unknownProgress = (reached: readonly ViewPosition[]): readonly Progress[] =>
-  reached.map((it) => ({ ...it, lag_events: 0, lag_s: 0 }));
-
-export const measured = async (
-  log: Pick<EventLog, "head" | "readAll">,
-  reached: readonly ViewPosition[],
-  clock: Clock,
-  eventsBetween: EventsBetween,
-): Promise<readonly Progress[]> => {
-  const head = await log.head();
-  const lags = new Map<Position | null, Pick<Progress, "lag_events" | "lag_s">>();
-  for (const { position } of reached) {
-    if (lags.has(position)) continue;
-    const isBehind = head !== null && (position === null || position < head);
-    // The rest of the log may be payloads, which views do not fold.
-    const [next] = isBehind ? await log.readAll(position, 1, "records") : [];
-    const ageMs = next === undefined ? 0 : clock.now() - Date.parse(next.meta.recorded_at);
-    const lag_events = next !== undefined && head !== null ? Math.max(1, eventsBetween(position, head)) : 0;
-    lags.set(position, { lag_events, lag_s: Math.max(0, ageMs / MS_PER_S) });
-  }
-  return reached.map((it) => ({ ...it, lag_events: 0, lag_s: 0, ...lags.get(it.position) }));
-};
 
 export type InlineProjectorOptions = ProjectorOptions & {
   readonly log: EventLog;
@@ -58,7 +26,7 @@ export type InlineProjectorOptions = ProjectorOptions & {
   readonly projections: readonly Projection[];
   readonly clock: Clock;
   readonly eventsBetween?: EventsBetween;
-  readonly onBeat?: (progress: readonly Progress[]) => void;
+  readonly onBeat?: (progress: readonly ViewLag[]) => void;
 };
 
 /** Resolves when the projector follows the log. The caller closes log and views. */
@@ -72,7 +40,7 @@ export const inlineProjector = async (options: InlineProjectorOptions): Promise<
       options.onProgress?.(reached);
     },
   });
-  let progress = unknownProgress(board.all());
+  let progress = unknownLags(board.all());
   let lastBeat = performance.now();
   let isMeasuring = false;
 
@@ -80,7 +48,7 @@ export const inlineProjector = async (options: InlineProjectorOptions): Promise<
     if (isMeasuring) return;
     isMeasuring = true;
     try {
-      progress = await measured(log, following.positions(), clock, eventsBetween);
+      progress = await lagsOf(log, following.positions(), clock, eventsBetween);
       lastBeat = performance.now();
       onBeat?.(progress);
     } catch {

@@ -4,14 +4,8 @@ import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { withTimeout } from "../../infra/with-timeout.ts";
 import { hasRecord } from "../following/log-cursor.ts";
 import type { ViewPosition } from "./view-positions.ts";
-import {
-  BEAT_MS,
-  type EventsBetween,
-  measured,
-  type Progress,
-  unknownProgress,
-  type ViewProgress,
-} from "./view-progress.ts";
+import { type EventsBetween, lagsOf, unknownLags, type ViewLag } from "./view-lag.ts";
+import { BEAT_MS, type ViewProgress } from "./view-progress.ts";
 
 export type WatchedViewsOptions = {
   readonly log: Pick<EventLog, "head" | "readAll" | "identity" | "read">;
@@ -26,9 +20,9 @@ const MEASURE_MS = 2_000;
 
 export const watchedViews = (options: WatchedViewsOptions): ViewProgress => {
   const { log, views, names, clock, eventsBetween = () => 1 } = options;
-  let latest = unknownProgress(names.map((view) => ({ view, position: null })));
+  let latest = unknownLags(names.map((view) => ({ view, position: null })));
   let measuredAt = Number.NEGATIVE_INFINITY;
-  let measuring: Promise<readonly Progress[]> | null = null;
+  let measuring: Promise<readonly ViewLag[]> | null = null;
 
   const claimed = new Set<string>();
 
@@ -43,9 +37,9 @@ export const watchedViews = (options: WatchedViewsOptions): ViewProgress => {
     return { view, position: origin.last.position };
   };
 
-  const measure = async (): Promise<readonly Progress[]> => {
+  const measure = async (): Promise<readonly ViewLag[]> => {
     try {
-      latest = await measured(log, await Promise.all(names.map(reachedOf)), clock, eventsBetween);
+      latest = await lagsOf(log, await Promise.all(names.map(reachedOf)), clock, eventsBetween);
       measuredAt = performance.now();
       return latest;
     } finally {

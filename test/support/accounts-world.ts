@@ -23,7 +23,7 @@ import { startLinks } from "../../src/accounts/start-links.ts";
 import type { Controls } from "../../src/change-control/control-change.ts";
 import type { Signup } from "../../src/config.ts";
 import { personalData } from "../../src/erasure/personal-data.ts";
-import type { Progress } from "../../src/http/add-routes.ts";
+import type { ViewProgress } from "../../src/views/view-progress.ts";
 import { passwordGuesses } from "../../src/http/password-guesses.ts";
 import { attempts } from "../../src/http/rate-limit.ts";
 import type { Call, Principal } from "../../src/http/route.ts";
@@ -47,7 +47,7 @@ export const PASSWORD = "correct horse battery";
 type Settings = {
   readonly line?: object;
   readonly signup?: Signup;
-  readonly progress?: Progress;
+  readonly progress?: Pick<ViewProgress, "waitFor">;
   readonly controls?: Controls;
 };
 

@@ -8,7 +8,7 @@ import { type SessionDocument, sessions as sessionsView } from "../../../project
 import { accountStream } from "../../accounts/accounts.ts";
 import { SESSION_LIFETIME_S, type Sessions, sessionIdOf, streamOfSession } from "../../accounts/sessions.ts";
 import type { PersonalData } from "../../erasure/personal-data.ts";
-import type { Progress } from "../../http/add-routes.ts";
+import type { ViewProgress } from "../../views/view-progress.ts";
 import { VIEW_WAIT_MS } from "../../http/limits.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
 import { type Handler, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
@@ -22,7 +22,7 @@ export type SessionRoutesDeps = {
   readonly personal: Pick<PersonalData, "read">;
   readonly views: Pick<ViewStore, "page">;
   readonly log: Pick<EventLog, "last">;
-  readonly progress: Progress;
+  readonly progress: Pick<ViewProgress, "waitFor">;
   readonly clock: Clock;
 };
 
