@@ -20,7 +20,6 @@ import { limitPipelines, shareConnections } from "./http/connection-limits.ts";
 import { Idempotency } from "./http/idempotency.ts";
 import { jsonBodyParser } from "./http/json-body.ts";
 import { API_BODY_BYTES_MAX, HEADER_BYTES_MAX, HTTP_LIMITS, type HttpLimits, PARAM_LENGTH_MAX } from "./http/limits.ts";
-import { logAnswered } from "./http/log-lines.ts";
 import {
   answerConnectAndExpect,
   clientErrorHandler,
@@ -32,10 +31,11 @@ import { describeRoutes } from "./http/openapi.ts";
 import type { PositionText } from "./http/position-text.ts";
 import { expectedProblem } from "./http/problem-error.ts";
 import { sendProblem } from "./http/problem-reply.ts";
+import { logAnswered } from "./http/program-logger.ts";
 import { apiRate } from "./http/rate-limit.ts";
 import type { Route } from "./http/route.ts";
 import { safeHeaders } from "./http/safe-headers.ts";
-import { remoteParent, traceIds } from "./http/trace.ts";
+import { remoteParent, traceIds } from "./http/traceparent.ts";
 import { schemaErrorFormatter, validatorCompiler } from "./http/validation.ts";
 import type { AnswerReport } from "./observability/observer.ts";
 import { notFound, type Problem, problem } from "./streams/problems.ts";

@@ -23,7 +23,7 @@ import {
   openViewReader,
 } from "./engine/open-engines.ts";
 import { bufferedLines, type LineStream } from "./http/buffered-lines.ts";
-import { programLogger } from "./http/log-lines.ts";
+import { programLogger } from "./http/program-logger.ts";
 import { hasRing } from "./keys/key-ring.ts";
 import { keyFileOf, openDataKey, presentKey } from "./keys/server-key.ts";
 import { measuredLog } from "./observability/measured-log.ts";

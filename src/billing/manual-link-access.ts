@@ -9,7 +9,7 @@ import { accountStream } from "../accounts/accounts.ts";
 import type { CallCounts } from "../calls/call-counts.ts";
 import { clientOf } from "../erasure/personal-data.ts";
 import { crossSite } from "../http/cross-site.ts";
-import { traceOf } from "../http/trace.ts";
+import { traceOf } from "../http/traceparent.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { Problem } from "../streams/problems.ts";
 import { forbiddenView, type Opened, type View } from "./manual-views.ts";

@@ -22,7 +22,7 @@ import { type Requester, type RequestLimits, rateLimitHeaders, takeRequest, type
 import { type Call, isProblem, type Principal, type Route } from "./route.ts";
 import { noteProblem, problemsOf } from "./route-problems.ts";
 import { type SentAnswer, sendAnswer, sentAnswer, withOwnPosition } from "./sent-answer.ts";
-import { traceOf } from "./trace.ts";
+import { traceOf } from "./traceparent.ts";
 
 export type AddRoutesDeps = {
   readonly authenticate: Authenticate;
@@ -131,7 +131,11 @@ const principalNow = async (
 const isStillAllowed = async (route: Route, request: FastifyRequest, deps: AddRoutesDeps): Promise<boolean> =>
   !("problem" in (await principalNow(route, request, deps)));
 
-const lostMeanwhile = async (route: Route, request: FastifyRequest, deps: AddRoutesDeps): Promise<Problem | null> => {
+const credentialProblem = async (
+  route: Route,
+  request: FastifyRequest,
+  deps: AddRoutesDeps,
+): Promise<Problem | null> => {
   if (request.principal === null) return null;
   const tookMs = deps.clock.now() - request.authenticatedAt;
   // After the clock was set back the time is unknown, so the credential is checked.
@@ -239,7 +243,7 @@ const waitFor = async (
 
 const respond =
   (route: Route, closing: AbortSignal, deps: AddRoutesDeps) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const lost = await lostMeanwhile(route, request, deps);
+    const lost = await credentialProblem(route, request, deps);
     if (lost !== null) return sendProblem(request, reply, lost);
     const behind = await waitFor(route, request, deps);
     if (behind !== null) return sendProblem(request, reply, behind);

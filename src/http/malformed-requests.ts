@@ -5,7 +5,7 @@ import { type Problem, type ProblemCode, problem } from "../streams/problems.ts"
 import { HEADERS_MAX } from "./limits.ts";
 import { sendProblem } from "./problem-reply.ts";
 import { problemAnswer } from "./sent-answer.ts";
-import type { TraceIds } from "./trace.ts";
+import type { TraceIds } from "./traceparent.ts";
 
 const PARSER_CODES: Readonly<Record<string, readonly [ProblemCode, string]>> = {
   HPE_HEADER_OVERFLOW: ["headers-too-large", "The request line and headers are too large."],

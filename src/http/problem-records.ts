@@ -7,7 +7,7 @@ import type { PresentedCredential } from "./authenticate.ts";
 import { isUnsafe } from "./cross-site.ts";
 import { presentedCredential } from "./presented-credential.ts";
 import { isTargetKnown, whyUnrecorded } from "./recorded-problems.ts";
-import { traceOf } from "./trace.ts";
+import { traceOf } from "./traceparent.ts";
 
 /** The owner of a credential that does not hold, and the reason why it does not. */
 export type LapsedCredential = { readonly account: string; readonly actor: Actor; readonly why: string };

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
-import { chosenFields } from "../http/log-lines.ts";
+import { chosenFields } from "../http/program-logger.ts";
 import type { Observer } from "./observer.ts";
 
 export const decisionLines = (log: Pick<FastifyBaseLogger, "child">): Pick<Observer, "decided" | "attempted"> => {

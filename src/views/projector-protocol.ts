@@ -2,8 +2,8 @@ import type { Position } from "../../domain/ports/event-log.ts";
 import type { EngineLocations } from "../engine/open-engines.ts";
 import type { ProjectorOptions } from "./projector.ts";
 import type { DropReason } from "./view-follower.ts";
-import type { ViewPosition } from "./view-positions.ts";
 import type { ViewLag } from "./view-lag.ts";
+import type { ViewPosition } from "./view-positions.ts";
 
 export type ProjectorData = {
   readonly locations: EngineLocations;

@@ -7,8 +7,8 @@ import type { EngineLocations } from "../engine/open-engines.ts";
 import type { ProjectorFailure } from "./projector.ts";
 import type { FromProjector, ProjectorData, ToProjector } from "./projector-protocol.ts";
 import type { DropReason } from "./view-follower.ts";
-import { viewPositions } from "./view-positions.ts";
 import { unknownLags } from "./view-lag.ts";
+import { viewPositions } from "./view-positions.ts";
 import { SILENCE_MAX_MS, type ViewProgress } from "./view-progress.ts";
 
 export type ProjectorThreadOptions = {

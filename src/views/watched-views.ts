@@ -3,8 +3,8 @@ import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { withTimeout } from "../../infra/with-timeout.ts";
 import { hasRecord } from "../following/log-cursor.ts";
-import type { ViewPosition } from "./view-positions.ts";
 import { type EventsBetween, lagsOf, unknownLags, type ViewLag } from "./view-lag.ts";
+import type { ViewPosition } from "./view-positions.ts";
 import { BEAT_MS, type ViewProgress } from "./view-progress.ts";
 
 export type WatchedViewsOptions = {

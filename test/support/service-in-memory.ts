@@ -5,7 +5,7 @@ import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { PROJECTIONS } from "../../projections/all.ts";
 import { readConfig } from "../../src/config.ts";
-import { programLogger } from "../../src/http/log-lines.ts";
+import { programLogger } from "../../src/http/program-logger.ts";
 import { metrics } from "../../src/observability/metrics.ts";
 import { service } from "../../src/service.ts";
 import { inlineProjector } from "../../src/views/view-progress.ts";

@@ -8,12 +8,12 @@ import { type SessionDocument, sessions as sessionsView } from "../../../project
 import { accountStream } from "../../accounts/accounts.ts";
 import { SESSION_LIFETIME_S, type Sessions, sessionIdOf, streamOfSession } from "../../accounts/sessions.ts";
 import type { PersonalData } from "../../erasure/personal-data.ts";
-import type { ViewProgress } from "../../views/view-progress.ts";
 import { VIEW_WAIT_MS } from "../../http/limits.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
 import { type Handler, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { notFound, problem } from "../../streams/problems.ts";
+import type { ViewProgress } from "../../views/view-progress.ts";
 import { accountProblem } from "./account-problems.ts";
 
 export type SessionRoutesDeps = {

@@ -17,7 +17,7 @@ import type { PositionText } from "../../http/position-text.ts";
 import { sendProblem } from "../../http/problem-reply.ts";
 import { isProblem, type JsonSchema } from "../../http/route.ts";
 import { GATE_PROBLEMS, listedProblems } from "../../http/route-problems.ts";
-import { traceOf } from "../../http/trace.ts";
+import { traceOf } from "../../http/traceparent.ts";
 import { PAYLOAD_BYTES_MAX } from "../../streams/payloads.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
 

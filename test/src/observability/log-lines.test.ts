@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { programLogger } from "../../../src/http/log-lines.ts";
+import { programLogger } from "../../../src/http/program-logger.ts";
 import { decisionLines, errorLines } from "../../../src/observability/log-lines.ts";
 
 const test = suite("log lines of what the program does");

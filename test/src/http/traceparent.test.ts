@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { randomness } from "../../../infra/crypto/randomness.ts";
-import { remoteParent, traceIds } from "../../../src/http/trace.ts";
+import { remoteParent, traceIds } from "../../../src/http/traceparent.ts";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const SPAN = "00f067aa0ba902b7";
