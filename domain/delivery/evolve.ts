@@ -34,7 +34,7 @@ const progressOf = (it: Progress): Progress => ({
   replay: it.replay,
 });
 
-const begun = (
+const firstAdmitted = (
   request: Request,
   replays: readonly string[],
   admittedAt: string,
@@ -72,7 +72,7 @@ const heldAgain = (
 const released = (held: HeldDelivery, { at }: DataOf<"EventReleased">): Delivery => {
   const { request, replays, approval, heldAt, before, erased } = held;
   const hold = { approval, heldAt };
-  if (before === null) return begun(request, replays, at, { hold, erased });
+  if (before === null) return firstAdmitted(request, replays, at, { hold, erased });
   // An attempt that was under way when the delivery was held again has an unknown outcome.
   const { reached, outcome } = knownSoFar(before);
   const releases = [...before.releases, approval.approval_id];
@@ -187,7 +187,10 @@ const payloadErased = (state: Delivery, data: DataOf<"PayloadErased">): Delivery
 export const evolve = (state: Delivery, event: DeliveryEvent): Delivery => {
   switch (event.type) {
     case "EventAdmitted":
-      return begun(event.data, withReplay(state, event.data.replay?.id), event.data.at, { hold: null, erased: false });
+      return firstAdmitted(event.data, withReplay(state, event.data.replay?.id), event.data.at, {
+        hold: null,
+        erased: false,
+      });
     case "EventHeld": {
       const { approval, ...request } = event.data;
       const replays = withReplay(state, request.replay?.id);

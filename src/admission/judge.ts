@@ -161,7 +161,7 @@ export const verdicts = (deps: JudgeDeps): ((it: JudgementInput, places: Places)
   const counting = async ({ it, asking, cost, nowMs, places }: Counting) => {
     const { account, id: eventId, trace, run, countsForPlan, places: placesOf, identical } = it;
     const { plan, timeZone } = await deps.accountOf(account);
-    return ledgerGates(places === "take" ? deps.ledgers : deps.ledgers.asking, {
+    return ledgerGates(places === "take" ? deps.ledgers : deps.ledgers.preview, {
       ...{ account, timeZone, eventId, run, nowMs, trace },
       plan: countsForPlan ? plan : null,
       policies: asking.map(({ policy, checked: { cost: own, costMissing } }) => ({

@@ -138,9 +138,9 @@ export class Deliverer {
   async #attempt(job: Job): Promise<SentAttempt | null> {
     const { state } = await this.#deps.aggregates.load(endpointDecider, `endpoint-${job.endpointId}`);
     if (!this.#intake.maySend(job, state)) return null;
-    const begun = await this.#attempts.begin(job, state);
-    if (begun.outcome === "sent") return begun;
-    if (begun.outcome === "unsent") this.#changed(job, begun.known);
+    const attempt = await this.#attempts.begin(job, state);
+    if (attempt.outcome === "sent") return attempt;
+    if (attempt.outcome === "unsent") this.#changed(job, attempt.known);
     return null;
   }
 

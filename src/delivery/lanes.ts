@@ -168,18 +168,18 @@ export class Lanes {
 
   /** Drops what memory has no room for. One endpoint's bodies may take as many bytes as they leave to the others. */
   #withinMemory(lane: EndpointLane, job: Job): Job {
-    let kept = job;
+    let lean = job;
     const bytes = job.body?.length ?? 0;
     if (lane.bodyBytes + bytes <= BODY_BYTES_MAX - this.#bodyBytes) this.#countBytes(lane, bytes);
     else {
-      const { body: _left, ...lean } = kept;
-      kept = lean;
+      const { body: _body, ...withoutBody } = lean;
+      lean = withoutBody;
     }
     if (this.#waiting >= KNOWN_MAX) {
-      const { known: _left, ...lean } = kept;
-      kept = lean;
+      const { known: _known, ...withoutState } = lean;
+      lean = withoutState;
     }
-    return kept;
+    return lean;
   }
 
   #forgetWaiting(lane: EndpointLane, job: Job): void {

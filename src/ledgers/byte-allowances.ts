@@ -47,26 +47,26 @@ const KINDS = Object.keys(LIMIT_OF).length;
 
 class Allowance {
   readonly day: string;
-  private readonly deps: ByteAllowancesDeps;
-  private readonly account: string;
-  private readonly kind: AllowanceKind;
-  private room = 0;
-  private lastAnswer: { readonly limit: number; readonly left: number } | null = null;
-  private asking: Promise<void> | null = null;
+  readonly #deps: ByteAllowancesDeps;
+  readonly #account: string;
+  readonly #kind: AllowanceKind;
+  #room = 0;
+  #lastAnswer: { readonly limit: number; readonly left: number } | null = null;
+  #leasing: Promise<void> | null = null;
 
   constructor(deps: ByteAllowancesDeps, account: string, kind: AllowanceKind, day: string) {
-    this.deps = deps;
-    this.account = account;
-    this.kind = kind;
+    this.#deps = deps;
+    this.#account = account;
+    this.#kind = kind;
     this.day = day;
   }
 
   takeAtHand(bytes: number): TakenBytes | null {
-    if (this.room < bytes) return null;
-    this.room -= bytes;
+    if (this.#room < bytes) return null;
+    this.#room -= bytes;
     return {
       giveBack: (some = bytes) => {
-        this.room += some;
+        this.#room += some;
       },
     };
   }
@@ -80,42 +80,42 @@ class Allowance {
   }
 
   async hasRoom(bytes: number): Promise<boolean> {
-    const missing = bytes - this.room;
-    if (missing <= 0 || this.lastAnswer === null || missing <= this.lastAnswer.left) return true;
-    return missing <= this.leftOf(await this.limit());
+    const missing = bytes - this.#room;
+    if (missing <= 0 || this.#lastAnswer === null || missing <= this.#lastAnswer.left) return true;
+    return missing <= this.#leftOf(await this.#limit());
   }
 
   async refill(bytes: number): Promise<boolean> {
-    const limit = await this.limit();
-    const missing = bytes - this.room;
+    const limit = await this.#limit();
+    const missing = bytes - this.#room;
     if (missing <= 0) return true;
-    if (missing > this.leftOf(limit)) return false;
+    if (missing > this.#leftOf(limit)) return false;
     // All callers wait for one lease; a caller that finds too little of it left asks again.
-    this.asking ??= this.lease(missing, limit).finally(() => {
-      this.asking = null;
+    this.#leasing ??= this.#lease(missing, limit).finally(() => {
+      this.#leasing = null;
     });
-    await this.asking;
+    await this.#leasing;
     return true;
   }
 
-  private async limit(): Promise<number> {
-    return LIMIT_OF[this.kind]((await this.deps.accountOf(this.account)).plan);
+  async #limit(): Promise<number> {
+    return LIMIT_OF[this.#kind]((await this.#deps.accountOf(this.#account)).plan);
   }
 
-  private leftOf(limit: number): number {
-    return this.lastAnswer?.limit === limit ? this.lastAnswer.left : limit;
+  #leftOf(limit: number): number {
+    return this.#lastAnswer?.limit === limit ? this.#lastAnswer.left : limit;
   }
 
-  private async lease(missing: number, limit: number): Promise<void> {
+  async #lease(missing: number, limit: number): Promise<void> {
     const usual = Math.min(LEASE_BYTES_MAX, Math.floor(limit / LEASES_A_DAY_MIN));
-    const bytes = Math.min(Math.max(missing, usual), this.leftOf(limit));
+    const bytes = Math.min(Math.max(missing, usual), this.#leftOf(limit));
     if (bytes <= 0) return;
-    const { ledgers, randomness } = this.deps;
-    const stream = `ledger-${this.account}-${this.kind}-${this.day}`;
+    const { ledgers, randomness } = this.#deps;
+    const stream = `ledger-${this.#account}-${this.#kind}-${this.day}`;
     const name = randomId(LEASE_PREFIX, randomness);
     const reservation = await ledgers.reserve({
       stream,
-      account: this.account,
+      account: this.#account,
       event: name,
       limits: { count: limit },
       trace: NO_TRACE,
@@ -123,9 +123,9 @@ class Allowance {
     });
     const { granted, count } = reservation.answer;
     const left = count === undefined ? 0 : count.limit - count.used;
-    this.lastAnswer = { limit, left: granted ? left - bytes : left };
+    this.#lastAnswer = { limit, left: granted ? left - bytes : left };
     if (!granted) return;
-    this.room += bytes;
+    this.#room += bytes;
     ledgers.settle(reservation, 0, NO_TRACE);
   }
 }
@@ -136,8 +136,8 @@ export const byteAllowances = (deps: ByteAllowancesDeps): ByteAllowances => {
   const allowanceOf = (account: string, kind: AllowanceKind): Allowance => {
     const key = `${kind} ${account}`;
     const day = dayIn("UTC", deps.clock.now());
-    const there = allowances.get(key);
-    const allowance = there?.day === day ? there : new Allowance(deps, account, kind, day);
+    const known = allowances.get(key);
+    const allowance = known?.day === day ? known : new Allowance(deps, account, kind, day);
     allowances.set(key, allowance);
     return allowance;
   };

@@ -79,7 +79,7 @@ export class LedgerStream {
     });
   }
 
-  ask(command: LedgerCommand): Promise<Answer | "closed"> {
+  preview(command: LedgerCommand): Promise<Answer | "closed"> {
     return this.#inTurn(async () => {
       const first = this.#answerTo(command);
       if (first === "closed" || first.granted) return first;

@@ -51,7 +51,7 @@ type EndedEvent = {
 
 export type Ledgers = Reserving & {
   /** Answers like a reservation made now, and reserves nothing. */
-  readonly asking: Reserving;
+  readonly preview: Reserving;
   /** Charges a spent amount to the day of `at` regardless of limits, even if it is closed. A name is charged once. */
   charge(charge: Charge): Promise<void>;
   /** Settles in the background, at this cost in micro-euros. After a crash it is done when the ledger is next read. */
@@ -114,9 +114,9 @@ export const ledgers = (deps: LedgerDeps, memory: LedgerMemory = MEMORY): Ledger
       await inMemory.get(stream, account).submit({ type: "Release", event, reservation }, trace);
     },
 
-    asking: {
+    preview: {
       ...reserving(async (ledger, command) => {
-        const answer = await ledger.ask(command);
+        const answer = await ledger.preview(command);
         if (answer === "closed") return answer;
         const { reservation: _none, ...figures } = answer;
         return figures;
