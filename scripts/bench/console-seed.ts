@@ -3,6 +3,7 @@ import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
 import type { NewEvent } from "../../domain/ports/event-log.ts";
 import { type LogLocation, openLog } from "../../src/engine/open-engines.ts";
 import { eventIdOf } from "../../src/streams/event-id.ts";
+import { inParallel } from "./parallel.ts";
 
 export type Owner = {
   readonly account: string;
@@ -130,18 +131,12 @@ const recordsOf = (owner: Owner, facts: readonly Fact[]): readonly NewEvent[] =>
 export const seedEvents = async (place: LogLocation, owner: Owner, count: number): Promise<number> => {
   const log = await openLog(place);
   let records = 0;
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < count) {
-      const n = next;
-      next += 1;
-      const { id, facts } = factsOf(owner, n, count);
-      const events = recordsOf(owner, facts);
-      await log.append(`delivery-${id}`, "absent", events);
-      records += events.length;
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, worker));
+  await inParallel(count, AT_ONCE, async (n) => {
+    const { id, facts } = factsOf(owner, n, count);
+    const events = recordsOf(owner, facts);
+    await log.append(`delivery-${id}`, "absent", events);
+    records += events.length;
+  });
   await log.close();
   return records;
 };

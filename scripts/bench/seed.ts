@@ -4,11 +4,7 @@ import { base32 } from "../../infra/crypto/ids.ts";
 import { type LogLocation, openLog } from "../../src/engine/open-engines.ts";
 import { answerParent } from "./child.ts";
 import { monotonicMs } from "./clock.ts";
-
-/**
- * Fills a log through its adapter with copies of a delivered webhook's streams, as a million through HTTP takes
- * minutes.
- */
+import { inParallel } from "./parallel.ts";
 
 export type SeedStream = {
   readonly category: string;
@@ -32,6 +28,7 @@ const SPAN_MS = 24 * 3_600_000;
 const AT_ONCE = { sqlite: 2_000, eventstoredb: 64 } as const;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 
+/** Copies the streams of a delivered webhook through the adapter, as a million through HTTP takes minutes. */
 const seed = async (order: SeedOrder): Promise<SeedOutcome> => {
   const { place, count, eventId, deliveryKey, receivedAt, streams } = order;
   const log = await openLog(place);
@@ -60,15 +57,7 @@ const seed = async (order: SeedOrder): Promise<SeedOutcome> => {
     }
   };
 
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < count) {
-      const n = next;
-      next += 1;
-      await append(n);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE[place.engine], count) }, worker));
+  await inParallel(count, AT_ONCE[place.engine], append);
   await log.close();
   return { records, perS: records / ((monotonicMs() - from) / 1_000) };
 };
