@@ -37,16 +37,16 @@ export const timeOf = (name: string, text: string | boolean | undefined, nowMs: 
   return new Date(ms).toISOString();
 };
 
-const text = (value: string | boolean | undefined): string | undefined =>
+export const textOf = (value: string | boolean | undefined): string | undefined =>
   value === undefined ? undefined : String(value);
 
 export const filterQuery = (options: Options, nowMs: number): Query => ({
-  status: text(options.status),
-  source_id: text(options.source),
-  agent_id: text(options.agent),
-  endpoint_id: text(options.endpoint),
-  action: text(options.action),
-  q: text(options.q),
+  status: textOf(options.status),
+  source_id: textOf(options.source),
+  agent_id: textOf(options.agent),
+  endpoint_id: textOf(options.endpoint),
+  action: textOf(options.action),
+  q: textOf(options.q),
   from: timeOf("from", options.from, nowMs),
   to: timeOf("to", options.to, nowMs),
 });

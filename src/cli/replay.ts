@@ -1,7 +1,7 @@
 import { defined } from "../../domain/defined.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, apiOf } from "./api.ts";
 import { type Command, type Options, UsageError } from "./command.ts";
-import { TIMES_HELP, timeOf } from "./event-filter.ts";
+import { TIMES_HELP, textOf, timeOf } from "./event-filter.ts";
 import { isEventId } from "./events-show.ts";
 import { planLines, planOf, type ReplayRequest, replayMany, watchReplay } from "./replay-many.ts";
 import { replayOne } from "./replay-one.ts";
@@ -12,9 +12,6 @@ const isReplayId = (text: string): boolean => /^rpl_[a-z2-7]{1,64}$/.test(text);
 const RATE_MIN = 1;
 const RATE_MAX = 1_000;
 const FILTERS = ["status", "source", "endpoint", "from", "to"] as const;
-
-const textOf = (value: string | boolean | undefined): string | undefined =>
-  value === undefined ? undefined : String(value);
 
 const requestOf = ({ status, source, endpoint, from, to, rate, reason }: Options): ReplayRequest => {
   if (status !== "failed" && status !== "blocked") throw new UsageError("--status is failed or blocked.");
@@ -81,8 +78,7 @@ export const replay: Command = {
       if (options[name] !== undefined) throw new UsageError(`--${name} is for many events, not for ${id}.`);
     const api = apiOf(args, env);
     if (isReplayId(id)) return await watchReplay(api, { id, json: asJson }, terminal);
-    const reason = options.reason === undefined ? undefined : String(options.reason);
-    await replayOne(api, id, { reason, detach, json: asJson }, terminal);
+    await replayOne(api, id, { reason: textOf(options.reason), detach, json: asJson }, terminal);
   },
 };
 
