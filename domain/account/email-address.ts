@@ -1,4 +1,4 @@
-/** RFC 5321, section 4.5.3.1.3, without the angle brackets. */
+/** The longest mailbox of RFC 5321 (section 4.5.3.1.3), without its angle brackets. */
 export const EMAIL_LENGTH_MAX = 254;
 const LOCAL_LENGTH_MAX = 64;
 const LABEL_LENGTH_MAX = 63;

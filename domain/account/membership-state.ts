@@ -28,7 +28,7 @@ export type Invitation = OpenLink & { readonly email: string; readonly role: Rol
 export type Membership = {
   readonly account: string;
   readonly members: ReadonlyMap<string, Member>;
-  /** The key is the id that the member will have. Expired invitations stay until the next one is made. */
+  /** The key is the id that the member will have. An expired invitation stays until the next invitation is made. */
   readonly invitations: ReadonlyMap<string, Invitation>;
   /** A repeated command must not bring a removed member back. */
   readonly gone: ReadonlySet<string>;

@@ -10,7 +10,7 @@ type NewPassword = { readonly password: Sealed; readonly client: Commitment };
 export type MembershipCommand =
   | ({ readonly type: "InviteMember"; readonly email: string; readonly role: Role; readonly grant: string } & OpenLink &
       AboutMember)
-  /** The link is used when the address is claimed, which is `at`. */
+  /** `at` is when the link was used to claim the address. */
   | ({ readonly type: "AcceptInvitation" } & NewPassword & AboutMember)
   | ({ readonly type: "RemoveMember"; readonly by: LinkMaker } & AboutMember)
   | ({ readonly type: "ChangeRole"; readonly role: Role; readonly grant: string; readonly by: LinkMaker } & AboutMember)

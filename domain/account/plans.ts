@@ -18,7 +18,7 @@ export type Plan = {
   readonly endpoints: number;
   readonly retentionDays: number;
   readonly apiRatePerMinute: number;
-  /** All sessions of the account share one such rate, all its keys another, all its agents a third. */
+  /** Requests of all sessions of an account together; all its keys and all its agents each have as many again. */
   readonly apiRatePerMinuteAccount: number;
   /** Bytes of admitted and held requests and of receivers' answers that are stored in a day (UTC). */
   readonly storedBytesDay: number;

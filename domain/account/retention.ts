@@ -2,7 +2,7 @@ import { DAY_MS } from "../calendar.ts";
 import { planKnown } from "./overage.ts";
 import type { Plan } from "./plans.ts";
 
-/** `until` (ISO-8601 UTC) is when this earlier plan ended, which kept payloads for longer than the next. */
+/** An earlier plan that kept payloads for longer than its successor and held until `until` (ISO-8601 UTC). */
 export type OutlastingPlan = { readonly plan: string; readonly until: string };
 
 /**

@@ -110,7 +110,7 @@ export const largestIn = ({ plan, scheduled, largest }: Subscription, month: str
 
 const stops = (plan: string): boolean => planNamed(plan).hardStop;
 
-/** Null also for a hard stop that begins with its month, as no deduction is needed then. */
+/** Null unless the scheduled plan brings a hard stop within a month, as only then a deduction is needed. */
 const stopOf = ({ plan, scheduled }: Pick<Subscription, "plan" | "scheduled">): string | null => {
   if (scheduled === null || stops(plan) || !stops(scheduled.plan)) return null;
   const month = monthOf(Date.parse(scheduled.from));

@@ -12,7 +12,7 @@ export type Requester = {
 
 type Named = { readonly approval_id: string; readonly digest: string };
 
-/** Later versions of the policy do not change these terms. */
+/** The terms of a requested approval stay, even if its policy gets a new version. */
 export type ApprovalRequest = {
   readonly approval_id: string;
   readonly account: string;
@@ -22,7 +22,7 @@ export type ApprovalRequest = {
   readonly summary: string;
   /** Hex SHA-256 of what would be executed. A vote names it, so nobody approves something they were not shown. */
   readonly digest: string;
-  /** Micro-euros; null if the cost is unknown. */
+  /** Micro-euros; null if no cost was determined. */
   readonly cost: number | null;
   readonly requested_by: Requester;
   readonly requested_at: string;

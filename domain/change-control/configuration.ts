@@ -21,7 +21,10 @@ export type MemberPart = { readonly role: Role };
 /** `schema` is the hex SHA-256 of the JSON Schema in canonical form, as schemas may be large; null without one. */
 export type PolicyPart = Omit<PolicyDefinition, "schema"> & { readonly schema: string | null };
 
-/** Parts are found by id, an action by its name. */
+/**
+ * A part is one agent, source, action, endpoint, policy or member, as far as approvals depend on it. Its id is the key,
+ * for an action its name.
+ */
 export type Parts = {
   readonly agent: AgentPart;
   readonly source: SourcePart;
@@ -35,7 +38,9 @@ export type PartKind = keyof Parts;
 export type Configuration = { readonly [Kind in PartKind]: ReadonlyMap<string, Parts[Kind]> } & {
   /** A lift ends a policy's protection. The operator has requested it on the machine. */
   readonly lifts: ReadonlyMap<string, Lift>;
-  /** By `partKey`, the time of each recent change, which may not have reached the part's own stream yet. */
+  /**
+   * The time of each recent change of a part, by `partKey`. The change may not have reached the part's own stream yet.
+   */
   readonly recordedAt: ReadonlyMap<string, string>;
   readonly heldChanges: ReadonlySet<string>;
 };

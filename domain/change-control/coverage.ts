@@ -37,7 +37,7 @@ const mayDiffer = ({ when }: ApprovalRule, way: AnyWay, it: Comparison): boolean
 export const isCovered = (wanted: Rule, rules: readonly Rule[], way: AnyWay, it: Comparison): boolean =>
   rules.some(({ rule }) => isAsStrict(rule, wanted.rule) && !mayDiffer(rule, way, it));
 
-/** Conditions read the name of the sender and the cost. */
+/** A condition may read the sender's name or the cost, so a change of either can alter which requests it holds. */
 export const conditionInputsChanged = (
   { when }: { readonly when?: string },
   way: Way,

@@ -25,7 +25,7 @@ export type ChangeControls = {
   readonly account: string;
   /** The new part is derived from the state of the stream, so that two changes of one part both count. */
   readonly change: PartChange;
-  /** The part as in its own stream, for a part that this stream has not recorded yet. */
+  /** The state in the part's own stream, used while the stream of controls has no record of the part. */
   readonly base: PartChange;
   /**
    * The parts' own streams may differ from this stream: a recorded change was refused there, is under way or was cut
@@ -42,7 +42,9 @@ export type ChangeControls = {
 
 export type ControlsCommand =
   | ChangeControls
-  /** A new part was recorded here but not created. `isMade` says that another request has created it since. */
+  /**
+   * A new part was recorded in the stream of controls but not created. `isMade`: another request has created it since.
+   */
   | {
       readonly type: "WithdrawPart";
       readonly account: string;
@@ -107,7 +109,7 @@ export const protectedOf = (
   return [...ids].filter((id) => policy.get(id)?.protected === true && !isLifted(id));
 };
 
-/** A lift is recorded with the first change that it lets through. */
+/** The lift of a protection is recorded together with the first change that it permits. */
 const liftedBy = (
   weakened: readonly Weakening[],
   state: Configuration,

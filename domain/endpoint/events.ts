@@ -22,7 +22,7 @@ export type EndpointSettings = {
 
 export type OpenReason = "failures-in-a-row" | "failure-rate";
 
-/** The node that records the event counted these in the last five minutes. */
+/** Numbers that the recording node has counted in the last five minutes. */
 type Counts = { readonly consecutive_failures: number; readonly attempts: number; readonly failed: number };
 
 export type EndpointEvent =

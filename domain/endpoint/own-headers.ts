@@ -1,4 +1,4 @@
-/** RFC 9110, section 5.6.2. */
+/** A header name is a token (RFC 9110, section 5.6.2). */
 const NAME = /^[a-z0-9!#$%&'*+.^_`|~-]+$/;
 /** Every receiver reads visible ASCII with blanks inside alike (RFC 9110, section 5.5). */
 const VALUE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;

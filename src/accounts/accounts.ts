@@ -39,7 +39,7 @@ export const makerOf = ({ actor: { kind, id } }: Envelope): LinkMaker => ({
 export type AccountMember = { readonly account: OpenAccount; readonly member: { readonly id: string } & Member };
 
 export type Signup = {
-  /** Every address in this file is normalised. */
+  /** E-mail addresses in this file are normalised. */
   readonly email: string;
   readonly password: string;
   readonly name: string;

@@ -15,7 +15,7 @@ export const LINK_LIFETIME_MS = {
 
 /** 256 bits cannot be guessed, so failed attempts are not counted. */
 const SECRET_BYTES = 32;
-/** The token has the secret in base64url and the ids that lead to its stream. */
+/** A token consists of a secret in base64url and the ids of the account and the member whose stream has the link. */
 const MEMBER_TOKEN = /^([\w-]{43})\.(acc_[a-z2-7]{32})\.(mem_[a-z2-7]{32})$/;
 const START_TOKEN = /^[\w-]{43}$/;
 export const TOKEN_LENGTH_MAX = 128;

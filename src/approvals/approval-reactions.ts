@@ -83,7 +83,7 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
   };
 
   return [
-    // The request does this before it answers; the reaction covers a crash in between.
+    // The path of the request requests the approval before it answers; this reaction covers a crash before that.
     { on: "EventHeld", run: request },
     { on: "EventHeldAgain", run: request },
     reaction("HoldWithdrawn", ({ approval_id }, cause) => cancel(cause, approval_id, DELIVERED)),

@@ -48,7 +48,7 @@ export const approvalReleases = ({ log, aggregates, clock }: ApprovalReleasesDep
   const envelopeOf = (cause: EndRecord, type: "Release" | "Cancel" | "EndHold", at: string): Envelope =>
     causedEnvelope(cause, {
       actor: "approvals",
-      // Two nodes may decide differently, so a release must not pass for a repeat of an end.
+      // Two nodes may decide differently on one grant, so a release has another id than an end.
       commandId: `approvals-${cause.id}/${type}`,
       at,
     });

@@ -17,7 +17,7 @@ const heldOf = ({ meta }: RecordedEvent): readonly Condition[] => [
   equal("status", "held"),
 ];
 
-/** The record may affect these requests; each is then compared with its streams. */
+/** Searches for requests that the recorded change may affect; each one is then compared with its streams. */
 const requestsOf = (cause: RecordedEvent): readonly (readonly Condition[])[] => {
   if (cause.type === "EndpointChanged") {
     const { endpoint_id, changes } = cause.data as Extract<EndpointEvent, { type: "EndpointChanged" }>["data"];

@@ -52,7 +52,7 @@ const decidedChanges = (deps: HoldingDeps, inForce: ReturnType<typeof partsInFor
     const { principal, envelope } = call;
     const { aggregates } = deps;
     const { account, id: by, kind } = principal;
-    // This corrects changes that a crash cut off long ago or that a part's own stream refused.
+    // The correction concerns changes that a crash cut off long ago or that a part's own stream refused.
     const asTheyAre = async (state: Configuration) =>
       ({ type: "CorrectParts", account, parts: await inForce(account, state), at: envelope.at }) as const;
     const correction = { ...envelope, commandId: `${envelope.commandId}/corrected` };

@@ -49,7 +49,9 @@ const shownNow = async (
   { kind, id }: ShownChange["target"],
 ): Promise<Json> => (await PART_STREAMS[kind].find(aggregates, account, id)).shown;
 
-/** A place is freed by the change that finds all taken: it asks the streams of the others which have ended. */
+/**
+ * A change that finds all places taken frees some: it asks the streams of the held changes which of them have ended.
+ */
 const placeFor = async (
   { aggregates, planOf }: HoldingDeps,
   changeId: string,
@@ -124,7 +126,7 @@ export const holdChange = async (
     reasons: [...new Set(weakened.map(({ why }) => why))].slice(0, 20),
     change: shown,
   };
-  // Only the policies named here have approved: another policy may become protected later.
+  // The quorums of these policies have approved the change; a policy that becomes protected later has not.
   const approved = { policies, approvals: min_approvals, excludesRequester: exclude_requester };
   const control = { ...change, approved };
   const held = { ...shown, change_id, account, approval_id, by, at, approval, control, command };
@@ -210,7 +212,7 @@ export const changeReactions = (
       at: new Date(clock.now()).toISOString(),
     });
   return [
-    // The request does this before it answers; the reaction covers a crash in between.
+    // The path of the request requests the approval before it answers; this reaction covers a crash before that.
     reaction("ChangeHeld", async ({ approval }, cause) => {
       await requestApproval(aggregates, approval, envelopeOf(cause));
     }),

@@ -13,7 +13,7 @@ const KINDS = ["agent", "source", "action", "endpoint", "policy", "member"] as c
 
 const READS_AT_ONCE = 50;
 
-/** Parts that differ between their own streams and the stream of controls, as in their own streams. */
+/** Parts whose own stream has another state than the stream of controls, in the state of their own stream. */
 export type PartsInForce = (account: string, recorded: Configuration) => Promise<readonly PartChange[]>;
 
 /**

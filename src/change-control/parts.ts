@@ -19,7 +19,7 @@ type FoundPart<Kind extends PartKind> = { readonly part: Parts[Kind] | null; rea
 
 type PartStream<Kind extends PartKind> = {
   find(streams: Pick<Aggregates, "load">, account: string, id: string): Promise<FoundPart<Kind>>;
-  /** The command is refused unless people would still see the same. */
+  /** The command is refused if the part has changed since the approvers saw it. */
   give(
     streams: Pick<Aggregates, "handle">,
     envelope: Envelope,
