@@ -37,16 +37,16 @@ export const bodyKeys = ({ log, digestKey }: BodyKeysDeps) => {
     const keyOf = (n: number): string => `body-${hash}-${n}`;
     const from = isEarly ? period - 2 : period - 1;
     const to = isLate ? period + 1 : period;
-    const looked = await Promise.all(
+    const candidates = await Promise.all(
       Array.from({ length: to - from + 1 }, async (_, n) => {
         const key = keyOf(from + n);
         return { key, period: from + n, at: await look(it, key) };
       }),
     );
-    const same = looked.findLast(({ at }) => at !== null && Math.abs(nowMs - at) < SAME_BODY_MS);
+    const same = candidates.findLast(({ at }) => at !== null && Math.abs(nowMs - at) < SAME_BODY_MS);
     if (same !== undefined) return same.key;
     const first = isEarly ? period - 1 : period;
-    return looked.find((it) => it.period >= first && it.at === null)?.key ?? keyOf(to + 1);
+    return candidates.find((it) => it.period >= first && it.at === null)?.key ?? keyOf(to + 1);
   };
 
   return async <T>(it: BodyOfSource, nowMs: number, decide: (key: string) => Promise<T>): Promise<T> => {
@@ -55,17 +55,17 @@ export const bodyKeys = ({ log, digestKey }: BodyKeysDeps) => {
       .update(`body\0${account}\0${sourceId}\0`)
       .update(body)
       .digest("base64url");
-    let held = underWay.get(hash);
-    if (held === undefined || nowMs - held.atMs >= EDGE_MS) {
-      held = { key: find(it, hash, nowMs), atMs: nowMs, users: 0 };
-      underWay.set(hash, held);
+    let lookup = underWay.get(hash);
+    if (lookup === undefined || nowMs - lookup.atMs >= EDGE_MS) {
+      lookup = { key: find(it, hash, nowMs), atMs: nowMs, users: 0 };
+      underWay.set(hash, lookup);
     }
-    held.users += 1;
+    lookup.users += 1;
     try {
-      return await decide(await held.key);
+      return await decide(await lookup.key);
     } finally {
-      held.users -= 1;
-      if (held.users === 0 && underWay.get(hash) === held) underWay.delete(hash);
+      lookup.users -= 1;
+      if (lookup.users === 0 && underWay.get(hash) === lookup) underWay.delete(hash);
     }
   };
 };

@@ -87,15 +87,15 @@ const afterSecond = ({ code }: GateResult): number | null => (code === "evaluati
 
 const isApproval = ({ gate }: GateResult): boolean => gate === "approval";
 
-type Asking = {
+type PolicyResult = {
   readonly policy: PolicyAsked;
   readonly checked: PolicyCheck;
   readonly counted: readonly GateResult[];
 };
 
-type Counting = {
+type LimitsQuestion = {
   readonly it: JudgementInput;
-  readonly asking: readonly Asking[];
+  readonly results: readonly PolicyResult[];
   readonly cost: number | null;
   readonly nowMs: number;
   readonly places: Places;
@@ -104,7 +104,7 @@ type Counting = {
 const named = (gates: readonly GateResult[], { id, version }: PolicyAsked, isOne: boolean): readonly GateResult[] =>
   isOne ? gates : gates.map((gate) => ({ ...gate, policy: { id, version } }));
 
-const groupOf = ({ policy, checked, counted }: Asking, isOne: boolean): GateGroup => ({
+const groupOf = ({ policy, checked, counted }: PolicyResult, isOne: boolean): GateGroup => ({
   gates: named([...checked.gates, ...counted], policy, isOne),
   blocks: policy.definition.block_on_violation !== false,
 });
@@ -129,8 +129,8 @@ const listed = (
   return [...own, ...gates.filter((gate) => !isApproval(gate)), ...quota, ...gates.filter(isApproval)];
 };
 
-const rulesThatHold = (asking: readonly Asking[]): readonly ApprovalRule[] =>
-  asking.flatMap(({ policy: { definition }, checked }) =>
+const rulesThatHold = (results: readonly PolicyResult[]): readonly ApprovalRule[] =>
+  results.flatMap(({ policy: { definition }, checked }) =>
     definition.approval !== undefined && checked.gates.some((gate) => isApproval(gate) && gate.outcome === "hold")
       ? [definition.approval]
       : [],
@@ -149,22 +149,22 @@ export const verdicts = (deps: JudgeDeps): ((it: JudgementInput, places: Places)
     return { ...use, version, definition, compiled: deps.policies.get(account, id, version, definition) };
   };
 
-  const checks = async (it: JudgementInput): Promise<readonly Asking[]> => {
-    const asking: Asking[] = [];
+  const checks = async (it: JudgementInput): Promise<readonly PolicyResult[]> => {
+    const results: PolicyResult[] = [];
     for (const use of await it.policies()) {
       const policy = await policyOf(it.account, use);
-      asking.push({ policy, checked: await it.check(policy), counted: [] });
+      results.push({ policy, checked: await it.check(policy), counted: [] });
     }
-    return asking;
+    return results;
   };
 
-  const counting = async ({ it, asking, cost, nowMs, places }: Counting) => {
+  const counting = async ({ it, results, cost, nowMs, places }: LimitsQuestion) => {
     const { account, id: eventId, trace, run, countsForPlan, places: placesOf, identical } = it;
     const { plan, timeZone } = await deps.accountOf(account);
     return ledgerGates(places === "take" ? deps.ledgers : deps.ledgers.preview, {
       ...{ account, timeZone, eventId, run, nowMs, trace },
       plan: countsForPlan ? plan : null,
-      policies: asking.map(({ policy, checked: { cost: own, costMissing } }) => ({
+      policies: results.map(({ policy, checked: { cost: own, costMissing } }) => ({
         id: policy.id,
         definition: policy.definition,
         cost: own === null ? null : Math.max(own, cost ?? 0),
@@ -184,14 +184,14 @@ export const verdicts = (deps: JudgeDeps): ((it: JudgementInput, places: Places)
       return { ...nothing, verdict: denial, deniedBy: ownDenial, retryAfterS: afterSecond(ownDenial) };
     }
 
-    const stated = await checks(it);
-    const isOne = stated.length < 2;
-    const policies = policiesIn(stated.map(({ policy }) => policy));
-    const cost = it.cost(stated.map(({ checked }) => checked));
-    const early = stated.map((asking) => groupOf(asking, isOne));
-    const earlyDenial = deniedByAny(early);
+    const early = await checks(it);
+    const isOne = early.length < 2;
+    const policies = policiesIn(early.map(({ policy }) => policy));
+    const cost = it.cost(early.map(({ checked }) => checked));
+    const earlyGroups = early.map((result) => groupOf(result, isOne));
+    const earlyDenial = deniedByAny(earlyGroups);
     if (earlyDenial !== undefined) {
-      const gates = [...own, ...early.flatMap((group) => group.gates)];
+      const gates = [...own, ...earlyGroups.flatMap((group) => group.gates)];
       const verdict = { decision: "deny", ...policies, gates } as const;
       return { ...nothing, verdict, deniedBy: earlyDenial, cost, retryAfterS: afterSecond(earlyDenial) };
     }
@@ -201,13 +201,13 @@ export const verdicts = (deps: JudgeDeps): ((it: JudgementInput, places: Places)
       quota,
       reservations,
       retryAfterS,
-    } = await counting({ it, asking: stated, cost, nowMs, places });
-    const asking = stated.map((asked, index) => ({ ...asked, counted: counted[index] ?? [] }));
-    const groups = asking.map((asked) => groupOf(asked, isOne));
+    } = await counting({ it, results: early, cost, nowMs, places });
+    const results = early.map((asked, index) => ({ ...asked, counted: counted[index] ?? [] }));
+    const groups = results.map((result) => groupOf(result, isOne));
     const all = [{ gates: [...own, ...quota], blocks: true }, ...groups];
     const { decision, ...more } = decideAll(all);
     const verdict = { decision, ...more, ...policies, gates: listed(own, groups, quota) };
-    const approvals = rulesThatHold(asking);
+    const approvals = rulesThatHold(results);
     return { verdict, deniedBy: deniedByAny(all), cost, reservations, retryAfterS, approvals, countedAt: nowMs };
   };
 };

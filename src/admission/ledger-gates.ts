@@ -116,10 +116,10 @@ const byId = (policies: readonly LimitedPolicy[]): readonly LimitedPolicy[] =>
  */
 export const ledgerGates = async (ledgers: Reserving, input: LedgerInput): Promise<LedgerVerdict> => {
   const { trace, policies } = input;
-  const said = new Map<LimitedPolicy, readonly GateResult[]>();
+  const gatesByPolicy = new Map<LimitedPolicy, readonly GateResult[]>();
   const taken: TakenPlace[] = [];
   const verdict = (quota: readonly GateResult[], retryAfterS: number | null = null): LedgerVerdict => ({
-    gates: policies.map((policy) => said.get(policy) ?? []),
+    gates: policies.map((policy) => gatesByPolicy.get(policy) ?? []),
     quota,
     reservations: taken,
     retryAfterS,
@@ -132,7 +132,7 @@ export const ledgerGates = async (ledgers: Reserving, input: LedgerInput): Promi
     const blocks = policy.definition.block_on_violation !== false;
     for (const ask of [dayGates, loopGate]) {
       const counted = await ask(ledgers, { ...input, policy });
-      said.set(policy, inOrder([...(said.get(policy) ?? []), ...counted.gates]));
+      gatesByPolicy.set(policy, inOrder([...(gatesByPolicy.get(policy) ?? []), ...counted.gates]));
       taken.push(...counted.taken);
       if (!counted.denied || !blocks) continue;
       await giveBack();

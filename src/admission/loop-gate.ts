@@ -80,7 +80,7 @@ export const loopGate = async (ledgers: Reserving, input: PolicyLimitsInput): Pr
   const { id: policyId, identical, places: asked = 1 } = policy;
   const { loop } = policy.definition;
   if (loop === undefined) return NO_LIMITS;
-  const said: string[] = [];
+  const details: string[] = [];
   const taken: TakenPlace[] = [];
   const take: Take = async (stream, limits, places) => {
     const reserved = await ledgers.reserve({ stream, account, event: eventId, limits, trace, places });
@@ -93,9 +93,9 @@ export const loopGate = async (ledgers: Reserving, input: PolicyLimitsInput): Pr
       for (const reservation of taken) await ledgers.release(reservation, trace);
       return answer.counted;
     }
-    if (answer !== null) said.push(answer.detail);
+    if (answer !== null) details.push(answer.detail);
   }
-  const detail = said.length === 0 ? "nothing to count" : said.join(", ");
+  const detail = details.length === 0 ? "nothing to count" : details.join(", ");
   return { gates: [allowed("loop", detail)], taken, denied: false, retryAfterS: null };
 };
 

@@ -48,8 +48,8 @@ const counted = (registry: Registry): Counted => {
   const untilDurable = "From an append's call to its durable answer";
   const appends = histogram("log_append_duration_seconds", untilDurable, FAST, "outcome");
   const groups = histogram("log_group_size", "Appends that one sync of the embedded log made durable", BATCH);
-  const told = "Spans that reached the collector, and those that it refused for good";
-  const spans = counter("trace_spans_total", told, "outcome");
+  const spanOutcomes = "Spans that reached the collector, and those that it refused for good";
+  const spans = counter("trace_spans_total", spanOutcomes, "outcome");
   // These start at 0, so that the first failure is a rise for an alert.
   attempts.zero({ outcome: "succeeded" });
   for (const outcome of ["appended", "failed"]) appends.zero({ outcome });

@@ -16,7 +16,7 @@ const REPEATS_MAX = 100;
 
 const REPEATS: ReadonlySet<string> = new Set<DeliveryEvent["type"]>(["DuplicatesCounted", "DeliveryIdReused"]);
 
-const fewRepeats = () => {
+const repeatLimit = () => {
   let repeats = 0;
   return (page: readonly RecordedEvent[]): readonly RecordedEvent[] =>
     page.filter(({ type }) => {
@@ -28,11 +28,11 @@ const fewRepeats = () => {
 
 const recordsOf = async (log: Reads, stream: string): Promise<readonly RecordedEvent[]> => {
   const records: RecordedEvent[] = [];
-  const told = fewRepeats();
+  const limitRepeats = repeatLimit();
   let after: number | null = null;
   for (let read = 0; read < READ_MAX && records.length < RECORDS_MAX; read += READ_PAGE) {
     const page: readonly RecordedEvent[] = await log.read(stream, after, READ_PAGE);
-    records.push(...told(page));
+    records.push(...limitRepeats(page));
     if (page.length < READ_PAGE) break;
     after = page.at(-1)?.revision ?? after;
   }
@@ -55,12 +55,12 @@ const recordsEndingWith = async (
 ): Promise<readonly RecordedEvent[]> => {
   if (decisions.has(end.type)) return [end];
   let records: readonly RecordedEvent[] = [];
-  let told = fewRepeats();
+  let limitRepeats = repeatLimit();
   for (let after: number | null = null; ; ) {
     const page: readonly RecordedEvent[] = await log.read(end.stream, after, READ_PAGE);
-    records = [...records, ...told(page.filter(({ revision }) => revision <= end.revision))];
+    records = [...records, ...limitRepeats(page.filter(({ revision }) => revision <= end.revision))];
     const last = records.findLastIndex(({ type }) => decisions.has(type));
-    if (last > 0) told = fewRepeats();
+    if (last > 0) limitRepeats = repeatLimit();
     records = begunWith(records.slice(Math.max(0, last))).slice(0, RECORDS_MAX);
     after = page.at(-1)?.revision ?? end.revision;
     if (after >= end.revision) return records;
