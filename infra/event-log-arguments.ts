@@ -17,7 +17,7 @@ export const checkAppend = (expected: Expected, events: readonly NewEvent[]): vo
   if (new Set(events.map(({ id }) => id)).size < events.length) throw new TypeError("two events with one id");
 };
 
-/** EventStoreDB refuses more (`MaxAppendSize` is 1,048,576), and every log must be able to move there. */
+/** EventStoreDB refuses larger appends (`MaxAppendSize`: 1,048,576 bytes), and every log must be able to move there. */
 export const APPEND_BYTES_MAX = 1_000_000;
 
 const UTF8_BYTES_PER_UNIT_MAX = 3;

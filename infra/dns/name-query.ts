@@ -9,7 +9,7 @@ export type NameAnswer =
 
 /** c-ares' codes for a name without an address (node:dns, "Error codes"), or one that cannot be asked for. */
 const ABSENT: ReadonlySet<string> = new Set(["ENOTFOUND", "ENODATA", "EBADNAME"]);
-/** RFC 8305, section 3, waits 50 ms for the preferred family. */
+/** Milliseconds to wait for IPv6 after IPv4 addresses have come (RFC 8305, section 3, has 50 ms). */
 const SECOND_FAMILY_MS = 200;
 
 const answerOf = (error: NodeJS.ErrnoException | null, addresses: readonly string[]): NameAnswer => {

@@ -16,7 +16,7 @@ const placeOf = (newest: readonly StoredEvent[], events: readonly ProposedEvent[
 };
 
 /**
- * The server forgets the ids of its own "any" appends at a restart, so each one here names the revision it has read.
+ * The server forgets the ids of its own "any" appends at a restart, so these appends name the revision that was read.
  */
 export const anyAppends = (exact: ExactAppends, pages: Pages, limits: Limits) => {
   const inTurn = turnsByKey();

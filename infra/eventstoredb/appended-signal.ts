@@ -36,7 +36,7 @@ export const appendedSignal = (
     };
 
     const reopen = (): void => {
-      // The watchdog comes here at every look and must not put off a pending reopening.
+      // The watchdog calls this at every look, which must not put off a pending reopening.
       if (isStopped || reopening !== undefined) return;
       leave();
       reopening = setTimeout(open, reopenMs).unref();

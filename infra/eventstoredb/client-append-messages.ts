@@ -7,7 +7,7 @@ import { type AppendAnswer, ConnectionFailure, type Cursor, type ProposedEvent }
 
 /** With the last second of a timestamp the two clocks need not agree; the server gives up after 2 s anyway. */
 const SERVER_DEADLINE = new Date("9999-12-31T23:59:59Z");
-/** Only this code and a refusal by name mean that nothing was written (https://grpc.io/docs/guides/status-codes/). */
+/** Only INVALID_ARGUMENT and refusals by name say that nothing was written (grpc.io/docs/guides/status-codes). */
 const INVALID_ARGUMENT = 3;
 /** Some servers report the largest unsigned number instead of no position. */
 const POSITION_MAX = 2n ** 63n;

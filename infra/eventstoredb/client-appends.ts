@@ -93,7 +93,7 @@ const appendCall = (call: BatchCall, onOver: () => void): AppendCall => {
 };
 
 export const openAppendCall = async (client: EventStoreDBClient, onOver: () => void): Promise<AppendCall> => {
-  // The members are private only in the types, and the client's version is pinned.
+  // The client's types hide these members, and the client's version is pinned.
   const below = client as unknown as HiddenMembers;
   let opened: AppendCall | undefined;
   const create = (grpc: StreamsClient): BatchCall => {

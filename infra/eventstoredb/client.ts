@@ -12,7 +12,7 @@ const KEEP_ALIVE = /keep[-_]?alive[-_]?timeout=(?<ms>-?\d+)/i;
 const NOT_A_URL = "not a connection string of EventStoreDB, such as esdb://127.0.0.1:2113?tls=false";
 const DISPOSE_MS = 1_000;
 
-/** gRPC shares a connection, even a dead one, among clients with equal settings, so one setting differs. */
+/** gRPC shares a connection, even a dead one, among clients with equal settings, so each client's timeout differs. */
 const urlOf = (url: string, generation: number): string => {
   const given = Number(KEEP_ALIVE.exec(url)?.groups?.ms ?? KEEP_ALIVE_TIMEOUT_MS);
   if (given < 0) return url;
@@ -24,7 +24,7 @@ type HiddenMembers = {
   handleError: (...failed: readonly unknown[]) => Promise<void>;
 };
 
-/** The members are private only in the types, and the client's version is pinned. */
+/** The client's types hide these members, and the client's version is pinned. */
 const below = (client: EventStoreDBClient): HiddenMembers => client as unknown as HiddenMembers;
 
 /** The client checks after a failed call whether it has to reconnect; if that fails unhandled, the process ends. */
@@ -108,7 +108,7 @@ export const clientConnection = (url: string): Connection => {
       using(async (generation) => {
         const deadline = performance.now() + timeoutMs;
         generation.appends ??= openAppends(generation);
-        // Finding a cluster's leader may take longer than the append may.
+        // Finding a cluster's leader may take longer than the append is allowed to take.
         const call = await withTimeout(
           timeoutMs,
           `No connection established within ${timeoutMs} ms`,

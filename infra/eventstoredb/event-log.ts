@@ -31,7 +31,7 @@ export type EventStoreLogOptions = {
   readonly onClock?: ((problem: string | null) => void) | undefined;
 };
 
-/** The server accepts no other ids, and returns them in lower case. */
+/** The server accepts only UUIDs as ids, and returns them in lower case. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const UNNAMED = "unnamed";
 const proposed = (events: readonly NewEvent[]): ProposedEvent[] => {

@@ -1,7 +1,7 @@
 export type Limits = {
   /** A healthy server answers in milliseconds and gives up after 2 s. */
   readonly appendTryMs: number;
-  /** This limit holds for all tries together, because senders of webhooks wait for little more. */
+  /** All tries together have this limit, because senders of webhooks wait for little more. */
   readonly appendMs: number;
   readonly visibleMs: number;
   readonly readIdleMs: number;

@@ -23,7 +23,7 @@ export type Database = {
   readonly isTransaction: boolean;
   exec(sql: string): void;
   prepare(sql: string): Statement;
-  /** The package frees the file only when the statements prepared on it have been collected as well. */
+  /** @photostructure/sqlite frees the file only when the statements prepared on it have been collected as well. */
   close(): void;
 };
 
@@ -53,7 +53,7 @@ const builtIn = (): Driver | null => {
   return driver !== undefined && isSoundVersion(version) ? driver : null;
 };
 
-// The package types a column's value as `any`.
+// @photostructure/sqlite types a column's value as `any`.
 const driver: Driver = builtIn() ?? ((await import("@photostructure/sqlite")) as unknown as Driver);
 
 export const { DatabaseSync } = driver;

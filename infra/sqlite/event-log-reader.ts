@@ -16,7 +16,7 @@ export type EventLogReader = {
   readTypes(types: readonly string[], after: Position | null, limit: number): TypesPage;
   head(what: "everything" | "records"): Position | null;
   identity(): string;
-  /** Changes whenever any connection of any process commits. */
+  /** The number changes whenever a connection of any process commits. */
   dataVersion(): number;
   close(): void;
 };

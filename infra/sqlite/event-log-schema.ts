@@ -63,7 +63,7 @@ const checkSchema = (db: Database, path: string): void => {
     throw new OtherFormat(path, format === 0 ? null : format, LOG_FORMAT, "move the file away to begin a new log");
 };
 
-/** Adds the file's name to errors, which SQLite's lack. */
+/** SQLite's errors do not name the file, so this adds its name. */
 const prepared = (path: string, options: DatabaseOptions, prepare: (db: Database) => void): Database => {
   let db: Database;
   try {

@@ -27,7 +27,6 @@ export type ViewQueries = {
 
 const STATEMENTS_MAX = 256;
 const IDS_PER_STATEMENT_MAX = 1_000;
-/** Lists show 100 documents at most; background work may read more at once. */
 const limited = (limit: number): number => Math.max(0, Math.min(limit, PAGE_MAX));
 
 type Clause = { readonly sql: string; readonly value: string | number };

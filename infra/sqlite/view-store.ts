@@ -33,7 +33,7 @@ const writerOf = (database: Database, { name, fields }: ViewSchema): Writer => {
   };
 };
 
-/** The id, the text and a value for each declared field; the id alone for a document to remove. */
+/** A row has the id, the text and a value for each declared field, or the id alone for a document to remove. */
 const rowOf = (view: string, id: string, document: Document | null, fields: Fields): readonly SqlValue[] => {
   if (!isDocumentId(id)) throw new TypeError(`view ${view}: ${JSON.stringify(id.slice(0, 80))} is no document id`);
   if (document === null) return [id];
