@@ -1,39 +1,25 @@
-export type Limits = {
+export const LIMITS = {
   /** A healthy server answers in milliseconds and gives up after 2 s. */
-  readonly appendTryMs: number;
-  /** All tries together have this limit, because senders of webhooks wait for little more. */
-  readonly appendMs: number;
-  readonly visibleMs: number;
-  readonly readIdleMs: number;
-  readonly readMs: number;
-  /** Replaces `appendMs` and `readMs` while no connection can be made. */
-  readonly unreachableMs: number;
-  readonly openMs: number;
-  readonly closeMs: number;
-  readonly watchMs: number;
-  /** Each look at the server's clock writes some hundred bytes. */
-  readonly clockLookMs: number;
-  readonly clockTickMs: number;
-  /** The first pause before a dropped subscription is reopened; it doubles up to `reopenMaxMs`. */
-  readonly reopenMs: number;
-  readonly reopenMaxMs: number;
-};
-
-export const LIMITS: Limits = {
   appendTryMs: 5_000,
+  /** All tries together have this limit, because senders of webhooks wait for little more. */
   appendMs: 15_000,
   visibleMs: 2_000,
   readIdleMs: 5_000,
   readMs: 15_000,
+  /** Replaces `appendMs` and `readMs` while no connection can be made. */
   unreachableMs: 5_000,
   openMs: 10_000,
   closeMs: 5_000,
   watchMs: 3_000,
+  /** Each look at the server's clock writes some hundred bytes. */
   clockLookMs: 60_000,
   clockTickMs: 1_000,
+  /** The first pause before a dropped subscription is reopened; it doubles up to `reopenMaxMs`. */
   reopenMs: 100,
   reopenMaxMs: 5_000,
 };
+
+export type Limits = Readonly<typeof LIMITS>;
 
 export type Deadline = { readonly leftMs: () => number };
 
