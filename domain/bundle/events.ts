@@ -20,7 +20,7 @@ export type Compensation = {
   readonly bound?: Bound;
 };
 
-/** Later changes of the action do not apply. */
+/** Later changes of the action do not apply to a step. */
 export type Step = {
   readonly index: number;
   /** The step and its undo are deliveries with an id each. */
@@ -143,13 +143,13 @@ export type BundleEvent =
       readonly type: "StepResolved";
       readonly data: About & { readonly index: number; readonly by: string; readonly comment: string };
     }
-  /** Written before its own stream and those of its steps are erased: a repeat completes the erasure. */
+  /** This record precedes the erasure of the bundle's streams, so that a repeat after a crash completes it. */
   | {
       readonly type: "BundlePayloadErased";
       readonly data: About & { readonly reason: string; readonly up_to: ErasedUpTo };
     }
   | { readonly type: "BundlePayloadDamageFound"; readonly data: About & { readonly revision: number } }
-  /** Appended with the end, so that this record alone settles the ledgers. Micro-euros; null if nothing was sent. */
+  /** This record comes with the bundle's end and settles its ledgers. Micro-euros; null if nothing was sent. */
   | {
       readonly type: "BundleCostDetermined";
       readonly data: About & {

@@ -56,7 +56,7 @@ const parsed = (reference: JsonObject): Omit<Reference, "path"> | null => {
   return typeof pointer === "string" && pathOf(pointer) !== null ? { step, pointer } : null;
 };
 
-/** References in the replacement stay, because an answer is data. */
+/** References inside an answer stay, because an answer is data. */
 const replaceReferences = (value: Json, path: string, replace: (reference: JsonObject, path: string) => Json): Json => {
   if (isReference(value)) return replace(value, path);
   if (isList(value)) return value.map((item, index) => replaceReferences(item, `${path}/${index}`, replace));

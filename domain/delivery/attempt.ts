@@ -95,7 +95,7 @@ export const decideFailure = (command: CommandOf<"Fail">, state: Delivery): Deci
 export const decideGiveUp = (command: CommandOf<"GiveUp">, state: Delivery): Decided => {
   if (!isActive(state)) return notActive(state);
   if (isLeased(state, command)) return reject("leased");
-  // The missing endpoint or payload may have been restored before the replay.
+  // The endpoint or payload that was missing may have been restored before the replay.
   if (command.inReplay !== undefined && command.inReplay !== replayIdOf(state)) return reject("in-progress");
   const { failure, at } = command;
   const { event_id, endpoint_id } = state.request;

@@ -107,7 +107,7 @@ export type DeliveryEvent =
         readonly event_id: string;
         readonly approval_id: string;
         readonly digest: string;
-        /** Repeated from the request, so that views need no other record. */
+        /** This repeats the request, so that views need no other record. */
         readonly origin_kind: Origin["kind"];
         readonly endpoint_id: string | null;
         readonly observed: boolean;
@@ -172,7 +172,7 @@ export type DeliveryEvent =
         readonly at: string;
       };
     }
-  /** Appended with the end, so that this record alone settles the ledgers. Money is in micro-euros. */
+  /** This record comes with the delivery's end and settles its ledgers. Money is in micro-euros. */
   | {
       readonly type: "CostDetermined";
       readonly data: {
@@ -182,7 +182,7 @@ export type DeliveryEvent =
         /** Null if nothing can have reached the receiver: the reservation is released. */
         readonly cost: number | null;
         readonly basis: "reported" | "estimate" | "not-reached";
-        /** Counted before the replay: `cost` is added to it, and no place was reserved for it. */
+        /** The amount counted before the replay: `cost` is added to it, without a place. */
         readonly counted?: number;
         readonly replay_id?: string;
         readonly policy_ids?: readonly string[];
@@ -257,7 +257,7 @@ export type DeliveryEvent =
         readonly at: string;
       };
     }
-  /** Written before the payload's stream is erased: after a crash a repeat completes the erasure. */
+  /** This record precedes the erasure of the payload's stream, so that a repeat after a crash completes it. */
   | {
       readonly type: "PayloadErased";
       readonly data: {

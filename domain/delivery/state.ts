@@ -29,7 +29,7 @@ type Decided = Replays & { readonly request: Request };
 
 type Progress = Decided & {
   readonly admittedAt: string;
-  /** The last released hold; null if no approval was needed. */
+  /** The hold that was released last; null if no approval was needed. */
   readonly hold: Hold | null;
   /** Approvals in the order of their releases: more than one if it was held again. */
   readonly releases: readonly string[];
@@ -69,7 +69,7 @@ type Attempting = Progress & {
   /** The reason of a cancellation that waits for this attempt; null without one. */
   readonly cancelling: string | null;
 };
-/** Admitted without an endpoint: nothing is sent. */
+/** An event without an endpoint is admitted, and nothing is sent. */
 type Recorded = Decided & Pick<Progress, "admittedAt" | "releases" | "paid"> & { readonly phase: "recorded" };
 type Delivered = Progress & Ended & { readonly phase: "delivered" };
 export type FailedDelivery = Progress & Ended & { readonly phase: "failed" };

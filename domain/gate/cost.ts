@@ -4,7 +4,7 @@ import { denied, type GateResult } from "./verdict.ts";
 
 /** All money is counted in integer micro-euros. */
 export const MICRO_PER_EUR = 1_000_000;
-/** Far above any real request, and still exact in a double as micro-euros. */
+/** This limit is far above any real request, and exact in a double as micro-euros. */
 export const EUR_MAX = 1_000_000_000;
 
 export type CompiledCost =

@@ -21,7 +21,7 @@ const DIGITS_EXACT_MAX = 15;
 
 const ESCAPES_MAX = 4;
 const NESTED_BYTES_MAX = 2;
-/** Fewer digits occur by chance in many numbers. */
+/** A shorter run of digits occurs by chance in many numbers. */
 const DIGITS_MIN = 3;
 /** A number in cents, or with two more decimals, ends in zeros that the hidden number lacks. */
 const ZEROS_MAX = 2;
@@ -32,7 +32,7 @@ const isExact = (value: number): boolean => {
   return Number.isSafeInteger(value) || (!text.includes("e") && text.replace(/\D/g, "").length <= DIGITS_EXACT_MAX);
 };
 
-/** Other names are data, as in a map keyed by e-mail address. */
+/** Names of another form are data, as in a map keyed by e-mail address. */
 const FORMAT_NAME = /^[A-Za-z_][\w-]{0,63}$/;
 
 const eachScalar = (value: Json, found: (scalar: string | number) => boolean): boolean => {
@@ -60,7 +60,7 @@ const eachHidden = (value: Json, tree: PathTree, found: (scalar: string | number
 
 const folded = (text: string): string => text.toUpperCase().toLowerCase();
 
-/** Null if there are too many values, or if a number's digits are not exact. */
+/** Null if the payload has too many hidden values, or a number whose digits are not exact. */
 const hiddenTexts = (payload: Json, paths: readonly FieldPath[]): readonly string[] | null => {
   const texts = new Set<string>();
   const isKnown = eachHidden(payload, PathTree.of(paths), (scalar) => {

@@ -2,14 +2,14 @@ export type GateName =
   | "scope"
   | "schema"
   | "require_fields"
-  /** Only in denials: the payload has a wrong amount. */
+  /** This gate appears only in denials: the payload has a wrong amount. */
   | "cost"
   | "content"
   | "rate"
   | "loop"
   | "budget"
   | "quota"
-  /** Only in denials: the account has stored its plan's bytes of the day. */
+  /** This gate appears only in denials: the account has stored its plan's bytes of the day. */
   | "bytes"
   | "approval"
   | "bundle";
@@ -29,7 +29,7 @@ export type GateResult = {
   readonly policy?: PolicyRef;
 };
 
-/** Never recomputed. `observed`: violated, but the policy only observes. `policies`: all, if several were asked. */
+/** `observed`: a gate denies, but the policy only observes. `policies`: present if several were asked. */
 export type Verdict = {
   readonly decision: GateOutcome;
   readonly policy: PolicyRef | null;

@@ -140,7 +140,7 @@ class Batch {
     return defined({ granted, budget, rate, count });
   }
 
-  /** A request for an existing place passes all limits. */
+  /** A request for an event that has a place already passes all limits. */
   #readWithout({ cost, at, places = 1 }: Pick<Entry, "cost" | "at" | "places">, limits: Limits): Answer {
     const { budget, rate, count } = this.#read({ cost: 0, places: 0, limits });
     const without = (reading: Reading, own: number): Reading => ({ ...reading, used: reading.used - own, over: false });
@@ -163,7 +163,7 @@ class Batch {
     return count;
   }
 
-  /** Until enough of the oldest places have left the window, or at the latest until all have. */
+  /** The wait ends when enough of the oldest places have left the window. */
   #retryAfterMs({ used, limit, over }: Reading, places: number): number {
     if (!over) return 0;
     const { recent, windowMs } = this.#ledger;

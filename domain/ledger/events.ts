@@ -31,10 +31,10 @@ export type LedgerEvent =
       };
     }
   | { readonly type: "Settled"; readonly data: { readonly entries: readonly Settlement[] } }
-  /** Spent without a place and regardless of limits, once for each name, as the cost of a replay. Micro-euros. */
+  /** A charge needs no place, ignores limits and happens once for each name, as the cost of a replay. Micro-euros. */
   | { readonly type: "Charged"; readonly data: { readonly entries: readonly { event: string; cost: number }[] } }
   | { readonly type: "Released"; readonly data: { readonly entries: readonly Release[] } }
-  /** Recorded with the places that reach the threshold (percent), once a ledger. Micro-euros. */
+  /** Each threshold (percent) is recorded once a ledger, with the places that reach it. Micro-euros. */
   | {
       readonly type: "BudgetThresholdReached";
       readonly data: { readonly threshold: number; readonly used: number; readonly limit: number };

@@ -55,7 +55,7 @@ export const replay: Decider<ReplayState, ReplayCommand, ReplayEvent, ReplayReje
       case "ProgressReplay": {
         if (state.phase !== "running") return reject("ended");
         const { cursor, skipped, node } = command;
-        // Another node has handled later events.
+        // Another node has already handled events after this cursor.
         if (isBehind(cursor, state.cursor)) return reject("overtaken");
         return accept({ type: "ReplayProgressed", data: { replay_id, cursor, skipped, node, at } });
       }

@@ -4,14 +4,14 @@ import type { Timers } from "../following/timers.ts";
 import { EndpointLane } from "./endpoint-lane.ts";
 import { bypassesCircuit, type Job, type JobKey } from "./job.ts";
 
-/** Bounds sockets and the bodies in memory, for all receivers together. */
+/** The requests under way to all receivers together, which bounds sockets and bodies in memory. */
 export const RUNNING_MAX = 512;
 export const LANE_MAX = 2_048;
 /** Jobs of all endpoints, some hundred bytes each. No endpoint may have more than it leaves to the others. */
 export const WAITING_MAX = 65_536;
 /** An endpoint always has room for this many, so it goes on while many others hang. */
 export const LANE_MIN = 32;
-/** Beyond this, a body is read from the log when its turn comes. */
+/** Bodies of waiting jobs beyond this are read from the log when their turn comes. */
 const BODY_BYTES_MAX = 32 * 1_048_576;
 /** Waiting jobs with the state of their delivery, some kilobytes each; beyond this, the state is read from the log. */
 const KNOWN_MAX = 16_384;

@@ -17,7 +17,7 @@ type Outgoing = {
   readonly body: Uint8Array;
   readonly trace: Trace;
   readonly nowMs: number;
-  /** Absent for a test of the endpoint. */
+  /** A test of the endpoint has no request. */
   readonly request?: Pick<Request, "origin" | "action" | "run" | "bundle">;
 };
 

@@ -3,7 +3,7 @@ import type { PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { Timers } from "../following/timers.ts";
 
-/** Applies until the endpoint's settings have been read, which its first attempt does. */
+/** An endpoint gets this many requests at a time until its first attempt has read its settings. */
 const FIRST_CONCURRENCY = 1;
 /** Timers are late and last whole milliseconds: without making up for that, a high rate would never be reached. */
 const SLACK_MS = 20;

@@ -23,7 +23,7 @@ const earlyWhileOpen = (job: Job): Early => (job.kind === "probe" && job.isCount
 
 type Start = {
   readonly nowMs: number;
-  /** 0 if the command is decided on and not given. */
+  /** The timeout is 0 if the command is decided on and not given. */
   readonly timeoutMs: number;
   readonly isCircuitOpen: boolean;
 };
