@@ -39,7 +39,7 @@ test("a record is a valid CloudEvent with what is known of it", () => {
   );
 });
 
-test("what has no account or trace says nothing about them, and stays valid", () => {
+test("the event of a record without account and trace leaves both out and stays valid", () => {
   const record = history().add("ledger-day é/1", { type: "Reserved", data: { entries: [] } }, { account: "" });
   const event = cloudEvent({ ...record, meta: { ...record.meta, ...NO_TRACE } }, POSITIONS);
   assert.is(event.source, "/streams/ledger-day%20%C3%A9%2F1");

@@ -58,7 +58,7 @@ const world = (over: Partial<EventStreamSource> = {}) => {
   };
 };
 
-test("what is kept for a slow client is not sent after the end of its credential", async () => {
+test("records buffered for a slow client are not sent after the end of its credential", async () => {
   const { stream, state, revoke } = world();
   const taken: string[] = [];
   let take: () => void = () => undefined;

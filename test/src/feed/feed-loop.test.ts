@@ -120,7 +120,7 @@ test("the checkpoint names the last record published, and an idle feed writes no
   assert.is(loop.status().published, 12);
 });
 
-test("what a crash leaves between publishing and the checkpoint is published again, and nothing is left out", async () => {
+test("records published after the last checkpoint before a crash are published again, and none is left out", async () => {
   const log = memoryEventLog();
   await add(log, 0, 20);
   const feed = recordingFeed();
@@ -196,7 +196,7 @@ test("no more than one page is read ahead of a slow broker", async () => {
   assert.is(feed.state.atOnceMax, 1);
 });
 
-test("of two nodes one publishes and the other stands by, also when nothing happens for long", async () => {
+test("one of two nodes publishes and the other stands by, also while there are no records for long", async () => {
   const log = memoryEventLog();
   const feeds = [recordingFeed(), recordingFeed()] as const;
   // A machine that is busy elsewhere for so long would make of the one that feeds one that hangs.

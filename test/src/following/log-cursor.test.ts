@@ -22,7 +22,7 @@ const world = async (data: JsonObject) => {
   };
 };
 
-test("it is found by stream and revision, whatever position the checkpoint remembers", async () => {
+test("a cursor is found by stream and revision, not by the checkpoint's position", async () => {
   const { events } = await world({});
   const third = events[2];
   assert.ok(third);

@@ -14,7 +14,7 @@ const pageOf = (events: number, chars: number): readonly RecordedEvent[] =>
 
 const test = suite("page size");
 
-test("it grows over small events to its limit, and no further", () => {
+test("the page grows over small events up to its limit", () => {
   const size = pageSize(500);
   for (let i = 0; i < 10; i += 1) size.learn(pageOf(size.events(), 300));
   assert.is(size.events(), 500);

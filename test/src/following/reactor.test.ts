@@ -42,7 +42,7 @@ const sample = (count: number) => {
 };
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i);
 
-test("each event of its types once, in order, and its checkpoint names the last of them", async () => {
+test("a reactor handles each event of its types once in order, and its checkpoint names the last one", async () => {
   const log = memoryEventLog();
   await appendTo(log, sample(20));
   const { it, seen } = begin(log);
@@ -54,7 +54,7 @@ test("each event of its types once, in order, and its checkpoint names the last 
   assert.equal(kept?.data, { position: last?.position, stream: last?.stream, revision: last?.revision });
 });
 
-test("one that fails holds up no other: each has a checkpoint of its own", async () => {
+test("a failing reactor holds up no other, because each has its own checkpoint", async () => {
   const log = memoryEventLog();
   await appendTo(log, sample(3));
   const stuck = begin(log, () => true, { name: "others", gatherMs: 1, failingMs: 0 });
@@ -88,7 +88,7 @@ test("one that begins at the end leaves out what was before, and nothing that ca
   assert.equal(again.seen, upTo(4));
 });
 
-test("what fails is tried again after a pause, however much is appended meanwhile", async () => {
+test("a failed reaction is tried again after a pause, even while many events are appended", async () => {
   const log = memoryEventLog();
   await appendTo(log, sample(1));
   const { it, errors } = begin(log, () => true);
@@ -101,7 +101,7 @@ test("what fails is tried again after a pause, however much is appended meanwhil
   await it.stop();
 });
 
-test("an event that cannot be reacted to yet is no error: it is tried again, what comes after it waits, and both are told", async () => {
+test("a reaction that has to wait is no error: it is tried again, later events wait, and the wait is reported", async () => {
   const log = memoryEventLog();
   await appendTo(log, sample(3));
   const told: string[] = [];
@@ -131,7 +131,7 @@ test("an event that cannot be reacted to yet is no error: it is tried again, wha
   assert.equal(seen, [0, 1, 2]);
 });
 
-test("events that wait one after the other have a wait each", async () => {
+test("each waiting event begins a new wait", async () => {
   const log = memoryEventLog();
   await appendTo(log, sample(2));
   const told: string[] = [];
@@ -198,7 +198,7 @@ test("where nothing is found for long, how far it has looked is written down now
   assert.ok(kept.length - events.length <= 3, "and no more often than that");
 });
 
-test("a restarted one goes on behind its checkpoint, also in a copy of the log with other positions", async () => {
+test("a restarted reactor continues after its checkpoint, also in a copy of the log with other positions", async () => {
   const log = memoryEventLog();
   const events = sample(12);
   await appendTo(log, events.slice(0, 14));
@@ -275,7 +275,7 @@ test("keys are dealt with side by side, at most so many, each in its order; the 
   assert.is((await log.last("checkpoint-keyed"))?.data.revision, last?.revision);
 });
 
-test("of a page in which one key fails the others are dealt with once, and the failed one goes on where it failed", async () => {
+test("when one key of a page fails, the others are handled once, and the failed key continues where it failed", async () => {
   const log = memoryEventLog();
   await appendTo(log, sample(9));
   let failures = 0;

@@ -34,7 +34,7 @@ test("a wait that ends by itself has debug lines, and a part that does not wait 
   assert.is(lines[2], 'debug: notifications goes on {"part":"notifications","waited_s":30}');
 });
 
-test("a wait that lasts is warned of once, and its end is said", () => {
+test("a long wait is warned of once, and its end is logged", () => {
   const { waits, lines, levels, time } = world();
   for (let tries = 0; tries < 100; tries += 1) {
     waits.waiting("the view");
@@ -50,7 +50,7 @@ test("a wait that lasts is warned of once, and its end is said", () => {
   assert.is(lines.at(-1), 'info: notifications goes on after a long wait {"part":"notifications","waited_s":300}');
 });
 
-test("each wait is measured from its own beginning, also when nothing said that the one before was over", () => {
+test("each wait is measured from its own beginning, also if the end of the one before was not reported", () => {
   const { waits, levels, time } = world();
   for (let n = 0; n < 5; n += 1) {
     waits.waiting("the view");

@@ -54,7 +54,7 @@ test("a call reaches its route with what the schemas made of it", async () => {
   assert.match(call.envelope.commandId, /^cmd_[a-z2-7]{32}$/);
 });
 
-test("no or a bad credential is 401 with a challenge, in whatever way it is bad", async () => {
+test("a missing or invalid credential of any kind is 401 with a challenge", async () => {
   const app = await testApp([echo()]);
   const bad = [
     {},
@@ -178,7 +178,7 @@ test("bodies are strict, and errors name the field", async () => {
   }
 });
 
-test("of thousands of errors a few are listed", async () => {
+test("an answer lists only the first of thousands of errors", async () => {
   const app = await testApp([echo()]);
   const body = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`f${index}`, 1]));
   const { errors } = (await app.inject(post(body))).json();
@@ -286,7 +286,7 @@ test("a read without views refuses a position after the end of the log as well",
   assert.equal([(await second).statusCode, (await third).statusCode], [201, 400]);
 });
 
-test("a position of a log from which this one was moved is refused at once, whatever the read", async () => {
+test("every read refuses a position of an earlier log at once", async () => {
   const waitFor = async (): Promise<boolean> => {
     throw new Error("there is nothing to wait for");
   };
@@ -300,7 +300,7 @@ test("a position of a log from which this one was moved is refused at once, what
   }
 });
 
-test("an answer that was kept before the log was moved is given again without its position", async () => {
+test("an answer stored before the log was moved is repeated without its position", async () => {
   const log = memoryEventLog();
   const ask = async (positions: PositionText) => {
     const app = await testApp([echo()], { log, positions });
@@ -313,7 +313,7 @@ test("an answer that was kept before the log was moved is given again without it
   assert.is(again.headers["countersign-position"], undefined);
 });
 
-test("a read waits for its views, and says when they are behind", async () => {
+test("a read waits for its views and answers view-behind when they lag", async () => {
   const asked: unknown[] = [];
   const waitFor = async (...args: unknown[]) => {
     asked.push(args);
@@ -438,7 +438,7 @@ test("a route that answers repeats itself is given the key, and does not go with
   assert.is(ran, 2);
 });
 
-test("a route that waits is told when its client is gone, and when the server closes", async () => {
+test("a waiting route's signal is aborted when its client disconnects and when the server closes", async () => {
   const left: string[] = [];
   const began: string[] = [];
   const waits = read({

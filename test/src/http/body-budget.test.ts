@@ -63,7 +63,7 @@ test("a body that has come completely loses nothing, and what has no room is ref
   assert.equal(lost, []);
 });
 
-test("a source keeps its room where its bodies were verified lately, whoever else sends", () => {
+test("a source keeps its room on networks where its bodies were verified lately", () => {
   const { lost, begin, verify } = setUp();
   verify("victim", "home");
   const victim = begin("victim", "victim", "home");
@@ -82,7 +82,7 @@ test("a source that was verified lately takes the room of bodies that were not",
   assert.ok(begin("victim", "victim", "home").take(400));
 });
 
-test("an account with verified sources takes half at most, and its slow bodies give their room to others", () => {
+test("an account with verified sources takes at most half of the room, and its slow bodies lose theirs to others", () => {
   const { clock, budget, lost, begin, verify } = setUp();
   for (let n = 1; n <= 20; n += 1) {
     verify(`source ${n}`, "net");

@@ -21,7 +21,7 @@ test("lines of a moment are one write, whole and in their order", async () => {
   assert.equal(writes, ["a\nb\nc\n", "d\n"]);
 });
 
-test("no more than so many are kept back, and the end of the process keeps none", () => {
+test("at most a fixed length is buffered, and the end of the process writes it all", () => {
   const { writes, lines } = written();
   const line = `${"x".repeat(999)}\n`;
   for (let i = 0; i < 100; i += 1) lines.write(line);
@@ -32,7 +32,7 @@ test("no more than so many are kept back, and the end of the process keeps none"
   assert.ok(!writes.includes(""));
 });
 
-test("an error is written at once, behind what came before it", () => {
+test("an error line is written at once, after the lines before it", () => {
   const { writes, lines } = written();
   lines.write('{"level":30,"msg":"answered"}\n');
   lines.write('{"level":50,"msg":"deliverer failed"}\n');

@@ -21,7 +21,7 @@ test("another party does not wait, and neither do small bodies", () => {
   assert.is(rate.turn({ ...body("attacker"), bytes: 64 * 1_024 }), 0);
 });
 
-test("what would wait for too long is refused, and costs nothing", () => {
+test("a body that would wait for too long is refused and not counted", () => {
   const clock = testClock();
   const rate = new ByteRate(clock);
   const waits = Array.from({ length: 200 }, () => rate.turn(body("attacker")));

@@ -76,7 +76,7 @@ test("a body that is too large, as announced or as it comes, is refused; one of 
   assert.is((await read(write(10), { bytesMax: 10, room: 10 })).body?.length, 10);
 });
 
-test("without room a body is read to its end, to nobody, and still no further than the limit", async () => {
+test("a body without room is read to its end and discarded, up to the limit", async () => {
   const write = (pieces: number) => (stream: PassThrough) => {
     for (let n = 0; n < pieces; n += 1) stream.write("abc");
     stream.end();

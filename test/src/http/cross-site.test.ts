@@ -36,7 +36,7 @@ test("with a session, an unsafe call must say that it is our own page's: by its 
   }
 });
 
-test("a visitor has to say nothing, but what is said counts", () => {
+test("a visitor needs no origin, but a foreign origin is refused", () => {
   for (const site of SITES) {
     for (const origin of ORIGINS) {
       const silent = site === undefined && origin === undefined;

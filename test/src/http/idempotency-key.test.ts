@@ -18,7 +18,7 @@ test("quoted and bare are one key", () => {
   assert.is(idempotencyKey(['"a\\"b\\\\c"']), 'a"b\\c');
 });
 
-test("what is written as a structured string is read as it was", () => {
+test("a key written as a structured string is read unescaped", () => {
   const printable = fc.array(fc.integer({ min: 0x20, max: 0x7e }), { minLength: 1, maxLength: 255 });
   fc.assert(
     fc.property(printable, (codes) => {

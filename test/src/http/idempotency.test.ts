@@ -108,7 +108,7 @@ test("another principal or another account has its own keys", async () => {
   }
 });
 
-test("of fifty at once one runs, and the others are told to wait", async () => {
+test("one of fifty simultaneous requests runs, and the others get in-progress", async () => {
   const { process, request } = setUp();
   const nodes = [process("n1"), process("n2")];
   let ran = 0;
@@ -163,7 +163,7 @@ test("a process that is alone takes over the claim of one before it at once, and
   assert.is(problemOf(await alone.run(request(), never)), "in-progress");
 });
 
-test("who was only slow still answers, and the one that took over keeps the answer", async () => {
+test("a slow request still answers, and the request that took its claim over stores the answer", async () => {
   const { clock, process, request, lost } = setUp();
   let finish: (wire: SentAnswer) => void = () => undefined;
   const slow = process("n1").run(request(), () => new Promise<SentAnswer>((resolve) => (finish = resolve)));
@@ -178,7 +178,7 @@ test("who was only slow still answers, and the one that took over keeps the answ
   assert.equal(lost, []);
 });
 
-test("our own failures and refusals for now are not kept, and the next try has the same command id and seed", async () => {
+test("failures and temporary refusals are not stored, and the next try has the same command id and seed", async () => {
   const { process, request } = setUp();
   const node = process("n");
   const ids: string[] = [];
@@ -227,7 +227,7 @@ test("nothing of an answer stands in the log in the open", async () => {
   assert.not.match(text, /hunter/);
 });
 
-test("an answer that cannot be kept is given nevertheless", async () => {
+test("an answer that cannot be stored is sent nevertheless", async () => {
   const { log, process, request, lost } = setUp();
   const answer = await process("n").run(request(), async () => {
     await log.close();

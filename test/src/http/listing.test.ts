@@ -94,7 +94,7 @@ test("pages show every document of the account once, newest first", async () => 
   }
 });
 
-test("fifty are shown when nothing is said, and an exact last page has no next", async () => {
+test("a list has fifty entries by default, and an exactly full last page has no next cursor", async () => {
   const views = await things(100);
   const page = await pageOf(views, listing, {}, (_, id) => id);
   assert.ok(isPage(page) && page.data.length === 50 && page.next_cursor !== null);

@@ -5,7 +5,7 @@ import { until } from "../../support/until.ts";
 
 const test = suite("how late the event loop runs");
 
-test("it is late by what a look is overdue, even before the look, and on time again once one was", async () => {
+test("the lag is the delay of an overdue look, also before that look, and zero after a punctual one", async () => {
   let now = 1_000;
   const lag = loopLag(() => now);
   assert.is(lag(), 0);
@@ -22,7 +22,7 @@ test("it is late by what a look is overdue, even before the look, and on time ag
   });
 });
 
-test("what was late is forgotten when nobody has asked for a while", async () => {
+test("the lag is forgotten when there were no requests for a while", async () => {
   let now = 1_000;
   const lag = loopLag(() => now);
   lag();

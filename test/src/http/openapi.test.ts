@@ -27,7 +27,7 @@ const described = async () => {
 
 const test = suite("the description");
 
-test("it is valid OpenAPI 3.1", async () => {
+test("the description is valid OpenAPI 3.1", async () => {
   const { document } = await described();
   assert.match(document.openapi, /^3\.1\./);
   const { valid, errors } = await new Validator().validate(document);
@@ -47,7 +47,7 @@ test("every operation has its own id, a tag, and the problem as what else may co
   assert.is(operationId("POST", "/v1/events/{id}/replay"), "postV1EventsByIdReplay");
 });
 
-test("it says who may call, with what, and what comes", async () => {
+test("the description lists the credentials, parameters and answers of each call", async () => {
   const { document } = await described();
   const { post } = document.paths["/v1/things"];
   assert.equal(post.security, [{ session: [] }, { apiKey: [] }]);
@@ -65,7 +65,7 @@ test("it says who may call, with what, and what comes", async () => {
   assert.equal(document.components.securitySchemes.session, { type: "apiKey", in: "cookie", name: "__Host-session" });
 });
 
-test("it says where an Idempotency-Key is needed, and nothing else of how that is known", async () => {
+test("the description requires an Idempotency-Key where one is needed and shows no internal member", async () => {
   const app = await testApp([echo(), echo({ path: "/v1/once", answersRepeats: true, headers: { "x-depth": {} } })]);
   const document = (await app.inject({ url: "/openapi.json" })).json();
   const headers = (path: string): unknown[] =>
@@ -98,7 +98,7 @@ test("the page for people loads nothing from elsewhere", async () => {
   assert.match(body, /"validatorUrl":\s*null/);
 });
 
-test("it says for each status which problems a call can answer, those of its row and those it shares", async () => {
+test("the description lists for each status the problems of the row and the shared ones", async () => {
   const route = echo({
     path: "/v1/things/{id}",
     problems: ["plan-limit", "conflict"],

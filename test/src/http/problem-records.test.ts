@@ -130,7 +130,7 @@ test("a weak role is a record about the caller, as the id in the path may be any
   await app.close();
 });
 
-test("a revoked key is a record of its account; an unknown one is counted for the installation and names nobody", async () => {
+test("a call with a revoked key is a record of its account; an unknown key is counted for the installation", async () => {
   const { app, records, post, told } = await world([answering("conflict")]);
   assert.is((await post("/v1/things/a", "csk_old")).statusCode, 401);
   for (let n = 0; n < 3; n += 1) await post("/v1/things/a", `csk_unknown${n}`, { "user-agent": "secret" });
@@ -197,7 +197,7 @@ test("a refusal without a credential is a record of the account that it concerns
   await app.close();
 });
 
-test("a flood of one account is a few records a minute, whatever it varies, and each call is counted", async () => {
+test("a varied flood of one account makes a few records a minute, which count each call", async () => {
   const { app, clock, counted, records, post, log } = await world([
     answering("conflict"),
     answering("forbidden", { path: "/v1/others/{id}" }),
@@ -252,7 +252,7 @@ test("a revoked key that is used in many ways leaves room to tell from where a p
   await app.close();
 });
 
-test("what the log does not take changes no answer, and is recorded when it takes appends again", async () => {
+test("a failing log changes no answer, and the refusals are recorded when it works again", async () => {
   let isAway = true;
   const away = async (...args: Parameters<EventLog["append"]>) => {
     if (isAway) throw new LogUnavailable("away");

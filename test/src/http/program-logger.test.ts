@@ -43,7 +43,7 @@ test("an unexpected error is in the log with its stack, under the trace id of th
   assert.match(line.err.stack, /Error: boom/);
 });
 
-test("whoever logs a secret by its usual name logs nothing", async () => {
+test("a secret that is logged under its usual name is redacted", async () => {
   const { lines, logger } = recorded();
   const app = await testApp([], { logger });
   app.log.info({ secret: "hunter1", source: { key: "hunter2" }, req: { headers: { authorization: "hunter3" } } }, "x");

@@ -31,7 +31,7 @@ test("one key does not use up another's window", () => {
   assert.is(counter.take("a", 1).ok, false);
 });
 
-test("a clock that is set back locks nobody out", () => {
+test("a clock that is set back locks no key out", () => {
   const clock = testClock();
   const counter = windowCounter(clock, 60_000, 10);
   counter.take("k", 1);

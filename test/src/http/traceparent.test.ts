@@ -8,11 +8,11 @@ const SPAN = "00f067aa0ba902b7";
 
 const test = suite("trace context");
 
-test("a valid traceparent is continued, whatever its flags", () => {
+test("a valid traceparent with any flags is continued", () => {
   for (const flags of ["00", "01", "ff"]) assert.is(remoteParent(`00-${TRACE}-${SPAN}-${flags}`)?.traceId, TRACE);
 });
 
-test("a later version may carry more fields, behind a dash", () => {
+test("a later version may carry more fields after a dash", () => {
   assert.is(remoteParent(`01-${TRACE}-${SPAN}-01-what-the-future-will-be`)?.traceId, TRACE);
   assert.is(remoteParent(`cc-${TRACE}-${SPAN}-01`)?.traceId, TRACE);
   assert.is(remoteParent(`01-${TRACE}-${SPAN}-01.more`), null);

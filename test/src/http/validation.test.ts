@@ -50,7 +50,7 @@ const SAID: readonly (readonly [object, string])[] = [
   [{ nmae: "x" }, "/nmae is not a known field"],
 ];
 
-test("a refused field is told in words, without the schema", async () => {
+test("a refused field is explained in words without the schema", async () => {
   const app = await testApp([ROUTE]);
   for (const [payload, said] of SAID) {
     const answer = await app.inject({ method: "POST", url: "/v1/things", payload, headers: bearer("csk_viewer") });

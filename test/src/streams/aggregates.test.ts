@@ -65,7 +65,7 @@ const world = () => {
   };
 };
 
-test("what another node appended is seen 100 ms later, what this one did at once", async () => {
+test("another node's append is seen after 100 ms, this node's own at once", async () => {
   const { node, clock } = world();
   const [here, there] = [node(), node()];
   assert.equal(await here.load(), []);
@@ -78,7 +78,7 @@ test("what another node appended is seen 100 ms later, what this one did at once
   assert.equal(await here.load(), ["there", "here"]);
 });
 
-test("who asks for nothing older than now has it read", async () => {
+test("a load with no allowed age reads the stream", async () => {
   const { node } = world();
   const [here, there] = [node(), node()];
   await here.load();
@@ -119,7 +119,7 @@ test("a look that began before this node's own change does not take it back", as
   assert.equal(await here.load(), ["here"]);
 });
 
-test("who watches a stream is called when this node learns of new events, by its own append or by a read", async () => {
+test("a watcher is called when this node learns of new events, by its own append or by a read", async () => {
   const { node, clock } = world();
   const [here, there] = [node(), node()];
   const calls = { first: 0, second: 0, other: 0 };

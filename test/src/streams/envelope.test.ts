@@ -12,7 +12,7 @@ test("it is the one that it was written in", () => {
   assert.equal(traceOfRecord(record), { trace_id, span_id });
 });
 
-test("what follows from a record of no trace begins one, the same each time and another for another record", () => {
+test("a command that follows from a record without a trace begins a trace derived from that record", () => {
   const untraced = { ...record, meta: { ...record.meta, ...NO_TRACE } };
   const begun = traceOfRecord(untraced);
   assert.match(begun.trace_id, /^(?!0{32})[0-9a-f]{32}$/);

@@ -73,7 +73,7 @@ test("the damage is recorded once in the stream of the event or bundle, however 
   }
 });
 
-test("a reader that was told another hash gets nothing, and nothing is recorded", async () => {
+test("a reader with another hash gets nothing, and nothing is recorded", async () => {
   const log = memoryEventLog();
   const name = await admitted(log, EVENT);
   assert.is(await reader(log).read(EVENT, { ...name, sha256: "00" }), "damaged");

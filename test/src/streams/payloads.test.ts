@@ -118,7 +118,7 @@ test("text stays text, whole or in parts, unless its escapes would make it longe
   assert.equal(stored[7]?.data.parts, [0, 1, 2, 3, 4, 5, 6]);
 });
 
-test("what a crash leaves of a long body is gone on with, and is no payload by itself", async () => {
+test("the parts that a crash left of a long body are used again and are no payload by themselves", async () => {
   const log = memoryEventLog();
   const body = BYTES;
   let appends = 0;
@@ -147,7 +147,7 @@ const slow = (log: EventLog): EventLog => ({
   },
 });
 
-test("of many who keep the same long body at once one keeps it, and all come to that one", async () => {
+test("of many simultaneous writers of one long body one stores it, and all get that payload", async () => {
   const { log, largestAppend } = measuredLog(memoryEventLog());
   const body = NUL;
   const race = async () => {
@@ -163,7 +163,7 @@ test("of many who keep the same long body at once one keeps it, and all come to 
   assert.ok(largestAppend() < APPEND_LIMIT_BYTES);
 });
 
-test("different long bodies under one id are each kept whole, whatever comes in between", async () => {
+test("different long bodies under one id are each stored whole, although their parts mix", async () => {
   const log = memoryEventLog();
   const bodies = LARGEST.slice(0, 5).map(([, body]) => body);
   const kept = await Promise.all(
@@ -216,7 +216,7 @@ test("a payload with damaged members does not keep a repeat of its event from be
   assert.ok(intact(await keeper.read(ID, again))?.body.equals(body));
 });
 
-test("what is erased, or about to be, is not used again: neither a payload nor one of its parts", async () => {
+test("neither an erased payload nor one of its parts is used again, also before the erasure is done", async () => {
   const log = memoryEventLog();
   const keeper = payloads(log, randomness);
   const first = await keeper.keepFirst(ID, incoming(BYTES), envelope());

@@ -110,7 +110,7 @@ test("one key in two objects is not a duplicate", () => {
   assert.ok(strictJson(bytes('{"a":{"a":1},"b":[{"a":1},{"a":1}],"c":"a"}')).ok);
 });
 
-test("a duplicate behind hundreds of keys is found", () => {
+test("a duplicate after hundreds of keys is found", () => {
   const members = Array.from({ length: 500 }, (_, index) => `"k${index}":{"v":${index}}`).join(",");
   assert.ok(strictJson(bytes(`{${members}}`)).ok);
   assert.is(refusal(`{${members},"k3":0}`).path, "/k3");
@@ -124,7 +124,7 @@ test("__proto__ is refused in every spelling, and constructor is an ordinary key
   assert.is(Object.hasOwn(Object.prototype, "admin"), false);
 });
 
-test("a duplicate behind __proto__ is reported as well", () => {
+test("a duplicate after __proto__ is reported as well", () => {
   assert.equal(scanJson('{"__proto__":1,"a":1,"a":2}', 64), { duplicate: "/a", proto: "/__proto__" });
 });
 
@@ -183,7 +183,7 @@ test("half a surrogate pair is refused, a whole one and a backslash before it ar
   assert.ok(strictJson(bytes('{"a":"\\\\ud800"}')).ok);
 });
 
-test("what is not JSON is refused, and the message repeats nothing of it", () => {
+test("text that is not JSON is refused with a message that repeats nothing of it", () => {
   for (const text of ["", " ", "{", "{'a':1}", "[1,]", "NaN", "01", '"\u0001"', "{}x", '{"secret":hunter2}'])
     assert.not.match(refusal(text).message, /hunter2/);
 });

@@ -117,7 +117,7 @@ test("pages of any size, crashes and pages applied twice give what the plain fol
   await fc.assert(property, { numRuns: 120 });
 });
 
-test("a rebuild beside a projector that follows the same views gives the same", async () => {
+test("a rebuild during another projector's work on the same views gives the same views", async () => {
   const steps: readonly Step[] = Array.from({ length: 300 }, (_, i) => ({ key: "abc"[i % 3] ?? "a", does: "add" }));
   const log = await filled(steps);
   const views = memoryViewStore([ledger.schema]);

@@ -41,7 +41,7 @@ test.after.each(async ({ directory, log }) => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test("whoever waits for a position reads his own write", async ({ log, viewsPath, locations }) => {
+test("a read that waits for a position sees its own write", async ({ log, viewsPath, locations }) => {
   const projecting = await projectorThread({ locations, module });
   const views = await sqliteViewReader({ path: viewsPath, schemas });
   for (let n = 1; n <= 5; n += 1) {
@@ -57,7 +57,7 @@ test("whoever waits for a position reads his own write", async ({ log, viewsPath
   assert.not(projecting.healthy());
 });
 
-test("it tells how far the views are, and how far behind", async ({ log, locations }) => {
+test("the progress shows the position and the lag of each view", async ({ log, locations }) => {
   const position = await appendNumbered(log, 1, 20);
   const moves = new Map<string, string | null>();
   const projecting = await projectorThread({ locations, module });
@@ -77,7 +77,7 @@ test("it tells how far the views are, and how far behind", async ({ log, locatio
   await projecting.stop();
 });
 
-test("a failing projection is reported with its event, and its lag shows", async ({ log, locations }) => {
+test("a failing projection is reported with its event, and its view's lag grows", async ({ log, locations }) => {
   const failures: ProjectorFailure[] = [];
   const onError = (failure: ProjectorFailure) => failures.push(failure);
   const projecting = await projectorThread({ locations, module, onError });

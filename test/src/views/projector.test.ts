@@ -85,7 +85,7 @@ test("a lost hint only delays it", async () => {
   assert.equal(await seen(it.views, "one.v1"), upTo(3));
 });
 
-test("it goes on where the one before it stopped", async () => {
+test("a projector continues where the one before it stopped", async () => {
   const it = world(one);
   for (const round of [0, 1, 2])
     await running(it, [one], {}, async () =>
@@ -174,7 +174,7 @@ test("asking for a document that idsOf did not name is a bug, even when another 
   assert.match(inspect(it.failures[0]?.error), "idsOf did not name");
 });
 
-test("it goes on from where another projector has taken the view", async () => {
+test("a projector continues from the position to which another one has moved the view", async () => {
   const it = world(one);
   await appendNumbered(it.log, 1, 5);
   let interfered = false;

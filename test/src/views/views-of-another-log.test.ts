@@ -56,7 +56,7 @@ const fold = async (log: EventLog, views: ViewStore): Promise<readonly string[]>
   return dropped;
 };
 
-test("they are dropped and folded again at the start, once, and that is said", async () => {
+test("views of another log are dropped and folded again once at the start, and that is reported", async () => {
   const views = memoryViewStore(SCHEMAS);
   const [first, second] = [await logOf(20), await logOf(7)];
   assert.equal(await fold(first, views), [], "nothing is said of views that are new");
@@ -66,7 +66,7 @@ test("they are dropped and folded again at the start, once, and that is said", a
   assert.equal(await fold(second, views), []);
 });
 
-test("so are those of which nobody knows of which log they are", async () => {
+test("views of an unknown log are dropped and folded again", async () => {
   const views = memoryViewStore(SCHEMAS);
   const log = await logOf(5);
   await views.commit(COUNTS, null, (await log.head()) ?? "", { documents: new Map([["all", { count: 99 }]]) });
@@ -74,7 +74,7 @@ test("so are those of which nobody knows of which log they are", async () => {
   assert.is(await countIn(views), 5);
 });
 
-test("and those that a projector which ended has not emptied", async () => {
+test("views that a projector left before it had emptied them are dropped and folded again", async () => {
   const views = memoryViewStore(SCHEMAS);
   const log = await logOf(5);
   await fold(log, views);
@@ -108,7 +108,7 @@ test("two projectors that start at once on them fold what one alone does", async
   );
 });
 
-test("a projector whose views somebody has taken for another log stands still, and says so", async () => {
+test("a projector stops and reports when its views were taken over for another log", async () => {
   const views = memoryViewStore(SCHEMAS);
   const [old, log] = [await logOf(3), await logOf(8)];
   const late = await follow(old, views);
@@ -170,7 +170,7 @@ const foldTelling = async (log: EventLog, views: ViewStore): Promise<readonly st
   return told;
 };
 
-test("views that know more than a restored log are folded again from it, once, and that is told", async () => {
+test("views that are ahead of a restored log are folded again once, and that is reported", async () => {
   const views = memoryViewStore(SCHEMAS);
   const [log, backup] = await copies(2, 7);
   if (log === undefined || backup === undefined) throw new Error("there are two copies");
@@ -253,7 +253,7 @@ const watching = (log: EventLog, views: ViewStore) =>
     eventsBetween: (after, upTo) => Number(upTo) - Number(after ?? 0),
   });
 
-test("whoever only looks at them takes no position in another log for one in this", async () => {
+test("a process that only watches views takes no position of another log for one of this log", async () => {
   const views = memoryViewStore(SCHEMAS);
   await fold(await logOf(20), views);
   const log = await logOf(4);
@@ -269,7 +269,7 @@ test("whoever only looks at them takes no position in another log for one in thi
   assert.is(await watched.waitFor(NAMES, head, 0), true);
 });
 
-test("whoever only looks tells how far they are, measured once a second while somebody asks", async () => {
+test("a process that only watches views measures their lag at most once a second", async () => {
   const views = memoryViewStore(SCHEMAS);
   const log = await logOf(4);
   await fold(log, views);
@@ -289,7 +289,7 @@ test("whoever only looks tells how far they are, measured once a second while so
   assert.ok(looks <= 2 * NAMES.length, `${looks} looks`);
 });
 
-test("an engine that fails makes nobody wait, and what was known is told", async () => {
+test("a failing engine delays no one, and the last known progress is shown", async () => {
   const views = memoryViewStore(SCHEMAS);
   const log = await logOf(2);
   const failing: ViewStore = { ...views, origin: () => Promise.reject(new Error("no")) };

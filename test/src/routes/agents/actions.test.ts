@@ -71,7 +71,7 @@ test("an action is what was put, and a change is a new version", async () => {
   await app.close();
 });
 
-test("a deleted action is gone, and its versions go on when it is put again", async () => {
+test("a deleted action is gone, and its versions continue when it is defined again", async () => {
   const { app, call, put } = await world();
   await put("mail.send");
   assert.is((await call("DELETE", "/mail.send")).status, 204);

@@ -54,7 +54,7 @@ const world = async (log = memoryEventLog()) => {
   return { app, log, clock, hashes, call, create, use, project: () => foldInto(log, views, [agents]) };
 };
 
-test("an agent is registered with a key of its own, which is shown once and stored nowhere", async () => {
+test("an agent is registered with its own key, which is shown once and stored nowhere", async () => {
   const { app, call, create, use, log } = await world();
   const made = await create({ policy_id: "pol_a" });
   assert.match(made.id, /^agt_[a-z2-7]{32}$/);
@@ -111,7 +111,7 @@ test("suspended with a reason and resumed, each as often as one likes", async ()
   await app.close();
 });
 
-test("what cannot be a scope, or is not the account's, is named", async () => {
+test("an answer names the invalid scope or the policy that is not the account's", async () => {
   const { app, call, create } = await world();
   const { id } = await create();
   const bad = { actions: ["refund.create", "refund*"] };
@@ -155,7 +155,7 @@ test("an agent's key opens nothing that is not for agents", async () => {
   await app.close();
 });
 
-test("an agent's record that was rewritten to another key, or a key's record to another agent, lets nobody in", async () => {
+test("a record rewritten to another agent or to another key lets no one in", async () => {
   const { app, log, clock, hashes, create } = await world();
   const [mine, other] = [await create(), await create({ name: "payments" })];
   const seen = (type: string, data: (data: JsonObject) => JsonObject) => {

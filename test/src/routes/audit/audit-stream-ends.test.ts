@@ -206,7 +206,7 @@ test("another key of the account goes on", () =>
     assert.is(kept.here.isEnded(), false);
   }));
 
-test("an end on another node is noticed within 2 s: the time between two looks, and what a look may be behind", () => {
+test("the end of a credential on another node is noticed within 2 s", () => {
   assert.ok(EVENT_STREAM_TIMES.recheckMs + STALENESS_MAX_MS <= 1_500);
 });
 

@@ -194,7 +194,7 @@ test("a refusal is answered as it is, a repeat says that it is one", async () =>
   assert.equal([outcome, headers["idempotent-replayed"]], [200, "true"]);
 });
 
-test("it is waited for until it has ended", async () => {
+test("a call waits until the bundle has ended", async () => {
   const { post, later, log } = await world(begun);
   const answering = post({ ...ASKED, wait_ms: 30_000 });
   await later((it) => {
@@ -235,7 +235,7 @@ test("a step that was started is named by its event once that is recorded, and t
   assert.equal([events(cancelled), cancelled.position], [[FIRST.event_id, null], await lastOf(`bundle-${ID}`)]);
 });
 
-test("held it is told at once, and behind the decision of people it is waited for", async () => {
+test("a held bundle is answered at once, and after people's decision its end is waited for", async () => {
   const held = (it: History): void => {
     it.add(`bundle-${ID}`, FACTS.held({}, { steps: STEPS }));
     it.add("approval-apr_1", approvalFacts().requested());
@@ -280,7 +280,7 @@ test("one shows its steps with their results, their undos and what is left to be
   ]);
 });
 
-test("what the policy hides of a result only the agent and admins read", async () => {
+test("only the agent and admins read the parts of a result that the policy hides", async () => {
   const { get } = await world(left);
   const resultTo = async (who: Principal) => ((await get(who)).body.steps as { result: unknown }[])[0]?.result;
   assert.equal(await resultTo(ADMIN), { status_code: 200, body: { id: 7, card: "4242" } });
@@ -290,7 +290,7 @@ test("what the policy hides of a result only the agent and admins read", async (
 /** Of a step that uses the first one's result, under another name. */
 const USING = '{"n":1,"number":{"$result":{"step":0,"pointer":"/card"}}}';
 
-test("what comes from a result is hidden with all that the policy hides, under whatever name", async () => {
+test("a value inserted from a result is hidden under any name if the policy hides fields", async () => {
   const { get } = await world((it) => {
     const definition = { name: "orders", redact: ["card"] };
     it.add("policy-pol_1", { type: "PolicyPublished", data: { policy_id: "pol_1", version: 1, definition } });
@@ -340,7 +340,7 @@ test("once it has ended each step says what it has cost with its undo, and one t
   assert.equal(await costs(...ended, FACTS.spent(6, 2_000, [2_000, 0, null])), [0.002, 0, null]);
 });
 
-test("a cancellation that came too late is told with what was committed", async () => {
+test("a cancellation that came too late is answered with what was committed", async () => {
   const { get } = await world((it) => {
     begun(it);
     for (const index of [0, 1]) {
@@ -393,7 +393,7 @@ test("cancelled while it runs nothing more is begun", async () => {
   assert.is((await get()).body.status, "rolling_back");
 });
 
-test("cancelled before anything was begun it has ended, and whoever waits is told; what has ended is not cancelled", async () => {
+test("a bundle cancelled before its first step has ended, its waiting caller is answered, and an ended one is not cancelled", async () => {
   const fresh = await world(begun);
   const answering = fresh.post({ ...ASKED, wait_ms: 30_000 });
   const { outcome, body } = await fresh.cancel(ADMIN);
