@@ -1,12 +1,12 @@
+import { type AccountFacets, NO_FACETS, withEvent } from "./account-facets.ts";
 import type { EventDocument } from "./event-document.ts";
 import { type Decision, evolveEvent, isDecision } from "./event-fold.ts";
 import { storedForm } from "./event-stored-form.ts";
 import { documentOf, eventOf, type Projection } from "./projection.ts";
-import { NOTHING_SEEN, type SeenInAccount, withEvent } from "./seen-in-account.ts";
 import { deliveryOf } from "./streams.ts";
 
 /** One document for each API event, and one for each account with its types and origins. */
-export const events: Projection<EventDocument | SeenInAccount> = {
+export const events: Projection<EventDocument | AccountFacets> = {
   schema: {
     name: "events.v2",
     fields: {
@@ -44,7 +44,7 @@ export const events: Projection<EventDocument | SeenInAccount> = {
     if (after !== null && after !== before) documents.put(id, storedForm(after));
     if (!isDecision(event)) return;
     const { account } = event.meta;
-    const seen = documentOf<SeenInAccount>(documents, account) ?? NOTHING_SEEN;
+    const seen = documentOf<AccountFacets>(documents, account) ?? NO_FACETS;
     // From the event alone: the event's document may be folded further than this one.
     const more = withEvent(seen, eventOf<Decision>(event).data);
     if (more !== seen) documents.put(account, more);

@@ -1,7 +1,7 @@
 import type { Timings } from "../../domain/delivery/attempt-end.ts";
 import type { BundleStep, PayloadHead, Replayer } from "../../domain/delivery/events.ts";
+import type { AccountFacets } from "../account-facets.ts";
 import type { Attempt, EventDocument, EventReplay, Stage } from "../event-document.ts";
-import type { SeenInAccount } from "../seen-in-account.ts";
 import { ORIGIN, origin_id, origin_kind, VERDICT } from "./decided.ts";
 import {
   amount,
@@ -175,7 +175,7 @@ const EVENT = closed<EventDocument>("A webhook, or an agent's request, with its 
   stages_left_out: optional(count("The number of those left out. Missing: none.")),
 });
 
-const SEEN = closed<SeenInAccount>("One for each account, under its id: the types and senders of its events.", {
+const SEEN = closed<AccountFacets>("One for each account, under its id: the types and senders of its events.", {
   types: list({ type: "string" }, "The types of its events, sorted; 500 at most."),
   types_complete: flag("False if there were more types than are stored."),
   origins: list({ type: "string" }, "The ids of the senders, the newest last; 1,000 at most."),

@@ -79,10 +79,10 @@ export const runFile = (path: string): Promise<Outcome> =>
     });
   });
 
-type Told = (path: string, outcome: Outcome) => void;
+type Report = (path: string, outcome: Outcome) => void;
 
 /** Resolves with the number of files that ran. The last of them may have ended the process. */
-const runUntilEnd = (paths: readonly string[], told: Told, endingMs: number): Promise<number> =>
+const runUntilEnd = (paths: readonly string[], report: Report, endingMs: number): Promise<number> =>
   new Promise((resolve) => {
     const mark = `end of file ${randomUUID()}`;
     const ending = new RegExp(`\\n${mark} (\\d+)\\n`);
@@ -98,7 +98,7 @@ const runUntilEnd = (paths: readonly string[], told: Told, endingMs: number): Pr
       const path = paths[done];
       if (path === undefined) return;
       done += 1;
-      told(path, outcomeOf(output, code, startedAt));
+      report(path, outcomeOf(output, code, startedAt));
       startedAt = performance.now();
     };
     const next = (): void => {
@@ -134,6 +134,6 @@ const runUntilEnd = (paths: readonly string[], told: Told, endingMs: number): Pr
   });
 
 /** Runs files in one process, and in another after a file that ended it. */
-export const runTogether = async (paths: readonly string[], told: Told, endingMs = ENDING_MS): Promise<void> => {
-  for (let rest = paths; rest.length > 0; ) rest = rest.slice(await runUntilEnd(rest, told, endingMs));
+export const runTogether = async (paths: readonly string[], report: Report, endingMs = ENDING_MS): Promise<void> => {
+  for (let rest = paths; rest.length > 0; ) rest = rest.slice(await runUntilEnd(rest, report, endingMs));
 };

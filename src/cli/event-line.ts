@@ -5,8 +5,8 @@ import { eventOf } from "../../domain/events.ts";
 import type { Verdict } from "../../domain/gate/verdict.ts";
 import { visibleLine } from "../../domain/visible-text.ts";
 import type { EventSummary } from "../bodies/event-answer.ts";
+import { shownTime } from "./formats.ts";
 import type { StreamRecord } from "./record-stream.ts";
-import { shownTime } from "./shown.ts";
 
 export type EventLine = Pick<EventSummary, "id" | "status" | "type" | "origin" | "endpoint_id" | "delivery_id"> & {
   readonly at: string;

@@ -2,7 +2,7 @@ import { visibleLine } from "../../domain/visible-text.ts";
 import type { EventDetail } from "../bodies/event-answer.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, apiOf } from "./api.ts";
 import { type Command, UsageError } from "./command.ts";
-import { json, shownTime, table } from "./shown.ts";
+import { json, shownTime, table } from "./formats.ts";
 
 type AttemptShown = EventDetail["attempts"][number];
 

@@ -8,8 +8,8 @@ import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf, type Query, until
 import { type Command, type Terminal, UsageError } from "./command.ts";
 import { FILTER_OPTIONS, filterQuery, TIMES_HELP } from "./event-filter.ts";
 import { changeIn, type EventLine, lineOfRequest, lineOfSummary, shownLine } from "./event-line.ts";
+import { json } from "./formats.ts";
 import { followRecords, type StreamRecord } from "./record-stream.ts";
-import { json } from "./shown.ts";
 
 type Page = { readonly data: readonly EventSummary[]; readonly next_cursor: string | null };
 
@@ -146,15 +146,15 @@ const follow = async (api: Api, { query, count, print }: Following, { note }: Te
     printed.set(line.id, line.status);
     if (matches(query, line)) print(line);
   };
-  for await (const heard of followRecords(api, note)) {
-    if (heard.kind === "open") {
+  for await (const item of followRecords(api, note)) {
+    if (item.kind === "open") {
       for (const line of await newest(api, query, count)) {
         lines.seen(line);
         show(line);
       }
       continue;
     }
-    const line = await lines.after(heard.record);
+    const line = await lines.after(item.record);
     if (line !== null) show(line);
   }
 };

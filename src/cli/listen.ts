@@ -8,8 +8,8 @@ import { type Command, UsageError } from "./command.ts";
 import { FILTER_OPTIONS, filterQuery } from "./event-filter.ts";
 import type { EventLine } from "./event-line.ts";
 import { eventLines, matches } from "./events-tail.ts";
+import { json, shownTime } from "./formats.ts";
 import { followRecords, type StreamRecord } from "./record-stream.ts";
-import { json, shownTime } from "./shown.ts";
 
 type Forwarded = Pick<EventLine, "at" | "id" | "type"> & {
   readonly status_code: number | null;
@@ -118,17 +118,17 @@ export const listen: Command = {
     const api = apiOf(args, env);
     const query = filterQuery(options, Date.now());
     const lines = eventLines(api);
-    for await (const heard of followRecords(api, terminal.note)) {
-      if (heard.kind === "open") {
+    for await (const item of followRecords(api, terminal.note)) {
+      if (item.kind === "open") {
         terminal.note(`forwarding to ${url}${given === undefined ? `, signed with ${secret}` : ""}`);
         continue;
       }
-      if (!SENT_BY.includes(heard.record.type)) continue;
-      const line = await lines.after(heard.record);
+      if (!SENT_BY.includes(item.record.type)) continue;
+      const line = await lines.after(item.record);
       // Notifications are forwarded only if their endpoint is asked for.
       const isOwn = line?.origin.kind === "system" && query.endpoint_id === undefined;
       if (line === null || isOwn || !matches(query, line)) continue;
-      const done = await forwarded(api, { url, secret }, line, heard.record);
+      const done = await forwarded(api, { url, secret }, line, item.record);
       terminal.out(options.json === true ? json(done) : shown(done));
     }
   },

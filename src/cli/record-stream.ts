@@ -11,7 +11,7 @@ export type StreamRecord = {
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-export type Heard = { readonly kind: "open" } | { readonly kind: "record"; readonly record: StreamRecord };
+export type StreamItem = { readonly kind: "open" } | { readonly kind: "record"; readonly record: StreamRecord };
 
 type Message = { readonly id: string | null; readonly data: string | null };
 
@@ -40,11 +40,11 @@ async function* messagesOf(body: AsyncIterable<Uint8Array>, onHeard: () => void)
   }
 }
 
-type Told = Readonly<Record<"type" | "subject" | "position" | "time", string>> & Pick<StreamRecord, "data">;
+type CloudEvent = Readonly<Record<"type" | "subject" | "position" | "time", string>> & Pick<StreamRecord, "data">;
 
 const recordOf = (text: string): StreamRecord => {
   // A CloudEvent of this service (`src/feed/cloud-event.ts`).
-  const { type, subject, position, time, data } = JSON.parse(text) as Told;
+  const { type, subject, position, time, data } = JSON.parse(text) as CloudEvent;
   const dash = subject.indexOf("-");
   return {
     type: TYPE.exec(type)?.[1] ?? type,
@@ -60,7 +60,7 @@ const recordOf = (text: string): StreamRecord => {
  * Yields the account's records from now on, without a gap or a repeat: a new connection continues after the last
  * record. First yields "open": records continue any state that is read afterwards.
  */
-export async function* followRecords(api: Api, note: (line: string) => void): AsyncGenerator<Heard, never> {
+export async function* followRecords(api: Api, note: (line: string) => void): AsyncGenerator<StreamItem, never> {
   let lastId: string | null = null;
   let failures = 0;
   for (;;) {

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Api, isPassing } from "./api.ts";
 import { Ended, type Terminal } from "./command.ts";
+import { json, shownSeconds, shownTime } from "./formats.ts";
 import { progressBar } from "./progress-bar.ts";
-import { json, shownSeconds, shownTime } from "./shown.ts";
 
 export type ReplayRequest = {
   readonly filter: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import { visibleLine } from "../../domain/visible-text.ts";
 import type { EventDetail } from "../bodies/event-answer.ts";
 import type { Api } from "./api.ts";
 import { Ended, type Terminal } from "./command.ts";
-import { json } from "./shown.ts";
+import { json } from "./formats.ts";
 
 export type ReplayOneOptions = {
   readonly reason: string | undefined;

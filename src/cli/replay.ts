@@ -3,9 +3,9 @@ import { API_HELP, API_OPTIONS, API_SYNOPSIS, apiOf } from "./api.ts";
 import { type Command, type Options, UsageError } from "./command.ts";
 import { TIMES_HELP, textOf, timeOf } from "./event-filter.ts";
 import { isEventId } from "./events-show.ts";
+import { json } from "./formats.ts";
 import { planLines, planOf, type ReplayRequest, replayMany, watchReplay } from "./replay-many.ts";
 import { replayOne } from "./replay-one.ts";
-import { json } from "./shown.ts";
 
 const isReplayId = (text: string): boolean => /^rpl_[a-z2-7]{1,64}$/.test(text);
 

@@ -8,6 +8,7 @@ import { type Command, Ended, type Env, type Screen, type Terminal, UsageError }
 import { completion } from "./completion.ts";
 import { eventsShow } from "./events-show.ts";
 import { eventsTail } from "./events-tail.ts";
+import { table } from "./formats.ts";
 import { keyRotate } from "./key-rotate.ts";
 import { listen } from "./listen.ts";
 import { logCopy } from "./log-copy.ts";
@@ -15,7 +16,6 @@ import { logVerify } from "./log-verify.ts";
 import { replay, replayCancel } from "./replay.ts";
 import { sdkTypes } from "./sdk-types.ts";
 import { serve } from "./serve.ts";
-import { table } from "./shown.ts";
 import { status } from "./status.ts";
 import { viewsRebuild } from "./views-rebuild.ts";
 

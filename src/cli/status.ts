@@ -2,7 +2,7 @@ import { visibleLine } from "../../domain/visible-text.ts";
 import type { endpointAnswer } from "../routes/endpoints/endpoint-answer.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOrNone, Refusal } from "./api.ts";
 import { type Command, Ended, UsageError } from "./command.ts";
-import { json, shownSeconds, shownTime, table } from "./shown.ts";
+import { json, shownSeconds, shownTime, table } from "./formats.ts";
 
 type Ready = { readonly status: string; readonly checks: Readonly<Record<string, string>> };
 

@@ -1,8 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { AccountFacets } from "../../projections/account-facets.ts";
 import type { EventDocument } from "../../projections/event-document.ts";
 import { events } from "../../projections/events.ts";
-import type { SeenInAccount } from "../../projections/seen-in-account.ts";
 import { at, deliveryFacts, history } from "../support/history.ts";
 import { folded } from "../support/projected.ts";
 
@@ -163,13 +163,13 @@ test("unknown records, and records of no decided event, change nothing", () => {
 test("the types of an account are sorted, and incomplete if there are too many", () => {
   const log = history();
   for (const type of ["b", "a", "b"]) log.add(`delivery-${log.events.length}`, facts.admitted({ type }));
-  assert.equal(folded(events, log.events).get<SeenInAccount>("acc_1"), {
+  assert.equal(folded(events, log.events).get<AccountFacets>("acc_1"), {
     types: ["a", "b"],
     types_complete: true,
     origins: ["src_1"],
   });
   for (let i = 0; i < 600; i += 1) log.add(`delivery-x${i}`, facts.admitted({ type: `type.${i}` }));
-  const many = folded(events, log.events, 100).get<SeenInAccount>("acc_1");
+  const many = folded(events, log.events, 100).get<AccountFacets>("acc_1");
   assert.equal([many?.types.length, many?.types_complete], [500, false]);
 });
 

@@ -1,7 +1,7 @@
 import type { Condition, Document, FoundDocument, ViewStore } from "../../../domain/ports/view-store.ts";
+import type { AccountFacets } from "../../../projections/account-facets.ts";
 import { events } from "../../../projections/events.ts";
 import { gateDenials } from "../../../projections/gate-denials.ts";
-import type { SeenInAccount } from "../../../projections/seen-in-account.ts";
 import type { Cursor } from "../../http/listing.ts";
 import { newestFirst } from "../../http/merged-pages.ts";
 import { eventIdOf, isEventId } from "../../streams/event-id.ts";
@@ -68,7 +68,7 @@ const known = async (views: Views, account: string, q: string): Promise<readonly
 export const meaningOf = async (views: Views, account: string, q: string): Promise<SearchMeaning> => {
   if (isEventId(q)) return { kind: "events", ids: [q] };
   // The projection stores this document under the account's id.
-  const seen = await documentIn<SeenInAccount>(views, events, account);
+  const seen = await documentIn<AccountFacets>(views, events, account);
   if (seen === null) return { kind: "events", ids: [] };
   const ids = seen.origins.map((origin) => eventIdOf(account, origin, q));
   const named = [...(await views.getMany(VIEW, ids)).keys()];

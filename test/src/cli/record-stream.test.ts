@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { apiOf } from "../../../src/cli/api.ts";
-import { followRecords, type Heard } from "../../../src/cli/record-stream.ts";
+import { followRecords, type StreamItem } from "../../../src/cli/record-stream.ts";
 import { type ScriptedService, scriptedService, sendJson } from "../../support/scripted-service.ts";
 
 const test = suite("following the records");
@@ -29,7 +29,7 @@ const heard = async (count: number): Promise<readonly string[]> => {
   }
   return found;
 };
-const nameOf = (it: Heard): string =>
+const nameOf = (it: StreamItem): string =>
   it.kind === "open" ? "open" : `${it.record.type} ${it.record.id} ${JSON.stringify(it.record.data)}`;
 
 test("records arrive whole however the bytes are cut, and comments are ignored", async () => {

@@ -1,8 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { filterQuery, timeOf } from "../../../src/cli/event-filter.ts";
+import { shownSeconds, shownTime, table } from "../../../src/cli/formats.ts";
 import { barOf, progressBar } from "../../../src/cli/progress-bar.ts";
-import { shownSeconds, shownTime, table } from "../../../src/cli/shown.ts";
 
 const test = suite("what the command line shows");
 

@@ -4,7 +4,7 @@ import type { Request } from "../domain/delivery/events.ts";
  * The types and origins of an account's events. With them a search by the beginning of a type or by delivery id needs
  * no index, which every event would have to write.
  */
-export type SeenInAccount = {
+export type AccountFacets = {
   readonly types: readonly string[];
   /** False if there were more types than `TYPES_MAX`. */
   readonly types_complete: boolean;
@@ -16,9 +16,9 @@ export type SeenInAccount = {
 const TYPES_MAX = 500;
 /** Ten times the sources of the largest plan, to include deleted ones. */
 const ORIGINS_MAX = 1_000;
-export const NOTHING_SEEN: SeenInAccount = { types: [], types_complete: true, origins: [] };
+export const NO_FACETS: AccountFacets = { types: [], types_complete: true, origins: [] };
 
-export const withEvent = (before: SeenInAccount, { type, origin }: Request): SeenInAccount => {
+export const withEvent = (before: AccountFacets, { type, origin }: Request): AccountFacets => {
   let seen = before;
   if (!seen.origins.includes(origin.id))
     seen = { ...seen, origins: [...seen.origins.slice(1 - ORIGINS_MAX), origin.id] };
