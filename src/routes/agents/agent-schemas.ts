@@ -1,4 +1,5 @@
 import { SCOPE_PATTERNS_MAX } from "../../../domain/agent/scope.ts";
+import type { AgentDocument } from "../../../projections/agents.ts";
 import { nonBlank, time } from "../../http/json-schema.ts";
 import type { JsonSchema } from "../../http/route.ts";
 
@@ -43,7 +44,7 @@ const SHOWN = {
   suspended_at: { type: ["string", "null"], format: "date-time" },
   last4: { type: "string" },
   created_at: time,
-};
+} satisfies Record<"id" | Exclude<keyof AgentDocument, "account">, JsonSchema>;
 export const AGENT: JsonSchema = { type: "object", required: Object.keys(SHOWN), properties: SHOWN };
 const KEY: JsonSchema = { type: "string", description: "shown only once" };
 export const CREATED: JsonSchema = {

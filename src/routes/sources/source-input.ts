@@ -12,6 +12,7 @@ import type { BodyOf, JsonSchema } from "../../http/route.ts";
 import { checkSecret, isProviderType } from "../../providers/catalogue.ts";
 import { hmacDefaults, PROVIDERS } from "../../providers/provider-schemes.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
+import type { SourceAnswer } from "./source-answer.ts";
 
 const NAME = nonBlank(100);
 const ID = { type: ["string", "null"], maxLength: 64 } as const satisfies JsonSchema;
@@ -95,7 +96,7 @@ export const SOURCE: JsonSchema = {
     dedupe: { anyOf: [DEDUPE, { type: "null" }] },
     created_at: time,
     secret: { type: "string", description: "only if it was generated, and shown only once" },
-  },
+  } satisfies Record<"secret" | keyof SourceAnswer, JsonSchema>,
 };
 
 export const ROTATED: JsonSchema = {

@@ -29,6 +29,7 @@ import type { Slots } from "../../ledgers/slots.ts";
 import { makeSecret } from "../../providers/catalogue.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { changedMeanwhile, missingReference, notFound, type Problem, problem } from "../../streams/problems.ts";
+import { show, showPresent } from "./source-answer.ts";
 import { NEW_SECRET, NEW_SOURCE, newSourceOf, ROTATED, SOURCE, SOURCE_CHANGES, secretProblem } from "./source-input.ts";
 
 export type SourcesDeps = {
@@ -66,22 +67,6 @@ const PROBLEM_OF: Record<SourceRejection | "changed-meanwhile", Problem> = {
     `${SECRETS_MAX} secrets are valid at once. A new one can be made when the oldest has expired, 24 hours after its successor.`,
   ),
 };
-
-const show = (id: string, it: Omit<SourceDocument, "account">, publicUrl: string) => ({
-  id,
-  name: it.name,
-  type: it.type,
-  ingest_url: `${publicUrl}/v1/webhooks/${it.type}/${id}`,
-  status: it.status,
-  policy_id: it.policy_id,
-  endpoint_id: it.endpoint_id,
-  auth: it.auth,
-  dedupe: it.dedupe,
-  created_at: it.created_at,
-});
-
-const showPresent = ({ sourceId, settings, type, auth, dedupe, createdAt }: PresentSource, publicUrl: string) =>
-  show(sourceId, { ...settings, type, auth, dedupe, created_at: createdAt }, publicUrl);
 
 /** Null unless the source belongs to the caller's account. */
 const own = async ({ aggregates }: SourcesDeps, { principal, params }: Call<OfOne>): Promise<PresentSource | null> => {
