@@ -13,7 +13,7 @@ import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import type { PersonalData } from "../erasure/personal-data.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { Envelope } from "../streams/envelope.ts";
-import type { Concerned } from "../streams/problems.ts";
+import type { AccountSubject } from "../streams/problems.ts";
 import type { CredentialHashes } from "./credential-hashes.ts";
 
 export type AccountsDeps = {
@@ -87,7 +87,7 @@ export type Accounts = {
     password: string,
     envelope: Envelope,
   ): Promise<Joined | Refused<"invalid-credentials" | "overloaded">>;
-  memberOf(email: string): Promise<Concerned | null>;
+  memberOf(email: string): Promise<AccountSubject | null>;
   accept(use: LinkUse, envelope: Envelope): Promise<Joined | Refused<JoinRejection>>;
   reset(use: LinkUse, envelope: Envelope): Promise<Joined | Refused<"overloaded" | AccountRejection>>;
   /** All sessions of the member except `keeps` end. */

@@ -6,7 +6,7 @@ import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { Envelope } from "../streams/envelope.ts";
-import type { Concerned } from "../streams/problems.ts";
+import type { AccountSubject } from "../streams/problems.ts";
 import { type AccountRefusal, accountStream, makerOf, refused } from "./accounts.ts";
 import type { CredentialHashes } from "./credential-hashes.ts";
 import { LINK_LIFETIME_MS, type Links, memberToken, memberTokenOf } from "./links.ts";
@@ -44,7 +44,7 @@ export type MemberLinks = {
   /** Null for a link that is unknown, used, withdrawn, replaced or expired. */
   opened(purpose: "invitation" | "reset", token: string, at: string): Promise<Opened | null>;
   /** The member, or else the account, that a refused link names; null if there is no such account. */
-  namedIn(token: string): Promise<Concerned | null>;
+  namedIn(token: string): Promise<AccountSubject | null>;
 };
 
 const laterThan = (at: string, ms: number): string => new Date(Date.parse(at) + ms).toISOString();

@@ -35,8 +35,8 @@ const targetOf = ({ params }: FastifyRequest): string | null => {
 export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps) => {
   const whoseWithout = async (request: FastifyRequest, it: Problem): Promise<Whose | null> => {
     const { detail } = it;
-    const concerned = (await it.about?.()) ?? null;
-    if (concerned !== null) return { ...concerned, actor: PUBLIC, detail, holds: false };
+    const subject = (await it.about?.()) ?? null;
+    if (subject !== null) return { ...subject, actor: PUBLIC, detail, holds: false };
     const presented = presentedCredential(request.raw.rawHeaders);
     const isForeign = it.problem === "cross-site";
     if (!isForeign && it.problem !== "unauthenticated") return null;

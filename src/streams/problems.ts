@@ -84,10 +84,10 @@ export type Problem = {
   /**
    * Finds the account concerned by a refusal without a credential, after the answer, whose time must reveal nothing.
    */
-  readonly about?: () => Promise<Concerned | null>;
+  readonly about?: () => Promise<AccountSubject | null>;
 };
 
-export type Concerned = { readonly account: string; readonly subject: string };
+export type AccountSubject = { readonly account: string; readonly subject: string };
 
 export const problem = (
   code: ProblemCode,
