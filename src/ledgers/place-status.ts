@@ -1,6 +1,4 @@
-import { bundle } from "../../domain/bundle/decider.ts";
 import { iso } from "../../domain/calendar.ts";
-import { delivery } from "../../domain/delivery/decider.ts";
 import type { Origin } from "../../domain/delivery/events.ts";
 import { type Paid, paidOf } from "../../domain/delivery/state.ts";
 import { isLoopLedger } from "../../domain/ledger/loop.ts";
@@ -9,7 +7,7 @@ import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { systemEnvelope } from "../streams/envelope.ts";
-import { fenced } from "./fence.ts";
+import { fencedAdmission } from "./fence.ts";
 import { holdOf, isHeldLedger } from "./held-places.ts";
 import type { OrphanDeps, PlaceStatus } from "./orphaned-places.ts";
 import { slotHolderOf } from "./slot-holders.ts";
@@ -56,19 +54,7 @@ export const placeStatus =
       const hold = await holdOf(log, holder);
       if (hold !== "undecided") return hold === "held" ? "kept" : "free";
     }
-    const { isFenced, state } = holder.startsWith("bun_")
-      ? await fenced(log, {
-          decider: bundle,
-          stream: `bundle-${holder}`,
-          command: { type: "Abandon", bundleId: holder, at },
-          envelope,
-        })
-      : await fenced(log, {
-          decider: delivery,
-          stream: `delivery-${holder}`,
-          command: { type: "Abandon", eventId: holder, at },
-          envelope,
-        });
+    const { isFenced, state } = await fencedAdmission(log, holder, envelope);
     // An agent's request that reached no receiver is fenced against a replay, but still counts as a repetition.
     if (isFenced) return "request" in state && isLoopLedger(ledger) ? "spent" : "free";
     if (isHeldLedger(ledger)) return state.phase === "held" ? "kept" : "free";

@@ -1,5 +1,3 @@
-import { bundle } from "../../domain/bundle/decider.ts";
-import { delivery } from "../../domain/delivery/decider.ts";
 import { erasedWith, isErasedAt } from "../../domain/delivery/erased.ts";
 import type { ErasedUpTo } from "../../domain/delivery/events.ts";
 import type { PayloadEvent } from "../../domain/delivery/payload-events.ts";
@@ -8,7 +6,7 @@ import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { eraseLeft } from "../erasure/erasures.ts";
-import { fenced } from "../ledgers/fence.ts";
+import { fencedAdmission } from "../ledgers/fence.ts";
 import { systemEnvelope } from "../streams/envelope.ts";
 import { type AgedLog, agedRecords, type Sweep } from "./aged-records.ts";
 
@@ -52,19 +50,7 @@ export const orphanedPayloads = (
   const fence = async (id: string, account: string): Promise<boolean> => {
     const at = new Date(clock.now()).toISOString();
     const envelope = systemEnvelope({ actor: "retention", commandId: randomId("cmd_", randomness), account, at });
-    const { isFenced } = id.startsWith("bun_")
-      ? await fenced(log, {
-          decider: bundle,
-          stream: `bundle-${id}`,
-          command: { type: "Abandon", bundleId: id, at },
-          envelope,
-        })
-      : await fenced(log, {
-          decider: delivery,
-          stream: `delivery-${id}`,
-          command: { type: "Abandon", eventId: id, at },
-          envelope,
-        });
+    const { isFenced } = await fencedAdmission(log, id, envelope);
     return isFenced;
   };
 
