@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../../domain/ports/clock.ts";
-import type { EventLog, Position } from "../../domain/ports/event-log.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { subkey } from "../../infra/crypto/subkey.ts";
 import { type Problem, problem } from "../streams/problems.ts";
