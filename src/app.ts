@@ -16,6 +16,7 @@ import type { SecretBox } from "../infra/crypto/secret-box.ts";
 import { addRoutes } from "./http/add-routes.ts";
 import { ArrivingBodies } from "./http/arriving-bodies.ts";
 import type { Authenticate } from "./http/authenticate.ts";
+import { changeAllowance } from "./http/change-allowance.ts";
 import { limitPipelines, shareConnections } from "./http/connection-limits.ts";
 import { Idempotency } from "./http/idempotency.ts";
 import { jsonBodyParser } from "./http/json-body.ts";
@@ -37,6 +38,7 @@ import type { Route } from "./http/route.ts";
 import { safeHeaders } from "./http/safe-headers.ts";
 import { remoteParent, traceIds } from "./http/traceparent.ts";
 import { schemaErrorFormatter, validatorCompiler } from "./http/validation.ts";
+import type { ByteAllowances } from "./ledgers/byte-allowances.ts";
 import type { AnswerReport } from "./observability/observer.ts";
 import { notFound, type Problem, problem } from "./streams/problems.ts";
 import type { ViewProgress } from "./views/view-progress.ts";
@@ -55,6 +57,7 @@ export type AppDeps = {
   /** True if no other process answers calls on this log. */
   readonly othersAreGone?: boolean;
   readonly planOf: (account: string) => Promise<Plan>;
+  readonly allowances: Pick<ByteAllowances, "take">;
   readonly config: {
     /** A function, because the port is known only after listening. */
     readonly publicUrl: () => string;
@@ -202,6 +205,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
       positions: deps.positions,
       head: () => deps.log.head(),
       rate: apiRate(clock),
+      changes: changeAllowance(deps.allowances.take, clock),
       rateOf: async (account) => {
         const { apiRatePerMinute: credential, apiRatePerMinuteAccount } = await deps.planOf(account);
         return { credential, account: apiRatePerMinuteAccount };

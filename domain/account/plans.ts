@@ -29,6 +29,8 @@ export type Plan = {
    * counted.
    */
   readonly refusedRecordsDay: number;
+  /** Bytes of changes in a day (UTC); those of people, keys and agents are counted apart. */
+  readonly changeBytesDay: number;
   /** Bytes of large webhooks that are worked on in a second. */
   readonly largeBodyBytesPerS: number;
   readonly counts: Counts;
@@ -63,6 +65,7 @@ export const PLANS: Readonly<Record<Plan["name"], Plan>> = {
     storedBytesDay: 100 * MB,
     refusedBytesDay: 10 * MB,
     refusedRecordsDay: 2_000,
+    changeBytesDay: 20 * MB,
     largeBodyBytesPerS: 256 * KIB,
     counts: {
       delivery_endpoints: 10,
@@ -87,6 +90,7 @@ export const PLANS: Readonly<Record<Plan["name"], Plan>> = {
     storedBytesDay: 500 * MB,
     refusedBytesDay: 50 * MB,
     refusedRecordsDay: 10_000,
+    changeBytesDay: 50 * MB,
     largeBodyBytesPerS: 1_024 * KIB,
     counts: {
       delivery_endpoints: 50,
@@ -111,6 +115,7 @@ export const PLANS: Readonly<Record<Plan["name"], Plan>> = {
     storedBytesDay: 2 * GB,
     refusedBytesDay: 100 * MB,
     refusedRecordsDay: 20_000,
+    changeBytesDay: 200 * MB,
     largeBodyBytesPerS: 4_096 * KIB,
     counts: {
       delivery_endpoints: 200,
@@ -135,6 +140,7 @@ export const PLANS: Readonly<Record<Plan["name"], Plan>> = {
     storedBytesDay: 10 * GB,
     refusedBytesDay: 500 * MB,
     refusedRecordsDay: 100_000,
+    changeBytesDay: 500 * MB,
     largeBodyBytesPerS: 8_192 * KIB,
     counts: {
       delivery_endpoints: 1_000,

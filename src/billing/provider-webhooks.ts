@@ -12,7 +12,7 @@ const BODY_BYTES_MAX = 1_048_576;
 
 export type ProviderWebhooksDeps = SubscriptionSyncDeps & { readonly calls: Pick<CallCounts, "stranger"> };
 
-const PROBLEMS = listedProblems("invalid-signature", "too-large");
+const PROBLEMS = listedProblems("invalid-signature", "too-large", "request-timeout", "overloaded");
 
 /** The route is not in the route table, as its credential is a signature over the raw body. */
 export const providerWebhooks =

@@ -8,6 +8,7 @@ import { subkey } from "../../infra/crypto/subkey.ts";
 import { type Problem, problem } from "../streams/problems.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
 import type { Authenticate, PresentedCredential } from "./authenticate.ts";
+import type { ChangeAllowance } from "./change-allowance.ts";
 import { crossSite, isUnsafe, type Protected } from "./cross-site.ts";
 import { type Command, type Idempotency, newCommand } from "./idempotency.ts";
 import { idempotencyKey } from "./idempotency-key.ts";
@@ -31,6 +32,7 @@ export type AddRoutesDeps = {
   readonly positions: PositionText;
   readonly head: EventLog["head"];
   readonly rate: WindowCounter;
+  readonly changes: ChangeAllowance;
   readonly rateOf: (account: string) => Promise<RequestLimits>;
   readonly clock: Clock;
   readonly randomness: Randomness;
@@ -193,7 +195,11 @@ const handled = async (called: Called, deps: AddRoutesDeps, command: Command): P
 
 const answerUnderKey = async (called: Called, deps: AddRoutesDeps): Promise<SentAnswer | Problem | null> => {
   const { route, request } = called;
-  if (request.principal === null || !isUnsafe(request.method)) return null;
+  const { principal } = request;
+  if (principal === null || !isUnsafe(request.method)) return null;
+  const counted =
+    route.answersRepeats === true ? "counted" : await deps.changes(requesterOf(principal), route, request.body);
+  if (typeof counted === "object") return counted;
   const key = idempotencyKey(headerValues(request.raw.rawHeaders, "idempotency-key"));
   if (key === null && route.answersRepeats === true) {
     return problem("invalid-request", "This call needs an Idempotency-Key, so that it can be repeated safely.");
@@ -202,6 +208,7 @@ const answerUnderKey = async (called: Called, deps: AddRoutesDeps): Promise<Sent
   if (route.answersRepeats === true) {
     return handled({ ...called, key }, deps, newCommand(deps.randomness));
   }
+  if (counted === "beyond") return null;
   const { envelope } = callOf(called, deps, newCommand(deps.randomness));
   const keyed = { key, method: request.method, url: request.url, body: request.body, envelope };
   const wire = await deps.idempotency.run(keyed, (command) => handled(called, deps, command));

@@ -15,7 +15,7 @@ declare module "fastify" {
 }
 
 const FOR_ALL: readonly ProblemCode[] = ["invalid-request", "headers-too-large", "internal", "unavailable"];
-const WITH_BODY: readonly ProblemCode[] = ["too-large", "unsupported-media-type"];
+const WITH_BODY: readonly ProblemCode[] = ["too-large", "unsupported-media-type", "request-timeout", "overloaded"];
 const WITH_CREDENTIAL: readonly ProblemCode[] = ["unauthenticated", "forbidden", "rate-limited"];
 const WITH_KEY: readonly ProblemCode[] = ["idempotency-key-reused", "in-progress"];
 

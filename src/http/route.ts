@@ -105,6 +105,11 @@ export type Route = {
   readonly produces?: string;
   /** The route requires an Idempotency-Key and recognises repeats itself, so no answer is stored. */
   readonly answersRepeats?: true;
+  /**
+   * The call works when the changes of the day (`change_bytes_day`) are used up, because it takes something away or decides;
+   * a function says so of a body. All DELETE calls work.
+   */
+  readonly always?: true | ((body: unknown) => boolean);
   /** Then `Call.closing` is aborted as well when the client disconnects. */
   readonly waits?: true;
   readonly reads?: readonly string[];

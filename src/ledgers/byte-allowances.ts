@@ -9,7 +9,7 @@ import type { Ledgers } from "./ledgers.ts";
 import { LEASE_PREFIX } from "./place-status.ts";
 
 /** `stored` also counts receivers' answers. Beyond `refused`, each refused request with a record counts one byte. */
-export type AllowanceKind = "stored" | "refused" | "refused_records";
+type AllowanceKind = "stored" | "refused" | "refused_records" | "session_changes" | "key_changes" | "agent_changes";
 
 /** Bytes for which nothing was stored are given back, once. */
 export type TakenBytes = { giveBack(bytes?: number): void };
@@ -41,6 +41,9 @@ const LIMIT_OF: Readonly<Record<AllowanceKind, (plan: Plan) => number>> = {
   stored: (plan) => plan.storedBytesDay,
   refused: (plan) => plan.refusedBytesDay,
   refused_records: (plan) => plan.refusedRecordsDay,
+  session_changes: (plan) => plan.changeBytesDay,
+  key_changes: (plan) => plan.changeBytesDay,
+  agent_changes: (plan) => plan.changeBytesDay,
 };
 
 const KINDS = Object.keys(LIMIT_OF).length;

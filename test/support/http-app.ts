@@ -71,6 +71,7 @@ export const testApp = (routes: readonly Route[], deps: Partial<AppDeps> = {}): 
     box: secretBox(Buffer.alloc(32, 7), randomness),
     digestKey: Buffer.alloc(32, 8),
     planOf: async () => PLANS.free,
+    allowances: { take: async () => ({ giveBack: () => undefined }) },
     config: { publicUrl: () => PUBLIC_URL, version: "0.0.0-test", trustProxy: false },
     logger: null,
     onUnlisted: failLater,

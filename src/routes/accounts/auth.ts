@@ -152,6 +152,7 @@ export const authRoutes = (deps: AuthDeps): readonly Route[] => [
     tag: "accounts",
     problems: ["not-found"],
     answers: { 204: null },
+    always: true,
     handle: logOut(deps),
   }),
   route({

@@ -62,6 +62,11 @@ const CAPABILITIES = object({
       description:
         "Refused requests beyond those bytes that are recorded one by one in a day (UTC); the others are counted",
     },
+    change_bytes_day: {
+      type: "integer",
+      description:
+        "Of changes in a day (UTC): three times the body and 4 KiB for each call; people, keys and agents are counted apart",
+    },
     large_body_bytes_per_s: {
       type: "integer",
       description:
@@ -96,6 +101,7 @@ const capabilities =
           stored_bytes_day: plan.storedBytesDay,
           refused_bytes_day: plan.refusedBytesDay,
           refused_records_day: plan.refusedRecordsDay,
+          change_bytes_day: plan.changeBytesDay,
           large_body_bytes_per_s: plan.largeBodyBytesPerS,
           ...plan.counts,
           api_rate_per_minute: plan.apiRatePerMinute,

@@ -281,6 +281,7 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
     body: REASON_BODY,
     problems: ["conflict"],
     answers: { 200: AGENT },
+    always: true,
     handle: suspend(deps),
   }),
   route({

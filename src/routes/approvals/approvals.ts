@@ -262,6 +262,7 @@ export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
     body: APPROVE_BODY,
     problems: ["digest-mismatch", "already-decided", "expired", "self-approval", "conflict", "payload-damaged"],
     answers: { 200: APPROVAL_DETAIL },
+    always: true,
     handle: vote("approve")(deps),
   }),
   route({
@@ -273,6 +274,7 @@ export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
     body: REJECT_BODY,
     problems: ["digest-mismatch", "already-decided", "expired", "self-approval", "conflict", "payload-damaged"],
     answers: { 200: APPROVAL_DETAIL },
+    always: true,
     handle: vote("reject")(deps),
   }),
   route({
@@ -285,6 +287,7 @@ export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
     tag: "approvals",
     problems: ["already-decided", "expired", "conflict"],
     answers: { 200: APPROVAL_DETAIL },
+    always: true,
     handle: reveal(deps),
   }),
 ];

@@ -227,6 +227,7 @@ export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
     bodyOptional: true,
     problems: ["conflict"],
     answers: { 200: BUNDLE, 202: BUNDLE },
+    always: true,
     handle: cancel(deps),
   }),
   route({
@@ -238,6 +239,7 @@ export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
     body: RESOLVE_BODY,
     problems: ["conflict"],
     answers: { 200: BUNDLE },
+    always: true,
     handle: resolve(deps),
   }),
   route({

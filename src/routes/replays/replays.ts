@@ -251,6 +251,7 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
     bodyOptional: true,
     problems: ["conflict"],
     answers: { 200: CANCELLED },
+    always: true,
     handle: cancel(deps),
   }),
 ];

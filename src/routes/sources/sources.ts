@@ -218,6 +218,8 @@ const remove: Handle<OfOne> = (deps) => async (call) => {
   return { status: 204, ...positionOf(deleted) };
 };
 
+const onlyPauses = (body: unknown): boolean => JSON.stringify(body) === '{"status":"paused"}';
+
 export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
   route({
     method: "POST",
@@ -259,6 +261,7 @@ export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
     body: SOURCE_CHANGES,
     problems: ["conflict", "person-required", "too-few-approvers", "limit-reached"],
     answers: { 200: SOURCE, 202: HELD_CHANGE },
+    always: onlyPauses,
     handle: change(deps),
   }),
   route({

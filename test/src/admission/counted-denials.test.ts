@@ -6,7 +6,6 @@ import type { RecordedEvent } from "../../../domain/ports/event-log.ts";
 import { systemClock } from "../../../infra/clock.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import type { AllowanceKind } from "../../../src/ledgers/byte-allowances.ts";
 import { ledgers } from "../../../src/ledgers/ledgers.ts";
 import { NO_TRACE } from "../../../src/streams/envelope.ts";
 import { defineAction, registerAgent } from "../../support/agent.ts";
@@ -25,7 +24,7 @@ const nodes = [await serviceInProcess({}, { log }), await serviceInProcess({}, {
 const [{ base }, other] = nodes;
 
 const { storedBytesDay: stored, refusedBytesDay: refused, refusedRecordsDay, counts, eventsPerMonth } = PLANS.free;
-const LIMITS: Readonly<Record<AllowanceKind, number>> = { stored, refused, refused_records: refusedRecordsDay };
+const LIMITS = { stored, refused, refused_records: refusedRecordsDay };
 /** Sent in each test: far more than the records that an account leaves for other reasons. */
 const SENT = 20;
 
@@ -53,7 +52,7 @@ const takeAllBut = async (stream: string, account: string, limit: number, left: 
   await places.settleNow({ stream, account, event: name, cost: 0, trace: NO_TRACE });
 };
 
-const leaveOnly = ({ account }: Client, kind: AllowanceKind, left: number): Promise<void> =>
+const leaveOnly = ({ account }: Client, kind: keyof typeof LIMITS, left: number): Promise<void> =>
   takeAllBut(`ledger-${account}-${kind}-${dayIn("UTC", Date.now())}`, account, LIMITS[kind], left);
 
 /** An account whose refusals leave no record of their own any more; both nodes have found that out. */

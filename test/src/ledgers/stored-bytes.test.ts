@@ -6,7 +6,6 @@ import { dayIn } from "../../../domain/calendar.ts";
 import { systemClock } from "../../../infra/clock.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { RECORDS_BYTES } from "../../../src/admission/intake.ts";
-import type { AllowanceKind } from "../../../src/ledgers/byte-allowances.ts";
 import { ledgers } from "../../../src/ledgers/ledgers.ts";
 import { NO_TRACE } from "../../../src/streams/envelope.ts";
 import { defineAction, registerAgent } from "../../support/agent.ts";
@@ -22,7 +21,7 @@ await awayFromMidnight();
 const running = await serviceInProcess();
 test.after(() => running.stop());
 
-const LIMITS: Readonly<Record<AllowanceKind, number>> = {
+const LIMITS = {
   stored: PLANS.free.storedBytesDay,
   refused: PLANS.free.refusedBytesDay,
   refused_records: PLANS.free.refusedRecordsDay,
@@ -42,7 +41,7 @@ const tenant = async (): Promise<Tenant> => {
 };
 
 /** As if other nodes had leased all of the account's allowance of today but so many bytes. */
-const leaveOnly = async ({ account }: Client, kind: AllowanceKind, bytes: number): Promise<void> => {
+const leaveOnly = async ({ account }: Client, kind: keyof typeof LIMITS, bytes: number): Promise<void> => {
   const limit = LIMITS[kind];
   const places = ledgers({
     ...{ log: running.log, clock: systemClock, randomness, orphanAgeMs: 0 },

@@ -77,6 +77,7 @@ test("capabilities are the plan's volumes and what this service really does", as
     stored_bytes_day: 100_000_000,
     refused_bytes_day: 10_000_000,
     refused_records_day: 2_000,
+    change_bytes_day: 20_000_000,
     large_body_bytes_per_s: 262_144,
     api_rate_per_minute: 600,
     api_rate_per_minute_account: 1_800,
