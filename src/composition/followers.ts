@@ -32,41 +32,48 @@ const NOTIFY_MS = 250;
 /** A page takes less unless the broker hangs; then the next feeding process publishes the page again. */
 const FEED_STOP_MS = 2_000;
 
+export type FollowersDeps = {
+  readonly accounts: Accounts;
+  readonly changes: AppliedChanges;
+  readonly renewal: ApprovalRenewal;
+};
+
+type Loop = { start(): void; stop(graceMs: number): void | Promise<void> };
+
+const loopPart = (name: string, loop: Loop): Part => ({
+  name,
+  role: "deliverer",
+  start: () => loop.start(),
+  stop: (graceMs) => loop.stop(graceMs),
+});
+
 /** Reactions that wait for no view: releases, settlements, erasures, repairs after a crash. */
 const reactions = (
   foundation: Foundation,
   { deliver }: Requests,
   { accounts, expiry, changes }: ReactionsDeps,
 ): Reactor =>
-  new Reactor(
-    { log: foundation.log, clock: foundation.clock, onError: foundation.errorsOf("reactor", "reacting to records") },
-    [
-      ...expiry.reactions,
-      ...accountReactions(accounts, foundation.clock),
-      ...endpointReactions(foundation.aggregates, foundation.clock, () => deliver.wake()),
-      ...erasureReactions(foundation.log),
-      ...personalDataReactions(foundation.log),
-      ...approvalReactions({ ...foundation, deliver }),
-      ...replayReactions({ ...foundation, deliver }),
-      ...costReactions(foundation),
-      ...slotReactions(foundation.slots),
-      ...heldReactions(foundation.ledgers),
-      ...changeReactions(foundation, changes),
-    ],
-  );
+  new Reactor({ ...foundation, onError: foundation.errorsOf("reactor", "reacting to records") }, [
+    ...expiry.reactions,
+    ...accountReactions(accounts, foundation.clock),
+    ...endpointReactions(foundation.aggregates, foundation.clock, () => deliver.wake()),
+    ...erasureReactions(foundation.log),
+    ...personalDataReactions(foundation.log),
+    ...approvalReactions({ ...foundation, deliver }),
+    ...replayReactions({ ...foundation, deliver }),
+    ...costReactions(foundation),
+    ...slotReactions(foundation.slots),
+    ...heldReactions(foundation.ledgers),
+    ...changeReactions(foundation, changes),
+  ]);
 
-type ReactionsDeps = {
-  readonly accounts: Accounts;
-  readonly expiry: ApprovalExpiry;
-  readonly changes: AppliedChanges;
-};
+type ReactionsDeps = FollowersDeps & { readonly expiry: ApprovalExpiry };
 
 /** Reactions that wait for views and may reach tens of thousands of requests: those of a suspended agent or a changed target. */
 const suspensions = (foundation: Foundation, requests: Requests, renewal: ApprovalRenewal): Reactor =>
   new Reactor(
     {
-      log: foundation.log,
-      clock: foundation.clock,
+      ...foundation,
       onError: foundation.errorsOf("suspensions", "reaching what was stopped, or is no longer what was approved"),
     },
     [
@@ -79,28 +86,20 @@ const suspensions = (foundation: Foundation, requests: Requests, renewal: Approv
 
 const notifications = (foundation: Foundation, { deliver }: Requests): Reactor =>
   new Reactor(
-    {
-      log: foundation.log,
-      clock: foundation.clock,
-      onError: foundation.errorsOf("notifications", "making notifications"),
-    },
+    { ...foundation, onError: foundation.errorsOf("notifications", "making notifications") },
     notificationReactions({ ...foundation, deliver }),
     { name: "notifications", gatherMs: NOTIFY_MS, waits: foundation.waitsOf("notifications") },
   );
 
 const bundleSteps = (foundation: Foundation, { runner, bundleOutcomes, movingBundle }: Requests): Reactor =>
   new Reactor(
-    { log: foundation.log, clock: foundation.clock, onError: movingBundle },
+    { ...foundation, onError: movingBundle },
     bundleReactions({ ...foundation, runner, outcomes: bundleOutcomes }),
     BUNDLE_REACTOR,
   );
 
 /** The four reactors, as one part: /ready and the status page show them as "reactions". */
-const reactorPart = (
-  foundation: Foundation,
-  requests: Requests,
-  deps: ReactionsDeps & { readonly renewal: ApprovalRenewal },
-): Part => {
+const reactorPart = (foundation: Foundation, requests: Requests, deps: ReactionsDeps): Part => {
   const all = [
     reactions(foundation, requests, deps),
     suspensions(foundation, requests, deps.renewal),
@@ -161,7 +160,7 @@ const retentionPart = (foundation: Foundation): Part => {
     termsOf: retentionOf,
     onError: erasing,
   });
-  return { name: "retention", role: "deliverer", start: () => loop.start(), stop: () => loop.stop() };
+  return loopPart("retention", loop);
 };
 
 export const feeding = (foundation: Foundation): FeedLoop | null =>
@@ -186,41 +185,21 @@ export const feedPart = (loop: FeedLoop, connection: Feed): Part => ({
   health: { consequence: "degraded", check: () => loop.healthy() },
 });
 
-export type FollowersDeps = {
-  readonly accounts: Accounts;
-  readonly changes: AppliedChanges;
-  readonly renewal: ApprovalRenewal;
-};
-
 /** The followers of the log and of views, in the order of their start. */
-export const followerParts = (
-  foundation: Foundation,
-  requests: Requests,
-  { accounts, changes, renewal }: FollowersDeps,
-): Part[] => {
+export const followerParts = (foundation: Foundation, requests: Requests, deps: FollowersDeps): Part[] => {
+  const { deliver, bulkReplayer } = requests;
   const expiry = approvalExpiry({
     ...foundation,
     onError: foundation.errorsOf("approvals", "ending approvals that have expired"),
   });
   const overage = overageLoop({ ...foundation, onError: foundation.errorsOf("billing", "reporting overage") });
   return [
-    { name: "overage", role: "deliverer", start: () => overage.start(), stop: () => overage.stop() },
+    loopPart("overage", overage),
     retentionPart(foundation),
-    { name: "approvals", role: "deliverer", start: () => expiry.start(), stop: () => expiry.stop() },
+    loopPart("approvals", expiry),
     ...tracePart(foundation),
-    reactorPart(foundation, requests, { accounts, expiry, changes, renewal }),
-    {
-      name: "deliverer",
-      role: "deliverer",
-      start: () => requests.deliver.start(),
-      stop: (graceMs) => requests.deliver.stop(graceMs),
-      health: { consequence: "unready", check: () => requests.deliver.healthy() },
-    },
-    {
-      name: "replays",
-      role: "deliverer",
-      start: () => requests.bulkReplayer.start(),
-      stop: () => requests.bulkReplayer.stop(),
-    },
+    reactorPart(foundation, requests, { ...deps, expiry }),
+    { ...loopPart("deliverer", deliver), health: { consequence: "unready", check: () => deliver.healthy() } },
+    loopPart("replays", bulkReplayer),
   ];
 };
