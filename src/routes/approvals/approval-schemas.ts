@@ -1,3 +1,4 @@
+import type { ShownChange } from "../../../domain/change/shown-change.ts";
 import { APPROVAL_STATUSES } from "../../../projections/schemas/approvals.ts";
 import { integer, nonBlank, nullable, nullableTime, object, text, time } from "../../http/json-schema.ts";
 import type { JsonSchema } from "../../http/route.ts";
@@ -106,7 +107,16 @@ const summary = {
   replaced_by: { type: ["string", "null"], description: "If this one is void, the approval requested instead" },
 } satisfies Record<string, JsonSchema>;
 
-export const APPROVAL: JsonSchema = object(summary);
+/** Approvals of events and bundles lack these members. */
+const ofChange = {
+  change_id: { type: "string", description: "Of a held change of a control, chg_…; absent for a request" },
+  change: {
+    ...object<ShownChange>({ target: object({ kind: text, id: text }), before: {}, after: {} }),
+    description: "The part to be changed, before and after it; null where it does not exist then; absent for a request",
+  },
+} satisfies Record<string, JsonSchema>;
+
+export const APPROVAL: JsonSchema = object({ ...summary, ...ofChange }, Object.keys(summary));
 const detail = {
   ...summary,
   policy: {
@@ -149,6 +159,7 @@ const detail = {
 export const APPROVAL_DETAIL: JsonSchema = object(
   {
     ...detail,
+    ...ofChange,
     payload_damaged: {
       type: "boolean",
       description: "True if the stored payload does not match its hash: it is not shown, and approving is refused",
