@@ -22,7 +22,8 @@ export type Checkpoints = {
 
 /** Every sync of the file delays the WAL's syncs, so small steps keep the p99 of appends at a few milliseconds. */
 const COPY_AFTER_BYTES = 2 * 1024 * 1024;
-const BYTES_PER_OPERATION = 2 * 4096;
+/** Besides its records, an append may change a page of the index, which others in its batch share. */
+const BYTES_PER_OPERATION = 2_048;
 /** Milliseconds to wait for readers of the WAL. Reading a page takes less; during a longer read the WAL grows. */
 const FINISH_WAIT_MS = 3;
 const CUT_AFTER_ERASE_MS = 1_000;

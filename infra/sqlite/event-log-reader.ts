@@ -6,6 +6,7 @@ import { ERASABLE_CATEGORIES, type StreamName } from "../stream-name.ts";
 import type { SqlRow } from "./driver.ts";
 import { identityIn } from "./event-log-identity.ts";
 import { openReading } from "./event-log-schema.ts";
+import { type Entry, StreamIndex } from "./stream-index.ts";
 
 const IS_RECORD = `category NOT IN (${ERASABLE_CATEGORIES.map((category) => `'${category}'`).join(", ")})`;
 
@@ -68,16 +69,18 @@ const recorded = (rows: readonly Row[]): RecordedEvent[] => {
 
 const SCAN_MAX = 10_000;
 
+/** The newest records of a stream may be erased: then so many times more of them are looked at. */
+const LAST_FACTOR = 16;
+
 const COLUMNS = "position, category, key, revision, id, type, data, meta";
 
-export const openReader = (path: string): EventLogReader => {
+/** Tests give the hash of the streams' names. */
+export const openReader = (path: string, hash?: (stream: StreamName) => number): EventLogReader => {
   const db = openReading(path);
-  const stream = db.prepare(
-    `SELECT ${COLUMNS} FROM events WHERE key = ? AND category = ? AND revision > ? AND type <> ''
-     ORDER BY revision LIMIT ?`,
-  );
-  const newest = db.prepare(
-    `SELECT ${COLUMNS} FROM events WHERE key = ? AND category = ? AND type <> '' ORDER BY revision DESC LIMIT 1`,
+  const index = new StreamIndex(db, hash);
+  // An erased event has an empty type.
+  const at = db.prepare(
+    `SELECT ${COLUMNS} FROM events WHERE position IN (SELECT value FROM json_each(?)) AND type <> '' ORDER BY position`,
   );
   const all = db.prepare(`SELECT ${COLUMNS} FROM events WHERE position > ? AND type <> '' ORDER BY position LIMIT ?`);
   const records = db.prepare(
@@ -92,10 +95,31 @@ export const openReader = (path: string): EventLogReader => {
     `SELECT position FROM events WHERE ${IS_RECORD} AND type <> '' ORDER BY position DESC LIMIT 1`,
   );
   const version = db.prepare("PRAGMA data_version");
+  const rowsAt = (entries: readonly Entry[]): Row[] =>
+    entries.length === 0 ? [] : (at.all(JSON.stringify(entries.map(({ position }) => position))) as Row[]);
 
   return {
-    read: ({ category, key }, after, limit) => recorded(stream.all(key, category, after ?? -1, limit) as Row[]),
-    last: ({ category, key }) => recorded(newest.all(key, category) as Row[])[0] ?? null,
+    read(stream, after, limit) {
+      index.refresh();
+      const rows: Row[] = [];
+      for (let next = (after ?? -1) + 1; rows.length < limit; ) {
+        const entries = index.from(stream, next, limit - rows.length);
+        const last = entries.at(-1);
+        if (last === undefined) break;
+        rows.push(...rowsAt(entries));
+        next = last.revision + 1;
+      }
+      return recorded(rows);
+    },
+    last(stream) {
+      index.refresh();
+      for (let limit = 1; ; limit *= LAST_FACTOR) {
+        const entries = index.newest(stream, limit);
+        const row = rowsAt(entries).at(-1);
+        if (row !== undefined) return recorded([row])[0] ?? null;
+        if (entries.length < limit) return null;
+      }
+    },
     readAll: (after, limit, what) =>
       recorded((what === "records" ? records : all).all(numberOf(after), limit) as Row[]),
     readTypes(types, after, limit) {

@@ -8,12 +8,13 @@ import { checkNotCut, isBusy, isDamage, isThere, primaryCodeOf } from "./databas
 import { type Database, type DatabaseOptions, DatabaseSync } from "./driver.ts";
 import { giveIdentity } from "./event-log-identity.ts";
 import { createPrivateFile } from "./private-file.ts";
+import { INDEX_SCHEMA } from "./stream-index.ts";
 
 const APPLICATION_ID = 0x43534c47;
 
 /**
- * `delivery-x` and `payload-x` are written together, so an index that begins with the key shares their pages. Rows are
- * blanked and never deleted, so positions grow without gaps and are never reused.
+ * Records are appended at the right edge of `events` alone; `stream-index.ts` finds those of a stream. Rows are never
+ * deleted, only blanked (`event-log-writer.ts`), so positions grow without gaps and are never reused.
  */
 const SCHEMA = `
   CREATE TABLE events (
@@ -26,13 +27,13 @@ const SCHEMA = `
     data TEXT NOT NULL,
     meta TEXT NOT NULL
   ) STRICT;
-  CREATE UNIQUE INDEX events_by_stream ON events (key, category, revision);
+  ${INDEX_SCHEMA}
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${LOG_FORMAT};
 `;
 
-/** Ids are hashes, so index leaves are hit at random: this cache holds those of half a million streams. */
-const WRITER_CACHE_KIB = 32 * 1024;
+/** Pages of the index are read at random when a new stream begins. */
+const WRITER_CACHE_KIB = 16 * 1024;
 const READER_CACHE_KIB = 8 * 1024;
 const BUSY_TIMEOUT_MS = 5_000;
 const BUSY_RETRY_MS = 10;

@@ -1,8 +1,10 @@
 import type { AppendOutcome, Expected } from "../../domain/ports/event-log.ts";
 import { errorMessage } from "../error-message.ts";
 import { positionOf } from "../event-log-arguments.ts";
-import { BLANK_TYPE } from "../stream-name.ts";
-import type { Database, SqlRow, Statement } from "./driver.ts";
+import { BLANK_TYPE, type StreamName } from "../stream-name.ts";
+import type { Database } from "./driver.ts";
+import { IndexBatches } from "./index-batches.ts";
+import { type Entry, StreamIndex } from "./stream-index.ts";
 
 export type EventText = { readonly id: string; readonly type: string; readonly data: string; readonly meta: string };
 
@@ -32,94 +34,76 @@ export type EventLogWriter = {
   commit(operations: readonly Operation[]): GroupResult;
 };
 
-// The columns are STRICT, and no value exceeds 2^53, so every INTEGER is a number.
-type StoredRow = SqlRow & { readonly revision: number; readonly position: number; readonly id: string };
+const BLANK_ROW: EventText = { id: "", type: "", data: "", meta: "" };
 
-export const eventLogWriter = (db: Database): EventLogWriter => {
+/** Tests give another index, and smaller batches. */
+export const eventLogWriter = (
+  db: Database,
+  index = new StreamIndex(db),
+  batches = new IndexBatches(db, index),
+): EventLogWriter => {
   const begin = db.prepare("BEGIN IMMEDIATE");
   const commit = db.prepare("COMMIT");
   const insert = db.prepare(
-    `INSERT INTO events (category, key, revision, id, type, data, meta) VALUES (?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (key, category, revision) DO NOTHING`,
+    "INSERT INTO events (category, key, revision, id, type, data, meta) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
-  const newest = db.prepare(
-    "SELECT revision, position, id FROM events WHERE key = ? AND category = ? ORDER BY revision DESC LIMIT ?",
-  );
-  const from = db.prepare(
-    `SELECT revision, position, id FROM events WHERE key = ? AND category = ? AND revision >= ?
-     ORDER BY revision LIMIT ?`,
-  );
-  // A blank row after the last erased event makes a pending append that expects that event a conflict.
-  const fence = db.prepare(
-    `INSERT INTO events (category, key, revision, id, type, data, meta)
-     SELECT category, key, revision + 1, '', '', '', '' FROM
-       (SELECT * FROM events WHERE key = ? AND category = ? ORDER BY revision DESC LIMIT 1)
-     WHERE revision <= ? AND type NOT IN ('', '${BLANK_TYPE}')`,
-  );
-  // Erased rows stay, blank, so that revisions are never reused and a late repeat is recognised by its ids.
-  const blank = db.prepare(
-    "UPDATE events SET type = '', data = '', meta = '' WHERE key = ? AND category = ? AND revision <= ? AND type <> ''",
-  );
+  const idAt = db.prepare("SELECT id FROM events WHERE position = ?");
+  const typeAt = db.prepare("SELECT type FROM events WHERE position = ?");
+  // Erased rows stay, blank: revisions and positions are never reused, and a late repeat is recognised by its ids.
+  const blank = db.prepare("UPDATE events SET type = '', data = '', meta = '' WHERE position = ? AND type <> ''");
+  /** Rows of the current transaction. */
+  let inserted = 0;
 
-  const rowsOf = (statement: Statement, ...parameters: readonly (string | number)[]): StoredRow[] =>
-    statement.all(...parameters) as StoredRow[];
-
-  const headOf = ({ key, category }: Operation): number | null => rowsOf(newest, key, category, 1)[0]?.revision ?? null;
-
-  const insertAt = ({ category, key, events }: Append, first: number): AppendOutcome | null => {
-    let position = 0;
-    for (const [index, event] of events.entries()) {
-      const revision = first + index;
-      const done = insert.run(category, key, revision, event.id, event.type, event.data, event.meta);
-      if (Number(done.changes) === 0) {
-        if (index > 0) throw new Error(`${category}-${key} has a gap before revision ${revision}`);
-        return null;
-      }
-      position = Number(done.lastInsertRowid);
-    }
-    return { outcome: "appended", revision: first + events.length - 1, position: positionOf(position) };
+  const write = ({ category, key }: StreamName, revision: number, event: EventText): number => {
+    const done = insert.run(category, key, revision, event.id, event.type, event.data, event.meta);
+    const position = Number(done.lastInsertRowid);
+    index.add({ category, key, revision, position });
+    inserted += 1;
+    return position;
   };
 
-  const repeatOf = ({ events }: Append, stored: readonly StoredRow[]): AppendOutcome | null => {
+  const insertAt = (append: Append, first: number): AppendOutcome => {
+    let position = 0;
+    for (const [offset, event] of append.events.entries()) position = write(append, first + offset, event);
+    return { outcome: "appended", revision: first + append.events.length - 1, position: positionOf(position) };
+  };
+
+  const repeatOf = ({ events }: Append, stored: readonly Entry[]): AppendOutcome | null => {
     const last = stored.at(-1);
     if (last === undefined || stored.length < events.length) return null;
-    if (!events.every(({ id }, index) => id === stored[index]?.id)) return null;
+    if (!events.every(({ id }, offset) => id === idAt.get(stored[offset]?.position ?? 0)?.id)) return null;
     return { outcome: "appended", revision: last.revision, position: positionOf(last.position) };
   };
 
-  const appendAny = (append: Append): AppendOutcome => {
-    const stored = rowsOf(newest, append.key, append.category, append.events.length).reverse();
-    const head = stored.at(-1)?.revision ?? -1;
-    const appended = repeatOf(append, stored) ?? insertAt(append, head + 1);
-    if (appended === null) throw new Error(`${append.category}-${append.key} has an event after its head`);
-    return appended;
-  };
-
   const append = (append: Append): AppendOutcome => {
-    const { category, key, expected, events } = append;
-    if (expected === "any") return appendAny(append);
+    const { expected, events } = append;
+    const newest = index.newest(append, expected === "any" ? events.length : 1);
+    const head = newest.at(-1)?.revision ?? -1;
+    if (expected === "any") return repeatOf(append, newest) ?? insertAt(append, head + 1);
     const first = expected === "absent" ? 0 : expected + 1;
-    // "absent" needs no read before the write: the unique index detects an existing stream.
-    const isFuture = first > 0 && (headOf(append) ?? -1) < first - 1;
-    const appended = isFuture ? null : insertAt(append, first);
-    return (
-      appended ??
-      repeatOf(append, rowsOf(from, key, category, first, events.length)) ?? {
-        outcome: "conflict",
-        actual: headOf(append) ?? "absent",
-      }
-    );
+    if (head === first - 1) return insertAt(append, first);
+    const conflict: AppendOutcome = { outcome: "conflict", actual: head === -1 ? "absent" : head };
+    return head < first ? conflict : (repeatOf(append, index.from(append, first, events.length)) ?? conflict);
   };
 
-  const apply = (operation: Operation): Outcome => {
-    if (operation.kind === "append") return append(operation);
-    fence.run(operation.key, operation.category, operation.upTo);
-    blank.run(operation.key, operation.category, operation.upTo);
+  const erase = (erase: Erase): Outcome => {
+    const head = index.newest(erase, 1)[0];
+    if (head === undefined) return { outcome: "erased" };
+    const type = typeAt.get(head.position)?.type;
+    for (const { revision, position } of index.from(erase, 0, head.revision + 1)) {
+      if (revision <= erase.upTo) blank.run(position);
+    }
+    // A blank row after the last erased event makes a pending append that expects that event a conflict.
+    if (head.revision <= erase.upTo && type !== "" && type !== BLANK_TYPE) write(erase, head.revision + 1, BLANK_ROW);
     return { outcome: "erased" };
   };
 
+  const apply = (operation: Operation): Outcome => (operation.kind === "append" ? append(operation) : erase(operation));
+
   const rollBack = (): void => {
     if (db.isTransaction) db.exec("ROLLBACK");
+    index.reset();
+    batches.rolledBack();
   };
 
   return {
@@ -131,7 +115,10 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
       }
       let outcomes: readonly Outcome[];
       try {
+        index.refresh();
+        inserted = 0;
         outcomes = operations.map(apply);
+        batches.write(inserted);
       } catch (error) {
         rollBack();
         return { result: "unavailable", reason: errorMessage(error) };
@@ -143,6 +130,7 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
         rollBack();
         return { result: "unknown", reason: errorMessage(error) };
       }
+      batches.committed();
       return { result: "committed", outcomes };
     },
   };

@@ -3,7 +3,23 @@ import type { Records } from "./admission-records.ts";
 import { answerParent } from "./child.ts";
 import { monotonicMs } from "./clock.ts";
 
-/** Inserts the two rows of an admission into the log's table in synced groups, to measure the cost of storage alone. */
+/** Inserts the two rows of an admission into a table in synced groups, to measure the cost of storage alone. */
+
+/** The log's first table. It stays as it was, so that runs of different versions have the same yardstick. */
+const TABLE = `
+  CREATE TABLE yardstick (
+    position INTEGER PRIMARY KEY,
+    category TEXT NOT NULL,
+    key TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    type TEXT NOT NULL,
+    data TEXT NOT NULL,
+    meta TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX yardstick_by_stream ON yardstick (key, category, revision);
+  PRAGMA cache_size = -32768;
+`;
 
 export type InsertsOrder = {
   readonly path: string;
@@ -13,10 +29,11 @@ export type InsertsOrder = {
 
 const inserted = ({ path, seconds, groupRows, payload, admitted }: InsertsOrder): number => {
   const db = openWriting({ path });
+  db.exec(TABLE);
   // The service checkpoints on another thread; this restores SQLite's default.
   db.exec("PRAGMA wal_autocheckpoint = 1000");
   const insert = db.prepare(
-    "INSERT INTO events (category, key, revision, id, type, data, meta) VALUES (?, ?, 0, ?, ?, ?, ?)",
+    "INSERT INTO yardstick (category, key, revision, id, type, data, meta) VALUES (?, ?, 0, ?, ?, ?, ?)",
   );
   const suffix = (n: number): string => ((n * 2_654_435_761) % 2 ** 32).toString(32).padStart(7, "0");
   const startedAt = monotonicMs();

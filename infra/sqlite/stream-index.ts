@@ -1,0 +1,207 @@
+import { hash } from "node:crypto";
+import type { StreamName } from "../stream-name.ts";
+import type { Database, SqlRow } from "./driver.ts";
+
+/**
+ * A row has the positions of successive records of one stream, from `revision` on: the first in `position`, the rest as a
+ * JSON array in `others`.
+ */
+export const INDEX_SCHEMA = `
+  CREATE TABLE streams (
+    hash INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    others TEXT NOT NULL,
+    PRIMARY KEY (hash, revision, position)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE indexed (up_to INTEGER NOT NULL) STRICT;
+  INSERT INTO indexed VALUES (0);
+`;
+
+/** Where one record of a stream is. */
+export type Entry = { readonly revision: number; readonly position: number };
+type NamedEntry = Entry & StreamName;
+/** Successive records of one stream. */
+export type Run = { readonly hash: number; readonly entries: readonly Entry[] };
+
+// The columns are STRICT, so every row has these types.
+type RunRow = SqlRow & Entry & { readonly others: string };
+type NamedRow = SqlRow & NamedEntry;
+
+/** Rows that one statement reads while a connection catches up. */
+const SCAN_PAGE = 1_024;
+
+const RUNS_PAGE = 16;
+
+const KEY_DIGITS = 10;
+const CATEGORY_DIGITS = 3;
+
+/**
+ * 52 bits, which a number holds exactly. Streams with the same key, such as `delivery-x` and `payload-x`, are next to
+ * each other in the index. Streams may share a hash, so every lookup compares the name in the record.
+ */
+const hashOf = ({ category, key }: StreamName): number =>
+  Number.parseInt(
+    hash("sha256", key, "hex").slice(0, KEY_DIGITS) + hash("sha256", category, "hex").slice(0, CATEGORY_DIGITS),
+    16,
+  );
+
+const nameOf = ({ category, key }: StreamName): string => `${category}-${key}`;
+
+/** `hash`: null until it is needed. */
+type TailStream = { readonly stream: StreamName; hash: number | null; entries: Entry[] };
+
+const entriesOf = ({ revision, position, others }: RunRow): readonly Entry[] => {
+  const first = { revision, position };
+  if (others === "") return [first];
+  // `index-batches.ts` wrote it.
+  const positions = JSON.parse(others) as readonly number[];
+  return [first, ...positions.map((other, index) => ({ revision: revision + 1 + index, position: other }))];
+};
+
+/**
+ * Finds the records of a stream. The table `streams` has the entry of every record up to `indexed.up_to`. Entries of
+ * later records, the tail, are in the memory of each connection, which reads them from `events`. So an append writes at
+ * the end of one table alone, and the index is written in sorted batches later (`index-batches.ts`).
+ */
+export class StreamIndex {
+  readonly #version;
+  readonly #indexed;
+  readonly #scan;
+  readonly #runs;
+  readonly #runAt;
+  readonly #hashOf: (stream: StreamName) => number;
+  readonly #tail = new Map<string, TailStream>();
+  #scannedTo = 0;
+  #indexedTo = 0;
+  #seenVersion: unknown = null;
+  #lastHashed: { readonly name: string; readonly hash: number } | null = null;
+
+  /** Tests give another `hash`. */
+  constructor(db: Database, hash = hashOf) {
+    this.#hashOf = hash;
+    this.#version = db.prepare("PRAGMA data_version");
+    this.#indexed = db.prepare("SELECT up_to FROM indexed");
+    this.#scan = db.prepare(
+      "SELECT position, category, key, revision FROM events WHERE position > ? ORDER BY position LIMIT ?",
+    );
+    const runs = `SELECT streams.revision, streams.position, others FROM streams JOIN events USING (position)
+      WHERE hash = ? AND key = ? AND category = ?`;
+    this.#runs = db.prepare(`${runs} AND streams.revision >= ? ORDER BY streams.revision LIMIT ${RUNS_PAGE}`);
+    this.#runAt = db.prepare(`${runs} AND streams.revision <= ? ORDER BY streams.revision DESC LIMIT 1`);
+  }
+
+  /** The position up to which all entries are in the table. */
+  get indexedTo(): number {
+    return this.#indexedTo;
+  }
+
+  /** The position of the newest record that this connection knows. */
+  get scannedTo(): number {
+    return this.#scannedTo;
+  }
+
+  /** The part of the tail up to a position. */
+  runsUpTo(position: number): readonly Run[] {
+    return [...this.#tail.values()]
+      .filter(({ entries }) => (entries[0]?.position ?? 0) <= position)
+      .map((stream) => ({
+        hash: this.#hashIn(stream),
+        entries: stream.entries.filter((entry) => entry.position <= position),
+      }));
+  }
+
+  /** Learns what other connections have appended and indexed since the last call. */
+  refresh(): void {
+    const version = this.#version.get()?.data_version;
+    if (version === this.#seenVersion) return;
+    this.forgetUpTo(Number(this.#indexed.get()?.up_to));
+    for (;;) {
+      const rows = this.#scan.all(this.#scannedTo, SCAN_PAGE) as NamedRow[];
+      for (const row of rows) this.add(row);
+      if (rows.length < SCAN_PAGE) break;
+    }
+    this.#seenVersion = version;
+  }
+
+  /** An entry of a record that this connection has appended or read, in the order of positions. */
+  add({ category, key, revision, position }: NamedEntry): void {
+    this.#tailOf({ category, key }).entries.push({ revision, position });
+    this.#scannedTo = position;
+  }
+
+  /** Removes from the tail what the table has. */
+  forgetUpTo(position: number): void {
+    if (position <= this.#indexedTo) return;
+    this.#indexedTo = position;
+    this.#scannedTo = Math.max(this.#scannedTo, position);
+    for (const [name, stream] of this.#tail) {
+      if ((stream.entries[0]?.position ?? 0) > position) continue;
+      stream.entries = stream.entries.filter((entry) => entry.position > position);
+      if (stream.entries.length === 0) this.#tail.delete(name);
+    }
+  }
+
+  /** After a transaction that was rolled back: the tail is read again. */
+  reset(): void {
+    this.#tail.clear();
+    this.#scannedTo = this.#indexedTo;
+    this.#seenVersion = null;
+  }
+
+  /** Entries from `revision` on, erased records included. */
+  from(stream: StreamName, revision: number, limit: number): readonly Entry[] {
+    const tail = this.#tail.get(nameOf(stream))?.entries ?? [];
+    const tailFrom = tail[0]?.revision ?? Number.POSITIVE_INFINITY;
+    const stored = revision >= tailFrom ? [] : this.#stored(stream, revision, limit);
+    const next = Math.max(revision, (stored.at(-1)?.revision ?? -1) + 1);
+    // Revisions have no gaps, so an entry's index in the tail follows from its revision.
+    const start = Math.max(0, next - tailFrom);
+    const later = tail.slice(start, start + limit - stored.length);
+    return stored.length === 0 ? later : [...stored, ...later];
+  }
+
+  /** The newest entries in the order of revisions, erased records included. */
+  newest(stream: StreamName, limit: number): readonly Entry[] {
+    const head = this.#tail.get(nameOf(stream))?.entries.at(-1) ?? this.#storedHead(stream);
+    return head === null ? [] : this.from(stream, Math.max(0, head.revision + 1 - limit), limit);
+  }
+
+  #tailOf(stream: StreamName): TailStream {
+    const name = nameOf(stream);
+    const known = this.#tail.get(name);
+    if (known !== undefined) return known;
+    // A stream that begins was looked for in the table just before.
+    const hash = this.#lastHashed?.name === name ? this.#lastHashed.hash : null;
+    const added: TailStream = { stream, hash, entries: [] };
+    this.#tail.set(name, added);
+    return added;
+  }
+
+  #hashIn(tail: TailStream): number {
+    tail.hash ??= this.#hashOf(tail.stream);
+    return tail.hash;
+  }
+
+  #storedHead(stream: StreamName): Entry | null {
+    const hash = this.#hashOf(stream);
+    this.#lastHashed = { name: nameOf(stream), hash };
+    const run = this.#runAt.get(hash, stream.key, stream.category, Number.MAX_SAFE_INTEGER);
+    return run === undefined ? null : (entriesOf(run as RunRow).at(-1) ?? null);
+  }
+
+  #stored(stream: StreamName, revision: number, limit: number): readonly Entry[] {
+    const { category, key } = stream;
+    const hashed = this.#hashOf(stream);
+    const first = this.#runAt.get(hashed, key, category, revision) as RunRow | undefined;
+    const found: Entry[] = [];
+    for (let next = first?.revision ?? 0; found.length < limit; ) {
+      const runs = this.#runs.all(hashed, key, category, next) as RunRow[];
+      found.push(...runs.flatMap(entriesOf).filter((entry) => entry.revision >= revision));
+      const last = runs.at(-1);
+      if (last === undefined || runs.length < RUNS_PAGE) break;
+      next = last.revision + 1;
+    }
+    return found.slice(0, limit);
+  }
+}
