@@ -1,3 +1,4 @@
+import { fairSemaphore } from "../../infra/fair-semaphore.ts";
 import { type Attempts, network, SLOW_LOGIN_MS } from "./rate-limit.ts";
 
 type Guess = { readonly address: string; readonly ip: string };
@@ -9,35 +10,44 @@ export type PasswordGuesses = {
   run<T>(guess: Guess, check: () => Promise<T>, isWrong: (result: T) => boolean): Promise<Counted<T>>;
 };
 
-export const passwordGuesses = (attempts: Attempts, pause: (ms: number) => Promise<unknown>): PasswordGuesses => ({
-  async run({ address, ip }, check, isWrong) {
-    const taken: (() => void)[] = [];
-    const giveBack = (): void => {
-      for (const give of taken) give();
-    };
-    const limits = [
-      ["failed-login-ip", ip],
-      ["failed-login-address", `${address} ${network(ip)}`],
-    ] as const;
-    for (const [kind, key] of limits) {
-      const attempt = attempts.take(kind, key);
-      if (!attempt.ok) {
-        giveBack();
-        return { ok: false, retryAfterS: attempt.retryAfterS };
+/** Twice as many as are hashed at once; networks take turns, and one has half of them at most. */
+const CHECKS_AT_ONCE = 4;
+const TURN_MS = 5_000;
+
+export const passwordGuesses = (attempts: Attempts, pause: (ms: number) => Promise<unknown>): PasswordGuesses => {
+  const checks = fairSemaphore(CHECKS_AT_ONCE);
+  return {
+    async run({ address, ip }, check, isWrong) {
+      const taken: (() => void)[] = [];
+      const giveBack = (): void => {
+        for (const give of taken) give();
+      };
+      const limits = [
+        ["failed-login-ip", ip],
+        ["failed-login-address", `${address} ${network(ip)}`],
+      ] as const;
+      for (const [kind, key] of limits) {
+        const attempt = attempts.take(kind, key);
+        if (!attempt.ok) {
+          giveBack();
+          return { ok: false, retryAfterS: attempt.retryAfterS };
+        }
+        taken.push(() => attempts.giveBack(kind, key));
       }
-      taken.push(() => attempts.giveBack(kind, key));
-    }
-    let wrong = false;
-    try {
-      // Guesses from other networks are only delayed, so that they cannot lock the owner out.
-      if (attempts.take("failed-login-slow", address).ok)
-        taken.push(() => attempts.giveBack("failed-login-slow", address));
-      else await pause(SLOW_LOGIN_MS);
-      const result = await check();
-      wrong = isWrong(result);
-      return { ok: true, result };
-    } finally {
-      if (!wrong) giveBack();
-    }
-  },
-});
+      let wrong = false;
+      try {
+        // Guesses from other networks are only delayed, so that they cannot lock the owner out.
+        if (attempts.take("failed-login-slow", address).ok)
+          taken.push(() => attempts.giveBack("failed-login-slow", address));
+        else await pause(SLOW_LOGIN_MS);
+        const party = network(ip);
+        if (!(await checks.enter(party, TURN_MS))) return { ok: false, retryAfterS: 1 };
+        const result = await check().finally(() => checks.leave(party));
+        wrong = isWrong(result);
+        return { ok: true, result };
+      } finally {
+        if (!wrong) giveBack();
+      }
+    },
+  };
+};

@@ -118,6 +118,19 @@ test("wrong guesses from one network do not lock out the owner elsewhere", async
   assert.equal(pauses, []);
 });
 
+test("many logins from one network at once do not delay one from another network", async () => {
+  const { signUp, logIn } = accountsWorld();
+  await signUp("ana@shop.example");
+  const answered: string[] = [];
+  const flood = Array.from({ length: 40 }, (_, n) =>
+    logIn(`nobody-${n}@shop.example`, PASSWORD, { ip: "192.0.2.1" }).then(() => answered.push("flood")),
+  );
+  const own = logIn("ana@shop.example", PASSWORD, ELSEWHERE).then(({ outcome }) => answered.push(`own ${outcome}`));
+  await Promise.all([...flood, own]);
+  const place = answered.indexOf("own 200");
+  assert.ok(place >= 0 && place < 15, `it was answered after ${place} others`);
+});
+
 test("a hundred guesses an hour from everywhere slow the logins for an address down, known or not, and lock nobody out", async () => {
   const { signUp, logIn, pauses, world } = accountsWorld();
   await signUp("ana@shop.example");
@@ -156,7 +169,9 @@ test("signups of one address of the network are limited, those of others are not
 test("a storm of logins is told to come again, and costs nobody an attempt", async () => {
   const { signUp, logIn } = accountsWorld({ line: { atOnce: 1, waitingMax: 1 } });
   await signUp("ana@shop.example");
-  const storm = await Promise.all(Array.from({ length: 9 }, () => logIn("ana@shop.example")));
+  const storm = await Promise.all(
+    Array.from({ length: 9 }, (_, n) => logIn("ana@shop.example", PASSWORD, { ip: `198.51.${n}.1` })),
+  );
   assert.equal(
     storm.map(({ outcome }) => outcome),
     [200, 200, ...Array(7).fill("overloaded")],
