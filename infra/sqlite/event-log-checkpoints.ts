@@ -14,7 +14,7 @@ import type { Operation } from "./event-log-writer.ts";
  * writer copies the rest between two groups.
  */
 export type Checkpoints = {
-  written(operations: readonly Operation[]): void;
+  written(operations: readonly Operation[], indexed: number): void;
   /** Truncates the WAL in about a second; until then it may contain erased content. */
   cutSoon(): void;
   close(): Promise<void>;
@@ -22,8 +22,9 @@ export type Checkpoints = {
 
 /** Every sync of the file delays the WAL's syncs, so small steps keep the p99 of appends at a few milliseconds. */
 const COPY_AFTER_BYTES = 2 * 1024 * 1024;
-/** Besides its records, an append may change a page of the index, which others in its batch share. */
-const BYTES_PER_OPERATION = 2_048;
+/** A record's columns besides its data, and its share of a page's header. */
+const BYTES_PER_OPERATION = 512;
+const PAGE_BYTES = 4_096;
 /** Milliseconds to wait for readers of the WAL. Reading a page takes less; during a longer read the WAL grows. */
 const FINISH_WAIT_MS = 3;
 const CUT_AFTER_ERASE_MS = 1_000;
@@ -87,7 +88,8 @@ export const checkpoints = (db: Database, path: string): Checkpoints => {
   return {
     cutSoon,
 
-    written(operations) {
+    written(operations, indexed) {
+      bytes += indexed * PAGE_BYTES;
       for (const operation of operations) {
         bytes += BYTES_PER_OPERATION + sizeOf(operation);
         if (operation.kind === "erase") cutSoon();

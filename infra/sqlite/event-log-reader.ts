@@ -78,6 +78,8 @@ const COLUMNS = "position, category, key, revision, id, type, data, meta";
 export const openReader = (path: string, hash?: (stream: StreamName) => number): EventLogReader => {
   const db = openReading(path);
   const index = new StreamIndex(db, hash);
+  // The newest records are read now and not during the first request.
+  index.refresh();
   // An erased event has an empty type.
   const at = db.prepare(
     `SELECT ${COLUMNS} FROM events WHERE position IN (SELECT value FROM json_each(?)) AND type <> '' ORDER BY position`,

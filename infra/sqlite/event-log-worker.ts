@@ -69,7 +69,7 @@ const run = (): void => {
     const result = writer.commit(group);
     send({ kind: "group", count: group.length, group: result });
     if (result.result === "committed") signalSoon();
-    wal.written(group);
+    wal.written(group, result.result === "committed" ? result.indexed : 0);
   }
   // Messages of the checkpointer get a turn between two groups.
   if (backlog.length > 0) setImmediate(run);

@@ -27,7 +27,8 @@ export type Outcome = AppendOutcome | { readonly outcome: "erased" };
 
 /** `unavailable`: nothing was written. `unknown`: it may have been written. */
 export type GroupResult =
-  | { readonly result: "committed"; readonly outcomes: readonly Outcome[] }
+  /** `indexed`: rows written to the index, each to a page that no other row may share. */
+  | { readonly result: "committed"; readonly outcomes: readonly Outcome[]; readonly indexed: number }
   | { readonly result: "unavailable" | "unknown"; readonly reason: string };
 
 export type EventLogWriter = {
@@ -53,6 +54,8 @@ export const eventLogWriter = (
   const blank = db.prepare("UPDATE events SET type = '', data = '', meta = '' WHERE position = ? AND type <> ''");
   /** Rows of the current transaction. */
   let inserted = 0;
+  // The newest records are read now and not within the first transaction.
+  index.refresh();
 
   const write = ({ category, key }: StreamName, revision: number, event: EventText): number => {
     const done = insert.run(category, key, revision, event.id, event.type, event.data, event.meta);
@@ -114,11 +117,12 @@ export const eventLogWriter = (
         return { result: "unavailable", reason: errorMessage(error) };
       }
       let outcomes: readonly Outcome[];
+      let indexed = 0;
       try {
         index.refresh();
         inserted = 0;
         outcomes = operations.map(apply);
-        batches.write(inserted);
+        indexed = batches.write(inserted);
       } catch (error) {
         rollBack();
         return { result: "unavailable", reason: errorMessage(error) };
@@ -131,7 +135,7 @@ export const eventLogWriter = (
         return { result: "unknown", reason: errorMessage(error) };
       }
       batches.committed();
-      return { result: "committed", outcomes };
+      return { result: "committed", outcomes, indexed };
     },
   };
 };

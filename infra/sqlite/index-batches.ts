@@ -6,7 +6,7 @@ const BATCH = 8_192;
 /** Rows that a commit writes for each of its records: enough that the tail stays below two batches. */
 const ROWS_PER_RECORD = 2;
 /** A batch is spread over at most so many commits. */
-const COMMITS_MAX = 128;
+const COMMITS_MAX = 1_024;
 
 type Batch = { readonly runs: readonly Run[]; readonly upTo: number };
 
@@ -14,7 +14,7 @@ const byHash = (a: Run, b: Run): number => a.hash - b.hash;
 
 /**
  * Writes the entries of the index's tail into its table, a part with each commit, so that no commit takes long. What a
- * crash interrupts is written again: an entry is the same each time.
+ * crash interrupts is written again: a batch has the same rows whichever connection writes it.
  */
 export class IndexBatches {
   readonly #index: StreamIndex;
@@ -24,50 +24,64 @@ export class IndexBatches {
   #batch: Batch | null = null;
   /** Runs of the batch that have been written. */
   #written = 0;
+  /** The end of the last batch that the current transaction has completed; null if it has completed none. */
+  #completed: number | null = null;
 
   constructor(db: Database, index: StreamIndex, size = BATCH) {
     this.#index = index;
     this.#size = size;
-    this.#insert = db.prepare("INSERT OR IGNORE INTO streams (hash, revision, position, others) VALUES (?, ?, ?, ?)");
+    this.#insert = db.prepare("INSERT OR REPLACE INTO streams (hash, revision, position, others) VALUES (?, ?, ?, ?)");
     this.#finish = db.prepare("UPDATE indexed SET up_to = max(up_to, ?)");
   }
 
-  /** Inside of a transaction that appends so many records. */
-  write(records: number): void {
-    this.#batch ??= this.#next();
-    if (this.#batch === null) return;
-    const { runs, upTo } = this.#batch;
-    const end = Math.min(
-      runs.length,
-      this.#written + Math.max(Math.ceil(this.#size / COMMITS_MAX), records * ROWS_PER_RECORD),
-    );
-    for (const { hash, entries } of runs.slice(this.#written, end)) {
-      const [first, ...others] = entries;
-      if (first === undefined) continue;
-      const positions = others.length === 0 ? "" : JSON.stringify(others.map(({ position }) => position));
-      this.#insert.run(hash, first.revision, first.position, positions);
+  /** To be called in a transaction that appends so many records. Returns how many rows it has written. */
+  write(records: number): number {
+    const rowsMax = Math.max(Math.ceil(this.#size / COMMITS_MAX), records * ROWS_PER_RECORD);
+    let rows = 0;
+    while (rows < rowsMax) {
+      this.#batch ??= this.#next();
+      if (this.#batch === null) break;
+      const { runs, upTo } = this.#batch;
+      const end = Math.min(runs.length, this.#written + rowsMax - rows);
+      for (const run of runs.slice(this.#written, end)) this.#insertRun(run);
+      rows += end - this.#written;
+      this.#written = end;
+      if (end === runs.length) this.#complete(upTo);
     }
-    this.#written = end;
-    if (end === runs.length) this.#finish.run(upTo);
+    return rows;
   }
 
   committed(): void {
-    if (this.#batch === null || this.#written < this.#batch.runs.length) return;
-    this.#index.forgetUpTo(this.#batch.upTo);
-    this.#batch = null;
-    this.#written = 0;
+    if (this.#completed !== null) this.#index.forgetUpTo(this.#completed);
+    this.#completed = null;
   }
 
   /** The batch may have records of the transaction. */
   rolledBack(): void {
     this.#batch = null;
     this.#written = 0;
+    this.#completed = null;
+  }
+
+  #insertRun({ hash, entries }: Run): void {
+    const [first, ...others] = entries;
+    if (first === undefined) return;
+    const positions = others.length === 0 ? "" : JSON.stringify(others.map(({ position }) => position));
+    this.#insert.run(hash, first.revision, first.position, positions);
+  }
+
+  #complete(upTo: number): void {
+    this.#finish.run(upTo);
+    this.#completed = upTo;
+    this.#batch = null;
+    this.#written = 0;
   }
 
   /** The same for each connection that has to write it: positions have no gaps. */
   #next(): Batch | null {
-    const upTo = this.#index.indexedTo + this.#size;
+    const after = this.#completed ?? this.#index.indexedTo;
+    const upTo = after + this.#size;
     if (this.#index.scannedTo < upTo) return null;
-    return { runs: this.#index.runsUpTo(upTo).toSorted(byHash), upTo };
+    return { runs: this.#index.runsBetween(after, upTo).toSorted(byHash), upTo };
   }
 }

@@ -31,7 +31,7 @@ type NamedRow = SqlRow & NamedEntry;
 /** Rows that one statement reads while a connection catches up. */
 const SCAN_PAGE = 1_024;
 
-const RUNS_PAGE = 16;
+const RUNS_PAGE = 8;
 
 const KEY_DIGITS = 10;
 const CATEGORY_DIGITS = 3;
@@ -51,13 +51,9 @@ const nameOf = ({ category, key }: StreamName): string => `${category}-${key}`;
 /** `hash`: null until it is needed. */
 type TailStream = { readonly stream: StreamName; hash: number | null; entries: Entry[] };
 
-const entriesOf = ({ revision, position, others }: RunRow): readonly Entry[] => {
-  const first = { revision, position };
-  if (others === "") return [first];
-  // `index-batches.ts` wrote it.
-  const positions = JSON.parse(others) as readonly number[];
-  return [first, ...positions.map((other, index) => ({ revision: revision + 1 + index, position: other }))];
-};
+// `index-batches.ts` wrote `others`.
+const positionsIn = ({ position, others }: RunRow): readonly number[] =>
+  others === "" ? [position] : [position, ...(JSON.parse(others) as readonly number[])];
 
 /**
  * Finds the records of a stream. The table `streams` has the entry of every record up to `indexed.up_to`. Entries of
@@ -101,14 +97,15 @@ export class StreamIndex {
     return this.#scannedTo;
   }
 
-  /** The part of the tail up to a position. */
-  runsUpTo(position: number): readonly Run[] {
-    return [...this.#tail.values()]
-      .filter(({ entries }) => (entries[0]?.position ?? 0) <= position)
-      .map((stream) => ({
-        hash: this.#hashIn(stream),
-        entries: stream.entries.filter((entry) => entry.position <= position),
-      }));
+  /** The part of the tail after one position and up to another. */
+  runsBetween(after: number, upTo: number): readonly Run[] {
+    const runs: Run[] = [];
+    for (const stream of this.#tail.values()) {
+      if ((stream.entries[0]?.position ?? 0) > upTo) continue;
+      const entries = stream.entries.filter(({ position }) => position > after && position <= upTo);
+      if (entries.length > 0) runs.push({ hash: this.#hashIn(stream), entries });
+    }
+    return runs;
   }
 
   /** Learns what other connections have appended and indexed since the last call. */
@@ -187,7 +184,10 @@ export class StreamIndex {
     const hash = this.#hashOf(stream);
     this.#lastHashed = { name: nameOf(stream), hash };
     const run = this.#runAt.get(hash, stream.key, stream.category, Number.MAX_SAFE_INTEGER);
-    return run === undefined ? null : (entriesOf(run as RunRow).at(-1) ?? null);
+    if (run === undefined) return null;
+    const positions = positionsIn(run as RunRow);
+    const last = positions.length - 1;
+    return { revision: Number(run.revision) + last, position: positions[last] ?? 0 };
   }
 
   #stored(stream: StreamName, revision: number, limit: number): readonly Entry[] {
@@ -197,11 +197,17 @@ export class StreamIndex {
     const found: Entry[] = [];
     for (let next = first?.revision ?? 0; found.length < limit; ) {
       const runs = this.#runs.all(hashed, key, category, next) as RunRow[];
-      found.push(...runs.flatMap(entriesOf).filter((entry) => entry.revision >= revision));
-      const last = runs.at(-1);
-      if (last === undefined || runs.length < RUNS_PAGE) break;
-      next = last.revision + 1;
+      for (const run of runs) {
+        const positions = positionsIn(run);
+        const from = Math.max(0, revision - run.revision);
+        const end = Math.min(positions.length, from + limit - found.length);
+        for (let at = from; at < end; at += 1)
+          found.push({ revision: run.revision + at, position: positions[at] ?? 0 });
+        if (found.length >= limit) return found;
+        next = run.revision + 1;
+      }
+      if (runs.length < RUNS_PAGE) break;
     }
-    return found.slice(0, limit);
+    return found;
   }
 }

@@ -197,22 +197,23 @@ const answerUnderKey = async (called: Called, deps: AddRoutesDeps): Promise<Sent
   const { route, request } = called;
   const { principal } = request;
   if (principal === null || !isUnsafe(request.method)) return null;
-  const counted =
-    route.answersRepeats === true ? "counted" : await deps.changes(requesterOf(principal), route, request.body);
-  if (typeof counted === "object") return counted;
   const key = idempotencyKey(headerValues(request.raw.rawHeaders, "idempotency-key"));
   if (key === null && route.answersRepeats === true) {
     return problem("invalid-request", "This call needs an Idempotency-Key, so that it can be repeated safely.");
   }
-  if (key === null || typeof key !== "string") return key;
-  if (route.answersRepeats === true) {
+  if (key !== null && typeof key !== "string") return key;
+  if (key !== null && route.answersRepeats === true) {
     return handled({ ...called, key }, deps, newCommand(deps.randomness));
   }
-  if (counted === "beyond") return null;
+  const allow = () => deps.changes(requesterOf(principal), route, request.body);
+  if (key === null) {
+    const allowed = await allow();
+    return typeof allowed === "string" ? null : allowed;
+  }
   const { envelope } = callOf(called, deps, newCommand(deps.randomness));
   const keyed = { key, method: request.method, url: request.url, body: request.body, envelope };
-  const wire = await deps.idempotency.run(keyed, (command) => handled(called, deps, command));
-  return "problem" in wire ? wire : withOwnPosition(wire, deps.positions);
+  const wire = await deps.idempotency.run(keyed, allow, (command) => handled(called, deps, command));
+  return wire === null || "problem" in wire ? wire : withOwnPosition(wire, deps.positions);
 };
 
 const noPosition = (message: string, detail: string): Problem =>

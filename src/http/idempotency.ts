@@ -100,13 +100,26 @@ export class Idempotency {
     this.#deps = deps;
   }
 
-  async run(request: KeyedRequest, work: (command: Command) => Promise<SentAnswer>): Promise<SentAnswer | Problem> {
-    const { box, onLost } = this.#deps;
+  /**
+   * Answers a repeat from the stored answer. `allow` is asked only if the work would run: a problem is the answer, and
+   * after "beyond" nothing is stored and null returned.
+   */
+  async run(
+    request: KeyedRequest,
+    allow: () => Promise<"counted" | "beyond" | Problem>,
+    work: (command: Command) => Promise<SentAnswer>,
+  ): Promise<SentAnswer | Problem | null> {
+    const { box, log, onLost } = this.#deps;
     const { key, envelope } = request;
     const { account, actor } = envelope;
     const stream = derivedId("payload-idem_", account, actor.kind, actor.id, key);
     const keyed: Keyed = { ...request, stream, digest: this.#digestOf(request) };
-    const claim = await this.#claim(keyed);
+    const last = await log.last(stream);
+    const found = this.#look(last, keyed);
+    if (!("claimable" in found)) return found;
+    const allowed = await allow();
+    if (allowed !== "counted") return allowed === "beyond" ? null : allowed;
+    const claim = await this.#claim(keyed, last);
     if (!("commandId" in claim)) return claim;
     let answer: SentAnswer | null = null;
     try {
@@ -118,13 +131,13 @@ export class Idempotency {
     }
   }
 
-  async #claim(keyed: Keyed): Promise<Claim | Problem | SentAnswer> {
+  async #claim(keyed: Keyed, newest: RecordedEvent | null): Promise<Claim | Problem | SentAnswer> {
     const { stream, digest, envelope } = keyed;
     const { log, node } = this.#deps;
     /** An erased stream is empty but continues at the revision after its erased events. */
     let erasedUpTo: Revision | "absent" = "absent";
     for (let attempt = 0; attempt < CLAIM_ATTEMPTS_MAX; attempt += 1) {
-      const last = await log.last(stream);
+      const last = attempt === 0 ? newest : await log.last(stream);
       const lookup = this.#look(last, keyed);
       if (!("claimable" in lookup)) return lookup;
       const claimed = lookup.claimable ?? this.#newClaim(keyed);

@@ -10,8 +10,8 @@ export type PasswordGuesses = {
   run<T>(guess: Guess, check: () => Promise<T>, isWrong: (result: T) => boolean): Promise<Counted<T>>;
 };
 
-/** Twice as many as are hashed at once; networks take turns, and one has half of them at most. */
-const CHECKS_AT_ONCE = 4;
+/** Networks take turns, and one has half of them at most. A check may wait for the log, so there are more than hashes at once. */
+const CHECKS_AT_ONCE = 16;
 const TURN_MS = 5_000;
 
 export const passwordGuesses = (attempts: Attempts, pause: (ms: number) => Promise<unknown>): PasswordGuesses => {
@@ -42,9 +42,13 @@ export const passwordGuesses = (attempts: Attempts, pause: (ms: number) => Promi
         else await pause(SLOW_LOGIN_MS);
         const party = network(ip);
         if (!(await checks.enter(party, TURN_MS))) return { ok: false, retryAfterS: 1 };
-        const result = await check().finally(() => checks.leave(party));
-        wrong = isWrong(result);
-        return { ok: true, result };
+        try {
+          const result = await check();
+          wrong = isWrong(result);
+          return { ok: true, result };
+        } finally {
+          checks.leave(party);
+        }
       } finally {
         if (!wrong) giveBack();
       }

@@ -71,17 +71,22 @@ export class ViewFollower {
     try {
       await this.#through(page);
     } catch (error) {
-      if (error instanceof ProjectionFailed) {
-        const { position: failed } = error;
-        const done = this.#position;
-        await this.#through(page.filter((it) => (done === null || it.position > done) && it.position < failed));
-      } else {
-        // The commit may have happened, so the store is asked later.
-        this.#distrust();
-        this.#isLost = true;
-      }
+      if (!(error instanceof ProjectionFailed)) throw this.#lost(error);
+      const { position: failed } = error;
+      const done = this.#position;
+      const before = page.filter((it) => (done === null || it.position > done) && it.position < failed);
+      await this.#through(before).catch((later: unknown) => {
+        throw this.#lost(later);
+      });
       throw error;
     }
+  }
+
+  /** After a failure the commit may have happened, so the store is asked before the next fold. */
+  #lost(error: unknown): unknown {
+    this.#distrust();
+    this.#isLost = true;
+    return error;
   }
 
   async #through(page: readonly RecordedEvent[]): Promise<void> {
@@ -139,6 +144,7 @@ export class ViewFollower {
   }
 
   #remember(loaded: Documents, changed: ReadonlyMap<string, Document | null>, upTo: Position): void {
+    for (const id of changed.keys()) this.#recent.delete(id);
     for (const [id, { document, position }] of loaded) {
       if (position !== null && position > upTo) continue;
       const now = changed.get(id);

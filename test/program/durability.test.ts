@@ -253,7 +253,7 @@ for (const file of ["log.db", "views.db"]) {
     await refuses(
       dir,
       new RegExp(
-        `^The \\w[\\w ]* in DATA_DIR \\S+ cannot be used: \\S+/${file} has format 99, and this version reads format 2 alone: `,
+        `^The \\w[\\w ]* in DATA_DIR \\S+ cannot be used: \\S+/${file} has format 99, and this version reads format \\d+ alone: `,
       ),
     );
     assert.ok(readFileSync(path).equals(before));

@@ -190,6 +190,8 @@ class Ingest {
       const announced = Number(request.headers["content-length"] ?? 0);
       if (announced > SMALL_BYTES && announced <= PAYLOAD_BYTES_MAX && body.isTrusted()) {
         const tooLate = await this.#awaitTurn(share, announced);
+        // The body is unread, so a late answer costs little and slows the sender down.
+        if (tooLate === overloaded) await this.#waitBeforeRefusal();
         if (tooLate !== null) return sendProblem(request, reply, tooLate);
       }
     }
@@ -244,27 +246,28 @@ class Ingest {
     return inTime(leftMs - (performance.now() - from), admitted);
   }
 
-  /** Waits for the turn of a large body. A sender whose turn is too late learns it late, so that it slows down. */
+  /** Waits for the turn of a large body. Answers `overloaded` at once if the turn would come too late. */
   async #awaitTurn(share: Share, bytes: number): Promise<Problem | null> {
     const { body, account } = share;
     const { lookMs, decideMs } = this.#limits;
+    const from = performance.now();
     const isPaced = bytes > SMALL_BYTES && body.isTrusted();
     const plan = isPaced ? await inTime(lookMs, this.#deps.planOf(account)) : null;
     if (plan !== null && "problem" in plan) return plan;
     const bytesPerS = plan?.largeBodyBytesPerS ?? UNVERIFIED_BYTES_PER_S;
-    const waitMs = this.#rate.turn({ party: body.party(), bytes, bytesPerS, limitMs: decideMs });
-    if (waitMs === null) return this.#refuseLater();
-    share.waitedMs = waitMs;
+    const lookedMs = performance.now() - from;
+    const waitMs = this.#rate.turn({ party: body.party(), bytes, bytesPerS, limitMs: decideMs - lookedMs });
+    if (waitMs === null) return overloaded;
+    share.waitedMs = lookedMs + waitMs;
     if (waitMs > 0) await sleep(waitMs);
     return null;
   }
 
-  async #refuseLater(): Promise<Problem> {
-    if (this.#refusedLater >= REFUSED_LATER_MAX) return overloaded;
+  async #waitBeforeRefusal(): Promise<void> {
+    if (this.#refusedLater >= REFUSED_LATER_MAX) return;
     this.#refusedLater += 1;
     await sleep(this.#limits.decideMs);
     this.#refusedLater -= 1;
-    return overloaded;
   }
 
   #leave(request: FastifyRequest): void {

@@ -122,7 +122,12 @@ test("people whose changes are used up still reject, approve and remove keys, an
   const approval = { when: "true", expires_after_s: 3_600 };
   const policy = await client.make("/v1/policies", { name: "people", cost: { fixed_eur: 1 }, approval });
   const agent = await registerAgent(running.base, client, { policy_id: policy.id });
+  const earlier = { "idempotency-key": "earlier" };
+  const make = () => client.session("POST", "/v1/endpoints", { name: "earlier", url: URL }, earlier);
+  const made = await make();
   await withoutPeoplesChanges(client, id);
+  const repeated = await make();
+  assert.equal([repeated.status, repeated.body], [201, made.body], "a repeat gets the stored answer");
   for (const [decision, comment] of [
     ["reject", "no"],
     ["approve", "yes"],

@@ -6,6 +6,7 @@ import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { type Command, Idempotency, type KeyedRequest } from "../../../src/http/idempotency.ts";
 import type { SentAnswer } from "../../../src/http/sent-answer.ts";
 import type { Envelope } from "../../../src/streams/envelope.ts";
+import { type Problem, problem } from "../../../src/streams/problems.ts";
 import { type TestClock, testClock } from "../../support/http-app.ts";
 
 const ok = (body: string, status = 201): SentAnswer => ({
@@ -26,7 +27,7 @@ const setUp = () => {
   const log = memoryEventLog();
   const clock = testClock();
   const lost: unknown[] = [];
-  const process = (node: string, othersAreGone = false): Idempotency =>
+  const limited = (node: string, othersAreGone = false): Idempotency =>
     new Idempotency({
       log,
       box: secretBox(Buffer.alloc(32, 7), randomness),
@@ -37,6 +38,14 @@ const setUp = () => {
       othersAreGone,
       onLost: (error) => lost.push(error),
     });
+  /** A process in which nothing limits the account's changes. */
+  const process = (node: string, othersAreGone = false) => ({
+    async run(request: KeyedRequest, work: (command: Command) => Promise<SentAnswer>) {
+      const answered = await limited(node, othersAreGone).run(request, async () => "counted", work);
+      if (answered === null) throw new Error("the allowance is not used up");
+      return answered;
+    },
+  });
   const request = (over: Partial<KeyedRequest> = {}): KeyedRequest => ({
     key: "k",
     method: "POST",
@@ -45,12 +54,12 @@ const setUp = () => {
     envelope: envelope(clock),
     ...over,
   });
-  return { log, clock, lost, process, request };
+  return { log, clock, lost, limited, process, request };
 };
 
 /** Name and seed: the ids and the secrets that a command makes are those of both. */
 const nameOf = ({ commandId, seed }: Command): string => `${commandId} ${Buffer.from(seed).toString("hex")}`;
-const problemOf = (it: Awaited<ReturnType<Idempotency["run"]>>) => ("problem" in it ? it.problem : "answered");
+const problemOf = (it: SentAnswer | Problem) => ("problem" in it ? it.problem : "answered");
 const never = async (): Promise<SentAnswer> => {
   throw new Error("ran again");
 };
@@ -245,5 +254,24 @@ const assertThrows = async (run: () => Promise<unknown>): Promise<void> => {
   }
   assert.unreachable("should have thrown");
 };
+
+test("a stored answer is given although the account may change nothing more, and nothing else runs or is stored", async () => {
+  const { log, limited, request } = setUp();
+  const answers = limited("n1");
+  await answers.run(
+    request(),
+    async () => "counted",
+    async () => ok('{"id":1}'),
+  );
+  const refuse = async () => problem("rate-limited", "used up");
+  const again = await answers.run(request(), refuse, never);
+  assert.is(again !== null && "body" in again && again.body, '{"id":1}');
+  const other = request({ key: "other" });
+  const refused = await answers.run(other, refuse, never);
+  assert.is(refused !== null && problemOf(refused), "rate-limited");
+  const stored = (await log.readAll(null, 100)).length;
+  assert.is(await answers.run(other, async () => "beyond", never), null);
+  assert.is((await log.readAll(null, 100)).length, stored);
+});
 
 test.run();

@@ -58,7 +58,9 @@ const answersOf = ({ name, open }: EngineSet): void => {
       runs += 1;
       return { status: 201, headers: {}, body: `run ${runs}` };
     };
-    const answered = await answers.run({ key, method: "POST", url: "/", body: {}, envelope }, work);
+    const allow = async () => "counted" as const;
+    const answered = await answers.run({ key, method: "POST", url: "/", body: {}, envelope }, allow, work);
+    if (answered === null) return null;
     return "body" in answered ? answered.body : answered.problem;
   };
   const idemStreams = async (): Promise<number> => {
