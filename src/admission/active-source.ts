@@ -6,7 +6,7 @@ export type ActiveSource = (provider: string, sourceId: string) => Promise<Prese
 
 const SOURCE_ID = /^src_[a-z2-7]{32}$/;
 
-/** Each webhook is checked before and after its body is read, because its source may be paused meanwhile. */
+/** Called before and after a webhook's body is read, because its source may be paused meanwhile. */
 export const activeSource =
   (aggregates: Pick<Aggregates, "load">): ActiveSource =>
   async (provider, sourceId) => {

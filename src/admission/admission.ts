@@ -52,7 +52,7 @@ const answerUnverified = (
   return problem("invalid-signature", verified.detail, { extra: { reason: verified.reason } });
 };
 
-/** A large body is parsed by another thread. A small one is parsed here, once for its identity and for the gates. */
+/** A large body is parsed on another thread; a small one here, once for the delivery id and the gates. */
 const identityOf = async (deps: AdmissionDeps, { source, request }: VerifiedRequest): Promise<Identity> => {
   const { type, dedupe, account } = source;
   if (deps.webhookParser === undefined || request.body.length <= DIRECT_BYTES_MAX)

@@ -5,8 +5,8 @@ export type DigestOf = { readonly account: string; readonly sourceId: string; re
 const SHA_256 = /[0-9a-f]{64}/i;
 
 /**
- * Replaces the body's SHA-256 in a delivery key by an HMAC: keys outlive an erasure and are shown to readers from whom
- * fields are hidden, who could guess a short body from a plain digest.
+ * Replaces the body's SHA-256 in a delivery key by an HMAC. Delivery keys outlive an erasure and are shown to readers
+ * from whom fields are hidden; from a plain digest they could guess a short body.
  */
 export const withoutBodyDigest = (
   key: string,

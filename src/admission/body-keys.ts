@@ -6,7 +6,7 @@ import { eventIdOf } from "../streams/event-id.ts";
 import { foldStream } from "../streams/run-command.ts";
 
 export const SAME_BODY_MS = 300_000;
-/** Two nodes may disagree by this much about the current period, because of their clocks and the time of a decision. */
+/** Milliseconds by which nodes may differ about the end of a period: clocks differ, and a decision takes time. */
 const EDGE_MS = 30_000;
 
 export type BodyKeysDeps = { readonly log: EventLog; readonly digestKey: Uint8Array };
@@ -18,9 +18,9 @@ const receivedAt = (state: Delivery): number | null =>
 type Lookup = { readonly key: Promise<string>; readonly atMs: number; users: number };
 
 /**
- * The key of a webhook without a delivery id is a keyed hash of its body and a period of 300 s, so that simultaneous
- * webhooks claim the same key. A webhook takes the key of an equal one that is younger than 300 s, also from the period
- * before.
+ * A webhook without a delivery id gets a key made of a keyed hash of its body and the number of a period of 300 s, so
+ * that equal webhooks at the same moment claim one event. If an equal webhook came less than 300 s ago, even in the
+ * previous period, the new one gets the same key.
  */
 export const bodyKeys = ({ log, digestKey }: BodyKeysDeps) => {
   const underWay = new Map<string, Lookup>();

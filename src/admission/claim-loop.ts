@@ -34,13 +34,13 @@ export type ClaimLoopDeps = IntakeDeps & {
 };
 
 export type ClaimResult<S, J> =
-  /** `position` is that of the last record, which for a hold is the record of its approval. */
+  /** `position` is that of the last record: the claim, or for a held request the record of its approval. */
   | { readonly outcome: "claimed"; readonly known: StreamState<S>; readonly position: Position }
   | { readonly outcome: "denied"; readonly judged: J }
-  /** The id was claimed before, this replay was decided before, or the payload to decide again is erased. */
+  /** Another request claimed the id, or decided this replay; or the payload to decide again has been erased. */
   | { readonly outcome: "taken"; readonly known: StreamState<S> };
 
-/** Each lost claim means that another request wrote to the stream: eight in a row are no coincidence. */
+/** Each lost claim means that another request wrote to the stream. Eight in a row are no coincidence: it fails. */
 const CLAIMS_MAX = 8;
 
 type Attempt<S, E extends Fact, Q, J extends Judgement> = {
@@ -58,8 +58,8 @@ const lastingOf = (endsLater: boolean, { verdict, reservations }: Judgement): re
     : [];
 
 /**
- * A decision recorded in the next month is dated at the end of the month whose quota counted it, so that the month's
- * bill and quota agree.
+ * If the quota counted a request in one month and its decision is recorded in the next, the decision gets the time of
+ * the count, so that the bill and the quota of a month agree.
  */
 const decidedAt = (now: number, { countedAt }: Judgement): string => {
   const at = iso(now);
@@ -78,8 +78,8 @@ export class ClaimLoop {
   }
 
   /**
-   * The verdict is appended at the revision that was known before the gates were asked. Any record in between (another
-   * claim, or the fence of `placeStatus`) makes the append conflict, so a verdict is never used twice.
+   * The verdict is appended at the revision that was known before the gates were asked. Any record since then (another
+   * request's claim, or the fence of `placeStatus`) makes the append conflict, so a verdict is never used twice.
    */
   async claim<S, E extends Fact, Q, J extends Judgement>(
     it: Claimable<S, E, Q, J>,
@@ -89,7 +89,7 @@ export class ClaimLoop {
     const { log, payloads } = this.#deps;
     const { id, stream, decider, erasedUpTo } = it;
     if (it.isClaimed(from.state)) {
-      // An earlier attempt may have stored a payload after the winner's was erased.
+      // An earlier turn of this loop may have stored a payload after that of the request that won the claim was erased.
       if (number > 1) await eraseLeft(log, id);
       this.#report(it, "duplicate");
       return { outcome: "taken", known: from };
@@ -107,7 +107,7 @@ export class ClaimLoop {
     const { form, first, taken, reusable }: StoredIntake<J> = intake;
     const known = first === null ? await foldStream(log, decider, stream, { from }) : from;
     const attempt = { it, number, known, envelope, judged };
-    // Another request was decided in between, or the fence of `placeStatus` has released the places.
+    // Meanwhile another request was decided, or the fence of `placeStatus` has released this request's places.
     if (known.revision !== from.revision) {
       taken?.giveBack();
       return this.#claimAgain(attempt, known);
@@ -117,7 +117,9 @@ export class ClaimLoop {
     return this.#record(attempt, incoming, kept);
   }
 
-  /** The places of the lost verdict stay reserved until the next verdict is recorded. */
+  /**
+   * The lost verdict's places are released only after the next verdict, so that no other event takes them meanwhile.
+   */
   async #claimAgain<S, E extends Fact, Q, J extends Judgement>(
     { it, number, judged }: Attempt<S, E, Q, J>,
     later: StreamState<S>,
@@ -133,7 +135,7 @@ export class ClaimLoop {
     known: from,
     judged,
   }: Attempt<S, E, Q, J>): Promise<ClaimResult<S, J>> {
-    // Nothing was appended, so no conflict has shown whether another request was claimed before.
+    // A denial that is only counted appends nothing, so no conflict shows that another request has claimed the id.
     const known = await foldStream(this.#deps.log, it.decider, it.stream, { from });
     if (it.isClaimed(known.state)) return this.claim(it, known, number + 1);
     this.#deps.onOnlyCounted?.(it, judged.deniedBy);
@@ -168,7 +170,7 @@ export class ClaimLoop {
     this.#settle(it, judged, decided);
     const state = decision.events.reduce(decider.evolve, known.state);
     const { revision, position } = appended;
-    // The answer names the approval, so it is requested before the answer.
+    // The answer names the approval, so the approval is requested before the answer is sent.
     const hold = records.find(isHold);
     const latest = hold === undefined ? position : await this.#approvals.request(hold);
     return { outcome: "claimed", known: { state, revision, position }, position: latest };

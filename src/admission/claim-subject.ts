@@ -23,11 +23,11 @@ export type ClaimSubject = {
   readonly account: string;
   readonly origin: Origin;
   readonly trace: Trace;
-  /** Times are ms since 1970. */
+  /** ms since 1970, like `askedAt`. */
   readonly receivedAt: number;
-  /** `askedAt`, `replay` and `kept` (the stored payload) are there only for a blocked event that is decided again. */
+  /** `askedAt`, `replay` and `kept` (the stored payload) are set only if a blocked event is decided again. */
   readonly askedAt?: number | undefined;
-  /** True if the request keeps its places in ledgers until its end determines the cost. */
+  /** True for an agent's request, which keeps its places in ledgers until its end determines the cost. */
   readonly endsLater: boolean;
   readonly replay?: Replay | undefined;
   readonly kept?: KeptPayload | undefined;
@@ -37,12 +37,12 @@ export type Claimable<S, E extends Fact, Q, J extends Judgement> = ClaimSubject 
   readonly stream: string;
   readonly decider: Decider<S, ClaimCommand<Q>, E, unknown>;
   readonly isClaimed: (state: S) => boolean;
-  /** No verdict may refer to a payload that is erased or about to be. */
+  /** No verdict may refer to a payload up to this revision, because it is erased or about to be. */
   readonly erasedUpTo: (state: S) => ErasedUpTo;
   readonly incoming: () => Incoming;
-  /** The body is stored so often once the request is admitted; 1 by default. */
+  /** How many copies of the body an admission stores, all of which count as the account's bytes; 1 by default. */
   readonly copies?: number;
-  /** The number of requests of which records are written; 1 by default. */
+  /** How many requests are charged `RECORDS_BYTES`: the bundle and each of its steps; 1 by default. */
   readonly records?: number;
   readonly judge: (places?: Places) => Promise<J>;
   readonly requestOf: (decided: RecordedVerdict, judged: J) => Q;

@@ -1,8 +1,10 @@
-/** Characters. Each record of the event has a copy of both headers, which is not counted with the body's bytes. */
+/** Characters; a longer header is dropped, as each record of the event repeats both and nobody is charged for them. */
 const TYPE_MAX = 1_024;
 const CODINGS_MAX = 255;
 
-/** Tokens separated by commas (RFC 9110, section 8.4). Any other header does not say how to decode a body. */
+/**
+ * Tokens separated by commas (RFC 9110, section 8.4). Other headers are dropped: they do not say how to decode a body.
+ */
 const CODINGS = /^[\w!#$%&'*+.^`|~-]+(?:[\t ]*,[\t ]*[\w!#$%&'*+.^`|~-]+)*$/;
 
 export const contentTypeOf = (header = ""): string => (header.length <= TYPE_MAX ? header : "");

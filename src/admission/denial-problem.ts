@@ -15,9 +15,9 @@ const PROBLEM_OF: Readonly<Record<GateResult["gate"], ProblemCode>> = {
   budget: "gate-budget",
   quota: "gate-quota",
   bytes: "gate-quota",
-  // The approval gate denies if the payload does not let it determine whether a person is needed.
+  // The approval gate denies only if the payload does not let it determine whether a person is needed.
   approval: "gate-content",
-  // The bundle gate never denies.
+  // The bundle gate never denies, so its code is never answered.
   bundle: "forbidden",
 };
 
@@ -36,6 +36,5 @@ export const denialProblem = (
   problem(codeOf(gate), gate?.detail ?? "Refused by the policy", {
     extra: { ...name, verdict, ...(isOverHeld(gate) ? { limit: "held_approvals" } : {}) },
     ...defined({ retryAfterS: retryAfterS ?? undefined }),
-    // A repeat of this request never passes the gate.
     ...(gate !== undefined && !mayPassLater(gate) ? { retryable: false } : {}),
   });

@@ -18,14 +18,14 @@ export type IntakeDeps = {
   readonly accountOf: HeldPlacesDeps["accountOf"];
 };
 
-/** Every request is charged these bytes for its decision, attempts and places, in addition to its payload. */
+/** The account is charged these bytes for each request's decision, attempts and places, in addition to its payload. */
 export const RECORDS_BYTES = 2_048;
 
 type JudgedBytes<J> = { readonly judged: J; readonly taken: TakenBytes | null };
 
 /**
- * `taken` are the bytes counted for storing `form`. `first` is null if an earlier request stored a payload; if that is
- * the same one, `reusable` bytes are given back.
+ * `taken` are the account's bytes that were counted for storing `form`. `first` is null if an earlier request has
+ * already stored a payload for the event; if the two are equal, `reusable` bytes are given back.
  */
 export type StoredIntake<J> = JudgedBytes<J> & {
   readonly form: Incoming;
@@ -41,7 +41,7 @@ const OVER_BYTES = denied(
   "The account has stored as many bytes today (UTC) as its plan includes (stored_bytes_day).",
 );
 
-/** A denial of a request that passed all policies, because the account has reached a limit. */
+/** Denies a request that passed all policies, because the account has reached a limit of its plan. */
 const lateDenial = <J extends Judgement>(judged: J, gate: GateResult, retryAfterS: number | null): J => {
   const { observed: _, ...verdict } = judged.verdict;
   const gates = [...verdict.gates.filter((it) => it.gate !== gate.gate), gate];
@@ -75,8 +75,8 @@ export class Intake {
   }
 
   /**
-   * The verdict comes first, because it decides how much is stored, unless the process has leased enough bytes to store
-   * even a denied payload whole.
+   * Judges before it stores, because the verdict decides how much of the payload is stored. If the process has leased
+   * enough bytes to store even a denied payload whole, it does both at once.
    */
   async judgeAndStore<J extends Judgement>(
     it: Judgeable<J>,
@@ -99,7 +99,7 @@ export class Intake {
     return { form: incoming, first, judged, taken, reusable: body };
   }
 
-  /** Releases only this verdict's places. Reservations of other requests for the event stay. */
+  /** Releases only this verdict's reservations, so that other requests for the same event keep theirs. */
   async giveBack({ trace }: ClaimSubject, { reservations, heldPlace }: Judgement): Promise<void> {
     for (const reservation of reservations) await this.#deps.ledgers.release(reservation, trace);
     if (heldPlace !== undefined) await this.#deps.ledgers.release(heldPlace, trace);
@@ -161,7 +161,7 @@ export class Intake {
     return overHeld(judged, place.max);
   }
 
-  /** If denials are only counted, a denied request must not reserve: reserving and releasing write records. */
+  /** While denials are only counted, a denied request must not reserve: reserving and releasing write records. */
   async #judgeSparingly<J extends Judgement>(it: Judgeable<J>): Promise<J> {
     const asked = await it.judge("ask");
     if (asked.verdict.decision === "deny") return asked;

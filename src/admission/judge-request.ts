@@ -17,7 +17,7 @@ import {
   verdicts,
 } from "./judge.ts";
 
-/** The hex digest is equal for two requests with the same action digest; ledgers of repetitions are named by it. */
+/** Hex digest by which ledgers of repetitions are named: requests with the same action digest count as repetitions. */
 export const samenessOf = (key: Uint8Array, actionDigest: string): string =>
   createHmac("sha256", key)
     .update(lengthPrefixed([actionDigest]))
@@ -47,7 +47,7 @@ const checkOne = (checks: Checks, it: IncomingRequest, policy: PolicyAsked): Pol
   const { asked, json, account, body, isStrict } = it;
   const rule = asked?.compiled.cost ?? null;
   const found = rule === null ? null : costOf(rule, json());
-  // Undefined if the action has no cost rule, so that the policy's rule counts.
+  // Undefined if the action has no cost rule, so that the policy's rule counts; null if its rule finds no amount.
   const costMicro = rule === null ? undefined : typeof found === "number" ? found : null;
   const atLeastMicro = asked?.costMicro ?? 0;
   const missing = costMicro === null ? { costMissing: whyCostUnknown(rule, json(), "action") } : {};
@@ -64,7 +64,7 @@ const checkOne = (checks: Checks, it: IncomingRequest, policy: PolicyAsked): Pol
   });
 };
 
-/** The policies of the endpoint and of the action apply to every sender. */
+/** The policies of the sender, of the action and of the endpoint. The last two apply whoever sends. */
 const policiesFor = async (
   aggregates: Pick<Aggregates, "load">,
   { account, policyId, asked, endpointId }: Pick<IncomingRequest, "account" | "policyId" | "asked" | "endpointId">,

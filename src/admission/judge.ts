@@ -24,11 +24,11 @@ export type JudgeDeps = {
   readonly policies: CompiledPolicies;
   readonly checks?: Checks;
   readonly accountOf: (account: string) => Promise<{ readonly plan: Plan; readonly timeZone: string }>;
-  /** Ledgers of repetitions are named by a digest under this key: without it a name would reveal an erased payload. */
+  /** Ledgers of repetitions are named by a digest under this key: a plain one could reveal an erased payload. */
   readonly digestKey: Uint8Array;
 };
 
-/** `steps` are the indexes of the bundle's steps that the policy applies to; absent for the whole request. */
+/** `steps` are the indexes of the bundle's steps to which the policy applies; absent if it applies to all. */
 export type PolicyUse = Pick<AppliedPolicy, "id" | "steps">;
 
 export type PolicyAsked = AppliedPolicy & {
@@ -45,7 +45,7 @@ export type JudgementInput = {
   readonly places: (policy: PolicyUse) => number;
   readonly identical: (policy: PolicyUse) => ReadonlyMap<string, number>;
   readonly trace: Trace;
-  /** No policy lifts the gates of the agent and the action, and a denial by them reveals nothing of the policy. */
+  /** The gates of the agent and the action. They come first, so that their denial reveals nothing of a policy. */
   readonly own: () => Promise<readonly GateResult[]>;
   readonly check: (policy: PolicyAsked) => Promise<PolicyCheck>;
   /** Micro-euros for the whole request; null if unknown. */
@@ -60,11 +60,11 @@ export type Judgement = {
   readonly deniedBy: GateResult | undefined;
   readonly cost: number | null;
   readonly reservations: readonly TakenPlace[];
-  /** The place of a hold among the account's held requests. */
+  /** Only for a hold: its slot among the requests of the account that may be held at the same time. */
   readonly heldPlace?: Reservation;
   readonly retryAfterS: number | null;
   readonly approvals: readonly ApprovalRule[];
-  /** ms since 1970, in whose month the plan's quota counted the request; null if the quota was not asked. */
+  /** ms since 1970. The plan's quota counted the request in the month of this time; null if the quota was not asked. */
   readonly countedAt: number | null;
 };
 
@@ -111,7 +111,7 @@ const groupOf = ({ policy, checked, counted }: PolicyResult, isOne: boolean): Ga
 
 const refOf = ({ id, version }: PolicyAsked): Verdict["policy"] => ({ id, version });
 
-/** A single policy is named alone, unless it applies to some steps only. */
+/** `policies` is left out if one policy alone applies to the whole request. */
 const policiesIn = (asked: readonly PolicyAsked[]): Pick<Verdict, "policy" | "policies"> => {
   const [first] = asked;
   if (first === undefined) return { policy: null };
@@ -137,8 +137,8 @@ const rulesThatHold = (results: readonly PolicyResult[]): readonly ApprovalRule[
   );
 
 /**
- * Cheap gates come first, so that their denials take no place in a ledger. Approvals come last, so that a denial by a
- * ledger bothers no person. Every policy reserves the highest cost of the whole request.
+ * Cheap gates come first, so that their denials take no place in a ledger. Approvals come last, so that a request that
+ * a ledger denies bothers no person. A policy that knows a cost reserves the highest one found for the request.
  */
 export const verdicts = (deps: JudgeDeps): ((it: JudgementInput, places: Places) => Promise<Judgement>) => {
   const policyOf = async (account: string, use: PolicyUse): Promise<PolicyAsked> => {

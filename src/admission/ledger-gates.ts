@@ -23,11 +23,11 @@ import { loopGate } from "./loop-gate.ts";
 const MICRO = 1_000_000;
 
 export type LedgerVerdict = {
-  /** The gates of each policy, in the order of the input; empty for a policy after the one that denied. */
+  /** The gates of each policy, in the order of the input; empty for a policy that was not asked after a denial. */
   readonly gates: readonly (readonly GateResult[])[];
   readonly quota: readonly GateResult[];
   readonly reservations: readonly TakenPlace[];
-  /** Null if a repeat never passes, or if no gate denied. */
+  /** Seconds; null if no gate denied, or if a repeat is denied too, however late it comes. */
   readonly retryAfterS: number | null;
 };
 
@@ -106,13 +106,13 @@ const inOrder = (gates: readonly GateResult[]): readonly GateResult[] => {
   return gates.toSorted((a, b) => at(a) - at(b));
 };
 
-/** All requests ask in the same order: of two that compete for places, one then gets all of its places. */
+/** All requests ask policies in one order: of two that compete for the last places, one then gets all it needs. */
 const byId = (policies: readonly LimitedPolicy[]): readonly LimitedPolicy[] =>
   policies.length < 2 ? policies : policies.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 
 /**
- * A denial gives back all places. A policy that only observes takes no place in its own ledgers if it would have
- * denied, but the other policies count the request, because it is admitted.
+ * A denial gives back the places in all ledgers. A policy that only observes takes no place in a ledger of its own that
+ * would have denied, but the other policies count the request, because it is admitted.
  */
 export const ledgerGates = async (ledgers: Reserving, input: LedgerInput): Promise<LedgerVerdict> => {
   const { trace, policies } = input;

@@ -31,7 +31,7 @@ export type LedgerInput = {
   readonly trace: Trace;
 };
 
-/** True if the place is held until the event ends and its cost is known. Otherwise it is spent at once. */
+/** `lasts` is true if the place can wait for the event's end, which determines the cost; else it is spent at once. */
 export type TakenPlace = Reservation & { readonly lasts: boolean };
 
 export const RUN_USED_UP = "run-used-up";
@@ -65,10 +65,10 @@ export const overLimit = (gates: readonly GateResult[], retryAfterMs: number | n
 
 export const asksFor = (places: number): string => (places === 1 ? "" : `, this bundle asks for ${places}`);
 
-/** A bundle with more steps than the limit never fits, however long it waits. */
+/** True for a bundle that asks for more places than the limit has: it never fits, however long it waits. */
 export const exceeds = (places: number, limit: number): boolean => places > 1 && places > limit;
 
-/** Two requests with one key and different steps must not take each other's places. */
+/** Denies a bundle whose key is in use by a request with fewer steps, so that it does not take that one's places. */
 export const contested = (gate: "rate" | "loop"): LimitResult =>
   overLimit(
     [denied(gate, "contested", "another request with this key, and fewer steps, is being decided")],

@@ -38,7 +38,7 @@ const stopped = (code: string, detail: string, retryAfterMs: number | null): Loo
 
 const depthLimit = async ({ loop: { max_depth }, run }: LoopInput): Promise<LoopAnswer> => {
   if (max_depth === undefined || run === null) return null;
-  // The target is one call deeper than the caller.
+  // The request's target is one call deeper than the agent that makes the request.
   const depth = run.depth + 1;
   const detail = `depth ${depth} of ${max_depth}`;
   return depth > max_depth ? stopped(TOO_DEEP, detail, null) : { ok: true, detail };
@@ -51,7 +51,7 @@ const identicalLimit = async ({ policyId, loop, identical }: IdenticalInput, tak
   if (max_identical === undefined || window_s === undefined) return null;
   const about = (used: number): string => `${used} of ${max_identical} identical in ${window_s} s`;
   let most = 0;
-  // One order for all requests lets one of two competitors get all of its places.
+  // All requests ask in one order: of two that compete for the last places, one then gets all it needs.
   for (const [digest, places] of [...identical()].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const answer = await take(sameLedger(policyId, window_s, digest), { rate: max_identical }, places);
     if (answer.isContested === true) return { ok: false, counted: contested("loop") };
@@ -74,7 +74,7 @@ const runLimit = async ({ policyId, loop, run, places = 1 }: LoopInput, take: Ta
   return answer.granted ? { ok: true, detail } : stopped(RUN_USED_UP, detail, null);
 };
 
-/** A denial by one of the three limits gives back the places of the others. */
+/** If one of the three limits (depth, repetitions, run) denies, the places of the others are given back. */
 export const loopGate = async (ledgers: Reserving, input: PolicyLimitsInput): Promise<LimitResult> => {
   const { account, eventId, trace, policy, run } = input;
   const { id: policyId, identical, places: asked = 1 } = policy;
@@ -99,10 +99,10 @@ export const loopGate = async (ledgers: Reserving, input: PolicyLimitsInput): Pr
   return { gates: [allowed("loop", detail)], taken, denied: false, retryAfterS: null };
 };
 
-/** A bundle's step with results of earlier steps: its payload, and so the repetition, is known only after admission. */
+/** A bundle's step whose payload has earlier results: whether it is a repetition is known only after the admission. */
 export type Repetition = {
   readonly account: string;
-  /** Places are named by the holder, so a repeat under the same holder takes no second place. */
+  /** Names the place in the ledger, so that the same holder takes no second place when it asks again. */
   readonly holder: string;
   readonly policyId: string;
   readonly loop: LoopRule;
@@ -110,7 +110,7 @@ export type Repetition = {
   readonly trace: Trace;
 };
 
-/** Null if the policy does not limit repetitions. A granted place is spent at once. */
+/** Null if the policy does not limit repetitions. A granted place is spent at once and never given back. */
 export const repetitionGate = async (
   ledgers: Pick<Ledgers, "reserve" | "settle">,
   { account, holder, policyId, loop, digest, trace }: Repetition,

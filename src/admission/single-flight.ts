@@ -1,7 +1,7 @@
-/** `isFirst` is false if an equal request under way has determined the answer. */
+/** `isFirst` is false if the result is that of an equal call that was already under way. */
 export type Flight<T> = { readonly landed: T; readonly isFirst: boolean };
 
-/** Requests that differ under one id take turns, because the first determines whether the id is used. */
+/** Calls with one id that are not equal take turns, because the first determines whether the id is used. */
 export const singleFlight = <Asked, T>(isSame: (a: Asked, b: Asked) => boolean = Object.is) => {
   const underWay = new Map<string, { readonly asked: Asked; readonly landed: Promise<T> }>();
   return async (id: string, asked: Asked, decide: () => Promise<T>): Promise<Flight<T>> => {

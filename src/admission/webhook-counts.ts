@@ -24,7 +24,7 @@ type SignatureFailures = Tally & { add(reason: SignatureFailureReason, client: (
 type Repeat = "duplicates" | "reused";
 type Repeats = Tally & { add(as: Repeat): void };
 
-/** Every repeated event with a separate record costs an append a second, so further events are counted together. */
+/** An account's events with records of their own repeats, an append a second each; more are counted together. */
 const REPEAT_RECORDS_A_MINUTE_MAX = 100;
 const MINUTE_MS = 60_000;
 

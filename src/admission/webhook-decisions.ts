@@ -14,7 +14,7 @@ import { denialProblem } from "./denial-problem.ts";
 import { singleFlight } from "./single-flight.ts";
 import type { WebhookCounts } from "./webhook-counts.ts";
 
-/** Ids of events. The repeat of an older event is found when its append conflicts. */
+/** So many event ids are remembered. The repeat of an event that is forgotten is found when its claim conflicts. */
 const RECENT_MAX = 50_000;
 
 export type WebhookDecisionsDeps = ClaimDeps & { readonly counts: WebhookCounts };
@@ -39,7 +39,7 @@ export class WebhookDecisions {
     return isFirst ? landed : this.#repeatOf(it, landed);
   }
 
-  /** Most webhooks are new, so only the stream of a recent id is read. The claim of any other repeat conflicts. */
+  /** Most webhooks are new, so a stream is read first only for a recent id. The claim of any other repeat conflicts. */
   async #decideFirst(it: VerifiedWebhook): Promise<Answer | Problem> {
     const { eventId } = it;
     const isRepeat = this.#recent.has(eventId);
@@ -86,7 +86,7 @@ export class WebhookDecisions {
     const ms = Math.max(0, clock.now() - receivedAt);
     onDecided?.({ trace_id, id, origin: "source", outcome: "duplicate", gate: null, code: null, ms });
     counts.duplicate(event, trace);
-    // The body of an admission or a duplicate is this object.
+    // An answer that is no problem always has an object as its body here.
     return { ...outcome, status: 200, body: { ...(outcome.body as object), duplicate: true } };
   }
 }

@@ -15,7 +15,7 @@ export class AccountWork {
     this.#windowMs = windowMs;
   }
 
-  /** The work of a check is known only after it, so the last one may exceed the limit. */
+  /** True while the account has work left. A check's work is known only afterwards, so the last may exceed the rest. */
   has(account: string): boolean {
     return this.#usedBy(account) < this.#perWindow;
   }
@@ -24,7 +24,7 @@ export class AccountWork {
     this.#byAccount.set(account, this.#usedBy(account) + units);
   }
 
-  /** Whole seconds until the window ends, at least 1. */
+  /** Whole seconds until the next window, in which the account has its work again; at least 1. */
   resetS(): number {
     return Math.ceil((this.#windowMs - (this.#clock.now() % this.#windowMs)) / SECOND_MS);
   }

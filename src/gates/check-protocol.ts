@@ -11,5 +11,5 @@ export type CheckOrder = {
 
 export type ThreadOrder = { readonly order: CheckOrder; readonly body: Uint8Array };
 
-/** `work` is in units of the meter. */
+/** `work` is what the check took, in units of the meter. */
 export type CheckAnswer = { readonly check: PolicyCheck; readonly work: number };

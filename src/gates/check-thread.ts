@@ -10,10 +10,10 @@ export type CheckThread = {
 };
 
 const WAITING_MAX = 32;
-/** The meter ends a check after 0.3 s of work, which may take many times as long on a busy machine. */
+/** The meter ends a check after 0.3 s of work. A busy machine may take many times as long; then the check is lost. */
 const ANSWER_MS = 10_000;
 const HEAP_MB = 256;
-/** A check that never answers is charged the full work of one check. */
+/** Units of the meter: a check that never answers is charged what the most expensive check may use. */
 const LOST_WORK = 30_000_000;
 
 const lost = ({ order: { definition } }: ThreadOrder): CheckAnswer => {

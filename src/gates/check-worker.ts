@@ -9,7 +9,7 @@ import { jsonOf } from "./incoming-request.ts";
 
 yieldToOthers();
 
-/** Compiling takes 8 µs a byte at worst, and a unit of work is 10 ns. */
+/** Units of the meter: compiling takes 8 µs a byte at worst, and a unit is 10 ns. */
 const WORK_PER_BYTE = 800;
 
 let compiling = 0;

@@ -15,7 +15,7 @@ export type Question = Omit<PolicyInput, "payload" | "ambiguous"> & {
   /** Undefined if the body is not JSON. */
   readonly payload: () => unknown;
   readonly body: () => Uint8Array;
-  /** False if the JSON may have duplicate names: a policy that reads it then searches for them first. */
+  /** False if the JSON was not searched for duplicate names yet: a policy that reads the payload then does so first. */
   readonly isStrict: boolean;
 };
 
@@ -37,7 +37,7 @@ export type Checks = {
 
 export const bytesOf = (payload: Json): Uint8Array => Buffer.from(JSON.stringify(payload));
 
-/** A policy that reads the payload denies JSON that is nested deeper. */
+/** Levels of nesting. A policy that reads the payload denies JSON that is nested deeper. */
 const DEPTH_MAX = 64;
 
 const isAmbiguous = (body: Uint8Array): boolean => {
@@ -68,13 +68,13 @@ export const directChecks: Checks = {
   schema: checkSchema,
 };
 
-/** This much work takes about 5 ms. */
+/** Units of the meter, about 5 ms. A check that takes more is made on another thread. */
 export const DIRECT_WORK_MAX = 500_000;
 /** Parsing a larger body and searching it for duplicate names takes several milliseconds: 120 ns a byte at worst. */
 const DIRECT_BODY_BYTES_MAX = 32 * 1_024;
 /** An account may use a tenth of each second of the main thread. An ordinary rule takes some hundred units. */
 const DIRECT_WORK_PER_S = 10_000_000;
-/** An account may use at worst 0.6 s of each second of the worker thread, or two of the most expensive checks. */
+/** An account may use 0.6 s of each second of the worker thread at worst, or two of the most expensive checks. */
 const THREAD_WORK_PER_S = 60_000_000;
 
 const TOO_MUCH_AT_ONCE =
@@ -84,13 +84,16 @@ const NOTHING_ELSE: CheckOrder["input"] = { headers: {}, source: null, agent: nu
 
 const isTooCostly = ({ outcome, code }: GateResult): boolean => outcome === "deny" && code === "too-costly";
 
-/** A policy with an approval rule also denies as approval, because the check might have required a person. */
+/** The account has used up its work. An approval rule is denied too, as the check might have required a person. */
 const deniedCheck = ({ definition: { approval } }: AskedPolicy): PolicyCheck => {
   const names: readonly GateName[] = approval === undefined ? ["rate"] : ["rate", "approval"];
   return { gates: names.map((gate) => denied(gate, "evaluation-rate", TOO_MUCH_AT_ONCE)), cost: null };
 };
 
-/** Cheap checks run on the main thread, others on a worker. Definitions must be compiled with `DIRECT_WORK_MAX`. */
+/**
+ * Cheap checks run on the main thread, others on a worker. Definitions must be compiled with `DIRECT_WORK_MAX`, so that
+ * the meter stops a check that is too expensive for the main thread.
+ */
 export const sharedChecks = (thread: CheckThread, clock: Clock): Checks => {
   const direct = new AccountWork(DIRECT_WORK_PER_S, clock);
   const elsewhere = new AccountWork(THREAD_WORK_PER_S, clock);

@@ -3,14 +3,14 @@ import { AccountWork } from "./account-work.ts";
 
 export type CompilePace = (account: string, definition: object) => boolean;
 
-/** An account may use a tenth of each second at worst, because compiling takes 8 µs a byte. */
+/** Compiling takes 8 µs a byte at worst, so an account may use a tenth of each second of the main thread. */
 export const COMPILED_BYTES_PER_S = 12_288;
 const COMPILED_BYTES_MIN = 256;
 
 export const bytesToCompile = (definition: object): number =>
   Math.max(COMPILED_BYTES_MIN, Buffer.byteLength(JSON.stringify(definition)));
 
-/** A longer definition would block the main thread for over 50 ms at worst. */
+/** Bytes. Compiling a longer definition would block the main thread for over 50 ms at worst. */
 const COMPILED_BYTES_MAX = 6_144;
 
 export const compilePace = (clock: Clock): CompilePace => {
@@ -24,7 +24,7 @@ export const compilePace = (clock: Clock): CompilePace => {
   };
 };
 
-/** A compiled definition takes some 100 kB. */
+/** So many compiled definitions are kept, each of some 100 kB. */
 export const COMPILED_MAX = 500;
 
 /** A full cache drops a definition of the account that has most, so that no account evicts those of another. */

@@ -14,9 +14,9 @@ export type CompiledAction = {
   readonly schema: PayloadSchema | null;
   readonly schemaText: JsonObject | boolean | null;
   readonly cost: CompiledCost | null;
-  /** This policy applies to every caller of the action; null if the action has none. */
+  /** The policy that applies to every caller of the action; null if the action has none. */
   readonly policyId: string | null;
-  /** True if the account has used up its compile rate, so that another thread has to check the schema. */
+  /** True if the schema is too long to compile here, or the account used up its rate: another thread checks it. */
   readonly isUncompiled?: true;
 };
 
@@ -49,7 +49,7 @@ export const actionCompiler = (workMax?: number): ActionCompiler => {
 
 export type CompiledActions = { get(action: DefinedAction): CompiledAction };
 
-/** An action whose schema `pace` does not let compile is to be checked on another thread. */
+/** If `pace` refuses to compile an action's schema here, another thread has to check payloads (`isUncompiled`). */
 export const compiledActions = (
   compile: ActionCompiler = actionCompiler(),
   pace: CompilePace = () => true,
@@ -66,7 +66,7 @@ export const compiledActions = (
       const known = cache.get(account, key);
       if (known !== undefined) return known;
       const { schema: schemaText, cost, policy_id: policyId = null } = definition;
-      // Only a schema takes long to compile.
+      // Of an action's definition, only the schema takes long to compile.
       if (typeof schemaText === "object" && !pace(account, schemaText)) {
         const mismatch = (payload: unknown) => made(name, definition).schema?.mismatch(payload) ?? null;
         const costRule = cost === undefined ? null : compileCost(cost);

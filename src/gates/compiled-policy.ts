@@ -26,10 +26,10 @@ import { type DefinitionError, parseDefinition } from "./policy-input.ts";
 import { type PayloadSchema, schemaCompiler } from "./schemas.ts";
 
 export type CompiledPolicy = {
-  /** True if a gate or the cost depends on the payload, or if a person may be shown it. */
+  /** True if a gate or the cost depends on the payload, or if the payload may be shown to approvers. */
   readonly readsPayload: boolean;
   readonly cost: CompiledCost | null;
-  /** True if the account has used up its compile rate, so that another thread has to check the policy. */
+  /** True if the policy is too long to compile here, or the account used up its rate: another thread checks it. */
   readonly isUncompiled?: true;
   readonly work: Pick<Meter, "used">;
   check(input: PolicyInput): PolicyCheck;
@@ -77,7 +77,7 @@ const compiledPolicy = ({ schema, required, rules, cost: costRule, approval }: P
   const stated = (input: PolicyInput, cost: Cost): readonly GateResult[] => {
     const { payload, asks } = input;
     const isAsked = (reads: boolean): boolean => asks === undefined || reads === (asks === "with-payload");
-    /** A gate that is asked later says so in the first verdict, which lists every gate. */
+    /** A bundle's first verdict lists every gate: one that needs a payload not known yet says it is asked later. */
     const orLater = (gate: GateName, reads: boolean, ask: () => GateResult): readonly GateResult[] => {
       if (isAsked(reads)) return [ask()];
       return asks === "without-payload" ? [askedLater(gate)] : [];
@@ -107,7 +107,7 @@ const compiledPolicy = ({ schema, required, rules, cost: costRule, approval }: P
     check(input) {
       work.reset();
       const cost = costIn(input);
-      // The other gates would recurse as deep as the payload is nested.
+      // No other gate is asked about an ambiguous payload, because they would recurse as deep as it is nested.
       if (input.ambiguous && readsPayload) {
         return { gates: [ambiguous("content"), ...(approval === null ? [] : [ambiguous("approval")])], ...cost };
       }
@@ -140,7 +140,7 @@ const compileWhen = (
   return null;
 };
 
-/** `path` of an error is a JSON Pointer into the definition. `workMax` limits one check, in units of the meter. */
+/** The `path` of an error is a JSON Pointer into the definition. `workMax` limits one check, in units of the meter. */
 export const policyCompiler = (workMax?: number): PolicyCompiler => {
   const work = meter(workMax);
   const compileSchema = schemaCompiler(jsonValues(work), work);

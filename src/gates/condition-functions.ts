@@ -22,18 +22,18 @@ import type { Meter } from "./meter.ts";
 import type { Pattern } from "./patterns.ts";
 
 const NODE_WORK = 20;
-/** The work for one node of a comprehension's body and one element, including an error that it may end in. */
+/** Units for one element of a loop's list and one node of the loop's body, including an error that it may end in. */
 const ROUND_WORK = 50;
 const CALENDAR_WORK = 10_000;
-/** Parsing a time or a duration builds a Protobuf message. */
+/** Units of the meter: parsing a time or a duration builds a Protobuf message. */
 const CONVERSION_WORK = 200;
 const ERROR_WORK = 300;
 const ELEMENT_WORK = 30;
-/** So many characters are counted, searched or encoded in the time of one unit. */
+/** So many characters are counted, searched or encoded in the time of one unit of the meter. */
 const CHARACTERS_PER_WORK = 5;
-/** Numbers, times and durations are shorter, and turning a long text into a number takes more than linear time. */
+/** Numbers, times and durations are shorter. Turning a long text into a number takes more than linear time. */
 const CONVERTED_LENGTH_MAX = 100;
-/** `contains` compares this many characters in the time of one unit. */
+/** `contains` compares so many characters in the time of one unit of the meter. */
 const COMPARED_PER_WORK = 32;
 
 const { BOOL, INT, DOUBLE, DYN } = CelScalar;
@@ -60,7 +60,7 @@ const workOf = (name: string, values: readonly CelValue[], weigh: JsonValues["we
   if (name === "_==_" || name === "_!=_") return comparing(first, second, weigh);
   if (name === "@in") return searching(first, second, weigh);
   if (name === "contains" && typeof first === "string" && typeof second === "string")
-    // The platform's search compares every position with the whole text at worst: 25 s for two texts of 500 kB.
+    // At worst the platform compares the second text with every position of the first: 25 s for two texts of 500 kB.
     return (first.length * second.length) / COMPARED_PER_WORK + first.length / CHARACTERS_PER_WORK;
   if (name === "size" || (name === "bytes" && typeof first === "string"))
     return typeof first === "string" ? first.length / CHARACTERS_PER_WORK : 1;
@@ -77,7 +77,7 @@ const workOf = (name: string, values: readonly CelValue[], weigh: JsonValues["we
 const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
 const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff;
 
-/** V8 stores a Latin-1 text with one byte a character, and answers this expression without scanning such a text. */
+/** A text that V8 stores with one byte a character has no surrogates, so V8 answers this without scanning it. */
 const HIGH_SURROGATE = /[\ud800-\udbff]/;
 
 /** CEL counts code points. The library's own function takes twelve times as long, because it builds a list of them. */
@@ -110,7 +110,7 @@ const metered = (original: CelFunc, weigh: JsonValues["weigh"], meter: Meter): C
       });
 };
 
-/** Numbers in JSON are doubles and authors write `payload.amount / 100`, but CEL does not mix doubles and ints. */
+/** CEL does not mix doubles and ints, but JSON's numbers are doubles, and authors write `payload.amount / 100`. */
 const mixedArithmetic = (): CelFunc[] => {
   const operations: readonly [string, (l: number, r: number) => number][] = [
     ["_+_", (l, r) => l + r],

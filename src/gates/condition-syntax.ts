@@ -17,10 +17,10 @@ const TYPES: ReadonlySet<string> = new Set([
 
 const OPERATORS: ReadonlySet<string> = new Set(["_[_]", "_?_:_", "_&&_", "_||_", "@not_strictly_false"]);
 
-/** The parser takes more than linear time on nested brackets: 0.4 s on 400 of them. */
+/** Levels. The parser takes more than linear time on nested brackets: 0.4 s on 400 of them. */
 const NESTING_MAX = 32;
 
-/** `@` cannot be written in CEL, so no author can call these functions. */
+/** Functions that are inserted into a parsed expression. CEL has no `@`, so no author can call them. */
 export const RANGE = "@range";
 export const APPEND = "@append";
 export const WITHIN = "@within";
@@ -28,7 +28,7 @@ export const WITHIN = "@within";
 export type Checked = {
   readonly expr: Expr;
   readonly reads: ReadonlySet<Variable>;
-  /** An error may repeat these names of fields, because the author wrote them. */
+  /** An error message may repeat these names of fields: the author wrote them, and not the sender. */
   readonly fields: ReadonlySet<string>;
   readonly patterns: ReadonlySet<string>;
 };
@@ -64,7 +64,7 @@ const present = (expr: Expr | undefined): Expr => {
   return expr;
 };
 
-/** A pattern from the payload would be a program that the sender chooses. */
+/** Throws unless the pattern is a literal: a pattern from the payload would be a program that the sender chooses. */
 const literalPattern = (pattern: Expr | undefined): string => {
   const constant = pattern?.exprKind.case === "constExpr" ? pattern.exprKind.value.constantKind : undefined;
   if (constant?.case !== "stringValue") throw new SyntaxError("matches() takes a literal regular expression");
@@ -103,9 +103,9 @@ const walker = (env: CelEnv) => {
     const range = present(loop.iterRange);
     const before = walk(range, scope) + walk(present(loop.accuInit), scope);
     const each = walk(present(loop.loopCondition), inner) + walk(present(loop.loopStep), inner);
-    // The number of rounds is known only at run time, so the range pays for all rounds before the first.
+    // The number of rounds is known only when the expression runs: `@range` then pays for all of them before the first.
     loop.iterRange = call(id, RANGE, [range, integer(id, each)]);
-    // `exists` and `all` swallow an error in the body of a round; an error in the loop's condition ends the loop.
+    // `exists` and `all` swallow an error in a round's body, so `@within` throws in the loop's condition.
     loop.loopCondition = call(id, "_&&_", [call(id, WITHIN, []), present(loop.loopCondition)]);
     if (loop.accuInit?.exprKind.case === "listExpr") appendInPlace(present(loop.loopStep), loop.accuVar);
     return before + each + walk(present(loop.result), inner);
@@ -147,7 +147,7 @@ const walker = (env: CelEnv) => {
   return { walk, reads, fields, patterns };
 };
 
-/** The library nests a list for each round of `map` and `filter`, too deep to be read after thousands of rounds. */
+/** Lets `map` and `filter` fill one list. The library's `+` nests one a round: too deep to read after thousands. */
 const appendInPlace = (step: Expr, accumulator: string): void => {
   if (step.exprKind.case !== "callExpr") return;
   const { value } = step.exprKind;
@@ -157,7 +157,7 @@ const appendInPlace = (step: Expr, accumulator: string): void => {
   else if (value.function === "_?_:_") for (const branch of value.args.slice(1)) appendInPlace(branch, accumulator);
 };
 
-/** Throws a `SyntaxError` with a message for the author. Comprehensions are rewritten to pay for their rounds. */
+/** Throws a `SyntaxError` for the author. Comprehensions are rewritten so that the meter counts each round. */
 export const checkExpression = (source: string, env: CelEnv): Checked => {
   if (Buffer.byteLength(source) > EXPRESSION_BYTES_MAX)
     throw new SyntaxError(`an expression has at most ${EXPRESSION_BYTES_MAX} bytes`);

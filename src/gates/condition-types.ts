@@ -24,7 +24,7 @@ const CONSTANT_TYPES: Readonly<Record<string, string>> = {
   nullValue: "null",
 };
 
-/** Null if the type depends on the event. */
+/** The CEL type of the expression; null if it depends on the event. */
 export const typeOf = (expr: Expr | undefined, env: CelEnv): string | null => {
   const kind = expr?.exprKind;
   switch (kind?.case) {

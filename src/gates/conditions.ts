@@ -9,11 +9,11 @@ import { compilePattern, type Pattern } from "./patterns.ts";
 export type ConditionInput = {
   readonly payload: unknown;
   readonly headers: Readonly<Record<string, unknown>>;
-  /** An absent sender has empty names, so that a rule about sources is false for an agent's request, not an error. */
+  /** Empty names if no source sent the request: a rule about sources is then false, and not an error. */
   readonly source: Readonly<Record<"id" | "name" | "type", string>>;
   readonly agent: Readonly<Record<"id" | "name", string>>;
   readonly action: string;
-  /** Null if it cannot be determined; `costMissing` says why. */
+  /** Euros; null if the cost cannot be determined, and `costMissing` says why. */
   readonly cost_eur: number | null;
   readonly costMissing?: string;
 };
@@ -61,14 +61,14 @@ const withoutStackTraces = <T>(run: () => T): T => {
   }
 };
 
-/** A condition that fails, by a missing field, by types or by its work, is an error and never simply false. */
+/** A condition that fails, because of a missing field, types or too much work, is an error and never simply false. */
 export const conditionCompiler = (meter: Meter): ((source: string) => CompiledCondition) => {
   const values = jsonValues(meter);
   const patterns = new Map<string, Pattern>();
   const env = conditionEnv(values, meter, patterns);
 
   const bindings = (seen: ConditionInput, readsPayload: boolean): Record<string, CelInput> =>
-    // The object has no prototype, because the library reads names with a plain property access.
+    // The object has no prototype: the library's plain property access would find inherited names.
     Object.assign(Object.create(null), {
       payload: readsPayload ? values.toCel(seen.payload) : null,
       headers: values.toCel(seen.headers),
@@ -94,7 +94,7 @@ export const conditionCompiler = (meter: Meter): ((source: string) => CompiledCo
       };
       const evaluate = (seen: ConditionInput): Evaluated => {
         const result = ran(seen);
-        // `||` and `&&` can swallow the error: with more work the result might have been another.
+        // `||` and `&&` can swallow the meter's error; with more work the result might have been another.
         if (meter.exceeded) {
           return { outcome: "error", code: "too-costly", detail: "its evaluation takes too much work on this event" };
         }

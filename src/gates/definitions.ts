@@ -31,11 +31,11 @@ const LOST: DefinitionAnswer = { ok: false, errors: [{ path: "", message: "takes
 export const definitionThread = (): DefinitionThread =>
   turnThread<DefinitionOrder, DefinitionAnswer>({
     ...{ name: "definitions", program: new URL("./definition-worker", import.meta.url) },
-    // The definition rate limits how many bytes wait.
+    // The number of waiting orders has no limit of its own, because the definition rate limits their bytes.
     ...{ waitingMax: Number.POSITIVE_INFINITY, heapMb: HEAP_MB, answerMs: ANSWER_MS, lost: () => LOST },
   });
 
-/** A definition of this size blocks the main thread for 4 ms, and for 16 ms at worst. */
+/** Bytes. A definition up to this size is compiled on the main thread, which takes 4 ms, and 16 ms at worst. */
 const DIRECT_DEFINITION_BYTES_MAX = 2_048;
 
 const isSmall = (definition: unknown): boolean =>

@@ -8,7 +8,7 @@ export type AgentRequest = {
   readonly run: Run;
   readonly isInScope: boolean;
   readonly compiled: CompiledAction;
-  /** Micro-euros that the agent expects, which count if they exceed the computed cost. */
+  /** Micro-euros that the agent expects, which count if they exceed the cost found by a rule; null if not stated. */
   readonly costMicro: number | null;
 };
 
@@ -24,17 +24,17 @@ export type IncomingRequest = {
   readonly contentType: string;
   readonly contentEncoding: string;
   readonly json: () => unknown;
-  /** False if the JSON may have duplicate names: a policy that reads it then searches for them first. */
+  /** False if the JSON was not searched for duplicate names yet: a policy that reads the payload then does so first. */
   readonly isStrict: boolean;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** These headers are stored with the payload, without secrets and signatures. */
+  /** The headers that are stored with the payload, without secrets and signatures. */
   readonly shownHeaders: () => Readonly<Record<string, string>>;
   readonly trace: Trace;
-  /** All times here are ms since 1970. */
+  /** ms since 1970, like `authenticatedAt` and `askedAt`. */
   readonly receivedAt: number;
   readonly authenticatedAt: number;
   readonly asked: AgentRequest | null;
-  /** `replay`, `askedAt` and `kept` (the stored payload) are there only for a blocked event that is decided again. */
+  /** `replay`, `askedAt` and `kept` (the stored payload) are set only if a blocked event is decided again. */
   readonly replay?: Replay;
   readonly askedAt?: number;
   readonly kept?: KeptPayload;

@@ -7,7 +7,7 @@ type JsonContainer = readonly unknown[] | JsonObject;
 const VALUE_WORK = 10;
 const WRAP_WORK = 100;
 const KEY_WORK = 40;
-/** This many characters are compared in the time of one unit. */
+/** So many characters are compared in the time of one unit of the meter. */
 const CHARACTERS_PER_WORK = 32;
 
 /** The library (0.6.1) recognises its lists and maps by these symbols. */
@@ -20,13 +20,13 @@ const MAP_SYMBOL = Symbol.for("@bufbuild/cel/map");
  */
 export type JsonValues = {
   toCel(value: unknown): CelInput;
-  /** The result is in units of the meter. The first visit of a value is paid for, so this can throw `TooCostly`. */
+  /** Units that one visit of the value takes. The first call visits it and pays, so it can throw `TooCostly`. */
   weigh(value: unknown): number;
 };
 
 type Wrap = (value: unknown) => CelValue;
 
-/** The library's own lists wrap all elements at once. */
+/** Wraps an element when it is read; the library's own lists wrap all elements at once. */
 class JsonList {
   readonly [LIST_SYMBOL] = true;
   readonly #elements: readonly unknown[];
@@ -55,7 +55,7 @@ class JsonList {
   }
 }
 
-/** The library's own maps search all keys for a number. */
+/** Answers at once that a number is no key; the library's own maps search all keys for it. */
 class JsonMap {
   readonly [MAP_SYMBOL] = true;
   readonly #object: JsonObject;

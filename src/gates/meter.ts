@@ -1,4 +1,4 @@
-/** A unit takes at most 10 ns. Work is counted and not timed, so that an event is always decided alike. */
+/** Units for one check; a unit takes at most 10 ns. Work is not timed, so that an event is always decided alike. */
 const WORK_MAX = 30_000_000;
 
 export class TooCostly extends Error {

@@ -1,7 +1,7 @@
 import { RE2JS } from "re2js";
 import type { Meter } from "./meter.ts";
 
-/** Instructions of a compiled pattern. Matching takes up to this number times the text's length. */
+/** Instructions of a compiled pattern. Matching takes at most this many steps for each character of the text. */
 const PROGRAM_SIZE_MAX = 1_000;
 
 export type Pattern = { test(text: string): boolean };

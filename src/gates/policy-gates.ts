@@ -5,27 +5,27 @@ import { TooCostly } from "./meter.ts";
 import type { PayloadSchema } from "./schemas.ts";
 
 export type PolicyInput = {
-  /** Undefined if the body is not JSON. */
+  /** Undefined if the body is not JSON, or if the policy does not read the payload. */
   readonly payload: unknown;
-  /** The JSON has a duplicate name or is too deep, so the receiver may read something else than the gates. */
+  /** True if a name is duplicate or the nesting too deep: the receiver may read something else than the gates. */
   readonly ambiguous: boolean;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly source: ConditionInput["source"] | null;
   readonly agent: ConditionInput["agent"] | null;
   readonly action: string | null;
-  /** Micro-euros by the action's cost rule, which replaces the policy's own; null if that rule cannot determine it. */
+  /** Micro-euros by the action's cost rule, instead of the policy's; null if it finds none, undefined without it. */
   readonly costMicro?: number | null | undefined;
   readonly costMissing?: string;
-  /** Micro-euros. A lower cost is raised to this amount. */
+  /** Micro-euros that the agent expects. A lower cost is raised to this amount. */
   readonly atLeastMicro?: number;
-  /** A bundle's step may ask twice, because its payload is known later than its request. Absent means all gates. */
+  /** A step whose payload is known only later is checked in two parts. Absent if all gates are asked at once. */
   readonly asks?: "without-payload" | "with-payload";
 };
 
 export type PolicyCheck = {
-  /** Ordered as schema, require_fields, cost, content, approval. An ambiguous payload has only the last two. */
+  /** In the order schema, require_fields, cost, content, approval; only the last two for an ambiguous payload. */
   readonly gates: readonly GateResult[];
-  /** Micro-euros; null without a rule, or if it cannot be determined, for the reason in `costMissing`. */
+  /** Micro-euros; null if no rule finds an amount, and `costMissing` says why. */
   readonly cost: number | null;
   readonly costMissing?: string;
 };
@@ -60,7 +60,7 @@ export const schemaGate = (schema: PayloadSchema, payload: unknown): GateResult 
   }
 };
 
-/** All rules are evaluated, because an author wants to know every match. A match outranks a failure. */
+/** All rules are evaluated, because an author wants to know every match. A match outranks a rule that fails. */
 export const contentGate = (rules: readonly NamedCondition[], seen: ConditionInput, ofAll: number): GateResult => {
   const matched: string[] = [];
   let failed: GateResult | null = null;
@@ -78,7 +78,7 @@ export const contentGate = (rules: readonly NamedCondition[], seen: ConditionInp
   return failed ?? allowed("content", `${rules.length} of ${ofAll} rules passed`);
 };
 
-/** This gate is evaluated even if another one denies, because under a policy that only observes it still holds. */
+/** The approval gate is asked even if another gate denies: under a policy that only observes, it still holds. */
 export const approvalGate = (
   { min_approvals: people = 1 }: ApprovalRule,
   when: Condition | null,

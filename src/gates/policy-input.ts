@@ -24,13 +24,13 @@ const NAME_LENGTH_MAX = 200;
 export const FIELDS_MAX = 100;
 export const DENY_RULES_MAX = 32;
 export const EXPRESSION_BYTES_MAX = 2_048;
-/** The ledger remembers each place for a minute. */
+/** Requests per minute. The ledger remembers each place for a minute, so an unlimited rate would fill its memory. */
 const RATE_MAX = 10_000_000;
 const SCALE_MAX = 1_000_000;
-/** No process asks for more people; an account has 200 at most. */
+/** No process asks more people for one approval; an account has 200 members at most. */
 const APPROVALS_MAX = 10;
 const EXPIRY_S_MIN = 60;
-/** 30 days, in which a hold keeps its reservation. */
+/** Seconds (30 days). A held request keeps its reservation until its approval expires. */
 const EXPIRY_S_MAX = 30 * 86_400;
 
 export type Report = (path: string, message: string) => void;
@@ -42,7 +42,7 @@ const isObject = (value: unknown): value is Members =>
 const isName = (value: unknown): value is string =>
   typeof value === "string" && value.trim() !== "" && value.length <= NAME_LENGTH_MAX;
 
-/** More decimals than micro-euros have would be rounded without telling the author. */
+/** True for euros with at most six decimals: more would be rounded to micro-euros without telling the author. */
 const isEuros = (value: unknown): value is number =>
   typeof value === "number" &&
   value >= 0 &&
@@ -181,7 +181,7 @@ const parseLoop = (value: unknown, report: Report): LoopRule | null => {
 export const isSchema = (value: unknown): value is JsonObject | boolean =>
   typeof value === "boolean" || isObject(value);
 
-/** All errors are reported, not only the first. The compiler checks the expressions and the schema. */
+/** Returns all errors, not only the first. Expressions and the schema are checked later, by the compiler. */
 export const parseDefinition = (input: unknown): Validated<PolicyDefinition> => {
   const errors: DefinitionError[] = [];
   const report: Report = (path, message) => errors.push({ path, message });

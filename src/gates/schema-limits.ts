@@ -3,14 +3,14 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { DefinitionError } from "./policy-input.ts";
 
 const SCHEMA_BYTES_MAX = 32 * 1024;
-/** Eight levels of the payload, because each level takes `properties` and a name. */
+/** A schema nests twice for each level of the payload (`properties`, then the name), so 16 allow eight levels. */
 const SCHEMA_DEPTH_MAX = 16;
-/** Counted with every $ref written out, as nested references grow exponentially. This many compile in 0.2 s. */
+/** Counted with every $ref written out, because nested references grow exponentially. This many compile in 0.2 s. */
 const SCHEMA_PARTS_MAX = 2_000;
-/** `uniqueItems` compares every item with every other one. */
+/** Items of a list with `uniqueItems`, which compares every item with every other one. */
 const UNIQUE_ITEMS_MAX = 100;
 
-/** These keywords lead to other documents or are resolved at run time. */
+/** These keywords are refused, because they lead to other documents or are resolved only at run time. */
 const REFUSED = ["$async", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "id"];
 const DEFINITIONS: ReadonlySet<string> = new Set(["$defs", "definitions"]);
 
@@ -18,7 +18,7 @@ export type MeasuredSchema = { readonly parts: number; readonly errors: readonly
 
 const isContainer = (value: unknown): value is JsonObject => typeof value === "object" && value !== null;
 
-/** The fragment form of a JSON Pointer (RFC 6901, section 6). */
+/** Reads the fragment form of a JSON Pointer (RFC 6901, section 6), such as `#/$defs/name`; null for any other $ref. */
 const tokensOf = (ref: string): readonly string[] | null => {
   if (ref === "#") return [];
   if (!ref.startsWith("#/")) return null;
@@ -39,7 +39,7 @@ const resolve = (root: JsonObject, ref: string): JsonObject | null => {
   return isContainer(value) ? value : null;
 };
 
-/** A property may be named like one of these keywords; its value is then a schema, neither text nor true. */
+/** A property may be named like a refused keyword; its value is then its schema, an object, neither text nor true. */
 const checkPart = (part: JsonObject, path: string, depth: number, report: (error: DefinitionError) => void): void => {
   for (const name of REFUSED) {
     if (typeof part[name] === "string" || part[name] === true) {
@@ -54,7 +54,7 @@ const checkPart = (part: JsonObject, path: string, depth: number, report: (error
   }
 };
 
-/** Recursion is refused, because only the payload would limit it. */
+/** Refuses a schema that refers to itself, because only the payload would limit the work of its checks. */
 export const measureSchema = (schema: JsonObject): MeasuredSchema => {
   const errors: DefinitionError[] = [];
   const report = (error: DefinitionError): void => {

@@ -9,11 +9,11 @@ import { compilePattern } from "./patterns.ts";
 import type { DefinitionError } from "./policy-input.ts";
 import { measureSchema } from "./schema-limits.ts";
 
-/** Neither member holds a value of the payload. */
+/** Neither `at` nor `message` has a value of the payload in it. */
 export type Mismatch = { readonly at: string; readonly message: string };
 
 export type PayloadSchema = {
-  /** Null if the payload matches. Throws `TooCostly`. */
+  /** Null if the payload matches. Throws `TooCostly` if the check takes too much work. */
   mismatch(payload: unknown): Mismatch | null;
 };
 
@@ -28,7 +28,7 @@ const DIALECTS: Readonly<Record<string, "2020-12" | "draft-07">> = {
   "https://json-schema.org/draft-07/schema": "draft-07",
 };
 
-/** The check of each of these formats takes linear time. */
+/** The formats that are offered: the check of each takes linear time. */
 const FORMATS = {
   date: fullFormats.date,
   time: fullFormats.time,
@@ -48,9 +48,9 @@ const FORMATS = {
   double: fullFormats.double,
 } satisfies Partial<Record<FormatName, unknown>>;
 
-/** So many parts of a schema are checked in the time of one unit. A value of ten units is checked against all parts. */
+/** Units for a check: the schema's parts times the payload's weight (10 for a number), divided by this. */
 const PARTS_PER_WORK = 4;
-/** 19.99 is a multiple of 0.01, which arithmetic with doubles alone would deny. */
+/** Decimals to which `multipleOf` is exact: with doubles alone, 19.99 would be no multiple of 0.01. */
 const DECIMALS = 6;
 const TEXT_MAX = 200;
 
@@ -65,12 +65,12 @@ const namesIn = (schema: Json): readonly string[] => {
   });
 };
 
-/** A longer number is no position in a list, and may be a value that is hidden. */
+/** Index of a list in a pointer. A longer number is no such index, and may be a hidden value. */
 const PLACE_IN_LIST = /^\d{1,6}$/;
 
 /**
- * Names that the schema does not have become an asterisk: they are data that may be hidden, like an e-mail address as a
- * key, while a verdict is shown to everyone and never erased.
+ * Names in a pointer that the schema does not have become an asterisk. They are data that may be hidden, such as an
+ * e-mail address as a key, while a verdict is shown to everyone and never erased.
  */
 const shownPointer = (pointer: string, names: ReadonlySet<string>): string =>
   pointer
@@ -82,7 +82,7 @@ const shownPointer = (pointer: string, names: ReadonlySet<string>): string =>
     .join("/");
 
 const options = (meter: Meter): Options => ({
-  // An unknown keyword is a typing error; the rest of ajv's strict mode is taste.
+  // An unknown keyword is a typing error; what else ajv's strict mode refuses is a matter of taste.
   strictSchema: true,
   strictNumbers: true,
   strictTypes: false,
@@ -96,7 +96,7 @@ const options = (meter: Meter): Options => ({
   logger: false,
   multipleOfPrecision: DECIMALS,
   formats: FORMATS,
-  // Inlining a part at every $ref to it can take seconds to compile.
+  // Ajv would write out a part at every $ref to it, and compiling could take seconds.
   inlineRefs: false,
   code: {
     // Optimizing the generated code takes twice as long as generating it.
@@ -118,7 +118,7 @@ export const schemaCompiler = (
   values: JsonValues,
   meter: Meter,
 ): ((schema: JsonObject | boolean) => CompiledSchema) => {
-  // A meta-schema takes long to compile, so it is compiled once, when it is first needed.
+  // A meta-schema takes long to compile, so each is compiled only once, when the first schema needs it.
   const dialects = new Map<string, Ajv>();
   const dialect = (name: "2020-12" | "draft-07"): Ajv => {
     const known = dialects.get(name);

@@ -6,14 +6,14 @@ export type ToThread<Order> = { readonly number: number; readonly order: Order }
 export type FromThread<Answer> = { readonly number: number; readonly answer: Answer };
 
 export type TurnThread<Order, Answer> = {
-  /** Answers "full" if too many orders of the account wait. Never rejects. */
+  /** Never rejects: answers "full" if too many orders of the account wait, `lost` if the thread does not answer. */
   run(account: string, order: Order): Promise<Answer | "full">;
   stop(): Promise<void>;
 };
 
 export type TurnThreadOptions<Order, Answer> = {
   readonly name: string;
-  /** The module without its extension, which is that of this file, compiled or not. */
+  /** The URL of the thread's module without its extension, which is taken from this file, compiled or not. */
   readonly program: URL;
   readonly waitingMax: number;
   readonly heapMb: number;
@@ -27,12 +27,12 @@ type Waiting<Order, Answer> = {
   readonly settle: (answer: Answer) => void;
 };
 
-/** The thread starts with the first order, and again after an order that got no answer in time. Accounts take turns. */
+/** Starts the thread with the first order, and anew after it has ended or left one unanswered. Accounts take turns. */
 export const turnThread = <Order, Answer>(
   { name, program, waitingMax, heapMb, answerMs, lost }: TurnThreadOptions<Order, Answer>,
   timers: Pick<Timers, "after"> = systemTimers,
 ): TurnThread<Order, Answer> => {
-  /** Orders by account, in the order of the accounts' next turns. */
+  /** The waiting orders of each account; the account whose turn is next comes first. */
   const waiting = new Map<string, Waiting<Order, Answer>[]>();
   let worker: Worker | null = null;
   let current: (Waiting<Order, Answer> & { readonly number: number; readonly cancel: () => void }) | null = null;
