@@ -23,9 +23,9 @@ export type ApprovalBinding = {
 
 type Asked = { readonly name: string; readonly version: number } | undefined;
 
-/** The target and the action's version come from their own streams, as another node may just have changed them. */
+/** Binds a request to the target and the version in force, read from their streams: other nodes may change them. */
 export const approvalBinding = ({ aggregates, clock }: BindingDeps): ApprovalBinding => {
-  /** Nodes that mark an endpoint at the same time append the same record. */
+  /** The command id is fixed, so that nodes that mark an endpoint at the same time append the same record. */
   const envelopeOf = (account: string, endpointId: string): Envelope =>
     systemEnvelope({
       actor: "approvals",
@@ -34,7 +34,7 @@ export const approvalBinding = ({ aggregates, clock }: BindingDeps): ApprovalBin
       at: new Date(clock.now()).toISOString(),
     });
 
-  /** Null if the endpoint is deleted. It is marked first, so that no key can change a secret header afterwards. */
+  /** Null if the endpoint is deleted. Marks it before reading, so that no key changes a secret header afterwards. */
   const targetNow = async (account: string, endpointId: string): Promise<Target | null> => {
     const stream = `endpoint-${endpointId}`;
     const { state } = await aggregates.load(endpointDecider, stream, 0);

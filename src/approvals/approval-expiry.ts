@@ -27,10 +27,10 @@ export type ApprovalExpiryDeps = {
   readonly onError: (error: unknown) => void;
 };
 
-/** An approval ends at its time in any case; this loop only records that. */
+/** Milliseconds. An approval ends at its time in any case; this loop only records that it has ended. */
 const INTERVAL_MS = 1_000;
 const PAGE = 200;
-/** A pending approval takes some hundred bytes of memory. Further ones are found in the view only. */
+/** An approval takes some hundred bytes of memory. Those for which there is no room are found in the view only. */
 const PENDING_MAX = 50_000;
 
 const VIEW = approvals.schema.name;
@@ -54,8 +54,8 @@ const pendingIn = ({ document: { account, expires_at } }: FoundDocument): Pendin
 
 /**
  * Every node runs this loop; the approval's stream decides, so a repeat changes nothing. A view that is being rebuilt
- * lists few approvals, so they are also in memory: loaded from the view and the records after it, then updated by the
- * reactions.
+ * lists few approvals, so pending ones are also in memory: loaded from the view and the records after it, then updated
+ * by the reactions.
  */
 export const approvalExpiry = ({ log, views, aggregates, clock, onError }: ApprovalExpiryDeps): ApprovalExpiry => {
   const pending = new Map<string, Pending>();
@@ -75,7 +75,7 @@ export const approvalExpiry = ({ log, views, aggregates, clock, onError }: Appro
     } else pending.delete(String(event.data.approval_id));
   };
 
-  /** Null if the view has folded no record of this log. */
+  /** The position up to which the view has folded this log; null if it has folded no record of this log. */
   const foldedUpTo = async (): Promise<Position | null> => {
     const [origin, position] = await Promise.all([views.origin(VIEW), views.position(VIEW)]);
     return origin?.log === (await log.identity()) ? position : null;
@@ -126,7 +126,7 @@ export const approvalExpiry = ({ log, views, aggregates, clock, onError }: Appro
     return expired;
   };
 
-  /** A load may take long, so approvals that are already known expire meanwhile. */
+  /** Does not wait for a load, which may take long: approvals that are already known expire meanwhile. */
   const loadAndExpire = async (): Promise<void> => {
     if (!isLoaded) {
       loading ??= load()

@@ -59,7 +59,7 @@ export const holdEnds = (
     }),
   );
 
-/** Every command of these reactions is idempotent. */
+/** Every command of these reactions is idempotent, because a crash may repeat it. */
 export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalReactionsDeps): readonly Reaction[] => {
   const now = (): string => new Date(clock.now()).toISOString();
 
@@ -74,7 +74,7 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
     await aggregates.handle(approval, approvalStream(approvalId), command, envelopeOf(cause));
   };
 
-  /** A refused command means that the delivery was already released or has ended. */
+  /** A refused command is ignored: the delivery was already released or has ended. */
   const endHold = (cause: RecordedEvent, eventId: string, command: EndHold) =>
     runCommand(log, { decider: delivery, stream: `delivery-${eventId}`, command, envelope: envelopeOf(cause) });
 
@@ -83,7 +83,7 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
   };
 
   return [
-    // The path of the request requests the approval before it answers; this reaction covers a crash before that.
+    // The request itself asks for the approval before it answers; this covers a crash in between.
     { on: "EventHeld", run: request },
     { on: "EventHeldAgain", run: request },
     reaction("HoldWithdrawn", ({ approval_id }, cause) => cancel(cause, approval_id, DELIVERED)),
@@ -96,7 +96,7 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
       deliver.offer({ kind: "due", eventId: subject.id, account: cause.meta.account, endpointId });
     }),
     ...holdEnds("event", clock, endHold),
-    // The hold was ended without a vote, so its approval asks people for nothing any longer.
+    // A hold that was cancelled needs no decision of people any longer, so its approval is cancelled too.
     reaction("HoldEnded", async ({ approval_id, outcome, reason }, cause) => {
       if (outcome === "cancelled") await cancel(cause, approval_id, reason);
     }),

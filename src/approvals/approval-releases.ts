@@ -25,12 +25,12 @@ type ReleasedBundle = { readonly kind: "bundle"; readonly known: StreamState<Bun
 
 export type ApprovalReleases = {
   /**
-   * The hold ends without a release if its agent was suspended. The request of the vote calls this before it answers;
-   * the reactor repeats it in case of a crash in between.
+   * Releases what the approval holds; if its agent was suspended, cancels it instead. The request of the vote calls
+   * this before it answers; the reactor repeats it in case of a crash in between.
    */
   release(granted: EndRecord): Promise<Released>;
   releaseGranted(approvalId: string): Promise<Released | null>;
-  /** Once the vote is answered, no later approval can release the request. */
+  /** Called before the vote is answered, so that no later approval can release the rejected request. */
   endRejected(approvalId: string): Promise<void>;
 };
 
@@ -48,7 +48,7 @@ export const approvalReleases = ({ log, aggregates, clock }: ApprovalReleasesDep
   const envelopeOf = (cause: EndRecord, type: "Release" | "Cancel" | "EndHold", at: string): Envelope =>
     causedEnvelope(cause, {
       actor: "approvals",
-      // Two nodes may decide differently on one grant, so a release has another id than an end.
+      // Two nodes may decide differently on one grant, so a release and a cancellation have different ids.
       commandId: `approvals-${cause.id}/${type}`,
       at,
     });

@@ -30,7 +30,7 @@ export type ApprovalRenewalDeps = {
 type Finder = {
   readonly account: string;
   readonly trace: Trace;
-  /** The node that would have sent the request. `othersAreGone` says that no other node can still have a lease. */
+  /** The node that is about to send the request. `othersAreGone` says that no other node can have a lease. */
   readonly node?: string;
   readonly othersAreGone?: boolean;
 };
@@ -79,7 +79,7 @@ const bundleChanges = (before: BundleRequest, now: BundleRequest): readonly stri
     ];
   });
 
-/** A deleted endpoint stays deleted, so people are not asked about a request that is never sent. */
+/** True for a deleted endpoint: its requests are never sent, so people are not asked about them again. */
 const isGone = (endpointId: string | null, bound: Bound | undefined): boolean =>
   endpointId !== null && (bound?.target ?? null) === null;
 
@@ -89,14 +89,14 @@ const isBundleGone = ({ steps }: BundleRequest): boolean =>
       isGone(endpoint_id, bound) || (compensation !== null && isGone(compensation.endpoint_id, compensation.bound)),
   );
 
-/** Null unless a request may still be sent under a hold. */
+/** The hold under which the request may still be sent; null if there is none. */
 const holdOf = (state: Delivery): (Hold & { readonly request: Request }) | null => {
   if (state.phase === "held") return state;
   if (!isActive(state) || state.hold === null) return null;
   return state.request.bundle === undefined ? { ...state.hold, request: state.request } : null;
 };
 
-/** A held request is bound to its target and version, a released one to its target only. */
+/** A held request is bound to its target and the action's version, a released one to its target only. */
 const isAsApproved = (state: Delivery, before: Bound | undefined, now: Bound | undefined): boolean => {
   if (state.phase === "held") return sameJson(before, now);
   const [was, is] = [before?.target ?? null, now?.target ?? null];

@@ -17,8 +17,8 @@ export type HoldRecord = Pick<RecordedEvent, "id" | "type" | "data" | "meta">;
 
 export type ApprovalRequests = {
   /**
-   * The approval that the new one replaces is voided first. The request calls this before it answers, and the reactor
-   * repeats it, as a crash may come in between.
+   * Voids the approval that the new one replaces, then requests the new one. The held request calls this before it
+   * answers, and the reactor repeats it, as a crash may come in between.
    */
   request(held: HoldRecord): Promise<Position>;
   /** The position of the last record that an answer about `stream` rests on. A missing approval is requested first. */
@@ -48,7 +48,7 @@ const voidedBy = (held: HoldRecord): ReplacedApproval | null => {
   return previous.used ? null : previous;
 };
 
-/** A replay may hold an event again, so its last hold is in force. */
+/** The last hold is in force, because a replay may hold an event again. */
 const lastHold: Foldable<HoldRecord | null, RecordedEvent> = {
   initial: null,
   evolve: (held, event) => (isHold(event) ? event : held),

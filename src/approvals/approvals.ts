@@ -9,7 +9,7 @@ const APPROVAL_ID = /^apr_[a-z2-7]{32}$/;
 
 export const isApprovalId = (text: string): boolean => APPROVAL_ID.test(text);
 
-/** An event has one approval, and one more for each replay that is held. */
+/** An event has one approval id for its first hold, and another for each replay that is held. */
 export const approvalIdOf = (account: string, eventId: string, replayId?: string): string =>
   replayId === undefined ? derivedId("apr_", account, eventId) : derivedId("apr_", account, eventId, replayId);
 
@@ -29,7 +29,7 @@ const boundTo = ({ target, action_version }: Bound = { target: null, action_vers
 type Approved = Pick<Request, "origin" | "payload" | "endpoint_id" | "action" | "bound">;
 
 /**
- * The bytes enter by their salted commitment, because a plain digest of a short payload could be guessed. Unlike
+ * The payload enters by its salted commitment, because a plain digest of a short payload could be guessed. Unlike
  * `actionDigest`, which finds repetitions, this digest changes with the target.
  */
 export const eventDigest = (account: string, { origin, payload, endpoint_id, action, bound }: Approved): string =>

@@ -17,7 +17,7 @@ const heldOf = ({ meta }: RecordedEvent): readonly Condition[] => [
   equal("status", "held"),
 ];
 
-/** Searches for requests that the recorded change may affect; each one is then compared with its streams. */
+/** Conditions for requests that the change may affect; each that is found is then compared with its streams. */
 const requestsOf = (cause: RecordedEvent): readonly (readonly Condition[])[] => {
   if (cause.type === "EndpointChanged") {
     const { endpoint_id, changes } = cause.data as Extract<EndpointEvent, { type: "EndpointChanged" }>["data"];
@@ -32,7 +32,7 @@ const requestsOf = (cause: RecordedEvent): readonly (readonly Condition[])[] => 
 const bundlesOf = (cause: RecordedEvent): readonly (readonly Condition[])[] =>
   requestsOf(cause).length === 0 ? [] : [heldOf(cause)];
 
-/** Votes and attempts compare targets too, so these reactions only inform people earlier. */
+/** Tells people early of a changed target. Without these reactions, a vote or an attempt would find the change. */
 export const changedTargets = (deps: ChangedTargetsDeps): readonly Reaction[] => {
   const finderOf = ({ meta }: RecordedEvent) => ({
     account: meta.account,

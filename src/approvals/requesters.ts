@@ -14,9 +14,7 @@ export const credentialOf = ({ kind, id }: Principal): Credential => {
   return { kind, id };
 };
 
-/**
- * An API key stands for the member who made it, also after it was revoked, so that nobody can disown what they made.
- */
+/** An API key stands for its maker, even after it was revoked, so that nobody can disown what they made. */
 export const makerOf = async (streams: Streams, { kind, id }: Credential): Promise<string> => {
   if (kind === "member") return id;
   const { state } = await streams.load(apiKey, apiKeyStream(id));
@@ -39,10 +37,7 @@ const makersOfOrigin = async (streams: Streams, { origin, at }: Asked): Promise<
   return state.phase === "present" ? activeMakers(state, at) : [];
 };
 
-/**
- * These members could have sent the request: the makers of the key or of a secret in force, and the person who replays
- * it.
- */
+/** The members who could have sent the request: makers of the key or of a secret in force, and the replayer. */
 export const requestersOf = async (streams: Streams, asked: Asked): Promise<readonly string[]> => {
   const replayer = asked.replay === undefined ? [] : [await makerOf(streams, asked.replay.by)];
   return [...new Set([...(await makersOfOrigin(streams, asked)), ...replayer])];

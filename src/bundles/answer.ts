@@ -52,20 +52,20 @@ const reasonOf = (state: Bundle): JsonObject => {
 
 export type ShowResults = (results: readonly (Result | null)[]) => Promise<readonly (JsonObject | null)[]>;
 
-/** The target's answer to the step's last attempt; null without an answer. */
+/** The target's answer to the step's last attempt; null until the step has ended, and without an answer. */
 const resultOfStep = async (log: EventLog, { event_id }: Step, came: StepState | undefined): Promise<Result | null> => {
   if (came === undefined || !("outcome" in came)) return null;
   return resultOf(log, event_id, came.payload.revision, await outcomeOf(log, event_id));
 };
 
-/** The estimate until the step has ended. The cost of its undo is added once the bundle has ended. */
+/** Micro-euros. Until the step has ended, its estimate; the cost of its undo is added once the bundle has ended. */
 const costOf = (step: Step, status: StepStatus, came: StepState | undefined, isOver: boolean): number | null => {
   if (status === "skipped") return null;
   if (came === undefined || came.phase === "pending" || came.phase === "running") return step.cost;
   return (isOver || !("cost" in came) ? costOfStep(came) : came.cost) ?? 0;
 };
 
-/** An event id is null while the event's delivery has no record. */
+/** The ids of the step's events; null while an event's delivery has no record, since nobody could look it up. */
 const eventsOf = (step: Step, came: StepState | undefined, unrecorded: ReadonlySet<string>): JsonObject => {
   const shown = (id: string, isStarted: boolean): string | null => (isStarted && !unrecorded.has(id) ? id : null);
   return {
@@ -90,7 +90,7 @@ const erasedAtOf = async (log: EventLog, bundleId: string, state: Bundle): Promi
   return (await foldStream(log, bundleErasure, bundleStream(bundleId))).state.erasedAt;
 };
 
-/** The event of a step or undo is recorded a moment after its start. */
+/** Ids of events that may not exist yet: the event of a step or undo is recorded a moment after its start. */
 const eventsUnderWay = (state: Bundle): readonly string[] =>
   state.phase !== "running"
     ? []
@@ -140,7 +140,7 @@ export const bundleAnswer = async (
     run_id: request.run.id,
     ...reasonOf(state),
     ...(status === "rollback_incomplete" ? { left: stepsToUndoByHand(state) } : {}),
-    // The first request's time, by which lists are sorted as well.
+    // The time of the first request for the bundle, by which lists are sorted as well.
     created_at: ("firstReceivedAt" in state ? state.firstReceivedAt : undefined) ?? request.received_at,
     ended_at: endedAtOf(state),
     payload_erased_at: await erasedAtOf(log, id, state),

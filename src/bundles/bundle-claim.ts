@@ -56,7 +56,7 @@ const reused = (bundleId: string): Problem =>
     extra: { bundle_id: bundleId },
   });
 
-/** Compares the actions' versions of the first request: publishing another one does not make a repeat a different bundle. */
+/** A repeat is compared with the action versions of the first request: publishing a new version does not change it. */
 const isRepeatOf = ({ account, agentId: agent, steps }: BundleOrder, recorded: BundleRequest): boolean => {
   if (steps.length !== recorded.steps.length) return false;
   const identities = recorded.steps.map(({ action, endpoint_id: target }, index) => ({
@@ -85,7 +85,7 @@ export const bundleClaim = (deps: BundleClaimDeps): BeginBundle => {
   const approvals = approvalRequests(deps);
   const decideOnce = singleFlight<string, BundleStart | Problem>();
 
-  /** Null if nothing was claimed before this request. */
+  /** Null if no earlier request has claimed the bundle. */
   const before = async (
     order: BundleOrder,
     bundleId: string,
@@ -94,7 +94,7 @@ export const bundleClaim = (deps: BundleClaimDeps): BeginBundle => {
     const { state } = known;
     const recorded = requestOf(state);
     if (recorded !== null && !isRepeatOf(order, recorded)) return reused(bundleId);
-    // A refused bundle may be requested again.
+    // A bundle that was refused is decided anew when it is requested again.
     if (!isClaimed(state)) return null;
     const position = await approvals.recorded(bundleStream(bundleId), known);
     return { bundleId, known, replayed: true, position };

@@ -31,7 +31,7 @@ export type BundleToJudge = {
   readonly trace: Trace;
 };
 
-/** Micro-euros, one for each step; null if the cost is unknown or was not computed. */
+/** Micro-euros, one for each step; null if a step's cost is unknown or was not computed. */
 export type JudgedBundle = Judgement & { readonly costs: readonly (number | null)[] };
 
 const SEVERITY: Readonly<Record<GateOutcome, number>> = { allow: 0, hold: 1, deny: 2 };
@@ -54,7 +54,7 @@ const oneEach = (results: readonly GateResult[]): readonly GateResult[] => {
 
 type StepGates = { readonly index: number; readonly gates: readonly GateResult[] };
 
-/** Details that differ between steps are prefixed with the step's index. */
+/** A detail names its step by index, unless the gate allows every step with the same detail. */
 const ofSteps = (steps: readonly StepGates[]): readonly GateResult[] => {
   const said = new Map<GateName, Set<string>>();
   for (const { gate, detail } of steps.flatMap(({ gates }) => gates)) {
@@ -94,11 +94,11 @@ const ownOfStep = async (
   return isInScope ? [...known, askedLater("schema")] : known;
 };
 
-/** The action's rule takes precedence over the policy's. */
+/** The rule that prices the step: the action's takes precedence over the policy's. */
 const costRuleOf = ({ compiled }: PlannedStep, policy: PolicyAsked | null): CompiledCost | null =>
   compiled.cost ?? policy?.compiled.cost ?? null;
 
-/** Null if the cost is unknown. The policy's default does not replace an amount from a later result. */
+/** Null if the cost is unknown, even with a default: it does not replace an amount that a result will have. */
 const costOfStep = (step: PlannedStep, policy: PolicyAsked | null): number | null => {
   const rule = costRuleOf(step, policy);
   if (rule === null || isLater(rule, step.references)) return null;
@@ -147,14 +147,14 @@ const policiesFor = async (
 };
 
 /**
- * Asks every gate about a bundle, for one verdict. A policy is asked about the sum of its steps' costs, as an agent
- * must not get below a threshold by splitting, and its ledgers reserve one place for each step.
+ * Asks every gate about a bundle, for one verdict. A policy is asked about the sum of its steps' costs, so that an
+ * agent does not get below a threshold by splitting, and its ledgers reserve one place for each step.
  */
 export const bundleJudgement = (deps: JudgeDeps): ((it: BundleToJudge, places?: Places) => Promise<JudgedBundle>) => {
   const judge = verdicts(deps);
   const { checks = directChecks } = deps;
 
-  /** Yields between two steps, so that other requests are answered meanwhile. */
+  /** Yields between two steps, so that this thread answers other requests meanwhile. */
   const eachStep = async (
     steps: readonly PlannedStep[],
     ask: (step: PlannedStep) => Promise<readonly GateResult[]>,
@@ -197,7 +197,7 @@ export const bundleJudgement = (deps: JudgeDeps): ((it: BundleToJudge, places?: 
       });
       return gates;
     });
-    // As for a single request, a wrong amount is reported before the gates that depend on the cost.
+    // As for a single request, a wrong amount is reported before the denials that follow from the unknown cost.
     const amounts = steps.map((it) => ({ index: it.step.index, gates: policyCostGate(it, policy) }));
     return { gates: [...ofSteps(amounts), ...gates], cost, ...missing };
   };

@@ -13,7 +13,7 @@ import { turns } from "./turns.ts";
 export type BundleRunnerDeps = BundleMovesDeps & { readonly onError: (error: unknown) => void };
 
 const BUNDLES_AT_ONCE = 32;
-/** Bundles that are forgotten are read from the log again. */
+/** So many bundles are kept in memory. A bundle that was dropped is read from the log again. */
 const ENTRIES_MAX = 5_000;
 
 export class BundleRunner {
@@ -29,8 +29,8 @@ export class BundleRunner {
   }
 
   /**
-   * Runs a bundle until it waits for a delivery. It may be called at any time and on several nodes at once, as each
-   * move takes effect once. Rejects with the log's errors; the next call continues.
+   * Runs a bundle until it waits for a delivery. It may be called at any time and on several nodes at once, because
+   * each move takes effect once. Rejects with the log's errors; the next call continues.
    */
   advance(bundleId: string): Promise<Bundle> {
     return this.#turns.take(bundleId, () => this.#moveOn(bundleId));

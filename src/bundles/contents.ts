@@ -30,7 +30,7 @@ const refused = (code: string, detail: string) => ({ refusal: { code, detail } }
 const encode = (value: Json): Buffer => Buffer.from(JSON.stringify(value));
 const decode = (body: Buffer): Json => JSON.parse(body.toString("utf8")) as Json;
 
-/** Makes the bodies of deliveries from stored data alone, so that after a crash any node makes the same bytes. */
+/** The bodies of deliveries are made from stored data alone, so that after a crash any node makes the same bytes. */
 export const contents = ({ log, payloads, gates }: ContentsDeps): Contents => {
   const answerTo = async (state: RunningBundle, index: number): Promise<StepResult> => {
     const step = state.request.steps[index];

@@ -12,7 +12,7 @@ export type BundleIdentity = {
   readonly steps: readonly StepIdentity[];
 };
 
-/** Approvals are bound to these digests (hex), which include the step's place in the bundle. */
+/** Hex. A repeat of the request must have these digests, each of which includes the step's place in the bundle. */
 export const stepDigests = ({ account, agent, steps }: BundleIdentity): readonly string[] =>
   steps.map((step, index) => actionDigest({ account, agent, ...step, bundle: { index, of: steps.length } }));
 
@@ -21,8 +21,8 @@ export const bundleDigest = (account: string, agent: string, digests: readonly s
   hash("sha256", canonicalJson({ account, agent, steps: digests }));
 
 /**
- * Hex. The loop gate counts repetitions by these, so they leave out the step's place in the bundle. The digest of the step
- * that will produce a result stands for that result.
+ * Hex. The loop gate counts repetitions by these digests, so they leave out the step's place in the bundle. In a
+ * payload, the digest of the step that will produce a result stands for the result.
  */
 export const samenessDigests = ({ account, agent, steps }: BundleIdentity): readonly string[] => {
   const known: string[] = [];

@@ -108,7 +108,7 @@ export class BundleMoves {
     const { state } = it.known;
     const step = "steps" in state ? state.steps[index] : undefined;
     const isStarted = step === undefined || (type === "StartStep" ? startOf(step) : undoStartOf(step)) !== null;
-    // Another node has ended the bundle. The payload is never sent, and the erasure of the bundle may have missed it.
+    // Another node has ended the bundle, so the payload is never sent. The bundle's erasure may have missed it.
     if (!isStarted && hasEnded(state)) await this.#deps.log.erase(payloadStream(eventId));
     it.delivery = { eventId, known: UNKNOWN, body };
   }
@@ -133,7 +133,7 @@ export class BundleMoves {
     }
     const end = stepEndOf(known.state);
     if (end === null) return false;
-    // The delivery of a suspended agent is cancelled before it is sent, which is not a failure of the step.
+    // If its agent is suspended, a delivery is cancelled before it is sent, which is not a failure of the step.
     const stopped =
       what === "admit" && end.outcome !== "succeeded" ? await suspensionReason(this.#deps.aggregates, request) : null;
     if (stopped !== null) await this.#run(it, { type: "Cancel", reason: stopped, at: this.#now() });
@@ -187,7 +187,7 @@ export class BundleMoves {
   #envelopeOf({ account, trace }: BundleEntry): Envelope {
     return systemEnvelope({
       actor: "bundles",
-      // A random id, so that of two nodes with the same move one gets a conflict.
+      // The id is random, so that of two nodes that make the same move one gets a conflict.
       commandId: randomId("cmd_", this.#deps.randomness),
       account,
       trace,

@@ -12,7 +12,7 @@ import { eventIdOf } from "../streams/event-id.ts";
 import { type Problem, type ProblemCode, problem } from "../streams/problems.ts";
 import { bundleDigest, samenessDigests, stepDigests } from "./digests.ts";
 
-/** Every step waits for the one before it, so larger bundles are better split. */
+/** Each step waits until the previous one has ended, so larger bundles are better split. */
 export const STEPS_MAX = 50;
 
 export type PlanDeps = {
@@ -60,7 +60,7 @@ const badReferences = (payload: Json, index: number): readonly FieldError[] => {
   ];
 };
 
-/** Null if the action has no defined compensation. */
+/** Null if the action names no compensation, or one that is not defined. */
 const compensationOf = async (
   aggregates: PlanDeps["aggregates"],
   account: string,
@@ -122,7 +122,7 @@ export const bundlePlan = ({ aggregates, actions }: PlanDeps) => {
     const bad = steps.flatMap(({ payload }, index) => badReferences(payload, index));
     if (bad.length > 0) return refused("invalid-bundle", bad.slice(0, LISTED_ERRORS_MAX));
     const scopes = steps.map(({ action }) => inScope(agent.settings.scope, action));
-    // An agent learns nothing about actions outside of its scope: the scope gate refuses the bundle.
+    // The scope gate will refuse the bundle: the agent is told nothing about actions outside of its scope.
     const undone = scopes.includes(false) ? defined.map(() => null) : await compensations(account, defined);
     if ("problem" in undone) return undone;
 

@@ -40,7 +40,7 @@ export type StoppedBundlesDeps = Omit<BundleReactionsDeps, "ledgers" | "runner">
 
 const UNDER_WAY = ["held", "running"] as const;
 
-/** Records that name no bundle share the key "", so they are handled one after another. */
+/** The bundle of a record. Records that name none share the key "", so they are handled one after another. */
 const bundleOf = ({ data }: RecordedEvent): string => {
   const {
     bundle_id,
@@ -66,12 +66,12 @@ export const BUNDLE_REACTOR: ReactorOptions = {
 const envelopeOf = (cause: RecordedEvent, bundleId: string, at: string): Envelope =>
   causedEnvelope(cause, {
     actor: "bundles",
-    // One cause may cancel several bundles.
+    // One cause may cancel several bundles, each by a command of its own.
     commandId: `bundles-${cause.id}/${bundleId}`,
     at,
   });
 
-/** Ignores a refusal: the command was given before, or the bundle has ended otherwise. */
+/** A refused command is ignored: it was given before, or the bundle has ended otherwise. */
 const telling =
   ({ log, outcomes }: Pick<BundleReactionsDeps, "log" | "outcomes">) =>
   async (cause: RecordedEvent, bundleId: string, command: BundleCommand & { readonly at: string }): Promise<void> => {
@@ -102,7 +102,7 @@ export const bundleReactions = (deps: BundleReactionsDeps): readonly Reaction[] 
 
   return [
     ...(["BundleAdmitted", "BundleReleased", "BundleStepEnded", "RollbackStarted"] as const).map(advance),
-    // The request itself does this before it answers, unless the process crashes in between.
+    // The request itself asks for the approval before it answers; this covers a crash in between.
     ...(["BundleHeld", "BundleHeldAgain"] as const).map((on) => ({
       on,
       run: async (event: RecordedEvent) => {
@@ -116,7 +116,7 @@ export const bundleReactions = (deps: BundleReactionsDeps): readonly Reaction[] 
       await runner.advance(subject.id);
     }),
     ...holdEnds("bundle", clock, tell),
-    // The hold ended in another way than by its approval, so the approval is cancelled.
+    // A hold that was cancelled needs no decision of people any longer, so its approval is cancelled too.
     reaction("BundleHoldEnded", async ({ bundle_id, approval_id, outcome, reason, at }, cause) => {
       if (outcome !== "cancelled") return;
       const command = { type: "CancelApproval", reason, at } as const;
@@ -134,8 +134,8 @@ export const bundleReactions = (deps: BundleReactionsDeps): readonly Reaction[] 
 };
 
 /**
- * Cancels the held bundles of a suspended agent and rolls back the running ones. No step would start anyway
- * (`suspensionReason`); this makes it happen at once.
+ * Cancels the held bundles of a suspended agent and rolls back the running ones at once. Otherwise they would be
+ * stopped only when they are released or start their next step (`suspensionReason`).
  */
 export const stoppedBundles = (deps: StoppedBundlesDeps): readonly Reaction[] => {
   const { log, clock } = deps;
@@ -145,7 +145,7 @@ export const stoppedBundles = (deps: StoppedBundlesDeps): readonly Reaction[] =>
   const cancel = async (cause: RecordedEvent, bundleId: string): Promise<void> => {
     const { state } = await foldStream(log, bundle, bundleStream(bundleId));
     const reason = "request" in state ? await suspensionReason(current, state.request) : null;
-    // The agent was resumed, and this bundle was requested afterwards.
+    // The bundle was requested after the agent had been resumed, so it goes on.
     if (reason === null) return;
     await tell(cause, bundleId, { type: "Cancel", reason, at: new Date(clock.now()).toISOString() });
   };

@@ -29,27 +29,27 @@ export type StepGatesDeps = {
   readonly checks?: Checks;
   readonly actions: CompiledActions;
   readonly ledgers: Pick<Ledgers, "reserve" | "settle">;
-  /** The key of `JudgeDeps`, so that steps and single requests count as the same repetitions. */
+  /** The same key as in `JudgeDeps`, so that steps and single requests are counted as the same repetitions. */
   readonly digestKey: Uint8Array;
 };
 
 type KnownStep = {
   readonly request: BundleRequest;
   readonly index: number;
-  /** The payload with the results of earlier steps. */
+  /** The payload in which the results of earlier steps are inserted. */
   readonly payload: Json;
   readonly headers: Readonly<Record<string, string>>;
   readonly isApproved: boolean;
   readonly trace: Trace;
 };
 
-/** Null if the step may start. Rejects with the log's errors. */
+/** Null if the step may start, else why not. Rejects with the log's errors. */
 export type StepGates = (step: KnownStep) => Promise<StepRefusal | null>;
 
 const READ_PAGE = 500;
 const COST_MISSING = "the amount of a step was not when the bundle was decided";
 
-/** Folds a stream up to the first state that is wanted. */
+/** Folds a stream up to the first wanted state, such as an earlier version, and ignores what came later. */
 const foldUntil = async <S, E extends Fact, W extends S>(
   log: EventLog,
   decider: Foldable<S, E>,
@@ -70,7 +70,7 @@ const refusalOf = ({ code, detail }: GateResult): StepRefusal => ({ code, detail
 
 /**
  * Asks the gates that depend on results, right before a step starts. The versions of the action and the policies are
- * those of the bundle's verdict, of which this is the rest; approval of the bundle covers holds.
+ * those of the bundle's verdict; a step that a policy holds starts only if the bundle was approved.
  */
 export const stepGates = ({
   log,
@@ -82,7 +82,7 @@ export const stepGates = ({
 }: StepGatesDeps): StepGates => {
   type Wanted<S, P extends string> = Extract<S, { phase: P }>;
 
-  /** Also finds the account of a deleted agent. */
+  /** The account is in the agent's first state, so that of a deleted agent is found as well. */
   const accountOf = async (agentId: string): Promise<string> => {
     type State = typeof agentDecider.initial;
     const isIt = (state: State): state is Wanted<State, "present"> => state.phase === "present";
@@ -121,7 +121,7 @@ export const stepGates = ({
     const identity = { account, agent: origin.id, action, version, target, payload };
     return repetitionGate(ledgers, {
       ...{ account, trace, policyId: policy.id, loop: policy.loop },
-      // The bundle's own place in the ledger counted only the payloads that were known at its verdict.
+      // The step takes a place of its own: the bundle's place counts only payloads that were known at its verdict.
       holder: stepPlace(bundle_id, index),
       digest: samenessOf(digestKey, actionDigest(identity)),
     });

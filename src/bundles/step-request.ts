@@ -24,7 +24,7 @@ const started = (step: Step, what: string, start: Start | null): Delivered => {
   return { step, payload, startedAt };
 };
 
-/** The ledger places belong to the bundle, so the verdict of a step has none. */
+/** A step's verdict names no places in ledgers, because these belong to the bundle. */
 const verdictOf = ({ request: { verdict } }: RunningBundle, detail: string): Verdict => ({
   decision: "allow",
   policy: verdict.policy,
@@ -36,12 +36,12 @@ const common = (state: RunningBundle, { payload, startedAt }: Delivered, bound: 
   const { origin, run } = state.request;
   return {
     ...{ origin, run, payload, received_at: startedAt, authenticated_at: startedAt, at: startedAt },
-    // Only an approved bundle is bound to its targets; any other follows its endpoints' settings.
+    // Only an approved bundle is bound to the targets that people saw; any other follows its endpoints' settings.
     ...defined({ bound: state.approvalId === null ? undefined : bound }),
   };
 };
 
-/** The request uses the bundle's records alone, so that after a crash any node makes the same one. */
+/** Made from the bundle's records alone, so that after a crash any node makes the same request. */
 export const requestOfStep = (state: RunningBundle, index: number): Request => {
   const it = started(recordOf(state, index), "The delivery", startOf(state.steps[index]));
   const { event_id, action, endpoint_id, cost, bound } = it.step;
@@ -59,14 +59,14 @@ export const requestOfStep = (state: RunningBundle, index: number): Request => {
   };
 };
 
-/** Like `requestOfStep`. An undo has no cost and passes no gate: a suspended agent must not prevent it. */
+/** Made like `requestOfStep`. An undo has no cost and passes no gate: an agent's suspension must not prevent it. */
 export const requestOfUndo = (state: RunningBundle, index: number): Request => {
   const it = started(recordOf(state, index), "The undo", undoStartOf(state.steps[index]));
   const { undo_event_id: event_id, action, compensation } = it.step;
   if (compensation === null) throw new Error(`${event_id} takes back ${action.name}, which has no compensation`);
   const { name, version, endpoint_id, bound } = compensation;
   const { bundle_id: id } = state.request;
-  // The digest of the sent bytes includes a salt, so an erased payload cannot be guessed from it.
+  // The payload's digest includes a salt, so that an erased payload cannot be guessed from this one.
   const identity = { undoes: action.digest, action: name, schema_version: version, target: endpoint_id };
   const digest = hash("sha256", canonicalJson({ ...identity, payload: it.payload.sha256 }));
   return {

@@ -1,13 +1,10 @@
 export type Turns = {
-  /**
-   * A call shares the result of a waiting call for its key, which starts later and so sees all that the new call would
-   * see.
-   */
+  /** Shares the result of a waiting call for the key: it starts later, so it sees all that this call would see. */
   take<T>(key: string, work: () => Promise<T>): Promise<T>;
   idle(): Promise<void>;
 };
 
-/** Runs at most `keysMax` keys at once, in the order of the calls. All calls for a key must have the same work. */
+/** Works on at most `keysMax` keys at once, in the order of the calls. All calls for a key must do the same work. */
 export const turns = (keysMax: number): Turns => {
   const waiting = new Map<string, Promise<unknown>>();
   const running = new Map<string, Promise<unknown>>();

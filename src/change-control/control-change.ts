@@ -5,7 +5,7 @@ import type { Answer } from "../http/route.ts";
 import type { Envelope } from "../streams/envelope.ts";
 import type { Problem } from "../streams/problems.ts";
 
-/** `command` is for the target's stream; `after` is what the approvers see of its result. */
+/** `command` is kept for the target's stream; `after` is what the approvers see of its result. */
 export type Deferred = { readonly command: object; readonly after: Json };
 
 export type ControlCaller = {
@@ -15,13 +15,13 @@ export type ControlCaller = {
 
 export type Controls = {
   /**
-   * The decision is recorded before the change is made; null if the caller may make it. Weakening a protected policy is
-   * held for its quorum, or refused without `deferred`.
+   * Null if the caller may make the change, which is recorded before it is made. Weakening a protected policy is held
+   * for the policy's quorum, or refused without `deferred`.
    */
   authorize(call: ControlCaller, change: ControlChange, deferred?: Deferred): Promise<Answer | Problem | null>;
-  /** ISO-8601 UTC; null unless an operator has requested the end of the policy's protection. */
+  /** When the policy's protection ends (ISO-8601 UTC); null unless an operator has requested its end. */
   liftsAt(account: string, policyId: string): Promise<string | null>;
   cancelLift(call: ControlCaller, policyId: string): Promise<Pick<Answer, "position"> | null>;
-  /** An authorized creation is taken back if it did not happen because the account was full. */
+  /** Takes back an authorized creation that did not happen, because the account was full. */
   withdraw(call: ControlCaller, kind: PartKind, id: string): Promise<void>;
 };

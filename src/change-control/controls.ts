@@ -19,7 +19,7 @@ import { type HoldingDeps, holdChange } from "./held-changes.ts";
 import { PART_STREAMS } from "./parts.ts";
 import { partsInForce } from "./parts-in-force.ts";
 
-/** Two concurrent changes both count, because each builds on the recorded part. */
+/** A change builds on the recorded part, so that two concurrent changes both count. */
 const changed = (state: Configuration, { kind, id, base, changes, replaces }: ControlChange): PartChange => {
   const before = replaces === true ? null : (state[kind].get(id) ?? base);
   // A new part is complete, and a change of an existing one has members of the same kind.
@@ -52,7 +52,7 @@ const decidedChanges = (deps: HoldingDeps, inForce: ReturnType<typeof partsInFor
     const { principal, envelope } = call;
     const { aggregates } = deps;
     const { account, id: by, kind } = principal;
-    // The correction concerns changes that a crash cut off long ago or that a part's own stream refused.
+    // A recorded change may not have happened: a crash cut it off, or the part's own stream refused it.
     const asTheyAre = async (state: Configuration) =>
       ({ type: "CorrectParts", account, parts: await inForce(account, state), at: envelope.at }) as const;
     const correction = { ...envelope, commandId: `${envelope.commandId}/corrected` };
@@ -77,7 +77,7 @@ const decidedChanges = (deps: HoldingDeps, inForce: ReturnType<typeof partsInFor
       aggregates.handleDerived(controlsDecider, controlsStream(account), commandOf, { ...envelope, commandId: id });
     const first = await record(commandId);
     if (first.outcome === "accepted") return null;
-    // A repeat after a crash finds its own record but not later changes, so it is decided anew.
+    // A repeat after a crash finds its own record. If later changes have replaced it, it is decided anew.
     const isRepeat = first.outcome === "unchanged" && !isNothing(await commandOf(first.state), first.state);
     if (first.outcome === "unchanged" && !isRepeat) return null;
     const done = isRepeat ? await record(`${commandId}/${first.position}`) : first;
@@ -102,7 +102,7 @@ const decidedChanges = (deps: HoldingDeps, inForce: ReturnType<typeof partsInFor
   },
 
   async withdraw({ principal: { account, id: by }, envelope }, kind, id) {
-    // Another request may have created the part meanwhile.
+    // Looked up at every try: a part that another request has created meanwhile is not withdrawn.
     const look = async () => {
       const { part } = await PART_STREAMS[kind].find(deps.aggregates, account, id);
       return { type: "WithdrawPart", account, kind, id, isMade: part !== null, by, at: envelope.at } as const;
@@ -113,7 +113,7 @@ const decidedChanges = (deps: HoldingDeps, inForce: ReturnType<typeof partsInFor
 });
 
 export const controls = (deps: HoldingDeps, inForce = partsInForce(deps)): Controls => {
-  // Changes of one account at once would conflict and be decided again.
+  // Changes of one account take turns; at the same time they would conflict and be decided again.
   const inTurn = turnsByKey();
   const decided = decidedChanges(deps, inForce);
   return {

@@ -49,9 +49,7 @@ const shownNow = async (
   { kind, id }: ShownChange["target"],
 ): Promise<Json> => (await PART_STREAMS[kind].find(aggregates, account, id)).shown;
 
-/**
- * A change that finds all places taken frees some: it asks the streams of the held changes which of them have ended.
- */
+/** If all places are taken, asks the streams of the held changes which have ended, and frees their places. */
 const placeFor = async (
   { aggregates, planOf }: HoldingDeps,
   changeId: string,
@@ -126,7 +124,7 @@ export const holdChange = async (
     reasons: [...new Set(weakened.map(({ why }) => why))].slice(0, 20),
     change: shown,
   };
-  // The quorums of these policies have approved the change; a policy that becomes protected later has not.
+  // The approval will be that of these policies' quorums, and not of a policy that becomes protected later.
   const approved = { policies, approvals: min_approvals, excludesRequester: exclude_requester };
   const control = { ...change, approved };
   const held = { ...shown, change_id, account, approval_id, by, at, approval, control, command };
@@ -134,7 +132,7 @@ export const holdChange = async (
   if (full !== null) return full;
   const own = { ...envelope, commandId: `${commandId}/hold` };
   const kept = await aggregates.handle(changeDecider, changeStream(change_id), { type: "HoldChange", held }, own);
-  // The change took so long that its place was given away.
+  // The change took so long that another one was given its place.
   if (kept.outcome === "rejected") return changedMeanwhile();
   const asked = await requestApproval(aggregates, approval, { ...envelope, commandId: `${commandId}/approval` });
   return { status: 202, body: { status: "held", approval_id, change_id }, ...asked };
@@ -153,7 +151,7 @@ const requestApproval = async (
 const CHANGED = "The target is no longer as its approvers saw it: request the change again.";
 
 export type AppliedChanges = {
-  /** Null if an approved change can be applied. A change whose target is no longer as shown is voided. */
+  /** Null if an approved change can be applied. If its target has changed since it was shown, it is voided. */
   hindrance(changeId: string, envelope: Envelope): Promise<Problem | null>;
   apply(changeId: string, envelope: Envelope): Promise<void>;
 };
@@ -184,7 +182,7 @@ export const appliedChanges = ({
       const state = await load(changeId);
       if (state.phase !== "held") return;
       const { account, target, before, after, control, command, by } = state.held;
-      // After a crash the target may have changed without a record of it in the stream of the change.
+      // A crash may have come between the change of the target and its record in the stream of the change.
       const shown = await shownNow(aggregates, account, target);
       if (![before, after].some((it) => sameJson(shown, it))) return voidChange(changeId, envelope);
       const named = { ...envelope, commandId: `apply-${changeId}`, account };
@@ -200,7 +198,7 @@ export const appliedChanges = ({
   };
 };
 
-/** Every command of these reactions is idempotent. */
+/** Every command of these reactions is idempotent, because a crash may repeat it. */
 export const changeReactions = (
   { aggregates, clock }: ChangesDeps & { readonly clock: Clock },
   changes: AppliedChanges,
@@ -212,7 +210,7 @@ export const changeReactions = (
       at: new Date(clock.now()).toISOString(),
     });
   return [
-    // The path of the request requests the approval before it answers; this reaction covers a crash before that.
+    // The request itself asks for the approval before it answers; this covers a crash in between.
     reaction("ChangeHeld", async ({ approval }, cause) => {
       await requestApproval(aggregates, approval, envelopeOf(cause));
     }),

@@ -13,12 +13,12 @@ const KINDS = ["agent", "source", "action", "endpoint", "policy", "member"] as c
 
 const READS_AT_ONCE = 50;
 
-/** Parts whose own stream has another state than the stream of controls, in the state of their own stream. */
+/** Finds the parts whose own streams differ from the stream of controls, as their own streams have them. */
 export type PartsInForce = (account: string, recorded: Configuration) => Promise<readonly PartChange[]>;
 
 /**
- * A recorded change counts only once the part's own stream agrees: that stream may have refused it, or a crash cut it
- * off. A part that agreed is not read again until another record replaces it.
+ * A recorded change counts only once the part's own stream agrees: that stream may have refused the change, or a crash
+ * may have cut it off. A part that agreed is not read again until another record replaces it.
  */
 export const partsInForce = ({ aggregates }: { readonly aggregates: Pick<Aggregates, "load"> }): PartsInForce => {
   const confirmed = new WeakSet<object>();

@@ -14,12 +14,12 @@ import type { Aggregates, Handled } from "../streams/aggregates.ts";
 import type { Envelope, Fact } from "../streams/envelope.ts";
 import { actionPart, policyPart } from "./control-parts.ts";
 
-/** `part` is null if it does not exist; `shown` is the form in which people see it. */
+/** `part` is null if the part does not exist; `shown` is the form in which people see it. */
 type FoundPart<Kind extends PartKind> = { readonly part: Parts[Kind] | null; readonly shown: Json };
 
 type PartStream<Kind extends PartKind> = {
   find(streams: Pick<Aggregates, "load">, account: string, id: string): Promise<FoundPart<Kind>>;
-  /** The command is refused if the part has changed since the approvers saw it. */
+  /** The command is refused unless the part is still as `shown`, which its approvers saw. */
   give(
     streams: Pick<Aggregates, "handle">,
     envelope: Envelope,
@@ -27,7 +27,7 @@ type PartStream<Kind extends PartKind> = {
   ): Promise<Handled<unknown, unknown>>;
 };
 
-/** Undefined members are dropped, as records and request bodies have none. */
+/** Drops undefined members, as records and request bodies have none: values that mean the same are then equal. */
 export const asJson = (value: unknown): Json => JSON.parse(JSON.stringify(value ?? null)) as Json;
 
 const partStream = <Kind extends PartKind, S, C, E extends Fact, R>(
@@ -82,7 +82,7 @@ export const PART_STREAMS: { readonly [Kind in PartKind]: PartStream<Kind> } = {
     (state) => (state.phase === "published" ? { part: policyPart(state.definition), shown: state.definition } : null),
   ),
   member: partStream(accountDecider, accountStream, (state, id) => {
-    // An invited person already has the role of the invitation.
+    // An invited person counts as a member with the role of the invitation.
     const it = state.phase === "open" ? (state.members.get(id) ?? state.invitations.get(id)) : undefined;
     const role = it?.role;
     return role === undefined ? null : { part: { role }, shown: { role } };

@@ -2,7 +2,7 @@ import { endpoint } from "../../domain/endpoint/decider.ts";
 import { policy } from "../../domain/policy/decider.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 
-/** A request may name any text; only ids that `derivedId` makes are looked up. */
+/** A request may name any text, and only ids in the form that `derivedId` makes are looked up. */
 const ENDPOINT_ID = /^end_[a-z2-7]{32}$/;
 const POLICY_ID = /^pol_[a-z2-7]{32}$/;
 

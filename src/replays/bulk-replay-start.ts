@@ -33,7 +33,7 @@ export type StartBulkReplay = (
   envelope: Envelope,
 ) => Promise<Handled<ReplayState, ReplayRejection> | "full">;
 
-/** A request that has not started its replay by then is taken for dead, and otherwise needs another place. */
+/** Milliseconds. A request that has not started its replay by then counts as dead and loses its place. */
 const START_MS = 30_000;
 const NO_PLACE = 0;
 const TRIES_MAX = 16;
@@ -53,12 +53,12 @@ export const bulkReplayStart = ({ log, aggregates, clock, randomness }: BulkRepl
       at: new Date(clock.now()).toISOString(),
     });
 
-  /** An overdue replay is barred from its place before the place counts as free. */
+  /** True if the place's replay has ended, or is overdue: it is then barred from starting with this place. */
   const isFree = async (account: string, { replay_id: id, number, at }: ReplayPlace): Promise<boolean> => {
     const { state } = await aggregates.load(replay, replayStream(id));
     if (state.phase !== "absent") return state.phase !== "running";
     if (state.abandonedUpTo >= number) return true;
-    // After a jump of the clock a place may seem old: its request then takes another one.
+    // After a jump of the clock a new place may seem old: the request that loses it takes another one.
     if (Math.abs(clock.now() - Date.parse(at)) < START_MS) return false;
     const envelope = envelopeOf(account);
     const command = { type: "AbandonReplay", replayId: id, place: number, at: envelope.at } as const;
@@ -78,7 +78,7 @@ export const bulkReplayStart = ({ log, aggregates, clock, randomness }: BulkRepl
     return { state: replayPlaces.evolve(replayPlaces.initial, event), revision: last.revision };
   };
 
-  /** The number of the place; null if all are taken. */
+  /** The number of the place that was taken; null if all places of the account are taken. */
   const take = async (account: string, replayId: string): Promise<number | null> => {
     const stream = replayPlacesStream(account);
     for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
@@ -90,14 +90,14 @@ export const bulkReplayStart = ({ log, aggregates, clock, randomness }: BulkRepl
       const ran = await runCommand(log, { decider: replayPlaces, stream, from: known, command, envelope });
       const own = ran.known.state.places.find((place) => place.replay_id === replayId);
       if (ran.outcome !== "rejected" && own !== undefined) return own.number;
-      // A new revision means that another node has changed the places, and some may be free.
+      // At another revision, another node has changed the places meanwhile, and some may be free.
       if (ran.outcome === "rejected" && ran.known.revision === known.revision) return null;
     }
     throw new LogUnavailable(`${stream} is written by too many at once`);
   };
 
   const takeInTurn = (account: string, replayId: string): Promise<number | null> => {
-    // A request fails with the one before it, as the log is down for both.
+    // A request fails together with the previous one of the account, because the log is down for both.
     const mine = (turns.get(account) ?? Promise.resolve()).then(() => take(account, replayId));
     turns.set(account, mine);
     const leave = (): void => {
@@ -111,7 +111,7 @@ export const bulkReplayStart = ({ log, aggregates, clock, randomness }: BulkRepl
     const { replay_id: id, account } = start.replay;
     for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
       const { state } = await aggregates.load(replay, replayStream(id), 0);
-      // A repeated command finds the replay that it started, and needs no place.
+      // A repeated command finds the replay that it has started, which needs no further place.
       const place = state.phase === "absent" ? await takeInTurn(account, id) : NO_PLACE;
       if (place === null) return "full";
       const command = { type: "StartReplay", ...start, place } as const;

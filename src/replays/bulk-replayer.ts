@@ -30,24 +30,24 @@ export type BulkReplayerDeps = {
   readonly onError: (error: unknown) => void;
 };
 
-/** Replays that another node started, or left when it died, are found this late at most. */
+/** Milliseconds after which replays are found that another node started, or left when it died. */
 const LOOK_MS = 1_000;
 const RUNNING_MAX = 32;
-/** An account that starts many replays must not delay those of other accounts. */
+/** Replays of one account at once, so that an account with many does not delay those of others. */
 const OF_ACCOUNT_MAX = 2;
-/** A crash repeats the events after the last checkpoint, which changes nothing. */
+/** After so many events there is a checkpoint. A crash repeats the events since then, which changes nothing. */
 const CHECKPOINT_EVENTS = 100;
 const CHECKPOINT_MS = 5_000;
-/** Several checkpoints long: a node that missed them all is dead or very slow, and another one continues. */
+/** A checkpoint claims the replay for its node for this long. A node that misses several is dead or very slow. */
 const CLAIM_MS = 20_000;
 const WAIT_MS = 1_000;
 const AT_ONCE_MAX = 16;
 const BATCHES_A_SECOND = 20;
-/** A replay that the log slowed down may exceed its rate by this much to catch up. */
+/** A replay that fell behind makes up at most this many milliseconds, by exceeding its rate. */
 const BEHIND_MAX_MS = 250;
 const SECOND_MS = 1_000;
 
-/** A replay that this node works on; times are of the monotonic clock. */
+/** A replay that this node works on. `dueMs` and `checkpointMs` are times of the monotonic clock. */
 type Run = {
   readonly id: string;
   readonly account: string;
@@ -60,7 +60,7 @@ type Run = {
   checkpointMs: number;
 };
 
-/** Works through the running replays. An event's stream lets a replay take effect once, so a repeat changes nothing. */
+/** Works through the running bulk replays. Each takes effect on an event only once, so a repeat changes nothing. */
 export class BulkReplayer {
   readonly #deps: BulkReplayerDeps;
   readonly #looks: PollLoop;
@@ -118,7 +118,7 @@ export class BulkReplayer {
     for (;;) {
       if ((await this.#own(id)) === null) return;
       const { chosen, next } = await chosenAfter(views, run.cursor, choice);
-      // Checked after the page was read: the cursor must not pass events that a view under rebuild did not list yet.
+      // Checked after the page was read: a view under rebuild may lack events, and the cursor must not pass them.
       if (!(await isShownUpTo(views, upTo))) return;
       if (!(await this.#replayPage(run, chosen))) return;
       if (next === null) break;
@@ -170,7 +170,7 @@ export class BulkReplayer {
     }
   }
 
-  /** Null if the replay has ended or another node works on it. */
+  /** Null if the replay has ended, if another node works on it, or if this node is stopping. */
   async #own(id: string, maxAgeMs?: number): Promise<BegunReplay | null> {
     const { state } = await this.#deps.aggregates.load(replayDecider, replayStream(id), maxAgeMs);
     return state.phase !== "running" || this.#isTaken(state) || this.#looks.isStopping() ? null : state;
@@ -182,7 +182,7 @@ export class BulkReplayer {
     return Math.abs(clock.now() - Date.parse(claim.at)) < CLAIM_MS;
   }
 
-  /** In a copied log, positions differ: the replay's first record stands right after all events that it selected. */
+  /** In a copied log positions differ: there, all that the replay selected comes before its own first record. */
   async #snapshotOf({ started }: BegunReplay): Promise<Position | null> {
     const { replay_id: id, up_to, log: of } = started;
     const { log } = this.#deps;

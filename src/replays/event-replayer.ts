@@ -37,7 +37,7 @@ const rejected = (rejection: DeliveryRejection, state: Delivery): Replayed => re
 
 const TRIES_MAX = 8;
 
-/** An end after the snapshot of a bulk replay excludes the event from it. */
+/** Records that end an event. A bulk replay excludes an event whose end is later than its snapshot. */
 const ENDS: ReadonlySet<string> = new Set(["EventBlocked", "DeliveryFailed"]);
 
 const traceOf = ({ trace_id, span_id, parent_span_id }: Metadata): Trace => ({
@@ -50,11 +50,11 @@ type ReadDelivery = {
   /** Null if the event does not exist. */
   readonly account: string | null;
   readonly trace: Trace;
-  /** Null if the event has not ended. */
+  /** The position of the event's latest end; null if the event has not ended. */
   readonly endedAt: Position | null;
 };
 
-/** Delivers a failed event again under its webhook-id, or has the current gates decide a blocked one again. */
+/** Delivers a failed event again under its webhook-id, or asks the current gates again about a blocked one. */
 export class EventReplayer {
   readonly #deps: EventReplayerDeps;
   readonly #again: ReturnType<typeof repeatedRequests>;
@@ -82,7 +82,7 @@ export class EventReplayer {
     throw new LogUnavailable(`${order.eventId} is written by too many at once`);
   }
 
-  /** Null if the event was written to meanwhile. */
+  /** Null if another record was appended to the event's stream meanwhile. */
   async #once(order: ReplayOrder): Promise<Replayed | null> {
     const from = await this.#read(order);
     const { state } = from.known;
@@ -139,7 +139,7 @@ export class EventReplayer {
     return { outcome: "replayed", state: known.state, position };
   }
 
-  /** Another replay, or an earlier try of this one, decided the event meanwhile, or the event was erased. */
+  /** The event was decided meanwhile, by another replay or an earlier try of this one, or it was erased. */
   async #decidedAlready(order: ReplayOrder, known: StreamState<Delivery>): Promise<Replayed> {
     const { state } = known;
     const isOurs = wasReplayedBy(state, order.replay.id);
@@ -150,7 +150,7 @@ export class EventReplayer {
     return { outcome: "blocked", problem: denialProblem({ event_id }, judged) };
   }
 
-  /** Null if the event was written to meanwhile; the places reserved for it are then given back. */
+  /** Null if a record was appended to the event's stream meanwhile; the places reserved for it are then given back. */
   async #deliverAgain(order: ReplayOrder, from: ReadDelivery): Promise<Replayed | null> {
     const { eventId, replay, envelope, upTo } = order;
     const { state, revision } = from.known;
@@ -161,7 +161,7 @@ export class EventReplayer {
     if (state.phase !== "failed") return rejected("not-admitted", state);
     const hindrance = await this.#hindrance(state.request);
     if (hindrance !== null) return refused(hindrance);
-    // A bulk replay reads a payload only when it is sent.
+    // For a bulk replay, the deliverer reads the payload when it sends it.
     const content = upTo === undefined ? await this.#deps.payloads.read(eventId, state.request.payload) : null;
     if (content === "damaged") return refused(payloadDamaged());
     const places = first.ok ? null : await this.#renewPlaces(order, state, this.#again);

@@ -10,12 +10,12 @@ import type { ViewProgress } from "../views/view-progress.ts";
 
 export type ReplayPlan = {
   readonly count: number;
-  /** Times of receipt; null without events. */
+  /** `oldest` and `newest` are times of receipt (ISO-8601 UTC); null if no event is selected. */
   readonly oldest: string | null;
   readonly newest: string | null;
-  /** Null stands for blocked events without an endpoint. */
+  /** Counts events by their endpoint; null stands for blocked events without an endpoint. */
   readonly endpoints: ReadonlyMap<string | null, number>;
-  /** Events that end after this position do not belong to the replay. */
+  /** Events that end after this position do not belong to the replay; null if the log was empty. */
   readonly upTo: Position | null;
 };
 
@@ -74,13 +74,13 @@ export type PlanDeps = {
   readonly progress: Pick<ViewProgress, "waitFor">;
 };
 
-/** False while a rebuild of the view has not reached the position. */
+/** False while the view is being rebuilt and has not reached the position. */
 export const isShownUpTo = async (views: Pick<ViewStore, "position">, upTo: Position | null): Promise<boolean> =>
   ((await views.position(VIEW)) ?? "") >= (upTo ?? "");
 
 const PAGE = 500;
 
-/** "too-many" if more than `most` events match, even after the snapshot; "view-behind" while the view is incomplete. */
+/** "too-many" if over `most` events match, even after the snapshot; "view-behind" if the view is incomplete. */
 export const planReplay = async (
   { log, views, progress }: PlanDeps,
   account: string,

@@ -10,7 +10,7 @@ export type ReplayReactionsDeps = {
 };
 
 /**
- * The node that took the request may have no deliverer or may have died. The event's lease lets only one node send it.
+ * Offers single replays for delivery, as the node that took the request may have died. The lease lets one node send.
  */
 export const replayReactions = ({ aggregates, deliver }: ReplayReactionsDeps): readonly Reaction[] => [
   reaction("EventReplayed", async ({ event_id: eventId, endpoint_id: endpointId, replay_id: id }, { meta }) => {

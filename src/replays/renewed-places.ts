@@ -10,12 +10,12 @@ import type { ReplayOrder } from "./replay-order.ts";
 
 export type RenewedPlaces = {
   readonly places: NonNullable<ReplayCommand["places"]>;
-  /** Settles the places that every request uses up, whatever its outcome. */
+  /** Settles the places that a request uses up even if it fails. */
   keep(): void;
   giveBack(): Promise<void>;
 };
 
-/** Judges a failed agent's request again: it never reached its target, so its places in the ledgers were given back. */
+/** Judges an agent's request anew that failed without reaching its target: its places were given back then. */
 export const renewedPlaces =
   ({ ledgers, judge }: { readonly ledgers: Ledgers; readonly judge: (it: IncomingRequest) => Promise<Judgement> }) =>
   async (
@@ -34,7 +34,7 @@ export const renewedPlaces =
       for (const reservation of reservations) await ledgers.release(reservation, trace);
     };
     if (verdict.decision === "deny") return denialProblem({ event_id: eventId }, judged);
-    // An approved request needs no second approval, as it never reached its target.
+    // A request that people approved needs no second approval, because it never reached its target.
     if (verdict.decision === "hold" && releases.length === 0) {
       await giveBack();
       return problem("conflict", "The policy now requires approval: the agent has to request it again.");

@@ -73,7 +73,7 @@ export const repeatedRequests = ({ aggregates, payloads, actions }: RepeatedRequ
       run,
       isInScope: inScope(agent.settings.scope, name),
       compiled: actions.get(action),
-      // The agent's own estimate is not stored apart, so the recorded cost counts if it is higher.
+      // The agent's own estimate is stored only as part of the recorded cost, which counts if it is the higher one.
       costMicro: cost,
     };
     const origin = { kind: "agent", id, name: agent.settings.name, type: "agent" } as const;

@@ -6,6 +6,6 @@ export type ReplayOrder = {
   readonly eventId: string;
   readonly replay: Replay;
   readonly envelope: Envelope;
-  /** The snapshot of a bulk replay: null if the log was empty, undefined for a single replay. */
+  /** The last position that a bulk replay includes: null if the log was empty, undefined for a single replay. */
   readonly upTo?: Position | null;
 };

@@ -4,5 +4,5 @@ export const isReplayId = (text: string): boolean => REPLAY_ID.test(text);
 
 export const replayStream = (replayId: string): string => `replay-${replayId}`;
 
-/** The stream whose records limit the running replays of an account. */
+/** The stream `replays-<account>` has the places of the account's running replays, and so limits their number. */
 export const replayPlacesStream = (account: string): string => `replays-${account}`;
