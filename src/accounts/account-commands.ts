@@ -27,11 +27,11 @@ export const accounts = (deps: AccountsDeps): Accounts => {
     releaseEmail: claims.releaseEmail,
 
     async signUp({ email, password, name, timeZone, client }, call, isFirst = async () => true) {
-      // The caller has no credential and could choose an id that is derived from the command, so this one is random.
+      // The id is random and not derived from the command: a caller without a credential could choose a derived one.
       const id = randomId("acc_", randomness);
       const member = randomId("mem_", randomness);
       const envelope: Envelope = { ...call, account: id, actor: { kind: "member", id: member } };
-      // The role is granted only here: a claim that was rewritten in the log's file must not make an owner.
+      // The owner's role is granted here, by a keyed hash: a claim rewritten in the log's file makes no owner.
       const grant = hashes.role({ account: id, member, role: "owner" });
       const opens = { name, plan: signupPlan, time_zone: timeZone, grant };
       const claim = { account: id, member, email, opens, at: call.at };
@@ -46,16 +46,16 @@ export const accounts = (deps: AccountsDeps): Accounts => {
     async logIn(email, password, call) {
       const { state } = await aggregates.load(emailClaim, streamOf(email), 0);
       const claim = state.phase === "claimed" ? state.claim : null;
-      // An unknown address causes the same reads, so the time of the answer does not give it away.
+      // An unknown address causes the same reads, so that the time of the answer does not tell it from a known one.
       const owner = claim?.account ?? derivedId("acc_", email);
       const { state: there } = await aggregates.load(account, accountStream(owner), 0);
       const found = claim === null || there.phase !== "open" ? null : accountMember(there, claim.member);
-      // After a crash before the account's record there is a claim without a member.
+      // If a crash came before the account's record, the claim has no member yet, and its own password counts.
       const held = claim && { ...claim, sealed: found?.member.password ?? claim.password };
       const checked = await passwords.check(held, password);
       if (checked === "overloaded") return refused("overloaded");
       if (checked === "wrong" || claim === null) return refused("invalid-credentials");
-      // The epoch was read before the check, so a concurrent password change ends the session.
+      // The member's epoch was read before the check, so that a password change in between ends the new session.
       if (found !== null) return { outcome: "joined", position: undefined, ...found };
       const actor = { kind: "member", id: claim.member } as const;
       const finished = await claims.finishClaim(claim, { ...call, account: claim.account, actor });

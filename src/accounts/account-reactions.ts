@@ -4,7 +4,7 @@ import { type Reaction, reaction } from "../following/reaction.ts";
 import { causedEnvelope, type Envelope } from "../streams/envelope.ts";
 import type { Accounts } from "./accounts.ts";
 
-/** A crash may come between the two appends of a change that spans two streams; these reactions complete it. */
+/** A change that spans two streams takes two appends. If a crash comes in between, these reactions complete it. */
 export const accountReactions = (accounts: Accounts, clock: Clock): readonly Reaction[] => {
   const envelopeOf = (cause: RecordedEvent): Envelope =>
     causedEnvelope(cause, {

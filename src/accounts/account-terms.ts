@@ -7,13 +7,13 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { accountStream } from "./accounts.ts";
 
-/** The plan is read from the account's stream, so that a change applies on every node at once. */
+/** The plan is read from the account's stream and not from a view, so that a change applies on every node at once. */
 export type AccountTerms = {
   accountOf(id: string): Promise<{ readonly plan: Plan; readonly timeZone: string }>;
   planOf(id: string): Promise<Plan>;
   timeZoneOf(id: string): Promise<string>;
   subscriptionOf(id: string): Promise<Subscription>;
-  /** Empty if the account is unknown or a newer version wrote its plan: nothing is erased without a known retention. */
+  /** Empty if the account is unknown or its plan is of a newer version: nothing is erased without a known retention. */
   retentionOf(id: string): Promise<readonly RetentionTerm[]>;
 };
 

@@ -27,7 +27,7 @@ export type AccountsDeps = {
 };
 
 export const accountStream = (id: string): string => `account-${id}`;
-/** The stream's name has only a keyed hash of the normalised address. */
+/** The address is normalised. Only a keyed hash of it is in the stream's name. */
 export const emailStream = (email: string, hashes: Pick<CredentialHashes, "address">): string =>
   `email-${derivedId("eml_", hashes.address(email))}`;
 
@@ -39,7 +39,7 @@ export const makerOf = ({ actor: { kind, id } }: Envelope): LinkMaker => ({
 export type AccountMember = { readonly account: OpenAccount; readonly member: { readonly id: string } & Member };
 
 export type Signup = {
-  /** E-mail addresses in this file are normalised. */
+  /** This address is normalised, like every e-mail address here. */
   readonly email: string;
   readonly password: string;
   readonly name: string;
@@ -74,9 +74,9 @@ export const refused = <R>(rejection: R): Refused<R> => ({ outcome: "refused", r
 
 export type JoinRejection = "email-taken" | "overloaded" | AccountRejection;
 
-/** The first record of each command carries what the others need, so that a crash leaves no command unfinished. */
+/** The first record of a command has all that its later records need, so that a reactor completes it after a crash. */
 export type Accounts = {
-  /** `isFirst` runs before any record is written; if it resolves to false, the call is refused with "link-gone". */
+  /** `isFirst` uses up the start link before any record is written. False refuses the call with "link-gone". */
   signUp(
     signup: Signup,
     envelope: Envelope,
@@ -90,13 +90,13 @@ export type Accounts = {
   memberOf(email: string): Promise<AccountSubject | null>;
   accept(use: LinkUse, envelope: Envelope): Promise<Joined | Refused<JoinRejection>>;
   reset(use: LinkUse, envelope: Envelope): Promise<Joined | Refused<"overloaded" | AccountRejection>>;
-  /** All sessions of the member except `keeps` end. */
+  /** Ends all sessions of the member except `keeps`. */
   changePassword(
     change: PasswordChange,
     envelope: Envelope,
   ): Promise<Changed | Refused<"invalid-credentials" | "overloaded" | AccountRejection>>;
   removeMember(member: string, envelope: Envelope): Promise<Removed | Refused<AccountRejection>>;
-  /** The address is released again if the account refuses the member. */
+  /** Adds the member who claimed an address; if the account refuses the member, the address is released. */
   finishClaim(claim: Claim, envelope: Envelope): Promise<Joined | Refused<AccountRejection>>;
   releaseEmail(member: { account: string; id: string; email: string }, envelope: Envelope): Promise<void>;
 };

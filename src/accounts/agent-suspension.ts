@@ -5,14 +5,14 @@ import { agentStream } from "./credentials.ts";
 
 const suspendedFor = (reason: string): string => `The agent was suspended: ${reason}`;
 
-/** The cache may have a state from just before a suspension, in which its reaction would find nothing to do. */
+/** For reactions to a suspension: the cache may have a state from before it, in which there is nothing to do. */
 export const uncached = (aggregates: Pick<Aggregates, "load">): Pick<Aggregates, "load"> => ({
   load: (decider, stream) => aggregates.load(decider, stream, 0),
 });
 
 /**
- * Null if the agent's requests may be sent. Requests from before a suspension stay unsent after it, and the undo of a
- * bundle's step is always sent.
+ * Null if the agent's request may be sent. A request from before a suspension stays unsent even after the agent is
+ * resumed; the undo of a bundle's step is always sent.
  */
 export const suspensionReason = async (
   aggregates: Pick<Aggregates, "load">,

@@ -13,14 +13,16 @@ type RoleGrant = { readonly account: string; readonly member: string; readonly r
 
 type AgentKeyGrant = { readonly account: string; readonly agent: string };
 
-/** The log has keyed hashes over a token and its grant, and the key is elsewhere: forged records grant nothing. */
+/**
+ * The log has keyed hashes of tokens and their grants. The key is not in the log, so a forged record grants nothing.
+ */
 export type CredentialHashes = {
   session(token: string, grant: SessionGrant): string;
   apiKey(key: string, grant: ApiKeyGrant): string;
   agentKey(key: string, grant: AgentKeyGrant): string;
-  /** A role is no secret, but its hash proves that this service granted it. */
+  /** The hash of a role keeps nothing secret, but proves that this service has granted it. */
   role(grant: RoleGrant): string;
-  /** A plain hash of an e-mail address could be guessed. */
+  /** Keyed, because a plain hash of an e-mail address could be guessed. */
   address(email: string): string;
 };
 

@@ -31,7 +31,7 @@ export const credentialStreams = (principal: Principal): readonly string[] => {
 
 /** A revoked credential is refused at once on the node that revoked it, elsewhere within `STALENESS_MAX_MS`. */
 export const credentials = ({ aggregates, hashes, clock }: CredentialsDeps): Authenticate => {
-  /** Before a refusal the cache is bypassed, as another node may just have made the credential. */
+  /** Reads past the cache before a refusal, because another node may just have made the credential. */
   const ofAccount = async <T>(id: string, find: (open: OpenAccount) => T | undefined): Promise<T | undefined> => {
     for (const maxAgeMs of [STALENESS_MAX_MS, 0]) {
       const { state } = await aggregates.load(account, accountStream(id), maxAgeMs);
@@ -92,7 +92,7 @@ export const credentials = ({ aggregates, hashes, clock }: CredentialsDeps): Aut
   };
 };
 
-/** Keys and sessions are found by their hash, so the caller of a refused one has the real token. */
+/** Says whose credential was refused, and why. It is found by its hash, so the caller knows the real token. */
 export const lapsedCredentials =
   ({ aggregates, clock }: Pick<CredentialsDeps, "aggregates" | "clock">) =>
   async ({ kind, token }: PresentedCredential): Promise<LapsedCredential | null> => {

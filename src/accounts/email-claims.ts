@@ -28,13 +28,13 @@ type EmailClaimsDeps = Pick<AccountsDeps, "aggregates" | "personal" | "hashes"> 
   readonly passwords: MemberPasswords;
 };
 
-/** An address is claimed in its own stream before its member is added to the account. */
+/** An address is claimed in its own stream before its member is added, so that no two members have the same. */
 export const emailClaims = ({ aggregates, personal, hashes, passwords }: EmailClaimsDeps): EmailClaims => {
   const streamOf = (email: string): string => emailStream(email, hashes);
 
   const releaseEmail: Accounts["releaseEmail"] = async ({ account, id, email }, cause) => {
     const command = { type: "ReleaseEmail", account, member: id, at: cause.at } as const;
-    // The request and the reactor use the same command id, so their events are the same.
+    // The request and the reactor use the same command id, so that the second of them appends nothing.
     await aggregates.handle(emailClaim, streamOf(email), command, { ...cause, account, commandId: `release-${id}` });
   };
 
@@ -42,7 +42,7 @@ export const emailClaims = ({ aggregates, personal, hashes, passwords }: EmailCl
     const { member, email, opens, password, client, at } = claim;
     const envelope = { ...cause, account: claim.account, commandId: `join-${member}` };
     const { state: address } = await aggregates.load(emailClaim, streamOf(email), 0);
-    // A member whose address was released meanwhile could never log in.
+    // Without this check, a member whose address was released meanwhile would be added and could never log in.
     if (address.phase === "free" || address.claim.member !== member) return refused("link-gone");
     const joined = await aggregates.handle(
       account,
@@ -61,7 +61,7 @@ export const emailClaims = ({ aggregates, personal, hashes, passwords }: EmailCl
     return { outcome: "joined", position: joined.position, ...found };
   };
 
-  /** The slow hash is made only if the address seems to be free. */
+  /** The password's slow hash is made only if the address seems to be free. */
   const join = async (
     claim: Omit<Claim, "password" | "client">,
     { password, client: from }: Pick<LinkUse, "password" | "client">,
@@ -77,13 +77,13 @@ export const emailClaims = ({ aggregates, personal, hashes, passwords }: EmailCl
 
     const client = await personal.keep(accountStream(claim.account), from, envelope);
     const command = { type: "ClaimEmail", ...claim, password: sealed, client } as const;
-    // If two people use one link at once, neither claim may pass for a repeat of the other.
+    // The id names the command too: if two people use one link at once, neither claim passes for a repeat of the other.
     const commandId = `claim-${claim.member}-${envelope.commandId}`;
     const claimed = await aggregates.handle(emailClaim, stream, command, { ...envelope, commandId });
     const held = claimed.state;
-    // No two sealed values are equal, so a different value means that another call has the claim.
+    // No two sealed passwords are equal, so a different one means that another call has the claim.
     if (claimed.outcome === "rejected" || held.phase === "free" || held.claim.password !== sealed) {
-      // A released claim still refers to the client data, which is erased with the claim.
+      // The client data that no record names is erased now; that of a released claim is erased with the claim.
       if (held.phase === "claimed") await personal.forget(client);
       return refused(claimed.outcome === "rejected" ? claimed.rejection : "link-gone");
     }

@@ -5,7 +5,7 @@ export type LinkPurpose = "invitation" | "reset" | "start";
 
 const HOUR_MS = 60 * 60 * 1_000;
 
-/** A reset link takes over a login, so it expires sooner than an invitation. */
+/** Whoever has a reset link can take over a login, so it expires sooner than an invitation. */
 export const LINK_LIFETIME_MS = {
   invitation: 7 * 24 * HOUR_MS,
   reset: 24 * HOUR_MS,
@@ -13,14 +13,14 @@ export const LINK_LIFETIME_MS = {
   recovery: HOUR_MS,
 } as const;
 
-/** 256 bits cannot be guessed, so failed attempts are not counted. */
+/** Nobody can guess 256 bits, so failed attempts to use a link are not counted. */
 const SECRET_BYTES = 32;
-/** A token consists of a secret in base64url and the ids of the account and the member whose stream has the link. */
+/** A token is a secret in base64url, and the ids of the account, whose stream has the link, and the member. */
 const MEMBER_TOKEN = /^([\w-]{43})\.(acc_[a-z2-7]{32})\.(mem_[a-z2-7]{32})$/;
 const START_TOKEN = /^[\w-]{43}$/;
 export const TOKEN_LENGTH_MAX = 128;
 
-/** The ids are untrusted until the MAC in the log matches. */
+/** The ids come from the caller and are untrusted until the MAC in the log matches. */
 export type MemberToken = { readonly secret: string; readonly account: string; readonly member: string };
 
 export const memberTokenOf = (text: string): MemberToken | null => {
@@ -30,7 +30,7 @@ export const memberTokenOf = (text: string): MemberToken | null => {
 
 export const isStartToken = (text: string): boolean => START_TOKEN.test(text);
 
-/** The token stands in the fragment of these pages, which browsers do not send. */
+/** The token is in the fragment of these pages' addresses, which browsers do not send to any server. */
 const PAGE: Readonly<Record<LinkPurpose, string>> = { invitation: "join", reset: "reset", start: "start" };
 
 export const linkUrl = (publicUrl: string, purpose: LinkPurpose, token: string): string =>

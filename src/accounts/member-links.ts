@@ -34,7 +34,7 @@ type Opened = {
   readonly mac: string;
 };
 
-/** A repeated command makes a new link, because only an HMAC of the first one is stored. */
+/** Only an HMAC of a link is stored, so a repeated command cannot find the first link and makes a new one. */
 export type MemberLinks = {
   invite(
     person: { readonly member: string; readonly email: string; readonly role: Role },
@@ -43,7 +43,7 @@ export type MemberLinks = {
   reset(member: string, envelope: Envelope, lifetimeMs?: number): Promise<Made | AccountRefusal>;
   /** Null for a link that is unknown, used, withdrawn, replaced or expired. */
   opened(purpose: "invitation" | "reset", token: string, at: string): Promise<Opened | null>;
-  /** The member, or else the account, that a refused link names; null if there is no such account. */
+  /** The member whom a refused link names, or the account if there is no such member; null without an account. */
   namedIn(token: string): Promise<AccountSubject | null>;
 };
 
@@ -57,7 +57,7 @@ const ofInvitation = ({ account, member, expires_at }: Stands, { email, role }: 
 const ofReset = ({ account, member, expires_at }: Stands) => [account, member, expires_at];
 
 export const memberLinks = ({ aggregates, links, hashes, randomness }: MemberLinksDeps): MemberLinks => {
-  /** A repeat makes another link, so its events need other ids. */
+  /** A repeated command makes another link, so its records need other ids. */
   const once = (envelope: Envelope): Envelope => ({ ...envelope, commandId: randomId("cmd_", randomness) });
 
   return {

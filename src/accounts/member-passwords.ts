@@ -7,14 +7,14 @@ type Owner = { readonly account: string; readonly member: string };
 
 export type MemberPasswords = {
   seal(owner: Owner, password: string): Promise<Sealed | "overloaded">;
-  /** Without an owner the check takes the same time and is always "wrong". */
+  /** An owner of null makes the check "wrong" after the same time, so that the time does not give it away. */
   check(
     owner: (Owner & { readonly sealed: Sealed }) | null,
     password: string,
   ): Promise<"right" | "wrong" | "overloaded">;
 };
 
-/** The sealed hash is bound to its member: copied into the record of another member, it does not open. */
+/** The sealed hash is bound to its member: copied into another member's record, it does not open. */
 const sealedAt = ({ account, member }: Owner): SealedAt => ({
   account,
   stream: accountStream(account),

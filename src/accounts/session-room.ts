@@ -14,10 +14,10 @@ export type SessionRoomDeps = {
 
 const READS_AT_ONCE = 16;
 
-/** `member` is null while the session of the slot is not opened yet. */
+/** The holder of a slot; `member` is null while its session is not opened yet. */
 type Holder = { readonly id: string; readonly member: string | null; readonly isOver: boolean };
 
-/** The oldest session of the member with the most sessions ends, so that no member ends those of another. */
+/** The oldest session of the member with the most sessions has to end, so that no member ends those of another. */
 const sessionToEnd = (open: readonly Holder[], newcomer: string): Holder | undefined => {
   const counts = new Map<string | null, number>([[newcomer, 1]]);
   for (const { member } of open) counts.set(member, (counts.get(member) ?? 0) + 1);
@@ -27,7 +27,7 @@ const sessionToEnd = (open: readonly Holder[], newcomer: string): Holder | undef
   return candidates.find(({ member }) => member === newcomer) ?? candidates[0];
 };
 
-/** Slots of sessions that are over are freed first; without any, a session is ended. */
+/** Frees the slots of sessions that are over; if there are none, ends one session. */
 export const sessionRoom = ({ aggregates, slots }: SessionRoomDeps) => {
   const end = async (of: string, id: string, envelope: Envelope): Promise<void> => {
     const stream = streamOfSession(id);

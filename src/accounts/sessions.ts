@@ -12,7 +12,7 @@ import type { Aggregates } from "../streams/aggregates.ts";
 import type { Envelope } from "../streams/envelope.ts";
 import type { CredentialHashes } from "./credential-hashes.ts";
 
-/** The lifetime counts from the login, however active the session is, so a stolen cookie expires. */
+/** Seconds from the login, even if the session is in use, so that a stolen cookie expires. */
 export const SESSION_LIFETIME_S = 14 * 24 * 60 * 60;
 const TOKEN_BYTES = 32;
 const TOKEN = /^[\w-]{43}$/;
@@ -20,16 +20,16 @@ const TOKEN = /^[\w-]{43}$/;
 const STREAM_PREFIX = "session-";
 const ID = /^ses_[a-z2-7]{32}$/;
 
-/** The id `ses_…` identifies a session and grants no access. */
+/** The id `ses_…` identifies a session but, unlike its token, grants no access. */
 export const sessionIdOf = (stream: string): string => stream.slice(STREAM_PREFIX.length);
 
 export const streamOfSession = (id: string): string | null => (ID.test(id) ? `${STREAM_PREFIX}${id}` : null);
 
-/** Null for a malformed token. The log has only hashes of tokens. */
+/** Null for a malformed token. The name has a hash of the token, so that the log does not have the token. */
 export const sessionStream = (token: string): string | null =>
   TOKEN.test(token) ? `${STREAM_PREFIX}${derivedId("ses_", token)}` : null;
 
-/** Browsers accept `Secure` on http://localhost. `Lax` lets a link in a mail open the console logged in. */
+/** Browsers accept `Secure` on http://localhost too. With `Lax`, a link in a mail opens the console logged in. */
 const ATTRIBUTES = "Path=/; Secure; HttpOnly; SameSite=Lax";
 
 export const sessionCookie = (token: string): string =>
@@ -42,9 +42,9 @@ type OpenedSession = { readonly token: string; readonly position: Position };
 type SessionOf = { readonly account: string; readonly member: string; readonly epoch: number };
 
 export type Sessions = {
-  /** The token is always new, so one that was planted before the login is worthless after it. */
+  /** The session's token is new, so that a cookie planted before the login is worthless after it. */
   open(of: SessionOf, client: Client, envelope: Envelope): Promise<OpenedSession>;
-  /** Undefined if there is no such session. */
+  /** The position of the session's end; undefined if there is no such session. */
   close(stream: string, envelope: Envelope): Promise<Position | undefined>;
 };
 
@@ -58,7 +58,7 @@ type SessionsDeps = {
   readonly makeRoom: (account: string, member: string, envelope: Envelope) => Promise<void>;
 };
 
-/** A further try is needed only if others took the room that was just made. */
+/** Tries to take a slot. A second try is needed only if another login took the room that was just made. */
 const TRIES_MAX = 16;
 
 export const sessions = (deps: SessionsDeps): Sessions => {
@@ -73,7 +73,7 @@ export const sessions = (deps: SessionsDeps): Sessions => {
       const client = await personal.keep(stream, from, envelope);
       const mac = hashes.session(token, grant);
       const command = { type: "OpenSession", ...grant, mac, client, at: envelope.at } as const;
-      // The request may append to other streams under its own command id.
+      // The command id differs from the request's, which may append to other streams under its own.
       const named = { ...envelope, account: of.account, commandId: `open-${id}` };
       for (let tries = 0; tries < TRIES_MAX; tries += 1) {
         const opened = await slots.register({ kind: "sessions", id, decider: session, command, envelope: named });

@@ -7,9 +7,9 @@ import type { Aggregates } from "../streams/aggregates.ts";
 import { type Envelope, systemEnvelope } from "../streams/envelope.ts";
 import { isStartToken, LINK_LIFETIME_MS, type Links } from "./links.ts";
 
-/** The stream belongs to the installation, as there is no account yet. */
+/** One stream for the installation, because there is no account yet that it could belong to. */
 const STREAM = "start-links";
-/** This is one of the first records of a log, so it is found at once. */
+/** If there is such a record, it is one of the first in the log, so that the search ends at once. */
 const ACCOUNT_OPENED = "AccountOpened";
 
 export type StartLinksDeps = {
@@ -20,9 +20,9 @@ export type StartLinksDeps = {
   readonly randomness: Randomness;
 };
 
-/** Such a link creates the first account of an installation with closed sign-up. */
+/** A start link creates the first account of an installation whose sign-up is closed. */
 export type StartLinks = {
-  /** Null if an account exists already. */
+  /** The link's token; null if an account exists already. */
   make(): Promise<string | null>;
   /** Null for an invalid link, and if an account exists already. */
   opened(token: string, at: string): Promise<StartLink | null>;

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
 
-/** The prefix distinguishes leaves from nodes of the tree (RFC 6962, section 2.1). */
+/** The prefix distinguishes the leaves of the Merkle tree from its inner nodes (RFC 6962, section 2.1). */
 const LEAF_PREFIX = Uint8Array.of(0);
 
-/** The bytes are the record's canonical JSON (RFC 8785) in UTF-8. */
+/** A leaf is the record's canonical JSON (RFC 8785) with its index in the account, in UTF-8. */
 export const leafBytes = (index: number, { stream, revision, id, type, data, meta }: RecordedEvent): Buffer =>
   // The compiler does not take metadata, a readonly type with a nested object, for JSON.
   Buffer.from(canonicalJson({ index, stream, revision, id, type, data, metadata: { ...meta } }));

@@ -4,7 +4,7 @@ import { type AuditDocument, audit, recordId } from "../../projections/audit.ts"
 
 export type AuditFilter = {
   readonly account: string;
-  /** ISO-8601 UTC with milliseconds; `to` is exclusive. */
+  /** `from` (inclusive) and `to` (exclusive) are ISO-8601 UTC with milliseconds; null for no bound. */
   readonly from: string | null;
   readonly to: string | null;
   readonly type?: string;
@@ -20,10 +20,10 @@ export type AuditSources = {
   readonly log: Pick<EventLog, "read" | "last">;
 };
 
-/** `low` is inclusive, `high` exclusive. */
+/** Indexes of the account's records: `low` is inclusive, `high` exclusive. */
 export type Bounds = { readonly low: number; readonly high: number };
 
-/** Resolves with the next records in the order of the filter; empty at the end. */
+/** Resolves with the next records within the bounds, in the order of the filter; empty at the end. */
 export type Walk = (bounds: Bounds) => Promise<readonly AuditDocument[]>;
 
 export const recordOf = (document: unknown): AuditDocument => document as AuditDocument; // The view has what its projection writes.
@@ -36,7 +36,7 @@ export const eventOf = async (
   { stream, revision }: Pick<AuditDocument, "stream" | "revision">,
 ): Promise<RecordedEvent> => {
   const [event] = await log.read(stream, revision === 0 ? null : revision - 1, 1);
-  // Records are never erased, so a missing one means a damaged log.
+  // The records that are audited are never erased, so a missing one means a damaged log.
   if (event?.revision !== revision) throw new Error(`the log has no ${stream} at ${revision}`);
   return event;
 };
@@ -56,7 +56,7 @@ export const eventsFrom = async (
 
 type IsReached = (index: number) => Promise<boolean>;
 
-/** Binary search: `isReached` holds for every index after the first one for which it holds. */
+/** Binary search for the first index for which `isReached` holds; it has to hold for every later index too. */
 export const firstIndex = async ({ low, high }: Bounds, isReached: IsReached): Promise<number> => {
   if (low >= high) return low;
   const middle = Math.floor((low + high) / 2);
@@ -65,7 +65,7 @@ export const firstIndex = async ({ low, high }: Bounds, isReached: IsReached): P
 
 const STRIDE = 8;
 
-/** The search takes fewer reads than `firstIndex` if the index is near the given end. */
+/** Finds the same index as `firstIndex`, with fewer reads if it is near the given end of the bounds. */
 export const firstIndexNear = async (bounds: Bounds, end: keyof Bounds, isReached: IsReached): Promise<number> => {
   let { low, high } = bounds;
   for (let width = STRIDE; width < high - low; width *= STRIDE) {

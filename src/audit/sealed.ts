@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../domain/json.ts";
 
 const MASK = "[sealed]";
-/** Deciders receive these fields sealed (`infra/crypto/secret-box.ts`). */
+/** These fields are in the records only in sealed form (`infra/crypto/secret-box.ts`). */
 const SEALED_FIELDS = ["secret", "password"] as const;
 
 const masked = (object: JsonObject): JsonObject => {

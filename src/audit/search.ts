@@ -17,7 +17,7 @@ type Views = AuditSources["views"];
 
 const VIEW = audit.schema.name;
 const CHUNK = 500;
-/** The rarer of two filters leads; with more records than this, both count as equally common. */
+/** Counting of records stops here. Of a type and an actor, the rarer is searched for; if both have more, both are. */
 const RARE_MAX = 2_000;
 
 const boundsOf = async (views: Views, filter: AuditFilter, head: AuditHead): Promise<Bounds> => {
@@ -45,7 +45,7 @@ const matches = ({ from, to, type, actor, subject, stream }: AuditFilter, record
 const equal = (field: string, value: string | undefined): Condition[] =>
   value === undefined ? [] : [{ field, is: "=", value }];
 
-/** A store that chooses by itself may read all records of a common type. */
+/** The conditions that the store is asked for. With both, it might read all records of the more common one. */
 const leadOf = async (views: Views, { account, type, actor }: AuditFilter): Promise<readonly Condition[]> => {
   const [byType, byActor] = [equal("type", type), equal("actor_id", actor)];
   if (byType.length === 0 || byActor.length === 0) return [...byType, ...byActor];

@@ -6,7 +6,7 @@ import { type AuditFilter, type AuditSources, firstIndex, firstIndexNear, record
 
 const CHUNK = 100;
 
-/** An invalid stream name is no error: it has no records. */
+/** A name that no stream can have is no error, because it simply has no records. */
 const isStream = (name: string): boolean => {
   try {
     parseStreamName(name);
@@ -28,7 +28,7 @@ export const streamsOf = (
 const readOne = async (log: Pick<EventLog, "read">, stream: string, revision: Revision) =>
   (await log.read(stream, revision === 0 ? null : revision - 1, 1))[0];
 
-/** Both positions are inclusive. */
+/** `from` and `upTo` are positions, both inclusive. */
 type Range = { readonly order: AuditFilter["order"]; readonly from: string; readonly upTo: string };
 
 const chunkOf = async (
@@ -56,7 +56,7 @@ const chunkOf = async (
   return (await found(first)).filter(({ revision }) => revision < end).reverse();
 };
 
-/** The index of a record is found by its position, which rises with the index, so no view needs an index by subject. */
+/** A record's index is searched for by its position, which rises with the index: no view is indexed by subject. */
 export const recordsOfStreams =
   (
     { views, log }: AuditSources,
@@ -69,10 +69,10 @@ export const recordsOfStreams =
     const chunks = await Promise.all(streams.map((stream) => chunkOf(log, stream, { order, from, upTo })));
     const events = chunks
       .flat()
-      // The id may be a guess at another account's stream.
+      // The caller may have guessed the id of another account's stream.
       .filter(({ meta }) => meta.account === account)
       .sort((a, b) => (a.position < b.position === (order === "asc") ? -1 : 1))
-      // Records of another stream may come between this chunk and the next.
+      // A stream whose chunk was full may have further records, which come before the ones that are cut off here.
       .slice(0, CHUNK);
     const records: AuditDocument[] = [];
     let rest = bounds;

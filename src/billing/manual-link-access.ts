@@ -24,7 +24,7 @@ export type ManualLinkAccessDeps = {
   readonly calls: Pick<CallCounts, "refused" | "stranger">;
 };
 
-/** Empty if the path is percent-encoded, as only one spelling of a link is valid. */
+/** Empty if the path is percent-encoded, because a link is valid in one spelling only. */
 export const segmentsOf = ({ params, url }: FastifyRequest): readonly string[] => {
   const path = (params as { readonly "*": string })["*"];
   return url.split("?", 1)[0]?.endsWith(`/${path}`) === true ? path.split("/") : [];
@@ -32,7 +32,7 @@ export const segmentsOf = ({ params, url }: FastifyRequest): readonly string[] =
 
 const tokenOf = (request: FastifyRequest): string => segmentsOf(request)[0] ?? "";
 
-/** The token in an address is a credential that expires. Refused calls are counted. */
+/** Opens the links of the manual provider. The token in a link's address is a credential that expires. */
 export class ManualLinkAccess {
   readonly #deps: ManualLinkAccessDeps;
   readonly #links: ReturnType<typeof links>;
@@ -58,7 +58,7 @@ export class ManualLinkAccess {
     const { state } = await aggregates.load(accountDecider, accountStream(link.account), 0);
     if (state.phase !== "open") return forbiddenView("unknown");
     const asker = state.members.get(link.by);
-    // A removed or demoted member's links must not change the plan any more.
+    // The links of a member who was removed or is no longer an admin must not change the plan.
     if (asker === undefined || !roleIncludes(asker.role, "admin")) {
       const detail = "The member who requested the link is no longer an admin.";
       this.#countRefusal(request, link, { kind, problem: "forbidden", detail });
@@ -69,7 +69,7 @@ export class ManualLinkAccess {
     return { link, address, state, inUse, at };
   }
 
-  /** The address alone is the credential, so the page of another site must not send it. */
+  /** The address alone is the credential, so a form that another site's page sends to it is refused. */
   refuseCrossSite(kind: LinkKind, request: FastifyRequest): Problem | null {
     const { calls, publicUrl } = this.#deps;
     const foreign = crossSite(request.method, request.headers, "session", publicUrl());

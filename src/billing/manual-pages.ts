@@ -23,7 +23,7 @@ const HEADERS = {
   "content-security-policy": BILLING_CSP,
   "cache-control": "no-store",
   "x-frame-options": "DENY",
-  // The address is a credential and must not leak; our own forms keep their Origin with this policy.
+  // The address is a credential and must not leak to other sites, but our own forms have to send their Origin.
   "referrer-policy": "same-origin",
 } as const;
 
@@ -33,13 +33,13 @@ const isShown = (rest: readonly string[]): boolean => rest.length === 0 || (rest
 
 type PlanChoice = {
   readonly plan: Plan["name"];
-  /** A form that is sent twice has the same reference, and takes effect once. */
+  /** The same for a form that is sent twice, so that the choice takes effect once. */
   readonly reference: string;
-  /** The version of the subscription that the page showed; absent if it does not matter. */
+  /** The version of the subscription that the page showed; absent if any version will do. */
   readonly version?: number;
 };
 
-/** True if the form was on an outdated page and had no effect. */
+/** True if the form was on a page that shows an older subscription, so that the choice had no effect. */
 const isOutdated = ({ state: { subscription }, at }: Opened, { reference, version }: PlanChoice): boolean =>
   version !== undefined && version !== versionAt(subscription, at) && !subscription.references.includes(reference);
 
@@ -57,7 +57,7 @@ const portalChoice = ({ link }: Opened, [name, version, ...more]: readonly strin
 const send = (reply: FastifyReply, { status, page }: View): FastifyReply =>
   reply.code(status).headers(HEADERS).send(billingPage(page));
 
-/** Serves the pages of links. The routes have a wildcard, as tokens exceed the limit for parameters. */
+/** Serves the pages of links. Its routes have a wildcard, because tokens exceed the length of a route's parameter. */
 export const manualPages =
   (deps: ManualPagesDeps) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -83,7 +83,7 @@ export const manualPages =
         return send(reply, "page" in it ? it : viewOf(it, rest));
       });
 
-    /** `choiceOf` returns null if there is no such form. */
+    /** `choiceOf` returns null if the address is that of no form. */
     const take = (kind: LinkKind, choiceOf: (it: Opened, rest: readonly string[]) => PlanChoice | null) =>
       app.post(`/billing/${kind}/*`, ROUTE, async (request, reply) => {
         const foreign = access.refuseCrossSite(kind, request);
@@ -96,7 +96,7 @@ export const manualPages =
         const now = await access.open(kind, request);
         if ("page" in now) return send(reply, now);
         if (isOutdated(now, choice)) return send(reply, oldPortalView(now));
-        // 303 See Other: reloading the next page sends nothing again.
+        // 303 See Other: a reload then repeats the next page's GET and does not send the form again.
         return reply.code(303).headers(HEADERS).header("location", `${it.address}/done`).send();
       });
 

@@ -32,7 +32,7 @@ export const forbiddenView = (why: "unknown" | "expired"): View => NOTHING_TO_SE
 
 const dayOf = (at: string): string => at.slice(0, "YYYY-MM-DD".length);
 
-/** The plan in force includes scheduled changes that have taken effect. */
+/** The plan in force, and the scheduled change, which is null once it has taken effect. */
 const holding = ({ state: { subscription }, at }: Opened): { plan: Plan; scheduled: Subscription["scheduled"] } => ({
   plan: planNamed(planAt(subscription, at)),
   scheduled: subscription.scheduled !== null && subscription.scheduled.from > at ? subscription.scheduled : null,

@@ -2,13 +2,13 @@ import { PLANS, type Plan } from "../../domain/account/plans.ts";
 import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { sources } from "../../projections/sources.ts";
 
-/** The limit is above every plan's and bounds the count. */
+/** Counting stops here, so that it takes little time. No plan includes as many sources. */
 const SOURCES_MAX = 1_000;
 
 export const sourcesInUse = (views: Pick<ViewStore, "count">, account: string): Promise<number> =>
   views.count(sources.schema.name, [{ field: "account", is: "=", value: account }], SOURCES_MAX);
 
-/** A plan for fewer sources than are in use stops none of them. */
+/** Warns if the wanted plan includes fewer sources than are in use. None of them is stopped. */
 const sourcesNotice = ({ name, endpoints }: Plan, inUse: number): readonly string[] =>
   inUse <= endpoints
     ? []
@@ -17,7 +17,7 @@ const sourcesNotice = ({ name, endpoints }: Plan, inUse: number): readonly strin
           `one can be made once fewer than ${endpoints} are left.`,
       ];
 
-/** Ended events keep their promised retention (`domain/account/retention.ts`). */
+/** Warns of a shorter retention. Ended events keep the one that they were promised (`domain/account/retention.ts`). */
 const payloadsNotice = ({ retentionDays }: Plan, { retentionDays: before }: Plan): readonly string[] =>
   retentionDays >= before
     ? []

@@ -18,7 +18,7 @@ import { providerEnvelope } from "./subscription-sync.ts";
 export type OverageLoop = {
   start(): void;
   stop(): Promise<void>;
-  /** Resolves with the number of reported blocks. */
+  /** Resolves with the number of blocks that were reported. */
   look(): Promise<number>;
 };
 
@@ -31,27 +31,27 @@ export type OverageDeps = {
   readonly onError: (error: unknown) => void;
 };
 
-/** A block is 25,000 events, so no account fills two in this time. */
+/** Milliseconds. A block is 25,000 events, so no account fills two of them in this time. */
 const LOOK_MS = 60_000;
 const PAGE = 200;
 
-/** Sorts before every position of a log. */
+/** This text sorts before every position of a log. */
 const ANY_POSITION: Position = "";
 
 const SORT = { field: "account", order: "asc" } as const;
 
-/** True if the clock was set back: what was reported for the months before is then unknown. */
+/** True if the clock was set back. Nothing is reported then, as reports of earlier months are no longer known. */
 const isAhead = ({ reported }: Subscription, month: string): boolean =>
   Object.keys(reported).some((told) => told > month);
 
 /**
- * Reports the started blocks of this month and the last. A block is recorded in the account's stream once the provider
- * has it; after a crash in between it is reported again, which the provider recognizes.
+ * Reports the blocks begun in this month and the previous one. A block is recorded in the account's stream once the
+ * provider has it; after a crash in between, it is reported again, and the provider recognizes the repeat.
  */
 export const overageLoop = ({ views, progress, aggregates, provider, clock, onError }: OverageDeps): OverageLoop => {
   const { name, reportOverage } = provider;
 
-  /** Null unless this provider bills the account. */
+  /** Null if the account is unknown or is billed by another provider. */
   const billed = async (id: string): Promise<(Subscription & { customer: string }) | null> => {
     const { state } = await aggregates.load(accountDecider, accountStream(id), 0);
     if (state.phase !== "open") return null;
@@ -78,7 +78,7 @@ export const overageLoop = ({ views, progress, aggregates, provider, clock, onEr
     return Math.max(0, due - told);
   };
 
-  /** An error of one account must not keep the others from being billed. */
+  /** Reports an error instead of throwing it, so that the other accounts are still billed. */
   const ofAccount = async (account: string): Promise<number> => {
     const month = monthOf(clock.now());
     try {
@@ -90,7 +90,7 @@ export const overageLoop = ({ views, progress, aggregates, provider, clock, onEr
   };
 
   const look = async (): Promise<number> => {
-    // After a restore, the view may show usage that the log does not have, until it is rebuilt.
+    // After a restore the view may show usage that is not in the log: nothing is reported until the view is rebuilt.
     if (!(await progress.waitFor([usage.schema.name], ANY_POSITION, 0))) return 0;
     const where = [{ field: "provider", is: "=", value: name }] as const;
     let reported = 0;

@@ -9,12 +9,12 @@ form { margin: .5rem 0 } button { font: inherit; padding: .45rem 1rem; border-ra
 .notice { border-left: 3px solid #d4a017; padding-left: .8rem }
 `;
 
-/** Forms are sent only to this service. */
+/** The Content-Security-Policy lets a page send its forms only to this service. */
 export const BILLING_CSP = contentSecurityPolicy(STYLE, "'self'");
 
 const GO_ON_S = 3;
 
-/** HTML in which every value is escaped. */
+/** HTML in which every inserted value is escaped. */
 type Html = string;
 
 const paragraph = (text: string, kind = ""): Html =>
@@ -38,7 +38,7 @@ export type Page = {
   readonly says: readonly string[];
   readonly choices?: readonly Choice[];
   readonly leave?: { readonly href: string; readonly text: string } | null;
-  /** True if the page moves on to `leave` by itself. */
+  /** True if the page moves on to the address in `leave` by itself. */
   readonly goesOn?: boolean;
 };
 

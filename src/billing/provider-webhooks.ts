@@ -7,21 +7,21 @@ import { listedProblems } from "../http/route-problems.ts";
 import { problem } from "../streams/problems.ts";
 import { type SubscriptionSyncDeps, subscriptionSync } from "./subscription-sync.ts";
 
-/** The largest webhooks of providers are below 256 KiB. */
+/** The largest known webhooks of billing providers have less than 256 KiB. */
 const BODY_BYTES_MAX = 1_048_576;
 
 export type ProviderWebhooksDeps = SubscriptionSyncDeps & { readonly calls: Pick<CallCounts, "stranger"> };
 
 const PROBLEMS = listedProblems("invalid-signature", "too-large", "request-timeout", "overloaded");
 
-/** The route is not in the route table, as its credential is a signature over the raw body. */
+/** This route is not in the table of routes, because its credential is a signature over the raw body. */
 export const providerWebhooks =
   (provider: BillingProvider, deps: ProviderWebhooksDeps) =>
   async (app: FastifyInstance): Promise<void> => {
     const { name, webhooks } = provider;
     if (webhooks === null) return;
     const sync = subscriptionSync(provider, webhooks, deps);
-    // The content type is ignored, as the signature is over the bytes.
+    // The signature is over the bytes, so the body is read as bytes, whatever its content type.
     app.addHook("onRequest", async ({ raw }) => {
       delete raw.headers["content-type"];
     });
@@ -46,7 +46,7 @@ export const providerWebhooks =
             problem("invalid-request", "The signature is valid, but the body is not an event."),
           );
         }
-        // An error is not acknowledged, so the provider sends the webhook again.
+        // If this throws, the webhook is not acknowledged, and the provider sends it again.
         const outcome = notice === null ? "ignored" : await sync(notice);
         return reply.header("cache-control", "no-store").send({ received: true, outcome });
       },

@@ -25,13 +25,13 @@ const READS_MAX = 5;
 export const providerEnvelope = (provider: string, commandId: string, accountId: string, at: string): Envelope =>
   systemEnvelope({ actor: provider, commandId, account: accountId, at });
 
-/** The end of a subscription counts only for the customer whose purchase is in force. */
+/** A subscription's end counts only for the customer whose purchase is in force: the account may have had others. */
 const isAbout = ({ buyer }: Subscription, customer: string, provided: ProvidedSubscription): boolean =>
   provided.status !== "cancelled" || buyer === customer;
 
 /**
- * Webhooks come late, twice and in any order, and several nodes may read at once. Each writer reads again until the
- * answer is what it wrote, so the last writer has also read last.
+ * Webhooks come late, twice and in any order, and several nodes may read at once. So a node reads the provider's state
+ * and writes it until it reads what it wrote: the last one to write has then also been the last one to read.
  */
 export const subscriptionSync = (
   { name: provider }: Pick<BillingProvider, "name">,
@@ -49,7 +49,7 @@ export const subscriptionSync = (
     const at = new Date(clock.now()).toISOString();
     const { plan, scheduled, status } = provided;
     const command = { type: "FollowProvider", plan, scheduled, status, provider, customer, reference, at } as const;
-    // A repeated webhook may lead to another state, as the state is read anew.
+    // The id contains the state, because a repeated webhook may find another state at the provider.
     const commandId = `${provider}-${reference}-${JSON.stringify([at, plan, scheduled, status])}`;
     await aggregates.handle(account, stream, command, providerEnvelope(provider, commandId, accountId, at));
     return "followed";

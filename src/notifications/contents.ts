@@ -13,7 +13,7 @@ import type { Aggregates } from "../streams/aggregates.ts";
 import { ENDPOINT_CONTENTS } from "./endpoint-contents.ts";
 import type { ContentOf } from "./notification.ts";
 
-/** Votes and reasons are left out, as they may repeat parts of the payload. */
+/** Votes and reasons are left out, because they may repeat parts of the payload. */
 const aboutApproval = (request: ApprovalRequest): JsonObject => {
   const { approval_id, subject, action, summary, digest, cost, requested_by, requested_at, expires_at } = request;
   const { kind, id, name } = requested_by;
@@ -50,10 +50,10 @@ const decided =
     return { type: "approval.decided", subject: end.approval_id, data };
   };
 
-/** The revision is included, as an agent can be suspended repeatedly. */
+/** The subject contains the record's revision, because an agent can be suspended repeatedly. */
 const agentSubject = (agentId: string, { revision }: RecordedEvent): string => `${agentId}/${revision}`;
 
-/** Null once the agent is deleted. */
+/** The agent's name; null once the agent is deleted. */
 const nameOf = async (aggregates: Pick<Aggregates, "load">, agentId: string): Promise<string | null> => {
   const { state } = await aggregates.load(agentDecider, agentStream(agentId));
   return state.phase === "present" ? state.settings.name : null;

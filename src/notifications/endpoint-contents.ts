@@ -6,7 +6,7 @@ import { dataOf } from "../../domain/events.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { ContentOf } from "./notification.ts";
 
-/** Null once the endpoint is deleted. */
+/** The endpoint's name; null once the endpoint is deleted. */
 const nameOf = async (aggregates: Pick<Aggregates, "load">, endpointId: string): Promise<string | null> => {
   const { state } = await aggregates.load(endpointDecider, `endpoint-${endpointId}`);
   return state.phase === "present" ? state.settings.name : null;
@@ -20,14 +20,14 @@ const changed =
     const { at, endpoint_id, ...rest } = dataOf(type, record);
     return {
       type: `endpoint.${state}`,
-      // The revision is included, as the same can happen to an endpoint repeatedly.
+      // The subject contains the record's revision, because the same can happen to an endpoint repeatedly.
       subject: `${endpoint_id}/${record.revision}`,
       about: endpoint_id,
       data: { endpoint_id, name: await nameOf(aggregates, endpoint_id), ...rest, [`${state}_at`]: at },
     };
   };
 
-/** Skips notifications: the failure of one would cause the next. */
+/** Null if the delivery was itself a notification, since each failure would cause the next notification. */
 const failed: ContentOf = async (record, aggregates) => {
   const { event_id, endpoint_id, failure, at: failed_at } = dataOf("DeliveryFailed", record);
   const { state } = await aggregates.load(delivery, record.stream, 0);

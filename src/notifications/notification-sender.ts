@@ -24,8 +24,8 @@ export type NotificationSenderDeps = {
 const CONTENT_TYPE = "application/json";
 
 /**
- * A notification passes no gate, as no caller requested it. Its id is derived from its content and recipient, so it is
- * made once.
+ * Admits a notification for one endpoint without gates, as no caller has requested it. Its event's id is derived from
+ * its content and the endpoint, so that it is made only once.
  */
 export const notificationSender =
   ({ log, clock, randomness, payloads, deliver }: NotificationSenderDeps) =>
@@ -41,14 +41,14 @@ export const notificationSender =
     const at = new Date(clock.now()).toISOString();
     const envelope: Envelope = systemEnvelope({
       actor: "notifications",
-      // Random, because the records contain a salt and a time: a second try is not the same append.
+      // The id is random, because the records contain a salt and a time: a second try is another append.
       commandId: randomId("ntf_", randomness),
       account,
       trace,
       at,
       causationId: cause.id,
     });
-    // The order of members is that of the examples in Standard Webhooks.
+    // The members are in the order of the examples in Standard Webhooks.
     const body = Buffer.from(JSON.stringify({ type, timestamp, data }));
     const incoming = { body, contentType: CONTENT_TYPE, contentEncoding: "", headers: {} };
     const keeping: Envelope = { ...envelope, commandId: `${envelope.commandId}/payload` };
@@ -75,7 +75,7 @@ export const notificationSender =
       envelope,
     });
     if (ran.outcome === "rejected") {
-      // Another node delivers the notification. Its payload may be erased by now, and this one was stored since.
+      // Another node delivers the notification; this node may have stored the payload after that node's was erased.
       await eraseLeft(log, eventId);
       return;
     }

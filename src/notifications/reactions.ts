@@ -5,7 +5,7 @@ import { type SubscribersDeps, subscribers } from "./subscribers.ts";
 
 export type NotificationReactionsDeps = SubscribersDeps & NotificationSenderDeps;
 
-/** These reactions have their own follower: notifications wait for a view, and approvals must not. */
+/** These reactions have a follower of their own: they wait for a view, and approvals must not wait with them. */
 export const notificationReactions = (deps: NotificationReactionsDeps): readonly Reaction[] => {
   const subscribed = subscribers(deps);
   const send = notificationSender(deps);

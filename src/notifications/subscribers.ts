@@ -17,14 +17,14 @@ export type SubscribersDeps = {
 const VIEW = endpoints.schema.name;
 const PAGE = 100;
 const SORT = { field: "created_at", order: "asc" } as const;
-/** The oldest subscribers are notified, as each costs an event. */
+/** Each subscriber costs an event, so only this many of the account's endpoints are notified, the oldest first. */
 export const SUBSCRIBERS_MAX = 50;
-/** Each notification searches all endpoints up to this number, the oldest first. */
+/** Each notification searches all endpoints of the account up to this number, the oldest first. */
 const LOOKED_AT_MAX = 1_000;
-/** Milliseconds, after which the reaction is repeated. */
+/** Milliseconds for which a reaction waits for the view; then it is repeated later. */
 const VIEW_WAIT_MS = 2_000;
 
-/** Finds the subscribers in the view once it has reached `position`, and confirms each in its stream. */
+/** Finds subscribed endpoints in the view once it has reached `position`, and confirms each in its own stream. */
 export const subscribers = ({ aggregates, views, progress }: SubscribersDeps) => {
   const wants = async (id: string, account: string, type: NotificationName): Promise<boolean> => {
     const { state } = await aggregates.load(endpointDecider, `endpoint-${id}`);

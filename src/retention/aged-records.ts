@@ -3,7 +3,7 @@ import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { systemEnvelope, toEvents } from "../streams/envelope.ts";
 
-/** Resolves with the number of items that were removed. */
+/** Resolves with the number of streams that were erased or ended. */
 export type Sweep = { sweep(isStopping: () => boolean): Promise<number> };
 
 export type AgedRecords = {
@@ -23,23 +23,23 @@ export type Aging = {
   readonly onError: (error: unknown) => void;
 };
 
-/** A copied log has another identity and other positions, so it is swept from its beginning. */
+/** `log` is the log's identity: a copied log has another one and other positions, and is swept from its beginning. */
 type SweepCheckpoint = { readonly log: string; readonly position: Position };
 
 const SAVE_EVERY = 1_000;
-/** An embedded log is read in this thread, so other work gets its turn between pages. */
+/** Milliseconds between two pages: an embedded log is read on this thread, which has other work to do. */
 const GAP_MS = 10;
 const PAGES_AHEAD_MAX = 50;
 
 /**
- * Records stand in the order of writing, so a sweep stops at the first young one. A record stamped later than now was
- * written by a node with a wrong clock; it counts as aged once a record after it is.
+ * Records stand in the order of writing, so a sweep stops at the first one that is not old enough. A record stamped
+ * later than now was written by a node with a wrong clock; it counts as old enough once a later record is.
  */
 export const agedRecords = (log: AgedLog, clock: Clock, aging: Aging): AgedRecords => {
   let after: Position | null | undefined;
   let unsaved = 0;
   let agedUpTo: Position | null = null;
-  /** Only records stamped later than now stand up to this position; null before the first look ahead. */
+  /** All records up to this position that were looked at are stamped later than now; null before the first look. */
   let futureUpTo: Position | null = null;
 
   const ageOf = ({ meta }: RecordedEvent): number => clock.now() - Date.parse(meta.recorded_at);
@@ -99,7 +99,7 @@ export const agedRecords = (log: AgedLog, clock: Clock, aging: Aging): AgedRecor
           try {
             if (await each(event, isAged)) done += 1;
           } catch (error) {
-            // An error of the log concerns all records, any other error this record alone.
+            // An error of the log concerns all records and ends the sweep; any other error concerns this record alone.
             if (error instanceof LogUnavailable || error instanceof OutcomeUnknown) throw error;
             aging.onError(error);
           }

@@ -24,7 +24,7 @@ export const expiredAnswers = (
       claims.sweep(isStopping, async ({ stream, meta }, isAged) => {
         const last = await log.last(stream);
         if (last === null) return false;
-        // A record with another time than the claim's belongs to a later claim, which has its own turn.
+        // A last record of another time belongs to a later claim of the same key, which is swept when it is old enough.
         if (last.meta.recorded_at !== meta.recorded_at && !isAged(last)) return false;
         await log.erase(stream, last.revision);
         return true;

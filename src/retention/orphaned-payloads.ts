@@ -29,8 +29,8 @@ const isOrphan = ({ revision }: RecordedEvent, last: RecordedEvent | null): bool
 };
 
 /**
- * A request that died before its verdict has left a payload that no view knows. A fence in the stream of the verdict
- * ends the event, so that retention finds it.
+ * A request that died before its verdict leaves a payload that no view knows. A fence in the stream in which the
+ * verdict would be ends the event, so that retention finds the payload.
  */
 export const orphanedPayloads = (
   log: EventLog & AgedLog,
@@ -60,7 +60,7 @@ export const orphanedPayloads = (
         const id = record.stream.slice(PAYLOAD.length);
         const last = await log.last(`${id.startsWith("bun_") ? "bundle" : "delivery"}-${id}`);
         if (isOrphan(record, last) && (await fence(id, record.meta.account))) return true;
-        // An admitted event ends once, so a payload stored after its erasure has to be erased here.
+        // Retention erases an event's payload once, so one that was stored after that is erased here.
         return last !== null && FOLLOW_ERASURE.has(last.type) && (await eraseLeft(log, id));
       }),
   };

@@ -21,7 +21,7 @@ const isNamed = async (log: Pick<EventLog, "read">, kept: PersonalDataEvent["dat
 };
 
 /**
- * A request that died before its record has left a value that no record names. The erasure is recorded, because a
+ * A request that died before its record leaves personal data that no record names. The erasure is recorded, because a
  * process that was suspended for a day may still append that record.
  */
 export const orphanedPersonalData = (

@@ -25,7 +25,7 @@ export type RetentionDeps = {
   readonly log: EventLog;
   readonly views: Pick<ViewStore, "page">;
   readonly sweeps: readonly Sweep[];
-  /** An account without terms keeps everything, because its plan's promise is unknown. */
+  /** An account without terms keeps everything, because it is unknown what its plan promises. */
   readonly termsOf: (account: string) => Promise<readonly RetentionTerm[]>;
   readonly clock: Clock;
   readonly randomness: Randomness;
@@ -43,8 +43,8 @@ const BY_END = { field: "ended_at", order: "asc" } as const;
 const reasonOf = ({ name, retentionDays }: Plan): string => `retention: ${retentionDays} days of the ${name} plan`;
 
 /**
- * The longer retention of the current plan and the plan under which the event ended counts. The view may lag and every
- * node runs this loop, so the event's stream decides.
+ * A payload is kept for the longer retention of two plans: the current one, and that under which the event ended. Every
+ * node runs this loop and the view may lag, so the event's stream decides.
  */
 export const retention = (deps: RetentionDeps): Retention => {
   const { log, views, sweeps, termsOf, clock, randomness, onError } = deps;
@@ -67,7 +67,7 @@ export const retention = (deps: RetentionDeps): Retention => {
       { reason: reasonOf(plan), endedUpTo },
       systemEnvelope({
         actor: "retention",
-        // Another node's erasure may cover less, so this command must not count as its repeat.
+        // The id is random: another node's erasure may cover less, and this command must not count as its repeat.
         commandId: randomId("cmd_", randomness),
         account: String(document.account),
         at: new Date(clock.now()).toISOString(),
