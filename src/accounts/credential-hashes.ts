@@ -13,9 +13,7 @@ type RoleGrant = { readonly account: string; readonly member: string; readonly r
 
 type AgentKeyGrant = { readonly account: string; readonly agent: string };
 
-/**
- * The log has keyed hashes of tokens and their grants. The key is not in the log, so a forged record grants nothing.
- */
+/** The log has keyed hashes of tokens and grants. The key is not in the log, so that a forged record grants nothing. */
 export type CredentialHashes = {
   session(token: string, grant: SessionGrant): string;
   apiKey(key: string, grant: ApiKeyGrant): string;

@@ -40,7 +40,10 @@ export type ClaimResult<S, J> =
   /** Another request claimed the id, or decided this replay; or the payload to decide again has been erased. */
   | { readonly outcome: "taken"; readonly known: StreamState<S> };
 
-/** Each lost claim means that another request wrote to the stream. Eight in a row are no coincidence: it fails. */
+/**
+ * Each lost claim means that another request wrote to the stream. Eight in a row are no coincidence, so the request
+ * fails.
+ */
 const CLAIMS_MAX = 8;
 
 type Attempt<S, E extends Fact, Q, J extends Judgement> = {
@@ -117,9 +120,7 @@ export class ClaimLoop {
     return this.#record(attempt, incoming, kept);
   }
 
-  /**
-   * The lost verdict's places are released only after the next verdict, so that no other event takes them meanwhile.
-   */
+  /** A lost verdict's places are released only after the next verdict, so that no other event takes them meanwhile. */
   async #claimAgain<S, E extends Fact, Q, J extends Judgement>(
     { it, number, judged }: Attempt<S, E, Q, J>,
     later: StreamState<S>,

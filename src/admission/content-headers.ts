@@ -3,7 +3,7 @@ const TYPE_MAX = 1_024;
 const CODINGS_MAX = 255;
 
 /**
- * Tokens separated by commas (RFC 9110, section 8.4). Other headers are dropped: they do not say how to decode a body.
+ * Tokens separated by commas (RFC 9110, section 8.4); another text is dropped, as it does not say how to decode a body.
  */
 const CODINGS = /^[\w!#$%&'*+.^`|~-]+(?:[\t ]*,[\t ]*[\w!#$%&'*+.^`|~-]+)*$/;
 

@@ -47,7 +47,8 @@ const checkOne = (checks: Checks, it: IncomingRequest, policy: PolicyAsked): Pol
   const { asked, json, account, body, isStrict } = it;
   const rule = asked?.compiled.cost ?? null;
   const found = rule === null ? null : costOf(rule, json());
-  // Undefined if the action has no cost rule, so that the policy's rule counts; null if its rule finds no amount.
+  // Undefined if the action has no cost rule, so that the policy's rule counts; null if the action's rule finds no
+  // amount.
   const costMicro = rule === null ? undefined : typeof found === "number" ? found : null;
   const atLeastMicro = asked?.costMicro ?? 0;
   const missing = costMicro === null ? { costMissing: whyCostUnknown(rule, json(), "action") } : {};

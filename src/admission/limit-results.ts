@@ -68,7 +68,10 @@ export const asksFor = (places: number): string => (places === 1 ? "" : `, this 
 /** True for a bundle that asks for more places than the limit has: it never fits, however long it waits. */
 export const exceeds = (places: number, limit: number): boolean => places > 1 && places > limit;
 
-/** Denies a bundle whose key is in use by a request with fewer steps, so that it does not take that one's places. */
+/**
+ * Denies a bundle while a request with the same Idempotency-Key and fewer steps is being decided, so that the bundle
+ * does not take the places of that request.
+ */
 export const contested = (gate: "rate" | "loop"): LimitResult =>
   overLimit(
     [denied(gate, "contested", "another request with this key, and fewer steps, is being decided")],

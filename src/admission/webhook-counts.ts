@@ -24,7 +24,10 @@ type SignatureFailures = Tally & { add(reason: SignatureFailureReason, client: (
 type Repeat = "duplicates" | "reused";
 type Repeats = Tally & { add(as: Repeat): void };
 
-/** An account's events with records of their own repeats, an append a second each; more are counted together. */
+/**
+ * In a minute, the repeats of this many of an account's events are recorded separately, which costs an append a second
+ * for each event. Repeats of further events are counted together.
+ */
 const REPEAT_RECORDS_A_MINUTE_MAX = 100;
 const MINUTE_MS = 60_000;
 

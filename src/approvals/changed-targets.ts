@@ -32,7 +32,7 @@ const requestsOf = (cause: RecordedEvent): readonly (readonly Condition[])[] => 
 const bundlesOf = (cause: RecordedEvent): readonly (readonly Condition[])[] =>
   requestsOf(cause).length === 0 ? [] : [heldOf(cause)];
 
-/** Tells people early of a changed target. Without these reactions, a vote or an attempt would find the change. */
+/** Tells people early of a changed target. Without these reactions, only a vote or an attempt would find the change. */
 export const changedTargets = (deps: ChangedTargetsDeps): readonly Reaction[] => {
   const finderOf = ({ meta }: RecordedEvent) => ({
     account: meta.account,

@@ -58,7 +58,7 @@ const resultOfStep = async (log: EventLog, { event_id }: Step, came: StepState |
   return resultOf(log, event_id, came.payload.revision, await outcomeOf(log, event_id));
 };
 
-/** Micro-euros. Until the step has ended, its estimate; the cost of its undo is added once the bundle has ended. */
+/** Micro-euros: the estimate until the step has ended. The cost of its undo is added once the bundle has ended. */
 const costOf = (step: Step, status: StepStatus, came: StepState | undefined, isOver: boolean): number | null => {
   if (status === "skipped") return null;
   if (came === undefined || came.phase === "pending" || came.phase === "running") return step.cost;

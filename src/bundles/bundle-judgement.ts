@@ -98,7 +98,7 @@ const ownOfStep = async (
 const costRuleOf = ({ compiled }: PlannedStep, policy: PolicyAsked | null): CompiledCost | null =>
   compiled.cost ?? policy?.compiled.cost ?? null;
 
-/** Null if the cost is unknown, even with a default: it does not replace an amount that a result will have. */
+/** Null if the cost is unknown. The policy's default does not replace an amount that a later result will contain. */
 const costOfStep = (step: PlannedStep, policy: PolicyAsked | null): number | null => {
   const rule = costRuleOf(step, policy);
   if (rule === null || isLater(rule, step.references)) return null;

@@ -82,7 +82,7 @@ export const stepGates = ({
 }: StepGatesDeps): StepGates => {
   type Wanted<S, P extends string> = Extract<S, { phase: P }>;
 
-  /** The account is in the agent's first state, so that of a deleted agent is found as well. */
+  /** The account is read from the agent's first state, so that it is found for a deleted agent as well. */
   const accountOf = async (agentId: string): Promise<string> => {
     type State = typeof agentDecider.initial;
     const isIt = (state: State): state is Wanted<State, "present"> => state.phase === "present";

@@ -151,7 +151,10 @@ const requestApproval = async (
 const CHANGED = "The target is no longer as its approvers saw it: request the change again.";
 
 export type AppliedChanges = {
-  /** Null if an approved change can be applied. If its target has changed since it was shown, it is voided. */
+  /**
+   * Null if an approved change can be applied. If the target is no longer as people were shown it, the change is
+   * voided.
+   */
   hindrance(changeId: string, envelope: Envelope): Promise<Problem | null>;
   apply(changeId: string, envelope: Envelope): Promise<void>;
 };

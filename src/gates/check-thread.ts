@@ -10,7 +10,10 @@ export type CheckThread = {
 };
 
 const WAITING_MAX = 32;
-/** The meter ends a check after 0.3 s of work. A busy machine may take many times as long; then the check is lost. */
+/**
+ * Milliseconds after which a check is given up. The meter ends a check after 0.3 s of work, which may take many times
+ * as long on a busy machine.
+ */
 const ANSWER_MS = 10_000;
 const HEAP_MB = 256;
 /** Units of the meter: a check that never answers is charged what the most expensive check may use. */

@@ -70,11 +70,11 @@ export const directChecks: Checks = {
 
 /** Units of the meter, about 5 ms. A check that takes more is made on another thread. */
 export const DIRECT_WORK_MAX = 500_000;
-/** Parsing a larger body and searching it for duplicate names takes several milliseconds: 120 ns a byte at worst. */
+/** A larger body is checked on another thread: parsing it and searching it for duplicate names takes 120 ns a byte. */
 const DIRECT_BODY_BYTES_MAX = 32 * 1_024;
-/** An account may use a tenth of each second of the main thread. An ordinary rule takes some hundred units. */
+/** Units of the meter: an account may use a tenth of each second of the main thread. A rule takes some hundred. */
 const DIRECT_WORK_PER_S = 10_000_000;
-/** An account may use 0.6 s of each second of the worker thread at worst, or two of the most expensive checks. */
+/** Units of the meter: an account may use 0.6 s of each second of the worker, or two of the most expensive checks. */
 const THREAD_WORK_PER_S = 60_000_000;
 
 const TOO_MUCH_AT_ONCE =
@@ -84,7 +84,10 @@ const NOTHING_ELSE: CheckOrder["input"] = { headers: {}, source: null, agent: nu
 
 const isTooCostly = ({ outcome, code }: GateResult): boolean => outcome === "deny" && code === "too-costly";
 
-/** The account has used up its work. An approval rule is denied too, as the check might have required a person. */
+/**
+ * Denies because the account has used up its work. A policy with an approval rule denies by that gate too, because the
+ * check might have required a person.
+ */
 const deniedCheck = ({ definition: { approval } }: AskedPolicy): PolicyCheck => {
   const names: readonly GateName[] = approval === undefined ? ["rate"] : ["rate", "approval"];
   return { gates: names.map((gate) => denied(gate, "evaluation-rate", TOO_MUCH_AT_ONCE)), cost: null };

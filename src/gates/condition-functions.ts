@@ -22,7 +22,7 @@ import type { Meter } from "./meter.ts";
 import type { Pattern } from "./patterns.ts";
 
 const NODE_WORK = 20;
-/** Units for one element of a loop's list and one node of the loop's body, including an error that it may end in. */
+/** Units for one element of a loop's list and one node of the loop's body, including an error that the node ends in. */
 const ROUND_WORK = 50;
 const CALENDAR_WORK = 10_000;
 /** Units of the meter: parsing a time or a duration builds a Protobuf message. */
@@ -31,7 +31,7 @@ const ERROR_WORK = 300;
 const ELEMENT_WORK = 30;
 /** So many characters are counted, searched or encoded in the time of one unit of the meter. */
 const CHARACTERS_PER_WORK = 5;
-/** Numbers, times and durations are shorter. Turning a long text into a number takes more than linear time. */
+/** Characters. A longer text is no number, time or duration, and converting it could take more than linear time. */
 const CONVERTED_LENGTH_MAX = 100;
 /** `contains` compares so many characters in the time of one unit of the meter. */
 const COMPARED_PER_WORK = 32;

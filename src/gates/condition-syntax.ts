@@ -105,7 +105,8 @@ const walker = (env: CelEnv) => {
     const each = walk(present(loop.loopCondition), inner) + walk(present(loop.loopStep), inner);
     // The number of rounds is known only when the expression runs: `@range` then pays for all of them before the first.
     loop.iterRange = call(id, RANGE, [range, integer(id, each)]);
-    // `exists` and `all` swallow an error in a round's body, so `@within` throws in the loop's condition.
+    // `exists` and `all` swallow an error in the body of a round, so `@within` throws in the loop's condition, where an
+    // error ends the loop.
     loop.loopCondition = call(id, "_&&_", [call(id, WITHIN, []), present(loop.loopCondition)]);
     if (loop.accuInit?.exprKind.case === "listExpr") appendInPlace(present(loop.loopStep), loop.accuVar);
     return before + each + walk(present(loop.result), inner);
@@ -147,7 +148,10 @@ const walker = (env: CelEnv) => {
   return { walk, reads, fields, patterns };
 };
 
-/** Lets `map` and `filter` fill one list. The library's `+` nests one a round: too deep to read after thousands. */
+/**
+ * Makes `map` and `filter` append to one list. The library's `+` would nest a new list in each round, too deep to be
+ * read after thousands of rounds.
+ */
 const appendInPlace = (step: Expr, accumulator: string): void => {
   if (step.exprKind.case !== "callExpr") return;
   const { value } = step.exprKind;

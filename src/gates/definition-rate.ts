@@ -2,7 +2,7 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import { type Problem, problem } from "../streams/problems.ts";
 import { AccountWork } from "./account-work.ts";
 
-/** An account may use 2 s a minute of a thread at worst, because compiling takes 8 µs a byte. */
+/** Bytes of definitions. Compiling takes 8 µs a byte at worst, so an account may use 2 s of a thread in a minute. */
 const BYTES_PER_MINUTE = 262_144;
 const MINUTE_MS = 60_000;
 

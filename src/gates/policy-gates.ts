@@ -13,12 +13,18 @@ export type PolicyInput = {
   readonly source: ConditionInput["source"] | null;
   readonly agent: ConditionInput["agent"] | null;
   readonly action: string | null;
-  /** Micro-euros by the action's cost rule, instead of the policy's; null if it finds none, undefined without it. */
+  /**
+   * Micro-euros by the action's cost rule, which replaces the policy's. Null if the action's rule finds no amount,
+   * undefined if the action has no cost rule.
+   */
   readonly costMicro?: number | null | undefined;
   readonly costMissing?: string;
   /** Micro-euros that the agent expects. A lower cost is raised to this amount. */
   readonly atLeastMicro?: number;
-  /** A step whose payload is known only later is checked in two parts. Absent if all gates are asked at once. */
+  /**
+   * A bundle's step whose payload is known only later is checked twice: first by the gates that need no payload, then
+   * by the others. Absent if all gates are asked at once.
+   */
   readonly asks?: "without-payload" | "with-payload";
 };
 

@@ -7,7 +7,7 @@ const SCHEMA_BYTES_MAX = 32 * 1024;
 const SCHEMA_DEPTH_MAX = 16;
 /** Counted with every $ref written out, because nested references grow exponentially. This many compile in 0.2 s. */
 const SCHEMA_PARTS_MAX = 2_000;
-/** Items of a list with `uniqueItems`, which compares every item with every other one. */
+/** The most items in a list with `uniqueItems`, which compares every item with every other one. */
 const UNIQUE_ITEMS_MAX = 100;
 
 /** These keywords are refused, because they lead to other documents or are resolved only at run time. */

@@ -15,7 +15,10 @@ export type RenewedPlaces = {
   giveBack(): Promise<void>;
 };
 
-/** Judges an agent's request anew that failed without reaching its target: its places were given back then. */
+/**
+ * Asks the gates again about an agent's request that failed without reaching its target: its places were given back
+ * then.
+ */
 export const renewedPlaces =
   ({ ledgers, judge }: { readonly ledgers: Ledgers; readonly judge: (it: IncomingRequest) => Promise<Judgement> }) =>
   async (

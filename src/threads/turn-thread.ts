@@ -6,7 +6,10 @@ export type ToThread<Order> = { readonly number: number; readonly order: Order }
 export type FromThread<Answer> = { readonly number: number; readonly answer: Answer };
 
 export type TurnThread<Order, Answer> = {
-  /** Never rejects: answers "full" if too many orders of the account wait, `lost` if the thread does not answer. */
+  /**
+   * Answers "full" if too many orders of the account wait, and what `lost` returns if the thread leaves the order
+   * unanswered. Never rejects.
+   */
   run(account: string, order: Order): Promise<Answer | "full">;
   stop(): Promise<void>;
 };
