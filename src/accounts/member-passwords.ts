@@ -7,7 +7,7 @@ type Owner = { readonly account: string; readonly member: string };
 
 export type MemberPasswords = {
   seal(owner: Owner, password: string): Promise<Sealed | "overloaded">;
-  /** An owner of null makes the check "wrong" after the same time, so that the time does not give it away. */
+  /** With an owner of null the check is "wrong" after the same time, which so does not tell known addresses. */
   check(
     owner: (Owner & { readonly sealed: Sealed }) | null,
     password: string,
