@@ -9,22 +9,22 @@ import { type Form, formOf } from "./approval-form.ts";
 export type ContentOrder = {
   readonly asked: object;
   readonly steps: readonly object[] | null;
-  /** Null if there is no payload, or it was erased. */
+  /** Null if no payload was stored or it is erased; "damaged" if the payload does not match its recorded hash. */
   readonly kept: { readonly body: Uint8Array; readonly salt: Uint8Array } | "damaged" | null;
   readonly hidden: HiddenPaths;
 };
 
 export type VisibleContent = {
-  /** JSON text as bytes if another thread made it. */
+  /** The thread `body-reader` returns the payload as bytes of JSON text, which go into the answer unparsed. */
   readonly payload: Json | Uint8Array;
-  /** Null if the payload is erased or damaged, or is not JSON and has hidden fields. */
+  /** Null if the payload is erased or damaged, or if it is not JSON and has fields that the reader may not see. */
   readonly payload_format: "json" | "text" | "base64" | null;
   readonly redacted: boolean;
   /** The stored payload does not match its hash, so it is not shown and cannot be approved. */
   readonly payload_damaged?: true;
 };
 
-/** `hidden` is the whole payload if its fields cannot be told apart. */
+/** `hidden` has the paths that are not shown: the root alone if the payload's fields cannot be told apart. */
 type Content = VisibleContent & { readonly payload: Json; readonly hidden: HiddenPaths };
 
 const WHOLE: HiddenPaths = [[]];
@@ -48,7 +48,7 @@ const visibleBody = (body: Buffer, hidden: HiddenPaths): Pick<Content, "payload"
     return { payload: redactJson(it.json, hidden), payload_format: "json", hidden };
   }
   if (!isText) return { payload: body.toString("base64"), payload_format: "base64", hidden };
-  // An approver has to see what is sent, which a parser could change.
+  // The text itself is shown, because a parsed value might differ from the text that is sent after the approval.
   if (it === null || !isFaithfulJson(text)) return { payload: text, payload_format: "text", hidden };
   return { payload: it.json, payload_format: "json", hidden };
 };
@@ -61,7 +61,7 @@ const eventContent = ({ kept, hidden }: ContentOrder): Content => {
 
 const bundleContent = ({ kept, hidden }: ContentOrder, steps: readonly object[]): Content => {
   const isThere = kept !== null && kept !== "damaged";
-  // The array of all steps' payloads, written by this service.
+  // This service wrote a bundle's payload: a JSON array with the payload of each step.
   const bodies = isThere ? (JSON.parse(Buffer.from(kept.body).toString("utf8")) as readonly Json[]) : [];
   const shown = steps.map((step, index) => ({ ...step, payload: redactJson(bodies[index] ?? null, hidden) }));
   return {

@@ -7,11 +7,11 @@ import { canonicalJson } from "../streams/canonical-json.ts";
 
 export type Form = FormSeen & { readonly shown_digest: string };
 
-/** JSON Pointers (RFC 6901); "" is the whole payload. */
+/** JSON Pointers (RFC 6901) to the hidden fields; "" is the whole payload. */
 export const pointersOf = (hidden: HiddenPaths): readonly string[] =>
   hidden.map((path) => path.map((name) => `/${escapePointer(name)}`).join(""));
 
-/** The digest includes the payload's salt. Once both are erased, a recorded digest does not help to guess it. */
+/** `shown_digest` includes the payload's salt, so that once both are erased, it does not help to guess the payload. */
 export const formOf = (content: object, hidden: HiddenPaths, salt: Uint8Array): Form => {
   const pointers = pointersOf(hidden);
   // The compiler cannot see that an object with optional members is plain JSON.

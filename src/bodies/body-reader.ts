@@ -7,10 +7,10 @@ import { type TurnThread, turnThread } from "../threads/turn-thread.ts";
 import { type Answers, type Orders, TASKS, type TaskName } from "./body-tasks.ts";
 
 export type BodyReader = {
-  /** Returns a problem if the account has used up its rate; null for a small body. */
+  /** Returns a problem if the body is large and the account has used up its rate; null if the body may be read. */
   busy<Name extends TaskName>(account: string, name: Name, order: Orders[Name]): Problem | null;
   indebted(account: string): Problem | null;
-  /** Reads also for an account that has used up its rate, so a caller that can still refuse asks `busy` first. */
+  /** Reads the body even if the account has used up its rate, so a caller that can still refuse asks `busy` first. */
   run<Name extends TaskName>(account: string, name: Name, order: Orders[Name]): Promise<Answers[Name]>;
 };
 
@@ -25,7 +25,7 @@ export type AnyAnswer = { readonly answer: Answers[TaskName] } | { readonly fail
 
 export type BodyThread = TurnThread<AnyOrder, AnyAnswer>;
 
-/** Reads of one account that wait or are under way, each with a body of up to 1 MB. */
+/** An account is refused while this many bodies of it, each up to 1 MB, wait for the thread or are being read. */
 export const UNDER_WAY_MAX = 16;
 const ANSWER_MS = 10_000;
 const HEAP_MB = 256;
@@ -38,15 +38,15 @@ export const bodyThread = (name = "body-reader"): BodyThread =>
     ...{ waitingMax: Number.POSITIVE_INFINITY, heapMb: HEAP_MB, answerMs: ANSWER_MS, lost: () => LOST },
   });
 
-/** Reading takes 120 ns a byte at worst, so a body of this size blocks the main thread for less than 5 ms. */
+/** Reading a body takes at most 120 ns a byte, so a body of this size blocks the main thread for less than 5 ms. */
 export const DIRECT_BYTES_MAX = 32 * 1_024;
-/** One account may use half of the thread's time at worst. */
+/** Rate of each account: at 120 ns a byte, its reads take at most half of the thread's time. */
 export const READ_BYTES_PER_S = 4 * 1_048_576;
 const SECOND_MS = 1_000;
 
 /** Reads small bodies on the main thread and the others on a worker thread, with a rate for each account. */
 export const sharedBodyReader = (thread: Pick<BodyThread, "run">, clock: Clock): BodyReader => {
-  /** ms since 1970, by account: when its reads will be within its rate again. It has only accounts in debt. */
+  /** For each account in debt: the time (ms since 1970) at which its reads are within its rate again. */
   const readUntil = new Map<string, number>();
 
   const underWay = new Map<string, number>();
@@ -82,7 +82,7 @@ export const sharedBodyReader = (thread: Pick<BodyThread, "run">, clock: Clock):
         const detail = "A large payload or answer could not be read for this call. Repeat the request.";
         throw new ProblemError(problem("unavailable", detail, { retryAfterS: 1 }));
       }
-      // The thread answers with the result of the task that was ordered.
+      // The type of the thread's messages does not express that the answer is that of the ordered task.
       return answered.answer as Answers[typeof name];
     },
   };

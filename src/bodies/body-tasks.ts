@@ -11,7 +11,7 @@ import { type IdentityOrder, identityOf } from "./webhook-identity.ts";
 
 type TextOrder = { readonly body: Uint8Array; readonly hidden: readonly FieldPath[] };
 
-/** Each order and each answer can be sent to another thread. */
+/** Orders and answers are plain data, because they are sent to another thread and back. */
 export type Orders = {
   readonly content: ContentOrder;
   readonly text: TextOrder;
@@ -23,7 +23,7 @@ export type Orders = {
 
 export type Answers = {
   readonly content: VisibleContent & { readonly form: Form };
-  /** Null if the body is not JSON, so that its fields cannot be told apart. */
+  /** Null if the body is not JSON: hidden fields cannot be found in it, so nothing of it is shown. */
   readonly text: Uint8Array | null;
   readonly attempts: readonly VisibleAttempt[];
   readonly results: readonly (JsonObject | null)[];
@@ -39,7 +39,7 @@ type Task<Order, Answer> = {
   readonly packed?: (answer: Answer) => Answer;
 };
 
-/** An answer is searched for each hidden value, in every way in which it may be written. */
+/** Each byte of an answer counts this often, because the answer is searched for every spelling of each hidden value. */
 const COMPARED_WEIGHT = 8;
 
 const bodyLength = (body: Json): number => (typeof body === "string" ? body.length : JSON.stringify(body).length);

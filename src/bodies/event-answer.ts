@@ -40,7 +40,7 @@ export const eventSummary = (id: string, event: EventDocument) => ({
 /** The item of `GET /v1/events`. */
 export type EventSummary = ReturnType<typeof eventSummary>;
 
-/** Such a header may hold a digest of the body, from which a short hidden field could be guessed. */
+/** A header with such a name may hold a digest of the body, from which a short hidden field could be guessed. */
 const DIGEST_NAME = /digest|md5|sha-?\d|hash|checksum|crc|etag/;
 
 export const visibleRequestHeaders = (headers: Readonly<Record<string, string>>, isHiding: boolean) =>
@@ -58,7 +58,7 @@ const visibleResponseHeaders = (headers: ResponseKept["headers"], { echo }: Answ
     }),
   );
 
-/** A receiver repeats what it was sent, so the fields that are hidden in the payload are hidden here. */
+/** A receiver may repeat what it was sent, so the fields that are hidden in the payload are hidden in its response. */
 const visibleResponse = (
   { headers, encoding, body, truncated, head }: ResponseKept,
   hidden: AnswerRedaction | null,
@@ -91,7 +91,7 @@ export type AttemptsOrder = {
 
 export type VisibleAttempt = ReturnType<typeof visibleAttempt>;
 
-/** The newest answers are searched first, because the search has a limit. */
+/** The responses share a limit on the text that is searched, beyond which they are hidden, so the newest come first. */
 export const visibleAttempts = ({ attempts, responses, hiding }: AttemptsOrder): readonly VisibleAttempt[] => {
   const hidden = answerRedaction(hiding);
   const limited = searchLimit();
@@ -111,13 +111,13 @@ const attemptIn = ({ attempts }: EventDocument, { number }: Stage) => {
   return { outcome, duration_ms, status_code };
 };
 
-/** The times of replays differ, because the event fails or is blocked between two of them. */
+/** The time identifies the replay: the event fails or is blocked between two replays, so they have different times. */
 const replayerIn = ({ replays = [] }: EventDocument, { stage, at }: Stage) => {
   const replay = stage === "replayed" ? replays.find((it) => it.at === at) : undefined;
   return defined({ by: replay?.by });
 };
 
-/** The clocks of nodes differ, so a gap that would be negative is 0. */
+/** `ms` is the time since the previous stage; 0 where the different clocks of two nodes would make it negative. */
 export const timelineWithGaps = (event: EventDocument) =>
   event.timeline.map((stage, index) => {
     const before = event.timeline[index - 1] ?? stage;

@@ -7,7 +7,7 @@ import type { Payloads } from "../streams/payloads.ts";
 const ROOT: FieldPath = [];
 
 export type PlacesOrder = {
-  /** The array of all steps' payloads, written by this service. */
+  /** A JSON array with the payload of each step, written by this service. */
   readonly body: Uint8Array;
   readonly uses: readonly boolean[];
 };
@@ -18,7 +18,7 @@ export const placesIn = ({ body, uses }: PlacesOrder): readonly (readonly FieldP
   return uses.map((isUsing, index) => (isUsing ? referencesOf(bodies[index] ?? null).references.map(fieldPathOf) : []));
 };
 
-/** The place is a step's whole payload if its places are unknown because the payload is gone. */
+/** Fields of each step's payload that take results of earlier steps: the whole payload if it is gone, so unknown. */
 export const placesOfResults = async (
   payloads: Pick<Payloads, "read">,
   { bundle_id, payload, steps }: BundleRequest,

@@ -11,7 +11,7 @@ export type Result = JsonObject & { readonly status_code: number; readonly body:
 
 const IS_JSON = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
-/** The text is kept as it is if parsing would change it, or if the value could not be written again. */
+/** Returns the text itself if parsing would change its value, or if the value could not be written as JSON again. */
 const parsed = (text: string): Json => {
   try {
     const value = JSON.parse(text) as Json; // JSON.parse returns nothing else.
@@ -21,7 +21,7 @@ const parsed = (text: string): Json => {
   }
 };
 
-/** The body is a JSON value, or else text, or base64 if it is not text. A truncated body is not parsed. */
+/** The body is a JSON value, or else text, or base64 if it is not text. Truncated text is not parsed. */
 const bodyOf = (kept: ResponseKept | undefined): JsonObject & { readonly body: Json } => {
   if (kept === undefined) return { body: null };
   if (kept.encoding === "base64") return { body: kept.body, encoding: "base64" };
@@ -43,7 +43,7 @@ const responseOf = async (
     ? undefined
     : (await exchangesOf(log, eventId, from, [attempt.number])).responses.get(attempt.number);
 
-/** Null if the last attempt had no answer. `from` is the revision of the payload that was decided on. */
+/** Null if the last attempt had no answer. `from` is the revision of the decided payload in the payload's stream. */
 export const resultOf = async (
   log: EventLog,
   eventId: string,

@@ -8,7 +8,7 @@ export type ResultsOrder = {
   readonly hidings: readonly (RedactionSource | null)[];
 };
 
-/** A result that is not JSON is hidden as a whole if any field is. */
+/** A result that is not JSON is hidden as a whole if any field of the payload is hidden. */
 export const visibleResults = ({ results, hidings }: ResultsOrder): readonly (JsonObject | null)[] => {
   const limited = searchLimit();
   return results.map((result, index) => {

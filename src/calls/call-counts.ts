@@ -20,7 +20,7 @@ export type RefusedCall = Caller & {
   readonly problem: ProblemCode;
   readonly detail: string;
   readonly route: string;
-  /** This id is known to belong to the account. */
+  /** What the call was about. The id is known to belong to the account, and names the stream `calls-<subject>`. */
   readonly subject: string;
   readonly target: string | null;
   readonly holds: boolean;
@@ -28,24 +28,25 @@ export type RefusedCall = Caller & {
 
 export type Stranger = ProblemCode | "billing-link";
 
-/** The methods never throw and never wait, because they are called while answering. */
+/** The methods are called while a request is answered, so they never throw and never wait. */
 export type CallCounts = {
   refused(call: RefusedCall): void;
   stranger(what: Stranger): void;
   requestRefused(request: { readonly account: string; readonly origin: Origin }, gate: GateResult | undefined): void;
-  /** The payload was shown with nothing hidden. */
+  /** Counts that the caller was shown the payload with nothing hidden. */
   payloadRead(by: Caller, subject: string): void;
   replayTried(by: Caller, tried: { readonly filter: ReplayFilter; readonly events: number }): void;
 };
 
 /**
- * This many kinds of calls of one account and minute have a record each; further kinds are counted together, so that a
- * flood cannot fill the log. Each group has a limit, so that no group hides another.
+ * At most this many kinds of calls of one account and minute have a record each; further kinds are counted together, so
+ * that a flood cannot fill the log. Each group has its own limit, so that a flood in one group does not hide the calls
+ * of another.
  */
 const KINDS_A_MINUTE_MAX = { refused: 30, outside: 10, read: 20, tried: 5 } as const;
 type Group = keyof typeof KINDS_A_MINUTE_MAX;
 const KINDS_OF_ACTOR_MAX = 10;
-/** A revoked key must not use up the room in which a guessed password is recorded with its address. */
+/** Limit for each subject, so that a revoked key in use leaves room to record a guessed password with its address. */
 const KINDS_OF_OUTSIDE_SUBJECT_MAX = 4;
 const LISTED_MAX = 500;
 const DETAIL_LENGTH_MAX = 200;
@@ -113,7 +114,7 @@ const kindCounterOf = <K extends string>(
   };
 };
 
-/** Calls beyond the limits are recorded with the service as their actor. */
+/** Calls beyond the limits share a record of the account, whose actor is the service. */
 const ofAccount = (account: string) => ({
   account,
   actor: COUNTS_ACTOR,

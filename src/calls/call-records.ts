@@ -9,7 +9,7 @@ import { recording } from "./tally-batches.ts";
 
 type RecordedCall = { readonly envelope: Envelope; readonly ip: string; readonly userAgent: string };
 
-/** Resolves with the durable position of the record. If the log rejects, the caller must not act. */
+/** Resolves with the record's position once it is durable. If the log rejects, the caller must not act. */
 export type RecordCall = (
   subject: string,
   call: RecordedCall,
@@ -22,7 +22,8 @@ export const callRecords =
     const stream = callsStream(subject);
     const client = await personal.keep(stream, clientOf(call), call.envelope);
     const from = { state: null, revision: (await log.last(stream))?.revision ?? null };
-    // A repeat under the same Idempotency-Key acts again, so it is recorded again.
+    // A repeat under the same Idempotency-Key acts outside the log once more, so it gets a command id and a record of
+    // its own.
     const envelope = { ...call.envelope, commandId: `${call.envelope.commandId}/${client.id}/call` };
     const ran = await runCommand(log, { decider: recording, stream, from, command: [eventOf(client)], envelope });
     return ran.outcome === "rejected" ? undefined : ran.position;

@@ -5,9 +5,9 @@ import type { Tally } from "./tally.ts";
 import { TallyBatches } from "./tally-batches.ts";
 
 const MINUTE_MS = 60_000;
-/** With this many counts in memory a flush begins at once. */
+/** When this many tallies and batches are in memory, a flush begins at once. */
 const FLUSH_AT = 10_000;
-/** There are this many only while appends fail, or if very many kinds are refused in a minute. */
+/** Limit of counts in memory, reached only if appends fail or very many kinds are refused in a minute. */
 const COUNTS_MAX = 20_000;
 const STOP_RETRIES_MS = [100, 200, 400, 800];
 
@@ -20,7 +20,7 @@ export type TalliesDeps = {
   readonly onError: (error: unknown) => void;
 };
 
-/** Each node counts in memory and the records of all nodes add up. A crash loses the counts since the last record. */
+/** Each node records its own counts, which readers add up. A crash loses the counts since a node's last record. */
 export class Tallies {
   readonly #clock: Clock;
   readonly #onError: (error: unknown) => void;
@@ -35,14 +35,15 @@ export class Tallies {
     this.#batches = new TallyBatches(log, clock, randomness);
   }
 
-  /** Null if there is no room for another tally, which is reported. */
+  /** Null if there is no room for another tally. The next flush reports how much was not counted. */
   of<T extends Tally>(name: string, make: (minute: string) => T): T | null {
     const minute = this.#minuteNow();
-    // A name is always used with the same type of tally.
+    // The cast is safe, because a name is always used with the same type of tally.
     const found = (this.#open.get(name) ?? this.#open.get(`${name}/${minute}`))?.tally as T | undefined;
     if (found !== undefined) return found;
     const tally = make(new Date(minute).toISOString());
-    // At most one tally follows a batch of the same stream.
+    // While a batch waits, a tally of its stream and actor that is not of a minute may exceed the limit: there is at
+    // most one.
     if (!(this.#batches.has(tally) && !tally.isOfMinute) && !this.#hasRoom()) {
       this.#uncounted += 1;
       return null;
@@ -55,14 +56,14 @@ export class Tallies {
     return this.#open.has(key);
   }
 
-  /** Rejects with the log's error: what was not written stays counted until the next flush. */
+  /** Rejects with the log's error; what was not written stays counted. `all` ends the current minute's tallies, too. */
   async flush(all: boolean): Promise<void> {
     if (!all) return this.#flushing ?? this.#begin(false);
     while (this.#flushing !== null) await this.#flushing.catch(() => undefined);
     return this.#begin(true);
   }
 
-  /** Retries a few times and never rejects: a loss is reported. */
+  /** Tries a few times to write all counts. It never rejects: counts that are lost are reported. */
   async stop(): Promise<void> {
     for (const retryMs of [...STOP_RETRIES_MS, null]) {
       try {
@@ -101,7 +102,7 @@ export class Tallies {
     this.#reportUncounted();
     this.#gather(all);
     await this.#batches.write();
-    // Requests were counted while an earlier batch of the same stream was being written.
+    // While a batch of a stream was being written, further requests were counted for that stream.
     if (all && this.#size > 0) await this.#writeAll(all);
   }
 
@@ -112,7 +113,7 @@ export class Tallies {
     this.#uncounted = 0;
   }
 
-  /** A tally whose batch is not written yet keeps counting. */
+  /** Moves counts into batches. A tally whose earlier batch is not written yet keeps counting. */
   #gather(all: boolean): void {
     const isOpening = this.#batches.openings();
     const minute = this.#minuteNow();

@@ -8,7 +8,7 @@ import type { Envelope, Fact } from "../streams/envelope.ts";
 import { runCommand, type StreamState } from "../streams/run-command.ts";
 import type { Draft, Tally } from "./tally.ts";
 
-/** Each record has up to three kilobytes, so this many are far below the limit of an append. */
+/** A record has up to three kilobytes, so a batch of this many is far below the size limit of an append. */
 const BATCH_MAX = 100;
 const WRITES_AT_ONCE = 64;
 
@@ -23,7 +23,7 @@ type Batch = {
   readonly drafts: Draft[];
   readonly envelope: Envelope;
   facts: readonly Fact[] | null;
-  /** The stream's end before the first try, from where a repeat is recognised; null before that try. */
+  /** The stream's end before the first try, from where a repeated try is recognised; null until the first try. */
   from: StreamState<null> | null;
 };
 
@@ -52,7 +52,10 @@ export class TallyBatches {
     return this.#batches.has(keyOf(tally));
   }
 
-  /** The function says whether a tally may add to its batch. A batch that a failed append left takes no more. */
+  /**
+   * Returns whether a tally may add to its batch. A batch whose append failed takes no more: it is sent again as it
+   * was.
+   */
   openings(): (tally: Tally) => boolean {
     const unwritten = new Set(this.#batches.keys());
     return (tally) => {
@@ -74,7 +77,7 @@ export class TallyBatches {
     this.#batches.set(key, { stream, drafts: [draft], envelope, facts: null, from: null });
   }
 
-  /** Rejects with the first error of the log. Batches that were not written stay. */
+  /** Rejects with the log's first error. The batches that were not written stay for the next call. */
   async write(): Promise<void> {
     const waiting = [...this.#batches];
     for (let from = 0; from < waiting.length; from += WRITES_AT_ONCE) {
@@ -86,7 +89,7 @@ export class TallyBatches {
   }
 
   async #append(key: string, batch: Batch): Promise<void> {
-    // The batch moves to the end, so that a stream that cannot be written holds up no other.
+    // The batch moves to the end, so that next time a stream that cannot be written delays no other stream.
     this.#batches.delete(key);
     this.#batches.set(key, batch);
     const { stream, envelope } = batch;

@@ -2,7 +2,7 @@ import type { Client, Commitment } from "../../domain/personal/events.ts";
 import type { Actor } from "../../domain/ports/event-log.ts";
 import type { Fact, Trace } from "../streams/envelope.ts";
 
-/** The client of the first counted request. The commitment is made at the first write. */
+/** The client of the first counted call. The commitment to this personal data is null until the first write. */
 export type Sample = { readonly client: Client; commitment: Commitment | null };
 
 export type Draft = { readonly samples: readonly Sample[]; readonly facts: () => readonly Fact[] };
@@ -12,7 +12,10 @@ export type Tally = {
   readonly stream: string;
   readonly actor: Actor;
   readonly trace: Trace;
-  /** If true, first requests of a minute are recorded soon and others at its end; otherwise each flush records all. */
+  /**
+   * True: a minute's first count is recorded at the next flush, the rest after the minute. False: each flush records
+   * all.
+   */
   readonly isOfMinute: boolean;
   take(at: string): Draft | null;
 };

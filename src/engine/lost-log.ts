@@ -9,7 +9,8 @@ export const hasFolded = async (views: Pick<ViewStore, "position">, names: reado
 };
 
 /**
- * The traces show that an earlier log was lost or not moved, so a missing log must not be begun. Null without traces.
+ * Tells the operator that an earlier log was lost or not moved, so no new one may be begun. Null if nothing is left of
+ * an earlier log.
  */
 export const lossOf = ({ log, views }: EngineLocations, { keyFile, hasFolded }: EarlierTraces): string | null => {
   const viewsFile = views.engine === "sqlite" ? views.path : null;

@@ -37,7 +37,7 @@ export const locationsOf = ({ dataDir, eventstoreUrl, mongodbUrl }: EngineSettin
       : { engine: "mongodb", url: mongodbUrl },
 });
 
-// Clients of servers are loaded on demand, so the embedded default starts faster and stays smaller.
+// The servers' clients are loaded on demand, so that the embedded default starts faster and stays smaller.
 const eventStore = async (options: EventStoreLogOptions): Promise<EventLog> =>
   (await import("../../infra/eventstoredb/event-log.ts")).eventStoreLog(options);
 const mongo = async (options: { readonly url: string; readonly schemas: readonly ViewSchema[] }): Promise<ViewStore> =>

@@ -25,7 +25,7 @@ type Erasable = { readonly claimed: boolean; readonly erasedAt: string | null; r
 const readEvent = (log: EventLog, eventId: string) => foldStream(log, erasure, `delivery-${eventId}`);
 const readBundle = (log: EventLog, bundleId: string) => foldStream(log, bundleErasure, bundleStream(bundleId));
 
-/** An unclaimed event may store its payload anew, so there only the recorded revisions are erased. */
+/** What is not claimed may store its payload anew, so only recorded revisions of its payload's stream are erased. */
 const eraseRecorded = async (log: EventLog, id: string, { claimed, erasedAt, erased }: Erasable): Promise<void> => {
   if (claimed && erasedAt !== null) await log.erase(payloadStream(id));
   else if (erased !== null) await log.erase(payloadStream(id), erased);
@@ -40,8 +40,8 @@ type Recording<S, C, E, R> = {
 };
 
 /**
- * A payload stored between the record and the erasure stays, for the decision that follows the record. After a crash
- * between the two, `erasureReactions` erases.
+ * A payload that is stored between the record and the erasure belongs to a later decision, so it stays. If the process
+ * dies between the two, `erasureReactions` erases.
  */
 const recordAndErase = async <S extends Erasable, C, E extends Fact, R>(
   log: EventLog,
@@ -51,7 +51,7 @@ const recordAndErase = async <S extends Erasable, C, E extends Fact, R>(
   const derive = async (): Promise<C> => commandUpTo((await log.last(payloadStream(id)))?.revision ?? null);
   const ran = await runDerived(log, { decider, stream, from: known, derive, envelope });
   if (ran.outcome === "rejected") return ran;
-  // Another node may have recorded the same command with a lower revision, and only recorded revisions may be erased.
+  // Another node may have recorded the same command with a lower `upTo`, and only recorded revisions may be erased.
   const recorded = await foldStream(log, decider, stream, { from: known });
   await eraseRecorded(log, id, recorded.state);
   return ran;
@@ -59,7 +59,7 @@ const recordAndErase = async <S extends Erasable, C, E extends Fact, R>(
 
 export type PayloadErasure<S> = {
   readonly id: string;
-  /** The state that the caller has read already. */
+  /** The folded state of the event or bundle, if the caller has read it already. */
   readonly known?: StreamState<S>;
   readonly cause: { readonly reason: string; readonly endedUpTo?: string };
   readonly envelope: Envelope;
@@ -88,7 +88,7 @@ const eraseSteps = async (
     const commandId = `${envelope.commandId}/${id}`;
     const ran = await eraseEvent(log, { id, cause: { reason }, envelope: { ...envelope, commandId } });
     if (ran.outcome !== "rejected") position = latestOf(position, ran.position);
-    // An event that was never admitted has no stream for the record.
+    // An event that was never admitted has no stream for a record of the erasure, so its payload is erased without one.
     else await log.erase(payloadStream(id));
   }
   return position;
@@ -119,7 +119,7 @@ export const eraseBundle = async (
 
 const isBundle = (id: string): boolean => id.startsWith("bun_");
 
-/** Erases what a late request or node stored after the erasure. Returns false if nothing may be erased. */
+/** Erases what a slow request has stored since the erasure. False if the id is not claimed or not erased. */
 export const eraseLeft = async (log: EventLog, id: string): Promise<boolean> => {
   const { state } = isBundle(id) ? await readBundle(log, id) : await readEvent(log, id);
   await eraseRecorded(log, id, state);
@@ -133,7 +133,7 @@ export const isErasedSince = async (log: EventLog, eventId: string, revision: Re
 
 export type Expiry = { readonly reason: string; readonly endedUpTo: string };
 
-/** False if the event or bundle has not ended: its stream decides, because the view that found it may lag. */
+/** False if the event or bundle has not ended. Its stream decides that, because the view that found it may lag. */
 export const expirePayload = async (
   log: EventLog,
   id: string,
@@ -164,7 +164,7 @@ export const erasureReactions = (log: EventLog): readonly Reaction[] => [
     const id = subjectOf(record.stream);
     const { state } = await readBundle(log, id);
     await eraseRecorded(log, id, state);
-    // A blocked bundle may have come again and started its steps since.
+    // Since this record, a blocked bundle may have been sent again and have started steps, whose payloads must stay.
     if (state.erasedAt !== null) await eraseSteps(log, state, reason, envelopeAfter(record, at));
   }),
 ];

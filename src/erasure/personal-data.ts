@@ -13,14 +13,15 @@ import { appendKnown, type CommandResult, foldStream, runCommand } from "../stre
 
 export type PersonalData = {
   /**
-   * The caller appends its record to `stream` next; without that, `orphanedPersonalData` erases the value after a day.
+   * The caller appends the record that names the commitment to `stream` next. Without such a record,
+   * `orphanedPersonalData` erases the value after a day.
    */
   keep(stream: string, value: PersonalValue, envelope: Envelope): Promise<Commitment>;
-  /** Erases a value at once. The caller must know that no record names the commitment. */
+  /** Erases a value at once and without a record, so the caller must know that no record names the commitment. */
   forget(commitment: Commitment): Promise<void>;
   /** Null if the value was erased, belongs to another account, or does not match its commitment. */
   read(commitment: Commitment, account: string): Promise<PersonalValue | null>;
-  /** Null if the account has no such commitment. */
+  /** Null if no commitment of the account has this id. */
   erase(id: string, reason: string, envelope: Envelope): Promise<CommandResult<PersonalErasure, never> | null>;
 };
 

@@ -16,7 +16,7 @@ import { appendKnown } from "../streams/run-command.ts";
 
 /** The stream is erasable, so that a rotation can remove the records which the old server key opens. */
 const RING = "payload-keyring";
-/** This stream cannot be erased. Its fingerprint of the data key keeps a lost ring from being replaced by a new one. */
+/** This stream cannot be erased. Its fingerprint of the data key prevents that a new ring replaces a lost one. */
 const MARK = "checkpoint-keyring";
 const PLACE = { account: "", stream: RING, field: "data-key" };
 const OLDER_MAX = 100;
@@ -101,7 +101,8 @@ export const keyRing = (log: EventLog, { clock, randomness }: Deps) => {
     isSealedUnder,
 
     /**
-     * An older record may supply the data key, so that a lost new server key which no node has used can be replaced.
+     * `from` may open an older record than the newest, so that a new server key that was lost before any node used it
+     * can be replaced.
      */
     async sealAnew(from: Uint8Array, to: Uint8Array): Promise<void> {
       for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
@@ -118,8 +119,8 @@ export const keyRing = (log: EventLog, { clock, randomness }: Deps) => {
     },
 
     /**
-     * Older records open with a replaced server key. They stay while the newest is sealed under another key than this,
-     * which may still get lost.
+     * Older records open with a replaced server key. They stay while the newest is sealed under another key than
+     * `serverKey`, because that key may still get lost.
      */
     async forgetOlder(serverKey: Uint8Array): Promise<void> {
       const [newest, ...older] = await records();

@@ -21,7 +21,7 @@ export const presentKey = (location: KeyLocation): Uint8Array | null => {
 
 const lockFiles = ({ dataDir }: KeyLocation) => exclusiveLock(join(dataDir, "key.lock"));
 
-/** The new key of an interrupted rotation that has sealed the ring but not replaced the key file; else null. */
+/** The key in `key.new` if an interrupted rotation has sealed the ring with it but not replaced `key`; else null. */
 const unfinishedKey = async (location: KeyLocation, ring: KeyRing): Promise<Uint8Array | null> => {
   if (location.key !== null || !existsSync(nextKeyFileOf(location))) return null;
   const next = loadKey({ path: nextKeyFileOf(location), mayCreate: false }, randomness);
@@ -35,7 +35,7 @@ const completeRotation = async (location: KeyLocation, ring: KeyRing): Promise<v
   const lock = lockFiles(location);
   if (lock === null) return;
   try {
-    // The files may belong to a later rotation by the time the lock is taken.
+    // The file is read again, because it may belong to a later rotation by the time the lock is taken.
     const next = await unfinishedKey(location, ring);
     if (next !== null) putInPlace(location, next);
   } finally {
@@ -63,15 +63,15 @@ export const openDataKey = async (
     await ring.forgetOlder(key);
     return dataKey;
   } catch (error) {
-    // A rotation may have ended between reading the file and reading the log.
+    // A rotation may have ended after the key file and before the log was read, so the new key file is tried.
     if (!(error instanceof KeyUnusable) || !isReplaced(location, key)) throw error;
     return openDataKey(log, location, presentKey(location) ?? key, clock);
   }
 };
 
 /**
- * The new key is on disk before it seals anything, and replaces the old file after the seal is durable, so a crash at
- * any point leaves a key that opens the log.
+ * The new key is on disk before it seals the data key, and replaces the old key file once that record is durable, so
+ * after a crash at any point a key file opens the log.
  */
 export const rotateKeyFile = async (log: EventLog, location: KeyLocation, clock: Clock): Promise<void> => {
   const ring = keyRing(log, { clock, randomness });
@@ -81,7 +81,8 @@ export const rotateKeyFile = async (log: EventLog, location: KeyLocation, clock:
   try {
     const current = loadKey({ path, mayCreate: false }, randomness);
     const unfinished = await unfinishedKey(location, ring);
-    // A new key that has sealed nothing may be in a backup, so an interrupted rotation's key is not used.
+    // A key that an interrupted rotation left behind may be in a backup of the files, so it is replaced if it has
+    // sealed nothing.
     if (unfinished === null) rmSync(nextKeyFileOf(location), { force: true });
     const next = unfinished ?? loadKey({ path: nextKeyFileOf(location) }, randomness);
     await ring.sealAnew(current, next);

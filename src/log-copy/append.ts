@@ -13,9 +13,9 @@ export class CopyRefused extends Error {
 }
 
 const BATCH_EVENTS_MAX = 500;
-/** SQLite's writer thread commits up to 8 MiB and 512 appends of one turn of the event loop as one transaction. */
+/** Less than the 8 MiB and 512 appends of one turn of the event loop that SQLite's writer thread commits at once. */
 const FLIGHT_BYTES_MAX = 4 * 1024 * 1024;
-/** The last revisions of this many payload streams are remembered, as each event of a forgotten stream costs a wait. */
+/** Last revisions are kept for this many erasable streams. In a forgotten one, a record waits to be appended alone. */
 const HEADS_MAX = 100_000;
 const READ_PAGE = 500;
 
@@ -29,7 +29,7 @@ type Batch = {
 export type RecordAppender = {
   add(record: RecordedEvent): Promise<void>;
   flush(): Promise<void>;
-  /** The last revision of each stream that the source has erased and the target still shows. */
+  /** The streams that the source has erased and the target still shows, each with the last revision to erase. */
   readonly unerased: ReadonlyMap<string, Revision>;
 };
 
@@ -62,7 +62,8 @@ const referredTo = async (source: EventLog, { stream, revision }: RecordedEvent)
   for await (const page of pagesOf(source, stream, null, READ_PAGE)) {
     for (const record of page) {
       if (record.revision >= revision) return highest;
-      // Every decision has its payload's reference in this field; a bundle's step refers to another stream.
+      // Every decision has the reference of its payload in `payload`. In a record with an `index`, it refers to the
+      // stream of a bundle's step.
       const { payload, index } = record.data as { readonly payload?: Partial<PayloadRef>; readonly index?: number };
       if (index === undefined) highest = Math.max(highest, payload?.revision ?? 0);
     }
@@ -72,7 +73,7 @@ const referredTo = async (source: EventLog, { stream, revision }: RecordedEvent)
 
 /**
  * Appends in the source's order, so that an interrupted copy is a beginning of the source. `inFlight` is 1 unless the
- * target commits appends sent together in order, all or none.
+ * target commits appends that are sent together in order, and all or none of them.
  */
 export const recordAppender = (source: EventLog, target: EventLog, inFlight: number): RecordAppender => {
   let flight: Batch[] = [];
@@ -81,7 +82,7 @@ export const recordAppender = (source: EventLog, target: EventLog, inFlight: num
   const unerased = new Map<string, Revision>();
 
   const send = ({ stream, expected, events }: Batch, isAlone: boolean): ReturnType<EventLog["append"]> =>
-    // A retry of one append among several could overtake the others.
+    // Only a lone append is retried, because the retry of one append among several could overtake the others.
     isAlone ? appendKnown(target, stream, expected, events) : target.append(stream, expected, events);
 
   const flush = async (): Promise<void> => {
@@ -102,7 +103,7 @@ export const recordAppender = (source: EventLog, target: EventLog, inFlight: num
   const isBlank = async ({ stream, revision }: RecordedEvent, actual: Revision | "absent"): Promise<boolean> =>
     actual === revision && (await target.read(stream, revision - 1, 1)).length === 0;
 
-  /** The source may have erased the records before this one; the target then needs placeholders at their revisions. */
+  /** The source may have erased the records before `record`; the target then needs placeholders at their revisions. */
   const addAfterGap = async (batch: Batch, record: RecordedEvent): Promise<void> => {
     await flush();
     const first = await send(batch, true);
@@ -117,10 +118,10 @@ export const recordAppender = (source: EventLog, target: EventLog, inFlight: num
     if (second.outcome === "conflict") throw refused(batch, second.actual);
   };
 
-  /** Without the payload's revisions before the record of their erasure, a repeated request could bring it back. */
+  /** Placeholders take the erased payload's revisions in the target, else a repeated request could bring it back. */
   const erase = async (stream: string, record: RecordedEvent): Promise<void> => {
     const [first] = await source.read(stream, null, 1);
-    // The source still shows an older payload, or the payload was stored again after its erasure.
+    // The source still shows a payload older than the record of the erasure, so the stream is copied as it is.
     if (first !== undefined && first.position < record.position) return;
     await flush();
     await eraseTo({ stream, upTo: await referredTo(source, record) }, record.meta);
@@ -141,7 +142,7 @@ export const recordAppender = (source: EventLog, target: EventLog, inFlight: num
       const { stream, revision, id, type, data, meta } = record;
       const event = { id, type, data, meta };
       const bytes = sizeOf(event);
-      // A refusal by the engine would hit this append alone and leave a gap among those in flight.
+      // The engine would refuse this append alone and leave a gap among those in flight, so the record is refused here.
       if (bytes > APPEND_BYTES_MAX) throw tooLong(record, bytes);
       const erased = erasedBy(record);
       if (erased !== null) await erase(erased, record);

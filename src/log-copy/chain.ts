@@ -7,7 +7,7 @@ export type Chain = { readonly count: number; readonly sha256: string };
 
 export const EMPTY_CHAIN: Chain = { count: 0, sha256: "0".repeat(64) };
 
-/** Positions differ between engines, so they are left out. The format is RFC 8785. */
+/** Records are compared by this text (RFC 8785). It leaves out the position, which differs between engines. */
 export const recordText = ({ stream, revision, id, type, data, meta }: RecordedEvent): string =>
   // The compiler does not accept a readonly type with a nested object as JSON.
   canonicalJson({ stream, revision, id, type, data, meta: { ...meta } });

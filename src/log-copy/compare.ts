@@ -22,27 +22,29 @@ export type Comparison = {
   readonly compared: ComparedPart;
   readonly gone: ReadonlyMap<string, Revision>;
   readonly difference: string | null;
-  /** The first record that the target lacks at its end; null if it has all. */
+  /** The record of the source that follows the target's end; null if the target has all records. */
   readonly missing: RecordedEvent | null;
 };
 
 export type ComparisonRange = {
   readonly from: ComparedPart;
-  /** The last position of the source that is compared; null if the source was empty. */
+  /** The position of the source's last record to compare; null if the source was empty. */
   readonly end: Position | null;
   readonly onRecord: (count: number) => void;
 };
 
 type Reading = Pick<EventLog, "read" | "last">;
 
-/** The source has erased a record if it knows its event but shows nothing of the payload up to there. */
+/**
+ * True if the source has erased the record: it knows the event, but shows nothing of the payload up to this revision.
+ */
 const isGone = async (source: Reading, { stream, revision, id }: RecordedEvent): Promise<boolean> => {
   const { category, key } = parseStreamName(stream);
   if (!isErasable({ category })) return false;
   const [shown] = await source.read(stream, null, 1);
   if (shown !== undefined && revision >= shown.revision) return false;
   if (id === placeholderId(stream, revision)) return true;
-  // Ids of personal data are random, so no other log can have a stream of this name.
+  // Ids of personal data are random, so a stream of this name cannot have come from another log.
   if (category === "personal") return true;
   return (await source.last(`delivery-${key}`)) !== null || (await source.last(`bundle-${key}`)) !== null;
 };

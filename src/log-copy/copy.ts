@@ -25,7 +25,8 @@ const checkCopy = ({ difference }: Comparison): void => {
 };
 
 /**
- * A repeated copy continues where the target ends and erases what the source has erased since. Throws `CopyRefused`.
+ * A repeated copy continues where the target ends and erases what the source has erased since. Throws `CopyRefused`,
+ * for instance if the target is no copy of the source.
  */
 export const copyLog = async (
   source: EventLog,
@@ -39,7 +40,8 @@ export const copyLog = async (
     onRecord: (n) => onProgress("comparing", n),
   });
   checkCopy(before);
-  // Erasing comes last, because an engine may take the next revision to erase a stream's last event.
+  // Collected here and erased after all records are copied: an engine may take the next revision to erase a stream's
+  // last event.
   const gone = new Map(before.gone);
   const goes = (more: ReadonlyMap<string, Revision>): void => {
     for (const [stream, upTo] of more) gone.set(stream, Math.max(upTo, gone.get(stream) ?? 0));

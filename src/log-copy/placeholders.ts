@@ -16,8 +16,8 @@ const placeholder = (stream: string, revision: Revision, meta: Metadata): NewEve
 });
 
 /**
- * Placeholders take the revisions up to `upTo`, so that no other event gets them. Returns false if an earlier copy left
- * real records there, which are erased after the next record is copied.
+ * Erased placeholders take the revisions up to `upTo`, so that no other event gets them. False if an earlier copy left
+ * real records there, which the caller erases after all records are copied.
  */
 export const eraseUpTo = async (log: EventLog, stream: string, upTo: Revision, meta: Metadata): Promise<boolean> => {
   let expected: Exclude<Expected, "any"> = "absent";

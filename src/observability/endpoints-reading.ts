@@ -5,9 +5,9 @@ import { pagesIn } from "../views/typed-documents.ts";
 import type { Readings } from "./readings.ts";
 
 const PAGE = 500;
-/** Of more endpoints, only this many are counted. */
+/** At most this many endpoints are read; the others are not counted. */
 const ENDPOINTS_MAX = 5_000;
-/** Reading is expensive, because the documents are large, and health changes slowly. */
+/** The counts are kept this long, because reading the large documents is expensive and health changes slowly. */
 const MAX_AGE_MS = 60_000;
 
 type Counts = Awaited<ReturnType<Readings["endpoints"]>>;

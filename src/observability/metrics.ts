@@ -4,7 +4,7 @@ import { type Readings, readFigures } from "./readings.ts";
 
 export type Metrics = Observer & {
   grouped(appends: number): void;
-  /** "dropped" spans never reach the collector. */
+  /** Spans that are "dropped" never reach the collector. */
   traced(spans: number, outcome: "exported" | "dropped"): void;
   scrape(readings: Readings): Promise<string>;
   readonly contentType: string;
@@ -14,10 +14,10 @@ const MS = 1_000;
 const FAST = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const ATTEMPT = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const BATCH = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000];
-/** Each sample of the event loop's delay wakes the process. */
+/** The delay of the event loop is sampled this often, because each sample wakes the process. */
 const LOOP_LOOK_MS = 100;
 
-/** Gauges of prom-client that are named like counters, which Prometheus' linter refuses. The figures by type remain. */
+/** Gauges of prom-client with a counter's name, which Prometheus' linter refuses. Its figures by type say the same. */
 const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
 
 const NO_ROUTE = "none";
@@ -50,7 +50,7 @@ const counted = (registry: Registry): Counted => {
   const groups = histogram("log_group_size", "Appends that one sync of the embedded log made durable", BATCH);
   const spanOutcomes = "Spans that reached the collector, and those that it refused for good";
   const spans = counter("trace_spans_total", spanOutcomes, "outcome");
-  // These start at 0, so that the first failure is a rise for an alert.
+  // Without its 0, the first failure would be a new series instead of a rise, and no alert would fire.
   attempts.zero({ outcome: "succeeded" });
   for (const outcome of ["appended", "failed"]) appends.zero({ outcome });
   for (const outcome of ["exported", "dropped"]) spans.inc({ outcome }, 0);
@@ -71,7 +71,7 @@ const counted = (registry: Registry): Counted => {
   };
 };
 
-/** Labels have few values and never an account, event or endpoint, so that they identify no customer. */
+/** Labels have few values and never name an account, event or endpoint, so that they identify no customer. */
 export const metrics = ({ version, commit }: { readonly version: string; readonly commit: string }): Metrics => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_LOOK_MS });

@@ -1,9 +1,9 @@
-/** Operators read these, so they have no name, address, header or payload. The methods are quick and never throw. */
+/** Operators read these reports, so they have no name, address, header or payload. No method is slow or throws. */
 export type Observer = {
   answered(call: AnswerReport): void;
   decided(decision: DecisionReport): void;
   attempted(attempt: AttemptReport): void;
-  /** "nobody" means that the account is not known. */
+  /** `whose` is "nobody" if the account is not known. */
   refused(problem: string, whose: "account" | "nobody"): void;
   reserved(batch: number): void;
   appended(ms: number, outcome: "appended" | "conflict" | "failed"): void;
@@ -22,7 +22,7 @@ export type DecisionReport = {
   readonly id: string;
   readonly origin: "source" | "agent" | "system";
   readonly outcome: "admitted" | "held" | "blocked" | "duplicate";
-  /** The gate that denied and the code of its reason; null if no gate denied. */
+  /** The gate that denied the request, and `code` its reason; both are null if no gate denied. */
   readonly gate: string | null;
   readonly code: string | null;
   /** Milliseconds since the request was received or replayed. */

@@ -4,9 +4,9 @@ import { deliveryQueue } from "../../projections/delivery-queue.ts";
 import type { QueueReading } from "./readings.ts";
 
 const VIEW = deliveryQueue.schema.name;
-/** Counting reads each entry. A longer queue is reported as this long. */
+/** Counting reads each entry of the queue, so a longer queue is reported as this long. */
 const DEPTH_MAX = 100_000;
-/** Each endpoint costs a query. With more endpoints the oldest event may be older than reported. */
+/** Each endpoint costs a query. With more endpoints than this, the oldest event may be older than reported. */
 const ENDPOINTS_MAX = 200;
 
 export const queueReading =

@@ -4,7 +4,7 @@ import type { ViewLag } from "../views/view-lag.ts";
 
 export type Readings = {
   readonly parts: () => Promise<Readonly<Record<string, boolean>>>;
-  /** Rejects while no process folds, because the last position of the views would be misleading. */
+  /** Rejects while no process folds, because the views' last known lag would be misleading then. */
   readonly projections: () => Promise<readonly Pick<ViewLag, "view" | "lag_events" | "lag_s">[]>;
   readonly queue: () => Promise<QueueReading>;
   readonly endpoints: () => Promise<Readonly<Record<string, number>>>;
@@ -18,13 +18,13 @@ export type AppendsReading = {
 };
 
 export type QueueReading = {
-  /** Events that wait or are being attempted, counted up to a limit. */
+  /** Number of events that wait for an attempt or are being attempted, counted up to a limit. */
   readonly depth: number;
-  /** Seconds since the oldest of them was admitted; 0 if there is none. */
+  /** Seconds since the oldest event of the queue was admitted; 0 if the queue is empty. */
   readonly oldestS: number;
 };
 
-/** Prometheus waits 10 s by default, and a reading that hangs must not take the others with it. */
+/** Prometheus waits 10 s by default, so a reading that hangs is given up and the others are still reported. */
 const READING_MS = 2_000;
 
 type Figure = { readonly set: (value: number, of?: string) => void; readonly clear: () => void };
@@ -37,7 +37,7 @@ const figure = (registry: Registry, name: string, help: string, label?: string):
     : { set: (value, of = "") => it.set({ [label]: of }, value), clear: () => it.reset() };
 };
 
-/** The figures of a reading that fails are absent, so that an alert on missing figures fires. */
+/** If a reading fails, its figures are absent from the scrape, so that an alert on missing figures fires. */
 const refresh = async <T>(figures: readonly Figure[], read: () => T | Promise<T>, set: (reading: T) => void) => {
   const late = withTimeout(READING_MS, "a reading is late", Promise.resolve().then(read));
   const reading = await late.then((value) => ({ value })).catch(() => null);

@@ -12,7 +12,7 @@ export type StatusLogDeps = {
   readonly look: () => Promise<Health>;
 };
 
-/** The public status page shows its days, and its gaps, from these records. */
+/** Records the present health. From these records the public status page shows its days, and gaps without a record. */
 export const statusLog =
   ({ log, clock, randomness, look }: StatusLogDeps) =>
   async (): Promise<void> => {

@@ -5,22 +5,22 @@ import { textAt } from "./fields.ts";
 import { failure, type Proof, type Scheme, type SignatureFailure, type WebhookRequest } from "./request.ts";
 import { claim, mac, macHeader, withHeader } from "./signature-schemes.ts";
 
-/** Adyen sends one item. Each item costs an HMAC before anything is authenticated. */
+/** Adyen sends one item in a body. More are limited, because each costs an HMAC before the request is authenticated. */
 const ITEMS_MAX = 32;
-/** An item has some 2 kB. The signature is inside the body, so an unauthenticated body of this length is parsed. */
+/** An item has some 2 kB. Bodies up to this length are parsed unauthenticated, as the signature is inside. */
 const ITEMS_BYTES_MAX = 65_536;
 const MAC_BYTES = 32;
 const KEY = /^(?:[0-9A-Fa-f]{2}){16,64}$/;
 
 export const adyenKey = (secret: string): Buffer | null => (KEY.test(secret) ? Buffer.from(secret, "hex") : null);
 
-/** Null if the body is no payments notification. */
+/** Null if the body is not a payments notification. */
 const itemsOf = (body: unknown): readonly unknown[] | null => {
   const items = readField(body, ["notificationItems"]);
   return Array.isArray(items) ? items.map((item: unknown) => readField(item, ["NotificationRequestItem"])) : null;
 };
 
-/** The order in which Adyen signs the fields ("Verify HMAC signatures"). A missing field is empty. */
+/** The order in which Adyen signs the fields ("Verify HMAC signatures"). A missing field is signed as an empty text. */
 const SIGNED_FIELDS: readonly (readonly string[])[] = [
   ["pspReference"],
   ["originalReference"],
@@ -57,7 +57,7 @@ const itemProof = (item: unknown): Proof | SignatureFailure => {
   return { given: [given], expected: withKey(content, null) };
 };
 
-/** In payments notifications each item carries a signature, and all of them have to hold. */
+/** Each item of a payments notification carries its own signature, and all of them have to hold. */
 const signedItems: Scheme = (request) => {
   if (request.body.length > ITEMS_BYTES_MAX) {
     return failure("malformed", `A body with signed items has more than ${ITEMS_BYTES_MAX} bytes.`);
@@ -78,7 +78,7 @@ const signedItems: Scheme = (request) => {
 const SIGNATURE_HEADER = "hmacsignature";
 const rawBody = macHeader({ header: SIGNATURE_HEADER, encoding: "base64" });
 
-/** Without this, the text that an item signs could pass as a body. */
+/** A whole signed body has to be an object, else the text that an item signs could be sent as a body. */
 const noObject = (request: WebhookRequest): SignatureFailure | null => {
   const json = request.json();
   return typeof json === "object" && json !== null ? null : failure("malformed", "The body is not a JSON object.");
@@ -96,7 +96,7 @@ export const adyenScheme = withHeader(SIGNATURE_HEADER, signedBody, signedItems)
 
 const KEY_FIELDS = ["pspReference", "eventCode", "success"];
 
-/** A body without items contains its time, so its digest names the delivery and is the same for a repeat. */
+/** A body without items contains its time, so its digest names the delivery, and Adyen's repeat has the same digest. */
 export const adyenDeliveryKey = ({ json, body }: WebhookRequest): string => {
   const items = itemsOf(json());
   if (items === null) return createHash("sha256").update(body).digest("hex");

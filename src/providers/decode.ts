@@ -1,8 +1,8 @@
-/** Each value has exactly one accepted spelling, so that a signature cannot be sent in two ways. */
+/** Each decoder accepts exactly one spelling of a value, so that a signature cannot be sent in two ways. */
 
 const LOWER_HEX = /^[0-9a-f]*$/;
 
-/** Buffer's own decoder stops silently at the first wrong character. */
+/** Checks the text first, because Buffer's own decoder stops silently at the first wrong character. */
 export const decodeHex = (text: string, bytes: number): Buffer | null =>
   text.length === 2 * bytes && LOWER_HEX.test(text) ? Buffer.from(text, "hex") : null;
 
@@ -18,5 +18,5 @@ export const decodeBase64 = (text: string, bytes: number): Buffer | null => {
   return decoded?.length === bytes ? decoded : null;
 };
 
-/** Whole seconds without sign, fraction or exponent, far below where numbers become inexact. */
+/** Whole Unix seconds without sign, fraction or exponent, far below where numbers become inexact. */
 export const isTimestamp = (text: string): boolean => /^[0-9]{1,12}$/.test(text);

@@ -33,7 +33,7 @@ export const firstOf =
     return null;
   };
 
-/** The result is `begin` alone if the request has no `end`. */
+/** The field `begin` and the field `end` with `joint` between them; `begin` alone if the request has no `end`. */
 export const joined =
   (joint: string, begin: Field, end: Field): Field =>
   (request) => {

@@ -11,7 +11,10 @@ const secretToken = token(
   (secret) => !isSigningToken(secret),
 );
 
-/** During a replacement a source has both kinds of secret. With a signing token alone, an unsigned request fails. */
+/**
+ * While a signing token replaces a secret token, a source has both. With the signing token alone, it refuses unsigned
+ * requests.
+ */
 export const gitlabScheme: Scheme = (request, source) => {
   const signs = source.secrets.some(isSigningToken);
   const hasToken = !source.secrets.every(isSigningToken);

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { failure, type SignatureFailure } from "./request.ts";
 
-/** A provider that rotates its secret sends two signatures, so a request with this many is an attack. */
+/** A provider that rotates its secret sends two signatures, so a header with more parts than this is an attack. */
 const PARTS_MAX = 16;
 
 export const headerValues = (rawHeaders: readonly string[], name: string): string[] => {
   const values: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const sent = rawHeaders[at];
-    // Comparing lengths first avoids nearly every conversion to lower case.
+    // Most names differ in length, so few of them have to be converted to lower case.
     if (sent?.length === name.length && sent.toLowerCase() === name) values.push(rawHeaders[at + 1] ?? "");
   }
   return values;
@@ -23,7 +23,7 @@ export const singleHeader = (rawHeaders: readonly string[], name: string): strin
   return value === "" ? failure("missing", `The header ${name} is missing or empty.`) : value;
 };
 
-/** A repeated header does no harm here, because the value only identifies and authenticates nothing. */
+/** A repeated header is harmless here, because this value only identifies a delivery and authenticates nothing. */
 export const headerText = (headers: IncomingHttpHeaders, name: string): string | null => {
   const value = headers[name];
   const text = Array.isArray(value) ? value.join(", ") : value;
@@ -45,8 +45,8 @@ const splitPairs = (text: string, between: string, inside: string): Pair[] | nul
   return pairs;
 };
 
-/** `t=1,v1=ab,v1=cd` as Stripe (separator `,`) and Paddle (`;`) send it; null for any other form. */
+/** Splits `t=1,v1=ab,v1=cd` as Stripe (separator `,`) and Paddle (`;`) send it; null for any other form. */
 export const parsePairs = (text: string, separator: "," | ";"): Pair[] | null => splitPairs(text, separator, "=");
 
-/** `v1,<base64> v1,<base64>` as in Standard Webhooks; null for any other form. */
+/** Splits `v1,<base64> v1,<base64>` as in Standard Webhooks; null for any other form. */
 export const parseVersioned = (text: string): Pair[] | null => splitPairs(text, " ", ",");

@@ -11,7 +11,7 @@ export type Identity = {
   readonly eventType: string;
 };
 
-/** All providers' ids are shorter. A longer id is recorded as its hash. */
+/** All providers' delivery ids are shorter. A longer id is recorded as its hash. */
 const KEY_LENGTH_MAX = 256;
 const EVENT_TYPE_LENGTH_MAX = 200;
 
@@ -19,10 +19,10 @@ const digestOf = (content: string | Buffer): string => `sha256:${createHash("sha
 
 const bounded = (key: string): string => (key.length <= KEY_LENGTH_MAX ? key : digestOf(key));
 
-/** A double (IEEE 754, binary64) keeps this many digits of any number. */
+/** Any number of up to this many digits can be read back unchanged from a double (IEEE 754, binary64). */
 const EXACT_DIGITS = 15;
 
-/** True if no other number in a JSON text parses to this one. */
+/** True if no other number in a JSON text parses to this value, so that the value identifies the number. */
 const isOnlyOne = (value: number): boolean =>
   Number.isInteger(value)
     ? Number.isSafeInteger(value)
@@ -33,11 +33,11 @@ const byRule = (rule: Exclude<DedupeRule, string>, { headers, json, body }: Webh
   const path = parseFieldPath(rule.pointer);
   if (path === null) return null;
   const value = readField(json(), path);
-  // The body's digest replaces a number that JSON.parse has rounded, because two deliveries would get one key.
+  // If JSON.parse has rounded the number, the body's digest replaces it, because two deliveries would get one key.
   return typeof value === "number" && !isOnlyOne(value) ? digestOf(body) : textAt(json(), path);
 };
 
-/** A source's own rule replaces that of its provider. */
+/** The source's own rule (`dedupe`), if it has one, names the delivery instead of the provider's rule. */
 export const identify = (type: ProviderType, request: WebhookRequest, dedupe: DedupeRule | null): Identity => {
   const provider = PROVIDERS[type];
   const key = dedupe === null || typeof dedupe === "string" ? provider.deliveryKey(request) : byRule(dedupe, request);
@@ -53,7 +53,7 @@ export const identify = (type: ProviderType, request: WebhookRequest, dedupe: De
 export const isByBody = (type: ProviderType, dedupe: DedupeRule | null): boolean =>
   PROVIDERS[type].mayHaveNoKey === true && dedupe !== null && dedupe !== "none";
 
-/** `unsigned` is asked before the signature is checked, `signed` after it held. Null if the request is an event. */
+/** "unsigned" asks before the signature is checked, "signed" after it held. Null if the request is an event. */
 export const answerDirectly = (
   type: ProviderType,
   moment: "unsigned" | "signed",

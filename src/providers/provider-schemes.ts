@@ -21,15 +21,15 @@ export type Provider = {
   readonly category: "payments" | "code" | "commerce" | "chat" | "custom";
   readonly auth: "hmac-sha256" | "hmac" | "standard-webhooks" | "token" | "bearer";
   readonly scheme: Scheme;
-  /** Names in lower case. The headers are not stored, because they prove who sent the request. */
+  /** Header names in lower case. The headers are not stored, because they prove who sent the request. */
   readonly signatureHeaders: readonly string[];
   readonly secret: SecretRule;
-  /** The sender's id of the delivery, which a redelivery repeats; null if the request has none. */
+  /** The provider's id of the delivery, which a redelivery repeats; null if the request has no such id. */
   readonly deliveryKey: Field;
   readonly eventType: Field;
   /** True if some requests have no delivery key, so that the body may have to identify them. */
   readonly mayHaveNoKey?: true;
-  /** Both answer requests that are not events: without a signature, or with one that holds. */
+  /** These answer requests that are not events: unsigned ones, and (`answerSigned`) those whose signature holds. */
   readonly answerUnsigned?: (request: WebhookRequest) => DirectAnswer | null;
   readonly answerSigned?: (request: WebhookRequest) => DirectAnswer | null;
 };
@@ -50,10 +50,10 @@ const BEARER = "bearer ";
 const bearerToken = (value: string): string | null =>
   value.slice(0, BEARER.length).toLowerCase() === BEARER ? value.slice(BEARER.length).trimStart() : null;
 
-/** A challenge has some 200 bytes, so a longer body is an event and is not parsed here. */
+/** A challenge has some 200 bytes, so a longer body is taken for an event and is not parsed here. */
 const CHALLENGE_BYTES_MAX = 4_096;
 
-/** Slack asks whether an address belongs to the app, and expects the challenge as the answer. */
+/** Slack asks whether an address belongs to the app by sending a challenge, and expects it as the answer. */
 const slackChallenge = (request: WebhookRequest): DirectAnswer | null => {
   if (request.body.length > CHALLENGE_BYTES_MAX) return null;
   const challenge = inBody("challenge")(request);
@@ -61,7 +61,7 @@ const slackChallenge = (request: WebhookRequest): DirectAnswer | null => {
   return { status: 200, body: { challenge } };
 };
 
-/** Svix also sends the same three headers under its own name. */
+/** Svix sends the three headers of Standard Webhooks also under its own name, such as `svix-id`. */
 const familyOf = ({ rawHeaders }: WebhookRequest): "webhook" | "svix" =>
   !hasHeader(rawHeaders, "webhook-signature") && hasHeader(rawHeaders, "svix-signature") ? "svix" : "webhook";
 
@@ -75,7 +75,7 @@ const signedWith = (scheme: Scheme, ...signatureHeaders: readonly string[]) => (
 const shopifyHeader = "x-shopify-hmac-sha256";
 const shopifyEventsHeader = "shopify-hmac-sha256";
 
-/** The rules follow the providers' documents and SDKs, which the tests' vectors reproduce. */
+/** The rules follow the providers' documents and SDKs. The tests check them with vectors from there. */
 export const PROVIDERS: Readonly<Record<ProviderType, Provider>> = {
   stripe: {
     label: "Stripe",
@@ -127,7 +127,7 @@ export const PROVIDERS: Readonly<Record<ProviderType, Provider>> = {
   bitbucket: {
     label: "Bitbucket Cloud",
     category: "code",
-    // Bitbucket signs with SHA-256 under the name that elsewhere means SHA-1; the prefix decides.
+    // Bitbucket uses the header name that means SHA-1 elsewhere; its prefix `sha256=` says that the MAC is SHA-256.
     ...signedWith(macHeader({ header: "x-hub-signature", encoding: "hex", prefix: "sha256=" }), "x-hub-signature"),
     deliveryKey: header("x-request-uuid"),
     eventType: header("x-event-key"),
@@ -193,7 +193,7 @@ export const PROVIDERS: Readonly<Record<ProviderType, Provider>> = {
     scheme: (request, source) => standardWebhooks(familyOf(request))(request, source),
     signatureHeaders: ["webhook-signature", "svix-signature"],
     secret: standardWebhooksSecret,
-    // The id is taken from the family of headers that was signed.
+    // The id is taken from the family of headers (`webhook-` or `svix-`) whose signature is checked.
     deliveryKey: (request) => header(`${familyOf(request)}-id`)(request),
     eventType: inBody("type"),
   },

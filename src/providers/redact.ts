@@ -8,7 +8,7 @@ const HEADERS_MAX = 64;
 const VALUE_LENGTH_MAX = 1_024;
 const TOTAL_LENGTH_MAX = 16_384;
 
-/** Headers with these parts in their names carry a credential, of ours or of a proxy. */
+/** A header with one of these parts in its name carries a credential, of this service or of a proxy. */
 const TELLING = ["auth", "cookie", "token", "secret", "signature", "password", "api-key", "apikey", "hmac", "session"];
 
 const SIGNATURE_HEADERS: ReadonlySet<string> = new Set(

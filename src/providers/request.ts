@@ -4,10 +4,10 @@ import type { HmacAuth, SignatureFailureReason } from "../../domain/source/event
 
 export type WebhookRequest = {
   readonly headers: IncomingHttpHeaders;
-  /** Names and values in turn, as Node gives them: `headers` does not show that a header was sent twice. */
+  /** Names and values in turn, as Node gives them. Unlike `headers`, the list shows that a header was sent twice. */
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
-  /** The address is never built from the request, because the sender chooses its `Host`. */
+  /** The source's configured address. It is never built from the request, because the sender chooses its `Host`. */
   readonly url: string;
   readonly json: () => unknown;
 };
@@ -26,7 +26,7 @@ export const webhookRequest = (
 
 export type SourceAuth = {
   readonly auth: HmacAuth | null;
-  /** All active secrets, the newest first. */
+  /** All active secrets of the source, the newest first. A signature by any of them is accepted. */
   readonly secrets: readonly string[];
 };
 
@@ -40,18 +40,18 @@ export const failure = (reason: SignatureFailureReason, detail: string): Signatu
 });
 
 export type Proof = {
-  /** Decoded signatures, each as long as the result of `expected`. One that matches is enough. */
+  /** The decoded signatures, each as long as the result of `expected`. It is enough if one of them matches. */
   readonly given: readonly Buffer[];
   readonly expected: (secret: string) => Buffer | null;
 };
 
-/** A claim is the decoded signature of a request, before anything is computed. */
+/** The decoded signatures of a request, before any HMAC is computed. */
 export type Claim = {
   readonly ok: true;
-  /** Unix time in seconds, spelled as it was signed; null if the scheme has none. */
+  /** Unix time in seconds, spelled as it was signed; null if the scheme signs no time. */
   readonly timestamp: string | null;
   readonly proofs: readonly [Proof, ...Proof[]];
-  /** A further condition, which may parse the body because the proofs hold. */
+  /** A further condition. It may parse the body, because it is asked only after the proofs held. */
   readonly furtherFailure?: (request: WebhookRequest) => SignatureFailure | null;
 };
 

@@ -2,18 +2,18 @@ import { adyenKey } from "./adyen.ts";
 import { SIGNING_SECRET_PREFIX, signingKey } from "./signature-schemes.ts";
 
 export type SecretRule = {
-  /** `random` has at least 32 bytes. */
+  /** Makes a secret of `random`, which has at least 32 bytes. */
   readonly make: (random: Uint8Array) => string;
-  /** Null, or an error for the person who entered the secret, which never repeats it. */
+  /** A fault of a secret, told to the person who entered it without repeating the secret; null if it has none. */
   readonly fault: (secret: string) => string | null;
 };
 
-/** This is longer than any provider's secret, and bounds the record and the HMAC's key. */
+/** No provider's secret is this long. The limit bounds the size of the record and of the HMAC's key. */
 const LENGTH_MAX = 512;
 const CONTROL = /\p{Cc}/u;
 /** A header's visible characters (RFC 9110, section 5.5, without obs-text). */
 const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
-/** b64token (RFC 6750, section 2.1). */
+/** A token as `Authorization: Bearer` takes it: b64token (RFC 6750, section 2.1). */
 const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 const STRIPE_API_KEY = /^(?:sk|rk|pk)_/;
 

@@ -33,7 +33,7 @@ export type MacHeader = {
   readonly algorithm?: Algorithm;
   readonly prefix?: string;
   readonly timestampHeader?: string | undefined;
-  /** The text that is signed before the body. `timestamp` is "" if there is no header for it. */
+  /** The text that is signed before the body. `timestamp` is "" if the scheme has no header for it. */
   readonly before?: (request: WebhookRequest, timestamp: string) => string;
 };
 
@@ -61,7 +61,7 @@ export type MacPairs = {
   readonly joint: string;
 };
 
-/** Pairs with other keys belong to other schemes, and prove nothing here. */
+/** Pairs with keys other than `timeKey` and `macKey` belong to other schemes, and prove nothing in this one. */
 export const macPairs =
   ({ header, separator, timeKey, macKey, joint }: MacPairs): Scheme =>
   (request) => {
@@ -69,7 +69,7 @@ export const macPairs =
     if (typeof value !== "string") return value;
     const pairs = parsePairs(value, separator) ?? [];
     const [timestamp, ...moreTimes] = pairs.filter(([key]) => key === timeKey).map(([, time]) => time);
-    // A signature that cannot be decoded matches none; the other signatures of the header still count.
+    // A signature that cannot be decoded matches nothing, but the header's other signatures still count.
     const given = pairs.flatMap(([key, text]) => (key === macKey ? (decodeHex(text, MAC_BYTES.sha256) ?? []) : []));
     if (timestamp === undefined || moreTimes.length > 0 || given.length === 0)
       return badHeader(header, `${timeKey}=<seconds>${separator}${macKey}=<hex of 32 bytes>`);
@@ -78,7 +78,7 @@ export const macPairs =
   };
 
 export const SIGNING_SECRET_PREFIX = "whsec_";
-/** The lengths are those of Standard Webhooks, "Symmetric signatures". */
+/** Lengths of a key as Standard Webhooks has them ("Symmetric signatures"). */
 const SIGNING_KEY_BYTES = { min: 24, max: 64 };
 
 export const signingKey = (secret: string): Buffer | null => {
@@ -88,7 +88,7 @@ export const signingKey = (secret: string): Buffer | null => {
   return key;
 };
 
-/** The signatures are symmetric (v1). `family` is the prefix of the three headers. */
+/** Checks symmetric signatures (v1). `family` is the prefix of the three headers. */
 export const standardWebhooks =
   (family: "webhook" | "svix"): Scheme =>
   (request) => {
@@ -114,7 +114,7 @@ export const standardWebhooks =
 
 const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** Hashes are compared, because they have one length whatever was sent. */
+/** The token's hash is compared with the secret's hash, because hashes have one length whatever was sent. */
 export const token =
   (header: string, tokenIn: (value: string) => string | null, isToken: (secret: string) => boolean): Scheme =>
   (request) => {

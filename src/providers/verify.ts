@@ -11,7 +11,7 @@ import {
   type WebhookRequest,
 } from "./request.ts";
 
-/** The clocks may differ by this much in both directions. Paddle's own 5 s fail on ordinary clock skew. */
+/** Seconds by which the sender's clock may differ, in both directions. Paddle's own 5 s fail on ordinary clock skew. */
 const WINDOW_S = 300;
 
 const VERIFIED: Verified = { ok: true };
@@ -37,7 +37,7 @@ const holds = ({ given, expected }: Proof, secrets: readonly string[]): Signatur
     : failure("mismatch", "The signature matches none of the source's secrets.");
 };
 
-/** This never throws, whatever was sent. Cheap checks come first, so that garbage costs no HMAC. */
+/** Never throws, whatever was sent. Cheap checks come first, so that garbage costs no HMAC. */
 export const verify = (
   type: ProviderType,
   request: WebhookRequest,

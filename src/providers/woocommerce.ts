@@ -9,7 +9,7 @@ const SIGNATURE_HEADER = "x-wc-webhook-signature";
 const ENTITY = /&(?:lt|gt|amp|quot|#0*(?:34|38|39|60|62)|#[xX]0*(?:22|26|27));/g;
 const CHARACTER: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&amp;": "&", "&quot;": '"' };
 
-/** WooCommerce signs with its secret after WordPress's `wp_specialchars_decode(…, ENT_QUOTES)`. */
+/** WooCommerce uses its secret as the key only after WordPress's `wp_specialchars_decode(…, ENT_QUOTES)`. */
 const decodeSpecialChars = (text: string): string =>
   text.replace(ENTITY, (entity) => {
     const named = CHARACTER[entity];
@@ -27,7 +27,7 @@ export const woocommerceScheme: Scheme = (request, source) => {
   return { ...read, proofs: [{ given, expected: (secret) => expected(decodeSpecialChars(secret)) }] };
 };
 
-/** WooCommerce's delivery id repeats within a second: only all of these together name one delivery. */
+/** WooCommerce's delivery ids repeat within a second, so only all of these values together name one delivery. */
 export const woocommerceKey = ({ headers, body, json }: WebhookRequest): string | null => {
   const delivery = headerText(headers, "x-wc-webhook-delivery-id");
   if (delivery === null) return null;
@@ -43,7 +43,7 @@ export const woocommerceKey = ({ headers, body, json }: WebhookRequest): string 
 const PING = /^webhook_id=[0-9]{1,20}$/;
 const PING_BYTES_MAX = 40;
 
-/** WooCommerce pings a webhook when it is saved, unsigned, and leaves it off without a 200. */
+/** When a webhook is saved, WooCommerce sends an unsigned ping, and leaves the webhook off unless the answer is 200. */
 export const woocommercePing = ({ headers, rawHeaders, body }: WebhookRequest): DirectAnswer | null => {
   if (hasHeader(rawHeaders, SIGNATURE_HEADER) || body.length > PING_BYTES_MAX) return null;
   if (headers["content-type"]?.startsWith("application/x-www-form-urlencoded") !== true) return null;

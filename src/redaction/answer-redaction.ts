@@ -6,13 +6,15 @@ import { JSON_DEPTH_MAX, scanJson } from "../streams/strict-json.ts";
 
 export type HiddenPaths = readonly FieldPath[];
 
-/** `echo` recognises what the answer repeats of the payload; null if the payload is gone, not JSON or ambiguous. */
+/**
+ * `echo` finds what an answer repeats of the payload; null, to hide all, if the payload is gone, not JSON or ambiguous.
+ */
 export type AnswerRedaction = { readonly paths: readonly FieldPath[]; readonly echo: Echo | null };
 
-/** The search blocks the event loop, at worst for 0.5 ms for each 1,000 characters. */
+/** Characters to search. The search blocks its thread, at worst for 0.5 ms for each 1,000 characters. */
 const SEARCHED_LENGTH_MAX = 131_072;
 
-/** The limit is shared by answers that are shown together. An answer beyond it is hidden as a whole. */
+/** Answers that are shown together share the limit on searched characters. An answer beyond it is hidden as a whole. */
 export const searchLimit = () => {
   let left = SEARCHED_LENGTH_MAX;
   return (hidden: AnswerRedaction | null, length: number): AnswerRedaction | null => {
@@ -31,7 +33,7 @@ const jsonOf = (body: Uint8Array): Json | undefined => {
   try {
     const json = JSON.parse(text) as Json;
     const { duplicate, tooDeep } = scanJson(text, JSON_DEPTH_MAX);
-    // The target may have read the other value of a duplicate name.
+    // The target may have read the other value of a duplicate name, so such a payload counts as ambiguous.
     return duplicate === undefined && tooDeep === undefined ? json : undefined;
   } catch {
     return undefined;

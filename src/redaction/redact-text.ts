@@ -8,13 +8,13 @@ const ENDS: ReadonlySet<string> = new Set([..." \n\r\t,]}"]);
 
 const isOpen = (character: string | undefined): boolean => character === "{" || character === "[";
 const isClose = (character: string | undefined): boolean => character === "}" || character === "]";
-/** JSON's whitespace (RFC 8259, section 2). */
+/** Whitespace of JSON (RFC 8259, section 2). */
 const isBlank = (character: string | undefined): boolean =>
   character === " " || character === "\n" || character === "\r" || character === "\t";
 
 const ALL = PathTree.of([[]]);
 
-/** `text` must be valid JSON. The result is null if several values together repeat a hidden one. */
+/** `text` must be valid JSON. Null if several shown values, joined, repeat a hidden value. */
 const rewritten = (text: string, paths: PathTree, echo: Echo | null): string | null => {
   let at = 0;
   const shown: string[] = [];
@@ -71,7 +71,7 @@ const rewritten = (text: string, paths: PathTree, echo: Echo | null): string | n
     if (rest.isEmpty && echo === null) return whole();
     at += 1;
     const parts: string[] = [];
-    // Without positions in the paths, all elements have the same rest.
+    // If the paths have no array positions, all elements have the same rest of paths.
     const each = open === "[" && !rest.hasPositions ? rest.element(0) : null;
     for (let index = 0; ; index += 1) {
       blanks();
@@ -95,8 +95,8 @@ const rewritten = (text: string, paths: PathTree, echo: Echo | null): string | n
 };
 
 /**
- * Other values keep their spelling, because parsing and writing would change numbers above 2^53. Null if the text is
- * not JSON, or if a hidden value is spread over several fields.
+ * Values that are shown keep their spelling, because parsing and writing would change numbers above 2^53. Null if the
+ * text is not JSON, or if a hidden value is spread over several fields.
  */
 export const redactText = (text: string, hidden: readonly FieldPath[], echo: Echo | null = null): string | null => {
   try {

@@ -17,7 +17,9 @@ export const BUNDLE_DECISIONS: ReadonlySet<string> = new Set<Decision["type"]>([
 
 const isDecision = (record: Recorded): record is Decision => BUNDLE_DECISIONS.has(record.type);
 
-/** The span ends with the last of these records. A step may be resolved by hand long afterwards. */
+/**
+ * The bundle's span ends with the last of these records; others, as of a step resolved by hand, may come much later.
+ */
 const GOES_ON: ReadonlySet<string> = new Set<BundleEvent["type"]>([
   "BundleReleased",
   "BundleHoldEnded",
@@ -46,7 +48,7 @@ const spansOfOne = (
   const { meta, data: request } = decision;
   const { trace_id: traceId, span_id: spanId, parent_span_id: parentId = null } = meta;
   const top = { traceId, spanId, startMs: Date.parse(request.received_at) };
-  // The agent was authenticated before the request was read.
+  // The gates' spans need a time of authentication: the agent was authenticated before its request was read.
   const decided = { ...request, authenticated_at: request.received_at };
   const spans = [authentication(top, decided), ...gatesAsked(top, decided)];
   const holdEnd = following.find(({ type }) => type === "BundleReleased" || type === "BundleHoldEnded");
@@ -65,7 +67,7 @@ const spansOfOne = (
   return withRoot(whole, spans);
 };
 
-/** Both lists of records are ordered from the oldest. */
+/** Both lists have the records from the oldest to the newest. */
 export const bundleSpans = (bundle: readonly RecordedEvent[], approvals: readonly RecordedEvent[]): readonly Span[] => {
   const events = bundle.map(eventOf<Recorded>);
   const decisions = events.flatMap((event, index) => (isDecision(event) ? [{ event, index }] : []));

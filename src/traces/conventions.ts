@@ -34,7 +34,7 @@ const verdictAttributes = ({ decision, policy, observed }: Verdict): Attributes 
   }),
 });
 
-/** Micro-euros are whole numbers, and OTLP has different types for integers and fractions. */
+/** Micro-euros are whole numbers, so that the attribute always has OTLP's integer type. */
 const costAttributes = (cost: number | null): Attributes =>
   defined({ "countersign.cost.micro_eur": cost ?? undefined });
 

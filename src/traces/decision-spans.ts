@@ -21,7 +21,7 @@ export const authentication = (root: Root, { received_at, authenticated_at }: De
     attributes: {},
   });
 
-/** The gates are not timed, so each is an instant at the end of the decision. */
+/** No times of the gates are recorded, so each gate's span is an instant at the end of the decision. */
 export const gatesAsked = (
   root: Root,
   { verdict: { gates }, authenticated_at, at }: DecisionTimes,
@@ -52,7 +52,7 @@ export type Hold = {
   readonly error: string | null;
 };
 
-/** `approvals` may also have records of other approvals. */
+/** `approvals` may have records of other approvals, too. */
 export const holdSpanOf = (
   root: Root,
   { approvalId, from, until, error }: Hold,

@@ -18,7 +18,7 @@ export const DECISIONS: ReadonlySet<string> = new Set<Decision["type"]>(["EventA
 
 const isDecision = (record: Recorded): record is Decision => DECISIONS.has(record.type);
 
-/** A notification has no parent, because the request that it is about may have no span. */
+/** A notification's span has no parent, because the request that it is about may have no span. */
 const topOf = ({ meta, data }: Decision): Pick<Span, "spanId" | "parentId" | "kind"> => {
   const { span_id: spanId, parent_span_id: parentId = null } = meta;
   const { event_id, origin, bundle } = data;
@@ -40,7 +40,7 @@ const attempt = (root: Root, begun: AttemptStart, ended: AttemptEnd | null, unti
   });
 };
 
-/** An attempt whose process died ends with the start of the next one, or with `last`. */
+/** The span of an attempt whose process died ends when the next attempt starts, or at the time `last`. */
 const attemptSpans = (root: Root, following: readonly DeliveryEvent[], last: string): readonly Span[] => {
   const spans: Span[] = [];
   let running: AttemptStart | null = null;
@@ -57,7 +57,7 @@ const attemptSpans = (root: Root, following: readonly DeliveryEvent[], last: str
   return spans;
 };
 
-/** These records may come long after the end, so they are events of the root and do not prolong it. */
+/** These records may come long after the event's end, so they are events of the root span and do not prolong it. */
 const NOTED: ReadonlySet<string> = new Set<DeliveryEvent["type"]>([
   "PayloadErased",
   "PayloadDamageFound",
@@ -102,7 +102,7 @@ const spansOfReplay = (root: Root, { data }: Replayed, following: readonly Deliv
   return withRoot(whole, attemptSpans(whole, following, last));
 };
 
-/** A replayed decision begins with the replay, because the event may have been received days before. */
+/** The spans of a replayed decision begin with the replay, because the event may have been received days before. */
 const begun = (request: Request): Request =>
   request.replay === undefined ? request : { ...request, received_at: request.at, authenticated_at: request.at };
 
@@ -114,7 +114,7 @@ const spansOfDecision = (
 ): readonly Span[] => {
   const request: Request = decision.data;
   const spans: Span[] = [];
-  // A step is authenticated with its bundle, and a replay with the first decision.
+  // A step was authenticated with its bundle, a replay with the first decision: neither has a span for that.
   const isKnown = request.bundle !== undefined || request.replay !== undefined;
   if (!isKnown && request.origin.kind !== "system") spans.push(authentication(top, request));
   if (request.origin.kind !== "system") spans.push(...gatesAsked(top, begun(request)));
@@ -150,13 +150,13 @@ const partsOf = (
   ];
 };
 
-/** A blocked event may be sent again, in another trace. Both lists of records are ordered from the oldest. */
+/** Spans of several traces if a blocked event was sent again. Both lists have the records from the oldest. */
 export const executionSpans = (
   delivery: readonly RecordedEvent[],
   approvals: readonly RecordedEvent[],
 ): readonly Span[] => spansInParts(delivery, approvals).flat();
 
-/** The parts of a trace end separately and are ordered from the oldest. The last one may not have ended. */
+/** The trace in its parts, which end separately, from the oldest. The last part may not have ended. */
 export const spansInParts = (
   delivery: readonly RecordedEvent[],
   approvals: readonly RecordedEvent[],

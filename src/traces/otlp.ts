@@ -2,7 +2,7 @@ import { defined } from "../../domain/defined.ts";
 import type { Json, JsonObject } from "../../domain/json.ts";
 import type { Span, SpanAttribute, SpanAttributes, SpanEvent } from "../../domain/ports/span-exporter.ts";
 
-/** opentelemetry/proto/trace/v1/trace.proto, `SpanKind` and `Status.StatusCode`. */
+/** The numbers of `SpanKind` and `Status.StatusCode` in opentelemetry/proto/trace/v1/trace.proto. */
 const KIND = { internal: 1, server: 2, client: 3 } as const;
 const STATUS_ERROR = 2;
 
@@ -37,7 +37,7 @@ const spanOf = (span: Span): JsonObject => ({
   status: span.error !== null ? { code: STATUS_ERROR, message: span.error } : {},
 });
 
-/** The JSON is OTLP 1.x ("JSON Protobuf Encoding"), as collectors take it at `/v1/traces`. */
+/** OTLP 1.x as JSON ("JSON Protobuf Encoding"), as collectors take it at `/v1/traces`. */
 export const otlpJson = (
   resource: SpanAttributes,
   scope: { name: string; version: string },

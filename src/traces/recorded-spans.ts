@@ -8,9 +8,9 @@ import { DECISIONS, executionSpans, spansInParts } from "./execution-spans.ts";
 type Reads = Pick<EventLog, "read">;
 
 const READ_PAGE = 500;
-/** A blocked event that is sent repeatedly has many decisions, and a longer trace would be unreadable. */
+/** A blocked event that is sent again and again has many decisions; a trace of more records would be unreadable. */
 const RECORDS_MAX = 2_000;
-/** Repeats of an event add a record each second, so a stream may be much longer than its trace. */
+/** Repeats of an event add a record each second, so a stream is read only so far, beyond the limit of its trace. */
 const READ_MAX = 20_000;
 const REPEATS_MAX = 100;
 
@@ -41,13 +41,13 @@ const recordsOf = async (log: Reads, stream: string): Promise<readonly RecordedE
 
 const REPLAYED = "EventReplayed" satisfies DeliveryEvent["type"];
 
-/** Earlier replays have ended and were exported, so their records are left out. */
+/** Keeps the first record and those from the last replay on: earlier replays have ended and were exported. */
 const begunWith = (records: readonly RecordedEvent[]): readonly RecordedEvent[] => {
   const replayed = records.findLastIndex(({ type }) => type === REPLAYED);
   return replayed > 1 ? [...records.slice(0, 1), ...records.slice(replayed)] : records;
 };
 
-/** Leaves out the records of the decisions before and after the one that `end` ends. */
+/** The records of one decision up to its `end`, without those of earlier and later decisions. */
 const recordsEndingWith = async (
   log: Reads,
   end: RecordedEvent,
@@ -75,7 +75,7 @@ const approvalsOf = async (
   const asked: RecordedEvent[] = [];
   for (const { type, data } of records) {
     if (type !== held) continue;
-    // Every record of a hold has an approval, which the log's type does not express.
+    // Every record of a hold names its approval, which the type of the log's records does not express.
     const { approval_id } = data.approval as { readonly approval_id: string };
     asked.push(...(await recordsOf(log, approvalStream(approval_id))));
   }

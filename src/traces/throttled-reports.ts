@@ -3,7 +3,7 @@ const EVERY_MS = 60_000;
 /** `count` is the number of spans dropped since the last report. */
 export type ReportRefusals = (error: Error, count: number) => void;
 
-/** Reports the first refusal at once, and later ones together with the reason of the last. */
+/** Reports the first refusal at once. Later ones are reported together once a minute, with the reason of the last. */
 export const throttledReports = (report: ReportRefusals, everyMs = EVERY_MS): ReportRefusals => {
   let unreported = 0;
   let last: Error | null = null;

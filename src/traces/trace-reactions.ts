@@ -13,7 +13,7 @@ const ENDS = [
   "EventCancelled",
 ] as const satisfies readonly DeliveryEvent["type"][];
 
-/** An event without a destination has ended with one of these records. */
+/** These records are the end of an event that has no destination. */
 const LETS_GO = ["EventAdmitted", "EventReleased"] as const satisfies readonly DeliveryEvent["type"][];
 
 const BUNDLE_ENDS = [
@@ -24,11 +24,11 @@ const BUNDLE_ENDS = [
   "RollbackIncomplete",
 ] as const satisfies readonly BundleEvent["type"][];
 
-/** The number bounds the executions that wait in memory for a collector. */
+/** This many executions at most wait in memory for the collector. */
 export const TRACES_AT_ONCE = 64;
 export const TRACES_GATHER_MS = 500;
 
-/** These reactions have a separate follower, so that nothing else waits for a collector that is away. */
+/** These reactions have a follower for themselves, so that nothing else waits for a collector that is away. */
 export const traceReactions = (log: EventLog, exporter: SpanExporter): readonly Reaction[] => {
   const ofEvent = async (end: RecordedEvent): Promise<void> => exporter.export(await spansOfEndedEvent(log, end));
   const ofBundle = async (end: RecordedEvent): Promise<void> => exporter.export(await spansOfEndedBundle(log, end));
