@@ -19,7 +19,7 @@ import { type Command, UsageError } from "./command.ts";
 import { liftProtection } from "./lift-protection.ts";
 import { checkExists } from "./log-location.ts";
 
-/** A link made with another key would be invalid. */
+/** The service's own key is needed, because a link made with another key would be invalid. */
 const keyOf = async (config: Config, log: EventLog): Promise<Uint8Array> => {
   const key = presentKey(config);
   if (key === null || !(await hasRing(log)))

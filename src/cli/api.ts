@@ -3,24 +3,24 @@ import { setTimeout as pause } from "node:timers/promises";
 import { defined } from "../../domain/defined.ts";
 import { type Arguments, type Env, UsageError } from "./command.ts";
 
-/** `T` is the type in the API's description; answers are not validated. */
+/** `T` is the type that the API's description gives an answer; answers are not checked against it. */
 export type Api = {
   readonly origin: string;
-  /** The address includes a path that a proxy may add, without a slash at the end. */
+  /** The service's address, with any path that a proxy puts before the routes, without a slash at the end. */
   readonly base: string;
   get<T>(path: string, query?: Query): Promise<T>;
   /**
-   * Sends an Idempotency-Key, so repeating it after a lost answer is safe. A read that carries `position` sees the
-   * change.
+   * Sends an Idempotency-Key, so that it may be repeated after a lost answer. A read sent with `position` as its
+   * `after` sees the change.
    */
   post<T>(path: string, body: unknown): Promise<{ readonly body: T; readonly position: string | null }>;
-  /** For answers other than JSON. Without a timeout if `signal` is given. */
+  /** For answers other than JSON. A caller that gives a `signal` gets neither a timeout nor retries. */
   open(path: string, headers?: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Response>;
 };
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
-/** A problem from the service; `status` is 0 if it cannot be reached. */
+/** A problem that the service answered with; `status` is 0 if the service cannot be reached. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: number;
@@ -67,7 +67,7 @@ const refusalOf = async (response: Response, url: URL): Promise<Refusal> => {
   return new Refusal(message, response.status, Number.isFinite(after) ? after : null);
 };
 
-/** Unreachable (0), overloaded, or behind a proxy that cannot reach the service (502, 504). */
+/** The service is not reached (0), refuses for now (429, 503), or is behind a proxy that cannot reach it (502, 504). */
 const PASSING: ReadonlySet<number> = new Set([0, 429, 502, 503, 504]);
 
 export const isPassing = (error: unknown): error is Refusal => error instanceof Refusal && PASSING.has(error.status);
@@ -103,7 +103,7 @@ const settingsOf = ({ options }: Pick<Arguments, "options">, env: Env): Settings
 
 const apiAt = ({ base, key }: Settings): Api => {
   const call = async (url: URL, init: RequestInit): Promise<Response> => {
-    // A redirect would send the key to another address.
+    // Redirects are not followed, because a redirect would send the key to another address.
     const response = await fetch(url, { ...init, redirect: "manual" }).catch((error: Error) => {
       throw new Refusal(`${url.origin} cannot be reached: ${String(error.cause ?? error.message)}`, 0);
     });
@@ -121,7 +121,7 @@ const apiAt = ({ base, key }: Settings): Api => {
       try {
         return await call(url, { ...init, signal: AbortSignal.timeout(CALL_MS_MAX) });
       } catch (error) {
-        // The first call fails at once if the service cannot be reached.
+        // Without `Retry-After`, as when the service cannot be reached, the call fails at once.
         const mayWait = isPassing(error) && error.retryAfterS !== null && attempt < TRIES_MAX;
         if (!mayWait) throw error;
         await pause(Math.min(error.retryAfterS ?? 1, RETRY_S_MAX) * 1_000);
@@ -164,7 +164,7 @@ export const apiOf = (args: Pick<Arguments, "options">, env: Env): Api => {
   return apiAt(settings);
 };
 
-/** For routes that need no key; null without a key. */
+/** For routes that need no key. `hasKey` says whether calls carry one. */
 export const apiOrNone = (
   args: Pick<Arguments, "options">,
   env: Env,

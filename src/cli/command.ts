@@ -2,18 +2,18 @@ import type { ParseArgsConfig } from "node:util";
 
 export type Screen = {
   readonly columns: number;
-  /** Replaces the drawn line; an empty text clears it. */
+  /** Draws `line` in place of the line that is drawn; an empty text clears it. */
   draw(line: string): void;
   ask(question: string): Promise<boolean>;
 };
 
-/** `out` is for results, `note` for progress. */
+/** `out` takes a command's results, `note` its progress and errors. */
 export type Terminal = {
-  /** Text with invisible characters escaped; bytes unchanged, except on a terminal. */
+  /** Text is written with invisible characters escaped, bytes unchanged unless they are text and go to a terminal. */
   out(it: string | Uint8Array): void;
   note(line: string): void;
   readonly screen?: Screen;
-  /** True if `out` goes to a terminal, not to a file or a program. */
+  /** True if `out` goes to a terminal, where a person reads it, not to a file or a program. */
   readonly isRead?: boolean;
 };
 
@@ -32,7 +32,7 @@ export type Command = {
   readonly summary: string;
   readonly help: readonly string[];
   readonly options?: NonNullable<ParseArgsConfig["options"]>;
-  /** Throws `UsageError` for a wrong call and `Ended` for another exit code; any other error is a failure. */
+  /** Throws `UsageError` for a wrong call and `Ended` for another exit code. Any other error ends as a failure (1). */
   run(args: Arguments, env: Env, terminal: Terminal): Promise<void>;
 };
 
@@ -40,7 +40,7 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** Ends with an exit code and no further message. */
+/** Ends the process with this exit code and without a message. */
 export class Ended extends Error {
   override readonly name = "Ended";
   readonly status: number;

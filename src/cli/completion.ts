@@ -7,7 +7,7 @@ const flagsOf = ({ options = {} }: Completed): readonly string[] => [
   "--help",
 ];
 
-/** Maps first words to what may follow: second words of a group, or flags of a command. */
+/** Maps each command's first word to the words that may follow: a group's second words, or a command's flags. */
 const wordsOf = (commands: readonly Completed[]): ReadonlyMap<string, readonly string[]> => {
   const words = new Map<string, readonly string[]>();
   for (const command of commands) {
@@ -20,7 +20,7 @@ const wordsOf = (commands: readonly Completed[]): ReadonlyMap<string, readonly s
 const groupsOf = (commands: readonly Completed[]): readonly Completed[] =>
   commands.filter(({ name }) => name.includes(" "));
 
-/** `-o default` completes files if no word fits. */
+/** Bash completes file names if no word fits (`-o default`). */
 const bash = (commands: readonly Completed[]): readonly string[] => [
   "# countersign completion for bash: countersign completion bash > ~/.local/share/bash-completion/completions/countersign",
   "_countersign() {",
@@ -79,7 +79,7 @@ const fish = (commands: readonly Completed[]): readonly string[] => [
 
 const SHELLS: Readonly<Record<string, (commands: readonly Completed[]) => readonly string[]>> = { bash, zsh, fish };
 
-/** `commands` includes this one. */
+/** `commands` returns all commands, this one included. */
 export const completion = (commands: () => readonly Completed[]): Command => ({
   name: "completion",
   synopsis: Object.keys(SHELLS).join("|"),

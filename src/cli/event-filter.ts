@@ -17,7 +17,7 @@ export const TIMES_HELP = "a time (2026-03-01T12:00:00Z), or how long ago: 90s, 
 const AGO = /^(\d{1,6})([smhd])$/;
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A day in UTC, or a time with its zone (RFC 3339, section 5.6), also with the space that `shownTime` writes. */
+/** A day in UTC, or a time with its zone (RFC 3339, section 5.6); a space for the T is as `shownTime` writes it. */
 const TIME = /^(\d{4}-\d\d-\d\d)(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d))?$/;
 
 /** NaN for an invalid time. `Date.parse` guesses: it takes "2" for a day of 2001, which would replay everything. */

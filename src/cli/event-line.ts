@@ -11,7 +11,7 @@ import type { StreamRecord } from "./record-stream.ts";
 export type EventLine = Pick<EventSummary, "id" | "status" | "type" | "origin" | "endpoint_id" | "delivery_id"> & {
   readonly at: string;
   readonly detail: string | null;
-  /** The gate and code by which a search finds a blocked event. */
+  /** The gate and code by which a search finds a blocked event; undefined unless the event is blocked. */
   readonly refused?: { readonly gate: string; readonly code: string };
 };
 
@@ -21,7 +21,7 @@ const violated = ({ gates }: Verdict): string | null =>
     .map(({ gate, detail }) => `${gate}: ${detail}`)
     .join("; ") || null;
 
-/** A search finds only events that are still blocked. */
+/** The service's search by gate or code finds only events that are still blocked, so others have no `refused`. */
 const refusedIn = (status: string, verdict: Verdict): Pick<EventLine, "refused"> => {
   const refusal = status === "blocked" ? verdict.gates.find(({ outcome }) => outcome === "deny") : undefined;
   return defined({ refused: refusal && { gate: refusal.gate, code: refusal.code } });
@@ -55,7 +55,7 @@ export const lineOfRequest = (status: DeliveryStatus, request: Request): EventLi
   ...refusedIn(status, request.verdict),
 });
 
-/** Null for records that change neither the status nor the note. */
+/** What a record changes in an event's line; null for records that change neither the status nor the note. */
 export const changeIn = (record: StreamRecord): Pick<EventLine, "status" | "detail"> | null => {
   const event = eventOf<DeliveryEvent>(record);
   switch (event.type) {
@@ -72,7 +72,7 @@ export const changeIn = (record: StreamRecord): Pick<EventLine, "status" | "deta
     case "AttemptFailed": {
       const { number, failure, next_attempt_at: next } = event.data;
       const detail = `attempt ${number}: ${failure.kind}: ${failure.detail}`;
-      // The record of the end, which follows, has the outcome of the last attempt.
+      // Without a next attempt the delivery ends, and the record of its end, which follows, has the outcome.
       return next === null ? null : { status: "retrying", detail: `${detail}; again ${shownTime(next)}` };
     }
     case "EventDelivered":
@@ -84,7 +84,7 @@ export const changeIn = (record: StreamRecord): Pick<EventLine, "status" | "deta
   }
 };
 
-/** The longest status has nine letters. */
+/** Letters of the longest status. */
 const STATUS_WIDTH = 9;
 const ID_WIDTH = 36;
 

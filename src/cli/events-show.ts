@@ -6,7 +6,7 @@ import { json, shownTime, table } from "./formats.ts";
 
 type AttemptShown = EventDetail["attempts"][number];
 
-/** Characters of a response body; `--json` has all of it. */
+/** Characters of a response body that are shown; `--json` has the whole body. */
 const BODY_MAX = 2_000;
 
 export const isEventId = (text: string): boolean => /^evt_[a-z2-7]{1,64}$/.test(text);

@@ -16,7 +16,7 @@ type Page = { readonly data: readonly EventSummary[]; readonly next_cursor: stri
 const COUNT = 20;
 const COUNT_MAX = 1_000;
 const PAGE_MAX = 100;
-/** Events in memory while following; the service is asked about others. */
+/** Events whose lines stay in memory while following. About an event that is not in memory, the service is asked. */
 const KNOWN_MAX = 10_000;
 
 const DECIDED: Readonly<Record<string, DeliveryStatus>> = {
@@ -66,11 +66,11 @@ export const matches = (query: Query, line: EventLine): boolean => {
 
 export type EventLines = {
   seen(line: EventLine): void;
-  /** Null for a record that changes no event. */
+  /** The line of the event after the record; null for a record that changes no event. */
   after(record: StreamRecord): Promise<EventLine | null>;
 };
 
-/** Derives lines from records, and asks the service only about events whose decision was not in the stream. */
+/** Derives lines from records, and asks the service only about events whose decision came before the stream began. */
 export const eventLines = (api: Api): EventLines => {
   const known = new LRUCache<string, EventLine>({ max: KNOWN_MAX });
   const seen = (line: EventLine): void => {
@@ -141,7 +141,7 @@ const follow = async (api: Api, { query, count, print }: Following, { note }: Te
   const lines = eventLines(api);
   const printed = new LRUCache<string, string>({ max: KNOWN_MAX });
   const show = (line: EventLine): void => {
-    // The stream may repeat what was listed at the start.
+    // The list of newest events and the stream overlap, so a change may come twice; it is printed once.
     if (printed.get(line.id) === line.status && line.status !== "retrying") return;
     printed.set(line.id, line.status);
     if (matches(query, line)) print(line);

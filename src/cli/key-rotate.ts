@@ -8,7 +8,7 @@ import { keyFileOf, rotateKeyFile } from "../keys/server-key.ts";
 import { type Command, type Env, UsageError } from "./command.ts";
 import { checkExists } from "./log-location.ts";
 
-/** Next steps, depending on where the key is: in the environment, or in the key's file. */
+/** What the operator does next, if the key is in the environment, or if it is in the key file. */
 const NEXT = {
   environment: [
     "Set COUNTERSIGN_KEY to the new key and restart every node: a start with the old key is refused.",
@@ -41,7 +41,7 @@ const rotateInLog = async (log: EventLog, env: Env): Promise<void> => {
   await keyRing(log, { clock: systemClock, randomness }).sealAnew(from, to);
 };
 
-/** Throws `UsageError` for keys that do not fit together. */
+/** True if the key is in its file, false if in the environment. Throws `UsageError` if the variables contradict. */
 const isKeyInFile = ({ COUNTERSIGN_KEY: current, COUNTERSIGN_NEW_KEY: next, EVENTSTORE_URL: server }: Env): boolean => {
   const isFile = !current;
   if (isFile && server)

@@ -11,7 +11,7 @@ import { NO_TRACE } from "../streams/envelope.ts";
 
 /**
  * Resolves with the time at which the protection ends: in 24 hours, so that the account's people can see it and cancel
- * it.
+ * it before.
  */
 export const liftProtection = async (log: EventLog, policyId: string): Promise<string> => {
   const streams = aggregates(log, systemClock);

@@ -18,11 +18,11 @@ type Forwarded = Pick<EventLine, "at" | "id" | "type"> & {
 };
 
 const SENT_BY: readonly string[] = ["EventAdmitted", "EventReleased", "EventReplayed"];
-/** Long enough for a program under a debugger. */
+/** Time for the local program to answer, long enough for one that is stopped in a debugger. */
 const FORWARD_MS_MAX = 300_000;
 const SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;
 
-/** Only an admission names the run. */
+/** `countersign-run` is sent only for an `EventAdmitted`, as only this record names the run. */
 const agentHeaders = ({ origin, type }: EventLine, { data }: StreamRecord): Record<string, string> => {
   if (origin.kind !== "agent") return {};
   const { run } = data as Partial<Request>;
@@ -125,7 +125,7 @@ export const listen: Command = {
       }
       if (!SENT_BY.includes(item.record.type)) continue;
       const line = await lines.after(item.record);
-      // Notifications are forwarded only if their endpoint is asked for.
+      // An event of origin "system" is a notification, which is forwarded only if `--endpoint` asks for its endpoint.
       const isOwn = line?.origin.kind === "system" && query.endpoint_id === undefined;
       if (line === null || isOwn || !matches(query, line)) continue;
       const done = await forwarded(api, { url, secret }, line, item.record);

@@ -6,13 +6,12 @@ import { chainLine } from "./log-verify.ts";
 import { progress } from "./progress.ts";
 
 /**
- * The number of appends that an engine commits in the order in which they were sent, or not at all. SQLite's writer
- * puts up to 512 of one turn of the event loop into one transaction; on EventStoreDB one append may fail between two
- * others.
+ * Number of appends that an engine commits in the order in which they were sent, all or none. SQLite's writer puts up
+ * to 512 of one turn of the event loop into one transaction; on EventStoreDB one may fail between two others.
  */
 const IN_FLIGHT: Readonly<Record<LogLocation["engine"], number>> = { sqlite: 512, eventstoredb: 1 };
 const BATCH = 500;
-/** Larger batches of short records are no faster; fewer large records are read at once in any case. */
+/** Larger batches of short records are no faster, and large records are read a few at a time anyway. */
 const BATCH_MAX = 5_000;
 
 const batchOf = (text: string): number => {

@@ -18,16 +18,16 @@ export const parseLogLocation = (text: string): LogLocation => {
   throw new UsageError(`A place of a log is ${LOG_PLACES}.`);
 };
 
-/** The engine's own error for a missing log is hard to understand. */
+/** Says it clearly, because the engine's own error for a missing log is hard to understand. */
 export const checkExists = (location: LogLocation): void => {
   if (location.engine === "sqlite" && !existsSync(location.path))
     throw new UsageError(`There is no log.db in ${dirname(location.path)}.`);
 };
 
-/** Roles that append; a service holds a lock for each (`src/main.ts`). */
+/** The roles of a service that append to the log; a service holds a lock for each of its roles. */
 const WRITING_ROLES = ["api", "deliverer", "feed"];
 
-/** Keeps services from starting on an embedded log during a copy. Throws if one is running. */
+/** Takes the locks of services on an embedded log, so that none starts during a copy. Throws if one is running. */
 export const lockLog = (location: LogLocation): readonly ExclusiveLock[] => {
   if (location.engine !== "sqlite") return [];
   const dataDir = dirname(location.path);

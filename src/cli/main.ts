@@ -3,7 +3,7 @@ import { defined } from "../../domain/defined.ts";
 import { run } from "./run.ts";
 import { screenOf } from "./screen.ts";
 
-// A reader such as `head` closes the pipe early, which is no failure.
+// A reader of the output such as `head` may close the pipe early, which is no failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
   throw error;
@@ -17,10 +17,10 @@ const status = await run(process.argv.slice(2), process.env, {
   ...defined({ screen }),
 });
 
-/** A pipe may be slow, and the process must not exit before it has taken the output. */
+/** Resolves when the stream has taken all output: a pipe may be slow, and an earlier exit would cut the output off. */
 const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
   new Promise((resolve) => stream.write("", () => resolve()));
 
 await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
-// An idle connection of a client must not keep the process running.
+// The process is ended explicitly, because an idle connection of a client would keep it running.
 process.exit(status);

@@ -14,7 +14,7 @@ export const barOf = (done: number, total: number, width: number): string => {
   return `[${"#".repeat(full)}${".".repeat(width - full)}] ${String(Math.floor(part * 100)).padStart(3)} %`;
 };
 
-/** A bar on a terminal, lines in a file. */
+/** Shows progress as a bar if there is a terminal, else as a line every 5 s. */
 export const progressBar = ({ screen, note }: Terminal): ProgressBar => {
   let saidAt = Number.NEGATIVE_INFINITY;
   return {

@@ -15,11 +15,11 @@ export type StreamItem = { readonly kind: "open" } | { readonly kind: "record"; 
 
 type Message = { readonly id: string | null; readonly data: string | null };
 
-/** The service sends something every 15 s, so after three missed times the connection is dead. */
+/** The service sends something every 15 s, so a connection that was silent this long is dead. */
 const SILENT_MS_MAX = 45_000;
 const TYPE = /^io\.countersign\.(.+)\.v\d+$/;
 
-/** Server-sent events (WHATWG HTML, section 9.2.6); this service uses `id` and one line of `data`. */
+/** Parses one server-sent event (WHATWG HTML, section 9.2.6). This service uses only `id` and one line of `data`. */
 const messageOf = (block: string): Message => {
   let [id, data]: (string | null)[] = [null, null];
   for (const line of block.split("\n")) {
@@ -43,7 +43,7 @@ async function* messagesOf(body: AsyncIterable<Uint8Array>, onHeard: () => void)
 type CloudEvent = Readonly<Record<"type" | "subject" | "position" | "time", string>> & Pick<StreamRecord, "data">;
 
 const recordOf = (text: string): StreamRecord => {
-  // A CloudEvent of this service (`src/feed/cloud-event.ts`).
+  // The text is a CloudEvent that this service made (`src/feed/cloud-event.ts`), so it is not checked.
   const { type, subject, position, time, data } = JSON.parse(text) as CloudEvent;
   const dash = subject.indexOf("-");
   return {
@@ -57,8 +57,8 @@ const recordOf = (text: string): StreamRecord => {
 };
 
 /**
- * Yields the account's records from now on, without a gap or a repeat: a new connection continues after the last
- * record. First yields "open": records continue any state that is read afterwards.
+ * Yields "open", then all records of the account from then on, without a gap or a repeat across connections. State that
+ * is read after "open" is continued by the records.
  */
 export async function* followRecords(api: Api, note: (line: string) => void): AsyncGenerator<StreamItem, never> {
   let lastId: string | null = null;
@@ -79,7 +79,7 @@ export async function* followRecords(api: Api, note: (line: string) => void): As
         if (data !== null) yield { kind: "record", record: recordOf(data) };
       }
     } catch (error) {
-      // fetch throws a TypeError if the connection breaks; the watch aborts it.
+      // fetch throws a TypeError if the connection breaks, and the watch aborts a silent one; both are connected again.
       const isBroken = connection.signal.aborted || error instanceof TypeError || isPassing(error);
       if (!isBroken || lastId === null) throw error;
     } finally {

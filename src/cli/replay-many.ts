@@ -29,7 +29,7 @@ type ReplayState = {
 };
 
 const POLL_MS = 500;
-/** Time for the deliveries in progress after the last event was replayed. */
+/** After the last event was replayed, its delivery and others in progress are waited for this long at most. */
 const SETTLE_MS = 10_000;
 
 export const planOf = async (api: Api, request: ReplayRequest): Promise<Plan> =>
@@ -46,7 +46,7 @@ const wordsOf = ({ delivered, failed, skipped }: ReplayState): string =>
 
 type Watched = { readonly id: string; readonly after?: string | undefined; readonly json: boolean };
 
-/** Ends with exit code 1 if events failed again or the replay was cancelled. */
+/** Waits for the replay's end. Throws `Ended` with exit code 1 if events failed again or the replay was cancelled. */
 export const watchReplay = async (
   api: Api,
   { id, after, json: asJson }: Watched,
@@ -56,7 +56,7 @@ export const watchReplay = async (
   let endedAt: number | null = null;
   for (;;) {
     const state = await api.get<ReplayState>(`/v1/replays/${id}`, { after }).catch((error: unknown) => {
-      // The replay runs on in the service.
+      // The service goes on with the replay while it cannot be reached, so the state is asked for again.
       if (isPassing(error)) return null;
       throw error;
     });

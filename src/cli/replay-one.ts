@@ -13,9 +13,9 @@ export type ReplayOneOptions = {
 };
 
 const POLL_MS = 300;
-/** Longer than one attempt; a retry is not waited for. */
+/** Longer than one attempt may take. A later retry is not waited for. */
 const WAIT_MS = 35_000;
-/** True while an attempt is due at once; false if the event waits for a later one. */
+/** True while the replay's first attempt is due or running; false once the event waits for a retry or has ended. */
 const isMoving = ({ status, attempts }: EventDetail): boolean => {
   const isFirst = (attempts.at(-1)?.next_attempt_at ?? null) === null;
   return status === "queued" || status === "delivering" || (status === "retrying" && isFirst);
@@ -39,7 +39,7 @@ const sayingOf = ({ id, status, attempts, approval_id }: EventDetail): string =>
   }
 };
 
-/** Ends with exit code 1 if the event was not delivered. */
+/** Waits for the first attempt. Throws `Ended` with exit code 1 if the event was not delivered. */
 export const replayOne = async (
   api: Api,
   id: string,

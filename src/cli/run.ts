@@ -37,7 +37,7 @@ const COMMANDS: readonly Command[] = [
 ];
 
 export const EXIT_FAILURE = 1;
-/** Nothing was done: the call is wrong, or the data have another format. */
+/** Exit code if nothing was done, because the call is wrong or the data have another format. */
 export const EXIT_USAGE = 2;
 
 const callOf = ({ name, synopsis }: Command): string => `countersign ${name} ${synopsis}`;
@@ -61,14 +61,14 @@ const parse = (command: Command, args: readonly string[]): ReturnType<typeof par
     const options = { ...command.options, help: { type: "boolean", short: "h" } } as const;
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
-    // The error of parseArgs names the wrong argument.
+    // The error of parseArgs names the wrong argument, so its message is shown.
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
 };
 
 type Found = { readonly command: Command; readonly args: readonly string[] };
 
-/** The command with the longer name wins. */
+/** Of two commands that fit, the one whose name has more words is meant. */
 const find = (argv: readonly string[]): Found | null => {
   for (const words of [2, 1]) {
     const command = COMMANDS.find(({ name }) => name === argv.slice(0, words).join(" "));
@@ -87,7 +87,7 @@ const withoutCommand = (argv: readonly string[], terminal: Terminal): number => 
 };
 
 const screenShown = (screen: Screen): Screen => ({
-  // Read each time, as the window may change.
+  // A getter, because the width of the terminal changes with its window.
   get columns() {
     return screen.columns;
   },
@@ -97,7 +97,7 @@ const screenShown = (screen: Screen): Screen => ({
 
 /**
  * Escapes invisible characters, so that no text from outside can control the terminal or hide on it. JSON keeps its
- * meaning, as such characters occur only in its strings.
+ * meaning, because such characters occur only in its strings.
  */
 const shownOn = (terminal: Terminal): Terminal => ({
   out(it) {
@@ -108,7 +108,7 @@ const shownOn = (terminal: Terminal): Terminal => ({
   ...defined({ screen: terminal.screen && screenShown(terminal.screen) }),
 });
 
-/** Resolves with the exit code: 0, 1 for a failure, 2 for a wrong call or data of another format. */
+/** Resolves with the exit code: 0, 1 for a failure, 2 for a wrong call or another format, or that of `Ended`. */
 export const run = async (given: readonly string[], env: Env, own: Terminal): Promise<number> => {
   const terminal = shownOn(own);
   const argv = given[0] === "help" ? [...given.slice(1), "--help"] : given;
@@ -118,7 +118,7 @@ export const run = async (given: readonly string[], env: Env, own: Terminal): Pr
   try {
     const { values, positionals } = parse(command, args);
     if (values.help === true) terminal.out(helpOf(command));
-    // No option may be given several times.
+    // The cast is safe, because no command declares an option that may be given several times.
     else await command.run({ positionals, options: values as Record<string, string | boolean> }, env, terminal);
     return 0;
   } catch (error) {

@@ -4,7 +4,7 @@ import { type Api, apiOf } from "./api.ts";
 import { type Command, UsageError } from "./command.ts";
 
 const PAGE = 100;
-/** No account has more: a service whose pages never end is a wrong address. */
+/** No account has this many pages of actions, so pages that never end come from a wrong address. */
 const PAGES_MAX = 100;
 
 type Page = { readonly data: readonly ShownAction[]; readonly next_cursor: string | null };

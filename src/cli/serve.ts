@@ -4,12 +4,12 @@ import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 import { type Command, Ended, UsageError } from "./command.ts";
 
-/** The entry of `npm start`, which prepares the process before the first module is loaded. */
+/** The same entry as that of `npm start`, which prepares the process before the first module is loaded. */
 const ENTRY = fileURLToPath(new URL("../start.cjs", import.meta.url));
 const FLAGS = ["--max-semi-space-size=32", "--enable-source-maps"];
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
-/** Shells add the signal's number to this. */
+/** If a signal ended the service, the exit code is this plus the signal's number, as shells have it. */
 const SIGNALLED = 128;
 
 export const serve: Command = {
@@ -32,8 +32,7 @@ export const serve: Command = {
       env: { ...env, ...Object.fromEntries(set.map(([name, value]) => [name, String(value)])) },
       stdio: "inherit",
     });
-    // Ctrl-C reaches both processes: a second signal would keep the service from finishing, so this one waits for its
-    // exit.
+    // Ctrl-C at a terminal reaches the service by itself, and a second signal would keep it from finishing in order.
     const forward = (signal: NodeJS.Signals): void => {
       if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
     };

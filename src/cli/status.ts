@@ -27,7 +27,7 @@ type Account = { readonly billing: Usage; readonly endpoints: readonly EndpointS
 
 const PAGE_MAX = 100;
 
-/** A service that is not ready answers 503, with the parts that fail. */
+/** The service's parts that work and that fail. A service that is not ready answers 503 with the same body. */
 const readiness = async (api: Api): Promise<Ready> => {
   const response = await fetch(`${api.base}/ready`, {
     redirect: "manual",

@@ -7,11 +7,11 @@ import { rebuildViews } from "../views/rebuild.ts";
 import { type Command, type Env, UsageError } from "./command.ts";
 import { checkExists } from "./log-location.ts";
 
-/** This process does nothing else, and larger pages make fewer commits. */
+/** Records of a page. This process does nothing else that could be delayed, and larger pages make fewer commits. */
 const PAGE_MAX = 2_048;
 const ALL = "all";
 
-/** Rebuilding needs no key and no secret. */
+/** Only the variables of the engines are read, because rebuilding needs no key and no secret. */
 const enginesOf = (env: Env) =>
   locationsOf({
     dataDir: env.DATA_DIR || "./data",
@@ -19,7 +19,7 @@ const enginesOf = (env: Env) =>
     mongodbUrl: env.MONGODB_URL || null,
   });
 
-/** Drops the tables too, as their declaration may have changed; with "all" also views that are no longer declared. */
+/** Drops the view's tables, too, as their declaration may have changed. "all" also drops views no longer declared. */
 const removed = (views: ViewsLocation, wanted: string): readonly string[] =>
   views.engine === "sqlite" && existsSync(views.path)
     ? removeViews(views.path, wanted === ALL ? undefined : [wanted])

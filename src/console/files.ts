@@ -7,7 +7,7 @@ export type ConsoleFile = { readonly body: Buffer; readonly contentType: string;
 
 const BROWSER = new URL("./browser/", import.meta.url);
 
-/** RFC 9110, section 8.8.3. */
+/** An entity tag (RFC 9110, section 8.8.3) that identifies this content. */
 export const etagOf = (body: Buffer): string =>
   `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
 

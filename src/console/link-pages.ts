@@ -1,7 +1,7 @@
 type LinkPage = {
   readonly title: string;
   readonly lead: string;
-  /** Relative, as a proxy may put the page below a path. */
+  /** The address to which the form is sent; relative, because a proxy may put the page below a path. */
   readonly action: string;
   readonly button: string;
   readonly fields: readonly string[];
@@ -38,7 +38,7 @@ const PAGES = {
 export type LinkPageName = keyof typeof PAGES;
 export const LINK_PAGES = Object.keys(PAGES) as readonly LinkPageName[];
 
-/** The page has no foreign text; only its script reads the token from the fragment. */
+/** The page has no text from outside: only its script reads the token, from the address's fragment. */
 export const linkPage = (name: LinkPageName): string => {
   const { title, lead, action, button, fields } = PAGES[name];
   return `<!doctype html>

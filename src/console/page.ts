@@ -1,7 +1,7 @@
 const escapeHtml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 
-/** The first steps work without a script. */
+/** Only the section "First steps" is of use without a script. */
 const PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -74,7 +74,7 @@ curl -b cookies.txt ORIGIN/v1/api-keys \\
 </html>
 `;
 
-/** Left out of the page if sign-up is closed. */
+/** Replacements in the page for a service on which sign-up is closed. */
 const WHERE_CLOSED = [
   ['<form id="sign-up">', '<form id="sign-up" hidden>'],
   ["<li>Create an account.", "<li>Accept an owner's invitation, or log in."],
@@ -88,8 +88,8 @@ export const consolePage = (publicUrl: string, signup: "open" | "closed"): strin
 };
 
 /**
- * Trusted Types (W3C, section 4.2) make the browser refuse text as markup, so that a bug in a script cannot run a
- * webhook's content.
+ * Trusted Types (W3C, section 4.2) make the browser refuse text as markup, so that even a bug in a script cannot run
+ * what a webhook contains.
  */
 export const CONSOLE_CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; " +

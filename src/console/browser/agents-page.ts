@@ -4,7 +4,7 @@ import { article, badge, button, facts, idShown, link, moment, older, table } fr
 import { hrefOf } from "./place.ts";
 import { h, type Tree } from "./tree.ts";
 
-/** Suspending takes one click, so the reason is fixed. */
+/** The reason is fixed, so that an agent can be suspended with one click. */
 const REASON = "Suspended in the console.";
 
 const pathOf = (id: string): string => `/v1/agents/${encodeURIComponent(id)}`;

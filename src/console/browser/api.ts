@@ -1,6 +1,6 @@
 import { searchOf } from "./place.ts";
 
-/** A problem (RFC 9457); `status` is 0 without an answer. */
+/** A problem (RFC 9457) that the service answered with; `status` is 0 if there was no answer. */
 export type Problem = { readonly status: number; readonly code: string; readonly detail: string };
 
 export type Answered<T> = { readonly ok: true; readonly body: T } | { readonly ok: false; readonly problem: Problem };
@@ -11,7 +11,7 @@ export type Api = {
   send<T>(method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<Answered<T>>;
 };
 
-/** Each try waits up to 2 s at the service for a view that is behind. */
+/** A read is tried this often while its view is behind. At each try the service waits up to 2 s for the view. */
 const VIEW_TRIES = 3;
 const POSITION = "countersign-position";
 
@@ -25,7 +25,7 @@ const problemOf = async (response: Response): Promise<Problem> => {
   }
 };
 
-/** Reads wait for the position of the last change, so the user sees the change at once. */
+/** Reads wait until their view has the position of the user's last change, so the user sees the change at once. */
 export const api = (fetch: typeof globalThis.fetch): Api => {
   let position: string | null = null;
 
@@ -46,7 +46,7 @@ export const api = (fetch: typeof globalThis.fetch): Api => {
     for (let tries = 1; ; tries += 1) {
       const answer = await asked(`${path}${searchOf({ ...query, after: position ?? query.after })}`, {});
       if (!("code" in answer)) return answer;
-      // The log may have been moved since, and its old positions are refused.
+      // The log may have been moved since the last change, and the service refuses positions of the earlier log.
       if (answer.code === "invalid-request" && position !== null) position = null;
       else if (answer.code !== "view-behind" || tries >= VIEW_TRIES) return answer;
     }

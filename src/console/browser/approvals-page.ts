@@ -57,7 +57,7 @@ export const approvalsPage: Page<List<Approval>> = {
   isMoving: () => false,
 };
 
-/** The digest covers what the screen shows, so a vote counts only for that. */
+/** The vote carries the digest of what the screen shows, so it counts only for that content. */
 const decision = ({ id, digest, shown_digest, status }: ApprovalDetail, screen: Screen): Tree => {
   if (status !== "pending" || !may(screen, "approver")) return "";
   const path = `/v1/approvals/${encodeURIComponent(id)}`;
@@ -86,7 +86,7 @@ const decision = ({ id, digest, shown_digest, status }: ApprovalDetail, screen: 
 
 const LINKS: Readonly<Record<string, string>> = { invitation: "an invitation", reset: "a reset link" };
 
-/** Without mail, the maker of a link hands it over, and could use it as well. */
+/** Without mail, the maker of a link hands it to a member, and could use it to vote as that member. */
 const handOversShown = ({ hand_overs, votes }: ApprovalDetail, now: number): readonly Tree[] =>
   hand_overs.map(({ member_id, link: kind, by, at }) => {
     const voter = votes.find((vote) => vote.member_id === member_id)?.email ?? member_id;

@@ -1,4 +1,4 @@
-/** The program is compiled without the DOM's types, and tests bring a small implementation of these. */
+/** What the console uses of the DOM: the program is compiled without the DOM's types, and tests implement this part. */
 
 export type DomNode = { readonly nodeType: number };
 
@@ -10,7 +10,7 @@ export type DomElement = DomNode & {
   value?: string;
   readonly name?: string;
   readonly type?: string;
-  /** Present on forms. */
+  /** The fields of a form; undefined for other elements. */
   readonly elements?: Iterable<DomElement>;
   textContent: string | null;
   setAttribute(name: string, value: string): void;
@@ -43,7 +43,7 @@ export type Browser = {
   clearTimeout(timer: unknown): void;
 };
 
-/** Throws if the page has no such element, which is a bug. */
+/** Throws if the page has no such element, which would be a bug. */
 export const byId = (document: Dom, id: string): DomElement => {
   const element = document.getElementById(id);
   if (element === null) throw new Error(`the page has no element ${id}`);

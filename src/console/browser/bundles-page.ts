@@ -84,7 +84,7 @@ const noteOf = ({ refusal, resolution }: Step): string =>
     .filter((it) => it !== "")
     .join("; ");
 
-/** Shown for steps without a compensation. */
+/** What is shown instead of an undo for a step without a compensation. */
 const TAKEN_BACK: Readonly<Record<string, string>> = { reversible: "undone by itself", irreversible: "none" };
 
 const undoShown = ({ compensation, compensation_event_id: event, reversibility }: Step): Tree => {

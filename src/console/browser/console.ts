@@ -4,7 +4,7 @@ import { type Browser, byId, type DomElement } from "./browser.ts";
 import { fieldsOf, showText } from "./render.ts";
 import { SignedIn, TITLE } from "./signed-in.ts";
 
-/** Needs the elements of `page.ts`; resolves when the first page is shown. */
+/** The document needs the elements of `page.ts`. Resolves when the first page is shown. */
 export const start = async (browser: Browser): Promise<void> => {
   const { document } = browser;
   const calls = api((input, init) => browser.fetch(input, init));

@@ -146,7 +146,7 @@ const replayForm = (event: EventDetail, screen: Screen): Tree =>
       )
     : "";
 
-/** The payloads of a bundle are erased together. */
+/** A bundle's step belongs to its bundle here, because the payloads of a bundle are erased together. */
 const whoseOf = ({ bundle }: EventDetail) => (bundle === undefined || bundle === null ? "event" : "bundle");
 const ERASING = { event: "Erase the payload", bundle: "Erase the bundle's payloads" } as const;
 const ERASED = { event: "The payload is erased.", bundle: "The bundle's payloads are erased." } as const;
@@ -223,7 +223,7 @@ const replaysShown = ({ replays = [] }: EventDetail, now: number): Tree =>
 
 const EXCERPT_LENGTH = 500;
 
-/** The response to the last attempt, if it is text. */
+/** The body of the response to the last attempt if that failed and the body is text; else "". */
 const lastAnswer = ({ attempts }: EventDetail): string => {
   const { failure, response } = attempts.at(-1) ?? {};
   if (!failure || response?.encoding !== "text" || response.body === null) return "";

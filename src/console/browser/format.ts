@@ -5,7 +5,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** "3 ms", "1.2 s", "5 min", "2.5 h", "3 d". */
+/** For instance "3 ms", "1.2 s", "5 min", "2.5 h" or "3 d". */
 export const duration = (ms: number): string => {
   const short = (value: number): string => String(Number(value.toFixed(1)));
   if (ms < SECOND) return `${Math.round(ms)} ms`;
@@ -14,10 +14,10 @@ export const duration = (ms: number): string => {
   return ms < DAY ? `${short(ms / HOUR)} h` : `${short(ms / DAY)} d`;
 };
 
-/** "2026-03-01 12:00:05", in UTC. */
+/** UTC to the second, such as "2026-03-01 12:00:05". */
 export const clock = (iso: string): string => iso.slice(0, 19).replace("T", " ");
 
-/** "5 min ago", "in 2 h". */
+/** The distance of a time from now, such as "5 min ago" or "in 2 h". */
 export const relative = (iso: string, nowMs: number): string => {
   const ms = nowMs - Date.parse(iso);
   if (Number.isNaN(ms)) return iso;
@@ -30,7 +30,7 @@ export const bytes = (size: number): string => {
   return size < 1_000_000 ? `${(size / 1_000).toFixed(1)} kB` : `${(size / 1_000_000).toFixed(1)} MB`;
 };
 
-/** At least two decimals: "2.50 €", "0.000125 €". */
+/** Euros with at least two decimals, such as "2.50 €" or "0.000125 €". */
 export const euro = (eur: number | null): string => {
   if (eur === null) return "unknown";
   const cents = eur.toFixed(2);
@@ -41,9 +41,9 @@ export const percent = (share: number | null): string => (share === null ? "–"
 
 export const milliseconds = (ms: number | null): string => (ms === null ? "–" : duration(ms));
 
-/** Tokens of JSON (RFC 8259, section 2). */
+/** Matches one token of JSON (RFC 8259, section 2). */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s"{}[\],:]+/g;
-/** Deeper levels are not indented further. */
+/** Levels of JSON beyond this depth are not indented further. */
 const DEPTH_MAX = 64;
 
 const isJson = (text: string): boolean => {
@@ -56,8 +56,8 @@ const isJson = (text: string): boolean => {
 };
 
 /**
- * Indents JSON and leaves other text. Works on tokens, as parsing would change values: long numbers lose digits, and
- * repeated names all but the last.
+ * Indents JSON and leaves other text as it is. It works on tokens, because parsing would change values: long numbers
+ * lose digits, and of repeated names all values but the last are lost.
  */
 export const pretty = (text: string): string => {
   if (!isJson(text)) return text;
@@ -75,7 +75,7 @@ export const pretty = (text: string): string => {
     else if (token === "}" || token === "]") parts.push(wasEmpty ? token : `${line}${token}`);
     else if (token === ",") parts.push(`,${line}`);
     else if (token === ":") parts.push(": ");
-    // Unescaped strings mean the same and are easier to read.
+    // Strings are written with as few escapes as possible, which means the same and is easier to read.
     else parts.push(token.startsWith('"') ? JSON.stringify(JSON.parse(token)) : token);
   }
   return parts.join("");

@@ -1,4 +1,4 @@
 import { type LinkBrowser, startLinkPage } from "./link-page.ts";
 
-// In a browser the global object is the window, which has everything in `LinkBrowser`.
+// The global object of a browser is its window, which has everything that `LinkBrowser` names.
 startLinkPage(globalThis as typeof globalThis & LinkBrowser);

@@ -9,7 +9,7 @@ export type LinkBrowser = {
   readonly fetch: typeof fetch;
 };
 
-/** Removes the token from the address at once, so that it is in no history or bookmark. */
+/** Removes the token from the page's address at once, so that no history or bookmark has it. */
 export const startLinkPage = ({ document, location, history, fetch }: LinkBrowser): void => {
   const token = location.hash.slice(1);
   if (token !== "") history.replaceState(null, "", location.pathname);
@@ -24,7 +24,7 @@ export const startLinkPage = ({ document, location, history, fetch }: LinkBrowse
   let isUnderWay = false;
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    // A second click would find the link used.
+    // A second click is ignored, because it would find the link used.
     if (isUnderWay) return;
     isUnderWay = true;
     problem.textContent = "";

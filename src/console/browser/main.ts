@@ -1,5 +1,5 @@
 import type { Browser } from "./browser.ts";
 import { start } from "./console.ts";
 
-// In a browser the global object is the window, which has everything in `Browser`.
+// The global object of a browser is its window, which has everything that `Browser` names.
 await start(globalThis as typeof globalThis & Browser);

@@ -30,7 +30,7 @@ const opened = <T>(page: Page<T>): Opened => ({
   },
 });
 
-/** By the first segment of the address: the page of the list, and that of a single one. */
+/** By the address's first segment: the page of the whole list, and the page of a single item. */
 export const PAGES: Readonly<Record<string, { readonly list: Opened; readonly one: Opened }>> = {
   events: { list: opened(eventsPage), one: opened(eventPage) },
   approvals: { list: opened(approvalsPage), one: opened(approvalPage) },

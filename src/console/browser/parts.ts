@@ -4,7 +4,7 @@ import { type Attributes, type Element, type Fields, h, type Tree } from "./tree
 
 export const link = (href: string, ...children: readonly Tree[]): Element => h("a", { href }, ...children);
 
-/** Plain text if the id is null. */
+/** A link to the item, or its text alone ("–") if the id is null. */
 export const linkTo = (page: string, id: string | null, text?: string): Tree =>
   id === null ? "–" : link(hrefOf(page, id), text ?? id);
 
@@ -80,16 +80,16 @@ const toneOf = (state: string): string => (Object.hasOwn(TONES, state) ? String(
 
 export const badge = (state: string): Element => h("span", { class: `badge ${toneOf(state)}` }, words(state));
 
-/** Relative times of this class are updated while they are visible. */
+/** Class of the elements with a relative time, which are updated while they are visible. */
 export const MOMENT = "moment";
 
-/** A relative time; its title has the exact one. */
+/** A relative time such as "5 min ago"; its title has the exact time. */
 export const moment = (iso: string | null | undefined, now: number): Tree =>
   iso === null || iso === undefined
     ? "–"
     : h("time", { class: MOMENT, datetime: iso, title: `${clock(iso)} UTC` }, relative(iso, now));
 
-/** Cut if there is no room; the title and a copy have all of it. */
+/** An id is cut if there is no room; its title, and a copy of it, have the whole id. */
 export const idShown = (id: string): Element => h("small", { class: "id", title: id }, id);
 
 export const amount = (eur: number | null): Element => h("span", { class: "tight" }, euro(eur));
@@ -97,7 +97,7 @@ export const amount = (eur: number | null): Element => h("span", { class: "tight
 export const facts = (entries: readonly (readonly [name: string, value: Tree | null])[]): Element =>
   h("dl", {}, ...entries.flatMap(([name, value]) => (value === null ? [] : [h("dt", {}, name), h("dd", {}, value)])));
 
-/** The style hides cells without any child. */
+/** A cell without content has no child, so that the style hides it. */
 const cellOf = (label: string | undefined, content: Tree): Element =>
   h("td", { "data-label": label ?? "" }, ...(content === "" ? [] : [content]));
 
@@ -111,12 +111,12 @@ export const table = (head: readonly string[], rows: readonly (readonly Tree[])[
           "table",
           {},
           h("thead", {}, h("tr", {}, ...head.map((name) => h("th", { scope: "col" }, name)))),
-          // On narrow screens each cell shows its own label.
+          // On a narrow screen each cell shows the label of its column.
           h("tbody", {}, ...rows.map((cells) => h("tr", {}, ...cells.map((cell, at) => cellOf(head[at], cell))))),
         ),
       );
 
-/** There is no link to newer ones, as browsers have a back button. */
+/** A link to older items. None leads back to newer ones, because browsers have a button for that. */
 export const older = (
   page: string,
   id: string | null,

@@ -1,4 +1,4 @@
-/** The page that the fragment names: `#/events/evt_…?status=failed`. */
+/** The page that the address's fragment names, such as `#/events/evt_…?status=failed`. */
 export type Place = {
   readonly page: string;
   readonly id: string | null;
@@ -23,7 +23,7 @@ export const placeOf = (hash: string): Place => {
   };
 };
 
-/** Leaves out empty parameters; begins with a question mark unless there are none. */
+/** A query string with its question mark, without empty parameters; "" if no parameter is left. */
 export const searchOf = (query: Readonly<Record<string, string | undefined>>): string => {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== "") given.set(name, value);

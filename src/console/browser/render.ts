@@ -2,10 +2,10 @@ import type { Dom, DomElement, DomNode } from "./browser.ts";
 import type { Element, Fields, Tree } from "./tree.ts";
 import { visibleText } from "./visible-text.ts";
 
-/** Allows only the console's pages and this service's paths, so foreign text never becomes an address. */
+/** True for the console's pages and paths of this service only, so that foreign text never becomes an address. */
 const isOwnLink = (href: string): boolean => href.startsWith("#/") || /^\/(?![/\\])/.test(href);
 
-/** Only these attributes are allowed, so that none can be a handler or a style. */
+/** No other attribute is set, so that none can be an event handler or a style. */
 const ATTRIBUTES: ReadonlySet<string> = new Set([
   "aria-current",
   "aria-label",
@@ -38,10 +38,13 @@ const ATTRIBUTES: ReadonlySet<string> = new Set([
   "value",
 ]);
 
-/** These are edited, sent or followed unchanged; invisible characters in other values are escaped. */
+/**
+ * Values of these attributes are edited, sent or followed, so they stay as they are; others have invisible characters
+ * escaped.
+ */
 const AS_THEY_ARE: ReadonlySet<string> = new Set(["value", "href"]);
 
-/** Spaces are part of a password; elsewhere they are an accident. */
+/** Spaces at the ends are kept in a password, of which they are a part, and cut elsewhere as an accident. */
 const fieldValue = ({ type, value = "" }: DomElement): string => (type === "password" ? value : value.trim());
 
 export const fieldsOf = (form: DomElement): Fields =>
@@ -63,7 +66,7 @@ const listen = (node: DomElement, { onClick, onSubmit }: Element): void => {
   if (onClick !== undefined) node.addEventListener("click", () => onClick());
   if (onSubmit === undefined) return;
   node.addEventListener("submit", (event) => {
-    // The page's policy forbids it as well.
+    // The page's Content-Security-Policy (`form-action 'none'`) forbids the submission as well.
     event.preventDefault();
     onSubmit(fieldsOf(node));
   });

@@ -70,7 +70,7 @@ type Asked = { readonly filter: Fields; readonly rate_per_second?: number; reado
 
 type Planned = { readonly asked: Record<string, unknown>; readonly plan: ReplayPlan };
 
-/** The plan is stored with its request, so that the replay starts as planned. */
+/** The request that was planned is kept with its plan, so that the replay starts exactly as planned. */
 const planShown = (screen: Screen): Tree => {
   const answer = screen.kept.plan;
   if (typeof answer !== "object" || answer === null) return "";
@@ -181,7 +181,7 @@ export const replayPage: Page<Replay> = {
       h("p", {}, eventsOf(replay)),
       stopButton(replay, screen),
     ),
-  // Deliveries may still be running after the last event was replayed.
+  // After the last event was replayed, deliveries may still be running, so the page is still refreshed.
   isMoving: ({ status, delivered, failed, skipped, done }) =>
     status === "running" || delivered + failed + skipped < done,
 };

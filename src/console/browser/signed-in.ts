@@ -36,10 +36,10 @@ const navigation = (current: string): Tree =>
 
 type Shown = { readonly place: Place; readonly loaded: Loaded; readonly kept: Record<string, unknown> };
 
-/** A page is loaded because the user moved to it, changed something, or for a refresh ("again"). */
+/** Why a page is loaded: the user moved to it or changed something, or it is refreshed ("again"). */
 type Why = "moved" | "changed" | "again";
 
-/** The pages of a signed-in user. Each is loaded from the address, and again while its data may change. */
+/** Shows pages to a signed-in user. A page is loaded from its address, and again while its data may change. */
 export class SignedIn {
   readonly #browser: Browser;
   readonly #api: Api;
@@ -48,9 +48,9 @@ export class SignedIn {
   #me: Me | null = null;
   #shown: Shown | null = null;
   #timer: unknown;
-  /** Only the answer to the latest load is shown. */
+  /** Number of loads begun, so that only the answer to the latest is shown. */
   #loads = 0;
-  /** True after a failed refresh; the page says so. */
+  /** True while the page shows a failed refresh; the next successful one clears that message. */
   #isStale = false;
   #nextMessage = "";
 
@@ -129,7 +129,7 @@ export class SignedIn {
     const isElsewhere = before === null || hrefOf(before.place.page, before.place.id) !== hrefOf(place.page, place.id);
     const isSame = why === "again" && before?.loaded.fingerprint === loaded.fingerprint;
     this.#shown = { place, loaded, kept: why === "moved" || before === null ? {} : before.kept };
-    // Without a change, unfolded details stay open.
+    // If nothing has changed, the elements stay, so that details which the user has opened stay open.
     if (isSame) this.#updateTimes();
     else if (isElsewhere) this.#putNew(loaded.show(this.#screenOf(this.#shown)));
     else this.#draw();
@@ -172,7 +172,7 @@ export class SignedIn {
 
   #keep(from: Shown, entries: Record<string, unknown>): void {
     Object.assign(from.kept, entries);
-    // The user may have moved to another page.
+    // The user may have moved to another page while the answer was fetched.
     if (this.#shown?.kept === from.kept) this.#draw();
   }
 
@@ -192,7 +192,7 @@ export class SignedIn {
     if (this.#shown !== null) this.#put(this.#shown.loaded.show(this.#screenOf(this.#shown)));
   }
 
-  /** Replacing the elements loses the focus, so it is restored for users of a keyboard. */
+  /** Replaced elements lose the focus, so the focus is set again for users of a keyboard. */
   #put(tree: Tree): void {
     const { document } = this.#browser;
     const isFocused = this.#content.contains(document.activeElement);
@@ -200,7 +200,7 @@ export class SignedIn {
     if (isFocused) this.#content.focus({ preventScroll: true });
   }
 
-  /** A new page starts at its top and is announced to screen readers. */
+  /** The user sees a new page from its top, and its focus makes screen readers announce it. */
   #putNew(tree: Tree): void {
     this.#put(tree);
     this.#browser.scrollTo(0, 0);
@@ -229,7 +229,7 @@ export class SignedIn {
     this.#wait();
   }
 
-  /** A refresh must not disturb a user who is writing. */
+  /** True while the user is in a field of the page: a refresh would take what is being written. */
   #isWriting(): boolean {
     const { activeElement: at } = this.#browser.document;
     return at !== null && FIELDS.has(at.tagName) && this.#content.contains(at);

@@ -1,10 +1,10 @@
 /**
- * A page as plain data: made by pure functions, tested without a browser, and turned into elements only by `render.ts`.
- * Text stays text; there is no way to insert markup.
+ * A page is plain data: pure functions make it, it is tested without a browser, and only `render.ts` turns it into
+ * elements. Text stays text; there is no way to insert markup.
  */
 export type Tree = string | Element;
 
-/** Excludes scripts, styles and frames. */
+/** No tag of a script, style or frame is here, so a page cannot contain one. */
 export type Tag =
   | "a"
   | "article"
@@ -46,16 +46,16 @@ export type Tag =
   | "tr"
   | "ul";
 
-/** Values by name; empty for empty fields. */
+/** The values of a form's fields by name; "" for an empty field. */
 export type Fields = Readonly<Record<string, string>>;
 
 export type Element = {
   readonly tag: Tag;
-  /** `true` stands for an attribute without a value; `false` and null for none. */
+  /** `true` sets an attribute without a value; `false` and null leave the attribute out. */
   readonly attributes: Readonly<Record<string, string | number | boolean | null>>;
   readonly children: readonly Tree[];
   readonly onClick?: () => void;
-  /** For forms: called by their button or the Enter key. */
+  /** Only on forms: called when the user presses the form's button or the Enter key. */
   readonly onSubmit?: (fields: Fields) => void;
 };
 
@@ -67,10 +67,10 @@ export const h = (tag: Tag, attributes: Attributes = {}, ...children: readonly T
   children,
 });
 
-/** The text of a tree, for tests and titles. */
+/** The text of a tree without its elements, for tests and titles. */
 export const textOf = (tree: Tree): string => (typeof tree === "string" ? tree : tree.children.map(textOf).join(" "));
 
-/** Elements of a tree in document order, for tests. */
+/** All elements of a tree, or those with the tag, in document order; for tests. */
 export const elementsOf = (tree: Tree, tag?: Tag): readonly Element[] => {
   if (typeof tree === "string") return [];
   const within = tree.children.flatMap((child) => elementsOf(child, tag));
