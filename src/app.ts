@@ -52,26 +52,26 @@ export type AppDeps = {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly box: SecretBox;
-  /** 32 bytes, for digests of requests with an Idempotency-Key. */
+  /** A key of 32 bytes for the digests by which requests with one Idempotency-Key are compared. */
   readonly digestKey: Uint8Array;
-  /** True if no other process answers calls on this log. */
+  /** True if no other process answers calls on this log, so that an unanswered claim of the past is dead. */
   readonly othersAreGone?: boolean;
   readonly planOf: (account: string) => Promise<Plan>;
   readonly allowances: Pick<ByteAllowances, "take">;
   readonly config: {
-    /** A function, because the port is known only after listening. */
+    /** The service's address; a function, because the port may be known only after the server listens. */
     readonly publicUrl: () => string;
     readonly version: string;
-    /** The proxies whose `X-Forwarded-For` is trusted; false trusts none. */
+    /** The proxies whose `X-Forwarded-For` is trusted. `true` trusts all of them, false none. */
     readonly trustProxy: boolean | string | string[];
   };
   readonly logger: FastifyBaseLogger | null;
   readonly onAnswered?: (call: AnswerReport) => void;
-  /** Called for a problem that the route does not list. Default: an error line. */
+  /** Called with a sentence if a route answers a problem that it does not list. By default the sentence is logged. */
   readonly onUnlisted?: (sentence: string) => void;
   readonly onProblem?: (request: FastifyRequest, it: Problem) => void;
   readonly limits?: Partial<HttpLimits>;
-  /** Registers routes that are not in the route table and need no credential. */
+  /** Registers further routes, such as those of webhooks, which are not in the route table and need no credential. */
   readonly register?: (app: FastifyInstance) => void | Promise<void>;
 };
 
@@ -85,7 +85,7 @@ const answerUnrouted = (request: FastifyRequest, reply: FastifyReply): FastifyRe
   return sendProblem(request, reply, problem("method-not-allowed", `This address allows ${allowed.join(", ")}.`));
 };
 
-/** Fastify refuses QUERY requests without a content type before it looks for a route. */
+/** Fastify's error for a QUERY request without a content type, which it raises before it looks for a route. */
 const QUERY_WITHOUT_TYPE = "FST_ERR_ROUTE_MISSING_CONTENT_TYPE";
 
 const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
@@ -103,10 +103,10 @@ const answerError = (error: unknown, request: FastifyRequest, reply: FastifyRepl
 
 const serverOptions = (deps: AppDeps, limits: HttpLimits, answers: RawAnswers): FastifyHttpOptions<Server> => ({
   ...(deps.logger === null ? { logger: false } : { loggerInstance: deps.logger }),
-  // One child logger and two lines for each request cost more than a whole admission: `logAnswered` writes one line.
+  // `logAnswered` writes one line: Fastify's two lines and child logger cost more than a whole admission.
   childLoggerFactory: (logger) => logger,
   logController: new LogController({ disableRequestLogging: true }),
-  // The request's id is its trace id, which the client chooses only by a valid traceparent.
+  // A request's id is its trace id. A client chooses it only with a valid `traceparent`.
   requestIdHeader: false,
   genReqId: ({ headers: { traceparent } }) =>
     remoteParent(typeof traceparent === "string" ? traceparent : undefined)?.traceId ?? answers.ids.traceId(),
@@ -116,7 +116,7 @@ const serverOptions = (deps: AppDeps, limits: HttpLimits, answers: RawAnswers): 
   requestTimeout: limits.requestTimeoutMs,
   connectionTimeout: limits.idleTimeoutMs,
   keepAliveTimeout: limits.keepAliveTimeoutMs,
-  // Requests on open connections are still answered, since Fastify's own 503 is no problem+json.
+  // While the server closes, requests on open connections are still answered: Fastify's own 503 is no problem+json.
   return503OnClosing: false,
   forceCloseConnections: "idle",
   http: {
@@ -124,23 +124,23 @@ const serverOptions = (deps: AppDeps, limits: HttpLimits, answers: RawAnswers): 
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     connectionsCheckingInterval: limits.timeoutCheckMs,
-    // `refuseAmbiguous` answers a problem; node would answer 400 without a body.
+    // `refuseAmbiguous` answers a missing Host with a problem, where node would answer 400 without a body.
     requireHostHeader: false,
     insecureHTTPParser: false,
   },
   clientErrorHandler: clientErrorHandler(answers),
-  // Fastify sends these answers without calling hooks.
+  // Fastify sends these answers without calling the hooks that add the headers.
   frameworkErrors: (error, request, reply) => {
     reply.headers(answers.headers());
     answerError(error, request, reply);
   },
 });
 
-/** A client that never reads must not keep the process alive, so connections end after `graceMs`. */
+/** Connections are closed after `graceMs`, because a client that never reads must not keep the process alive. */
 const closeInTime = (app: FastifyInstance, graceMs: number): void => {
   let cut: NodeJS.Timeout | undefined;
   app.addHook("preClose", async () => {
-    // Node closes the connections that are idle now; each of the others must end after its answer.
+    // Node closes the connections that are idle now. Each busy connection has to end after its answer.
     app.server.keepAliveTimeout = 1;
     cut = setTimeout(() => app.server.closeAllConnections(), graceMs);
   });
@@ -168,7 +168,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   instance.setNotFoundHandler(answerUnrouted);
   instance.setValidatorCompiler(validatorCompiler());
   instance.setSchemaErrorFormatter(schemaErrorFormatter);
-  // Response schemas only describe: serialising by them would drop each field that a schema forgot.
+  // Response schemas only describe: an answer written by its schema would lose what the schema forgot.
   instance.setSerializerCompiler(() => JSON.stringify);
   instance.addHook("onRequest", (_request, reply, done) => {
     reply.headers(answers.headers());

@@ -17,20 +17,20 @@ const DELIVERY_DNS = ["direct", "system"] as const;
 export type Config = {
   readonly host: string;
   readonly port: number;
-  /** Without a slash at the end; null for http://localhost and the port in use. */
+  /** The service's address, without a slash at the end; null for http://localhost with the port in use. */
   readonly publicUrl: string | null;
   readonly dataDir: string;
   readonly key: string | null;
   readonly roles: readonly Role[];
   readonly deliveryAllowCidrs: readonly string[];
-  /** "direct" asks the DNS servers itself; "system" calls getaddrinfo. */
+  /** "direct": this process asks the DNS servers itself; "system": getaddrinfo does. */
   readonly deliveryDns: (typeof DELIVERY_DNS)[number];
-  /** Each has a port if it is not 53; empty for the servers of /etc/resolv.conf. */
+  /** Addresses of DNS servers, each with its port if that is not 53; empty to use the servers of /etc/resolv.conf. */
   readonly deliveryDnsServers: readonly string[];
-  /** Threads of libuv, on which getaddrinfo runs. */
+  /** Number of libuv's threads, on which getaddrinfo runs. */
   readonly threadPoolSize: number;
   readonly trustProxy: boolean | string[];
-  /** The bearer token for reading /metrics from other machines; null refuses them. */
+  /** The bearer token with which other machines may read /metrics; if null, they may not. */
   readonly metricsToken: string | null;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly signup: Signup;
@@ -40,7 +40,7 @@ export type Config = {
   readonly kafka: KafkaLocation | null;
   readonly otlp: OtlpLocation | null;
   readonly serviceName: string;
-  /** If null, plans change without a payment. */
+  /** If null, no payment provider is asked: plans change without a payment. */
   readonly stripe: StripeOptions | null;
   readonly version: string;
   readonly commit: string;
@@ -67,7 +67,7 @@ const port = (value: string): number => {
   return parsed;
 };
 
-/** `10.0.0.2`, `10.0.0.2:5353` or `[fd00::2]:53`. */
+/** A server as the operator writes it: `10.0.0.2`, `10.0.0.2:5353` or `[fd00::2]:53`. */
 const DNS_SERVER = /^(?:\[(?<ipv6>[\da-fA-F:.]+)\]|(?<ipv4>[\d.]+))(?::(?<port>\d{1,5}))?$/;
 
 const dnsServers = (value: string | undefined): readonly string[] => {
@@ -102,10 +102,10 @@ const publicUrl = (value: string | undefined): string | null => {
   return url.href.replace(/\/+$/, "");
 };
 
-/** `URL` normalizes IPv4 addresses and puts IPv6 ones in brackets. */
+/** Matches a host as `URL` writes it, which normalizes IPv4 addresses and puts IPv6 ones in brackets. */
 const LOCAL_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** By default strangers may sign up only to a service that is not reachable from other machines. */
+/** Unless it is set, strangers may sign up only if PUBLIC_URL is a local address, which other machines cannot reach. */
 const signup = (env: Env, url: string | null): Signup =>
   oneOf(env, "SIGNUP", SIGNUPS, url === null || LOCAL_HOST.test(new URL(url).hostname) ? "open" : "closed");
 
@@ -136,7 +136,7 @@ const trustProxy = (value: string | undefined): boolean | string[] => {
   return value === "true" ? true : list(value);
 };
 
-/** No message repeats the value, as it may contain a password. */
+/** The message never repeats the value, because the URL may contain a password. */
 const engineUrl = (env: Env, name: string, scheme: RegExp, example: string): string | null => {
   const value = env[name] || null;
   if (value !== null && !scheme.test(value)) throw new ConfigError(`${name} has to be like ${example}.`);
@@ -170,7 +170,7 @@ const FRAMING: ReadonlySet<string> = new Set([
   ...["proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"],
 ]);
 
-/** `name=value,name=value`, each percent-encoded (OTLP exporter specification). */
+/** Parses `name=value,name=value`, each percent-encoded, as OpenTelemetry's exporter specification has it. */
 const otlpHeaders = (value: string | undefined): Readonly<Record<string, string>> => {
   const headers: Record<string, string> = {};
   for (const pair of list(value)) {
@@ -180,7 +180,7 @@ const otlpHeaders = (value: string | undefined): Readonly<Record<string, string>
     } catch {
       headers[name.trim()] = "";
     }
-    // No message repeats the value, as it may be a credential.
+    // The message does not repeat the value, because a header may be a credential.
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name.trim()) || !/^[\x20-\x7e]+$/.test(headers[name.trim()] ?? "")) {
       throw new ConfigError("OTEL_EXPORTER_OTLP_HEADERS has to be like name=value,name=value, percent-encoded.");
     }
@@ -217,7 +217,7 @@ const build = (env: Env): { version: string; commit: string } => {
 export const readConfig = (env: Env): Config => {
   const eventstoreUrl = engineUrl(env, "EVENTSTORE_URL", /^esdb(\+discover)?:\/\/./, "esdb://host:2113?tls=true");
   const mongodbUrl = engineUrl(env, "MONGODB_URL", /^mongodb(\+srv)?:\/\/./, "mongodb://host:27017/countersign");
-  // A key file would be on one machine, while the log has several nodes and outlives the machine.
+  // With EVENTSTORE_URL a key file would not do: it is on one machine, while the log serves several and outlives them.
   if (eventstoreUrl !== null && !env.COUNTERSIGN_KEY) {
     throw new ConfigError(
       "COUNTERSIGN_KEY is required with EVENTSTORE_URL: 32 bytes in base64, the same for every node (openssl rand -base64 32).",

@@ -37,7 +37,7 @@ import { watchedViews } from "./views/watched-views.ts";
 
 const STOP_MS = 10_000;
 const EXIT_CONFIG = 2;
-/** The longest delay of a Node timer. */
+/** The longest delay (ms) that a Node timer can have. */
 const AWAKE_MS = 2 ** 31 - 1;
 
 const LOCKED: Readonly<Record<Role, { readonly engine: keyof EngineLocations; readonly does: string }>> = {
@@ -50,7 +50,7 @@ const LOCKED: Readonly<Record<Role, { readonly engine: keyof EngineLocations; re
 /** A second process with an embedded role would take the first one's leases and places for those of a dead process. */
 const lockRoles = ({ dataDir, roles, kafka }: Config, locations: EngineLocations): void => {
   const held: ExclusiveLock[] = [];
-  // The reference keeps the garbage collector from closing the locks, which would release them.
+  // This listener refers to the locks, so that the garbage collector does not close them, which would release them.
   process.once("exit", () => {
     for (const { release } of held) release();
   });
@@ -65,7 +65,7 @@ const lockRoles = ({ dataDir, roles, kafka }: Config, locations: EngineLocations
   }
 };
 
-/** An error of the machine becomes a ConfigError: the operator can mend it, and needs no stack trace. */
+/** The machine's error becomes a ConfigError: the operator can mend its cause and needs no stack trace. */
 const usable = async <T>(sentence: string, step: () => T | Promise<T>): Promise<T> => {
   try {
     return await step();
@@ -99,7 +99,7 @@ const openDataDir = (config: Config, locations: EngineLocations): Promise<void> 
     lockRoles(config, locations);
   });
 
-/** No key is created for a log that has a key ring: a new key would open none of its secrets. */
+/** For a log with a key ring no key is made, because a new key would open none of the log's secrets. */
 const keyFor = async (config: Config, log: EventLog): Promise<Uint8Array> =>
   loadKey({ path: keyFileOf(config), mayCreate: !(await hasRing(log)) }, randomness);
 
@@ -124,11 +124,11 @@ const DROPPED: Readonly<Record<DropReason, string>> = {
 const onDropped = (views: readonly string[], reason: DropReason): void =>
   console.error(`${DROPPED[reason]}: ${views.join(", ")}.`);
 
-/** Buffered lines are written before the process exits; only SIGKILL loses the last ones. */
+/** Lines of the log are written in batches, and the last ones when the process exits. Only SIGKILL loses lines. */
 const logLines = (): LineStream => {
   const lines = bufferedLines((text) => void process.stdout.write(text));
   process.once("exit", lines.flush);
-  // The reader of stdout has gone, which is no reason to stop.
+  // If the reader of stdout has gone, that is no reason to stop the service.
   process.stdout.on("error", () => undefined);
   return lines;
 };
@@ -143,8 +143,8 @@ const open = async (config: Config, logger: FastifyBaseLogger): Promise<Service>
   const viewsAre = locations.views.engine === "sqlite" ? `The views ${inDataDir}` : "The views at MONGODB_URL";
   const schemas = PROJECTIONS.map(({ schema }) => schema);
   const names = schemas.map(({ name }) => name);
-  // Another process that starts for the first time creates the log before it creates a key or folds a view. So these
-  // traces are read before the log: a trace without a log means that the log is lost.
+  // The traces of an earlier log are read before the log: another process that starts for the first time creates the
+  // log first, so that a trace without a log means a lost log.
   const present = presentKey(config);
   const keyFile = present === null || config.key !== null ? null : keyFileOf(config);
   const [views, folded] = await usable(`${viewsAre} cannot be used`, async () => {
@@ -153,7 +153,7 @@ const open = async (config: Config, logger: FastifyBaseLogger): Promise<Service>
   });
   if (locations.log.engine === "sqlite" && !isThere(locations.log.path))
     refuseLoss(locations, { keyFile, hasFolded: folded });
-  // Imported here, as it takes long to load and a refused start should not wait for it.
+  // The metrics are imported only here, because they load slowly and a refused start should not wait for them.
   const { metrics } = await import("./observability/metrics.ts");
   const meters = metrics(config);
   let clockProblem: string | null = null;
@@ -165,7 +165,7 @@ const open = async (config: Config, logger: FastifyBaseLogger): Promise<Service>
     measuredLog(await openLog(locations.log, { onGroup: meters.grouped, onClock }), meters),
   );
   const key = await usable(`${logIs} cannot be used`, async () => {
-    // An interrupted first start leaves a key and an empty log, so the key alone is no trace of another log.
+    // The key is no trace here, because an interrupted first start leaves a key and an empty log.
     if ((await log.head()) === null) refuseLoss(locations, { keyFile: null, hasFolded: folded });
     const serverKey = present ?? (await keyFor(config, log));
     return openDataKey(log, config, serverKey, systemClock);
@@ -221,7 +221,7 @@ const open = async (config: Config, logger: FastifyBaseLogger): Promise<Service>
 const urlOf = ({ address, port, family }: AddressInfo): string =>
   `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 
-/** The link goes to stdout: the person who started the process reads it and may create the first account. */
+/** The link goes to stdout, so that the person who has started the process can create the first account with it. */
 const printStartLink = async (running: Service, logger: FastifyBaseLogger): Promise<void> => {
   try {
     const url = await running.startLink();
@@ -238,26 +238,26 @@ const run = async (): Promise<void> => {
   const opening = open(config, logger);
   let isStopping = false;
   const stop = async (signal: string): Promise<void> => {
-    // npm forwards signals that the terminal has sent to the program as well.
+    // The signal may come twice, because npm forwards what the terminal has sent to the program already.
     if (isStopping) return;
     isStopping = true;
-    // An open connection or a hanging receiver must not keep the process alive.
+    // The process exits after `STOP_MS` in any case, so that no open connection or hanging receiver keeps it alive.
     setTimeout(() => process.exit(0), STOP_MS).unref();
-    // The start runs to its end: ending a thread inside an SQLite statement aborts the process.
+    // The start is first awaited to its end, because ending a thread inside an SQLite statement aborts the process.
     const running = await opening.catch(() => process.exit(0));
     logger.info({ signal }, "stopping");
     await running.stop(STOP_MS);
     process.exit(0);
   };
-  // The first process of a container ignores signals without a listener, so a signal during the start would end in
-  // SIGKILL.
+  // A container's first process ignores signals without a listener. So the listeners come before the start, during
+  // which a signal would else end in SIGKILL.
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   const running = await opening;
   if (isStopping) return;
   const { host, port, version, roles } = config;
   const at = await usable(`HOST ${host} and PORT ${port} cannot be listened on`, () => running.start());
-  // A process that does not listen has only unreferenced threads and timers, and would exit.
+  // Without a server the process has only unreferenced threads and timers and would exit; this timer keeps it running.
   if (at === null) setInterval(() => undefined, AWAKE_MS);
   console.log(`Countersign ${version} ${at === null ? `runs ${roles.join(",")}` : `listening on ${urlOf(at)}`}`);
   if (at !== null) await printStartLink(running, logger);

@@ -30,19 +30,19 @@ import { ingest } from "./routes/sources/ingest.ts";
 
 export type Service = {
   start(): Promise<AddressInfo | null>;
-  /** The address of a one-time link for the first account; null if there is an account or sign-up is open. */
+  /** A one-time link for the first account; null if there is an account or sign-up is open to everyone. */
   startLink(): Promise<string | null>;
   stop(graceMs: number): Promise<void>;
 };
 
-/** Each part has started after this time. */
+/** The first record of the service's status comes this late (ms), when each part has started. */
 const STATUS_FIRST_MS = 10_000;
-/** The time between two sweeps of places that dead requests have reserved. */
+/** Milliseconds between two sweeps, which release the places that dead requests have reserved in ledgers. */
 const SWEEP_MS = 60_000;
-/** A deliverer looks this long after another process's append, when the views have folded it. */
+/** After another process's append the deliverer waits this long (ms), in which the views fold the append. */
 const FOLDED_MS = 100;
 const PROJECTED = eventsView.schema.name;
-/** Repeats of a delivery are counted in memory for this time before the count is recorded. */
+/** Repeats and refusals are counted in memory this long (ms) before the count is recorded. */
 const COUNTS_MS = 1_000;
 
 const engineParts = (foundation: Foundation): readonly Part[] => {
@@ -70,7 +70,7 @@ const engineParts = (foundation: Foundation): readonly Part[] => {
       name: "projector",
       role: null,
       stop: () => projector.stop(),
-      // Without this role, `projector` only watches the views of other processes.
+      // Without the role "projector", this part only watches the views that other processes fold.
       ...(config.roles.includes("projector")
         ? { health: { consequence: "unready", check: () => projector.healthy() } }
         : {}),
@@ -80,7 +80,7 @@ const engineParts = (foundation: Foundation): readonly Part[] => {
   ];
 };
 
-/** Work that requests leave behind: places to settle, counts to record, orders of the threads. */
+/** Parts for the work that requests leave behind: places to settle, counts to record, threads to stop. */
 const requestParts = (
   { ledgers, counted, errorsOf, recordingCounts }: Foundation,
   requests: Requests,
@@ -135,7 +135,7 @@ const componentsOf = (all: Parts): readonly Component[] =>
 const readingsOf = ({ projector, views, clock, appends }: Foundation, all: Parts): Readings => ({
   parts: partsReading(all.checks("unready", "degraded", "informational")),
   async projections() {
-    // A dead projector's last progress would look like a healthy one that has caught up.
+    // A dead projector's last progress would look like that of a healthy one that has caught up.
     if (!projector.healthy()) throw new Error("nobody folds");
     return projector.progress();
   },
@@ -177,7 +177,7 @@ const httpOf = (foundation: Foundation, deps: RoutesDeps): Promise<FastifyInstan
   });
 };
 
-/** `composition/` gives each part what it needs. */
+/** Puts the service together; `composition/` gives each part what it needs. */
 export const service = async (engines: OpenedEngines): Promise<Service> => {
   const { config, clock } = engines;
   const startedAt = clock.now();
@@ -192,7 +192,7 @@ export const service = async (engines: OpenedEngines): Promise<Service> => {
     ...(feed === null || foundation.feed === null ? [] : [feedPart(feed, foundation.feed)]),
     ...requestParts(foundation, requests),
     ...followerParts(foundation, requests, { accounts: members.accounts, changes, renewal }),
-    // Its own admissions are handed to the deliverer; those of other processes are only heard of.
+    // Without the role "api" nothing hands admissions to this deliverer, so it looks after each append of others.
     ...(config.roles.includes("api") ? [] : [wakeAfterAppends(foundation.log, () => requests.deliver.wake())]),
   ];
   const components = componentsOf(parts(working, config.roles));
@@ -212,12 +212,12 @@ export const service = async (engines: OpenedEngines): Promise<Service> => {
     components,
     startedAt,
   });
-  /** Null unless it listens. Only a server on a socket path has a string as its address. */
+  /** Null unless the server listens. Only a server on a socket path has a string as its address. */
   const address = (): AddressInfo | null => http.server.address() as AddressInfo | null;
 
   return {
     async start() {
-      // The port is taken first, so that a taken one stops the start before anything is sent.
+      // The server listens before the parts start, so that a port in use stops the start before anything is sent.
       if (config.roles.includes("api")) await http.listen({ host: config.host, port: config.port });
       foundation.listensOn(address()?.port ?? config.port);
       all.start();

@@ -4,13 +4,13 @@ import type { StripeOptions } from "./engine/open-engines.ts";
 
 const METER_EVENT = /^[\w.-]{1,100}$/;
 
-/** Null if Stripe is not configured. No message repeats a value, as it may be a secret. Throws ConfigError. */
+/** Null if Stripe is not configured. Throws ConfigError, which repeats no value, because it may be a secret. */
 export const readStripe = (env: Env): StripeOptions | null => {
   const secretKey = env.STRIPE_SECRET_KEY;
   if (secretKey === undefined || secretKey === "") {
     const others = Object.keys(env).filter((name) => name.startsWith("STRIPE_") && env[name]);
     if (others.length === 0) return null;
-    // A misspelt name would otherwise mean that nothing is charged, without a warning.
+    // If this were ignored, a misspelt STRIPE_SECRET_KEY would mean that nothing is charged, without any warning.
     throw new ConfigError(
       `STRIPE_SECRET_KEY is missing, but ${others.join(", ")} is set: set it, or unset the others.`,
     );

@@ -21,10 +21,10 @@ type JsonObject = Readonly<Record<string, unknown>>;
 
 type Place = {
   readonly root: unknown;
-  /** The references on the way to this schema reveal cycles. */
+  /** The `$ref`s that led to this schema: one that comes a second time is a cycle, and becomes `unknown`. */
   readonly refs: readonly string[];
   readonly kinds: readonly Kind[];
-  /** True if an enclosing intersection already allows members of any name. */
+  /** True if the enclosing schema already allows members of any name, so that this part need not do so. */
   readonly isPart: boolean;
   readonly indent: string;
   readonly written: { parts: number };
@@ -44,7 +44,7 @@ const kindOf = (value: unknown): Kind => {
   return typeof value as "boolean" | "number" | "string" | "object";
 };
 
-/** All allowed types if `type` is missing or unknown. */
+/** The kinds of values that `type` allows; all of `allowed` if `type` is missing or unknown. */
 const kindsOf = ({ type, nullable }: JsonObject, allowed: readonly Kind[]): readonly Kind[] => {
   if (type === undefined) return allowed;
   const names = [...(Array.isArray(type) ? type : [type]), ...(nullable === true ? ["null"] : [])];
@@ -53,7 +53,7 @@ const kindsOf = ({ type, nullable }: JsonObject, allowed: readonly Kind[]): read
   return isKnown ? allowed.filter((kind) => kinds.includes(kind)) : allowed;
 };
 
-/** Resolves a JSON Pointer in a fragment (RFC 6901, section 6); undefined for any other reference. */
+/** What a `$ref` to a JSON Pointer in this document (RFC 6901, section 6) leads to; undefined for any other `$ref`. */
 const resolved = (root: unknown, ref: string): unknown => {
   if (ref !== "#" && !ref.startsWith("#/")) return undefined;
   let value = root;
@@ -107,7 +107,7 @@ const objectType = (schema: JsonObject, place: Place): Type => {
   });
   const { additionalProperties: others = true, patternProperties } = schema;
   const isByPattern = isObject(patternProperties) && Object.keys(patternProperties).length > 0;
-  // In TypeScript an index signature has to hold for the named members as well.
+  // TypeScript's index signature has to hold for named members, too, so only objects without any get one.
   if (members.length === 0 && !isByPattern) return objectOf([], valueAt(place, others, inner), place.indent);
   const isOpen = others !== false || isByPattern;
   const leftToTheWhole = place.isPart && members.length > 0;
@@ -151,7 +151,7 @@ const typeOf = (schema: unknown, place: Place): Type => {
 
 /**
  * Every value that the schema (2020-12 or draft-07) allows has this type. Constraints that TypeScript lacks are left
- * out, and an unusable reference is `unknown`.
+ * out, and a reference that leads nowhere becomes `unknown`.
  */
 export const schemaType = (schema: unknown, indent = ""): Type =>
   typeOf(schema, { root: schema, refs: ["#"], kinds: KINDS, isPart: false, indent, written: { parts: 0 } });

@@ -1,6 +1,6 @@
 import { quoted } from "./source-text.ts";
 
-/** `binds` tells whether the text needs brackets where types are joined by `&` or `|`. */
+/** `binds` says what joins the parts of the text, and so whether it needs brackets inside `&`, `|` or an array. */
 export type Type = { readonly text: string; readonly binds: "alone" | "and" | "or" | "array" };
 
 const alone = (text: string): Type => ({ text, binds: "alone" });
@@ -34,7 +34,7 @@ const elements = (of: Type): string => `${of.binds === "alone" ? of.text : brack
 
 export const arrayOf = (of: Type): Type => ({ text: `readonly ${elements(of)}`, binds: "array" });
 
-/** Elements after the first `required` are optional, and followed by any number of `rest`. */
+/** Elements of `first` from the index `required` on are optional. Any number of elements of the type `rest` follow. */
 export const tupleOf = (first: readonly Type[], required: number, rest: Type): Type => {
   const own = first.map((type, at) => (at < required ? type.text : `${bracketed(type)}?`));
   const all = rest.text === NEVER.text ? own : [...own, `...${elements(rest)}`];
@@ -48,11 +48,11 @@ export type Member = {
   readonly comment: string;
 };
 
-/** `others` is the type of members without a name here; undefined for none. */
+/** `others` is the type of the members that `members` does not name; undefined if there may be none. */
 export const objectOf = (members: readonly Member[], others: Type | undefined, indent: string): Type => {
   const inner = `${indent}  `;
   const lines = members.map(({ name, type, required, comment }) => {
-    // JSON leaves out undefined members.
+    // A member that is undefined is left out of JSON, so an optional member may be undefined as well.
     const value = required ? type : union([type, alone("undefined")]);
     return `${comment}${inner}readonly ${quoted(name)}${required ? "" : "?"}: ${value.text};\n`;
   });
@@ -62,7 +62,7 @@ export const objectOf = (members: readonly Member[], others: Type | undefined, i
 
 export const literal = (value: unknown): Type => {
   if (typeof value === "string") return alone(quoted(value));
-  // JSON has numbers that exceed a double.
+  // A number of JSON that no double can hold was read as Infinity, so its type is `number`.
   if (typeof value === "number") return Number.isFinite(value) ? alone(String(value)) : NUMBER;
   if (typeof value === "boolean") return alone(String(value));
   if (value === null) return NULL;

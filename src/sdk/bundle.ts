@@ -10,7 +10,7 @@ import {
 } from "./execution.ts";
 import { isObject, type JsonObject, type Read } from "./json.ts";
 
-/** In a step's payload: a value from the result of an earlier step, at a JSON Pointer (RFC 6901) into its body. */
+/** Stands in a step's payload for a value of an earlier step's result, at a JSON Pointer (RFC 6901) into its body. */
 export type FromResult = { readonly $result: { readonly step: number; readonly pointer: string } };
 
 export type Referring<Payload> = unknown extends Payload
@@ -28,12 +28,12 @@ export type StepDone<Body = unknown> = {
   readonly index: number;
   readonly action: string;
   readonly eventId: string | null;
-  /** Null if the step's undo never started. */
+  /** The event that undoes the step; null if no undo was started. */
   readonly compensationEventId: string | null;
 } & (
   | { readonly status: "succeeded"; readonly result: ActionResult<Body> }
   | {
-      /** `skipped`: never started. `unknown`: the step may have happened, and its outcome was never seen. */
+      /** `skipped`: the step never started. `unknown`: it may have happened, but its outcome was never seen. */
       readonly status: "pending" | "running" | "failed" | "unknown" | "compensated" | "compensation_failed" | "skipped";
       readonly result: ActionResult | null;
     }
@@ -53,7 +53,7 @@ export type PendingBundle<Bodies extends readonly unknown[] = readonly unknown[]
   readonly status: PendingBundleStatus;
 };
 
-/** People may still resolve steps in `left`; once it is empty, the bundle is rolled back. */
+/** While `rollback_incomplete`, people may still resolve the steps in `left`; then the bundle is rolled back. */
 export type EndedBundle<Bodies extends readonly unknown[] = readonly unknown[]> = CommonOfBundle<Bodies> & {
   readonly status: "committed" | "rolled_back" | "rollback_incomplete" | "blocked" | "cancelled";
 };

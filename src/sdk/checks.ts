@@ -3,7 +3,7 @@ import { wrongCall } from "./errors.ts";
 const TRAILING_SLASHES = /\/+$/;
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
-/** Throws for URLs that fetch would refuse or that would leak the key. */
+/** The URL without a slash at the end. Throws for URLs that fetch would refuse or that would disclose the key. */
 export const baseOf = (text: string): string => {
   try {
     const { protocol, username, password, search, hash, origin, pathname } = new URL(text);
@@ -13,20 +13,20 @@ export const baseOf = (text: string): string => {
   throw wrongCall("baseUrl is an http or https URL without user, query and fragment.");
 };
 
-/** Checks the values, as an error of fetch looks like an unreachable service. */
+/** The values are checked here, because an error of fetch would look as if the service could not be reached. */
 export const headersOf = (given: Readonly<Record<string, string | number | undefined>>): Record<string, string> => {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue;
     const text = String(value);
-    // The value may be a key, so the message does not repeat it.
+    // The message does not repeat the value, because it may be a key.
     if (!PRINTABLE.test(text)) throw wrongCall(`The value for the header ${name} is not printable ASCII.`);
     headers[name] = text;
   }
   return headers;
 };
 
-/** A String of RFC 8941, section 3.3.3, as draft-ietf-httpapi-idempotency-key-header has it. */
+/** A key as a String of RFC 8941, section 3.3.3, as draft-ietf-httpapi-idempotency-key-header wants it. */
 export const quoted = (key: string): string => `"${key.replace(/["\\]/g, "\\$&")}"`;
 
 export const durationOf = (name: string, ms: number): number => {
@@ -37,7 +37,7 @@ export const durationOf = (name: string, ms: number): number => {
 export const jsonOf = (body: object): string => {
   try {
     return JSON.stringify(body, (key, value: unknown) => {
-      // JSON would turn these numbers into null, which is another request.
+      // JSON would write these numbers as null, and so make another request of it.
       if (typeof value === "number" && !Number.isFinite(value)) throw TypeError(`${key} is ${value}`);
       return value;
     });

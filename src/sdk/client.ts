@@ -20,13 +20,13 @@ type Kind<It> = { readonly at: string; readonly read: Read<It>; readonly id: key
 const EXECUTION: Kind<Execution> = { at: "executions", read: readExecution, id: "eventId" };
 const BUNDLE: Kind<Bundle> = { at: "bundles", read: readBundle, id: "bundleId" };
 
-/** The default and the maximum of `wait_ms` in `/openapi.json`. */
+/** The default and the maximum of `wait_ms` as `/openapi.json` has them. */
 const WAIT_MS = 10_000;
 const WAIT_MS_MAX = 30_000;
 const ATTEMPTS_MAX = 6;
-/** Leaves time for a second and a third attempt if the first one hangs. */
+/** Milliseconds beyond the wait, enough for a second and a third attempt if the first one hangs. */
 const TIMEOUT_BEYOND_WAIT_MS = 60_000;
-/** A wait of hours for a person survives an outage of minutes. */
+/** An outage of up to five minutes does not end a wait, because a wait for a person may take hours. */
 const OUTAGE_MS_MAX = 300_000;
 const LOOK_MS_MIN = 100;
 const PAUSE_MS = 1_000;
@@ -119,7 +119,7 @@ export const agentClient = (
         return last;
       });
     } catch (error) {
-      // The action is accepted, so failing to follow it is no failure of the action.
+      // The service has accepted the action, so the last known state is returned if it cannot be followed now.
       if (!isRetryable(error)) throw error;
     }
     return { ...last, replayed: first.replayed };
@@ -128,7 +128,7 @@ export const agentClient = (
   const settled = async <It extends Execution | Bundle>(kind: Kind<It>, id: string, options: WaitOptions = {}) => {
     const until = now() + durationOf("timeoutMs", options.timeoutMs ?? Infinity);
     const last = await follow<It>(until, options.signal, hasEnded, (waitMs) => {
-      // The last answer arrives after the time is up, with the state at that moment.
+      // The service answers the last look only when the wait is over, so that answer gets some time in addition.
       const deadline = Math.min(until + ANSWER_MS, now() + waitMs + OUTAGE_MS_MAX);
       return look(kind, id, options, { waitMs, attemptsMax: Infinity, deadline });
     });

@@ -13,7 +13,7 @@ type ResultsOf<Actions, Names extends readonly (keyof Actions)[]> = {
 
 /** `Actions` is the type that `countersign sdk types` writes. Methods throw `CountersignError` or an abort's reason. */
 export class Countersign<Actions extends { readonly [Name in keyof Actions]: ActionTypes } = AnyActions> {
-  /** Executes an action once. A refusal is an error; a failure at the target is a result. */
+  /** Executes an action once. A refusal is thrown as an error; a failure at the target is returned as a result. */
   declare readonly execute: <Name extends keyof Actions & string>(
     action: Name,
     payload: PayloadOf<Actions[Name]>,
@@ -31,7 +31,7 @@ export class Countersign<Actions extends { readonly [Name in keyof Actions]: Act
     options?: WaitOptions,
   ) => Promise<Ended<Named<Actions, Name>>>;
 
-  /** Executes several actions in order; if one fails, those before it are undone. A rollback is a result. */
+  /** Executes several actions in order. If one fails, those before it are undone; a rollback is no error. */
   declare readonly bundle: <const Names extends readonly (keyof Actions & string)[]>(
     steps: { readonly [Index in keyof Names]: Step<Actions, Names[Index]> },
     options?: BundleOptions,

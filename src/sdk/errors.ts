@@ -34,9 +34,9 @@ export const ERROR_CODES = [
   "overloaded",
   "unavailable",
   "view-behind",
-  /** No answer came: the action may or may not happen. */
+  /** No answer came from the service, so the action may or may not happen. */
   "network",
-  /** The time was up: the action may or may not happen. */
+  /** No answer came in time, so the action may or may not happen. */
   "timeout",
   "invalid-response",
   "unknown",
@@ -49,10 +49,10 @@ export type FieldError = { readonly path: string; readonly message: string };
 export type ErrorFacts = Pick<CountersignError, "code" | "detail" | "retryable"> &
   Partial<Omit<CountersignError, keyof Error>>;
 
-/** From the global registry, so errors of another copy of this package are recognized. */
+/** The symbol is from the global registry, so that errors of another copy of this package are recognized, too. */
 const BRAND = Symbol.for("countersign.error");
 
-/** The only error of the client, apart from the reason of an aborted signal. */
+/** The client throws no other error, except the reason of an aborted signal. */
 export class CountersignError extends Error {
   override readonly name = "CountersignError";
   readonly [BRAND] = true;
@@ -64,11 +64,11 @@ export class CountersignError extends Error {
   readonly traceId: string | null = null;
   readonly errors: readonly FieldError[] = [];
   readonly verdict: Verdict | null = null;
-  /** The event of the refusal, or of the request that was accepted before the error. */
+  /** The event that was refused, or that was accepted before the error; null if there is none. */
   readonly eventId: string | null = null;
   readonly bundleId: string | null = null;
   readonly retryAfterMs: number | null = null;
-  /** Repeating the call with this key continues it: the action still happens once. */
+  /** A call that is repeated with this key continues this one, so the action still happens only once. */
   readonly idempotencyKey: string | null = null;
 
   constructor(facts: ErrorFacts, cause?: unknown) {

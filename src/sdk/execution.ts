@@ -13,11 +13,11 @@ export type Verdict = {
   readonly policy: { readonly id: string; readonly version: number } | null;
   readonly policies?: readonly { readonly id: string; readonly version: number; readonly steps?: readonly number[] }[];
   readonly gates: readonly GateResult[];
-  /** The policy was violated, but it only observes. */
+  /** Present if a gate was violated but its policy only observes, so that the request passed. */
   readonly observed?: true;
 };
 
-/** `body` is parsed if it is JSON, otherwise a string; null once the payload is erased. */
+/** `body` is the parsed value if the answer is JSON, else a string; null once the payload is erased. */
 export type ActionResult<Body = unknown> = {
   readonly statusCode: number;
   readonly body: Body;
@@ -28,10 +28,10 @@ export type ActionResult<Body = unknown> = {
 export type Failure = { readonly kind: string; readonly detail: string };
 
 export type Common = {
-  /** The answer of an earlier request with the same idempotency key. */
+  /** True if this is the answer to an earlier request with the same idempotency key. */
   readonly replayed: boolean;
   readonly verdict: Verdict | null;
-  /** An estimate until the end, then the actual cost. */
+  /** Until the end an estimate, then the actual cost; null if no cost is known. */
   readonly costEur: number | null;
 };
 
@@ -114,7 +114,7 @@ const moreOf = ({ status, ...body }: JsonObject): object | null => {
   }
 };
 
-/** A final failure is a 502 and a rejection a 409, so any HTTP status is read. */
+/** The HTTP status does not matter, because a final failure comes as a 502 and a rejection as a 409. */
 export const readExecution: Read<Execution> = (body, replayed) => {
   const more = moreOf(body);
   const eventId = textOf(body.event_id);

@@ -3,7 +3,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Null if this version does not understand the body. */
+/** Reads a body of the service; null if this version of the client does not understand it. */
 export type Read<T> = (body: JsonObject, replayed: boolean) => T | null;
 
 export const parseJson = (text: string): unknown => {

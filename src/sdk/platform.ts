@@ -22,12 +22,12 @@ export type Platform = {
   newKey(): string;
 };
 
-/** A longer timer would fire at once. */
+/** The longest delay of a timer: one with a longer delay would fire at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 const KEY_WORDS = 4;
 
 export const platformOf = (given: Fetch | undefined): Platform => ({
-  // A plain function, looked up at the call: browsers refuse a `fetch` that is called as a method.
+  // A plain function that looks `fetch` up at each call, because browsers refuse a `fetch` that is called as a method.
   fetch: given ?? ((url, call) => fetch(url, call)),
   now: () => performance.now(),
   after(ms, run) {
@@ -35,6 +35,6 @@ export const platformOf = (given: Fetch | undefined): Platform => ({
     return () => clearTimeout(timer);
   },
   random: Math.random,
-  // Browsers have `randomUUID` only on pages from https.
+  // Not `randomUUID`, because browsers have that only on pages from https.
   newKey: () => crypto.getRandomValues(new Uint32Array(KEY_WORDS)).join("-"),
 });

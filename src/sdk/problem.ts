@@ -6,7 +6,7 @@ const TRANSIENT: readonly number[] = [408, 425, 429];
 const NOT_IMPLEMENTED = 501;
 const SECONDS = /^\d+$/;
 
-/** Milliseconds of a Retry-After (RFC 9110, section 10.2.3), which has seconds or a date. */
+/** The delay (ms) of a Retry-After (RFC 9110, section 10.2.3), which has seconds or a date; null without one. */
 const retryAfterOf = (header: string | null): number | null => {
   if (header === null) return null;
   const ms = SECONDS.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
@@ -34,7 +34,7 @@ export const problemFacts = (status: number, body: unknown, retryAfter: string |
       errors: Array.isArray(errors) ? (errors.filter(isObject) as readonly object[] as FieldError[]) : [],
     };
   }
-  // An execution in an unknown state stays unknown, however often it is read.
+  // An unreadable answer that names an event is final: the event's state would not become readable.
   const isOfAnother = isTransient && eventId === null;
   return {
     ...common,

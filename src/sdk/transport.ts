@@ -3,14 +3,14 @@ import { isObject, parseJson, type Read } from "./json.ts";
 import type { FetchAnswer, Platform } from "./platform.ts";
 import { problemFacts } from "./problem.ts";
 
-/** Every attempt of a call is the same, byte for byte, so that the service recognizes it. */
+/** Every attempt of a call sends the same bytes, so that the service recognizes a repeat. */
 export type Call = {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body?: string;
   readonly idempotencyKey?: string;
-  /** Milliseconds that the service may wait before it answers. */
+  /** Milliseconds that the service may wait before its answer, as the call has asked it to. */
   readonly waitMs: number;
   readonly attemptsMax: number;
   readonly deadline: number;
@@ -21,14 +21,14 @@ export type Transport = <T>(call: Call, read: Read<T>) => Promise<T>;
 
 type Tried<T> = { readonly value: T } | { readonly facts: ErrorFacts; readonly cause?: unknown };
 
-/** Time for an answer in addition to `waitMs`, over a slow network too. */
+/** Milliseconds for an answer in addition to `waitMs`, enough for a slow network. */
 export const ANSWER_MS = 10_000;
 const BACKOFF_MS = 500;
 const BACKOFF_MS_MAX = 10_000;
 
 /**
- * A budget does not return in seconds, and the loop gate stops repetitions: of the gates only a rate limit is waited
- * for.
+ * Of the gates' refusals only a rate limit is waited for: a budget does not return within seconds, and the loop gate
+ * stops repetitions.
  */
 const isWorthRepeating = ({ retryable, code, serverCode }: ErrorFacts): boolean =>
   retryable && (code === "gate-rate" || !serverCode?.startsWith("gate-"));
@@ -46,7 +46,7 @@ export const transport = ({ fetch, now, after, random }: Platform): Transport =>
     const ended = new AbortController();
     const limitMs = Math.min(waitMs + ANSWER_MS, deadline - now());
     try {
-      // Some implementations of fetch ignore their signal.
+      // The wait ends by itself, because some implementations of fetch ignore the signal.
       const reached = await within({ after }, limitMs, signal, exchange(call, ended.signal));
       return reached ?? { facts: { code: "timeout", detail: "No answer came in time.", retryable: true } as const };
     } catch (cause) {
@@ -76,10 +76,10 @@ export const transport = ({ fetch, now, after, random }: Platform): Transport =>
       if ("value" in tried) return tried.value;
       const { facts, cause } = tried;
       const { retryAfterMs = null } = facts;
-      // Full jitter spreads callers that failed together.
+      // The pause is random from 0 on ("full jitter"), so that callers which failed together do not return together.
       const jitter = random() * Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** failures);
       const pause = retryAfterMs === null ? jitter : retryAfterMs + random() * BACKOFF_MS;
-      // An earlier attempt is still being processed, so only the deadline bounds the wait.
+      // "in-progress": an earlier attempt is being processed, so only the deadline limits the wait.
       if (facts.code !== "in-progress") failures += 1;
       if (!isWorthRepeating(facts) || failures >= attemptsMax || now() + pause >= deadline)
         throw new CountersignError({ ...facts, idempotencyKey }, cause);
