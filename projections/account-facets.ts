@@ -1,20 +1,20 @@
 import type { Request } from "../domain/delivery/events.ts";
 
 /**
- * The types and origins of an account's events. With them a search by the beginning of a type or by delivery id needs
- * no index, which every event would have to write.
+ * The types and origins of an account's events. A search by the beginning of a type, or by delivery id, tries each of
+ * them, and so needs no further index, which every event would have to write.
  */
 export type AccountFacets = {
   readonly types: readonly string[];
-  /** False if there were more types than `TYPES_MAX`. */
+  /** False if an event had a type beyond the first `TYPES_MAX`, so that `types` lacks some. */
   readonly types_complete: boolean;
-  /** Sources, agents and names of notifications, the latest to appear last. */
+  /** Ids of sources and agents and names of notifications, in the order of their first events. */
   readonly origins: readonly string[];
 };
 
-/** More types than any provider has: a sender that invents types must not grow the document. */
+/** More types than any provider has. The limit keeps a sender that invents types from growing the document for ever. */
 const TYPES_MAX = 500;
-/** Ten times the sources of the largest plan, to include deleted ones. */
+/** Ten times the sources of the largest plan, because deleted sources count, too. */
 const ORIGINS_MAX = 1_000;
 export const NO_FACETS: AccountFacets = { types: [], types_complete: true, origins: [] };
 

@@ -12,7 +12,7 @@ export type ActionDocument = {
   readonly created_at: string;
 };
 
-/** Deleted actions are in the audit log. */
+/** A deleted action has no document; the audit log still shows it. */
 export const actions = perDocument<ActionDocument>(
   {
     name: "actions.v1",

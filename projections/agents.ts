@@ -10,7 +10,7 @@ export type AgentDocument = AgentSettings & {
   readonly created_at: string;
 };
 
-/** Deleted agents are in the audit log. */
+/** A deleted agent has no document; the audit log still shows it. */
 export const agents = perDocument<AgentDocument>(
   {
     name: "agents.v1",

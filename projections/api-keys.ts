@@ -11,7 +11,7 @@ export type ApiKeyDocument = {
   readonly created_at: string;
 };
 
-/** Revoked keys are in the audit log. */
+/** A revoked key has no document; the audit log still shows it. */
 export const apiKeys = perDocument<ApiKeyDocument>(
   {
     name: "api-keys.v1",

@@ -7,22 +7,22 @@ import { eventOf, perDocument } from "./projection.ts";
 import { bundleOf, categoryOf, deliveryOf, subjectOf } from "./streams.ts";
 
 /**
- * `approved` until the execution begins and consumes the approval; `void` if the parts that it was bound to have
- * changed.
+ * `approved` lasts until the execution begins and consumes the approval. `void` means that what the approval was bound
+ * to has changed.
  */
 export type ApprovalStatus = "pending" | "approved" | "consumed" | "rejected" | "expired" | "cancelled" | "void";
 
-/** Money in micro-euros. */
+/** Amounts of money are in micro-euros. */
 export type ApprovalDocument = Omit<ApprovalRequest, "approval_id" | "subject"> & {
   readonly status: ApprovalStatus;
   readonly subject_kind: ApprovalRequest["subject"]["kind"];
   readonly subject_id: string;
   readonly votes: readonly Vote[];
-  /** Null while the approval is pending. */
+  /** When the approval ceased to be pending; null until then. */
   readonly decided_at: string | null;
-  /** Present if it was rejected, cancelled or voided. */
+  /** Why the approval was rejected, cancelled or voided; else null. */
   readonly reason: string | null;
-  /** The approval that was requested instead of a void one. */
+  /** The approval that was requested in place of this void one; else null. */
   readonly replaced_by: string | null;
 };
 
@@ -48,7 +48,7 @@ const OF_HOLD: Readonly<Record<OfHold["type"] | OfChange["type"], (event: Record
 
 const idOf = (event: RecordedEvent): string | null => {
   if (event.stream.startsWith(APPROVAL)) return event.stream.slice(APPROVAL.length);
-  // Own keys only: an event type may be called "constructor".
+  // `hasOwn`, because an event type may be called "constructor", which every object has.
   const held = Object.hasOwn(OF_HOLD, event.type) ? OF_HOLD[event.type as keyof typeof OF_HOLD](event) : null;
   return held === null ? null : String(event.data.approval_id);
 };
@@ -70,7 +70,7 @@ const evolve = (document: ApprovalDocument | null, recorded: RecordedEvent): App
   const event = eventOf<Known>(recorded);
   if (event.type === "ApprovalRequested") return requested(event.data);
   if (document === null) return null;
-  // A void change has ended, whatever becomes of its approval.
+  // A change that is void has ended, so later records of its approval do not alter the status.
   if (document.status === "void" && document.subject_kind === "change") return document;
   const decided = (status: ApprovalStatus, reason: string | null = null): ApprovalDocument => ({
     ...document,
@@ -102,7 +102,7 @@ const evolve = (document: ApprovalDocument | null, recorded: RecordedEvent): App
       return { ...document, status: "consumed" };
     case "HoldEnded":
     case "BundleHoldEnded":
-      // An approval that was granted can still be cancelled before it is used.
+      // A granted approval may still be cancelled, as long as nothing has used it.
       return isOpen(document) ? decided(event.data.outcome, event.data.reason) : document;
     default:
       return document;
@@ -115,7 +115,7 @@ export const approvals = perDocument<ApprovalDocument>(
     fields: { account: "text", status: "text", requested_at: "text", expires_at: "text" },
     indexes: [
       ["account", "requested_at"],
-      // The index for the timer that expires approvals of all accounts.
+      // For the timer that expires approvals of all accounts.
       ["status", "expires_at"],
       ["account", "status", "requested_at"],
     ],

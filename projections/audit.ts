@@ -2,10 +2,10 @@ import type { ActorKind, Position, RecordedEvent } from "../domain/ports/event-l
 import { documentOf, type Projection } from "./projection.ts";
 import { categoryOf, subjectOf } from "./streams.ts";
 
-/** The search fields of one record; its content is in the log, at `stream` and `revision`. */
+/** The fields by which an audit record is searched. Its content is in the log, at `stream` and `revision`. */
 export type AuditDocument = {
   readonly account: string;
-  /** Counts an account's records from 0, in the order of the log, without a gap. */
+  /** The number of the record among its account's records: from 0, in the order of the log, without a gap. */
   readonly index: number;
   readonly stream: string;
   readonly revision: number;
@@ -14,33 +14,33 @@ export type AuditDocument = {
   readonly recorded_at: string;
   readonly actor_kind: ActorKind;
   readonly actor_id: string;
-  /** The part of the stream's name after the first dash. */
+  /** What follows the first dash of the stream's name. */
   readonly subject: string;
-  /** The latest `recorded_at` up to and including this record; absent if it is the record's own. */
+  /** The latest `recorded_at` of all records up to this one; absent if it is this record's own time. */
   readonly latest?: string;
 };
 
-/** The document has the account's id and no search fields. */
+/** One document for each account, whose id is the account's. It has no search fields, so no search finds it. */
 export type AuditHead = {
   readonly count: number;
   readonly latest: string;
   /**
-   * The longest time in ms by which a record was older than an earlier one, as nodes' clocks differ. `latest` never
-   * falls, so a search by time can bisect: records before the first with `latest >= from` are earlier than `from`,
+   * Nodes' clocks differ, so a record may be older than an earlier one: by at most this many ms so far. `latest` never
+   * falls, so a search by time can bisect: records before the first with `latest >= from` are earlier than `from`, and
    * those from the first with `latest > to + disorder_ms` on are later than `to`.
    */
   readonly disorder_ms: number;
-  /** The categories of all streams of the account, by which an id leads to its streams. */
+  /** The categories of all the account's streams, by which a search by id tries the names of streams. */
   readonly categories: readonly string[];
 };
 
-/** A fixed width that no account outgrows: new records come last in every store. */
+/** Digits of an index in an id. No account outgrows them, so new records come last in every store. */
 const INDEX_DIGITS = 12;
 
 export const recordId = (account: string, index: number): string =>
   `${account}/${String(index).padStart(INDEX_DIGITS, "0")}`;
 
-/** Erasable streams are no records; checkpoints are about the records. */
+/** Not audited: payloads and personal data, which are erased, and checkpoints, which are about the records. */
 const NO_RECORDS: ReadonlySet<string> = new Set(["payload", "personal", "checkpoint"]);
 
 const isRecord = ({ stream, meta }: RecordedEvent): boolean =>
@@ -52,8 +52,8 @@ export const audit: Projection<AuditDocument | AuditHead> = {
   schema: {
     name: "audit.v1",
     fields: { account: "text", index: "number", type: "text", actor_id: "text" },
-    // An account's records are found by index. There is none by subject: the log finds its streams, and every event
-    // would write such an index in a new place.
+    // The ids number an account's records, so no index has to. There is none by subject either: the log finds a
+    // subject's streams, and each event would write such an index in a new place.
     indexes: [
       ["account", "type", "index"],
       ["account", "actor_id", "index"],

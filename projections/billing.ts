@@ -4,15 +4,15 @@ import { eventOf, perDocument } from "./projection.ts";
 
 export type BillingDocument = {
   readonly account: string;
-  /** The last decided plan: from `scheduled.from` on the scheduled plan applies, without another record. */
+  /** The plan that was decided last. From `scheduled.from` on, `scheduled.plan` applies without a further record. */
   readonly plan: string;
   readonly scheduled: { readonly plan: string; readonly from: string } | null;
   readonly status: "active" | "past_due" | "cancelled";
-  /** Empty if the account has no provider yet. */
+  /** The billing provider's name; "" while the account has none. */
   readonly provider: string;
-  /** The provider's id for the account; empty if it has none. */
+  /** The provider's id for the account; "" while it has none. */
   readonly customer: string;
-  /** Started blocks reported to the provider, by month. */
+  /** Blocks of overage, counted once begun, that were reported to the provider for each month. */
   readonly overage_reported: { readonly [month: string]: number };
   readonly changed_at: string;
 };
@@ -31,7 +31,7 @@ type Billed = Extract<AccountEvent, { type: (typeof BILLED)[number] }>;
 const billedIn = (recorded: RecordedEvent): Billed | null =>
   BILLED.some((type) => type === recorded.type) ? eventOf<Billed>(recorded) : null;
 
-/** Applies a scheduled plan that had taken effect by then. */
+/** The document at a time: a scheduled plan that has taken effect by then becomes the plan. */
 const asOf = (document: BillingDocument, at: string): BillingDocument => {
   const { scheduled } = document;
   return scheduled === null || scheduled.from > at ? document : { ...document, plan: scheduled.plan, scheduled: null };
@@ -79,7 +79,7 @@ export const billing = perDocument<BillingDocument>(
     const event = billedIn(recorded);
     if (event === null) return document;
     if (event.type === "AccountOpened") return opened(event.data.account, event.data.plan, event.data.at);
-    // An account's first record is its opening; any record before that is ignored.
+    // An account's first record opens it, so records without a document are not of this account and are ignored.
     return document === null ? null : folded(document, event);
   },
 );

@@ -6,7 +6,7 @@ import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { eventOf, perDocument } from "./projection.ts";
 import { bundleOf } from "./streams.ts";
 
-/** Money in micro-euros. */
+/** Amounts of money are in micro-euros. */
 export type BundleStepDocument = {
   readonly index: number;
   readonly action: string;
@@ -14,12 +14,12 @@ export type BundleStepDocument = {
   readonly reversibility: Step["reversibility"];
   readonly compensation: string | null;
   readonly status: StepStatus;
-  /** Null until the step or its undo has started. */
+  /** Null until the step has started; `compensation_event_id` is null until its undo has started. */
   readonly event_id: string | null;
   readonly compensation_event_id: string | null;
   readonly started_at: string | null;
   readonly ended_at: string | null;
-  /** The estimate, and the actual cost once the step has ended; null if the step was never sent. */
+  /** First the estimate, then the actual cost when the step has ended; null if the step was never sent. */
   readonly cost: number | null;
   readonly compensation_cost: number | null;
   readonly undo: UndoOutcome | null;
@@ -34,21 +34,21 @@ export type BundleDocument = {
   readonly name: string | null;
   readonly origin: Origin;
   readonly agent_id: string;
-  /** The Idempotency-Key. */
+  /** The Idempotency-Key of the request. */
   readonly key: string;
   readonly steps: readonly BundleStepDocument[];
   readonly run_id: string | null;
   readonly verdict: Verdict;
   readonly cost: number | null;
-  /** Absent if none was needed. */
+  /** Absent if the bundle needed no approval. */
   readonly approval_id?: string;
-  /** Why it was rolled back or could not be, or why its hold ended. */
+  /** Why the bundle was rolled back or was not, or why its hold ended; else null. */
   readonly reason: string | null;
   readonly hold_outcome: HoldOutcome | null;
-  /** The steps that a person has to undo. */
+  /** Indexes of the steps that a person still has to undo. */
   readonly left: readonly number[];
   readonly trace_id: string;
-  /** The first request's time, so that the bundle keeps its place in lists. */
+  /** When the first request came, so that a bundle that is sent again keeps its place in lists. */
   readonly created_at: string;
   readonly ended_at: string | null;
 };
@@ -135,7 +135,7 @@ const undoneStatus = (outcome: UndoOutcome, status: StepStatus): StepStatus => {
     case "impossible":
       return "unknown";
     case "not-needed":
-      // A step without effect needs no undo.
+      // A step that failed or was skipped had no effect, so it keeps that status instead of "compensated".
       return status === "failed" || status === "skipped" ? status : "compensated";
   }
 };
@@ -152,7 +152,7 @@ const evolveStep = (document: BundleDocument, event: BundleEvent): BundleDocumen
     }
     case "StepEnded": {
       const { index, outcome, cost, never_sent, at } = event.data;
-      // A step without effect is refunded.
+      // A step that was never sent had no effect, so its cost is refunded.
       const ended = never_sent === true ? SKIPPED : { status: outcome, cost: cost ?? 0 };
       return withStep(document, index, () => ({ ...ended, ended_at: at }));
     }
@@ -177,7 +177,7 @@ const evolveStep = (document: BundleDocument, event: BundleEvent): BundleDocumen
       return { ...resolved, left, status: isDone ? "rolled_back" : document.status };
     }
     default:
-      // A later version may write other types.
+      // A type that only a later version knows changes nothing.
       return document;
   }
 };
@@ -204,7 +204,7 @@ const evolve = (document: BundleDocument | null, recorded: RecordedEvent): Bundl
     case "RollbackStarted":
       return { ...skipping(document), status: "rolling_back", reason: event.data.reason };
     case "BundleCommitted":
-      // The rollback came too late and undid nothing.
+      // With a `reason`, a rollback was asked for but came too late to undo anything.
       return { ...document, status: "committed", reason: event.data.reason ?? null, ended_at: event.data.at };
     case "BundleRolledBack":
       return { ...document, status: "rolled_back", ended_at: event.data.at };

@@ -8,17 +8,17 @@ export type QueueDocument = {
   readonly account: string;
   readonly endpoint_id: string;
   readonly admitted_at: string;
-  /** When to try; during an attempt, when its lease ends. */
+  /** When the next attempt is due; during an attempt, when its lease ends. */
   readonly due_at: string;
   readonly attempts: number;
-  /** The holder of the lease; null between attempts. */
+  /** The node that holds the lease; null between attempts. */
   readonly node: string | null;
   readonly lease_until: string | null;
-  /** Null before the first attempt and during any. */
+  /** When the last attempt failed; null before the first attempt and during any. */
   readonly failed_at: string | null;
   /**
-   * The endpoint of a delivery that does not wait for the endpoint's recovery, otherwise null. Such are an undo without
-   * a failed attempt, and a cancelled delivery, which ends with its current attempt.
+   * The endpoint of a delivery that does not wait for the endpoint's recovery; null if it waits. An undo without a
+   * failed attempt does not wait, and a cancelled delivery does not, which ends with its current attempt.
    */
   readonly pressing_at: string | null;
   /** The position of the record that admitted, released or replayed the event. */
@@ -35,7 +35,7 @@ const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueD
     if (endpoint_id === null) return null;
     const { account } = recorded.meta;
     const isUndo = event.type === "EventAdmitted" && event.data.bundle?.undo === true;
-    // A request that was held again continues with its next attempt.
+    // A request that was held again after attempts goes on counting them.
     const attempts = event.type === "EventReleased" ? (event.data.attempts ?? 0) : 0;
     const idle = { attempts, node: null, lease_until: null, failed_at: null, position: recorded.position };
     const pressing_at = isUndo ? endpoint_id : null;
@@ -45,7 +45,7 @@ const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueD
     const { event_id, endpoint_id, admitted_at, attempts, at: due_at } = event.data;
     const { account } = recorded.meta;
     const idle = { attempts, node: null, lease_until: null, failed_at: null, position: recorded.position };
-    // Steps of bundles are not replayed.
+    // A replay is never a step or an undo of a bundle, so it is not pressing.
     return { event_id, account, endpoint_id, admitted_at, due_at, ...idle, pressing_at: null, revision };
   }
   if (document === null) return null;
@@ -68,17 +68,17 @@ const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueD
     case "EventCancelled":
       return null;
     default:
-      // Counts and erasures also move the revision that the next attempt expects.
+      // Any other record, such as a count or an erasure, moves the revision that the next attempt has to expect.
       return { ...document, revision };
   }
 };
 
-/** The deliverer finds here the deliveries that memory has dropped or a crash has lost. */
+/** In this view the deliverer finds the deliveries that memory has dropped or a crash has lost. */
 export const deliveryQueue: Projection<QueueDocument> = {
   schema: {
     name: "delivery-queue.v4",
     fields: { endpoint_id: "text", due_at: "text", position: "text", pressing_at: "text" },
-    // The first lists the endpoints, the others the deliveries of one.
+    // The first index lists the endpoints; the second and third list the deliveries of one.
     indexes: [["endpoint_id"], ["endpoint_id", "due_at"], ["endpoint_id", "position"], ["pressing_at", "position"]],
   },
   idsOf: (event) => {

@@ -7,7 +7,7 @@ import { eventOf, type Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
 export type AttemptsBucket = {
-  /** Five-minute periods since 1970. */
+  /** Number of the five-minute period since 1970. */
   readonly slot: number;
   readonly succeeded: number;
   readonly failed: number;
@@ -16,7 +16,7 @@ export type AttemptsBucket = {
 
 export type LastFailure = { readonly at: string; readonly kind: Failure["kind"]; readonly status_code: number | null };
 
-/** `since` and `next_probe_at` are null while the circuit is closed. */
+/** While the circuit is closed, `since` and `next_probe_at` are null. */
 export type CircuitDocument = {
   readonly state: "healthy" | "degraded" | "open";
   readonly since: string | null;
@@ -26,18 +26,18 @@ export type CircuitDocument = {
 export type EndpointDocument = Omit<EndpointSettings, "headers"> & {
   readonly account: string;
   readonly header_names: readonly string[];
-  /** An approval is not bound to the values of these headers. */
+  /** Names of the headers with secret values. An approval is not bound to these values. */
   readonly secret_headers: readonly string[];
   readonly created_at: string;
   readonly deleted: 0 | 1;
   readonly disabled: { readonly reason: string; readonly at: string } | null;
   readonly circuit: CircuitDocument;
-  /** Its admitted events that have not ended. */
+  /** Number of the endpoint's admitted events that have not ended. */
   readonly queued: number;
   readonly consecutive_failures: number;
   readonly last_success_at: string | null;
   readonly last_failure: LastFailure | null;
-  /** The last hour before the newest attempt, oldest first. */
+  /** Attempts of the hour that ends with the newest one, in five-minute periods, the oldest first. */
   readonly buckets: readonly AttemptsBucket[];
 };
 
@@ -59,7 +59,7 @@ const HEALTHY: CircuitDocument = { state: "healthy", since: null, next_probe_at:
 
 const ENDPOINT = "endpoint-";
 
-/** The hour before `nowMs` (ms since 1970), to five minutes: documents change with events, the hour with the clock. */
+/** Health in the hour before `nowMs` (ms since 1970). It depends on the clock, so the document cannot have it. */
 export const healthOf = (document: EndpointDocument, nowMs: number): EndpointHealth => {
   const oldest = Math.floor(nowMs / BUCKET_MS) - BUCKETS + 1;
   const recent = document.buckets.filter(({ slot }) => slot >= oldest);
@@ -94,7 +94,7 @@ const withAttempt = (
 ): readonly AttemptsBucket[] => {
   const slot = Math.floor(Date.parse(at) / BUCKET_MS);
   const newest = buckets.at(-1)?.slot ?? slot;
-  // Nodes' clocks differ, so an attempt may belong to an earlier bucket; one that is an hour old is dropped.
+  // Nodes' clocks differ, so an attempt may belong to an earlier period. An attempt that is an hour older is dropped.
   if (slot <= newest - BUCKETS) return buckets;
   const index = buckets.findLastIndex((bucket) => bucket.slot === slot);
   const found = buckets[index];
@@ -104,7 +104,7 @@ const withAttempt = (
   return [...buckets, fresh].filter((bucket) => bucket.slot >= oldest).sort((a, b) => a.slot - b.slot);
 };
 
-/** Names are not secret. */
+/** Only the values of headers are secret, so all names are shown. */
 export const headerNames = (
   headers: EndpointSettings["headers"],
 ): Pick<EndpointDocument, "header_names" | "secret_headers"> => ({
@@ -152,7 +152,7 @@ const evolve = (document: EndpointDocument | null, recorded: RecordedEvent): End
     case "EndpointChanged": {
       const { changes, at } = event.data;
       const changed = { ...document, ...shownSettings(changes) };
-      // A new URL may work, so it is probed at once.
+      // A new URL may work, so an open circuit probes it at once.
       return changes.url === undefined ? changed : probedAt(changed, at);
     }
     case "EndpointDisabled":
@@ -222,11 +222,11 @@ const endpointOf = (event: RecordedEvent): string | null => {
   if (!TOUCHING.has(event.type) || deliveryOf(event) === null) return null;
   const { endpoint_id, elsewhere } = event.data;
   if (elsewhere === true) return null;
-  // Null if the event is only recorded; "" if it was given up without an endpoint.
+  // `endpoint_id` is null for an event that is only recorded, and "" if the event was given up without an endpoint.
   return typeof endpoint_id === "string" && endpoint_id !== "" ? endpoint_id : null;
 };
 
-/** Every attempt writes its endpoint's document, so documents are small. Deleted endpoints stay, for their events. */
+/** Every attempt writes its endpoint's document, so documents are small. A deleted endpoint's stays for its events. */
 export const endpoints: Projection<EndpointDocument> = {
   schema: {
     name: "endpoints.v2",

@@ -5,10 +5,10 @@ import type { Verdict } from "../domain/gate/verdict.ts";
 import type { Position } from "../domain/ports/event-log.ts";
 import type { ReplayFilter } from "../domain/replay/events.ts";
 
-/** `unknown`: the attempt began and its process ended before it recorded an outcome. */
+/** `unknown` means that the attempt's process ended before it recorded an outcome. */
 type AttemptOutcome = "running" | "succeeded" | "failed" | "unknown";
 
-/** Headers and bodies are in `payload-<event>`, which can be erased. */
+/** An attempt's headers and bodies are not here but in `payload-<event>`, which can be erased. */
 export type Attempt = {
   readonly number: number;
   readonly trigger: "auto" | "replay";
@@ -43,14 +43,14 @@ export type Stage = {
   readonly at: string;
   readonly number?: number;
   readonly reason?: string;
-  /** Present on a repeated stage. */
+  /** How often the stage was repeated, and (`last_at`) when last; absent for a stage that happens once. */
   readonly count?: number;
   readonly last_at?: string;
 };
 
 export type EventReplay = Replay & { readonly at: string };
 
-/** Money in micro-euros. */
+/** Amounts of money are in micro-euros. */
 export type EventDocument = {
   readonly account: string;
   readonly status: DeliveryStatus;
@@ -60,43 +60,43 @@ export type EventDocument = {
   readonly endpoint_id: string | null;
   readonly type: string;
   readonly delivery_id: string;
-  /** The first request's time, so that the event keeps its place in lists. */
+  /** When the first request came, so that an event that is sent again keeps its place in lists. */
   readonly received_at: string;
   readonly payload: {
     readonly revision: number;
     readonly content_type: string;
     readonly size: number;
     readonly sha256: string;
-    /** Absent if the whole body is stored. */
+    /** The stored beginning of a body that is not stored whole; absent if the whole body is stored. */
     readonly head?: PayloadHead;
     readonly erased_at: string | null;
   };
   readonly verdict: Verdict;
   readonly cost: number | null;
-  /** Absent if none was needed. */
+  /** Absent if the event needed no approval. */
   readonly approval_id?: string;
-  /** Absent outside a bundle. */
+  /** Absent if the event is not part of a bundle. */
   readonly bundle?: BundleStep;
-  /** More than one if a blocked event was sent again. */
+  /** Number of decisions: more than one if a blocked event was sent again. */
   readonly decisions: number;
   readonly duplicates: number;
-  /** Requests with this delivery id and another body. */
+  /** Number of requests that had this delivery id but another body. */
   readonly reused: number;
   readonly trace_id: string;
   readonly failure: Failure | null;
   /**
-   * The record at which the event failed or was blocked: a bulk replay takes the events that stopped before it began.
+   * The record at which the event failed or was blocked. A bulk replay takes only events that stopped before it began.
    */
   readonly stopped_at?: Position;
-  /** Absent if a bulk replay may not select the event, because it was erased or is a bundle's step. */
+  /** The status by which a bulk replay selects the event; absent if the event is erased or a bundle's step. */
   readonly replayable?: ReplayFilter["status"];
-  /** Oldest first; absent if there was none. */
+  /** The replays, the oldest first; absent if there was none. */
   readonly replays?: readonly EventReplay[];
-  /** The first and the last attempts. */
+  /** The first attempts and the last; those between may be left out. */
   readonly attempts: readonly Attempt[];
-  /** The number of attempts left out between them. */
+  /** Number of attempts that are left out between the first and the last. */
   readonly attempts_left_out?: number;
-  /** The first and the last stages. */
+  /** The first stages and the last; those between may be left out. */
   readonly timeline: readonly Stage[];
   readonly stages_left_out?: number;
 };

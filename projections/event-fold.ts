@@ -4,7 +4,7 @@ import type { Position, RecordedEvent } from "../domain/ports/event-log.ts";
 import type { Attempt, EventDocument, EventReplay, Stage } from "./event-document.ts";
 import { eventOf } from "./projection.ts";
 
-/** Received, authenticated, gated, and admitted, blocked or held. */
+/** The stages of a decision: received, authenticated, gated, and its outcome. */
 const DECISION_STAGES = 4;
 
 const DECIDED = {
@@ -15,12 +15,12 @@ const DECIDED = {
 
 export type Decision = Extract<DeliveryEvent, { type: keyof typeof DECIDED }>;
 
-// Own keys only: an event type may be called "constructor".
+// `hasOwn`, because an event type may be called "constructor", which every object has.
 export const isDecision = ({ type }: { readonly type: string }): boolean => Object.hasOwn(DECIDED, type);
 
 const admittedStatus = (endpointId: string | null): DeliveryStatus => (endpointId === null ? "recorded" : "queued");
 
-/** A program that replays one event for ever must not grow its document. */
+/** At most this many replays are kept, so that a program that replays one event for ever does not grow its document. */
 const REPLAYS_MAX = 50;
 
 const withReplay = (before: EventDocument | null, replay: EventReplay | null): Pick<EventDocument, "replays"> => {
@@ -36,9 +36,9 @@ const stagesOf = (
   { origin, received_at, authenticated_at, at, replay }: Request,
   last: Stage["stage"],
 ): readonly Stage[] => {
-  // The system sends notifications without any gate.
+  // The service itself sends notifications, which pass no gate.
   if (origin.kind === "system") return [{ stage: last, at }];
-  // A replay does not receive the event again.
+  // A replay asks the gates again but does not receive the event again.
   if (replay !== undefined) return [replayedStage(replay, at), { stage: "gated", at }, { stage: last, at }];
   return [
     { stage: "received", at: received_at },
@@ -77,8 +77,8 @@ const decided = (
     failure: null,
     ...withReplay(before, request.replay === undefined ? null : { ...request.replay, at: request.at }),
     attempts: [],
-    // Only the first decision and the last are stored: a sender that repeats a blocked event for ever must not grow the
-    // document.
+    // Only the first decision's stages and the last's are kept, so that a sender that repeats a blocked event for ever
+    // does not grow the document.
     timeline: before === null ? stages : [...before.timeline.slice(0, DECISION_STAGES), ...stages],
   };
 };
@@ -95,7 +95,7 @@ const replayed = (
     ...rest,
     status: "retrying",
     failure: null,
-    // The counted cost of an earlier delivery stays.
+    // With `counted`, an earlier delivery's cost stays; the cost of the replay adds to it when it is determined.
     cost: cost === undefined || counted !== undefined ? document.cost : cost,
     ...withReplay(document, replay),
     attempts: document.attempts.map(unknownIfRunning),
@@ -147,7 +147,7 @@ const withEnd = (document: EventDocument, event: AttemptEvent): readonly Attempt
   return document.attempts.map((attempt) => (attempt.number === event.data.number ? { ...attempt, ...end } : attempt));
 };
 
-/** Repeats share one stage: a sender that repeats itself for ever must not grow the document. */
+/** Repeats share one stage with a count, so that a sender that repeats itself for ever does not grow the document. */
 const repeated = (timeline: readonly Stage[], stage: Stage["stage"], count: number, at: string): readonly Stage[] => {
   const before = timeline.find((it) => it.stage === stage);
   if (before === undefined) return [...timeline, { stage, at, count, last_at: at }];
@@ -205,7 +205,7 @@ const evolveAttempt = (document: EventDocument, event: AttemptEvent, position: P
     : { ...document, status: "retrying", attempts };
 };
 
-/** An event whose document is missing, or whose type this version does not know, changes nothing. */
+/** Records of an event without a document, and types that this version does not know, change nothing. */
 export const evolveEvent = (document: EventDocument | null, recorded: RecordedEvent): EventDocument | null => {
   const event = eventOf<DeliveryEvent>(recorded);
   const { position } = recorded;
@@ -247,7 +247,7 @@ export const evolveEvent = (document: EventDocument | null, recorded: RecordedEv
     case "EventReplayed":
       return replayed(document, event.data);
     case "CostDetermined":
-      // A delivery without effect is refunded.
+      // A delivery without effect has the cost null and is refunded.
       return { ...document, cost: (event.data.cost ?? 0) + (event.data.counted ?? 0) };
     case "BundleStepEnded":
       return { ...document, cost: event.data.cost ?? 0 };

@@ -1,6 +1,6 @@
 import type { EventDocument } from "./event-document.ts";
 
-/** Limits of attempts and stages: endless replays or probes must not grow a document. */
+/** A document keeps the first and the last attempts and stages, so that endless replays or probes do not grow it. */
 const FIRST_SHOWN = 10;
 const LAST_SHOWN = 100;
 
@@ -12,7 +12,7 @@ const shortened = <T>(all: readonly T[], leftOut = 0): Shortened<T> => {
   return { shown: [...all.slice(0, FIRST_SHOWN), ...all.slice(-LAST_SHOWN)], leftOut: leftOut + more };
 };
 
-/** An incomplete payload cannot be sent, and only its bundle sends a step again. */
+/** A payload that is not stored whole cannot be sent, and a bundle's step is sent again only by its bundle. */
 const replayableOf = ({ status, payload, bundle }: EventDocument): Pick<EventDocument, "replayable"> =>
   (status === "failed" || status === "blocked") &&
   payload.erased_at === null &&

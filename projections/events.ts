@@ -5,7 +5,7 @@ import { storedForm } from "./event-stored-form.ts";
 import { documentOf, eventOf, type Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
-/** One document for each API event, and one for each account with its types and origins. */
+/** One document for each event of the API, and one for each account with the types and origins of its events. */
 export const events: Projection<EventDocument | AccountFacets> = {
   schema: {
     name: "events.v2",
@@ -24,7 +24,7 @@ export const events: Projection<EventDocument | AccountFacets> = {
       ["account", "origin_id", "received_at"],
       ["account", "endpoint_id", "received_at"],
       ["account", "type", "received_at"],
-      // Declared last because the last of equally good indexes is used.
+      // The store takes the last of equally good indexes, so the better one for lists by status comes last.
       ["account", "status", "received_at"],
       ["account", "replayable", "received_at"],
     ],
@@ -45,7 +45,7 @@ export const events: Projection<EventDocument | AccountFacets> = {
     if (!isDecision(event)) return;
     const { account } = event.meta;
     const seen = documentOf<AccountFacets>(documents, account) ?? NO_FACETS;
-    // From the event alone: the event's document may be folded further than this one.
+    // The account's document is derived from the record alone, because the event's document may be folded further.
     const more = withEvent(seen, eventOf<Decision>(event).data);
     if (more !== seen) documents.put(account, more);
   },

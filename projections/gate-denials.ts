@@ -2,19 +2,19 @@ import type { DeliveryEvent } from "../domain/delivery/events.ts";
 import type { GateName, GateResult, Verdict } from "../domain/gate/verdict.ts";
 import { eventOf, perDocument } from "./projection.ts";
 
-/** The document stays if the event is admitted later, so a search compares both views. */
+/** The document stays if the event is admitted later, so a search has to check the event's status as well. */
 export type GateDenialDocument = {
   readonly account: string;
   readonly gate: GateName;
   readonly code: string;
-  /** The first request's time, as in the view of events. */
+  /** When the first request came, as in the view of events. */
   readonly received_at: string;
 };
 
 export const denialIn = ({ gates }: Pick<Verdict, "gates">): GateResult | undefined =>
   gates.find(({ outcome }) => outcome === "deny");
 
-/** A view apart from `events`, whose index costs admitted events nothing. */
+/** A separate view instead of an index of `events`, so that admitted events do not write to it. */
 export const gateDenials = perDocument<GateDenialDocument>(
   {
     name: "refusals.v1",

@@ -9,7 +9,7 @@ export const NO_DURATIONS: Histogram = [];
 
 const SUB_BITS = 3;
 const SUB_BINS = 1 << SUB_BITS;
-/** 24 days; longer durations and NaN are counted as this. */
+/** Some 24 days. Longer durations, and NaN, are counted as this one. */
 const DURATION_MAX_MS = 2 ** 31 - 1;
 
 export const binOf = (durationMs: number): number => {
@@ -19,7 +19,7 @@ export const binOf = (durationMs: number): number => {
   return (exponent - SUB_BITS) * SUB_BINS + (value >>> (exponent - SUB_BITS));
 };
 
-/** The middle of a bin, in ms. */
+/** The middle of a bin, in milliseconds. */
 export const durationOf = (bin: number): number => {
   if (bin < 2 * SUB_BINS) return bin;
   const shift = Math.floor(bin / SUB_BINS) - 1;
@@ -53,7 +53,7 @@ export const sizeOf = (histogram: Histogram): number => {
   return size;
 };
 
-/** The nearest-rank percentile, `share` in (0, 1]; null without any value. */
+/** The nearest-rank percentile of the durations (ms), with `share` in (0, 1]; null if there are no durations. */
 export const percentile = (histogram: Histogram, share: number): number | null => {
   const rank = Math.ceil(sizeOf(histogram) * share);
   let seen = 0;

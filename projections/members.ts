@@ -10,9 +10,9 @@ export type MemberDocument = {
   readonly email: string;
   readonly role: Role;
   readonly state: (typeof MEMBER_STATES)[number];
-  /** When the member was added or invited. */
+  /** When the member joined without an invitation, or was invited. */
   readonly created_at: string;
-  /** When an invitation expires. */
+  /** When the invitation expires; `FOR_EVER` for an active member, so that one condition finds both. */
   readonly open_until: string;
 };
 
@@ -20,7 +20,7 @@ const TYPES = ["MemberInvited", "InvitationWithdrawn", "MemberAdded", "MemberRem
 type Shown = Extract<MembershipEvent, { type: (typeof TYPES)[number] }>;
 const SHOWN: ReadonlySet<string> = new Set(TYPES);
 
-/** Invited people are included; removed members are in the audit log. */
+/** Invited people have a document, removed members none; the audit log still shows them. */
 export const members = perDocument<MemberDocument>(
   {
     name: "members.v2",

@@ -12,7 +12,7 @@ export type PolicyDocument = {
   readonly created_at: string;
 };
 
-/** Lists are sorted by the first version's time, which a further version does not change. */
+/** `first_at` is the first version's time. Lists are sorted by it, so that a new version keeps the policy's place. */
 export type NewestPolicyDocument = PolicyDocument & { readonly first_at: string };
 
 const published = (recorded: RecordedEvent): PolicyEvent["data"] | null =>
@@ -40,7 +40,7 @@ export const policies = perDocument<NewestPolicyDocument>(
   },
 );
 
-/** Every version, by `<policy>/<version>`. */
+/** A document for each version of a policy, with the id `<policy>/<version>`. */
 export const policyVersions = perDocument<PolicyDocument>(
   {
     name: "policy-versions.v1",

@@ -8,26 +8,26 @@ export type ReplayDocument = {
   readonly account: string;
   readonly status: "running" | "done" | "cancelled";
   readonly filter: ReplayFilter;
-  /** Events that the filter selected at the start. */
+  /** Number of events that the filter selected at the start. */
   readonly total: number;
-  /** Events sent or decided again; the next two fields count their final outcomes. */
+  /** Number of events that were sent or decided again; `delivered` and `failed` count how these ended. */
   readonly replayed: number;
   readonly delivered: number;
   readonly failed: number;
-  /** Events that could not be replayed, or had changed meanwhile. */
+  /** Number of events that could not be replayed, or had changed meanwhile. */
   readonly skipped: number;
   readonly rate_per_second: number;
   readonly by: Replayer;
   readonly reason: string | null;
   readonly started_at: string;
-  /** When all were done, or the replay was cancelled. */
+  /** When all events were done or the replay was cancelled; null until then. */
   readonly ended_at: string | null;
   readonly cancelled: { readonly by: Replayer; readonly reason: string | null } | null;
 };
 
 const REPLAY = "replay-";
 
-/** The progress of a replay that a delivery's record shows. */
+/** The types of a delivery's records that show progress of a replay, and the field that counts each. */
 const PROGRESS = {
   EventReplayed: "replayed",
   EventDelivered: "delivered",
@@ -42,7 +42,7 @@ const PROGRESS = {
 type ProgressEvent = Extract<DeliveryEvent, { type: keyof typeof PROGRESS }>;
 
 const progressIn = (recorded: RecordedEvent): ProgressEvent | null =>
-  // Own keys only: an event type may be called "constructor".
+  // `hasOwn`, because an event type may be called "constructor", which every object has.
   Object.hasOwn(PROGRESS, recorded.type) && deliveryOf(recorded) !== null ? eventOf<ProgressEvent>(recorded) : null;
 
 const replayOf = ({ data }: ProgressEvent): string | null => {
@@ -72,14 +72,14 @@ const started = ({ replay_id: _, up_to: _snapshot, log: _log, at, ...about }: St
 
 const counted = (document: ReplayDocument, event: ProgressEvent): ReplayDocument => {
   const progress = PROGRESS[event.type];
-  // The gates refused the event again, so this replay had no effect.
+  // The gates refused the event again, so its replay has ended without a delivery.
   if (progress === "blocked") return { ...document, replayed: document.replayed + 1, failed: document.failed + 1 };
   return { ...document, [progress]: document[progress] + 1 };
 };
 
 const evolve = (document: ReplayDocument | null, recorded: RecordedEvent): ReplayDocument | null => {
   const progress = progressIn(recorded);
-  // A replay of a single event has no document.
+  // Only a bulk replay has a document; the replay of a single event has none.
   if (progress !== null) return document === null ? null : counted(document, progress);
   const event = eventOf<ReplayEvent>(recorded);
   if (event.type === "ReplayStarted") return started(event.data);
@@ -92,7 +92,7 @@ const evolve = (document: ReplayDocument | null, recorded: RecordedEvent): Repla
       return { ...document, status: "cancelled", ended_at: at, cancelled: { by, reason } };
     }
     case "ReplayFinished":
-      // Events that were not replayed by then are skipped, even if a node that died had not counted them.
+      // All events that were not replayed by then count as skipped, even if a node that died has not counted them.
       return {
         ...document,
         status: "done",
@@ -110,7 +110,7 @@ export const replays: Projection<ReplayDocument> = {
     fields: { account: "text", status: "text", started_at: "text" },
     indexes: [
       ["account", "started_at"],
-      // The index for the running replays of all accounts.
+      // For the running replays of all accounts.
       ["status", "started_at"],
     ],
   },

@@ -5,17 +5,17 @@ import { categoryOf, subjectOf } from "./streams.ts";
 
 export type RetainedDocument = { readonly account: string; readonly ended_at: string };
 
-/** "ended": the payload may be erased after the plan's days; "none": it must stay or is gone; null: no change. */
+/** "ended": the payload may be erased after the plan's days. "none": it must stay or is gone. Null: no change. */
 const saidBy = ({ type, data }: RecordedEvent): "none" | "ended" | null => {
   switch (type) {
     case "EventAdmitted":
     case "EventReleased":
-      // Without an endpoint there is nothing to send.
+      // Without an endpoint nothing is sent, so the event has ended.
       return data.endpoint_id === null ? "ended" : "none";
     case "EventHeld":
     case "EventHeldAgain":
     case "EventReplayed":
-    // A step's payloads go with its bundle, which may still need them.
+    // A step's payloads are erased with its bundle, which may still need them.
     case "BundleStepEnded":
     case "BundleAdmitted":
     case "BundleHeld":
@@ -52,12 +52,12 @@ const isOfInterest = (event: RecordedEvent): boolean => {
   return (category === "delivery" || category === "bundle") && saidBy(event) !== null;
 };
 
-/** Ended events and bundles whose payload may be erased after the plan's days. */
+/** The ended events and bundles whose payloads may be erased after the plan's days. */
 export const retention = perDocument<RetainedDocument>(
   {
     name: "retention.v1",
     fields: { account: "text", ended_at: "text" },
-    // The first lists the accounts, the second the entries of one.
+    // The first index lists the accounts, the second the entries of one account.
     indexes: [["account"], ["account", "ended_at"]],
   },
   (event) => (isOfInterest(event) ? subjectOf(event.stream) : null),

@@ -6,17 +6,17 @@ import { subjectOf } from "./streams.ts";
 export type SessionDocument = {
   readonly account: string;
   readonly member: string;
-  /** A session is valid while this equals the member's epoch. */
+  /** A session is valid while this number equals its member's epoch. */
   readonly epoch: number;
   readonly created_at: string;
   readonly expires_at: string;
-  /** A commitment to the client that opened it. */
+  /** The commitment to the address and user agent from which the session was opened. */
   readonly client: Commitment;
 };
 
 type Ended = Extract<AccountEvent, { type: "PasswordChanged" | "SessionsEnded" }>;
 
-/** Ending all sessions changes no document here: those sessions have a past epoch. */
+/** Ending all sessions of a member changes no document, because only the member's epoch changes. */
 export const sessions = perDocument<SessionDocument>(
   {
     name: "sessions.v1",
@@ -25,7 +25,7 @@ export const sessions = perDocument<SessionDocument>(
   },
   ({ type, stream, data }) => {
     if (type === "SessionOpened" || type === "SessionClosed") return subjectOf(stream);
-    // The session that survives moves to the new epoch.
+    // The one session that is kept moves to the new epoch.
     if (type === "PasswordChanged" || type === "SessionsEnded") return data.keeps === null ? null : String(data.keeps);
     return null;
   },

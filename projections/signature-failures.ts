@@ -4,14 +4,14 @@ import type { Document } from "../domain/ports/view-store.ts";
 import type { SignatureFailureReason, SourceEvent } from "../domain/source/events.ts";
 import { eventOf, type Projection } from "./projection.ts";
 
-/** Requests that a source refused for one reason in one minute. */
+/** Counts the requests that a source refused for one reason in one minute. */
 export type SignatureFailureDocument = {
   readonly account: string;
   readonly source_id: string;
   readonly minute: string;
   readonly reason: SignatureFailureReason;
   readonly count: number;
-  /** A commitment to the address and user agent of the first request; null if its record has none. */
+  /** The commitment to the address and user agent of the first request; null if its record has none. */
   readonly client: Commitment | null;
 };
 
@@ -23,11 +23,11 @@ const countedBy = (recorded: RecordedEvent): Counted | null =>
 
 const idOf = ({ source_id, minute }: Counted, reason: string): string => `${source_id}/${minute}/${reason}`;
 
-/** A later version may write other reasons, which are counted as well. */
+/** Reasons that only a later version knows are counted as well, in spite of the type. */
 const reasonsOf = ({ counts }: Counted): readonly (readonly [SignatureFailureReason, number])[] =>
   Object.entries(counts) as [SignatureFailureReason, number][];
 
-/** The records of several nodes add up. */
+/** Each node records its own counts, and this view adds them up. */
 export const signatureFailures: Projection<SignatureFailureDocument> = {
   schema: {
     name: "rejections.v2",

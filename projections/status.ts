@@ -4,7 +4,7 @@ import { type Histogram, NO_DURATIONS, withDuration } from "./histogram.ts";
 import { type Documents, documentOf, eventOf, type Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
-/** The counts of all accounts together, without reference to any account. */
+/** Counts of all accounts together, so that they say nothing about any one account. */
 export type StatusCounts = {
   readonly admitted: number;
   readonly blocked: number;
@@ -12,39 +12,39 @@ export type StatusCounts = {
   readonly failed: number;
 };
 
-/** `latency`: from admission to the end of the successful delivery. */
+/** `latency` is the time from an event's admission to the end of its successful delivery. */
 export type StatusHour = StatusCounts & { readonly latency: Histogram };
 
 export type Health = "operational" | "degraded" | "down";
 
-/** The stream `checkpoint-status` has one observation for each `STATUS_PERIOD_MS`, by any node. */
+/** Each node that delivers appends one such record to `checkpoint-status` every `STATUS_PERIOD_MS`. */
 export type StatusObserved = {
   readonly type: "StatusObserved";
   readonly data: { readonly status: Health; readonly at: string };
 };
 
-/** The number of a day's periods with each health; no node ran in missing periods. */
+/** Number of a day's periods with each health. In a period that is missing between `first` and `last`, no node ran. */
 export type StatusHealth = Readonly<Record<Health, number>> & {
-  /** Periods since midnight (UTC) of the first and the last observation. */
+  /** Number of the first observed period of the day (UTC), and (`last`) of the last one. */
   readonly first: number;
   readonly last: number;
 };
 
 export const STATUS_STREAM = "checkpoint-status";
-/** Short enough to notice an outage, long enough that observing costs nothing. */
+/** Short enough to show an outage, and long enough that the observations cost nothing. */
 export const STATUS_PERIOD_MS = 5 * 60_000;
 
 export const DAYS_KEPT = 90;
-/** The page shows 24 hours and compares with the day before. */
+/** The status page shows 24 hours and compares them with the 24 hours before. */
 const HOURS_KEPT = 48;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** `at` is ISO-8601 UTC. */
+/** `at` is a time of ISO 8601 in UTC. */
 export const hourId = (at: string): string => `hour/${at.slice(0, "YYYY-MM-DDTHH".length)}`;
 export const dayId = (at: string): string => `day/${at.slice(0, "YYYY-MM-DD".length)}`;
 export const healthId = (at: string): string => `health/${at.slice(0, "YYYY-MM-DD".length)}`;
-/** Periods since midnight (UTC). */
+/** The number of the period at this time, counted from midnight (UTC). */
 export const statusPeriodOf = (at: string): number => Math.floor((Date.parse(at) % DAY_MS) / STATUS_PERIOD_MS);
 
 const COUNTED = {
@@ -57,12 +57,12 @@ const COUNTED = {
 
 type CountedEvent = Extract<DeliveryEvent, { type: keyof typeof COUNTED }>;
 
-/** A request that was held again was counted at its first release. */
+/** A request that was held again was counted when it was released first. */
 const isReleasedAgain = ({ type, data }: RecordedEvent): boolean =>
   type === "EventReleased" && data.attempts !== undefined;
 
 const countedIn = (recorded: RecordedEvent): CountedEvent | null =>
-  // Own keys only: an event type may be called "constructor".
+  // `hasOwn`, because an event type may be called "constructor", which every object has.
   Object.hasOwn(COUNTED, recorded.type) && deliveryOf(recorded) !== null && !isReleasedAgain(recorded)
     ? eventOf<CountedEvent>(recorded)
     : null;
@@ -109,12 +109,12 @@ const applyHealth = ({ status: found, at }: StatusObserved["data"], documents: S
   const stored = documentOf<StatusHealth>(documents, id);
   if (stored === null) documents.put(healthId(back(at, DAYS_KEPT * DAY_MS)), null);
   const before = stored ?? { operational: 0, degraded: 0, down: 0, first: period, last: -1 };
-  // The first node's observation of a period counts.
+  // Several nodes may observe one period; only the first observation counts.
   if (period <= before.last) return;
   documents.put(id, { ...before, [found]: before[found] + 1, last: period });
 };
 
-/** A document for each hour and two for each day; old ones are removed. */
+/** A document for each hour and two for each day, which are removed after `HOURS_KEPT` and `DAYS_KEPT`. */
 export const status: Projection<StatusHour | StatusCounts | StatusHealth> = {
   schema: { name: "status.v1", fields: {}, indexes: [] },
   idsOf: (recorded) => {

@@ -7,10 +7,10 @@ export const categoryOf = (stream: string): string => stream.slice(0, Math.max(0
 
 export const subjectOf = (stream: string): string => stream.slice(stream.indexOf("-") + 1);
 
-/** Null if the record is not of an API event's delivery. */
+/** The event's id if the record is in a delivery's stream, else null. */
 export const deliveryOf = ({ stream }: RecordedEvent): string | null =>
   stream.startsWith(DELIVERY) ? stream.slice(DELIVERY.length) : null;
 
-/** Null if the record is not of a bundle. */
+/** The bundle's id if the record is in a bundle's stream, else null. */
 export const bundleOf = ({ stream }: RecordedEvent): string | null =>
   stream.startsWith(BUNDLE) ? stream.slice(BUNDLE.length) : null;

@@ -4,17 +4,17 @@ import { eventOf, perDocument } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
 /**
- * An account's usage in a calendar month (UTC). Only admitted events of sources count, each once; a held event counts
- * when it is released, in the month of the hold, whose quota it used.
+ * An account's usage in a calendar month (UTC). Only admitted events of sources count, each once. A held event counts
+ * when it is released, but in the month of the hold, because it used that month's quota.
  */
 export type UsageDocument = {
   readonly account: string;
-  /** YYYY-MM. */
+  /** The month as YYYY-MM. */
   readonly month: string;
   readonly events: number;
-  /** Requests refused, including repeats of the same event. */
+  /** Number of requests refused, repeats of an event included. */
   readonly blocked: number;
-  /** Admitted despite a violated gate in observe mode: requests that would have been blocked. */
+  /** Number of requests that were admitted only because the violated gate was in observe mode. */
   readonly observed: number;
 };
 
@@ -26,7 +26,7 @@ const COUNTED = ["EventAdmitted", "EventBlocked", "EventReleased"] as const sati
 
 type Counted = Extract<DeliveryEvent, { type: (typeof COUNTED)[number] }>;
 
-/** A request that was held again was counted at its first release. */
+/** A request that was held again was counted when it was released first. */
 const isFirst = ({ type, data }: RecordedEvent): boolean => type !== "EventReleased" || data.attempts === undefined;
 
 const countedIn = (recorded: RecordedEvent): Counted | null =>

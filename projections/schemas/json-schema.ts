@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../domain/json.ts";
 
-/** JSON Schema 2020-12. */
+/** A schema of JSON Schema 2020-12. */
 export type JsonSchema = JsonObject;
 
-/** An object that allows no further members. */
+/** The schema of an object without members beyond the named ones. */
 export type ClosedObject = {
   readonly type: "object";
   readonly description: string;
@@ -12,17 +12,17 @@ export type ClosedObject = {
   readonly properties: { readonly [name: string]: JsonSchema };
 };
 
-/** An optional member is a list, so that the compiler distinguishes it from a schema. */
+/** The schema of an optional member, in a list so that the compiler tells it from that of a required member. */
 type Optional = readonly [JsonSchema];
 
-/** A difference between a type and its schema does not compile. */
+/** The schemas of T's members. If a member is missing, or is optional in T alone, the program does not compile. */
 type MembersOf<T> = { readonly [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? Optional : JsonSchema };
 
 export const optional = (schema: JsonSchema): Optional => [schema];
 
-/** The type has to be given: `closed<MemberDocument>(…)`. */
+/** T has to be given, as in `closed<MemberDocument>(…)`: the compiler cannot derive it from the members. */
 export const closed = <T extends object>(description: string, members: MembersOf<T>): ClosedObject => {
-  // The compiler cannot know the values of a mapped type of an unknown T.
+  // The cast is safe: `MembersOf` has no other values, which the compiler cannot see for an unknown T.
   const entries = Object.entries(members) as [string, JsonSchema | Optional][];
   const isOptional = (schema: JsonSchema | Optional): schema is Optional => Array.isArray(schema);
   return {
@@ -38,7 +38,7 @@ export const closed = <T extends object>(description: string, members: MembersOf
 
 export const text = (description: string): JsonSchema => ({ type: "string", description });
 
-/** RFC 3339, always UTC with milliseconds. */
+/** A time of RFC 3339, always in UTC and with milliseconds. */
 export const time = (description: string): JsonSchema => ({ type: "string", format: "date-time", description });
 
 export const count = (description: string): JsonSchema => ({ type: "integer", minimum: 0, description });

@@ -1,10 +1,10 @@
 import type { ClosedObject } from "./json-schema.ts";
 
-/** A view as analysts find it in MongoDB, in a collection of this name. */
+/** A view as analysts find it in MongoDB, in the collection named `view`. */
 export type PublishedView = {
   readonly view: string;
   readonly description: string;
-  /** Describes `_id`. */
+  /** A description of the documents' `_id`. */
   readonly id: string;
   readonly documents: readonly [ClosedObject, ...ClosedObject[]];
 };

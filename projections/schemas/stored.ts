@@ -17,10 +17,10 @@ const withStored = (id: string, { properties, required, ...rest }: ClosedObject)
   properties: { _id: text(id), _position: POSITION, _exact: EXACT, ...properties },
 });
 
-/** In MongoDB this time is a date, by which the server deletes the document. */
+/** In MongoDB this time is a date, because the server deletes the document by it. */
 const REMOVED = time("When it was removed; in MongoDB a date. The server deletes it a day later.");
 
-/** The remainder of a removed document, which keeps a slower projector from restoring it. */
+/** What remains of a removed document for a day, so that a slower projector does not restore it. */
 const removed = (id: string): ClosedObject => ({
   type: "object",
   description: "The remainder of a removed document. Exclude it: {_removed: {$exists: false}}.",
@@ -29,7 +29,7 @@ const removed = (id: string): ClosedObject => ({
   properties: { _id: text(id), _position: POSITION, _removed: REMOVED },
 });
 
-/** The documents with the fields that the MongoDB adapter adds. `id`: the schema's address. */
+/** The view's schema, with the fields that the MongoDB adapter adds. `address` is the schema's own `$id`. */
 export const storedSchema = ({ view, description, id, documents }: PublishedView, address: string): JsonSchema => ({
   $schema: "https://json-schema.org/draft/2020-12/schema",
   $id: address,
