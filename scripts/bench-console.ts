@@ -30,7 +30,7 @@ const EVENTS = 1_000_000;
 const BAR_MS = 50;
 const ROUNDS = 40;
 const PAGES = 100;
-/** The test plan allows more requests a minute than this makes. */
+/** The test plan allows more requests a minute than the benchmark makes. */
 const PLAN = { SIGNUP_PLAN: "scale" };
 const SOURCES = 10;
 const ENDPOINTS = 5;
@@ -53,7 +53,7 @@ type Asked = {
 const asked = async (client: Client, path: string): Promise<Asked> => {
   const from = performance.now();
   const { status, body } = await client.call("GET", path);
-  // The views' reader aborts slow queries with 503, which counts as an answer.
+  // 503 counts as an answer, because the views' reader aborts slow queries with it and their time is what is measured.
   if (status !== 200 && status !== 503) throw new Error(`GET ${path}: ${status} ${JSON.stringify(body)}`);
   return { ms: performance.now() - from, body };
 };
@@ -210,7 +210,7 @@ const run = async (): Promise<boolean> => {
       program = await startProgram(PLAN, dir);
       await upToDate({ program });
       say(`folded in ${amount((performance.now() - folding) / 1_000)} s`);
-      // Folding leaves the process in an unusual state.
+      // Folding leaves the process in an unusual state, so another one is measured.
       await program.stop();
     }
     program = await startProgram({ ...PLAN, ...(flags["as-is"] ? { ROLES: "api" } : {}) }, dir);

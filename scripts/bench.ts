@@ -37,7 +37,7 @@ import { printed, type Report } from "./bench/report.ts";
 import { measureCrash, measureIdle } from "./bench/rest.ts";
 import { close, logOf, runtimeOf, type Subject, setUp, upToDate } from "./bench/subject.ts";
 
-/** Seconds for each measurement. */
+/** How long each measurement takes, in seconds. */
 type Lengths = {
   readonly floor: number;
   readonly admission: number;
@@ -53,7 +53,7 @@ const WARM_UP_S = 3;
 const SIZES_FULL = [10_000, 100_000];
 const SIZES_QUICK = [1_000, 5_000];
 const SMALL = 10_000;
-/** Admissions a second while the log grows: equal for all sizes, and well below any machine's limit. */
+/** Admissions a second while the log grows. The rate is equal for all sizes and well below any machine's limit. */
 const GROWTH_RATE = 500;
 const EXIT_CONFIG = 2;
 
@@ -117,7 +117,7 @@ const measureOne = async (world: World, set: EngineSet, lengths: Lengths): Promi
     const { crash, subject: next } = await measureCrash(world, subject);
     subject = next;
     const records = await recordedBy(subject);
-    // A running service would take its share.
+    // The service is stopped, because it would take a share of the machine from what is measured now.
     await subject.program.stop();
     say("I, the bare appends");
     const keptPerS = await measureKeeping(records, lengths.floor, logOf(subject));

@@ -1,19 +1,17 @@
-/** Enforces the import rules of ARCHITECTURE.md. Exit code 1 names each breach. */
+/** Checks the import rules of ARCHITECTURE.md. If any is broken, names each breach and ends with exit code 1. */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, sep } from "node:path";
 
-/**
- * Folder -> the folders that it may import. "type:x" allows only `import type`; "pkg" stands for npm and node: modules.
- */
+/** For each folder, what it may import. "type:x" allows only `import type`; "pkg" stands for npm and node: modules. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   domain: ["domain"],
   projections: ["projections", "type:domain"],
   infra: ["infra", "type:domain", "pkg"],
   src: ["src", "infra", "projections", "domain", "pkg"],
 };
-/** These run in other people's programs and in browsers, so they import nothing but themselves. */
+/** These folders run in other people's programs and in browsers, so they import nothing but themselves. */
 const ALONE = [join("src", "sdk"), join("src", "console", "browser")];
-/** A room imports only itself and rooms above it; `ANYWHERE` and the files of src/ import any room. */
+/** A room imports only itself and the rooms above it. `ANYWHERE` and the files of src/ import any room. */
 const ROOMS: readonly string[] = [
   "console",
   "sdk",
@@ -63,13 +61,13 @@ type Import = {
   readonly isType: boolean;
 };
 
-/** Null for a file outside of src/ and for one in no room, such as src/main.ts. */
+/** The room of a file; null for a file outside of src/, and for one in no room, such as src/main.ts. */
 const roomOf = (path: string): string | null => {
   const [folder, room, file] = path.split(sep);
   return folder === "src" && file !== undefined ? (room ?? null) : null;
 };
 
-/** Null if the import is allowed. */
+/** Says which rule the import breaks; null if the import is allowed. */
 const breachOf = ({ file, target, path, isType }: Import): string | null => {
   const alone = ALONE.find((it) => file.startsWith(it + sep));
   if (alone !== undefined) return path?.startsWith(alone + sep) ? null : `${alone}/ may not import ${target}`;

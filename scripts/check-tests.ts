@@ -1,4 +1,4 @@
-/** A uvu suite that is never run passes: each suite has to call its `run()`. */
+/** A uvu suite that is never run passes silently, so this checks that each suite calls its `run()`. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

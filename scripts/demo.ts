@@ -12,7 +12,7 @@ import { admission, duplicates, forgeries, gates, observing, recovery } from "./
 import { paint, type Terminal, terminal } from "./demo/terminal.ts";
 import { expect, NotAsSaid, setUp } from "./demo/world.ts";
 
-/** The offset of shells for a process that a signal ended. */
+/** The exit code of a process that a signal ended is this plus the signal's number, as shells have it. */
 const SIGNALLED = 128;
 
 const show = async (program: Program, app: Receiver, out: Terminal): Promise<void> => {
@@ -35,7 +35,7 @@ const show = async (program: Program, app: Receiver, out: Terminal): Promise<voi
 
 const interrupted = new Promise<never>((_, reject) => {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    // The handler stays: a second Ctrl-C must not end the program during cleanup.
+    // The handler stays, so that a second Ctrl-C does not end the program while it cleans up.
     process.on(signal, () => {
       process.exitCode = SIGNALLED + constants.signals[signal];
       reject(new NotAsSaid(`The demo was ended by ${signal}.`));
@@ -55,7 +55,7 @@ const run = async (): Promise<void> => {
     const code = await (await starting).stop();
     expect(code === 0, `The service ended with ${code} after SIGTERM.`);
   } catch (error) {
-    // If the service did not start, the error contains its output.
+    // Without a running service nothing is added, because the error itself has the service's output.
     const said = await starting.then(
       (program) => program.output(),
       () => "",
@@ -63,7 +63,7 @@ const run = async (): Promise<void> => {
     if (process.exitCode === undefined && said !== "") out.line(`\nThe service printed:\n${said.trimEnd()}`);
     throw error;
   } finally {
-    // A service that is still starting would write into the removed folder.
+    // The folder is removed after the start has ended, because a service that is still starting would write into it.
     await starting.then(
       (program) => program.kill(),
       () => undefined,
@@ -81,7 +81,7 @@ const run = async (): Promise<void> => {
 const sentence = (error: unknown): string => {
   if (error instanceof NotAsSaid) return error.message;
   if (!(error instanceof Error)) return `The demo could not go on: ${String(error)}`;
-  // The error of fetch has the reason in its cause.
+  // fetch puts the reason of a failure into the cause of its error.
   const reason = error.cause instanceof Error ? ` (${error.cause.message})` : "";
   return `The demo could not go on: ${error.message}${reason}`;
 };

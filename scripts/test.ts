@@ -8,11 +8,11 @@ import { longestFirst, readSeconds, writeSeconds } from "./test/order.ts";
 import { type Outcome, runFile, runTogether } from "./test/run-file.ts";
 
 const ROOT = new URL("../test/", import.meta.url).pathname;
-/** Durations on two cores, which order the first run in a clone. */
+/** Seconds of each test file on two cores, by which the first run in a clone is ordered. */
 const SLOW = new URL("../../test/slow-files.json", import.meta.url).pathname;
-/** Durations of the last run, in build/, which is not versioned. */
+/** Seconds of each test file in the last run, kept in build/, which is not versioned. */
 const SECONDS = new URL("../test-seconds.json", import.meta.url).pathname;
-/** Most files wait for retries and polls; whole programs run in others, so more would slow each other. */
+/** Processes at once. Most files wait for retries and polls, but some run whole programs and would slow each other. */
 const AT_ONCE = Math.min(2 * availableParallelism(), 8);
 
 const wanted = process.argv.slice(2);

@@ -14,13 +14,13 @@ import { runtimeOf, type Subject } from "./subject.ts";
 export type ClosedLoop = {
   readonly perS: number;
   readonly latencyMs: Spread;
-  /** Processor time of all threads of the service for one admission; null if it cannot be read. */
+  /** Processor time (ms) of all threads of the service for one admission; null if it cannot be read. */
   readonly processorMs: number | null;
   readonly loadCpuShare: number;
   readonly rssMiB: number;
 };
 
-/** A: each of the senders sends its next webhook when the previous one is answered. */
+/** Measures A, the admissions a second if each sender sends its next webhook when the previous one is answered. */
 export const measureAdmission = async (world: World, subject: Subject, seconds: number): Promise<ClosedLoop> => {
   const { pid } = subject.program;
   const before = processorSeconds(pid);

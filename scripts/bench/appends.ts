@@ -4,7 +4,7 @@ import type { Records, RecordText } from "./admission-records.ts";
 import { answerParent } from "./child.ts";
 import { monotonicMs } from "./clock.ts";
 
-/** Appends the two records of an admission through EventStoreDB's own client, to measure the cost of storage alone. */
+/** This process appends the two records of an admission through EventStoreDB's own client, to measure storage alone. */
 
 export type AppendsOrder = {
   readonly url: string;

@@ -17,7 +17,7 @@ type Attack = {
   start(attacker: Client): Promise<Attacking>;
 };
 
-/** `stop` resolves with the number of answered requests, or of begun ones if none ever completes. */
+/** `stop` resolves with the number of requests that were answered, or of begun ones if the attack completes none. */
 type Attacking = { readonly stop: () => Promise<number> };
 
 export type AttackOrder = {
@@ -34,10 +34,10 @@ const UPLOADS = 34;
 const UPLOAD_BYTES = 970_000;
 const HANGING = 40;
 const HANGING_EVERY_MS = 500;
-/** The largest allowed ratio of the victim's p99 with and without the attacker. */
+/** The victim's p99 with the attacker may be at most this many times its p99 without. */
 const RATIO_MAX = 1.5;
 
-/** Slow uploads without a signature, each restarted when it ends. */
+/** Uploads without a signature that stop one byte short of their end; each is begun again when it is cut. */
 const slowUploads: Attack = {
   name: `${UPLOADS} slow uploads of ${UPLOAD_BYTES / 1_000} kB`,
   times: "admission",
@@ -104,7 +104,7 @@ const hangingNames: Attack = {
   name: `${HANGING} endpoints whose names hang`,
   times: "delivery",
   async start(attacker) {
-    // The free plan has one source.
+    // The attacker needs another plan, because the free one has a single source.
     await upgrade(attacker, "scale");
     const sources = await Promise.all(
       Array.from({ length: HANGING }, async (_, n) => {
@@ -130,7 +130,7 @@ const hangingNames: Attack = {
 };
 
 const TEXT = { t: "a".repeat(900_000) };
-/** As many bytes in values that take long to read. */
+/** As many bytes as `TEXT`, but in many values, which take longer to read. */
 const OBJECTS = { o: Array.from({ length: 75_000 }, (_, n) => ({ n })) };
 const SIZES = Array.from({ length: 60 }, () => "size(payload.t) < 5").join(" || ");
 
@@ -150,8 +150,8 @@ const p99Of = async (world: World, subject: Subject, attack: Attack, seconds: nu
 const medianOf = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
 /**
- * An attacker has its own machine; on a shared one its client gets the lowest priority (on Linux a thread's, sched(7)),
- * so that its own work does not count against the service.
+ * A real attacker has its own machine. Here its client gets the lowest priority (on Linux a thread's, sched(7)), so
+ * that the client's own work does not count against the service.
  */
 const withLowestPriority = async <T>(work: () => Promise<T>): Promise<T> => {
   const before = getPriority();
@@ -159,7 +159,7 @@ const withLowestPriority = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
   } finally {
-    // Raising the priority again may need a privilege.
+    // Without a privilege the priority may stay low, so an error is ignored.
     try {
       setPriority(before);
     } catch {}

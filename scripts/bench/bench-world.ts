@@ -33,7 +33,7 @@ const nextRun = (): number => {
 
 export type Send = Pick<LoadOrder, "connections" | "seconds" | "rate"> & { readonly credit?: number };
 
-/** The figures of other gateways in `report.ts` were measured with as many. */
+/** `report.ts` compares with figures of other gateways, which were measured with the same number of connections. */
 export const CONNECTIONS = 32;
 export const OPEN_CONNECTIONS = 256;
 
@@ -42,7 +42,7 @@ export const newOrder = (url: string, send: Send): LoadOrder => ({ url, secret: 
 export const orderTo = (subject: Subject, path: string, send: Send): LoadOrder =>
   newOrder(`${subject.program.url}${path}`, send);
 
-/** Throws if any request was refused, as refusals take another path. */
+/** Throws if any request was refused, because a refusal takes another path than what is measured. */
 export const sendLoad = async ({ load }: World, order: LoadOrder): Promise<LoadOutcome> => {
   const outcome = await load.ask(order);
   if (outcome === null) throw new Error("the load has no outcome");
@@ -53,7 +53,7 @@ export const sendLoad = async ({ load }: World, order: LoadOrder): Promise<LoadO
   return outcome;
 };
 
-/** Accepted requests a second; those under way at the load's end are not counted. */
+/** Accepted requests a second. Requests that are still under way at the load's end are not counted. */
 export const acceptedPerSecond = ({ answeredAt, startedAt, endedAt }: LoadOutcome): number =>
   answeredAt.reduce((count, at) => (at <= endedAt ? count + 1 : count), 0) / ((endedAt - startedAt) / 1_000);
 

@@ -12,7 +12,10 @@ export type Beside = {
   readonly name: string;
   readonly withoutPerS: number;
   readonly withPerS: number;
-  /** Ratios, with to without, of the rate and of the work for each millisecond of processor time. */
+  /**
+   * The service with the addition to that without it: ratios of the rate, and of the work for each ms of processor
+   * time.
+   */
   readonly rateRatio: Ratio;
   readonly workRatio: Ratio | null;
   readonly rssWithoutMiB: number;
@@ -32,12 +35,12 @@ const withEnv = (set: EngineSet, env: Readonly<Record<string, string>>): EngineS
   },
 });
 
-/** `folder` is a checkout in which `npm run build` has run. */
+/** `folder` is another checkout, in which `npm run build` has run. */
 const ofBuild = (set: EngineSet, folder: string): EngineSet => ({
   ...set,
   async open() {
     const engines = await set.open();
-    // The arguments are node, its two flags, and the program's file, which is replaced.
+    // The shell gets node, its two flags and the program's file, and puts the other build's file in place of the last.
     return { ...engines, via: ["sh", "-c", `exec "$0" "$1" "$2" '${folder}/build/src/start.cjs'`] };
   },
 });
@@ -60,7 +63,7 @@ const ratioOf = (values: readonly number[]): Ratio => ({
   rounds: values.length,
 });
 
-/** Both services run all the time and are measured in turns, so that the machine's other load affects both. */
+/** Both services run all the time and are measured in turns, so that the machine's other load affects both alike. */
 const measurePair = async (world: World, pair: Pair, rounds: number, seconds: number): Promise<Beside> => {
   const subjects: Subject[] = [];
   try {
@@ -98,7 +101,7 @@ const measurePair = async (world: World, pair: Pair, rounds: number, seconds: nu
 export type BesideOrder = {
   readonly rounds: number;
   readonly seconds: number;
-  /** A folder with another build to compare with; then nothing else is measured. */
+  /** A folder with another build to compare with, in which case nothing else is measured; else null. */
   readonly against: string | null;
   readonly say: (text: string) => void;
 };

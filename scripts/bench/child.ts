@@ -19,7 +19,7 @@ process.on("exit", () => {
 
 export const startChild = <Question, Answer>(name: string): Child<Question, Answer> => {
   const program = new URL(`./${name}.js`, import.meta.url).pathname;
-  // "advanced" sends arrays of a hundred thousand numbers without JSON.
+  // With "advanced" arrays of a hundred thousand numbers are sent without becoming JSON.
   const child = fork(program, { serialization: "advanced" });
   running.add(child);
   const waiting = new Map<number, { resolve: (answer: Answer) => void; reject: (error: Error) => void }>();

@@ -16,7 +16,7 @@ type Fact = DeliveryEvent;
 
 const SPAN_MS = 24 * 3_600_000;
 const AT_ONCE = 2_000;
-/** In ten thousand: the share of the last source, the last endpoint and the rare type. */
+/** Of ten thousand events, this many have the last source, the last endpoint or the rare type. */
 const RARE = 3;
 const TYPES = Array.from({ length: 40 }, (_, n) => `customer.object_${n}.updated`);
 export const COMMON_TYPE = "payment_intent.succeeded";
@@ -24,7 +24,7 @@ export const RARE_TYPE = "dispute.lost";
 export const ACTION = "refund.create";
 export const RARE_CODE = "cost-unknown";
 
-/** A seeded generator (mulberry32), so that every run has the same events. */
+/** A seeded generator of numbers (mulberry32), so that every run has the same events. */
 const random = (seed: number) => {
   let state = seed;
   return (below: number): number => {
@@ -127,7 +127,7 @@ const recordsOf = (owner: Owner, facts: readonly Fact[]): readonly NewEvent[] =>
     },
   }));
 
-/** Writes streams as after a day, without payloads. Resolves with the number of records. */
+/** Writes streams of `count` events as they are after a day, without payloads. Resolves with the number of records. */
 export const seedEvents = async (place: LogLocation, owner: Owner, count: number): Promise<number> => {
   const log = await openLog(place);
   let records = 0;

@@ -1,7 +1,7 @@
 import { type Spread, spreadOf } from "./spread.ts";
 import type { Subject } from "./subject.ts";
 
-/** Response times in milliseconds. */
+/** Response times of the console's requests, in milliseconds. */
 export type ConsoleTimes = {
   readonly pageMs: Spread;
   readonly filteredMs: Spread;

@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import Fastify from "fastify";
 import { answerParent } from "./child.ts";
 
-/** A bare Fastify that returns the JSON body, to measure the cost of HTTP alone. Prints its address. */
+/** This process is a bare Fastify that returns the JSON body, to measure HTTP alone. It prints its address. */
 const app = Fastify();
 app.post("/", async (request) => request.body);
 await app.listen({ host: "127.0.0.1", port: 0 });

@@ -15,7 +15,7 @@ export type Engines = {
   close(): Promise<void>;
 };
 
-/** Each opening has fresh state. */
+/** `open` gives the engines fresh state each time. */
 export type EngineSet = { readonly name: string; readonly notes: readonly string[]; open(): Promise<Engines> };
 
 export type EngineFlags = {
@@ -86,7 +86,7 @@ const dropDatabase = async (url: string): Promise<void> => {
   await client.close();
 };
 
-/** Each opening has its own database, topic and double, so that nothing earlier is measured. */
+/** Each call makes a database, a topic and a double of its own, so that nothing earlier is measured. */
 const open = async (config: Config, flags: EngineFlags): Promise<Engines> => {
   const { kafka, key } = config;
   const suffix = `bench_${randomBytes(6).toString("hex")}`;
@@ -121,7 +121,7 @@ const configured = async (env: Env, flags: EngineFlags): Promise<EngineSet> => {
   return { name: "configured", notes, open: () => open(config, flags) };
 };
 
-/** Throws `ConfigError` if the flags ask for missing engines. */
+/** Throws `ConfigError` if the flags ask for engines that the environment does not name. */
 export const enginesToMeasure = async (env: Env, flags: EngineFlags): Promise<readonly EngineSet[]> => {
   if (!flags.engines && !flags.double) return [EMBEDDED];
   const wanted = await configured(env, flags);

@@ -7,7 +7,7 @@ import { acceptedPerSecond, CONNECTIONS, newOrder, sendLoad, type World } from "
 import { startChild } from "./child.ts";
 import type { InsertsOrder } from "./inserts.ts";
 
-/** E: answers a second of a bare Fastify that echoes the same body on as many connections. */
+/** Measures E, the answers a second of a bare Fastify that echoes the same body on the same number of connections. */
 export const measureEcho = async (world: World, seconds: number): Promise<{ perS: number; loadCpuShare: number }> => {
   const echo = startChild<null, string>("echo");
   try {
@@ -20,7 +20,7 @@ export const measureEcho = async (world: World, seconds: number): Promise<{ perS
   }
 };
 
-/** As many appends wait together as the closed loop has senders. */
+/** As many appends wait together as the closed loop of A has senders. */
 const measureInserts = async (records: Records, seconds: number): Promise<number> => {
   const inserts = startChild<InsertsOrder, number>("inserts");
   const dir = temporaryFolder();
@@ -41,6 +41,6 @@ const measureAppends = async (records: Records, seconds: number, url: string): P
   }
 };
 
-/** I: pairs of these records a second through the bare client of the log's engine; SQLite writes to another file. */
+/** Measures I, pairs of these records a second through the bare client of the engine; SQLite writes to another file. */
 export const measureKeeping = (records: Records, seconds: number, place: LogLocation): Promise<number> =>
   place.engine === "sqlite" ? measureInserts(records, seconds) : measureAppends(records, seconds, place.url);

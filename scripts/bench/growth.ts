@@ -13,9 +13,9 @@ export type Growth = {
   readonly events: number;
   readonly records: number;
   readonly seededPerS: number;
-  /** Records a second that all views fold together when rebuilt. */
+  /** Records a second that all views fold together while they are rebuilt. */
   readonly rebuiltPerS: number;
-  /** With the views to be built, and later with everything in place. */
+  /** Seconds of the first start, with the views still to be built, and (`startS`) of a later one. */
   readonly firstStartS: number;
   readonly startS: number;
   readonly admission: OpenLoop;

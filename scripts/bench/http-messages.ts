@@ -5,7 +5,7 @@ const LENGTH = /\r\ncontent-length: *(\d+)/i;
 
 /**
  * Splits a connection's bytes into messages with a Content-Length (RFC 9112, section 6.2). A full HTTP parser would
- * cost several times as much processor time, which the measured service then lacks.
+ * cost several times as much processor time, which the measured service would then lack.
  */
 export const httpMessages = (
   now: () => number,

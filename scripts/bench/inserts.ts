@@ -3,9 +3,9 @@ import type { Records } from "./admission-records.ts";
 import { answerParent } from "./child.ts";
 import { monotonicMs } from "./clock.ts";
 
-/** Inserts the two rows of an admission into a table in synced groups, to measure the cost of storage alone. */
+/** This process inserts an admission's two rows into a table in synced groups, to measure storage alone. */
 
-/** The log's first table. It stays as it was, so that runs of different versions have the same yardstick. */
+/** The log's first table. It stays as it was, so that all versions are compared with the same yardstick. */
 const TABLE = `
   CREATE TABLE yardstick (
     position INTEGER PRIMARY KEY,
@@ -30,7 +30,7 @@ export type InsertsOrder = {
 const inserted = ({ path, seconds, groupRows, payload, admitted }: InsertsOrder): number => {
   const db = openWriting({ path });
   db.exec(TABLE);
-  // The service checkpoints on another thread; this restores SQLite's default.
+  // SQLite's default. In the service another thread checkpoints, here each connection does.
   db.exec("PRAGMA wal_autocheckpoint = 1000");
   const insert = db.prepare(
     "INSERT INTO yardstick (category, key, revision, id, type, data, meta) VALUES (?, ?, 0, ?, ?, ?, ?)",
@@ -42,7 +42,7 @@ const inserted = ({ path, seconds, groupRows, payload, admitted }: InsertsOrder)
   for (; elapsedMs < seconds * 1_000; elapsedMs = monotonicMs() - startedAt) {
     db.exec("BEGIN IMMEDIATE");
     for (let row = 0; row < groupRows; row += 2) {
-      // The service's keys are hashes, which land anywhere in the index.
+      // The service's ids are hashes, so a new key may belong anywhere in the index.
       const key = `evt_${suffix(pairs)}${pairs.toString(32).padStart(25, "a")}`;
       insert.run("payload", key, payload.id, payload.type, payload.data, payload.meta);
       insert.run("delivery", key, admitted.id, admitted.type, admitted.data, admitted.meta);

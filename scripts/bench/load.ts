@@ -7,19 +7,19 @@ import { signedRequests } from "./payment-event.ts";
 export type LoadOrder = {
   readonly url: string;
   readonly secret: string;
-  /** Distinguishes the events of one load; below 10^10. */
+  /** A number below 10^10 that distinguishes the events of one load from those of others. */
   readonly run: number;
   readonly connections: number;
   readonly seconds: number;
-  /** Requests a second (open loop); null sends the next one after an answer (closed loop). */
+  /** Requests a second (an open loop), or null to send the next request after an answer (a closed loop). */
   readonly rate: number | null;
-  /** In a closed loop: the number of requests until a `LoadCredit` allows more. */
+  /** Only in a closed loop: the number of requests to send until a `LoadCredit` allows more. */
   readonly credit?: number;
 };
 
 export type LoadCredit = { readonly credit: number };
 
-/** Times are those of `monotonicMs`, by the event's number; NaN if there is none. */
+/** Times are in ms of `monotonicMs` and stand at the event's number; NaN if there is none. */
 export type LoadOutcome = {
   readonly sent: number;
   readonly accepted: number;
@@ -28,17 +28,17 @@ export type LoadOutcome = {
   readonly endedAt: number;
   readonly sentAt: Float64Array;
   readonly answeredAt: Float64Array;
-  /** In an open loop: requests sent more than 5 ms late, because of the generator or the machine. */
+  /** Only in an open loop: the number of requests sent more than 5 ms late, because of the generator or the machine. */
   readonly late: number;
-  /** A share near 1 of one core means that the generator itself was measured. */
+  /** The generator's share of one core. If it is near 1, the generator itself was measured. */
   readonly cpuShare: number;
 };
 
 type Connection = { readonly socket: Socket; n: number };
 
-/** Later requests measure the scheduler rather than the service. */
+/** Requests that are sent this late (ms) measure the scheduler rather than the service. */
 const LATE_MS = 5;
-/** Requests that are unanswered this long after the load are abandoned. */
+/** Requests without an answer this long (ms) after the load's end are given up. */
 const ANSWER_MS = 30_000;
 const TICK_MS = 1;
 const STATUS_AT = "HTTP/1.1 ".length;
@@ -89,7 +89,7 @@ const load = () => {
     allowed = order.credit ?? Number.POSITIVE_INFINITY;
 
     const answered = (connection: Connection, status: string): void => {
-      // The service closes a connection that is idle for long.
+      // An answer without a request: the service closes a connection that was idle for long.
       if (connection.n < 0) return;
       open -= 1;
       if (status === "202" || status === "200") {
@@ -107,7 +107,7 @@ const load = () => {
     const endsAt = startedAt + seconds * 1_000;
     const cpu = process.cpuUsage();
     const mayStart = rate === null ? () => sent < allowed && monotonicMs() < endsAt : () => sent < due;
-    /** A due request without a free connection waits; its time counts from when it was due. */
+    /** Notes when a request is due: one without a free connection waits, and its time counts from then. */
     const begin = (n: number): void => {
       sentAt = grown(sentAt, n);
       answeredAt = grown(answeredAt, n);
@@ -115,7 +115,7 @@ const load = () => {
     };
     pump = () => {
       while (idle.length > 0 && mayStart()) {
-        // The connection that was idle longest, so that none is closed for being idle.
+        // The connection that has been idle longest is taken, so that none is closed for being idle.
         const connection = idle.shift();
         if (connection === undefined) return;
         if (!connection.socket.writable) continue;

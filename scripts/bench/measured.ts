@@ -4,14 +4,14 @@ import type { Arrival, Sustained } from "./pipeline.ts";
 import type { Crash } from "./rest.ts";
 import type { EngineNames } from "./subject.ts";
 
-/** Rates are per second. */
+/** What was measured on one set of engines. Rates are per second. */
 export type Measured = {
   readonly engines: EngineNames;
   readonly notes: readonly string[];
   readonly echo: { readonly perS: number; readonly loadCpuShare: number };
-  /** I: both records of an admission, through the bare client of the log's engine. */
+  /** I: how often a second the bare client of the log's engine appends both records of an admission. */
   readonly keptPerS: number;
-  /** F: the rate of one thread that only echoes and stores. */
+  /** F: the rate of one thread that would only echo (E) and store (I). */
   readonly floorPerS: number;
   readonly admission: ClosedLoop;
   readonly sustained: Sustained;

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 
-/** A fixed width, so that all events have the same length. */
+/** Numbers have this many digits, so that all events have the same length. */
 const DIGITS = 10;
 const NUMBER_AT = '{"id":"evt_'.length;
 const RUN_AT = NUMBER_AT + DIGITS + 1;

@@ -7,10 +7,10 @@ import { runtimeOf, type Subject } from "./subject.ts";
 
 export type Sustained = {
   readonly perS: number;
-  /** The most domain events that the views lagged, and the lag at the load's end. */
+  /** The most records by which the views lagged, and (`lagEventsAtEnd`) the lag at the load's end. */
   readonly lagEventsMax: number;
   readonly lagEventsAtEnd: number;
-  /** The lag as an age: the positions of some logs do not count events. */
+  /** The greatest lag in seconds, because the positions of some logs do not count records. */
   readonly lagSMax: number;
   readonly lagSAtEnd: number;
   readonly queuedAtEnd: number;
@@ -22,15 +22,15 @@ export type Sustained = {
   readonly rssMiB: number;
 };
 
-/** Admitted but undelivered events: some 16 for each concurrent delivery. */
+/** At most this many events are admitted but not delivered: some 16 for each concurrent delivery. */
 const WINDOW = 512;
 const LAG_EVENTS_MAX = 4_000;
-/** For logs whose positions do not count events; measured once a second. */
+/** Seconds, for logs whose positions do not count records. This lag is measured once a second. */
 const LAG_S_MAX = 1;
 const LOOK_MS = 50;
-/** Views that fell behind in a closed loop catch up at their engine's speed. */
+/** Time (ms) for views that fell behind in a closed loop to catch up at their engine's speed. */
 const DRAIN_LIMIT_MS = 600_000;
-/** The share of the load before the count begins, as the backlog has to be equal at both ends of it. */
+/** The share of the load before counting begins, because the backlog has to be equal at both ends of the count. */
 const WARM_UP = 0.1;
 
 const queued = async ({ client, endpointId }: Subject): Promise<number> => {
@@ -49,8 +49,9 @@ const drained = async (world: World, subject: Subject, accepted: number): Promis
 };
 
 /**
- * S: the highest rate without a growing backlog. The senders of A may be at most `WINDOW` events ahead of the receiver,
- * and pause while a view lags more than `LAG_EVENTS_MAX` or `LAG_S_MAX`; so the slowest part sets the rate.
+ * Measures S, the highest rate without a growing backlog. The senders of A may be at most `WINDOW` events ahead of the
+ * receiver, and pause while a view lags more than `LAG_EVENTS_MAX` or `LAG_S_MAX`, so that the slowest part sets the
+ * rate.
  */
 export const measureSustained = async (world: World, subject: Subject, seconds: number): Promise<Sustained> => {
   const { load, receiver } = world;
@@ -105,7 +106,7 @@ export type Arrival = {
   readonly rate: number;
   readonly admissionMs: Spread;
   readonly sentToArrivalMs: Spread;
-  /** From the sender's answer; 0 if the delivery was faster. */
+  /** Milliseconds from the answer to the sender; 0 if the delivery was faster than that answer. */
   readonly admittedToArrivalMs: Spread;
   readonly late: number;
 };

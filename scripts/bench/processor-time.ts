@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Fields 14 and 15 of /proc/<pid>/stat (proc_pid_stat(5)), counted after the name, which may contain blanks and
+ * Fields 14 and 15 of /proc/<pid>/stat (proc_pid_stat(5)), numbered from after the name, which may contain blanks and
  * brackets.
  */
 const USER_AND_SYSTEM = [11, 12] as const;
-/** USER_HZ, the unit of /proc on every Linux. */
+/** USER_HZ: /proc on every Linux counts time in hundredths of a second. */
 const TICKS_A_SECOND = 100;
 
-/** Of all threads; null without /proc. */
+/** Processor time of all threads of a process, in seconds; null on a system without /proc. */
 export const processorSeconds = (pid: number): number | null => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

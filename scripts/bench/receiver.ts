@@ -7,7 +7,7 @@ import { readPaymentEvent } from "./payment-event.ts";
 
 export type ReceiverQuestion =
   | { readonly kind: "listen" }
-  /** Counts the events of this run from now on, and answers each after `delayMs`. */
+  /** From now on only events of this run are counted, and each is answered after `delayMs`. */
   | { readonly kind: "begin"; readonly run: number; readonly delayMs: number }
   | { readonly kind: "count" }
   | { readonly kind: "arrivals" };
@@ -16,7 +16,7 @@ export type ReceiverAnswer = {
   readonly port: number;
   readonly unique: number;
   readonly repeated: number;
-  /** When the event's first byte first arrived, by its number; NaN: not yet. Only in the answer to "arrivals". */
+  /** When each event's first byte first came, by its number; NaN: not yet. Only in the answer to "arrivals". */
   readonly arrivals: Float64Array;
   readonly cpuShare: number;
 };

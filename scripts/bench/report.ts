@@ -7,13 +7,14 @@ export type Report = {
   readonly at: string;
   readonly node: string;
   readonly cores: number;
-  /** One-minute load averages at the start and at the end. */
+  /** The machine's load averages of one minute, at the start and at the end of the benchmark. */
   readonly loadAverage: readonly [number, number];
   readonly measured: readonly Measured[];
 };
 
 /**
- * The targets, and the best figures of other gateways without gates, measured on 2 cores with the same kind of load.
+ * The targets. Those of rates and latencies are the best figures of other gateways without gates, measured on 2 cores
+ * with `CONNECTIONS` connections.
  */
 const BARS = {
   admissionOfFloor: 0.5,
@@ -44,7 +45,7 @@ const atMost = (name: string, value: number, bar: number, unit: string): Row => 
   isMet: value <= bar,
 });
 
-/** A generator near a whole core measures itself. */
+/** A load generator that takes nearly a whole core measures itself. */
 const LOAD_SHARE_MAX = 0.9;
 const generator = (share: number): string =>
   `${amount(share * 100)} % of a core${share > LOAD_SHARE_MAX ? ": the generator is the limit" : ""}`;

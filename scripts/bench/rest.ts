@@ -4,7 +4,7 @@ import { monotonicMs, sleep } from "./clock.ts";
 import { processorSeconds } from "./processor-time.ts";
 import { restarted, type Subject, upToDate } from "./subject.ts";
 
-/** Percent of one core that the idle service takes; null if it cannot be read. */
+/** Percent of one core that the idle service takes; null on a system that does not tell. */
 export const measureIdle = async (subject: Subject, seconds: number): Promise<number | null> => {
   await upToDate(subject);
   await sleep(1_000);
@@ -15,9 +15,9 @@ export const measureIdle = async (subject: Subject, seconds: number): Promise<nu
 };
 
 export type Crash = {
-  /** Deliveries that the receiver had not answered when the service was killed. */
+  /** Number of deliveries that the receiver had not answered when the service was killed. */
   readonly inFlight: number;
-  /** Seconds from the new process's start until it listens, and until the queue is empty. */
+  /** Seconds from the new process's start until it listens, and until the first and the last delivery is repeated. */
   readonly startS: number;
   readonly firstAgainS: number;
   readonly allAgainS: number;
@@ -26,7 +26,7 @@ export type Crash = {
 const CRASH_EVENTS = 50;
 const HELD_MS = 60_000;
 
-/** Kills the service with SIGKILL during deliveries and restarts it. Resolves with the new process. */
+/** Kills the service with SIGKILL during deliveries and starts it anew. Resolves with the new process. */
 export const measureCrash = async (
   world: World,
   subject: Subject,

@@ -22,13 +22,13 @@ export type SeedOrder = {
 
 export type SeedOutcome = { readonly records: number; readonly perS: number };
 
-/** The webhooks are spread evenly over this time until now. */
+/** The seeded webhooks are spread evenly over this time (ms), which ends now. */
 const SPAN_MS = 24 * 3_600_000;
-/** SQLite's writer makes large groups of concurrent appends; a server takes its usual number. */
+/** Appends at once: SQLite's writer makes large groups of them, while a server gets its usual number. */
 const AT_ONCE = { sqlite: 2_000, eventstoredb: 64 } as const;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 
-/** Copies the streams of a delivered webhook through the adapter, as a million through HTTP takes minutes. */
+/** Copies a delivered webhook's streams through the log's adapter, because a million over HTTP take minutes. */
 const seed = async (order: SeedOrder): Promise<SeedOutcome> => {
   const { place, count, eventId, deliveryKey, receivedAt, streams } = order;
   const log = await openLog(place);

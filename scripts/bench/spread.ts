@@ -1,4 +1,4 @@
-/** Times are in milliseconds. */
+/** A distribution of times, in milliseconds. */
 export type Spread = {
   readonly count: number;
   readonly p50: number;
@@ -7,11 +7,11 @@ export type Spread = {
   readonly max: number;
 };
 
-/** The nearest rank: the smallest value that at least the fraction `q` of the values do not exceed. */
+/** The nearest-rank quantile: the smallest value that at least the fraction `q` of the values do not exceed. */
 const rank = (sorted: Float64Array, q: number): number =>
   sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(q * sorted.length) - 1))] ?? 0;
 
-/** Ignores NaN, which was never measured; all zeros without values. */
+/** Leaves out NaN, which stands for a time that was not measured. Without values all fields are 0. */
 export const spreadOf = (values: Iterable<number>): Spread => {
   const sorted = Float64Array.from([...values].filter((value) => !Number.isNaN(value))).sort();
   return {

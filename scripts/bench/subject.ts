@@ -15,7 +15,7 @@ export type Subject = {
   readonly engines: Engines;
   readonly client: Client;
   readonly endpointId: string;
-  /** Paths of two sources with every gate: one records, the other delivers to the receiver. */
+  /** Paths of two sources with every gate: the first only records, `deliverPath` delivers to the receiver. */
   readonly recordPath: string;
   readonly deliverPath: string;
 };
@@ -25,16 +25,16 @@ export type EngineNames = { readonly log: string; readonly views: string; readon
 export type Runtime = {
   readonly engines: EngineNames;
   readonly rssMiB: number;
-  /** Events that the last view has not folded; 1 if the log's positions do not count them. */
+  /** Records that the most lagging view has not folded; 1 if it lags and the log's positions do not count them. */
   readonly lagEvents: number;
   readonly lagS: number;
 };
 
-/** Above any load of this benchmark; every request is still counted against it. */
+/** Above any load of this benchmark, so that nothing is refused, while each request is still counted against it. */
 const RATE_PER_MINUTE = 1_000_000;
 const BUDGET_EUR_DAY = 10_000_000;
 const CONCURRENCY = 32;
-/** Folding a log of a million events takes less. */
+/** Folding a log of a million events takes less time (ms). */
 const FOLD_LIMIT_MS = 3_600_000;
 
 export const upToDate = (subject: Pick<Subject, "program">): Promise<boolean> =>
@@ -49,7 +49,7 @@ export const upgrade = async (client: Client, plan: "scale"): Promise<void> => {
 
 const setUpOn = async (engines: Engines, receiverPort: number): Promise<Subject> => {
   const program = await startProgram(engines.env, temporaryFolder(), engines.via);
-  // A shared log contains earlier records, and the views are new.
+  // A shared log has earlier records, which the new views have to fold first.
   await upToDate({ program });
   const client = await signUp(program.url);
   if (engines.env.SIGNUP_PLAN === "free") await upgrade(client, "scale");

@@ -18,7 +18,7 @@ import { expect, type Source, send, shownAnswer, type World } from "./world.ts";
 export type Sent = { readonly webhook: Webhook; readonly eventId: string };
 
 const WAIT_MS = 10_000;
-/** Older than the tolerance of 300 s for every provider with timestamps. */
+/** Seconds of age beyond the 300 s that are tolerated, for every provider that signs the time. */
 const STALE_S = 600;
 
 const shownEvent = (world: World, id: string, status: string): Promise<Reply["body"]> =>
@@ -41,7 +41,7 @@ const admitted = async (world: World, out: Terminal, source: Source, webhook: We
   const [arrival] = arrivals;
   expect(arrival !== undefined && arrivals.length === 1, `${webhook.what} arrived ${arrivals.length} times, not once.`);
   expect(arrival.body === webhook.body, `${webhook.what} arrived with another body than was sent.`);
-  // Throws for a wrong signature. These headers are single strings.
+  // `verify` throws for a wrong signature. The cast is safe, because the signed headers come only once.
   new StandardWebhook(signingSecret).verify(arrival.body, arrival.headers as Record<string, string>);
   const about = `${short(eventId)} arrived once, after ${arrival.at - sentAt} ms, its signature holds`;
   out.row(webhook.what, shownAnswer("202 queued"), about);
@@ -67,7 +67,7 @@ export const duplicates = async (world: World, out: Terminal, { webhook, eventId
   const again = await send(world, world.stripe, webhook, "200 duplicate");
   expect(again.body.event_id === eventId, "The duplicate was answered with another event id.");
   out.row(webhook.what, shownAnswer("200 duplicate"), `of ${short(eventId)}, which is delivered no second time`);
-  // A signed payment with the event's id and another body.
+  // A genuinely signed payment that has the delivered event's id but another body.
   const { id } = JSON.parse(webhook.body) as { id: string };
   const other = stripe(world.stripe.secret, { ...paymentSucceeded(1), id });
   await send(world, world.stripe, other, "409 delivery-id-reused");

@@ -2,7 +2,7 @@ import { stripVTControlCharacters, styleText } from "node:util";
 
 type Colour = "bold" | "dim" | "green" | "yellow" | "red" | "cyan";
 
-/** Plain without a terminal, and if NO_COLOR is set (https://no-color.org). */
+/** False without a terminal, and if NO_COLOR is set (https://no-color.org), so that the output is plain. */
 const isColoured = process.stdout.isTTY === true && !process.env.NO_COLOR;
 
 export const paint = (colour: Colour, text: string): string => (isColoured ? styleText(colour, text) : text);
@@ -33,6 +33,6 @@ export const terminal = (): Terminal => {
   };
 };
 
-/** Characters that distinguish an id on the screen. */
+/** So many characters of an id are enough to tell it from others on the screen. */
 const ID_SHOWN = 14;
 export const short = (id: string): string => (id.length > ID_SHOWN ? `${id.slice(0, ID_SHOWN)}…` : id);

@@ -11,7 +11,7 @@ const JSON_HEADERS = { "content-type": "application/json" } as const;
 const token = (bytes: number): string => randomBytes(bytes).toString("hex");
 
 /**
- * https://docs.stripe.com/webhooks#verify-manually: HMAC-SHA256 over `<time>.<body>`, hex. `atS`: seconds since 1970.
+ * HMAC-SHA256 over `<time>.<body>`, hex: https://docs.stripe.com/webhooks#verify-manually. `atS`: seconds since 1970.
  */
 export const stripe = (
   secret: string,
@@ -27,7 +27,7 @@ export const stripe = (
   };
 };
 
-/** https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries: HMAC-SHA256 over the body, hex. */
+/** HMAC-SHA256 over the body, hex: https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries */
 export const github = (secret: string, event: "push" | "pull_request", payload: object): Webhook => {
   const body = JSON.stringify(payload);
   const signature = createHmac("sha256", secret).update(body).digest("hex");
@@ -44,7 +44,7 @@ export const github = (secret: string, event: "push" | "pull_request", payload: 
   };
 };
 
-/** https://shopify.dev/docs/apps/build/webhooks/subscribe/https: HMAC-SHA256 over the body, base64. */
+/** Shopify signs the body with HMAC-SHA256 in base64 (https://shopify.dev/docs/apps/build/webhooks/subscribe/https). */
 export const shopify = (secret: string, topic: string, payload: object): Webhook => {
   const body = JSON.stringify(payload);
   return {
@@ -60,7 +60,7 @@ export const shopify = (secret: string, topic: string, payload: object): Webhook
   };
 };
 
-/** `amount` in cents; a null `id` makes a payment without one. */
+/** A payment of `amount` cents. With a null `id` the payment lacks the id that the policy requires. */
 export const paymentSucceeded = (amount: number, id: string | null = `pi_3${token(12)}`) => ({
   id: `evt_1${token(12)}`,
   object: "event",
@@ -98,7 +98,7 @@ export const push = () => ({
   commits: [{ id: token(20), message: "Warm the pot first", added: [], removed: [], modified: ["src/brew.ts"] }],
 });
 
-/** A push from a sender who has the secret but no repository. */
+/** A push without a repository, which the schema of the policy refuses although the signature holds. */
 export const pushOfNothing = () => ({ ref: "refs/heads/main", before: token(20), after: token(20) });
 
 export const pullRequestOpened = (number: number) => ({
@@ -116,7 +116,7 @@ export const pullRequestOpened = (number: number) => ({
   sender,
 });
 
-/** A null `email` is a guest's order. */
+/** A Shopify order; with a null `email`, a guest's. */
 export const orderCreated = (email: string | null) => ({
   id: 5_623_871_234_123,
   admin_graphql_api_id: "gid://shopify/Order/5623871234123",

@@ -4,7 +4,7 @@ import type { Receiver } from "../../test/support/receiver.ts";
 import { paint, short, type Terminal } from "./terminal.ts";
 import type { Webhook } from "./webhooks.ts";
 
-/** A step did not happen as announced; the message is a sentence for the reader. */
+/** A step did not happen as announced. The message is a sentence for the person at the terminal. */
 export class NotAsSaid extends Error {
   override readonly name = "NotAsSaid";
 }
@@ -26,7 +26,7 @@ export type World = {
   readonly counted: { admitted: number; blocked: number };
 };
 
-/** Each gate of these policies refuses a webhook in a later scene. */
+/** In a later scene each gate of these policies refuses a webhook. */
 const POLICIES = {
   payments: {
     require_fields: ["data.object.id"],
@@ -89,7 +89,7 @@ export const setUp = async (base: string, receiver: Receiver, out: Terminal): Pr
   };
 };
 
-/** "202 queued", "200 duplicate", "401 invalid-signature stale", "429 gate-rate". */
+/** An answer in short, such as "202 queued", "200 duplicate", "401 invalid-signature stale" or "429 gate-rate". */
 const answerOf = ({ status, body }: Reply): string =>
   [status, body.code ?? (body.duplicate === true ? "duplicate" : body.status), body.reason ?? ""].join(" ").trimEnd();
 

@@ -4,10 +4,10 @@ export type Seconds = Readonly<Record<string, number>>;
 
 export type TestFile = { readonly name: string; readonly text: string };
 
-/** Helpers that start processes, which takes longest. */
+/** Imports of helpers that start processes: tests with one of them take longest. */
 const STARTS_PROCESSES = /\/support\/(?:program|command-line|engine-sets)\.js"/;
 const IS_ADAPTER = /^(?:contract|infra)\//;
-/** For files that are not in `test/slow-files.json`. */
+/** The guessed seconds of a file for which none were measured. */
 const GUESS_S = { startsProcesses: 12, isAdapter: 3, other: 1 } as const;
 
 const guess = ({ name, text }: TestFile): number => {
@@ -15,7 +15,7 @@ const guess = ({ name, text }: TestFile): number => {
   return IS_ADAPTER.test(name) ? GUESS_S.isAdapter : GUESS_S.other;
 };
 
-/** The longest group comes first, as it would otherwise run alone at the end. */
+/** The longest group comes first, because it would otherwise run alone at the end. */
 export const longestFirst = (
   groups: readonly (readonly TestFile[])[],
   seconds: Seconds,
@@ -32,7 +32,7 @@ export const longestFirst = (
     .map(({ names }) => names);
 };
 
-/** Empty if the file is missing or unreadable: only the order depends on it. */
+/** Empty if the file is missing or unreadable, because only the order of the tests depends on it. */
 export const readSeconds = (path: string): Seconds => {
   try {
     const read: unknown = JSON.parse(readFileSync(path, "utf8"));

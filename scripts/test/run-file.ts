@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { stripVTControlCharacters } from "node:util";
 
-/** The crash tests of CI run 100 rounds in less. */
+/** Even the crash tests of CI, with 100 rounds, take less. */
 const FILE_MINUTES_MAX = 30;
-/** The time for a file to end after its closing line; leftover processes of failed tests would keep it running. */
+/** After its closing line a file may run this long (ms): a failed test's leftover processes would keep it running. */
 const ENDING_MS = 20_000;
-/** The time for a file to end its programs after SIGTERM. */
+/** After SIGTERM a file has this long (ms) to end the programs that it has started, before SIGKILL. */
 const KILL_MS = 5_000;
 
 export type Outcome = {
@@ -18,7 +18,7 @@ export type Outcome = {
 };
 
 const count = (output: string, word: string): number => {
-  // uvu's closing lines, one for each suite: "  Total:     3", "  Passed:    3", "  Skipped:   0".
+  // Matches uvu's closing lines, one for each suite: "  Total:     3", "  Passed:    3", "  Skipped:   0".
   let sum = 0;
   for (const match of output.matchAll(new RegExp(`^\\s*${word}:\\s+(\\d+)`, "gm"))) sum += Number(match[1]);
   return sum;
@@ -40,7 +40,7 @@ const outcomeOf = (output: string, code: number | null, startedAt: number): Outc
   return { passed, skipped, failed, seconds: (performance.now() - startedAt) / 1_000, output: plain };
 };
 
-/** Ends a slow process, first with SIGTERM, and reports why. */
+/** Ends a process that is too slow, first with SIGTERM and then with SIGKILL, and notes why. */
 const limits = (child: ChildProcess, note: (line: string) => void) => {
   const timers: NodeJS.Timeout[] = [];
   return {
@@ -81,7 +81,7 @@ export const runFile = (path: string): Promise<Outcome> =>
 
 type Report = (path: string, outcome: Outcome) => void;
 
-/** Resolves with the number of files that ran. The last of them may have ended the process. */
+/** Resolves with the number of files that ran. The last of these files may have ended the process. */
 const runUntilEnd = (paths: readonly string[], report: Report, endingMs: number): Promise<number> =>
   new Promise((resolve) => {
     const mark = `end of file ${randomUUID()}`;
@@ -126,14 +126,14 @@ const runUntilEnd = (paths: readonly string[], report: Report, endingMs: number)
     next();
     child.on("close", (code, signal) => {
       clear();
-      // Without an exit code a signal ended the process.
+      // There is a signal instead of an exit code if a signal ended the process.
       const why = signal === null ? `the process ended with ${code}` : `${signal} ended the process`;
       finish(`${unread.stdout}${unread.stderr}${notes}\n${why} while the file ran\n`, code === 0 ? 1 : code);
       resolve(done);
     });
   });
 
-/** Runs files in one process, and in another after a file that ended it. */
+/** Runs files in one process. After a file that ends the process, the rest run in another. */
 export const runTogether = async (paths: readonly string[], report: Report, endingMs = ENDING_MS): Promise<void> => {
   for (let rest = paths; rest.length > 0; ) rest = rest.slice(await runUntilEnd(rest, report, endingMs));
 };

@@ -1,7 +1,7 @@
 /**
  * Runs test files in this process: `node together.js MARK ENDING_MS FILE...`. After each file it prints a line of MARK
  * with the exit code to both outputs. A file that fails to load, or leaves timers or sockets for ENDING_MS, ends the
- * process; the caller runs the next files in another one.
+ * process, and the caller runs the files after it in another process.
  */
 import { writeSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -10,7 +10,7 @@ const [mark = "", endingMs = "", ...files] = process.argv.slice(2);
 const LOOK_MS = 5;
 
 const queue: unknown[][] = [];
-// With UVU_DEFER, suites wait in UVU_QUEUE for `exec`; uvu reads both when it is loaded.
+// uvu reads these values when it is loaded: with UVU_DEFER, suites wait in UVU_QUEUE for `exec`.
 Object.assign(globalThis, { UVU_DEFER: true, UVU_QUEUE: queue, UVU_INDEX: 0 });
 const { exec } = await import("uvu");
 
@@ -19,16 +19,16 @@ const end = (code: number): void => {
 };
 
 const running = async (): Promise<string> => {
-  // None of this program's own timers is active in this phase of the event loop.
+  // In this phase of the event loop none of this program's own timers is active, so none is taken for a leftover.
   await new Promise((resolve) => setImmediate(resolve));
   return process.getActiveResourcesInfo().sort().join(", ");
 };
-// The outputs are opened at their first use.
+// The outputs are opened at their first use, and once open they do not count as leftovers.
 process.stdout.write("");
 process.stderr.write("");
 const idle = await running();
 
-/** Timers, sockets and other handles that would keep the process running; null if there are none. */
+/** Timers, sockets and other handles of the file that would keep the process running; null if there are none. */
 const leftBehind = async (): Promise<string | null> => {
   const limit = performance.now() + Number(endingMs);
   for (;;) {
