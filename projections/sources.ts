@@ -12,7 +12,7 @@ export type SourceDocument = SourceSettings & {
 type Shown = Extract<SourceEvent, { type: "SourceRegistered" | "SourceChanged" | "SourceDeleted" }>;
 const SHOWN: ReadonlySet<string> = new Set<Shown["type"]>(["SourceRegistered", "SourceChanged", "SourceDeleted"]);
 
-/** Deleted sources are in the audit log. */
+/** A deleted source has no document; the audit log still shows it. */
 export const sources = perDocument<SourceDocument>(
   {
     name: "sources.v1",

@@ -54,7 +54,7 @@ export type AppDeps = {
   readonly box: SecretBox;
   /** A key of 32 bytes for the digests by which requests with one Idempotency-Key are compared. */
   readonly digestKey: Uint8Array;
-  /** True if no other process answers calls on this log, so that an unanswered claim of the past is dead. */
+  /** True if no other process answers calls on this log, so that no other node still runs a claimed request. */
   readonly othersAreGone?: boolean;
   readonly planOf: (account: string) => Promise<Plan>;
   readonly allowances: Pick<ByteAllowances, "take">;

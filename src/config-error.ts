@@ -1,4 +1,4 @@
-/** A value of the environment that cannot be used; the message is one sentence that says what to change. */
+/** A variable of the environment cannot be used. The message is a sentence that tells the operator what to change. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }

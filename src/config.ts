@@ -105,7 +105,7 @@ const publicUrl = (value: string | undefined): string | null => {
 /** Matches a host as `URL` writes it, which normalizes IPv4 addresses and puts IPv6 ones in brackets. */
 const LOCAL_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Unless it is set, strangers may sign up only if PUBLIC_URL is a local address, which other machines cannot reach. */
+/** By default strangers may sign up only if PUBLIC_URL is local or not set, so that other machines cannot reach it. */
 const signup = (env: Env, url: string | null): Signup =>
   oneOf(env, "SIGNUP", SIGNUPS, url === null || LOCAL_HOST.test(new URL(url).hostname) ? "open" : "closed");
 

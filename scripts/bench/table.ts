@@ -3,7 +3,7 @@ import type { Spread } from "./spread.ts";
 export type Row = {
   readonly name: string;
   readonly value: string;
-  /** The figure's target as text; empty without one. */
+  /** The figure's target as text; undefined if it has no target. */
   readonly bar?: string;
   readonly isMet?: boolean;
 };

@@ -45,7 +45,7 @@ const newest = async (api: Api, query: Query, count: number): Promise<readonly E
 const is = (wanted: string | number | undefined, value: string | null): boolean =>
   wanted === undefined || wanted === value;
 
-/** Matches a text as the service does (`src/routes/events/event-text.ts`). */
+/** True if the service's search for `q` would find the event, too (`src/routes/events/event-text.ts`). */
 const isMeant = (q: string, { id, delivery_id, type, refused }: EventLine): boolean =>
   id === q ||
   delivery_id === q ||

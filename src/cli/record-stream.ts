@@ -3,7 +3,7 @@ import { type Api, backOff, isPassing, Refusal } from "./api.ts";
 /** A record from `GET /v1/audit/stream`. */
 export type StreamRecord = {
   readonly type: string;
-  /** The parts of the stream's name before and after the first dash. */
+  /** `category` and `id` are the parts of the stream's name before and after its first dash. */
   readonly category: string;
   readonly id: string;
   readonly position: string;

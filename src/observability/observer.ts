@@ -18,7 +18,7 @@ export type AnswerReport = {
 
 export type DecisionReport = {
   readonly trace_id: string;
-  /** The id of an event or a bundle. */
+  /** The id of the event or bundle that was decided. */
   readonly id: string;
   readonly origin: "source" | "agent" | "system";
   readonly outcome: "admitted" | "held" | "blocked" | "duplicate";

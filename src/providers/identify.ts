@@ -49,7 +49,7 @@ export const identify = (type: ProviderType, request: WebhookRequest, dedupe: De
   };
 };
 
-/** True if two requests with the same body and no delivery key are one delivery. */
+/** True if two requests without a delivery key count as one delivery when their bodies are equal. */
 export const isByBody = (type: ProviderType, dedupe: DedupeRule | null): boolean =>
   PROVIDERS[type].mayHaveNoKey === true && dedupe !== null && dedupe !== "none";
 

@@ -11,7 +11,7 @@ export type SecretRule = {
 /** No provider's secret is this long. The limit bounds the size of the record and of the HMAC's key. */
 const LENGTH_MAX = 512;
 const CONTROL = /\p{Cc}/u;
-/** A header's visible characters (RFC 9110, section 5.5, without obs-text). */
+/** A secret that is sent as a header's value: visible characters (RFC 9110, section 5.5, without obs-text). */
 const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 /** A token as `Authorization: Bearer` takes it: b64token (RFC 6750, section 2.1). */
 const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;

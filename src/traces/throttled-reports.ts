@@ -1,6 +1,6 @@
 const EVERY_MS = 60_000;
 
-/** `count` is the number of spans dropped since the last report. */
+/** `count` is the number of spans that were dropped since the last report. */
 export type ReportRefusals = (error: Error, count: number) => void;
 
 /** Reports the first refusal at once. Later ones are reported together once a minute, with the reason of the last. */
