@@ -50,7 +50,7 @@ const counted = (registry: Registry): Counted => {
   const groups = histogram("log_group_size", "Appends that one sync of the embedded log made durable", BATCH);
   const spanOutcomes = "Spans that reached the collector, and those that it refused for good";
   const spans = counter("trace_spans_total", spanOutcomes, "outcome");
-  // Without its 0, the first failure would be a new series instead of a rise, and no alert would fire.
+  // These series start at 0, so that the first failure shows as a rise, for which an alert can be set.
   attempts.zero({ outcome: "succeeded" });
   for (const outcome of ["appended", "failed"]) appends.zero({ outcome });
   for (const outcome of ["exported", "dropped"]) spans.inc({ outcome }, 0);

@@ -10,7 +10,7 @@ type Reads = Pick<EventLog, "read">;
 const READ_PAGE = 500;
 /** A blocked event that is sent again and again has many decisions; a trace of more records would be unreadable. */
 const RECORDS_MAX = 2_000;
-/** Repeats of an event add a record each second, so a stream is read only so far, beyond the limit of its trace. */
+/** At most this many records of a stream are read: repeats may add one each second, most of which no trace shows. */
 const READ_MAX = 20_000;
 const REPEATS_MAX = 100;
 

@@ -5,7 +5,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** For instance "3 ms", "1.2 s", "5 min", "2.5 h" or "3 d". */
+/** Milliseconds as a text such as "3 ms", "1.2 s", "5 min", "2.5 h" or "3 d". */
 export const duration = (ms: number): string => {
   const short = (value: number): string => String(Number(value.toFixed(1)));
   if (ms < SECOND) return `${Math.round(ms)} ms`;
