@@ -4,7 +4,7 @@ import type { KeyRole } from "./events.ts";
 import type { MembershipCommand, MembershipRejection } from "./membership.ts";
 import type { SubscriptionCommand } from "./subscription.ts";
 
-/** Each command carries its time (ISO-8601 UTC) and its ids, because a decider has no clock. */
+/** Each command carries its time (ISO-8601 UTC) and its ids, because a decider has neither a clock nor randomness. */
 export type AccountCommand =
   | {
       readonly type: "OpenAccount";

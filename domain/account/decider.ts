@@ -12,7 +12,7 @@ export type ApiKey = {
   readonly expires_at: string | null;
 };
 
-/** `gone` holds the ids of removed members and of revoked keys, so that a repeated command brings none of them back. */
+/** `gone` lists the ids of removed members and revoked keys, so that a repeated command cannot make one anew. */
 export type OpenAccount = Membership & {
   readonly phase: "open";
   readonly name: string;
@@ -83,7 +83,7 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent, Accoun
 
   decide(command, state) {
     if (command.type === "OpenAccount") {
-      // The reactor may repeat this command after a crash: the account is already open.
+      // The reactor repeats this command after a crash, so an account that is already open is no error.
       if (state.phase === "open") return accept();
       const { account, name, plan, time_zone, member, email, grant, password, client, at } = command;
       return accept<AccountEvent>(

@@ -1,19 +1,19 @@
-/** The longest mailbox of RFC 5321 (section 4.5.3.1.3), without its angle brackets. */
+/** RFC 5321 (section 4.5.3.1.3) allows an address of 256 octets, two of which are its angle brackets. */
 export const EMAIL_LENGTH_MAX = 254;
 const LOCAL_LENGTH_MAX = 64;
 const LABEL_LENGTH_MAX = 63;
 
-/** White space, control characters and the characters of quoted or listed addresses. */
+/** An address must not hold white space, control characters, or characters that quote or separate addresses. */
 const FORBIDDEN = /[\s\p{C}\p{Z}"(),:;<>[\\\]]/u;
 const LABEL = /^[\p{L}\p{M}\p{N}-]+$/u;
 
 const isLabel = (label: string): boolean =>
   label.length <= LABEL_LENGTH_MAX && LABEL.test(label) && !label.startsWith("-") && !label.endsWith("-");
 
-/** `URL` reads a name that ends in a number as an IPv4 address (WHATWG URL, host parsing). */
+/** `URL` turns a domain that ends in a number into an IPv4 address (WHATWG URL, host parsing); it is refused. */
 const IPV4 = /^\d+\.\d+\.\d+\.\d+$/;
 
-/** `bücher.example` and `xn--bcher-kva.example` are one domain: `URL` maps names to A-labels (UTS #46, RFC 5890). */
+/** `URL` maps `bücher.example` to `xn--bcher-kva.example` (UTS #46), so both are one domain. Null: it is invalid. */
 const asciiDomain = (domain: string): string | null => {
   const address = `http://${domain}/`;
   const ascii = URL.canParse(address) ? new URL(address).hostname : "";
@@ -21,8 +21,8 @@ const asciiDomain = (domain: string): string | null => {
 };
 
 /**
- * Null if the text is not an address. Lower case also for the local part, as two accounts that differ in it are a
- * mistake.
+ * Null if the text is not an e-mail address. The part before the @ becomes lower case too: `Ann@` and `ann@` are one
+ * person, who must not get two accounts.
  */
 export const normalizeEmail = (raw: string): string | null => {
   if (raw.length > 2 * EMAIL_LENGTH_MAX) return null;
@@ -30,7 +30,7 @@ export const normalizeEmail = (raw: string): string | null => {
   if (email.length > EMAIL_LENGTH_MAX || FORBIDDEN.test(email)) return null;
   const [local = "", domain = "", ...more] = email.split("@");
   if (more.length > 0 || local === "" || local.length > LOCAL_LENGTH_MAX) return null;
-  // `URL` would accept a path, a port or an escape, so the labels are checked first.
+  // `URL` would accept a path, a port or an escape after the domain, so the domain's labels are checked beforehand.
   if (!domain.split(".").every(isLabel)) return null;
   const ascii = asciiDomain(domain);
   const normalized = `${local}@${ascii}`;

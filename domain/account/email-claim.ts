@@ -30,7 +30,7 @@ export const emailClaim: Decider<EmailState, EmailCommand, EmailEvent, "email-ta
         return state.claim.member === claim.member ? accept() : reject("email-taken");
       }
       case "ReleaseEmail": {
-        // Another member may have claimed the address meanwhile; that claim stays.
+        // Another member may have claimed the address meanwhile: that member's claim stays.
         if (state.phase === "free" || state.claim.member !== command.member) return accept();
         const { account, member, at } = command;
         return accept({ type: "EmailReleased", data: { account, member, at } });

@@ -20,7 +20,7 @@ type Billed = {
 
 export type LinkMaker = { readonly kind: "member" | "system"; readonly id: string };
 
-/** `mac` is the hex HMAC over the token and the member it is for (`src/accounts/links.ts`). */
+/** `mac` is the hex HMAC over the link's secret, its purpose and its ids (`src/accounts/links.ts`). */
 type LinkMade = {
   readonly account: string;
   readonly member: string;
@@ -30,7 +30,7 @@ type LinkMade = {
   readonly at: string;
 };
 
-/** `grant` is the hex HMAC over account, member and role: a role forged in the log has no valid one. */
+/** `grant` is the hex HMAC over account, member and role, so that a role forged in the log is not accepted. */
 type GrantedRole = { readonly role: Role; readonly grant: string };
 
 export type MembershipEvent =
@@ -49,14 +49,14 @@ export type MembershipEvent =
         at: string;
       } & GrantedRole;
     }
-  /** The address is recorded so that its claim can be released from this event alone after a crash. */
+  /** `email` is recorded so that, after a crash, the claim of the address can be released from this event alone. */
   | { readonly type: "MemberRemoved"; readonly data: { account: string; member: string; email: string; at: string } }
   | {
       readonly type: "MemberRoleChanged";
       readonly data: GrantedRole & { account: string; member: string; previous_role: Role; at: string };
     }
   | { readonly type: "ResetLinkMade"; readonly data: LinkMade }
-  /** This event ends every session that was opened in an earlier epoch, except the session `keeps`. */
+  /** The member's epoch becomes `epoch`: every session of an earlier epoch ends, except the session `keeps`. */
   | {
       readonly type: "PasswordChanged";
       readonly data: {
@@ -65,9 +65,9 @@ export type MembershipEvent =
         password: Sealed;
         epoch: number;
         client: Commitment;
-        /** Null after a reset, which ends all sessions. */
+        /** The id of the session that stays open; null after a reset by link, which ends all sessions. */
         keeps: string | null;
-        /** Null if the member gave the current password instead of using a reset link. */
+        /** Who made the reset link; null if the member gave the current password instead. */
         reset_by: LinkMaker | null;
         at: string;
       };
@@ -83,7 +83,7 @@ export type AccountEvent =
       readonly data: { account: string; name: string; plan: string; time_zone: string; at: string };
     }
   | MembershipEvent
-  /** Keys are recorded in the account's stream, so that their number and their revocation are decided in one append. */
+  /** Keys are recorded in the account's stream, so that creating several at once cannot exceed their limit. */
   | {
       readonly type: "ApiKeyCreated";
       readonly data: {
@@ -99,22 +99,20 @@ export type AccountEvent =
     }
   | { readonly type: "ApiKeyRevoked"; readonly data: { account: string; key_id: string; at: string } }
   | { readonly type: "PlanChanged"; readonly data: Billed & { plan: string } }
-  /** At `from` the plan changes without another record. */
+  /** At the time `from` the plan changes to `plan` without another record. */
   | { readonly type: "DowngradeScheduled"; readonly data: Billed & { plan: string; from: string } }
   | { readonly type: "DowngradeCancelled"; readonly data: Billed }
   | {
       readonly type: "SubscriptionChanged";
       readonly data: Billed & { status: "active" | "past_due" | "cancelled"; customer: string };
     }
-  /** `blocks` counts all begun blocks of the month (YYYY-MM) that were reported to the provider so far. */
+  /** `blocks` is the total that the provider was told for `month` (YYYY-MM); a begun block of overage counts whole. */
   | {
       readonly type: "OverageReported";
       readonly data: { account: string; provider: string; month: string; blocks: number; at: string };
     };
 
-/**
- * A claim carries all that opening an account needs, so that a crash before the account's own append only delays it.
- */
+/** A claim carries all that opening the account needs, so that a reactor can open the account after a crash. */
 export type EmailEvent =
   | {
       readonly type: "EmailClaimed";
@@ -137,7 +135,7 @@ export type SessionEvent =
       readonly data: {
         account: string;
         member: string;
-        /** A password change during the login starts a new epoch, so the session is over before it is used. */
+        /** The member's epoch when the login began: if the password changes meanwhile, the session is never valid. */
         epoch: number;
         expires_at: string;
         mac: string;
@@ -147,7 +145,9 @@ export type SessionEvent =
     }
   | { readonly type: "SessionClosed"; readonly data: { account: string; member: string; at: string } };
 
-/** The id is derived from the key's hash, so that a presented key leads to its account or agent. */
+/**
+ * Stream `apikey-<key_id>`; the id is derived from the key's hash, so a presented key leads to its account or agent.
+ */
 export type ApiKeyEvent =
   | {
       readonly type: "ApiKeyIssued";

@@ -28,13 +28,13 @@ export type Invitation = OpenLink & { readonly email: string; readonly role: Rol
 export type Membership = {
   readonly account: string;
   readonly members: ReadonlyMap<string, Member>;
-  /** The key is the id that the member will have. An expired invitation stays until the next invitation is made. */
+  /** The keys are the ids that the invited people will have. Expired invitations stay until the next one is made. */
   readonly invitations: ReadonlyMap<string, Invitation>;
-  /** A repeated command must not bring a removed member back. */
+  /** Ids of removed members and revoked keys: a repeated command must not bring one back. */
   readonly gone: ReadonlySet<string>;
 };
 
-/** Each removal copies the set of removed ids, so only the newest are listed: a command is repeated within days. */
+/** Each removal copies the set `gone`, so it keeps the newest ids alone: a command is repeated within days. */
 const GONE_MAX = 1_000;
 
 export const isOpen = (link: OpenLink, at: string): boolean => link.expires_at > at;
@@ -72,7 +72,7 @@ const changed = (state: Membership, id: string, change: Partial<Member>): Partia
 
 const invitedNow = (state: Membership, data: Extract<MembershipEvent, { type: "MemberInvited" }>["data"]) => {
   const { member, email, role, grant, mac, expires_at, by, at } = data;
-  // Dropping expired invitations bounds their number.
+  // Expired invitations are dropped here, so that their number stays bounded.
   const open = new Map([...state.invitations].filter(([, it]) => isOpen(it, at)));
   return { invitations: open.set(member, { email, role, grant, mac, expires_at, by }) };
 };

@@ -10,13 +10,13 @@ type NewPassword = { readonly password: Sealed; readonly client: Commitment };
 export type MembershipCommand =
   | ({ readonly type: "InviteMember"; readonly email: string; readonly role: Role; readonly grant: string } & OpenLink &
       AboutMember)
-  /** `at` is when the link was used to claim the address. */
+  /** `at` is when the invited person used the link, even if the command is given later. */
   | ({ readonly type: "AcceptInvitation" } & NewPassword & AboutMember)
   | ({ readonly type: "RemoveMember"; readonly by: LinkMaker } & AboutMember)
   | ({ readonly type: "ChangeRole"; readonly role: Role; readonly grant: string; readonly by: LinkMaker } & AboutMember)
   | ({ readonly type: "MakeResetLink" } & OpenLink & AboutMember)
   | ({ readonly type: "ResetPassword"; readonly mac: string } & NewPassword & AboutMember)
-  /** `verified` is the sealed hash that the current password was compared with; `keeps` is the caller's session. */
+  /** `verified` is the hash that the caller's password matched; `keeps` is the caller's session, which goes on. */
   | ({ readonly type: "ChangePassword"; readonly verified: Sealed; readonly keeps: string } & NewPassword & AboutMember)
   | ({ readonly type: "EndSessions"; readonly keeps: string } & AboutMember);
 
@@ -36,8 +36,8 @@ type CommandOf<T extends MembershipCommand["type"]> = Extract<MembershipCommand,
 const isOwner = (state: Membership, id: string): boolean => state.members.get(id)?.role === "owner";
 
 /**
- * The caller's role was looked up earlier, on a node that may lag by a second. An owner removed meanwhile must not come
- * back by a link or a role.
+ * The caller's role was looked up earlier, on a node that may lag by a second, so it is checked again: an owner who was
+ * removed meanwhile must not come back through a link or a role.
  */
 export const mayChangeMembers = (state: Membership, by: LinkMaker): boolean =>
   by.kind !== "member" || isOwner(state, by.id);
@@ -78,7 +78,7 @@ const acceptInvitation = (
   });
 };
 
-/** The invitations that an owner made end when that owner leaves or loses the role; so do the reset links. */
+/** The invitations of an owner who leaves or loses the role are withdrawn; `withoutResetsOf` ends the reset links. */
 const withdrawnOf = (state: Membership, owner: string, at: string): readonly AccountEvent[] =>
   [...state.invitations]
     .filter(([, { by }]) => by.kind === "member" && by.id === owner)
@@ -116,7 +116,7 @@ const changeRole = ({ member, role, grant, by, at }: CommandOf<"ChangeRole">, st
 const makeResetLink = ({ type: _, ...link }: CommandOf<"MakeResetLink">, state: Membership): Decided => {
   if (!state.members.has(link.member)) return reject("member-absent");
   if (!mayChangeMembers(state, link.by)) return reject("not-owner");
-  // A stolen session of an owner must not set a new password without the current one.
+  // Otherwise whoever stole an owner's session could set a new password without knowing the current one.
   if (link.by.kind === "member" && link.by.id === link.member) return reject("own-reset");
   return accept({ type: "ResetLinkMade", data: { account: state.account, ...link } });
 };
@@ -147,7 +147,7 @@ const endSessions = ({ member, keeps, at }: CommandOf<"EndSessions">, state: Mem
   return accept({ type: "SessionsEnded", data: { account, member, epoch: current.epoch + 1, keeps, at } });
 };
 
-/** `membersMax` limits members and open invitations together. */
+/** `membersMax` limits the sum of members and open invitations. */
 export const decideMembership = (command: MembershipCommand, state: Membership, membersMax: number): Decided => {
   switch (command.type) {
     case "InviteMember":

@@ -1,8 +1,8 @@
-/** NIST SP 800-63B (5.1.1.2) asks for 8 and advises against rules about kinds of characters. */
+/** NIST SP 800-63B (5.1.1.2) asks for at least 8 characters and advises against rules about kinds of characters. */
 const PASSWORD_LENGTH_MIN = 10;
-/** The password hash reads its whole input, so the length bounds its time. */
+/** The time of hashing a password grows with its length, so the length is limited. */
 export const PASSWORD_LENGTH_MAX = 1024;
-/** "ababababab" and "1212312123" are long and easy to guess. */
+/** A password needs this many different characters: "ababababab" is long, but easy to guess. */
 const DIFFERENT_MIN = 5;
 
 /** These are stems of the commonest leaked passwords: digits and punctuation around them do not make them rare. */
@@ -18,7 +18,7 @@ const COMMON_WORDS =
   "cookie cheese chocolate ginger maggie buster hunter killer pepper tigger donald london america canada deutschland " +
   "passwordpassword qwertyqwerty adminadmin testtest correcthorsebatterystaple countersign webhook webhooks";
 
-/** Keyboards produce different code points for the same character (NFC unites them). */
+/** Keyboards produce different code points for one character; NFC unites them, so any keyboard will do. */
 export const normalizePassword = (password: string): string => password.normalize("NFC");
 
 const stemOf = (text: string): string => text.replace(/^[^\p{L}]+/u, "").replace(/[^\p{L}]+$/u, "");
@@ -30,7 +30,7 @@ const isRun = (points: readonly number[]): boolean => {
   return Math.abs(step) <= 1 && points.every((point, i) => i === 0 || point - (points[i - 1] ?? 0) === step);
 };
 
-/** Ten to fifteen digits are a date, a telephone number, or "1234567890". */
+/** A password of ten to fifteen digits is a date, a telephone number or "1234567890", so it is refused. */
 const COUNTABLE_LENGTH_MAX = 15;
 const isCountable = (text: string): boolean => text.length <= COUNTABLE_LENGTH_MAX && /^[0-9]+$/.test(text);
 

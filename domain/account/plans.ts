@@ -1,4 +1,4 @@
-/** These names are those of `limits` in `GET /v1/capabilities`. */
+/** How many of each kind an account may have, named as `limits` in `GET /v1/capabilities` names them. */
 export type Counts = {
   readonly delivery_endpoints: number;
   readonly policies: number;
@@ -14,27 +14,24 @@ export type Plan = {
   readonly name: "free" | "starter" | "core" | "scale";
   readonly priceEurMonth: number;
   readonly eventsPerMonth: number;
-  /** Sources, not delivery endpoints. */
+  /** How many sources an account may have; its delivery endpoints are limited by `counts`. */
   readonly endpoints: number;
   readonly retentionDays: number;
   readonly apiRatePerMinute: number;
-  /** Requests of all sessions of an account together; all its keys and all its agents each have as many again. */
+  /** Requests per minute of all sessions together; all keys together have the same limit, and so have all agents. */
   readonly apiRatePerMinuteAccount: number;
-  /** Bytes of admitted and held requests and of receivers' answers that are stored in a day (UTC). */
+  /** How many bytes of admitted and held requests, and of receivers' answers, are stored in a day (UTC). */
   readonly storedBytesDay: number;
-  /** Bytes of refused requests that are stored whole in a day (UTC); of further ones only the head is stored. */
+  /** How many bytes of refused requests are stored in a day (UTC); of further ones only the first 4 KiB are. */
   readonly refusedBytesDay: number;
-  /**
-   * Refused requests after `refusedBytesDay` that get a record and a head in a day (UTC); further ones are only
-   * counted.
-   */
+  /** How many refused requests after `refusedBytesDay` get a record in a day (UTC); further ones are only counted. */
   readonly refusedRecordsDay: number;
-  /** Bytes of changes in a day (UTC); those of people, keys and agents are counted apart. */
+  /** How many bytes changes may add in a day (UTC); people, keys and agents have this many each. */
   readonly changeBytesDay: number;
-  /** Bytes of large webhooks that are worked on in a second. */
+  /** How many bytes of large webhooks are worked on in a second. */
   readonly largeBodyBytesPerS: number;
   readonly counts: Counts;
-  /** Requests beyond `eventsPerMonth` are refused; other plans go into overage. */
+  /** True: requests beyond `eventsPerMonth` are refused. False: they are overage, which is billed. */
   readonly hardStop: boolean;
 };
 
@@ -45,13 +42,13 @@ const KIB = 1_024;
 const MB = 1_000_000;
 const GB = 1_000 * MB;
 
-/** An account may call as often as this many credentials at their full rate. */
+/** An account's credentials of one kind may together call as often as this many of them at their full rate. */
 const CREDENTIALS_AT_FULL_RATE = 3;
 
 /**
- * `storedBytesDay`: 100 kB for each event of the month on the free plan, sixty usual days of 10 kB an event on the
- * others. `largeBodyBytesPerS`: a megabyte takes some 20 ms of the thread that serves all accounts, and the largest
- * plan has a sixth of it.
+ * `storedBytesDay` is 100 kB for each event of the month on the free plan; on the others sixty usual days of 10 kB an
+ * event, on `scale` 120. `largeBodyBytesPerS`: a megabyte takes some 20 ms of the thread that serves all accounts, so
+ * an account on `scale` uses at most a sixth of the thread's time.
  */
 export const PLANS: Readonly<Record<Plan["name"], Plan>> = {
   free: {

@@ -2,7 +2,7 @@ import { DAY_MS } from "../calendar.ts";
 import { planKnown } from "./overage.ts";
 import type { Plan } from "./plans.ts";
 
-/** An earlier plan that kept payloads for longer than its successor and held until `until` (ISO-8601 UTC). */
+/** A former plan that kept payloads for longer than each plan after it; it ended at `until` (ISO-8601 UTC). */
 export type OutlastingPlan = { readonly plan: string; readonly until: string };
 
 /**
@@ -10,10 +10,10 @@ export type OutlastingPlan = { readonly plan: string; readonly until: string };
  */
 export type RetentionTerm = { readonly plan: Plan; readonly after: string | null; readonly upTo: string | null };
 
-/** A newer version wrote an unknown plan: its retention is unknown, so nothing is erased early. */
+/** A newer version of the program wrote an unknown plan: its payloads are kept, so that none goes too early. */
 const daysOf = (plan: string): number => planKnown(plan)?.retentionDays ?? Number.POSITIVE_INFINITY;
 
-/** A later plan with more days covers the earlier ones, so the days of the plans fall from the oldest to the newest. */
+/** Lists former plans by which some payload is still kept for longer than by each plan after them, oldest first. */
 export const outlastingPlans = (
   before: readonly OutlastingPlan[],
   { from, to, at }: { readonly from: string; readonly to: string; readonly at: string },
@@ -22,7 +22,7 @@ export const outlastingPlans = (
     ({ plan, until }) => daysOf(plan) > daysOf(to) && Date.parse(until) + daysOf(plan) * DAY_MS > Date.parse(at),
   );
 
-/** Events that ended under an unknown plan belong to no term. */
+/** Events that ended under an unknown plan belong to no term, so their payloads are kept. */
 export const termsUnder = (plan: string, outlasted: readonly OutlastingPlan[]): readonly RetentionTerm[] => {
   const ends = outlasted.map(({ until }) => until);
   return [...outlasted.map((it) => it.plan), plan].flatMap((name, n) => {

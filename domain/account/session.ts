@@ -48,7 +48,7 @@ export const session: Decider<SessionState, SessionCommand, SessionEvent, "sessi
     switch (command.type) {
       case "OpenSession": {
         const { account, member, epoch, expires_at, mac, client, at } = command;
-        // The token is random, so a stream that exists means that the caller chose the token.
+        // Tokens are random, so a token that already has a session was chosen by the caller.
         if (state.phase !== "absent") return reject("session-exists");
         return accept({ type: "SessionOpened", data: { account, member, epoch, expires_at, mac, client, at } });
       }

@@ -1,6 +1,6 @@
 import { accept, type Decider, reject } from "../decider.ts";
 
-/** Stream `start-links`: one-time links with which the first account of an installation is made. */
+/** Stream `start-links`: links for one use, with which the first account of an installation is opened. */
 export type StartLinkEvent =
   | { readonly type: "StartLinkMade"; readonly data: { mac: string; expires_at: string; at: string } }
   | { readonly type: "StartLinkUsed"; readonly data: { mac: string; account: string; member: string; at: string } };
@@ -17,7 +17,7 @@ export type StartLinkCommand =
 
 export type StartLink = { readonly mac: string; readonly expires_at: string };
 
-/** Each start of each node prints a link. The newest stay valid until one of them is used. */
+/** Each start of each node prints a link. The newest links stay valid until one of them is used, which ends all. */
 const OPEN_MAX = 20;
 
 export const startLinks: Decider<readonly StartLink[], StartLinkCommand, StartLinkEvent, "link-gone"> = {

@@ -5,27 +5,27 @@ import { blocksBeyond, largerOf, monthBefore, newestTwo, planNamed } from "./ove
 import { PLANS, type Plan } from "./plans.ts";
 import { type OutlastingPlan, outlastingPlans, type RetentionTerm, termsUnder } from "./retention.ts";
 
-/** `past_due`: the provider could not collect the money, and the plan holds until the provider ends it. */
+/** `past_due`: the provider could not collect the money, but the account keeps its plan until the provider ends it. */
 export type SubscriptionStatus = "active" | "past_due" | "cancelled";
 
 export type Subscription = {
   readonly plan: string;
   readonly scheduled: { readonly plan: string; readonly from: string } | null;
   readonly status: SubscriptionStatus;
-  /** Null until a provider has billed the account. */
+  /** The billing provider through which the subscription last changed; null before the first change. */
   readonly provider: string | null;
   readonly customer: string | null;
-  /** The provider's customer that bought the current plan and can end it; null if the plan was not bought there. */
+  /** The provider's customer who bought the current plan and can end it; null if the plan was not bought there. */
   readonly buyer: string | null;
-  /** Months are YYYY-MM. Only those around the last change are listed, with the largest plan of each. */
+  /** The largest plan of a month (YYYY-MM), for the month of the last change and the month before it. */
   readonly largest: Readonly<Record<string, string>>;
   readonly stopped: readonly string[];
   readonly outlastingPlans: readonly OutlastingPlan[];
   /** Begun blocks of overage that were reported to the provider, by month (YYYY-MM). */
   readonly reported: Readonly<Record<string, number>>;
-  /** The version grows with each change, also when a scheduled one takes effect. */
+  /** Grows by one with each change of the subscription, also when a scheduled change takes effect. */
   readonly version: number;
-  /** A checkout that is confirmed twice takes effect once, as its reference is listed here. */
+  /** References of the newest changes, so that a checkout that is confirmed twice takes effect once. */
   readonly references: readonly string[];
 };
 
@@ -38,11 +38,11 @@ export type SubscriptionCommand =
       readonly reference: string;
       readonly by: string;
       readonly periodEnd: string;
-      /** A command with a version takes effect only at that version, a command without one at any. */
+      /** If the subscription no longer has this version, the command changes nothing. Absent: any version will do. */
       readonly version?: number;
       readonly at: string;
     }
-  /** The provider's state replaces the subscription, so its messages may arrive in any order and repeatedly. */
+  /** The provider's present state replaces the recorded one, so its webhooks may come in any order and repeatedly. */
   | {
       readonly type: "FollowProvider";
       readonly plan: Plan["name"];
@@ -69,7 +69,7 @@ export type SubscriptionCommand =
       readonly at: string;
     };
 
-/** A checkout link is valid for an hour, in which no account confirms as many others. */
+/** A checkout can be confirmed for an hour, in which no account changes its plan this often. */
 const REFERENCES_MAX = 50;
 
 export const SUBSCRIPTION_EVENTS = [
@@ -97,11 +97,11 @@ export const openedWith = (plan: string): Subscription => ({
   references: [],
 });
 
-/** A scheduled downgrade takes effect without a record. */
+/** The plan at the time `at` (ISO-8601 UTC): a scheduled downgrade takes effect without a record. */
 export const planAt = ({ plan, scheduled }: Pick<Subscription, "plan" | "scheduled">, at: string): string =>
   scheduled !== null && scheduled.from <= at ? scheduled.plan : plan;
 
-/** A month includes the volume of its largest plan, so a change of plan never turns included events into overage. */
+/** A month's included events are those of its largest plan, so a change of plan never turns them into overage. */
 export const largestIn = ({ plan, scheduled, largest }: Subscription, month: string): string => {
   const start = `${month}-01T00:00:00.000Z`;
   const held = largest[month] ?? planAt({ plan, scheduled }, start);
@@ -110,7 +110,7 @@ export const largestIn = ({ plan, scheduled, largest }: Subscription, month: str
 
 const stops = (plan: string): boolean => planNamed(plan).hardStop;
 
-/** Null unless the scheduled plan brings a hard stop within a month, as only then a deduction is needed. */
+/** The month (YYYY-MM) during which a scheduled hard stop begins; null without one, or if it begins with a month. */
 const stopOf = ({ plan, scheduled }: Pick<Subscription, "plan" | "scheduled">): string | null => {
   if (scheduled === null || stops(plan) || !stops(scheduled.plan)) return null;
   const month = monthOf(Date.parse(scheduled.from));
@@ -118,8 +118,8 @@ const stopOf = ({ plan, scheduled }: Pick<Subscription, "plan" | "scheduled">): 
 };
 
 /**
- * A block reported to the provider is never taken back. Events under a free plan after a paid one are free but not
- * counted apart, so the whole free volume is deducted.
+ * The month's blocks of overage; a reported one is never taken back. Events under a free plan after a paid one are free
+ * but not counted apart, so the free plan's whole volume is deducted.
  */
 export const overageIn = (subscription: Subscription, month: string, events: number): number => {
   const hasStopped = subscription.stopped.includes(month) || stopOf(subscription) === month;
@@ -222,7 +222,7 @@ const followProvider = (
   }
   if (scheduled === null && left !== null) events.push({ type: "DowngradeCancelled", data: about });
   const isNews = status !== before.status || provider !== before.provider || customer !== before.customer;
-  // This customer may pay from now on for a plan that was given or bought by another: the record says who can end it.
+  // The plan may have been given, or bought by another customer: the record names the customer who can end it now.
   if (isNews || (plan === current && before.buyer !== customer)) {
     events.push({ type: "SubscriptionChanged", data: { ...about, status, customer } });
   }

@@ -41,7 +41,7 @@ export const action: Decider<Action, ActionCommand, ActionEvent, "not-found"> = 
       const { actionId: action_id, account, name } = state;
       return accept({ type: "ActionDeleted", data: { action_id, account, name, at: command.at } });
     }
-    // An unchanged definition is not a new version.
+    // Defining the same again makes no new version.
     if (state.phase === "defined" && sameJson(state.definition, command.definition)) return accept();
     const { actionId: action_id, account, name, definition, by, at } = command;
     const version = state.phase === "absent" ? 1 : state.version + 1;

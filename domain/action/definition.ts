@@ -2,10 +2,10 @@ import type { JsonObject } from "../json.ts";
 import type { CostRule } from "../policy/definition.ts";
 
 export const REVERSIBILITIES = ["reversible", "compensable", "irreversible"] as const;
-/** A reversible action needs no undo; another action, its compensation, undoes a compensable one. */
+/** Nothing has to undo a reversible action; another action, its compensation, undoes a compensable one. */
 export type Reversibility = (typeof REVERSIBILITIES)[number];
 
-/** Amounts are euros as the author wrote them. */
+/** Amounts are in euros as the action's author wrote them, not in micro-euros. */
 export type ActionDefinition = {
   readonly endpoint_id: string;
   readonly schema?: JsonObject | boolean;

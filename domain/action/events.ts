@@ -1,6 +1,6 @@
 import type { ActionDefinition } from "./definition.ts";
 
-/** Stream `action-<id>`, whose id is derived from account and name. Versions go on after a deletion. */
+/** Stream `action-<id>`, its id derived from account and name: an action made again continues the versions. */
 export type ActionEvent =
   | {
       readonly type: "ActionDefined";

@@ -10,7 +10,7 @@ export type PresentAgent = {
   readonly settings: AgentSettings;
   readonly key: AgentKey;
   readonly suspended: { readonly reason: string; readonly at: string } | null;
-  /** Requests made before the latest suspension are not executed, even after it was lifted. */
+  /** Requests made before the latest suspension are not executed, even after the agent was resumed. */
   readonly lastSuspended: { readonly reason: string; readonly at: string } | null;
   readonly createdAt: string;
 };

@@ -2,7 +2,7 @@ import type { Scope } from "./scope.ts";
 
 export type AgentSettings = {
   readonly name: string;
-  /** Null if no policy applies to all requests of the agent. */
+  /** The policy that applies to all requests of the agent; null if it has none. */
   readonly policy_id: string | null;
   readonly scope: Scope;
 };

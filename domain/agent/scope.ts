@@ -26,7 +26,7 @@ const beginningsOf = (action: string): readonly string[] => {
   return parts.slice(1).map((_, index) => `${parts.slice(0, index + 1).join(".")}${BEGINNING}`);
 };
 
-/** The time of a look-up does not depend on the number of scopes. */
+/** The returned function takes the same time for any number of scopes. */
 export const inAnyScope = (scopes: readonly Scope[]): ((action: string) => boolean) => {
   const patterns = new Set(scopes.flatMap(({ actions }) => actions));
   return (action) => [EVERYTHING, action, ...beginningsOf(action)].some((pattern) => patterns.has(pattern));

@@ -7,10 +7,10 @@ export type ApprovalCommand =
       readonly account: string;
       readonly vote: Vote;
       readonly digest: string;
-      /** Only the votes of current members count. */
+      /** Ids of the account's present members: the approvals of members who have left do not count. */
       readonly members: ReadonlySet<string>;
     }
-  /** `hidden` lists JSON Pointers of the fields that the policy hides from the member but allows to reveal. */
+  /** `hidden` lists JSON Pointers of the fields that the policy hides but that the member may have revealed. */
   | {
       readonly type: "RevealHiddenFields";
       readonly account: string;
@@ -18,9 +18,9 @@ export type ApprovalCommand =
       readonly hidden: readonly string[];
       readonly at: string;
     }
-  /** A timer gives this command; it is refused before the approval is due. */
+  /** A timer gives this command, which is refused before `expires_at`. */
   | { readonly type: "ExpireApproval"; readonly at: string }
-  /** The target or action has changed before the approval was used, so the approval `next` is requested instead. */
+  /** The target or the action has changed before the approval was used, so the approval `next` takes its place. */
   | {
       readonly type: "VoidApproval";
       readonly next: { readonly approval_id: string; readonly digest: string };

@@ -15,7 +15,7 @@ const isRepeated = ({ votes, end }: RequestedApproval, { member_id, decision }: 
   votes.some((vote) => vote.member_id === member_id && vote.decision === decision) &&
   (end === null || end.outcome === AGREES[decision]);
 
-/** A member who was removed and invited again has another id, so people are counted by their addresses. */
+/** A member who was removed and invited again has another id, so people are counted by their addresses as well. */
 const approversOf = (votes: readonly Vote[]): number => {
   const seen = new Set<string>();
   let people = 0;
@@ -28,7 +28,7 @@ const approversOf = (votes: readonly Vote[]): number => {
   return people;
 };
 
-/** An approval that is due counts as expired even before the timer has recorded it. */
+/** Null while votes are accepted. An approval past `expires_at` is expired even before a timer has recorded it. */
 const closedFor = ({ request, end }: RequestedApproval, at: string): "already-decided" | "expired" | null => {
   if (end !== null) return end.outcome === "expired" ? "expired" : "already-decided";
   return isOverdue(request, at) ? "expired" : null;
@@ -99,7 +99,7 @@ export const approval: Decider<Approval, ApprovalCommand, ApprovalEvent, Approva
 
   decide(command, state) {
     if (command.type === "RequestApproval") {
-      // The id is derived from the held request, so an existing approval was requested for the same.
+      // The approval's id is derived from the held request, so an existing approval was requested for the same request.
       if (state.phase === "requested") return accept();
       return accept({ type: "ApprovalRequested", data: command.request });
     }
@@ -107,7 +107,7 @@ export const approval: Decider<Approval, ApprovalCommand, ApprovalEvent, Approva
     const { request, end } = state;
     switch (command.type) {
       case "CastVote":
-        // The answer must not reveal that the approval of another account exists.
+        // The answer must not reveal that another account has an approval with this id.
         return command.account === request.account ? castVote(command, state) : reject("not-found");
       case "RevealHiddenFields":
         return command.account === request.account ? reveal(command, state) : reject("not-found");

@@ -2,7 +2,7 @@ import type { ShownChange } from "../change/shown-change.ts";
 
 export type Subject = { readonly kind: "event" | "bundle" | "change"; readonly id: string };
 
-/** `member` is the person who replays the request of a source or an agent. */
+/** `member` is the id of the person who replays the request of a source or an agent; absent without a replay. */
 export type Requester = {
   readonly kind: "source" | "agent" | "member";
   readonly id: string;
@@ -12,15 +12,15 @@ export type Requester = {
 
 type Named = { readonly approval_id: string; readonly digest: string };
 
-/** The terms of a requested approval stay, even if its policy gets a new version. */
+/** The terms of a requested approval stay the same, even if its policy gets a new version. */
 export type ApprovalRequest = {
   readonly approval_id: string;
   readonly account: string;
   readonly subject: Subject;
-  /** The action's name, or the provider's event type; null if there is neither, and for a bundle. */
+  /** The action's name or the provider's event type; null for a bundle, and for an event without a type. */
   readonly action: string | null;
   readonly summary: string;
-  /** Hex SHA-256 of what would be executed. A vote names it, so nobody approves something they were not shown. */
+  /** Hex SHA-256 of what would be executed. A vote names it, so nobody approves what they were not shown. */
   readonly digest: string;
   /** Micro-euros; null if no cost was determined. */
   readonly cost: number | null;
@@ -29,7 +29,7 @@ export type ApprovalRequest = {
   readonly expires_at: string;
   readonly min_approvals: number;
   readonly exclude_requester: boolean;
-  /** The member who replays the request, and the makers of the key or the secrets that it may have been sent with. */
+  /** Ids of the members who replay the request, or made the key or secrets that may have sent it. */
   readonly requesters: readonly string[];
   readonly policy: { readonly id: string; readonly version: number } | null;
   readonly reasons: readonly string[];
@@ -40,7 +40,7 @@ export type ApprovalRequest = {
 /** "not stated" if the vote does not say which form of the request its voter saw. */
 export type FormSeen = {
   readonly form: "full" | "redacted" | "not stated";
-  /** JSON Pointers of the hidden fields, "" for the whole payload. */
+  /** JSON Pointers of the fields that the voter did not see; "" stands for the whole payload. */
   readonly hidden: readonly string[];
 };
 
@@ -52,14 +52,12 @@ export type Vote = {
   readonly decision: "approve" | "reject";
   readonly comment: string | null;
   readonly shown: FormSeen;
-  /**
-   * Hex SHA-256 over the shown form and a salt (`src/bodies/approval-form.ts`); null if the vote did not state it.
-   */
+  /** Hex SHA-256 over the shown form and a salt (`src/bodies/approval-form.ts`); null if the vote did not say. */
   readonly shown_digest: string | null;
   readonly at: string;
 };
 
-/** Every end repeats these fields, so that a reaction to it has to read no other record. */
+/** Each record that ends an approval has these fields, so that a reaction to it has to read no other record. */
 type About = { readonly approval_id: string; readonly subject: Subject; readonly at: string };
 
 /** Stream `approval-<id>`. An approval ends once, but a granted one that is not used yet can still be voided. */
@@ -69,7 +67,7 @@ export type ApprovalEvent =
       readonly type: "VoteCast";
       readonly data: Vote & { readonly approval_id: string; readonly digest: string };
     }
-  /** This record is written before the fields are shown, once for each member. */
+  /** This record is written before the hidden fields are shown to a member, once for each member. */
   | {
       readonly type: "HiddenFieldsRevealed";
       readonly data: {

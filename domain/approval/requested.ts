@@ -10,7 +10,7 @@ const heldLast = (held: HeldRequest | HeldAgain | HeldBundle | BundleHeldAgain) 
   return { requested_at: held.held_at, replaces: { approval_id, digest } };
 };
 
-/** The approval is computed from the record of the hold alone, so that a repeat after a crash requests the same. */
+/** The approval is computed from the record of the hold alone: a repeat after a crash requests the same approval. */
 export const approvalOfHeld = (account: string, held: HeldRequest | HeldAgain): ApprovalRequest => {
   const { event_id, origin, type, cost, verdict } = held;
   const { member, ...terms } = held.approval;

@@ -20,7 +20,7 @@ export type RequestedApproval = {
 
 export type Approval = { readonly phase: "absent" } | RequestedApproval;
 
-/** ISO-8601 times of the same width compare as text. */
+/** Both times are ISO-8601 UTC of the same width, so comparing them as text compares the times. */
 export const isOverdue = ({ expires_at }: Pick<ApprovalRequest, "expires_at">, at: string): boolean => at >= expires_at;
 
 export const mayApprove = (

@@ -3,12 +3,12 @@ import type { Request } from "../delivery/events.ts";
 import { MICRO_PER_EUR } from "../gate/cost.ts";
 import { visibleLine } from "../visible-text.ts";
 
-/** Names come from outside and have up to 200 characters, too many for a summary. */
+/** Names come from outside and have up to 200 characters, so a summary shows this many of each. */
 const PART_MAX = 120;
 const CENTS = 2;
 const DECIMALS_MAX = 6;
 
-/** Invisible characters are shown as escapes, so that one name cannot be taken for another. */
+/** Invisible characters are shown as escapes, so that nobody takes one name for another. */
 const onOneLine = (text: string): string => {
   const characters = [...text.trim()];
   return visibleLine(characters.slice(0, PART_MAX).join("")) + (characters.length > PART_MAX ? "…" : "");

@@ -7,7 +7,7 @@ import { visibleText } from "../visible-text.ts";
 export type HoldDetails = {
   readonly approvalId: string;
   readonly digest: string;
-  /** The verdict's gates: a denial that is only observed becomes one of the reasons. */
+  /** The gates of the verdict: a denial that the policy only observes becomes a reason of the approval. */
   readonly gates: readonly GateResult[];
   readonly atMs: number;
   readonly member?: string;
@@ -23,8 +23,8 @@ const reasonOf = ({ when }: ApprovalRule): string =>
     : `The policy asks for an approval when ${when.trim()}`;
 
 /**
- * Several rules are united by their strictest parts: the largest quorum, the earliest end, and every exclusion of the
- * requester.
+ * If several rules ask for an approval, the strictest parts count: the largest quorum, the earliest end, and every
+ * exclusion of the requester.
  */
 export const approvalTerms = (
   rules: readonly ApprovalRule[],
@@ -54,7 +54,7 @@ export type Renewal = {
   readonly replayedWith?: string;
 };
 
-/** The new approval has as much time as the first one had. */
+/** The terms of an approval that replaces another, with as much time until it expires. */
 export const renewedTerms = (
   { approval, heldAt }: { readonly approval: HeldFor; readonly heldAt: string },
   { approvalId, digest, atMs, changes, member = approval.member, replayedWith }: Renewal,
