@@ -15,14 +15,14 @@ const formatters = (): ((timeZone: string) => Intl.DateTimeFormat) => {
   };
 };
 
-/** Building a formatter takes longer than an admission; there are about 400 zones. */
+/** Formatters are kept, as building one takes longer than an admission; there are only about 400 zones. */
 const formatterOf = formatters();
 
 /** YYYY-MM-DD in an IANA time zone. */
 export const dayIn = (timeZone: string, atMs: number): string =>
   timeZone === "UTC" ? new Date(atMs).toISOString().slice(0, 10) : formatterOf(timeZone).format(atMs);
 
-/** Calendar arithmetic, which no change of the clocks affects; `days` may be negative. */
+/** `day` is YYYY-MM-DD, and `days` may be negative. Only dates are counted, so no change of the clocks matters. */
 export const daysLater = (day: string, days: number): string =>
   new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 
@@ -34,7 +34,7 @@ export const monthEnd = (atMs: number): number => {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 };
 
-/** Milliseconds until the zone's next midnight, to the second. Bisection works with every offset rule. */
+/** Milliseconds until the zone's next midnight, at most a second too many. Bisection copes with every offset rule. */
 export const untilMidnight = (timeZone: string, atMs: number): number => {
   const today = dayIn(timeZone, atMs);
   let low = atMs;

@@ -12,7 +12,7 @@ export type Decider<S, C, E, R> = {
   readonly decide: (command: C, state: S) => Decision<E, R>;
 };
 
-/** Refuses a command if the state that it was authorised in no longer holds. */
+/** Refuses every command if the state in which its caller was authorised no longer holds. */
 export const onlyWhile = <S, C, E, R>(
   decider: Decider<S, C, E, R>,
   holds: (state: S) => boolean,

@@ -1,4 +1,4 @@
-/** Compares as JSON: the order of members does not matter. */
+/** True if both are the same JSON value; the order of an object's members does not matter. */
 export const sameJson = (a: unknown, b: unknown): boolean => {
   if (Object.is(a, b)) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;

@@ -5,7 +5,7 @@ export type BundleCommand =
   | { readonly type: "Admit"; readonly request: BundleRequest }
   | { readonly type: "Block"; readonly request: BundleRequest }
   | { readonly type: "Hold"; readonly request: BundleRequest; readonly approval: HeldFor }
-  /** `request` has the present targets and actions. */
+  /** A target or action has changed since the hold: `request` has the present ones, for which `approval` asks. */
   | {
       readonly type: "HoldAgain";
       readonly approvalId: string;
@@ -15,7 +15,7 @@ export type BundleCommand =
     }
   | { readonly type: "Abandon"; readonly bundleId: string; readonly at: string }
   | { readonly type: "Release"; readonly approvalId: string; readonly digest: string; readonly at: string }
-  /** Without an approval's id the command ends any hold. */
+  /** Without `approvalId` the command ends the hold, whichever approval the hold waits for. */
   | {
       readonly type: "EndHold";
       readonly approvalId?: string;
@@ -35,7 +35,7 @@ export type BundleCommand =
       readonly at: string;
     }
   | { readonly type: "StartUndo"; readonly index: number; readonly payload: PayloadRef; readonly at: string }
-  /** A negative `cost` is given back by the undo. */
+  /** A negative `cost` is an amount that the undo gives back. */
   | {
       readonly type: "EndUndo";
       readonly index: number;
@@ -52,7 +52,7 @@ export type BundleCommand =
       readonly at: string;
     };
 
-/** `not-next`: the command was carried out before. `nothing-to-resolve`: the step was taken back, or did nothing. */
+/** `not-next`: the command was carried out before. `nothing-to-resolve`: the step left nothing to undo by hand. */
 export type BundleRejection =
   | "already-decided"
   | "not-found"

@@ -1,6 +1,6 @@
 import type { StepState } from "./state.ts";
 
-/** In micro-euros. A reported cost stays spent; an estimate is given back with a successful undo. */
+/** Micro-euros, or null if nothing was charged. A successful undo gives back an estimate, never a reported cost. */
 export const costOfStep = (step: StepState): number | null => {
   if (!("outcome" in step)) return null;
   const { cost, isReported } = step;

@@ -36,7 +36,7 @@ const holdEnded = (
   );
 };
 
-/** One record uses the approval and starts the execution, so a second release changes nothing. */
+/** `BundleReleased` both uses up the approval and starts the bundle, so a second release changes nothing. */
 const decideRelease = ({ approvalId, digest, at }: CommandOf<"Release">, state: Bundle): Decided => {
   if (state.phase === "running") return state.approvalId === approvalId ? accept() : reject("already-decided");
   if (state.phase === "stopped") return reject("already-ended");
@@ -50,7 +50,7 @@ const decideRelease = ({ approvalId, digest, at }: CommandOf<"Release">, state: 
 const decideHoldAgain = ({ approvalId, request, approval, at }: CommandOf<"HoldAgain">, state: Bundle): Decided => {
   if (state.phase !== "held") return reject("not-held");
   const { approval_id, digest } = state.approval;
-  // Another node has held it again already.
+  // Another node has already held the bundle again, under a new approval.
   if (approval_id !== approvalId) return accept();
   const previous = { approval_id, digest, used: false };
   return accept({ type: "BundleHeldAgain", data: { ...request, approval, previous, held_at: at } });

@@ -7,9 +7,9 @@ export type ErasableBundle = {
   readonly decided: boolean;
   /** True once no later request stores the payload again, so that an erasure takes all that the streams hold. */
   readonly claimed: boolean;
-  /** The end of the last sending, hold or resolution by hand; null while one may follow. */
+  /** When the bundle ended or its last step was resolved by hand; null while something may be sent or held. */
   readonly endedAt: string | null;
-  /** Deliveries of the steps and undos, even if never started: a crash before a start leaves a payload. */
+  /** Event ids of all steps and undos, even if never started: a crash before a start leaves a payload there. */
   readonly events: readonly string[];
   readonly erasedAt: string | null;
   readonly erased: ErasedUpTo;
@@ -20,9 +20,9 @@ export type EraseBundlePayload = {
   readonly bundleId: string;
   readonly reason: string;
   readonly at: string;
-  /** The last revision of the payload's stream, read after all that this decision is based on. */
+  /** The last revision of the payload's stream to erase, read after all that this decision is based on. */
   readonly upTo: ErasedUpTo;
-  /** The bundle must have ended by this time; absent if its end does not matter. */
+  /** The bundle must have ended by this time (ISO-8601 UTC); absent: it must have ended, no matter when. */
   readonly endedUpTo?: string;
 };
 
@@ -33,7 +33,7 @@ const withEvents = (state: ErasableBundle, ...ids: readonly string[]): ErasableB
   events: [...new Set([...state.events, ...ids])],
 });
 
-/** A bundle's payloads are erased together: until it ends, an undo uses its step's payload and answer. */
+/** A bundle's payloads are erased together: until the bundle ends, an undo may use its step's payload and answer. */
 export const bundleErasure: Decider<ErasableBundle, EraseBundlePayload, BundleEvent, BundleErasureRejection> = {
   initial: { decided: false, claimed: false, endedAt: null, events: [], erasedAt: null, erased: null },
 
@@ -46,7 +46,7 @@ export const bundleErasure: Decider<ErasableBundle, EraseBundlePayload, BundleEv
         return withEvents(claimed, ...steps.flatMap(({ event_id, undo_event_id }) => [event_id, undo_event_id]));
       }
       case "BundleBlocked":
-        // A blocked bundle that comes again brings its payload again.
+        // A blocked bundle that is sent again stores its payload again, so an earlier erasure no longer counts.
         return { ...state, decided: true, endedAt: event.data.at, erasedAt: null };
       case "BundleReleased":
       case "RollbackStarted":
@@ -70,9 +70,9 @@ export const bundleErasure: Decider<ErasableBundle, EraseBundlePayload, BundleEv
   },
 
   decide({ bundleId: bundle_id, reason, at, upTo, endedUpTo }, { decided, endedAt, erasedAt, erased }) {
-    // The payload may have been stored although the request was never decided.
+    // An abandoned request was never decided but may have stored its payload, so retention erases it as well.
     if (!decided && (endedUpTo === undefined || endedAt === null)) return reject("absent");
-    // A step resolved by hand ends the bundle anew, so an earlier erasure is recorded once more after it.
+    // A step resolved by hand moves the bundle's end, so an erasure from before that end is recorded once more.
     const wasOver = endedUpTo === undefined || endedAt === null || erasedAt === null || endedAt <= erasedAt;
     const isCovered = upTo === null || isErasedAt(erased, upTo);
     if (erasedAt !== null && wasOver && isCovered) return accept();

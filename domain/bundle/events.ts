@@ -20,19 +20,19 @@ export type Compensation = {
   readonly bound?: Bound;
 };
 
-/** Later changes of the action do not apply to a step. */
+/** A step keeps its action as it was at the request: later changes of the action do not apply. */
 export type Step = {
   readonly index: number;
-  /** The step and its undo are deliveries with an id each. */
+  /** The step is the delivery `event_id`, and its undo the delivery `undo_event_id`. */
   readonly event_id: string;
   readonly undo_event_id: string;
   readonly action: RequestedAction;
   readonly endpoint_id: string;
   readonly reversibility: Reversibility;
   readonly compensation: Compensation | null;
-  /** The payload uses results of earlier steps: its gates are asked again once these are known. */
+  /** True: the payload uses results of earlier steps, so its gates are asked again once those are known. */
   readonly uses_results: boolean;
-  /** Micro-euros; null if no cost could be or had to be determined. */
+  /** Micro-euros; null if no cost had to be determined, or none could be. */
   readonly cost: number | null;
   readonly bound?: Bound;
 };
@@ -42,18 +42,18 @@ export type BundleRequest = {
   readonly bundle_id: string;
   readonly name: string | null;
   readonly origin: Origin;
-  /** The Idempotency-Key. */
+  /** The Idempotency-Key of the agent's request. */
   readonly key: string;
   readonly steps: readonly Step[];
   readonly run: Run;
-  /** All steps' payloads as one JSON array, in `payload-<bundle>`. */
+  /** All steps' payloads as one JSON array, in the stream `payload-<bundle>`. */
   readonly payload: PayloadRef;
-  /** Hex SHA-256 over the canonical form (RFC 8785) of all steps in their order. */
+  /** Hex SHA-256 over account, agent and the digests of all steps in order (`bundleDigest`). */
   readonly digest: string;
   readonly verdict: Verdict;
-  /** Micro-euros of all steps; null if no cost could be or had to be determined. */
+  /** Micro-euros of all steps together; null if no cost had to be determined, or none could be. */
   readonly cost: number | null;
-  /** Ledgers with places of this bundle until `BundleCostDetermined`. */
+  /** Ledgers in which the bundle has places until `BundleCostDetermined`; absent without any. */
   readonly ledgers?: readonly string[];
   readonly received_at: string;
   readonly at: string;
@@ -61,10 +61,10 @@ export type BundleRequest = {
 
 export type HeldBundle = BundleRequest & { readonly approval: HeldFor };
 
-/** A bundle that has started is not held again: it rolls back. */
+/** A held bundle waits for another approval. A bundle that has started is not held again: it rolls back. */
 export type BundleHeldAgain = HeldBundle & { readonly previous: ReplacedApproval; readonly held_at: string };
 
-/** `impossible`: the step may have had an effect that nothing takes back. */
+/** `not-needed`: nothing has to be undone. `impossible`: the step may have had an effect that nothing takes back. */
 export type UndoOutcome = "compensated" | "not-needed" | "failed" | "impossible";
 
 export type StepRefusal = { readonly code: string; readonly detail: string };
@@ -76,7 +76,7 @@ export type BundleEvent =
   | { readonly type: "BundleBlocked"; readonly data: BundleRequest }
   | { readonly type: "BundleHeld"; readonly data: HeldBundle }
   | { readonly type: "BundleHeldAgain"; readonly data: BundleHeldAgain }
-  /** Fences a crashed or very slow admission, so that its places can be given back. */
+  /** A slower claim of the bundle conflicts with this record, so that a dead request's places can be given back. */
   | { readonly type: "BundleAbandoned"; readonly data: About }
   | {
       readonly type: "BundleReleased";
@@ -90,12 +90,12 @@ export type BundleEvent =
         readonly reason: string;
       };
     }
-  /** The step's delivery is made from this record alone, so all that is sent has a registered undo. */
+  /** The step's delivery is made from this record alone, so nothing is sent that a rollback does not know of. */
   | {
       readonly type: "StepStarted";
       readonly data: About & { readonly index: number; readonly event_id: string; readonly payload: PayloadRef };
     }
-  /** A gate refused the step, or its payload could not be made from the earlier results. */
+  /** A gate refused the step, or its payload could not be made from the results of earlier steps. */
   | {
       readonly type: "StepRefused";
       readonly data: About & { readonly index: number } & StepRefusal;
@@ -112,12 +112,12 @@ export type BundleEvent =
         readonly never_sent?: true;
       };
     }
-  /** No step starts after this. */
+  /** After this record no step of the bundle starts. */
   | {
       readonly type: "RollbackStarted";
       readonly data: About & {
         readonly reason: string;
-        /** The step that failed; null for a cancellation. */
+        /** The step that failed or was refused; null for a cancellation. */
         readonly index: number | null;
       };
     }
@@ -125,7 +125,7 @@ export type BundleEvent =
       readonly type: "UndoStarted";
       readonly data: About & { readonly index: number; readonly event_id: string; readonly payload: PayloadRef };
     }
-  /** One for each started step, the last first. `cost`: of the undo, negative if it gives something back, or null. */
+  /** One for each started step, the last first. `cost`: the undo's micro-euros, negative if given back, or null. */
   | {
       readonly type: "StepUndone";
       readonly data: About & {
@@ -134,22 +134,22 @@ export type BundleEvent =
         readonly cost: number | null;
       };
     }
-  /** `reason`: why a cancellation came too late. */
+  /** `reason` names the cancellation that came too late to undo anything; absent without one. */
   | { readonly type: "BundleCommitted"; readonly data: About & { readonly reason?: string } }
   | { readonly type: "BundleRolledBack"; readonly data: About }
-  /** `left`: the steps that people have to take back by hand. */
+  /** `left` lists the indexes of the steps that people have to take back by hand. */
   | { readonly type: "RollbackIncomplete"; readonly data: About & { readonly left: readonly number[] } }
   | {
       readonly type: "StepResolved";
       readonly data: About & { readonly index: number; readonly by: string; readonly comment: string };
     }
-  /** This record precedes the erasure of the bundle's streams, so that a repeat after a crash completes it. */
+  /** The bundle's payload streams are erased after this record, so that a crash only delays the erasure. */
   | {
       readonly type: "BundlePayloadErased";
       readonly data: About & { readonly reason: string; readonly up_to: ErasedUpTo };
     }
   | { readonly type: "BundlePayloadDamageFound"; readonly data: About & { readonly revision: number } }
-  /** This record comes with the bundle's end and settles its ledgers. Micro-euros; null if nothing was sent. */
+  /** Recorded with the bundle's end; settles its places in `ledgers`. Micro-euros; null if nothing was sent. */
   | {
       readonly type: "BundleCostDetermined";
       readonly data: About & {

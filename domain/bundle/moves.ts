@@ -64,7 +64,7 @@ export const decideMove = (command: Move, state: RunningBundle): Decided => {
   }
 };
 
-/** A step that is under way is awaited before the rollback. */
+/** The rollback is recorded at once, but a step that is under way is awaited before anything is undone. */
 export const decideCancelRunning = ({ reason, at }: CommandOf<"Cancel">, state: RunningBundle): Decided => {
   if (state.end !== null) return reject("already-ended");
   if (state.rollback !== null) return accept();
@@ -74,14 +74,14 @@ export const decideCancelRunning = ({ reason, at }: CommandOf<"Cancel">, state: 
   );
 };
 
-/** Allowed as soon as the step is known to stay, while others are still being undone. */
+/** A step may be resolved as soon as its undo has failed or is impossible, even while other undos are under way. */
 export const decideResolve = ({ index, by, comment, at }: CommandOf<"Resolve">, state: RunningBundle): Decided => {
   const step = state.steps[index];
   if (step?.phase === "undone" && isToUndoByHand(step)) {
     return accept({ type: "StepResolved", data: { bundle_id: state.request.bundle_id, index, by, comment, at } });
   }
   if (step?.phase !== "resolved") return reject("nothing-to-resolve");
-  // The member has clicked twice.
+  // A member who clicks twice sends the same resolution again, which changes nothing.
   const { resolution } = step;
   return resolution.by === by && resolution.comment === comment ? accept() : reject("nothing-to-resolve");
 };

@@ -1,10 +1,10 @@
 import type { Bundle, RunningBundle, StepState } from "./state.ts";
 
-/** Each of these may be done again, so a crash only delays the reactor. */
+/** What the bundles' reactor does next. Each of these may be done twice, so a crash only delays the bundle. */
 export type Next =
   | { readonly do: "start"; readonly index: number }
   | { readonly do: "admit"; readonly index: number }
-  /** The step's delivery is admitted and cancelled, so that it is not admitted later. */
+  /** Admits the running step's delivery if it is absent, and cancels it, so that no slower node can send it later. */
   | { readonly do: "cancel-step"; readonly index: number }
   | { readonly do: "undo"; readonly index: number }
   | { readonly do: "admit-undo"; readonly index: number }

@@ -3,16 +3,16 @@ import type { Json, JsonObject } from "../json.ts";
 
 /** `{"$result": {"step": 0, "pointer": "/id"}}` stands for a value in the answer to an earlier step. */
 export type Reference = {
-  /** The reference's own position in the payload, a JSON Pointer (RFC 6901). */
+  /** The position of the reference itself in the payload, a JSON Pointer (RFC 6901). */
   readonly path: string;
   readonly step: number;
-  /** A JSON Pointer into the answer's body; "" for all of it. */
+  /** A JSON Pointer into the body of the step's answer; "" for all of it. */
   readonly pointer: string;
 };
 
 type MalformedReference = { readonly path: string; readonly detail: string };
 
-/** Both are in the order of the payload. `malformed` has at most `MALFORMED_MAX` entries. */
+/** Both lists are in the order of the payload. `malformed` has at most `MALFORMED_MAX` entries. */
 export type References = {
   readonly references: readonly Reference[];
   readonly malformed: readonly MalformedReference[];
@@ -25,9 +25,9 @@ export type ResolvedPayload =
 const KEY = "$result";
 /** Each reference may become a whole answer, so their number bounds the size of the payload. */
 const REFERENCES_MAX = 100;
-/** A person who has mended so many sends the payload again. */
+/** Further malformed references are not listed: a person who has mended this many sends the payload again. */
 export const MALFORMED_MAX = 20;
-/** A member's name may be as long as the payload, and is repeated for each reference in it. */
+/** Longer paths are cut: a name may be as long as the payload, and every reference below it repeats the name. */
 const PATH_SHOWN_MAX = 200;
 
 const MALFORMED =
@@ -37,13 +37,13 @@ const MALFORMED =
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
 const isObject = (value: Json): value is JsonObject => typeof value === "object" && value !== null && !isList(value);
 
-/** The empty pointer is the whole document (RFC 6901, section 5). Null if the pointer is invalid. */
+/** The empty pointer stands for the whole document (RFC 6901, section 5). Null if the pointer is invalid. */
 const pathOf = (pointer: string): FieldPath | null => {
   if (pointer === "") return [];
   return pointer.startsWith("/") ? parseFieldPath(pointer) : null;
 };
 
-/** An object with this member is always meant as a reference, never as data. */
+/** An object with the member `$result` is always a reference, never data. */
 const isReference = (value: Json): value is JsonObject => isObject(value) && Object.hasOwn(value, KEY);
 
 const hasMembers = (object: JsonObject, count: number): boolean => Object.keys(object).length === count;
@@ -56,7 +56,7 @@ const parsed = (reference: JsonObject): Omit<Reference, "path"> | null => {
   return typeof pointer === "string" && pathOf(pointer) !== null ? { step, pointer } : null;
 };
 
-/** References inside an answer stay, because an answer is data. */
+/** What `replace` returns is not searched for references, because an answer is data. */
 const replaceReferences = (value: Json, path: string, replace: (reference: JsonObject, path: string) => Json): Json => {
   if (isReference(value)) return replace(value, path);
   if (isList(value)) return value.map((item, index) => replaceReferences(item, `${path}/${index}`, replace));
@@ -91,14 +91,14 @@ export const withReplacedReferences = (payload: Json, replace: (reference: Refer
     return it === null ? reference : replace({ path, ...it });
   });
 
-/** The path may be longer than `parseFieldPath` allows. */
+/** The path is split here, as it may be longer than `parseFieldPath` allows. */
 export const fieldPathOf = ({ path }: Pick<Reference, "path">): FieldPath =>
   path
     .split("/")
     .slice(1)
     .map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
 
-/** True if the path leads to a reference or into what replaces it. */
+/** True if the path leads to a reference, or into the value that replaces the reference. */
 export const comesFromResult = (references: readonly Reference[], path: FieldPath): boolean => {
   const beginnings = path.map((_, levels) =>
     path.slice(0, levels + 1).reduce((to, name) => `${to}/${escapePointer(name)}`, ""),
@@ -108,7 +108,7 @@ export const comesFromResult = (references: readonly Reference[], path: FieldPat
 
 export type StepResult = { readonly body: Json } | { readonly missing: string };
 
-/** Names the first missing result. */
+/** If results are missing, the failure names the first of them. */
 export const resolveReferences = (payload: Json, resultAt: (step: number) => StepResult): ResolvedPayload => {
   const missing: MalformedReference[] = [];
   const made = replaceReferences(payload, "", (reference, path) => {

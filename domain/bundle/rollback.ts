@@ -14,7 +14,7 @@ const outcomeWithoutRequest = ({ reversibility, compensation }: Step, step: Step
   return reversibility === "reversible" ? "not-needed" : "impossible";
 };
 
-/** A last, irreversible step that has succeeded commits even a cancelled bundle: undoing the others leaves a part. */
+/** Once a last, irreversible step has succeeded, even a cancelled bundle commits: that step could not be undone. */
 const isCommitted = ({ request, steps, rollback }: RunningBundle): boolean =>
   steps.every((step) => step.phase === "ended" && step.outcome === "succeeded") &&
   (rollback === null || request.steps.at(-1)?.reversibility === "irreversible");
@@ -31,7 +31,7 @@ const endOf = (state: RunningBundle, at: string): BundleEvent => {
     : { type: "RollbackIncomplete", data: { bundle_id, left, at } };
 };
 
-/** Null for a step that was never sent; 0 for one that reached no receiver. */
+/** Micro-euros; null for a step that was never sent, 0 for a step that cannot have reached a receiver. */
 const spentOn = (step: StepState): number | null => (wasSent(step) ? (costOfStep(step) ?? 0) : null);
 
 const ending = (state: RunningBundle, at: string): readonly BundleEvent[] => {
@@ -40,7 +40,7 @@ const ending = (state: RunningBundle, at: string): readonly BundleEvent[] => {
   return [endOf(state, at), { type: "BundleCostDetermined", data }];
 };
 
-/** Adds all that follows without a request: undos without a compensation, and the end. */
+/** Adds all that follows without sending a request: undos that need no compensation, and the bundle's end. */
 export const withConclusion = (
   before: RunningBundle,
   events: readonly BundleEvent[],

@@ -70,7 +70,7 @@ export const evolveRunning = (state: RunningBundle, event: BundleEvent): Running
     }
     case "BundleCommitted": {
       const { reason, at: endedAt } = event.data;
-      // A cancellation that came too late has undone nothing.
+      // The last, irreversible step succeeded in spite of a cancellation, so nothing is undone.
       return { ...state, ...defined({ tooLate: reason }), rollback: null, end: END[event.type], endedAt };
     }
     case "BundleRolledBack":

@@ -1,7 +1,7 @@
 import type { ErasedUpTo, HeldFor, HoldOutcome, PayloadRef, StepOutcome } from "../delivery/events.ts";
 import type { BundleRequest, StepRefusal, UndoOutcome } from "./events.ts";
 
-/** The payload is in `payload-<event>`. */
+/** `payload` is stored in `payload-<event>`, the stream of the step's or the undo's own event. */
 export type Start = { readonly startedAt: string; readonly payload: PayloadRef };
 
 type Ended = Start & {
@@ -40,7 +40,7 @@ export const undoStartOf = (step: StepState | undefined): Start | null => {
 
 export type BundleEnd = "committed" | "rolled_back" | "rollback_incomplete";
 
-/** The time of the first request, if that was blocked. */
+/** When the request first came in, if it was blocked then and decided again later. */
 export type FirstReceipt = { readonly firstReceivedAt?: string };
 
 export type HeldBundleState = FirstReceipt & {
@@ -53,28 +53,28 @@ export type HeldBundleState = FirstReceipt & {
 export type RunningBundle = FirstReceipt & {
   readonly phase: "running";
   readonly request: BundleRequest;
-  /** The time of admission or release. */
+  /** When the bundle was admitted, or released from its hold. */
   readonly admittedAt: string;
   readonly approvalId: string | null;
   readonly steps: readonly StepState[];
-  /** `index`: the step that failed; null for a cancellation. */
+  /** `index` is the step that failed or was refused; null for a cancellation. */
   readonly rollback: { readonly reason: string; readonly index: number | null; readonly at: string } | null;
   /** The reason of a cancellation that came too late. */
   readonly tooLate?: string;
   readonly end: BundleEnd | null;
   readonly endedAt: string | null;
-  /** The final cost in micro-euros; null if nothing was charged, absent until it has ended. */
+  /** The final cost in micro-euros; null if nothing was charged, absent until the bundle has ended. */
   readonly spent?: number | null;
 };
 
 type AbandonedBundle = { readonly phase: "abandoned"; readonly erasedUpTo: ErasedUpTo };
-/** The request may come again and is then decided again. */
+/** A blocked request that comes again is decided again. */
 type BlockedBundle = FirstReceipt & {
   readonly phase: "blocked";
   readonly refused: BundleRequest;
   readonly erasedUpTo: ErasedUpTo;
 };
-/** Its hold ended without a release: nothing was started, and nothing will be. */
+/** The hold ended without a release: no step was started, and none will be. */
 type StoppedBundle = FirstReceipt & {
   readonly phase: "stopped";
   readonly request: BundleRequest;

@@ -33,7 +33,7 @@ export const bundleStatus = (state: Bundle): BundleStatus => {
   if (state.phase === "held") return "held";
   if (state.phase === "stopped") return "cancelled";
   if (state.phase !== "running") return "blocked";
-  // People may have undone the remaining steps by hand.
+  // Once people have undone the remaining steps by hand, the rollback counts as complete.
   if (state.end === "rollback_incomplete") return indexesToUndoByHand(state).length === 0 ? "rolled_back" : state.end;
   return state.end ?? (state.rollback === null ? "running" : "rolling_back");
 };

@@ -1,12 +1,12 @@
 import type { Commitment } from "../personal/events.ts";
 import type { ReplayFilter } from "../replay/events.ts";
 
-/** Counts of one minute; the records of several nodes add up. */
+/** What a node has counted in one minute; the records of several nodes add up. */
 type Counted = { readonly minute: string; readonly count: number; readonly at: string };
 
 type CountedFrom = Counted & { readonly client: Commitment | null };
 
-/** Stream `calls-<subject>`: calls that changed nothing. */
+/** Stream `calls-<subject>`: calls that changed nothing in the log, and calls about to act outside of it. */
 export type CallsEvent =
   | {
       readonly type: "CallsRefused";
@@ -14,17 +14,17 @@ export type CallsEvent =
         readonly problem: string;
         readonly detail: string;
         readonly route: string;
-        /** The id in the path, or null. It was only checked if the stream has the same id. */
+        /** The id in the request's path, or null. Nobody has checked it, unless it is the id of the stream. */
         readonly target: string | null;
       };
     }
   | {
-      /** Refusals beyond the kinds that are recorded singly in a minute, by problem code. */
+      /** Calls refused in a minute, beyond the kinds with a record of their own; counted by problem code. */
       readonly type: "MoreCallsRefused";
       readonly data: Counted & { readonly counts: Readonly<Record<string, number>> };
     }
   | {
-      /** Requests refused beyond the singly recorded ones, by gate and code as `quota/quota-reached`. */
+      /** Requests that gates refused without a record of their own, by gate and code (`quota/quota-reached`). */
       readonly type: "RequestsRefused";
       readonly data: Counted & { readonly counts: Readonly<Record<string, number>> };
     }
@@ -33,20 +33,20 @@ export type CallsEvent =
       readonly type: "StrangersRefused";
       readonly data: {
         readonly minute: string;
-        /** By problem code; `billing-link` for a link that this service has not made. */
+        /** Counts by problem code; `billing-link` stands for a link that this service has not made. */
         readonly counts: Readonly<Record<string, number>>;
         readonly at: string;
       };
     }
   /** The actor read the payload of an event, approval or bundle with nothing hidden. */
   | { readonly type: "PayloadRead"; readonly data: CountedFrom & { readonly subject: string } }
-  /** Reads beyond the singly recorded ones of a minute, with the ids of the first of them. */
+  /** Reads of payloads in a minute without a record of their own, with the ids of the first things read. */
   | { readonly type: "MorePayloadsRead"; readonly data: Counted & { readonly subjects: readonly string[] } }
   | {
       readonly type: "ReplayTried";
       readonly data: CountedFrom & { readonly filter: ReplayFilter; readonly events: number };
     }
-  /** Repeated deliveries beyond the singly recorded ones of a minute. */
+  /** Repeated deliveries in a minute without a record of their own (`DuplicatesCounted`, `DeliveryIdReused`). */
   | {
       readonly type: "MoreRepeatsCounted";
       readonly data: Counted & { readonly duplicates: number; readonly reused: number };

@@ -6,7 +6,7 @@ type Visibility = { readonly hidden: readonly FieldPath[]; readonly isRevealable
 
 export type PolicyIds = readonly (string | null | undefined)[];
 
-/** Each policy hides its own fields, and all policies that hide some have to allow a reveal. */
+/** A field is hidden if any policy hides it; a reveal is allowed only if every policy that hides fields allows it. */
 const visibilityOf = ({ policy }: Configuration, ids: PolicyIds): Visibility => {
   const hiding = ids
     .map((id) => policy.get(id ?? ""))
@@ -26,7 +26,7 @@ const seesLess = (before: Visibility, after: Visibility): boolean =>
   after.hidden.some((path) => !before.hidden.some((outer) => isInside(path, outer))) ||
   (after.hidden.length > 0 && before.isRevealable && !after.isRevealable);
 
-/** Many agents share their policies, so the answers are cached. */
+/** The result says whether approvers see less. Many agents share their policies, so its answers are cached. */
 export const visibilityComparison = (before: Configuration, after: Configuration) => {
   const known = new Map<string, boolean>();
   return (was: PolicyIds, is: PolicyIds): boolean => {

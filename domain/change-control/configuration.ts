@@ -9,7 +9,7 @@ type SourcePart = {
   readonly policy_id: string | null;
   readonly endpoint_id: string | null;
 };
-/** `compensation` is the action that undoes this one. An undo is sent without a request of its own. */
+/** `compensation` names the action that undoes this one, and is sent without being requested. */
 export type ActionPart = {
   readonly endpoint_id: string;
   readonly policy_id: string | null;
@@ -22,8 +22,8 @@ export type MemberPart = { readonly role: Role };
 export type PolicyPart = Omit<PolicyDefinition, "schema"> & { readonly schema: string | null };
 
 /**
- * A part is one agent, source, action, endpoint, policy or member, as far as approvals depend on it. Its id is the key,
- * for an action its name.
+ * A part is one agent, source, action, endpoint, policy or member, as far as approvals depend on it. Its key in a
+ * `Configuration` is its id, for an action its name.
  */
 export type Parts = {
   readonly agent: AgentPart;
@@ -36,16 +36,14 @@ export type Parts = {
 export type PartKind = keyof Parts;
 
 export type Configuration = { readonly [Kind in PartKind]: ReadonlyMap<string, Parts[Kind]> } & {
-  /** A lift ends a policy's protection. The operator has requested it on the machine. */
+  /** Keyed by policy. A lift ends the policy's protection; the operator has requested it on the machine. */
   readonly lifts: ReadonlyMap<string, Lift>;
-  /**
-   * The time of each recent change of a part, by `partKey`. The change may not have reached the part's own stream yet.
-   */
+  /** When a part was last changed here, by `partKey`: a recent change may not be in the part's own stream yet. */
   readonly recordedAt: ReadonlyMap<string, string>;
   readonly heldChanges: ReadonlySet<string>;
 };
 
-/** `isRecorded` says that a change has relied on the lift, which was recorded then. */
+/** `isRecorded`: a change has relied on the lift, and `ProtectionLifted` was recorded with that change. */
 type Lift = { readonly effectiveAt: string; readonly isRecorded: boolean };
 
 export const EMPTY: Configuration = {
@@ -67,7 +65,7 @@ export type PartChange = {
   readonly [Kind in PartKind]: { readonly kind: Kind; readonly id: string; readonly part: Parts[Kind] | null };
 }[PartKind];
 
-/** A caller gives the part that belongs to the kind, which the type of the result cannot express. */
+/** The caller has to give a part of this kind, which the types cannot check. */
 export const partChange = (kind: PartKind, id: string, part: Parts[PartKind] | null): PartChange =>
   ({ kind, id, part }) as PartChange;
 

@@ -2,8 +2,8 @@ import type { PartKind, Parts } from "./configuration.ts";
 import type { ChangeApproval } from "./decider.ts";
 
 /**
- * `base` is the part in its own stream, null for a new one; `changes` is null if the part is deleted. `replaces` drops
- * members that `changes` omits.
+ * `base` is the part in its own stream, null for a new part; `changes` is null if the part is deleted. With `replaces`,
+ * members that `changes` omits are dropped; else they stay.
  */
 export type ControlChange = {
   readonly [Kind in PartKind]: {

@@ -20,10 +20,10 @@ type AnyWay = Pick<Way, "action" | "endpoint"> & {
 const costOfAction = ({ action }: Configuration, name: string | null): ActionPart["cost"] =>
   name === null ? null : (action.get(name)?.cost ?? null);
 
-/** A condition sees no source in an agent's request, and no agent or action in a source's. */
+/** A condition that reads one of these may hold the requests of one sender, but not those of another. */
 const SENDER_NAMES = ["agent", "source", "headers"] as const;
 
-/** A request of a source is not priced by the cost rule of an action at the same endpoint. */
+/** True if the judged cost may change. No action's cost rule prices a source's request to the same endpoint. */
 const costMayDiffer = ({ action, endpoint }: AnyWay, { before, after }: Comparison): boolean =>
   action === null
     ? [...before.action.values()].some(({ endpoint_id, cost }) => endpoint_id === endpoint && cost !== null)
@@ -37,7 +37,7 @@ const mayDiffer = ({ when }: ApprovalRule, way: AnyWay, it: Comparison): boolean
 export const isCovered = (wanted: Rule, rules: readonly Rule[], way: AnyWay, it: Comparison): boolean =>
   rules.some(({ rule }) => isAsStrict(rule, wanted.rule) && !mayDiffer(rule, way, it));
 
-/** A condition may read the sender's name or the cost, so a change of either can alter which requests it holds. */
+/** A condition may read the sender's name or the cost, so a change of either can alter which requests are held. */
 export const conditionInputsChanged = (
   { when }: { readonly when?: string },
   way: Way,

@@ -13,7 +13,7 @@ import {
 import type { ControlsEvent } from "./events.ts";
 import { type Weakening, weakenings } from "./weakening.ts";
 
-/** The approval of a change does not meet a quorum that was made stricter since. */
+/** The quorum by which a change was approved for `policies`; it does not meet a quorum made stricter since. */
 export type ChangeApproval = {
   readonly policies: readonly string[];
   readonly approvals: number;
@@ -23,17 +23,17 @@ export type ChangeApproval = {
 export type ChangeControls = {
   readonly type: "ChangeControls";
   readonly account: string;
-  /** The new part is derived from the state of the stream, so that two changes of one part both count. */
+  /** The changed part, derived from the state of this stream, so that two changes of one part both count. */
   readonly change: PartChange;
   /** The state in the part's own stream, used while the stream of controls has no record of the part. */
   readonly base: PartChange;
   /**
-   * The parts' own streams may differ from this stream: a recorded change was refused there, is under way or was cut
-   * off by a crash. A change must not weaken either state.
+   * The parts whose own streams differ from this stream, as a recorded change was refused there, is under way or was
+   * cut off by a crash. A change must not weaken either state.
    */
   readonly actual?: { readonly parts: readonly PartChange[]; readonly change: PartChange };
   readonly issues: boolean;
-  /** A key may belong to a program, so it counts as no person. */
+  /** A key may belong to a program, so it is not a person, without whom no policy is weakened. */
   readonly asker: "person" | "key";
   readonly approved?: ChangeApproval;
   readonly by: string;
@@ -98,7 +98,7 @@ export const weakenedBy = (
   return [...new Map([...recorded, ...others].map((it) => [it.why, it])).values()];
 };
 
-/** Weakening a policy that is protected at this time takes that policy's own approvals. */
+/** Ids of the weakened policies that are protected at the time `at`: the change takes the approvals of each. */
 export const protectedOf = (
   weakened: readonly Weakening[],
   { policy, lifts }: Configuration,
@@ -122,14 +122,14 @@ const liftedBy = (
     return [{ type: "ProtectionLifted", data: { account, policy_id, effective_at: lift.effectiveAt, at } } as const];
   });
 
-/** The account's people have this time to notice the lift and cancel it. */
+/** From the request of a lift, the account's people have this time to notice the lift and cancel it. */
 const LIFT_AFTER_MS = 24 * 60 * 60 * 1_000;
 
 const REASONS_MAX = 20;
 
 /**
- * A recorded change reaches the part's own stream within the same request. After this time a missing change was refused
- * or cut off.
+ * A recorded change reaches the part's own stream within the same request. If it is not there after this time, it was
+ * refused or cut off.
  */
 const UNDER_WAY_MS = 60 * 60 * 1_000;
 
@@ -138,7 +138,7 @@ const CORRECTED_MAX = 100;
 const isUnderWay = (recordedAt: string | undefined, at: string): boolean =>
   recordedAt !== undefined && Date.parse(recordedAt) + UNDER_WAY_MS > Date.parse(at);
 
-/** Each record copies this map, so old entries are dropped. The entries are in the order of recording. */
+/** Each record copies this map, so entries older than `UNDER_WAY_MS` are dropped. The oldest entries come first. */
 const recordedNow = (
   before: Configuration["recordedAt"],
   change: PartChange,
@@ -182,7 +182,7 @@ export const controls: Decider<Configuration, ControlsCommand, ControlsEvent, Co
       case "ControlsChanged":
       case "ControlsWeakened": {
         const { change, at } = event.data;
-        // A new version of a protected policy leaves a lift in place, as only a person cancels it.
+        // Protecting a policy anew ends its lift; a new version of a protected policy does not, only a person does.
         const isAnew = change.kind === "policy" && state.policy.get(change.id)?.protected !== true;
         const isOver = isAnew && change.part?.protected === true;
         const lifts = isOver ? new Map([...state.lifts].filter(([id]) => id !== change.id)) : state.lifts;

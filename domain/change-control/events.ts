@@ -16,12 +16,12 @@ type Lift = {
 };
 
 /**
- * One stream decides all changes of an account's controls, so that two at once are decided one after the other. A
- * record here precedes the change in the part's own stream.
+ * The stream `controls-<account>` decides all changes of an account's controls, so that of two at once the later one
+ * sees the earlier. A record here precedes the change in the part's own stream.
  */
 export type ControlsEvent =
   | { readonly type: "ControlsChanged"; readonly data: Changed }
-  /** From `effective_at` on the policy is unprotected, unless a person cancels the lift before. */
+  /** From `effective_at` on the policy is unprotected, unless a person cancels the lift before that time. */
   | { readonly type: "ProtectionLiftRequested"; readonly data: Lift }
   | {
       readonly type: "ProtectionLiftCancelled";
@@ -29,7 +29,7 @@ export type ControlsEvent =
     }
   /** The first change that the lift lets through follows in the same append. */
   | { readonly type: "ProtectionLifted"; readonly data: Lift }
-  /** The own streams of these parts never got the recorded change. */
+  /** Sets these parts to what their own streams say, which never got the change that was recorded here. */
   | {
       readonly type: "ControlsCorrected";
       readonly data: { readonly account: string; readonly parts: readonly PartChange[]; readonly at: string };

@@ -5,7 +5,7 @@ import type { PolicyPart } from "./configuration.ts";
 
 const sameText = (a: string | undefined, b: string | undefined): boolean => a?.trim() === b?.trim();
 
-/** Conditions are compared as text: two that mean the same but differ count as different. */
+/** Conditions are compared as text: two that mean the same but are written differently count as different. */
 export const isAsStrict = (after: ApprovalRule, before: ApprovalRule): boolean =>
   (after.when === undefined || sameText(after.when, before.when)) &&
   (after.min_approvals ?? 1) >= (before.min_approvals ?? 1) &&

@@ -2,11 +2,11 @@ import { inAnyScope, inScope } from "../agent/scope.ts";
 import type { ApprovalRule } from "../policy/definition.ts";
 import type { AgentPart, Configuration } from "./configuration.ts";
 
-/** A way leads from a sender to a target. `action` is null for a source. */
+/** How a sender reaches a target. `action` is null if the sender is a source. */
 export type Way = {
   readonly sender: { readonly kind: "agent" | "source"; readonly id: string };
   readonly action: string | null;
-  /** Set if `action` is sent as the undo of this requested action. */
+  /** The requested action that `action` undoes; null if `action` itself is requested. */
   readonly undoes: string | null;
   readonly endpoint: string;
   readonly senderPolicy: string | null;
@@ -79,7 +79,7 @@ export const waysOf = (configuration: Configuration, { kind, id }: Way["sender"]
     .map((reached) => ({ sender: { kind, id }, senderPolicy: agent.policy_id, ...reached }));
 };
 
-/** `ofAction` is the action whose policy has the rule; null if the policy is elsewhere. */
+/** `ofAction` is the action whose policy has the rule; null if it is the policy of an endpoint or a sender. */
 export type Rule = { readonly policyId: string; readonly rule: ApprovalRule; readonly ofAction: string | null };
 
 export const rulesOf = (
@@ -105,7 +105,7 @@ export const byPolicy = (agents: Iterable<AgentPart>): ReadonlyMap<string | null
   return found;
 };
 
-/** An account may have thousands of agents, so those with the same policy are taken together. */
+/** `agents` have one policy: an account may have thousands of agents, so their ways are found together. */
 export const sharedWays = (
   configuration: Configuration,
   agents: readonly AgentPart[],
@@ -133,7 +133,7 @@ const underApproval = (configuration: Configuration): readonly Way[] => {
   ];
 };
 
-/** These rules protect each target. They come from its policies and from the policies of all who can reach it. */
+/** The rules that protect each target, from its own policies and the policies of all who can reach it. */
 export const requirements = (configuration: Configuration): ReadonlyMap<Target, readonly Rule[]> => {
   const found = new Map<Target, Map<string, Rule>>();
   const add = (way: Pick<Way, "action" | "endpoint">, rules: readonly Rule[]): void => {

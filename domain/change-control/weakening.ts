@@ -21,7 +21,7 @@ import {
 /** `policyId` is the policy whose approvals are avoided; `why` is a sentence for a person. */
 export type Weakening = { readonly policyId: string; readonly why: string };
 
-/** A deleted action can be defined again without its guards; a deleted endpoint never comes back. */
+/** False if no request can reach the target ever again: a deleted action can be defined anew, an endpoint cannot. */
 const canBeReached = ({ endpoint }: Configuration, target: Target): boolean => {
   const [kind, id = ""] = target.split(" ");
   return kind === "action" || endpoint.has(id);
@@ -36,7 +36,7 @@ const removedRules = (sides: Comparison): readonly Weakening[] => {
     const now = rulesAfter.get(target) ?? [];
     return rules
       .filter(({ policyId, rule }, index) => {
-        // An unchanged rule of the same policy is still there, unless another one is gone.
+        // A rule that stands unchanged at its place still guards the target, if its policy is as protected.
         if (now[index]?.rule === rule && now[index].policyId === policyId) {
           if (isProtected(sides.before, policyId) === isProtected(sides.after, policyId)) return false;
         }
@@ -103,8 +103,8 @@ const requiredOn = (way: Way, sides: Comparison): readonly Rule[] =>
     .filter(({ ofAction }) => ofAction === null || ofAction === way.action || !alreadyLed(sides, way));
 
 /**
- * A new way must pass what every sender to its target had to pass. Policies on other actions do not guard an action
- * that already led to the endpoint.
+ * A new way must pass the rules that every sender to its target had to pass. Policies on other actions do not guard an
+ * action that already led to the endpoint.
  */
 const waysWithoutApprovals = (way: Way, rules: readonly Rule[], sides: Comparison): readonly Weakening[] =>
   requiredOn(way, sides)
@@ -117,7 +117,7 @@ const waysHidingMore = (way: Way, sides: Comparison): readonly Weakening[] => {
   return wanted.map(({ policyId }) => ({ policyId, why: `${sentenceOf(way)}: ${LESS}` }));
 };
 
-/** The guards of an endpoint have to hold for every sender that requests a new action there. */
+/** An action that is led to an endpoint must bring the approvals that guard the endpoint, whoever requests it. */
 const actionsWithoutApprovals = (sides: Comparison): readonly Weakening[] =>
   [...sides.after.action].flatMap(([action, { endpoint_id: endpoint, policy_id }]) => {
     if (alreadyLed(sides, { action, endpoint })) return [];
@@ -135,7 +135,7 @@ const actionsWithoutApprovals = (sides: Comparison): readonly Weakening[] =>
     ];
   });
 
-/** On an existing way no policy may be removed or loosened, and no condition may see other values. */
+/** On an existing way no policy may be removed or loosened, and no condition may read other values than before. */
 const loosenedWays = (old: Way, way: Way, sides: Comparison): readonly Weakening[] => {
   const guards = targetsOf(old).flatMap((target) => sides.required.get(target) ?? []);
   const [first] = guards;
@@ -161,7 +161,7 @@ const loosenedWays = (old: Way, way: Way, sides: Comparison): readonly Weakening
   });
 };
 
-/** Where the rules on an existing way covered those of another policy at the target, they still have to. */
+/** Rules on an existing way that met another policy's approvals at the target have to meet them after the change. */
 const uncoveredWays = (old: Way, way: Way, sides: Comparison): readonly Weakening[] => {
   const asksFor = (rules: readonly Rule[], wanted: Rule): boolean =>
     rules.some(({ rule }) => isAsStrict(rule, wanted.rule));
@@ -178,7 +178,7 @@ const guarding = (required: Comparison["required"]): readonly string[] => [
   ...new Set([...required.values()].flat().map(({ policyId }) => policyId)),
 ];
 
-/** With a further approver, the quorum needs one of the earlier approvers less. */
+/** A further approver weakens each guarding policy, as its quorum needs one of the earlier approvers less. */
 const newApprovers = ({ before, after, required }: Comparison): readonly Weakening[] => {
   const ids = [...after.member].filter(([id, part]) => approves(part) && !approves(before.member.get(id)));
   return ids.flatMap(([id]) =>
@@ -221,8 +221,8 @@ const waysToCompare = ({ before, after }: Comparison, issued: Way["sender"] | nu
 
 /**
  * A change weakens a control if a credential reaches a target with fewer approvals or under a wider condition, or if
- * approvers see less. The caller will hold the renewed credential of `issued`, so only the guards on the target count
- * for it.
+ * approvers see less. Whoever makes the change gets the credential of `issued`, so for its ways only the rules on the
+ * target count.
  */
 export const weakenings = (
   before: Configuration,

@@ -17,7 +17,7 @@ export type Change =
 
 export type ChangeCommand =
   | { readonly type: "HoldChange"; readonly held: Held }
-  /** Frees the place of a change that has one but was never held. */
+  /** Ensures that a change with a place can no longer be held, so that its place can be given back. */
   | { readonly type: "AbandonChange"; readonly changeId: string; readonly at: string }
   | { readonly type: "MarkApplied"; readonly at: string }
   | { readonly type: "VoidChange"; readonly reason: string; readonly at: string }

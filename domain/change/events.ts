@@ -11,7 +11,7 @@ export type ChangeEvent =
         readonly change_id: string;
         readonly account: string;
         readonly approval_id: string;
-        /** The approval is recorded with the hold, so that a repeat after a crash requests the same. */
+        /** The approval is recorded with the hold, so that a repeat after a crash requests the same approval. */
         readonly approval: ApprovalRequest;
         /** `control` is the command for the stream of controls, `command` the one for the target's own stream. */
         readonly control: ControlChange;
