@@ -34,12 +34,12 @@ export type AttemptEnd = {
   readonly duration_ms: number;
   readonly status_code: number | null;
   readonly timings_ms: Timings;
-  /** Micro-euros, negative if an undo gives something back; null if the reported value is not an amount. */
+  /** The cost that the receiver reported, in micro-euros, negative if an undo pays back; null if it is no amount. */
   readonly cost_reported?: number | null;
   /** The request was sent twice, because a kept-alive connection ended without an answer. */
   readonly resent?: true;
-  /** The attempt ended before there was a connection. */
+  /** The attempt ended before there was a connection, so the receiver cannot have got the request. */
   readonly unsent?: true;
-  /** It was sent to a target that the endpoint has left since, so it says nothing about the endpoint. */
+  /** The attempt went to a target that the endpoint has left since, so it says nothing about the endpoint. */
   readonly elsewhere?: true;
 };

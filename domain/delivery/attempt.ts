@@ -17,9 +17,7 @@ const notActive = (state: Exclude<Delivery, ActiveDelivery>): Decided =>
 export const isLeased = (state: ActiveDelivery, { node, othersAreGone, at }: Claimant): boolean =>
   state.phase === "attempting" && (state.lease.node === node || !othersAreGone) && state.lease.until > at;
 
-/**
- * If the clock was set back, an event that was not tried since its admission, release or replay is still due at once.
- */
+/** A time that equals the admission, release or replay is due at once, even if the clock was set back since. */
 const isDue = ({ dueAt, admittedAt, replay }: ActiveDelivery & { phase: "waiting" }, at: string): boolean =>
   dueAt <= at || dueAt === admittedAt || dueAt === replay?.at;
 
@@ -28,7 +26,7 @@ export const decideStart = (command: CommandOf<"StartAttempt">, state: Delivery)
   if (isLeased(state, command)) return reject("leased");
   if (state.erased) return reject("payload-erased");
   if (state.phase === "waiting" && command.early === undefined && !isDue(state, command.at)) return reject("not-due");
-  // The process that ran the attempt before the cancellation is gone.
+  // A cancellation awaits the attempt's outcome, but the process that ran the attempt is gone.
   if (state.phase === "attempting" && state.cancelling !== null)
     return accept(...eventCancelled(state, state.cancelling, command.at));
   const approved = state.request.bound?.target ?? null;
@@ -95,7 +93,7 @@ export const decideFailure = (command: CommandOf<"Fail">, state: Delivery): Deci
 export const decideGiveUp = (command: CommandOf<"GiveUp">, state: Delivery): Decided => {
   if (!isActive(state)) return notActive(state);
   if (isLeased(state, command)) return reject("leased");
-  // The endpoint or payload that was missing may have been restored before the replay.
+  // Since then a replay may have begun, and the missing endpoint or payload may be back: this command does not end it.
   if (command.inReplay !== undefined && command.inReplay !== replayIdOf(state)) return reject("in-progress");
   const { failure, at } = command;
   const { event_id, endpoint_id } = state.request;

@@ -28,7 +28,7 @@ export type DeliveryCommand =
       readonly reason: string;
       readonly at: string;
     }
-  /** `underWay`: this process runs the attempt, so its lease holds whatever the clock says. */
+  /** `underWay`: this process runs the attempt, so the cancellation awaits it even if the lease has ended. */
   | { readonly type: "Cancel"; readonly reason: string; readonly at: string; readonly underWay?: boolean }
   | ({
       readonly type: "StartAttempt";
@@ -36,7 +36,7 @@ export type DeliveryCommand =
       readonly target?: Target;
       readonly trigger: "auto" | "replay";
       readonly leaseUntil: string;
-      /** Allows a start before the due time: as a probe, or in order after the endpoint has recovered. */
+      /** Allows a start before the due time: as a probe, or as the next in order after the endpoint has recovered. */
       readonly early?: "probe" | "turn";
     } & Claimant)
   | { readonly type: "Succeed"; readonly end: AttemptEnd & { readonly status_code: number } }
@@ -47,7 +47,7 @@ export type DeliveryCommand =
       readonly retryable: boolean;
       readonly nextAttemptAt: string | null;
     }
-  /** `inReplay`: the replay in which nothing could be sent, or null; a later replay refuses the command. */
+  /** `inReplay`: the replay in which nothing could be sent, null without one; refused if a later replay has begun. */
   | ({ readonly type: "GiveUp"; readonly failure: Failure; readonly inReplay?: string | null } & Claimant)
   | ReplayCommand;
 
@@ -67,7 +67,7 @@ export type DeliveryRejection =
 export type ReplayCommand = {
   readonly type: "Replay";
   readonly replay: Replay;
-  /** Places reserved again for a request that had released its places; null if it needs none. */
+  /** The places reserved anew for a request whose places were released; null if no places were reserved. */
   readonly places: { readonly ledgers: readonly string[]; readonly cost: number | null } | null;
   readonly at: string;
 };

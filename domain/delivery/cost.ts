@@ -2,7 +2,7 @@ import { policiesOf } from "../gate/verdict.ts";
 import type { FailureKind } from "./attempt-end.ts";
 import type { DeliveryEvent, Request, StepOutcome } from "./events.ts";
 
-/** The receiver may have executed the request. `reported`: its last reported cost in micro-euros, or null. */
+/** The receiver may have executed the request. `reported`: the last cost it reported in micro-euros, or null. */
 export type Reached = { readonly reported: number | null };
 
 type Failed = { readonly kind: FailureKind };
@@ -22,7 +22,7 @@ const NOT_REACHED: ReadonlySet<FailureKind> = new Set([
   "payload-damaged",
 ]);
 
-/** The outcome is unknown (RFC 9110, sections 15.5.9, 15.6.3, 15.6.5), as after Cloudflare's 520, 522 and 524. */
+/** After these statuses the request may have been done (RFC 9110, 15.5.9, 15.6.3, 15.6.5; Cloudflare's 52x). */
 const UNDECIDED: ReadonlySet<number> = new Set([408, 502, 504, 520, 522, 524]);
 
 const wasNotReached = ({ kind }: Failed, { resent, unsent }: Sendings): boolean =>
@@ -38,7 +38,7 @@ export const mayBeDone = (attempt: FailedAttempt): boolean => {
   return !isRefusal || status_code === null || UNDECIDED.has(status_code);
 };
 
-/** An attempt without a reported cost keeps the previous one. `failure` is null for a success. */
+/** Null while nothing has reached the receiver. An attempt that reports no cost keeps the cost reported before. */
 export const reachedAfter = (
   before: Reached | null,
   attempt: Sendings & { readonly cost_reported?: number | null },
@@ -59,7 +59,7 @@ type Determined = Extract<DeliveryEvent, { type: "CostDetermined" }>;
 const spentBy = ({ cost: estimate }: Pick<Request, "cost">, reached: Reached | null): number | null =>
   reached === null ? null : (reached.reported ?? estimate ?? 0);
 
-/** Empty if the admission has spent the places, or if nothing is known about the cost. */
+/** Empty if the admission has already spent the places, or if no cost was estimated or reported. */
 export const costDetermined = (request: Request, reached: Reached | null, at: string): readonly Determined[] => {
   const { event_id, origin, ledgers, cost: estimate } = request;
   if (origin.kind === "source" && ledgers === undefined) return [];

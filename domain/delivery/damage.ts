@@ -3,7 +3,7 @@ import type { DeliveryEvent, PayloadRef } from "./events.ts";
 
 export type PayloadName = Pick<PayloadRef, "revision" | "sha256" | "head">;
 
-/** `payload`: of the last decision, or null. `found`: the last revision that was found damaged. */
+/** `payload`: as the last decision names it, or null. `found`: the last revision found damaged, or null. */
 export type Damage = { readonly payload: PayloadName | null; readonly found: number | null };
 
 /** `subject`: the id of the event or bundle. */
@@ -14,7 +14,7 @@ export type FindDamage = {
   readonly at: string;
 };
 
-/** Only the stream tells which hash is right: a view may be damaged as well. */
+/** "not-decided": the stream names another payload. Only the stream tells the right hash: a view may be damaged. */
 export type DamageRejection = "not-decided";
 
 export const NO_DAMAGE: Damage = { payload: null, found: null };

@@ -25,7 +25,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
       case "Hold":
         return isClaimed(state) ? reject("already-admitted") : accept(decisionOf(command));
       case "Abandon":
-        // A replay reserves released places again before its record, so it is fenced like an admission.
+        // A replay takes released places anew before it is recorded, so it is fenced as an admission is.
         if (isClaimed(state) && !hasGivenBack(state)) return reject("already-admitted");
         return accept({ type: "AdmissionAbandoned", data: { event_id: command.eventId, at: command.at } });
       case "HoldAgain":

@@ -9,7 +9,7 @@ type EndKnowledge = {
   readonly outcome: StepOutcome;
 };
 
-/** One attempt with an unknown outcome makes the whole unknown, even if all others were refused. */
+/** One attempt with an unknown outcome makes the delivery's outcome unknown, even if all others were refused. */
 export const outcomeWithoutSuccess = (mayBeDone: boolean): StepOutcome => (mayBeDone ? "unknown" : "failed");
 
 /** An attempt that is still under way counts as one whose outcome stays unknown. */
@@ -21,7 +21,7 @@ export const knownSoFar = ({ phase, reached, mayBeDone }: ActiveDelivery): EndKn
   };
 };
 
-/** A source's event was paid for when it was admitted or released. */
+/** A source's event was paid for when it was admitted or released, so its end costs nothing. */
 const costOfEnd = ({ request, replay }: ActiveDelivery, reached: Reached | null, at: string) => {
   if (request.origin.kind !== "agent") return [];
   return replay === null || replay.counted === null

@@ -6,7 +6,7 @@ export type Erasable = {
   readonly decided: boolean;
   /** True once no later request stores the payload again, so that an erasure takes all that the stream holds. */
   readonly claimed: boolean;
-  /** The end of the last sending or hold; null while one is under way, and before any decision. */
+  /** When the last sending or hold ended; null while one is under way, and before any decision. */
   readonly endedAt: string | null;
   readonly leaseUntil: string | null;
   readonly erasedAt: string | null;
@@ -18,7 +18,7 @@ export type ErasePayload = {
   readonly eventId: string;
   readonly reason: string;
   readonly at: string;
-  /** The last revision of the payload's stream, read after all that this decision is based on. */
+  /** The last revision of the payload's stream to erase, read after all that this decision is based on. */
   readonly upTo: ErasedUpTo;
   readonly endedUpTo?: string;
 };
@@ -35,7 +35,7 @@ export const erasure: Decider<Erasable, ErasePayload, DeliveryEvent, ErasureReje
       case "EventHeld": {
         const { at, endpoint_id } = event.data;
         const isOver = event.type === "EventBlocked" || (event.type === "EventAdmitted" && endpoint_id === null);
-        // A blocked event that comes again brings its payload again.
+        // A blocked event that is sent again stores its payload again, so it is not claimed.
         const claimed = event.type !== "EventBlocked";
         return { ...state, decided: true, claimed, endedAt: isOver ? at : null, leaseUntil: null, erasedAt: null };
       }
@@ -47,7 +47,7 @@ export const erasure: Decider<Erasable, ErasePayload, DeliveryEvent, ErasureReje
       case "DeliveryFailed":
         return { ...state, endedAt: event.data.at, leaseUntil: null };
       case "AdmissionAbandoned":
-        // The payload may have been stored although the request was never decided.
+        // The abandoned request was never decided but may have stored its payload, so retention erases it as well.
         return { ...state, endedAt: event.data.at };
       case "EventReplayed":
         return { ...state, endedAt: null };
@@ -65,7 +65,7 @@ export const erasure: Decider<Erasable, ErasePayload, DeliveryEvent, ErasureReje
 
   decide({ eventId, reason, at, upTo, endedUpTo }, { decided, endedAt, leaseUntil, erasedAt, erased }) {
     if (!decided && (endedUpTo === undefined || endedAt === null)) return reject("absent");
-    // Something may have been stored between an early erasure and the end, so the erasure is recorded again.
+    // After an erasure before the end, an answer may have been stored, so the erasure is recorded once more.
     const wasOver = endedUpTo === undefined || endedAt === null || erasedAt === null || endedAt <= erasedAt;
     const isCovered = upTo === null || isErasedAt(erased, upTo);
     if (erasedAt !== null && wasOver && isCovered) return accept();

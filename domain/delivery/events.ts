@@ -6,17 +6,17 @@ export type Origin = {
   readonly kind: "source" | "agent" | "system";
   readonly id: string;
   readonly name: string;
-  /** The provider of a source, else "agent" or "notification". */
+  /** The provider of a source; for an agent "agent", for the system "notification". */
   readonly type: string;
 };
 
 export type PayloadRef = {
   readonly revision: number;
   readonly content_type: string;
-  /** As "gzip" (RFC 9110, section 8.4). */
+  /** The body's content coding, such as "gzip" (RFC 9110, section 8.4); absent without one. */
   readonly content_encoding?: string;
   readonly size: number;
-  /** Hex SHA-256 over salt and body. The salt is stored and erased with the payload. */
+  /** Hex SHA-256 over salt and body. The salt is erased with the payload, so that the hash then gives nothing away. */
   readonly sha256: string;
   readonly head?: PayloadHead;
 };
@@ -26,7 +26,7 @@ export type PayloadHead = { readonly size: number; readonly sha256: string };
 export type RequestedAction = {
   readonly name: string;
   readonly version: number;
-  /** Hex SHA-256 over the canonical form (RFC 8785) of agent, action, target and payload. */
+  /** Hex SHA-256 over account, agent, action, version, target, payload and place in the bundle (`actionDigest`). */
   readonly digest: string;
 };
 
@@ -35,7 +35,7 @@ export type Run = { readonly id: string | null; readonly depth: number };
 
 export type BundleStep = { readonly id: string; readonly index: number; readonly undo: boolean };
 
-/** `failed`: the receiver refused or cannot have got the request. `unknown`: it may have executed it. */
+/** `failed`: the receiver refused the request or cannot have got it. `unknown`: the receiver may have executed it. */
 export type StepOutcome = "succeeded" | "failed" | "unknown";
 
 export type Replayer = { readonly kind: "member" | "key"; readonly id: string };
@@ -45,7 +45,7 @@ export type Replay = { readonly id: string; readonly by: Replayer; readonly reas
 /** An approval is bound to this target and action, as they were when it was requested. */
 export type Bound = {
   readonly target: Target | null;
-  /** The version in force, or null without an action. The request names the version that decided it. */
+  /** The action's version in force then, null without an action; the request names the version that decided it. */
   readonly action_version: number | null;
 };
 
@@ -54,17 +54,17 @@ export type Request = {
   readonly origin: Origin;
   /** The sender's id for this delivery (`src/providers/provider-schemes.ts`), or a random one. */
   readonly delivery_key: string;
-  /** The provider's event type, as "payment_intent.succeeded"; empty if it has none. */
+  /** The provider's event type, as "payment_intent.succeeded", or an agent's action; empty if there is none. */
   readonly type: string;
   readonly payload: PayloadRef;
   readonly endpoint_id: string | null;
   readonly verdict: Verdict;
-  /** Micro-euros; null if no cost could be or had to be determined. */
+  /** Micro-euros; null if no cost had to be determined, or none could be. */
   readonly cost: number | null;
   readonly action?: RequestedAction;
   readonly run?: Run;
   readonly bundle?: BundleStep;
-  /** Ledgers with a place of this request until `CostDetermined`; absent if its admission has settled them. */
+  /** Ledgers in which the request has places until `CostDetermined`; absent if its admission has spent them. */
   readonly ledgers?: readonly string[];
   readonly replay?: Replay;
   /** An approved request is sent to this target only; absent if no approval was needed. */
@@ -82,13 +82,13 @@ export type HeldFor = {
   readonly expires_at: string;
   readonly reasons: readonly string[];
   readonly member?: string;
-  /** Members who count as the requester (`src/approvals/requesters.ts`). */
+  /** Ids of the members who count as the requester (`src/approvals/requesters.ts`). */
   readonly requesters: readonly string[];
 };
 
 export type HeldRequest = Request & { readonly approval: HeldFor };
 
-/** `used`: the replaced approval had released the request. */
+/** `used`: the replaced approval had released the request before the request was held again. */
 export type ReplacedApproval = { readonly approval_id: string; readonly digest: string; readonly used: boolean };
 
 export type HeldAgain = HeldRequest & { readonly previous: ReplacedApproval; readonly held_at: string };
@@ -100,14 +100,14 @@ export type DeliveryEvent =
   | { readonly type: "EventBlocked"; readonly data: Request }
   | { readonly type: "EventHeld"; readonly data: HeldRequest }
   | { readonly type: "EventHeldAgain"; readonly data: HeldAgain }
-  /** One record uses the approval and starts the execution, so an approval is executed once. */
+  /** This record both uses up the approval and starts the delivery, so an approval is executed once. */
   | {
       readonly type: "EventReleased";
       readonly data: {
         readonly event_id: string;
         readonly approval_id: string;
         readonly digest: string;
-        /** This repeats the request, so that views need no other record. */
+        /** Repeated from the request, as other fields here, so that views need no other record. */
         readonly origin_kind: Origin["kind"];
         readonly endpoint_id: string | null;
         readonly observed: boolean;
@@ -137,7 +137,7 @@ export type DeliveryEvent =
         readonly at: string;
       };
     }
-  /** An attempt is under way and its outcome is awaited: no other attempt follows. */
+  /** The outcome of the attempt under way is awaited, and no other attempt follows. */
   | {
       readonly type: "CancellationRequested";
       readonly data: { readonly event_id: string; readonly reason: string; readonly at: string };
@@ -161,28 +161,28 @@ export type DeliveryEvent =
         readonly replay_id: string;
         readonly by: Replayer;
         readonly reason: string | null;
-        /** Repeated from the delivery, so that views need no other record. `attempts`: before this replay. */
+        /** Repeated from the delivery, so that views need no other record. `attempts`: those before this replay. */
         readonly attempts: number;
         readonly admitted_at: string;
-        /** Reserved by an agent's request from now on, as in `Request`. */
+        /** What an agent's replayed request has reserved, in place of these fields of its `Request`. */
         readonly cost?: number | null;
         readonly ledgers?: readonly string[];
-        /** Micro-euros that stay counted from before; absent if nothing had reached the receiver. */
+        /** Micro-euros spent before this replay, which stay counted; absent if nothing had reached the receiver. */
         readonly counted?: number;
         readonly at: string;
       };
     }
-  /** This record comes with the delivery's end and settles its ledgers. Money is in micro-euros. */
+  /** Settles the places in `ledgers`, when a source's event is released or a delivery ends. Micro-euros. */
   | {
       readonly type: "CostDetermined";
       readonly data: {
         readonly event_id: string;
         readonly ledgers: readonly string[];
         readonly estimate: number | null;
-        /** Null if nothing can have reached the receiver: the reservation is released. */
+        /** Null if nothing can have reached the receiver: the places are released. */
         readonly cost: number | null;
         readonly basis: "reported" | "estimate" | "not-reached";
-        /** The amount counted before the replay: `cost` is added to it, without a place. */
+        /** What was counted before the replay; `cost` is charged on top of it, without a place. */
         readonly counted?: number;
         readonly replay_id?: string;
         readonly policy_ids?: readonly string[];
@@ -202,7 +202,7 @@ export type DeliveryEvent =
         readonly at: string;
       };
     }
-  /** Fences an admission that crashed or is very slow, so that its reservations can be released. */
+  /** A slower admission conflicts with this record, so that the places of a dead request can be given back. */
   | { readonly type: "AdmissionAbandoned"; readonly data: { readonly event_id: string; readonly at: string } }
   | {
       readonly type: "DuplicatesCounted";
@@ -222,7 +222,7 @@ export type DeliveryEvent =
         readonly node: string;
         readonly lease_until: string;
         readonly target?: Target;
-        /** The schedule does not count a probe of an endpoint whose circuit is open. */
+        /** The attempt is a probe of an open circuit, which the retry schedule does not count. */
         readonly probe?: true;
         readonly at: string;
       };
@@ -257,7 +257,7 @@ export type DeliveryEvent =
         readonly at: string;
       };
     }
-  /** This record precedes the erasure of the payload's stream, so that a repeat after a crash completes it. */
+  /** The payload's stream is erased after this record, so that a crash only delays the erasure. */
   | {
       readonly type: "PayloadErased";
       readonly data: {

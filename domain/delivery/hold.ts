@@ -19,7 +19,7 @@ const holdEnded = (held: HeldDelivery, outcome: HoldOutcome, reason: string, at:
   );
 };
 
-/** A bundle's step is not held by itself: its bundle rolls back. */
+/** A bundle's step is never held by itself: if its target changes, its bundle rolls back. */
 export const decideHoldAgain = (
   { approvalId, bound, approval, at }: CommandOf<"HoldAgain">,
   state: Delivery,
@@ -70,7 +70,7 @@ export const decideRelease = ({ approvalId, digest, at }: CommandOf<"Release">, 
   return accept<DeliveryEvent>(event, ...(isPaidNow ? costDetermined(request, UNSEEN, at) : []));
 };
 
-/** The end of a replaced approval ends the hold only if people rejected the request, wherever it would be sent. */
+/** The end of a replaced approval ends the hold only if people rejected the request, which holds for any target. */
 export const endsHold = (
   { approvalId, outcome }: { readonly approvalId?: string; readonly outcome: HoldOutcome },
   { approval_id }: HeldFor,

@@ -6,7 +6,7 @@ export type Outcome = {
   readonly failure: Failure | null;
 };
 
-/** Nothing is decided on this: it is for answers only. */
+/** This fold is for answers only: nothing is decided on it. */
 export const outcome = {
   initial: { attempt: null, failure: null } as Outcome, // The type that further events widen it to.
   evolve(state: Outcome, event: DeliveryEvent): Outcome {

@@ -1,9 +1,9 @@
-/** The whole body's bytes and hex SHA-256, if only its first bytes are stored. */
+/** `size` in bytes and hex SHA-256 of the whole body, of which only the first bytes are stored. */
 type ResponseHead = { readonly size: number; readonly sha256: string };
 
 /** Stream `payload-<event>`, which retention or an erasure request erases. */
 export type PayloadEvent =
-  /** Belongs to the `PayloadKept` that names its revision, unless a crash or a lost race left it alone. */
+  /** Part of the body of the `PayloadKept` that names its revision; a crash or a lost race may leave parts alone. */
   | {
       readonly type: "PayloadPartKept";
       readonly data: { readonly event_id: string; readonly encoding: "text" | "base64"; readonly body: string };
@@ -12,7 +12,7 @@ export type PayloadEvent =
       readonly type: "PayloadKept";
       readonly data: {
         readonly event_id: string;
-        /** Base64, 16 bytes. */
+        /** 16 random bytes in base64, which the payload's hash includes. */
         readonly salt: string;
         readonly content_type: string;
         readonly content_encoding?: string;

@@ -13,7 +13,7 @@ export const countedOf = (state: Delivery): number | null => {
   return "replay" in state ? (state.replay?.counted ?? null) : null;
 };
 
-/** If nothing can have reached the receiver, an agent's reservations were released. */
+/** True if the places of an agent's request were released, because nothing can have reached the receiver. */
 export const hasGivenBack = (state: Delivery): boolean =>
   state.phase === "failed" &&
   state.request.origin.kind === "agent" &&
@@ -37,7 +37,7 @@ export const replayIdOf = (it: { readonly replay: LatestReplay | null; readonly 
 export const replayField = (it: Parameters<typeof replayIdOf>[0]): { readonly replay_id?: string } =>
   defined({ replay_id: replayIdOf(it) ?? undefined });
 
-/** The first attempt after a replay counts as the replay's. */
+/** The first attempt after a replay is the replay's; the schedule makes all others. */
 export const triggerOf = (state: ActiveDelivery): "auto" | "replay" =>
   replayIdOf(state) !== null && state.attempts === (state.replay?.before ?? 0) ? "replay" : "auto";
 
@@ -47,7 +47,7 @@ export const attemptOfSchedule = ({ attempts, replay, probes }: ActiveDelivery):
 
 type Replayed = Extract<DeliveryEvent, { type: "EventReplayed" }>["data"];
 
-/** After an agent's request may have reached its receiver, its cost stays counted and no estimate is added. */
+/** An agent's request may have reached its receiver before: its cost stays counted, and no estimate is added. */
 const countedBefore = ({ request, replay, spent }: FailedDelivery): Pick<Replayed, "cost" | "ledgers" | "counted"> =>
   request.origin.kind === "agent" ? { cost: 0, ledgers: [], counted: (replay?.counted ?? 0) + (spent ?? 0) } : {};
 

@@ -1,14 +1,14 @@
-/** Spreads the retries of many events that failed together. */
+/** Each delay is changed by up to this part at random, so that events which failed together are not sent together. */
 const JITTER = 0.2;
 
 type FailedAttempt = {
-  /** Counts the attempts of the schedule, from 1. */
+  /** The number of the attempt in the schedule, from 1. */
   readonly number: number;
   readonly atMs: number;
   readonly retryAfterMs: number | null;
 };
 
-/** In ms since 1970; null after the last attempt. A later Retry-After is honoured. `random` is in [0, 1). */
+/** In ms since 1970; null if the schedule has ended. A longer Retry-After is honoured. `random` is in [0, 1). */
 export const nextAttemptAt = (
   scheduleS: readonly number[],
   { number, atMs, retryAfterMs }: FailedAttempt,

@@ -1,7 +1,7 @@
 import type { Reached } from "./cost.ts";
 import type { ErasedUpTo, HeldFor, HoldOutcome, Replay, Request, StepOutcome } from "./events.ts";
 
-/** After `until` the outcome is unknown, and another process may send the event again. */
+/** After `until` the attempt's outcome is unknown, and another process may send the event again. */
 type Lease = { readonly number: number; readonly node: string; readonly until: string };
 
 export type Hold = { readonly approval: HeldFor; readonly heldAt: string };
@@ -18,7 +18,7 @@ export type Paid = { readonly ledgers: readonly string[]; readonly cost: number 
 
 export type LatestReplay = Replay & {
   readonly at: string;
-  /** Attempts before the replay: the endpoint's schedule is counted from here. */
+  /** How many attempts there were before the replay; the endpoint's schedule counts only those after it. */
   readonly before: number;
   /** Micro-euros of earlier attempts, which stay spent; null if none can have reached the receiver. */
   readonly counted: number | null;
@@ -31,7 +31,7 @@ type Progress = Decided & {
   readonly admittedAt: string;
   /** The hold that was released last; null if no approval was needed. */
   readonly hold: Hold | null;
-  /** Approvals in the order of their releases: more than one if it was held again. */
+  /** Ids of approvals in the order of their releases: several if a released delivery was held again. */
   readonly releases: readonly string[];
   readonly attempts: number;
   /** Probes since the admission or the latest replay, which the endpoint's schedule does not count. */
@@ -39,7 +39,7 @@ type Progress = Decided & {
   readonly erased: boolean;
   /** Null as long as no attempt can have reached the receiver. */
   readonly reached: Reached | null;
-  /** An attempt with an unknown outcome may have had its effect. */
+  /** True if the receiver may have executed an attempt whose outcome is unknown. */
   readonly mayBeDone: boolean;
   readonly paid: Paid | null;
   readonly replay: LatestReplay | null;
@@ -51,14 +51,14 @@ type Ended = {
   readonly stepEnd: StepEnd | null;
 };
 
-/** The request died between its reservations and its decision. It may be sent again. */
+/** The request died between its reservations and its decision, and may come again. */
 type Abandoned = { readonly phase: "abandoned"; readonly erasedUpTo: ErasedUpTo };
-/** The event may come again and is then decided again. */
+/** A blocked event that comes again is decided again. */
 type Blocked = Replays & { readonly phase: "blocked"; readonly refused: Request; readonly erasedUpTo: ErasedUpTo };
 export type HeldDelivery = Decided &
   Hold & {
     readonly phase: "held";
-    /** The delivery when it was held again; null if it was never released. */
+    /** The delivery as it was when it was held again after a release; null if it was never released. */
     readonly before: ActiveDelivery | null;
     readonly erased: boolean;
   };
@@ -69,7 +69,7 @@ type Attempting = Progress & {
   /** The reason of a cancellation that waits for this attempt; null without one. */
   readonly cancelling: string | null;
 };
-/** An event without an endpoint is admitted, and nothing is sent. */
+/** An event without an endpoint is admitted, but nothing is sent. */
 type Recorded = Decided & Pick<Progress, "admittedAt" | "releases" | "paid"> & { readonly phase: "recorded" };
 type Delivered = Progress & Ended & { readonly phase: "delivered" };
 export type FailedDelivery = Progress & Ended & { readonly phase: "failed" };
@@ -78,7 +78,7 @@ export type StoppedDelivery = Decided &
   Pick<Progress, "releases" | "attempts" | "paid"> & {
     readonly phase: "stopped";
     readonly outcome: HoldOutcome;
-    /** The approval it was waiting for; null if it was not held. */
+    /** The approval that the delivery was waiting for; null if it was not held. */
     readonly heldFor: string | null;
     readonly counted: number | null;
   };
@@ -98,7 +98,7 @@ export const isAdmitted = (state: Delivery): state is AdmittedDelivery =>
 export const isClaimed = (state: Delivery): state is ClaimedDelivery =>
   state.phase === "held" || state.phase === "stopped" || isAdmitted(state);
 
-/** The due time, or the end of the running lease; null if no attempt follows. */
+/** When an attempt may start: the due time, or the end of the running lease; null if no attempt follows. */
 export const attemptableAt = (state: Delivery): string | null => {
   if (state.phase === "waiting") return state.dueAt;
   return state.phase === "attempting" ? state.lease.until : null;
@@ -122,7 +122,7 @@ export const finalCostOf = (state: Delivery): number | null | undefined => {
   return state.stepEnd === null ? state.spent : state.stepEnd.cost;
 };
 
-/** A new decision must not use the payload's stream up to this revision. */
+/** The payload's stream is erased up to this revision, so a new decision must not use that part. */
 export const erasedUpTo = (state: Delivery): ErasedUpTo =>
   state.phase === "abandoned" || state.phase === "blocked" ? state.erasedUpTo : null;
 

@@ -18,7 +18,7 @@ export type Circuit =
 
 export type OpenCircuit = Extract<Circuit, { state: "open" }>;
 
-/** The counts of one node, since the endpoint last recovered. */
+/** What one node has counted since the endpoint last recovered; `attempts` and `failed` in the last five minutes. */
 export type AttemptCounts = {
   readonly consecutiveFailures: number;
   readonly failingSince: string | null;
@@ -36,35 +36,35 @@ export type EndedAttempt = {
 /** Five minutes are enough to judge a slow endpoint, and few enough to notice an outage soon. */
 export const WINDOW_MS = 5 * 60_000;
 const OPEN_FAILURES = 10;
-/** An endpoint that answers only some requests does not recover under all of them. */
+/** From this share of failures on the circuit opens: the endpoint would not recover under all its requests. */
 const OPEN_RATE = 0.7;
 const OPEN_ATTEMPTS_MIN = 20;
 const DEGRADED_FAILURES = 3;
 const DEGRADED_RATE = 0.1;
 const DEGRADED_ATTEMPTS_MIN = 10;
-/** An endpoint near the degrading rate must not alternate, so recovery needs a far lower one. */
+/** An endpoint near the degrading rate must not alternate, so it recovers at a far lower rate of failures. */
 const WELL_RATE = 0.05;
-/** The latest failure must be this long ago, so that failures in bursts are reported once. */
+/** A degraded endpoint recovers this long after its last failure, so that failures in bursts are reported once. */
 const WELL_MS = 10_000;
 const PROBE_MIN_MS = 10_000;
 const PROBE_MAX_MS = 5 * 60_000;
-/** A probe and the record of its outcome end before the next probe is due. */
+/** The next probe is due this long after a probe's timeout, so that the outcome is recorded by then. */
 const PROBE_MARGIN_MS = 5_000;
 const DISABLE_MS = 5 * 24 * 60 * 60_000;
 const WARN_MS = DISABLE_MS / 2;
-/** Rare probes may delay the warning, but this time always passes between it and the end. */
+/** This time always passes between the warning and the disabling, even if rare probes delay the warning. */
 const WARNED_MIN_MS = 24 * 60 * 60_000;
 const CATCH_UP_PER_SECOND = 10;
 const CATCH_UP_DOUBLES_MS = 10_000;
-/** After ten doublings the rate exceeds every endpoint's own limit. */
+/** How long a recovered endpoint catches up: after ten doublings the rate exceeds every endpoint's own limit. */
 export const CATCH_UP_MS = 100_000;
 /**
- * Only the oldest event of an ordered endpoint is probed for this long. Later other events are tried, as that event may
- * be the cause.
+ * For this long only the oldest event of an ordered endpoint is sent as a probe. After it other events are tried too,
+ * as the oldest may be the cause of the failures.
  */
 export const ORDERED_PROBES_MS = 2 * 60 * 60_000;
 
-/** A record from further in the future was written before a clock was set back. */
+/** A record that is further in the future than this was written before a clock was set back. */
 const SET_BACK_MS = 60_000;
 
 const plus = (at: string, ms: number): string => new Date(Date.parse(at) + ms).toISOString();
@@ -74,7 +74,7 @@ const since = (from: string, at: string): number => Date.parse(at) - Date.parse(
 export const catchUpRate = (wellAt: string | null, atMs: number): number | null => {
   if (wellAt === null) return null;
   const elapsed = atMs - Date.parse(wellAt);
-  // A small lead is the clock of another node; a large one means that this clock was set back.
+  // `wellAt` lies a little ahead if another node's clock does, and far ahead if this clock was set back.
   if (elapsed < 0) return elapsed < -CATCH_UP_MS ? null : CATCH_UP_PER_SECOND;
   return elapsed >= CATCH_UP_MS ? null : CATCH_UP_PER_SECOND * 2 ** (elapsed / CATCH_UP_DOUBLES_MS);
 };
@@ -150,11 +150,11 @@ export const afterAttempt = (
   return [{ type: "EndpointOpened", data: { ...about, reason, failing_since, next_probe_at, at } }];
 };
 
-/** After a clock was set back, `nextProbeAt` may lie so far ahead that the endpoint would get nothing. */
+/** A probe is due at once if a clock was set back: `nextProbeAt` may lie so far ahead that nothing would be sent. */
 export const isProbeDue = ({ nextProbeAt, probeRecordedAt }: OpenCircuit, at: string): boolean =>
   at >= nextProbeAt || since(at, probeRecordedAt) > SET_BACK_MS;
 
-/** The record says when the next probe is due, so the crash of a node only delays it. */
+/** The record says when the next probe is due, so the crash of a node that probes only delays the recovery. */
 export const claimProbe = (
   endpoint_id: string,
   circuit: Circuit,
@@ -184,7 +184,7 @@ export const evolveCircuit = (circuit: Circuit, event: EndpointEvent): Circuit =
   switch (event.type) {
     case "EndpointProbed": {
       const { probe: probes, next_probe_at: nextProbeAt, event_id: lastProbed, at: probeRecordedAt } = event.data;
-      // After a clock was set back, the outcome of a probe from before `since` would be ignored.
+      // After a clock was set back, the outcome of a probe that began before `since` would be ignored.
       const since = probeRecordedAt < circuit.since ? probeRecordedAt : circuit.since;
       return { ...circuit, since, probes, nextProbeAt, probeRecordedAt, lastProbed };
     }

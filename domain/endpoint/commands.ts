@@ -42,6 +42,6 @@ export type EndpointCommand =
       readonly at: string;
     }
   | { readonly type: "ProbeEndpoint"; readonly account: string; readonly eventId: string; readonly at: string }
-  /** This command precedes the request for an approval that is bound to the endpoint. */
+  /** Given before an approval of a request to this endpoint is asked for: from then on no key changes its secrets. */
   | { readonly type: "PutUnderApproval"; readonly account: string; readonly at: string }
   | { readonly type: "DeleteEndpoint"; readonly account: string; readonly at: string };

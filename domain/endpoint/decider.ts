@@ -6,7 +6,7 @@ import { afterAttempt, type Circuit, claimProbe, evolveCircuit } from "./circuit
 import type { EndpointCommand } from "./commands.ts";
 import type { EndpointEvent, EndpointSettings, OwnHeader } from "./events.ts";
 
-/** `until` is null for the newest secret. */
+/** `until` is null for the newest secret, which has no end. */
 type SigningSecret = { readonly sealed: Sealed; readonly until: string | null };
 
 export type PresentEndpoint = {
@@ -17,7 +17,7 @@ export type PresentEndpoint = {
   readonly secrets: readonly SigningSecret[];
   readonly disabled: { readonly reason: string; readonly at: string } | null;
   readonly circuit: Circuit;
-  /** When it last took up deliveries again after it was open or disabled; null if it never was. */
+  /** When the endpoint last took up deliveries again, after its circuit was open or it was disabled; null if never. */
   readonly wellAt: string | null;
   readonly urlSince: string | null;
   readonly underApproval: boolean;
@@ -50,15 +50,15 @@ type Decided = Decision<EndpointEvent, EndpointRejection>;
 
 const isSecret = ({ digest }: OwnHeader): boolean => digest === null;
 
-/** A header counts as new if its value changes or if it becomes secret. */
+/** Names of the secret headers that get another value, or that were not secret before. */
 const newSecrets = (changes: Partial<EndpointSettings>, { settings }: PresentEndpoint): readonly string[] =>
   Object.entries(changes.headers ?? {})
     .filter(([name, header]) => isSecret(header) && !sameJson(header, settings.headers[name]))
     .map(([name]) => name);
 
 /**
- * A secret must not be sent to another address than it was given for, nor become readable, as the next change could
- * send it anywhere.
+ * True if a secret header would be sent to another address than it was given for, or become readable, so that the next
+ * change could send it anywhere.
  */
 const exposesSecrets = ({ url, headers }: Partial<EndpointSettings>, { settings }: PresentEndpoint): boolean => {
   const isMoved = url !== undefined && url !== settings.url;

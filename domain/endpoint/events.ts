@@ -22,7 +22,7 @@ export type EndpointSettings = {
 
 export type OpenReason = "failures-in-a-row" | "failure-rate";
 
-/** Numbers that the recording node has counted in the last five minutes. */
+/** What the recording node has counted: failures in a row, and attempts in the last five minutes. */
 type Counts = { readonly consecutive_failures: number; readonly attempts: number; readonly failed: number };
 
 export type EndpointEvent =
@@ -44,7 +44,7 @@ export type EndpointEvent =
         readonly at: string;
       };
     }
-  /** From this record on only a person changes secret header values, which an approval does not cover. */
+  /** From this record on only a person changes secret headers, whose values an approval's digest does not cover. */
   | { readonly type: "EndpointPutUnderApproval"; readonly data: { readonly endpoint_id: string; readonly at: string } }
   | {
       readonly type: "EndpointSecretRotated";
@@ -93,7 +93,7 @@ export type EndpointEvent =
       readonly data: {
         readonly endpoint_id: string;
         readonly failing_since: string;
-        /** A success before this time prevents the end of the endpoint. */
+        /** The endpoint is disabled at this time at the earliest, unless a delivery succeeds before. */
         readonly disables_at: string;
         readonly at: string;
       };

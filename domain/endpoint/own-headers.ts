@@ -1,6 +1,6 @@
 /** A header name is a token (RFC 9110, section 5.6.2). */
 const NAME = /^[a-z0-9!#$%&'*+.^_`|~-]+$/;
-/** Every receiver reads visible ASCII with blanks inside alike (RFC 9110, section 5.5). */
+/** All receivers read a value of visible ASCII with blanks inside alike (RFC 9110, section 5.5). */
 const VALUE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
 export const HEADERS_MAX = 20;
@@ -35,8 +35,8 @@ const RESERVED_PREFIX = /^(webhook|countersign|proxy)-/;
 export const headerFault = (name: string, value: string): string | null => {
   const lower = name.toLowerCase();
   if (lower.length > HEADER_NAME_LENGTH_MAX || !NAME.test(lower)) return "is not a header name";
-  // CGI and WSGI receivers read all of these spellings as one name (RFC 3875, section 4.1.18), so none may imitate a
-  // signed header.
+  // CGI and WSGI receivers read every other character as a dash (RFC 3875, section 4.1.18), so no spelling may imitate
+  // a signed header.
   const dashed = lower.replace(/[^a-z0-9]/g, "-");
   if (RESERVED.has(dashed) || RESERVED_PREFIX.test(dashed)) return "is set by the delivery itself";
   if (value.length > HEADER_VALUE_LENGTH_MAX) return `has a value of more than ${HEADER_VALUE_LENGTH_MAX} characters`;

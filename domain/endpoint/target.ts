@@ -1,7 +1,7 @@
 import { sameJson } from "../same-json.ts";
 import type { PresentEndpoint } from "./decider.ts";
 
-/** An approval is bound to an endpoint in this form. */
+/** What an approval is bound to: a request is not sent to an endpoint whose target has changed since. */
 export type Target = {
   readonly endpoint_id: string;
   readonly url: string;

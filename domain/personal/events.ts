@@ -11,14 +11,14 @@ export type PersonalValue = string | JsonObject;
 
 export type Client = { readonly ip: string; readonly user_agent: string };
 
-/** Stream `personal-<id>`, which an erasure removes; stream `erasure-<id>` has the record of it. */
+/** Stream `personal-<id>`, which an erasure removes; stream `erasure-<id>` keeps the record of the erasure. */
 export type PersonalDataEvent = {
   readonly type: "PersonalDataKept";
   readonly data: {
     readonly id: string;
     readonly salt: string;
     readonly value: PersonalValue;
-    /** `stream` has the record with the commitment, after its revision `after`. */
+    /** The record with the commitment is in `stream`, after the revision `after`; null if `stream` had no records. */
     readonly stream: string;
     readonly after: number | null;
   };

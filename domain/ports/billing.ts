@@ -5,7 +5,7 @@ export type Payer = {
   readonly account: string;
   readonly email: string;
   readonly by: string;
-  /** The provider's id of the account; null if it has none yet. */
+  /** The provider's id of the account; null if the provider has none yet. */
   readonly customer: string | null;
 };
 
@@ -13,7 +13,7 @@ export type BillingPage = {
   readonly url: string;
   readonly sessionId: string;
   readonly expiresAt: string;
-  /** The provider's id of the account; null if it needs none. */
+  /** The provider's id of the account; null if the provider needs none. */
   readonly customer: string | null;
 };
 
@@ -32,7 +32,7 @@ export type ProvidedSubscription = {
 
 /** Webhooks arrive late, twice and in any order: each is only a reason to ask for the present state. */
 export type BillingWebhooks = {
-  /** "malformed": signed, but not an event. Null: the event changes no subscription. */
+  /** "forged": the signature is wrong. "malformed": signed, but no event. Null: it changes no subscription. */
   read(headers: Readonly<Record<string, unknown>>, body: Uint8Array): BillingNotice | null | "forged" | "malformed";
   /** "cancelled" means that no subscription is active. Null if the state is unknown: then nothing changes. */
   subscriptionOf(customer: string): Promise<ProvidedSubscription | null>;

@@ -1,2 +1,2 @@
-/** ms since 1970. */
+/** `now` is in milliseconds since 1970 (UTC). */
 export type Clock = { readonly now: () => number };

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../json.ts";
 
-/** 0-based, without gaps within a stream. */
+/** The number of a record in its stream: from 0, without gaps. */
 export type Revision = number;
-/** Opaque, of fixed width: positions of the same log compare as text. */
+/** The place of a record in the whole log: opaque text of fixed width, so positions of one log compare as text. */
 export type Position = string;
 export type Expected = "absent" | "any" | Revision;
 
@@ -23,7 +23,7 @@ export type Metadata = {
 };
 
 export type NewEvent = {
-  /** A UUID derived from the command and the index: a repeated append carries the same ids. */
+  /** A UUID derived from the command and the index: a repeated append has the same ids, so the log recognises it. */
   readonly id: string;
   readonly type: string;
   readonly data: JsonObject;
@@ -40,10 +40,10 @@ export type AppendOutcome =
   | { readonly outcome: "appended"; readonly revision: Revision; readonly position: Position }
   | { readonly outcome: "conflict"; readonly actual: Revision | "absent" };
 
-/** `upTo`: continue the search from here; null if nothing follows the given position. */
+/** `upTo`: where the next search has to begin; null if nothing follows the position that was asked for. */
 export type TypesPage = { readonly events: readonly RecordedEvent[]; readonly upTo: Position | null };
 
-/** EventStoreDB frees the bytes only when an operator scavenges it and their 256 MB chunk is full. */
+/** When erased bytes leave the disk: in EventStoreDB with an operator's scavenge, once their 256 MB chunk is full. */
 export type BytesRemoved = "within-seconds" | "with-the-next-scavenge";
 
 /** Adapters throw `LogUnavailable` if nothing was written; after `OutcomeUnknown` the same call is safe to repeat. */
@@ -52,20 +52,20 @@ export type EventLog = {
   append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<AppendOutcome>;
   read(stream: string, after: Revision | null, limit: number): Promise<readonly RecordedEvent[]>;
   last(stream: string): Promise<RecordedEvent | null>;
-  /** One total order; "records" leaves out `payload-` and `personal-` streams. */
+  /** Reads all streams in one total order; "records" leaves out `payload-` and `personal-` streams. */
   readAll(after: Position | null, limit: number, what?: "everything" | "records"): Promise<readonly RecordedEvent[]>;
   readTypes(types: readonly string[], after: Position | null, limit: number): Promise<TypesPage>;
-  /** Null if there is no event. "records" leaves out `payload-` and `personal-` streams. */
+  /** The position of the last event, or null. "records" leaves out `payload-` and `personal-` streams. */
   head(what?: "everything" | "records"): Promise<Position | null>;
   /** A copy of a log has another identity, because its positions differ. */
   identity(): Promise<string>;
   /**
-   * Erases a `payload-` or `personal-` stream up to and including `upTo`, or all of it. Without a later event it takes
-   * a revision, so an append that expects the last erased one conflicts.
+   * Erases a `payload-` or `personal-` stream up to and including `upTo`, or all of it. If nothing is left, the erasure
+   * takes a revision, so that an append which expects the last erased revision conflicts.
    */
   erase(stream: string, upTo?: Revision): Promise<void>;
   readonly bytesRemoved: BytesRemoved;
-  /** A hint that may be lost, so followers of the log also poll. The result stops listening. */
+  /** `wake` is a hint that may be lost, so followers also poll. The returned function stops listening. */
   onAppended(wake: () => void): () => void;
   close(): Promise<void>;
 };

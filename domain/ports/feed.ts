@@ -12,19 +12,19 @@ export type CloudEvent = {
   readonly datacontenttype: "application/json";
   readonly account?: string;
   readonly revision: Revision;
-  /** The text of `Countersign-Position`, which names this log too. */
+  /** The text of the header `Countersign-Position`, which has characters of this log's identity. */
   readonly position: string;
   readonly actorkind: ActorKind;
   readonly actorid: string;
   readonly traceparent?: string;
   readonly causationid?: string;
-  /** Absent if it cannot be carried; `dataref` (an extension) then says where to read it. */
+  /** Absent if the event cannot carry it; `dataref` (a CloudEvents extension) then says where to read it. */
   readonly data?: JsonObject;
   readonly dataref?: string;
 };
 
 export type Feed = {
-  /** After a rejection some may be stored, and publishing the same events again is safe. */
+  /** After a rejection some of the events may be stored; publishing all of them again is safe. */
   publish(events: readonly CloudEvent[]): Promise<void>;
   close(): Promise<void>;
 };

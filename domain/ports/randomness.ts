@@ -1,5 +1,5 @@
 export type Randomness = {
   readonly bytes: (size: number) => Uint8Array;
-  /** In [0, 1). */
+  /** A random number in [0, 1). */
   readonly number: () => number;
 };

@@ -4,7 +4,7 @@ export type HttpRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** The account whose share of the DNS look-ups it takes. */
+  /** The account whose share of the DNS look-ups the request takes. */
   readonly account?: string;
   /** For the whole exchange: DNS, connection, request and response. */
   readonly timeoutMs: number;
@@ -19,9 +19,9 @@ export type SendOutcome = { readonly resent?: true } & (
       readonly statusCode: number;
       /** Names are in lower case; several values of one name are joined by a comma. */
       readonly headers: Readonly<Record<string, string>>;
-      /** As received, never decompressed. */
+      /** The bytes as received, never decompressed. */
       readonly body: Uint8Array;
-      /** The body was longer than the stored part, or broke off. */
+      /** True if the body was longer than the part that is kept, or broke off. */
       readonly truncated: boolean;
       /** Null without a valid Retry-After header. */
       readonly retryAfterMs: number | null;

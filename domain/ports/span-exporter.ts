@@ -20,7 +20,7 @@ export type Span = {
 export type SpanEvent = { readonly name: string; readonly atMs: number; readonly attributes: SpanAttributes };
 
 export type SpanExporter = {
-  /** Rejects if the collector cannot be reached or asks to wait. Spans that it rejects are dropped and reported. */
+  /** Rejects if the collector cannot be reached or asks to wait. Spans that the collector refuses are dropped. */
   export(spans: readonly Span[]): Promise<void>;
   close(): Promise<void>;
 };

@@ -7,7 +7,7 @@ export type Document = JsonObject;
 export type ViewSchema = {
   readonly name: string;
   readonly fields: Readonly<Record<string, "text" | "number">>;
-  /** Lists of fields, equality first, then the sort; the document's id is always the last. */
+  /** Each index lists the fields compared for equality, then the sort; the document's id is always its last. */
   readonly indexes: readonly (readonly string[])[];
 };
 
@@ -21,31 +21,31 @@ export type ViewQuery = {
   readonly where: readonly Condition[];
   readonly sort: { readonly field: string; readonly order: "asc" | "desc" };
   readonly after?: { readonly value: string | number; readonly id: string };
-  /** The condition that the fewest documents match. A store that cannot choose an index uses this one. */
+  /** The field whose condition the fewest documents match, for a store that cannot choose an index by itself. */
   readonly lead?: string;
   readonly limit: number;
 };
 
 export type FoundDocument = { readonly id: string; readonly document: Document };
 
-/** Another log has a record with another id at the same position. */
+/** The name of one record of one log: another log has a record with another id at the same position. */
 export type RecordName = Pick<RecordedEvent, "stream" | "revision" | "id">;
 
-/** `isEmptied`: false while the drop that assigned the view to this log is unfinished. */
+/** The log from which a view is folded. `isEmptied` is false until the `drop` that assigned the view has ended. */
 export type ViewOrigin = {
   readonly log: string;
   readonly isEmptied: boolean;
   readonly last: (RecordName & { readonly position: Position }) | null;
 };
 
-/** A null document removes one. `leading`: how many are written first. `record`: at the new checkpoint. */
+/** A null document is removed. `leading`: how many are written first. `record`: the one at the new checkpoint. */
 type Folded = {
   readonly documents: ReadonlyMap<string, Document | null>;
   readonly leading?: number;
   readonly record?: RecordName;
 };
 
-/** `position`: how far the document is folded; null for the view's checkpoint. */
+/** `position`: how far the document is folded; null if as far as the view's checkpoint. */
 export type LoadedDocument = { readonly document: Document | null; readonly position: Position | null };
 
 /** Nothing is decided on views, which lag and can be rebuilt. Adapters throw `ViewsUnavailable`. */
@@ -64,8 +64,8 @@ export type ViewStore = {
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, LoadedDocument> | "stale">;
   /**
-   * Writes nothing if the checkpoint is not `after`. An engine without transactions writes the first `leading`
-   * documents, the others, then the checkpoint: if it fails, `load` tells how far each document is.
+   * Writes nothing if the checkpoint is not `after`. An engine without transactions writes the first `folded.leading`
+   * documents, then the rest, then the checkpoint; if that fails in between, `load` tells how far each document is.
    */
   commit(view: string, after: Position | null, upTo: Position, folded: Folded): Promise<"committed" | "stale">;
   /** Removes documents and checkpoint, and assigns the view to the log with this identity. */
