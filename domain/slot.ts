@@ -19,7 +19,7 @@ export const slotFence = <S, E>(
   exists: (state: S) => boolean,
 ): Decider<S, FreeSlot, E | SlotFreed, "exists"> => ({
   initial,
-  // These deciders ignore records of unknown types.
+  // Deciders of things with slots ignore records of unknown types, such as `SlotFreed`.
   evolve: (state, event) => evolve(state, event as E),
   decide: ({ id, at }, state) =>
     exists(state) ? reject("exists") : accept({ type: "SlotFreed", data: { id, at } } as const),

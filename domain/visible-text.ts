@@ -11,7 +11,7 @@ const escaped = (character: string): string =>
     (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`,
   ).join("");
 
-/** Invisible characters are replaced by their escapes (`\u202e`). */
+/** Replaces invisible characters by their escapes (`\u202e`), so that a reader sees them. */
 export const visibleLine = (text: string): string => text.replace(UNSEEN, escaped);
 
 export const visibleText = (text: string): string => text.replace(UNSEEN_IN_LINES, escaped);

@@ -40,11 +40,11 @@ export const compileCost = (rule: CostRule): CompiledCost => {
   };
 };
 
-/** At most six decimals, which micro-euros hold exactly. */
+/** A decimal text has at most six decimals, which micro-euros hold exactly. */
 const AMOUNT = /^(?<sign>-?)(?<units>0|[1-9][0-9]{0,9})(?:\.(?<decimals>[0-9]{1,6}))?$/;
 const DECIMALS = 6;
 
-/** A receiver that reports more probably counts in another unit, and must not exhaust a budget. */
+/** A receiver that reports a higher cost probably counts in another unit, and must not exhaust a budget. */
 const REPORTED_EUR_MAX = 1_000_000;
 
 /** Micro-euros of a decimal text (`12.5`); null if invalid or too much. `givesBack` allows negative amounts. */
@@ -60,7 +60,7 @@ export const eurOf = (micro: number): number => micro / MICRO_PER_EUR;
 
 export const eurOrNull = (micro: number | null): number | null => (micro === null ? null : eurOf(micro));
 
-/** Two readers may understand a sign, exponent, space, leading zero or separator of thousands differently. */
+/** Text is a number only without what two readers may understand differently, such as a sign or an exponent. */
 const NUMERIC_TEXT = /^(?:0|[1-9][0-9]{0,39})(?:\.[0-9]{1,40})?$/;
 
 const numberIn = (value: unknown, takesText: boolean): number | null => {
@@ -68,7 +68,7 @@ const numberIn = (value: unknown, takesText: boolean): number | null => {
   return takesText && typeof value === "string" && NUMERIC_TEXT.test(value) ? Number(value) : null;
 };
 
-/** The default replaces only an absent or null amount: otherwise a sender could avoid budgets by sending text. */
+/** Micro-euros. The default replaces only an absent or null amount, else a sender could avoid budgets by text. */
 export const costOf = (rule: CompiledCost, payload: unknown): number | CostUnknown => {
   if ("fixed" in rule) return rule.fixed;
   const value = readField(payload, rule.path);

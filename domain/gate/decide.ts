@@ -1,6 +1,6 @@
 import type { GateName, GateOutcome, GateResult, Verdict } from "./verdict.ts";
 
-/** A policy that only observes cannot lift the plan's quota or an agent's scope. */
+/** Denials of these gates always count: a policy that only observes cannot lift a plan's quota or an agent's scope. */
 const NEVER_OBSERVED: ReadonlySet<GateName> = new Set(["scope", "quota", "bytes", "approval"]);
 
 export const deniedBy = (gates: readonly GateResult[], blockOnViolation: boolean): GateResult | undefined =>

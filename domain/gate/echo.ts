@@ -12,27 +12,27 @@ export type Echo = {
 
 /** Shorter values occur by chance in many texts and are recognised only as whole words. */
 const CONTAINED_LENGTH_MIN = 4;
-/** Shorter runs of letters and digits occur by chance in many texts. */
+/** Values with fewer letters and digits occur by chance in many texts, so they are compared with their separators. */
 const BARE_LENGTH_MIN = 6;
-/** Every text is searched for every value, so this bounds the time on the event loop. */
+/** Every text is searched for every hidden value, so this bounds the time on the event loop. */
 const VALUES_MAX = 100;
 /** A double keeps this many digits of every decimal number (IEEE 754, binary64). */
 const DIGITS_EXACT_MAX = 15;
 
 const ESCAPES_MAX = 4;
 const NESTED_BYTES_MAX = 2;
-/** A shorter run of digits occurs by chance in many numbers. */
+/** A hidden number with fewer digits is not searched for in numbers, as it occurs in many by chance. */
 const DIGITS_MIN = 3;
 /** A number in cents, or with two more decimals, ends in zeros that the hidden number lacks. */
 const ZEROS_MAX = 2;
 
-/** False if the target may have been sent other digits: beyond a double's precision, or with an exponent. */
+/** False if the target may have got other digits than `value` has: beyond a double's precision, or with an exponent. */
 const isExact = (value: number): boolean => {
   const text = String(value);
   return Number.isSafeInteger(value) || (!text.includes("e") && text.replace(/\D/g, "").length <= DIGITS_EXACT_MAX);
 };
 
-/** Names of another form are data, as in a map keyed by e-mail address. */
+/** Members' names of this form belong to the format; others are data, as in a map keyed by e-mail address. */
 const FORMAT_NAME = /^[A-Za-z_][\w-]{0,63}$/;
 
 const eachScalar = (value: Json, found: (scalar: string | number) => boolean): boolean => {
@@ -60,7 +60,7 @@ const eachHidden = (value: Json, tree: PathTree, found: (scalar: string | number
 
 const folded = (text: string): string => text.toUpperCase().toLowerCase();
 
-/** Null if the payload has too many hidden values, or a number whose digits are not exact. */
+/** Null if echoes cannot be recognised: there are too many hidden values, or a number's digits are not exact. */
 const hiddenTexts = (payload: Json, paths: readonly FieldPath[]): readonly string[] | null => {
   const texts = new Set<string>();
   const isKnown = eachHidden(payload, PathTree.of(paths), (scalar) => {
@@ -77,9 +77,9 @@ const textOf = (bytes: Buffer): string => {
   return text.includes("\ufffd") ? bytes.toString("latin1") : text;
 };
 
-/** Percent-encoding (RFC 3986, section 2.1), and C escapes in hex and octal. */
+/** Runs of bytes in percent-encoding (RFC 3986, section 2.1) or in C escapes, hex or octal. */
 const BYTES_ESCAPED = /(?:%[0-9a-f]{2}|\\{1,8}x[0-9a-f]{2}|\\{1,8}[0-3][0-7]{2})+/gi;
-/** RFC 2045, section 6.7. It is read separately, because it takes letters after any equals sign for a byte. */
+/** Quoted-printable (RFC 2045, section 6.7), decoded separately, as it takes letters after any "=" for a byte. */
 const BYTES_QUOTED = /(?:=[0-9a-f]{2})+/gi;
 const BYTE_ESCAPED = /\\{1,8}([0-3][0-7]{2})|(?:[%=]|\\{1,8}x)([0-9a-f]{2})/gi;
 
@@ -97,7 +97,7 @@ const codePoint = (text: string, digits: string, radix: number): string => {
   return code <= 0x10ffff ? String.fromCodePoint(code) : text;
 };
 
-/** Escapes of JSON (RFC 8259, section 7) and HTML. */
+/** Decodes escapes of bytes, JSON (RFC 8259, section 7) and HTML, once. */
 const unescaped = (text: string): string =>
   text
     .replace(BYTES_ESCAPED, bytesUnescaped)
@@ -124,10 +124,10 @@ const unescapedOften = (text: string): readonly string[] => {
 const BASE64 = /[A-Za-z0-9+/_-]{6,}={0,2}/g;
 const HEX = /(?:[0-9a-f]{2}[ :-]?){3,}[0-9a-f]{2}[0-9a-f]?/gi;
 
-/** Other characters mean that the bytes only looked encoded. */
+/** Decoded bytes count only in such printable runs: all others just looked encoded. */
 const PRINTED = /[\x20-\x7e\u00a0-\ufffc]{3,}/g;
 
-/** UTF-16 of plain letters is their UTF-8 with zeros between. */
+/** Zeros are dropped, because UTF-16 of plain letters is their UTF-8 with zeros between. */
 const printedIn = (decoded: readonly string[]): string =>
   (decoded.join("\n").replaceAll("\0", "").match(PRINTED) ?? []).join("\n");
 

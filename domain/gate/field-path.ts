@@ -1,16 +1,16 @@
 export type FieldPath = readonly string[];
 
-/** Bounds the cost of a look-up; no provider's payload needs more. */
+/** Characters of a path: the limit bounds the time of a look-up, and no provider's payload needs a longer one. */
 export const PATH_LENGTH_MAX = 256;
 export const PATH_LEVELS_MAX = 32;
 
-/** RFC 6901, section 3: "~" only as "~0" or "~1". */
+/** Null if the token has a "~" that begins neither "~0" nor "~1" (RFC 6901, section 3). */
 const unescapePointer = (token: string): string | null =>
   /~(?![01])/.test(token) ? null : token.replaceAll("~1", "/").replaceAll("~0", "~");
 
 export const escapePointer = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
 
-/** Dotted (`data.object.id`) or a JSON Pointer (RFC 6901), which reaches names with dots. Null if invalid. */
+/** A path is dotted (`data.object.id`) or a JSON Pointer (RFC 6901), which reaches names with dots. Null if invalid. */
 export const parseFieldPath = (text: string): FieldPath | null => {
   if (text.length === 0 || text.length > PATH_LENGTH_MAX) return null;
   const path: string[] = [];
@@ -27,7 +27,7 @@ export const parseFieldPath = (text: string): FieldPath | null => {
   return path.length > PATH_LEVELS_MAX ? null : path;
 };
 
-/** RFC 6901, section 4: no sign, no leading zero. */
+/** True for a position in a list, which has no sign and no leading zero (RFC 6901, section 4). */
 export const isPosition = (name: string): boolean => /^(?:0|[1-9][0-9]{0,8})$/.test(name);
 
 /** Reads own properties only, so that nothing comes from a prototype. */

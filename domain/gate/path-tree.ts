@@ -5,7 +5,7 @@ type Node = {
   isEnd: boolean;
   readonly names: Map<string, Node>;
   readonly positions: Map<string, Node>;
-  /** The paths without a position, which apply to each element of a list; null if there are none. */
+  /** The paths that go on with a name, which apply to each element of a list; null until they are needed. */
   ofElements: Node | null;
 };
 

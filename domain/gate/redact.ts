@@ -17,11 +17,11 @@ const redactAt = (value: Json, tree: PathTree): Json => {
   const object = value as JsonObject; // Array.isArray does not narrow a readonly array away.
   const names = tree.names().filter((name) => Object.hasOwn(object, name));
   if (names.length === 0) return object;
-  // The names become own properties, so that `__proto__` stays a field.
+  // The spread makes these names own properties, so that `__proto__` stays a field.
   const copy: Record<string, Json> = { ...object };
   for (const name of names) copy[name] = redactAt(object[name] ?? null, tree.member(name));
   return copy;
 };
 
-/** A path that crosses a list without a position applies to each element. */
+/** A path that crosses a list without a position hides the value in each element. */
 export const redactJson = (value: Json, paths: readonly FieldPath[]): Json => redactAt(value, PathTree.of(paths));

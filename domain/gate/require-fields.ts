@@ -5,7 +5,7 @@ export type RequiredField = { readonly name: string; readonly path: FieldPath };
 
 const NAMED_MAX = 5;
 
-/** A field that is null is missing. */
+/** A field whose value is null counts as missing. */
 export const requireFields = (fields: readonly RequiredField[], payload: unknown): GateResult => {
   let missing: string[] | null = null;
   for (const field of fields) {

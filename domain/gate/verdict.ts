@@ -9,7 +9,7 @@ export type GateName =
   | "loop"
   | "budget"
   | "quota"
-  /** This gate appears only in denials: the account has stored its plan's bytes of the day. */
+  /** This gate appears only in denials: the account has stored as many bytes as its plan allows in a day. */
   | "bytes"
   | "approval"
   | "bundle";
@@ -20,7 +20,7 @@ export type PolicyRef = { readonly id: string; readonly version: number };
 /** `steps`: indexes of the bundle's steps that the policy applies to; absent for the whole request. */
 export type AppliedPolicy = PolicyRef & { readonly steps?: readonly number[] };
 
-/** `code` is kebab-case, "ok" if allowed. `policy` is absent if one policy was asked, or if the gate has none. */
+/** `code` is kebab-case, "ok" if allowed. `policy` is absent if one policy was asked, or if the gate needs none. */
 export type GateResult = {
   readonly gate: GateName;
   readonly outcome: GateOutcome;
@@ -29,7 +29,7 @@ export type GateResult = {
   readonly policy?: PolicyRef;
 };
 
-/** `observed`: a gate denies, but the policy only observes. `policies`: present if several were asked. */
+/** `observed`: a gate denies, but the policy only observes. `policies` is present if several policies were asked. */
 export type Verdict = {
   readonly decision: GateOutcome;
   readonly policy: PolicyRef | null;

@@ -54,7 +54,7 @@ export const restoring = (checkpoint: LedgerCheckpoint, windowMs = WINDOW_MS): R
   const isInWindow = ({ at }: { readonly at: number }): boolean => at > checkpoint.last_at - windowMs;
   return {
     refill(record, revision) {
-      // A request that joins an older place has that place's time and does not bring it back to the window.
+      // A request that joins an older place has that place's time, so it does not bring the place back to the window.
       const seen =
         record.type === "Reserved"
           ? { ...record, data: { ...record.data, entries: record.data.entries.filter(isInWindow) } }

@@ -13,7 +13,7 @@ export type LedgerCommand =
       readonly places?: number;
       readonly limits: Limits;
     }
-  /** An absent `cost` is the reserved cost. `upTo`: only if this reservation or an earlier one holds the place. */
+  /** Without `cost` the reserved cost is spent. `upTo`: only if a reservation up to this number holds the place. */
   | { readonly type: "Settle"; readonly event: string; readonly cost?: number; readonly upTo?: number }
   | { readonly type: "Charge"; readonly event: string; readonly cost: number }
   | { readonly type: "Release"; readonly event: string; readonly reservation: number }

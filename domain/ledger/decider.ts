@@ -9,12 +9,12 @@ type Reading = { readonly used: number; readonly limit: number; readonly over: b
 
 export type Answer = {
   readonly granted: boolean;
-  /** Absent if nothing was reserved: refused, or the event's place is settled. */
+  /** Absent if nothing was reserved: the request was refused, or the event's place is settled already. */
   readonly reservation?: number;
   readonly budget?: Reading;
   readonly rate?: Reading & { readonly retryAfterMs: number };
   readonly count?: Reading;
-  /** Another undecided request for the same event holds a different number of places. */
+  /** Another undecided request for the same event holds fewer places than this request needs. */
   readonly isContested?: true;
 };
 
@@ -112,7 +112,7 @@ class Batch {
       return { ...answer, granted: false, budget: { ...budget, over: true } };
     }
     this.#cost += more;
-    // The time is that of the joined place, so the window counts it once.
+    // The entry has the time of the joined place, so the window counts the place once.
     const entry = { event, cost: held.cost + more, at: held.at, places: held.places ?? 1 };
     return { ...answer, reservation: this.#enter(entry) };
   }
@@ -182,7 +182,7 @@ export type LedgerDecision = {
   readonly answers: readonly Answer[];
 };
 
-/** Each reservation is decided on those before it in the batch; places that the batch gives back are free after it. */
+/** Each reservation is decided on those before it in the batch; places that the batch gives back are free later. */
 export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[], now: number): LedgerDecision => {
   const batch = new Batch(ledger, now);
   const answers = commands.map((command) => batch.decide(command));

@@ -1,6 +1,6 @@
 import { WINDOW_MS } from "./state.ts";
 
-/** `max_identical` and `window_s` come together. */
+/** `max_identical` and `window_s` (seconds) are set together or not at all. */
 export type LoopRule = {
   readonly max_identical?: number;
   readonly window_s?: number;
@@ -24,7 +24,7 @@ export const sameLedger = (policyId: string, windowS: number, digest: string): s
 
 export const runLedger = (policyId: string, run: string): string => `ledger-${policyId}${RUN}${run}`;
 
-/** A repetition counts whatever becomes of the request, so asking for a place spends it. */
+/** True for a ledger of repetitions: asking for a place spends it there, whatever becomes of the request. */
 export const isLoopLedger = (stream: string): boolean => /\.(?:same|run)-/.test(stream);
 
 export const windowMsOf = (stream: string): number => {

@@ -4,18 +4,18 @@ import { isSettledBy, withoutReleased } from "./reservations.ts";
 /** Settled places are remembered as long as a request may live, so that a repeated reservation is recognised. */
 export const WINDOW_MS = 60_000;
 
-/** `cost`: reserved, or spent once it is settled. */
+/** `cost` in micro-euros: what is reserved, or what was spent once the place is settled. */
 export type Place = {
   readonly at: number;
   cost: number;
   readonly places: number;
-  /** Ascending: requests for one event share its place. */
+  /** Numbers of reservations, ascending: all requests for one event share its place. */
   reservations: readonly number[];
   settled: boolean;
   revision: number;
 };
 
-/** Money in micro-euros, times in ms since 1970. It changes in place, because copying the window costs too much. */
+/** Money in micro-euros, times in ms since 1970. It changes in place, because copying the window takes too long. */
 export type Ledger = {
   readonly windowMs: number;
   closed: boolean;
@@ -26,7 +26,7 @@ export type Ledger = {
   budget: number | null;
   /** The highest threshold reached, in percent; 0 before the first. */
   reached: number;
-  /** Counts of places, not events. */
+  /** These three count places, of which one event may take several. */
   openCount: number;
   settledCount: number;
   recentCount: number;

@@ -5,7 +5,7 @@ import { evolveLedger, type Ledger, type Place } from "./state.ts";
 const BUDGET_THRESHOLDS = [50, 80, 100] as const;
 const HIGHEST = 100;
 
-/** Null without a limit, undefined if the batch reserves nothing. */
+/** The limit of the batch's last reservation in micro-euros; null without a limit, undefined without a reservation. */
 export const budgetAsked = (commands: readonly LedgerCommand[]): number | null | undefined => {
   const last = commands.findLast((command) => command.type === "Reserve");
   return last?.type === "Reserve" ? (last.limits.budget ?? null) : undefined;
@@ -26,7 +26,7 @@ const excerpt = (ledger: Ledger, events: readonly LedgerEvent[]): Ledger => {
 const withBudget = (ledger: Ledger, budget: number | null, event: LedgerEvent): LedgerEvent =>
   event.type === "Reserved" && budget !== ledger.budget ? { ...event, data: { ...event.data, budget } } : event;
 
-/** The thresholds are in the same append as the events, so each is recorded once, on any number of nodes. */
+/** Adds thresholds to the append that reaches them, so each is recorded once, on any number of nodes. */
 export const withThresholds = (
   ledger: Ledger,
   asked: number | null | undefined,

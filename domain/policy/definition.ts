@@ -2,7 +2,7 @@ import type { Role } from "../account/events.ts";
 import type { JsonObject } from "../json.ts";
 import type { LoopRule } from "../ledger/loop.ts";
 
-/** Amounts are euros as the author wrote them. */
+/** Amounts are in euros as the policy's author wrote them, not in micro-euros. */
 export type PolicyDefinition = {
   readonly name: string;
   readonly budget_eur_day?: number;
@@ -16,7 +16,7 @@ export type PolicyDefinition = {
   readonly redact?: readonly string[];
   readonly loop?: LoopRule;
   readonly approval?: ApprovalRule;
-  /** Default false. Only the quorum of a protected policy itself can weaken it. */
+  /** Default false. A protected policy is weakened only with the approvals that it asks for itself. */
   readonly protected?: boolean;
 };
 

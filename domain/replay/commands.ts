@@ -3,9 +3,9 @@ import type { ReplayCursor } from "./events.ts";
 import type { Started } from "./state.ts";
 
 export type ReplayCommand =
-  /** `place`: the number of the place that the request took. */
+  /** `place`: the number of the place (`ReplayPlace`) that the request took. */
   | { readonly type: "StartReplay"; readonly replay: Omit<Started, "at">; readonly place: number; readonly at: string }
-  /** Fences a request that took a place and has not reported since. */
+  /** A request that took the place but has not reported since can no longer start the replay, so the place is free. */
   | { readonly type: "AbandonReplay"; readonly replayId: string; readonly place: number; readonly at: string }
   | {
       readonly type: "ProgressReplay";

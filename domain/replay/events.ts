@@ -5,12 +5,12 @@ export type ReplayFilter = {
   readonly status: "failed" | "blocked";
   readonly source_id?: string;
   readonly endpoint_id?: string;
-  /** First receipt, ISO-8601 UTC with milliseconds: from `from` (included) to `to` (excluded). */
+  /** When an event first came in, ISO-8601 UTC with milliseconds: from `from` (included) to `to` (excluded). */
   readonly from?: string;
   readonly to?: string;
 };
 
-/** Events are listed in the order of receipt and id. */
+/** The last event that a replay has handled; a replay takes events in the order of receipt and id. */
 export type ReplayCursor = { readonly received_at: string; readonly id: string };
 
 /** Stream `replay-<rpl_…>`: the filter and the progress. Each event's own stream has its outcome. */

@@ -1,9 +1,9 @@
 import { accept, type Decider, reject } from "../decider.ts";
 
-/** Concurrent replays per account. Each is looked for every second, and more would only wait for each other. */
+/** How many replays of an account run at once: each is looked for every second, and more would only wait. */
 export const RUNNING_MAX = 20;
 
-/** The right to start one replay. Numbers grow, so none is used twice. */
+/** The right to start one replay. Numbers grow, so no number is used twice. */
 export type ReplayPlace = { readonly replay_id: string; readonly number: number; readonly at: string };
 
 /** Stream `replays-<account>`. Each record has all places, so the last one is the whole state. */

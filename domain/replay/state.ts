@@ -7,7 +7,7 @@ export type BegunReplay = {
   readonly started: Started;
   readonly cursor: ReplayCursor | null;
   readonly skipped: number;
-  /** The node that works on it and its last report; null before the first. */
+  /** The node that works on the replay, and the time of its last report; null before the first report. */
   readonly claim: { readonly node: string; readonly at: string } | null;
 };
 

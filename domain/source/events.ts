@@ -1,7 +1,7 @@
 import type { Commitment } from "../personal/events.ts";
 import type { Sealed } from "../sealed.ts";
 
-/** Each type has an entry in the verifier table (`src/providers/`). */
+/** For each type `src/providers/provider-schemes.ts` says how webhooks are verified. */
 export const PROVIDER_TYPES = [
   "stripe",
   "github",
@@ -28,8 +28,8 @@ export type HmacAuth = {
 };
 
 /**
- * Used if the provider's own rule for the delivery id does not fit. `body` counts requests with the same body as one
- * delivery for a while; `none` allows only the provider's rule.
+ * Where the delivery id is found if the provider's own rule does not fit. `body` counts requests with the same body as
+ * one delivery for a while; `none` allows only the provider's rule.
  */
 export type DedupeRule = { readonly header: string } | { readonly pointer: string } | "body" | "none";
 
@@ -72,7 +72,7 @@ export type SourceEvent =
       };
     }
   | {
-      /** Unauthenticated requests are counted by minute, so that they cannot fill the log. */
+      /** Requests without a valid signature are counted by minute, so that they cannot fill the log. */
       readonly type: "SourceRejectsCounted";
       readonly data: {
         readonly source_id: string;
