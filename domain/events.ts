@@ -49,7 +49,7 @@ export type EventType = DomainEvent["type"];
 
 export type DataOf<T extends EventType> = Extract<DomainEvent, { type: T }>["data"];
 
-/** The caller names the event's types, which the category of the record's stream determines: a log has only JSON. */
+/** Gives a record the event type that the caller names, as the category of its stream says; a log has only JSON. */
 export const eventOf = <E extends { readonly type: string }>(record: {
   readonly type: string;
   readonly data: unknown;

@@ -28,7 +28,7 @@ export type Plan = {
   readonly refusedRecordsDay: number;
   /** How many bytes changes may add in a day (UTC); people, keys and agents have this many each. */
   readonly changeBytesDay: number;
-  /** How many bytes of large webhooks are worked on in a second. */
+  /** How many bytes of large webhooks the server works on in a second; further webhooks wait for their turn. */
   readonly largeBodyBytesPerS: number;
   readonly counts: Counts;
   /** True: requests beyond `eventsPerMonth` are refused. False: they are overage, which is billed. */

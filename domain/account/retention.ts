@@ -10,7 +10,7 @@ export type OutlastingPlan = { readonly plan: string; readonly until: string };
  */
 export type RetentionTerm = { readonly plan: Plan; readonly after: string | null; readonly upTo: string | null };
 
-/** A newer version of the program wrote an unknown plan: its payloads are kept, so that none goes too early. */
+/** Days that a plan keeps payloads; infinite if only a newer version knows the plan, so that nothing goes too early. */
 const daysOf = (plan: string): number => planKnown(plan)?.retentionDays ?? Number.POSITIVE_INFINITY;
 
 /** Lists former plans by which some payload is still kept for longer than by each plan after them, oldest first. */

@@ -1,6 +1,6 @@
 import type { ActionDefinition } from "./definition.ts";
 
-/** Stream `action-<id>`, its id derived from account and name: an action made again continues the versions. */
+/** Stream `action-<id>`; the id is derived from account and name. A name defined again goes on counting versions. */
 export type ActionEvent =
   | {
       readonly type: "ActionDefined";

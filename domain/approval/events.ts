@@ -2,7 +2,7 @@ import type { ShownChange } from "../change/shown-change.ts";
 
 export type Subject = { readonly kind: "event" | "bundle" | "change"; readonly id: string };
 
-/** `member` is the id of the person who replays the request of a source or an agent; absent without a replay. */
+/** `member` is the id of the person who replays a source's or an agent's request, or asks for a change. */
 export type Requester = {
   readonly kind: "source" | "agent" | "member";
   readonly id: string;
@@ -17,7 +17,7 @@ export type ApprovalRequest = {
   readonly approval_id: string;
   readonly account: string;
   readonly subject: Subject;
-  /** The action's name or the provider's event type; null for a bundle, and for an event without a type. */
+  /** The action's name or the provider's event type; null for a bundle, a change, and an event without a type. */
   readonly action: string | null;
   readonly summary: string;
   /** Hex SHA-256 of what would be executed. A vote names it, so nobody approves what they were not shown. */
@@ -29,7 +29,7 @@ export type ApprovalRequest = {
   readonly expires_at: string;
   readonly min_approvals: number;
   readonly exclude_requester: boolean;
-  /** Ids of the members who replay the request, or made the key or secrets that may have sent it. */
+  /** Ids of the members who ask for the change, replay the request, or made the key or secrets it was sent with. */
   readonly requesters: readonly string[];
   readonly policy: { readonly id: string; readonly version: number } | null;
   readonly reasons: readonly string[];

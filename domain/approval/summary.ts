@@ -3,7 +3,7 @@ import type { Request } from "../delivery/events.ts";
 import { MICRO_PER_EUR } from "../gate/cost.ts";
 import { visibleLine } from "../visible-text.ts";
 
-/** Names come from outside and have up to 200 characters, so a summary shows this many of each. */
+/** Names come from outside and have up to 200 characters; a summary shows at most this many of each. */
 const PART_MAX = 120;
 const CENTS = 2;
 const DECIMALS_MAX = 6;

@@ -61,7 +61,7 @@ export type BundleRequest = {
 
 export type HeldBundle = BundleRequest & { readonly approval: HeldFor };
 
-/** A held bundle waits for another approval. A bundle that has started is not held again: it rolls back. */
+/** The hold waits for a new approval in place of `previous`. A bundle that has started rolls back instead. */
 export type BundleHeldAgain = HeldBundle & { readonly previous: ReplacedApproval; readonly held_at: string };
 
 /** `not-needed`: nothing has to be undone. `impossible`: the step may have had an effect that nothing takes back. */

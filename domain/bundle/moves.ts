@@ -19,7 +19,7 @@ const FOR = {
   EndUndo: ["admit-undo"],
 } as const satisfies Record<Move["type"], readonly Next["do"][]>;
 
-/** A command that is not next was carried out before, or was decided on an older state. */
+/** True if the command is what `nextOf` asks for; else it was carried out before, or decided on an older state. */
 const isNext = ({ type, index }: Move, state: RunningBundle): boolean => {
   const next = nextOf(state);
   return "index" in next && next.index === index && FOR[type].some((it) => it === next.do);

@@ -23,7 +23,7 @@ const costOfAction = ({ action }: Configuration, name: string | null): ActionPar
 /** A condition that reads one of these may hold the requests of one sender, but not those of another. */
 const SENDER_NAMES = ["agent", "source", "headers"] as const;
 
-/** True if the judged cost may change: no cost rule of an action prices a source's requests to its endpoint. */
+/** True if the cost that conditions read may change; no action's cost rule prices the requests of a source. */
 const costMayDiffer = ({ action, endpoint }: AnyWay, { before, after }: Comparison): boolean =>
   action === null
     ? [...before.action.values()].some(({ endpoint_id, cost }) => endpoint_id === endpoint && cost !== null)

@@ -33,7 +33,7 @@ export type ChangeControls = {
    */
   readonly actual?: { readonly parts: readonly PartChange[]; readonly change: PartChange };
   readonly issues: boolean;
-  /** A key may belong to a program, so it is not a person, without whom no policy is weakened. */
+  /** A key may belong to a program, and only a person may weaken a policy. */
   readonly asker: "person" | "key";
   readonly approved?: ChangeApproval;
   readonly by: string;
@@ -182,7 +182,7 @@ export const controls: Decider<Configuration, ControlsCommand, ControlsEvent, Co
       case "ControlsChanged":
       case "ControlsWeakened": {
         const { change, at } = event.data;
-        // Protecting a policy anew ends its lift; a new version of a protected policy does not, only a person does.
+        // A lift ends when an unprotected policy is protected again, but not with a new version of a protected one.
         const isAnew = change.kind === "policy" && state.policy.get(change.id)?.protected !== true;
         const isOver = isAnew && change.part?.protected === true;
         const lifts = isOver ? new Map([...state.lifts].filter(([id]) => id !== change.id)) : state.lifts;

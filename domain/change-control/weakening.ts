@@ -36,7 +36,7 @@ const removedRules = (sides: Comparison): readonly Weakening[] => {
     const now = rulesAfter.get(target) ?? [];
     return rules
       .filter(({ policyId, rule }, index) => {
-        // A rule that stands unchanged at its place still guards the target, if its policy is as protected.
+        // A rule that stands unchanged at its place still guards the target, if its policy is protected as before.
         if (now[index]?.rule === rule && now[index].policyId === policyId) {
           if (isProtected(sides.before, policyId) === isProtected(sides.after, policyId)) return false;
         }

@@ -26,7 +26,7 @@ export const decideStart = (command: CommandOf<"StartAttempt">, state: Delivery)
   if (isLeased(state, command)) return reject("leased");
   if (state.erased) return reject("payload-erased");
   if (state.phase === "waiting" && command.early === undefined && !isDue(state, command.at)) return reject("not-due");
-  // A cancellation awaits the attempt's outcome, but the process that ran the attempt is gone.
+  // The cancellation awaited an attempt whose process is gone, so the event is cancelled now.
   if (state.phase === "attempting" && state.cancelling !== null)
     return accept(...eventCancelled(state, state.cancelling, command.at));
   const approved = state.request.bound?.target ?? null;

@@ -3,7 +3,7 @@ import type { DeliveryEvent, PayloadRef } from "./events.ts";
 
 export type PayloadName = Pick<PayloadRef, "revision" | "sha256" | "head">;
 
-/** `payload`: as the last decision names it, or null. `found`: the last revision found damaged, or null. */
+/** `payload` is what the last decision names, `found` the last revision found damaged; null without one. */
 export type Damage = { readonly payload: PayloadName | null; readonly found: number | null };
 
 /** `subject`: the id of the event or bundle. */

@@ -45,7 +45,7 @@ export type Replay = { readonly id: string; readonly by: Replayer; readonly reas
 /** An approval is bound to this target and action, as they were when it was requested. */
 export type Bound = {
   readonly target: Target | null;
-  /** The action's version in force then, null without an action; the request names the version that decided it. */
+  /** The action's version when the approval was asked for, or null; the request names the version that decided it. */
   readonly action_version: number | null;
 };
 

@@ -70,7 +70,7 @@ export const decideRelease = ({ approvalId, digest, at }: CommandOf<"Release">, 
   return accept<DeliveryEvent>(event, ...(isPaidNow ? costDetermined(request, UNSEEN, at) : []));
 };
 
-/** The end of a replaced approval ends the hold only if people rejected the request, which holds for any target. */
+/** The end of an approval that was replaced ends the hold only if people rejected the request, whatever its target. */
 export const endsHold = (
   { approvalId, outcome }: { readonly approvalId?: string; readonly outcome: HoldOutcome },
   { approval_id }: HeldFor,

@@ -60,7 +60,7 @@ export const eurOf = (micro: number): number => micro / MICRO_PER_EUR;
 
 export const eurOrNull = (micro: number | null): number | null => (micro === null ? null : eurOf(micro));
 
-/** Text is a number only without what two readers may understand differently, such as a sign or an exponent. */
+/** A number in text has a form that all readers understand alike: no sign, exponent, space or separator. */
 const NUMERIC_TEXT = /^(?:0|[1-9][0-9]{0,39})(?:\.[0-9]{1,40})?$/;
 
 const numberIn = (value: unknown, takesText: boolean): number | null => {
@@ -68,7 +68,7 @@ const numberIn = (value: unknown, takesText: boolean): number | null => {
   return takesText && typeof value === "string" && NUMERIC_TEXT.test(value) ? Number(value) : null;
 };
 
-/** Micro-euros. The default replaces only an absent or null amount, else a sender could avoid budgets by text. */
+/** Micro-euros. The default replaces only an absent or null amount, so nobody avoids budgets by sending text. */
 export const costOf = (rule: CompiledCost, payload: unknown): number | CostUnknown => {
   if ("fixed" in rule) return rule.fixed;
   const value = readField(payload, rule.path);

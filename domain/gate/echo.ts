@@ -21,7 +21,7 @@ const DIGITS_EXACT_MAX = 15;
 
 const ESCAPES_MAX = 4;
 const NESTED_BYTES_MAX = 2;
-/** A hidden number with fewer digits is not searched for in numbers, as it occurs in many by chance. */
+/** A hidden number with fewer digits would be found by chance in many numbers, so it is searched for as text only. */
 const DIGITS_MIN = 3;
 /** A number in cents, or with two more decimals, ends in zeros that the hidden number lacks. */
 const ZEROS_MAX = 2;

@@ -140,7 +140,7 @@ class Batch {
     return defined({ granted, budget, rate, count });
   }
 
-  /** A request for an event that has a place already passes all limits. */
+  /** A request for an event that already has a place passes all limits. */
   #readWithout({ cost, at, places = 1 }: Pick<Entry, "cost" | "at" | "places">, limits: Limits): Answer {
     const { budget, rate, count } = this.#read({ cost: 0, places: 0, limits });
     const without = (reading: Reading, own: number): Reading => ({ ...reading, used: reading.used - own, over: false });
@@ -182,7 +182,7 @@ export type LedgerDecision = {
   readonly answers: readonly Answer[];
 };
 
-/** Each reservation is decided on those before it in the batch; places that the batch gives back are free later. */
+/** Each reservation is decided on those before it in the batch; places given back in it still count until its end. */
 export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[], now: number): LedgerDecision => {
   const batch = new Batch(ledger, now);
   const answers = commands.map((command) => batch.decide(command));
