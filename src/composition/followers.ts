@@ -27,9 +27,9 @@ import type { Foundation } from "./foundation.ts";
 import type { Part } from "./part.ts";
 import type { Requests } from "./requests.ts";
 
-/** Records gather for this time before notifications are made of them. */
+/** Records gather for this time, so that one look makes notifications of many of them. */
 const NOTIFY_MS = 250;
-/** A page takes less unless the broker hangs; then the next feeding process publishes the page again. */
+/** A page takes longer only if the broker hangs; it is given up then, and the next node that feeds publishes it. */
 const FEED_STOP_MS = 2_000;
 
 export type FollowersDeps = {
@@ -47,7 +47,7 @@ const loopPart = (name: string, loop: Loop): Part => ({
   stop: (graceMs) => loop.stop(graceMs),
 });
 
-/** Reactions that wait for no view: releases, settlements, erasures, repairs after a crash. */
+/** Reactions that wait for no view: releases, settlements, erasures, and repairs after a crash. */
 const reactions = (
   foundation: Foundation,
   { deliver }: Requests,
@@ -69,7 +69,7 @@ const reactions = (
 
 type ReactionsDeps = FollowersDeps & { readonly expiry: ApprovalExpiry };
 
-/** Reactions that wait for views and may reach tens of thousands of requests: those of a suspended agent or a changed target. */
+/** Reactions to a suspended agent or a changed target: they wait for views and may reach ten thousands of requests. */
 const suspensions = (foundation: Foundation, requests: Requests, renewal: ApprovalRenewal): Reactor =>
   new Reactor(
     {
@@ -98,7 +98,7 @@ const bundleSteps = (foundation: Foundation, { runner, bundleOutcomes, movingBun
     BUNDLE_REACTOR,
   );
 
-/** The four reactors, as one part: /ready and the status page show them as "reactions". */
+/** The four reactors are one part, which /ready and the status page show as "reactions". */
 const reactorPart = (foundation: Foundation, requests: Requests, deps: ReactionsDeps): Part => {
   const all = [
     reactions(foundation, requests, deps),
@@ -114,7 +114,7 @@ const reactorPart = (foundation: Foundation, requests: Requests, deps: Reactions
     },
     async stop() {
       for (const one of all) await one.stop();
-      // A reaction may have started to move a bundle, so the runner stops after the reactors.
+      // A reaction may just have handed a bundle to the runner, so the runner stops after the reactors.
       await requests.runner.stop();
     },
     health: { consequence: "degraded", check: () => all.every((one) => one.healthy()) },
@@ -173,7 +173,7 @@ export const feeding = (foundation: Foundation): FeedLoop | null =>
         onError: foundation.errorsOf("feed", "publishing records"),
       });
 
-/** Stops after all other followers, as a hanging broker must not keep them from recording. */
+/** The feed stops after all other followers, so that a broker that hangs keeps none of them from recording. */
 export const feedPart = (loop: FeedLoop, connection: Feed): Part => ({
   name: "feed",
   role: "feed",
@@ -185,7 +185,7 @@ export const feedPart = (loop: FeedLoop, connection: Feed): Part => ({
   health: { consequence: "degraded", check: () => loop.healthy() },
 });
 
-/** The followers of the log and of views, in the order of their start. */
+/** Lists the followers of the log and of views in the order in which they are started. */
 export const followerParts = (foundation: Foundation, requests: Requests, deps: FollowersDeps): Part[] => {
   const { deliver, bulkReplayer } = requests;
   const expiry = approvalExpiry({

@@ -62,7 +62,7 @@ const sending = ({ config, clock }: OpenedEngines) => {
   return { addresses, sender: httpSender({ addresses, resolve, clock }) };
 };
 
-/** Streams, secrets, payloads, ledgers, the sender and error lines, which every other part needs. */
+/** Builds what every other part needs: streams, secrets, payloads, ledgers, the sender and error lines. */
 export const buildFoundation = async (engines: OpenedEngines) => {
   const { config, locations, key, log, clock, randomness, meters, logger } = engines;
   const errorsOf = errorLines(logger);
@@ -72,8 +72,8 @@ export const buildFoundation = async (engines: OpenedEngines) => {
   const opened = openedSecrets(box);
   const terms = accountTerms(streams, clock);
   const address = publicAddress(config);
-  // Only one process holds an embedded role, so nothing that an earlier process held is in use. Nodes with a shared log
-  // know of each other only what is in the log.
+  // Only one process can hold a role on an embedded log, so every place that an earlier process held is free to
+  // release. Where nodes share a log, one node knows of another's places only by the log.
   const isAlone = locations.log.engine === "sqlite";
   const reservations = ledgers({
     log,

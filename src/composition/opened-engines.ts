@@ -14,7 +14,7 @@ import type { ViewProgress } from "../views/view-progress.ts";
 export type OpenedEngines = {
   readonly config: Config;
   readonly locations: EngineLocations;
-  /** The data key (`key-ring.ts`): 32 bytes. */
+  /** The data key of the log (`key-ring.ts`), 32 bytes. */
   readonly key: Uint8Array;
   readonly log: EventLog;
   readonly views: ViewStore;
@@ -27,7 +27,7 @@ export type OpenedEngines = {
   readonly logger: FastifyBaseLogger;
   /** The reason why nothing is written: this machine's clock differs from the log server's. Null while they agree. */
   readonly clockProblem: () => string | null;
-  /** Appends to the log that have no answer yet. */
+  /** Reads the appends to the log that have no answer yet. */
   readonly appends: Readings["appends"];
   readonly clock: Clock;
   readonly randomness: Randomness;

@@ -1,8 +1,8 @@
 import type { Role } from "../config.ts";
 
 /**
- * An "unready" node is taken out of service. A "degraded" part shows on the public status page, an "informational" one
- * to operators alone.
+ * What a failed check means: "unready" takes the node out of service, "degraded" shows on the public status page, and
+ * "informational" is shown to operators alone.
  */
 export type Consequence = "unready" | "degraded" | "informational";
 
@@ -10,10 +10,10 @@ type Health = { readonly consequence: Consequence; check(): boolean | Promise<bo
 
 export type Part = {
   readonly name: string;
-  /** Only processes with this role run the part; null stands for every process. */
+  /** Only processes with this role run the part; null means that every process runs it. */
   readonly role: Role | null;
   start?(): void;
-  /** Finishes what is in flight, for at most `graceMs`. */
+  /** Finishes the work in flight, waiting for it at most `graceMs`. */
   stop?(graceMs: number): void | Promise<void>;
   readonly health?: Health;
 };
@@ -21,7 +21,7 @@ export type Part = {
 export type Parts = {
   checks(...of: readonly Consequence[]): Readonly<Record<string, () => Promise<boolean>>>;
   start(): void;
-  /** Parts that were never started are stopped as well, because they may hold connections. */
+  /** Stops parts that were never started as well, because they may hold connections. */
   stop(graceMs: number): Promise<void>;
 };
 
@@ -44,8 +44,8 @@ export const parts = (all: readonly Part[], roles: readonly Role[]): Parts => {
 };
 
 /**
- * Does `work` every `ms`, and once more after `firstMs` if that is given. A turn is left out while another one runs, and the
- * stop waits for that one, because the engines are closed afterwards.
+ * Runs `work` every `ms`, and once more after `firstMs` if that is given. No run begins while another one goes on, and
+ * the stop waits for the run in progress, because the engines are closed afterwards.
  */
 export const timer = (
   { name, role, ms, firstMs }: { readonly name: string; readonly role: Role | null; ms: number; firstMs?: number },

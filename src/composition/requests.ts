@@ -27,7 +27,7 @@ const threads = () => ({
   checks: checkThread(),
   definitions: definitionThread(),
   bodyReader: bodyThread(),
-  // A separate thread, so that reads delay no webhook.
+  // Webhooks have a thread of their own, so that people who read large payloads delay no webhook.
   webhookParser: bodyThread("webhook-parser"),
 });
 
@@ -70,7 +70,7 @@ export const buildRequests = (foundation: Foundation) => {
     othersAreGone: foundation.isAlone,
     onChanged(eventId, known) {
       eventOutcomes.changed(eventId, known);
-      // The runner is made below, because it needs the deliverer. Nothing is delivered before both exist.
+      // `runner` is assigned below, because it needs the deliverer; nothing is delivered before both are made.
       runner.delivered(eventId, known);
     },
     onAttempt: foundation.observer.attempted,

@@ -46,7 +46,7 @@ export type RoutesDeps = {
   readonly members: Members;
   readonly changes: AppliedChanges;
   readonly renewal: ApprovalRenewal;
-  /** Null: this process publishes nothing to Kafka. */
+  /** Null if this process publishes nothing to Kafka. */
   readonly feed: FeedLoop | null;
   readonly parts: Parts;
   readonly components: readonly Component[];

@@ -6,7 +6,7 @@ import { withoutSealed } from "../audit/sealed.ts";
 import type { PositionText } from "../http/position-text.ts";
 import { NO_TRACE } from "../streams/envelope.ts";
 
-/** Payloads and personal data can be erased, but a published event cannot be taken back. */
+/** Such streams are never published: payloads and personal data can be erased from the log, but not from Kafka. */
 const UNFED: ReadonlySet<string> = new Set(["payload", "personal", "checkpoint"]);
 
 export const isFed = ({ stream }: Pick<RecordedEvent, "stream">): boolean => !UNFED.has(categoryOf(stream));
@@ -16,7 +16,7 @@ const sourceOf = (account: string, stream: string): string => {
   return account === "" ? path : `/accounts/${encodeURIComponent(account)}${path}`;
 };
 
-/** Consumers recognise repeats by source and id, which are the same in every engine. */
+/** Consumers recognise a repeated event by `source` and `id`, which are the same whichever engine the log is in. */
 export const cloudEvent = (
   { id, type, data, meta, stream, revision, position }: RecordedEvent,
   positions: Pick<PositionText, "of">,
@@ -33,7 +33,7 @@ export const cloudEvent = (
   position: positions.of(position),
   actorkind: meta.actor.kind,
   actorid: meta.actor.id,
-  // The log has no trace flags, so the sampled flag is set, as in requests to receivers.
+  // The log keeps no trace flags, so `traceparent` always says "sampled" (01), as in requests to receivers.
   ...defined({
     traceparent: meta.trace_id === NO_TRACE.trace_id ? undefined : `00-${meta.trace_id}-${meta.span_id}-01`,
     causationid: meta.causation_id ?? undefined,

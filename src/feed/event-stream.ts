@@ -4,7 +4,7 @@ import type { PositionText } from "../http/position-text.ts";
 import { cloudEvent } from "./cloud-event.ts";
 import type { FollowedCount } from "./record-counts.ts";
 
-/** The format is that of server-sent events (WHATWG HTML, section 9.2). */
+/** Times, in ms, of a stream of server-sent events (WHATWG HTML, section 9.2). */
 export type EventStreamTimes = {
   readonly heartbeatMs: number;
   readonly recheckMs: number;
@@ -12,9 +12,9 @@ export type EventStreamTimes = {
 };
 
 export const EVENT_STREAM_TIMES: EventStreamTimes = {
-  /** Proxies cut connections that are silent for 30 s. */
+  /** Many proxies cut a connection that is silent for 30 s, so a comment is sent earlier. */
   heartbeatMs: 15_000,
-  /** A stream must end within 2 s after its credential, which may have ended on another node. */
+  /** The credential is checked this often: if another node ends it, the stream has to end within 2 s. */
   recheckMs: 1_000,
   drainMs: 30_000,
 };
@@ -26,7 +26,7 @@ const RETRY_MS = 3_000;
 export const START_ID = "start";
 const TAG_LENGTH = 8;
 
-/** The beginning of the record's id shows whether the client's id comes from another account or another log. */
+/** The id of a frame has the first characters of the record's id, so that an id of another log is noticed. */
 export const streamIdOf = (index: number, { id }: Pick<RecordedEvent, "id">): string =>
   `${index}-${id.slice(0, TAG_LENGTH)}`;
 
@@ -56,7 +56,7 @@ async function* framesOf(source: Frames, mayGoOn: () => Promise<boolean>): Async
   let { next } = source;
   let sentAt = performance.now();
   if (!(await mayGoOn())) return;
-  // An id without data is no event, but clients remember it and resume from here.
+  // A frame with an id and no data is no event to a client, but the client remembers the id and resumes from there.
   yield `retry: ${RETRY_MS}\nid: ${source.lastId}\n\n`;
   while (await mayGoOn()) {
     const records = next < count.count() ? await source.read(next, Math.min(CHUNK, count.count() - next)) : [];
@@ -76,7 +76,7 @@ async function* framesOf(source: Frames, mayGoOn: () => Promise<boolean>): Async
   }
 }
 
-/** Runs `work` again after a run during which it was called. `work` must not reject. */
+/** Calls during a run of `work` lead to one more run after it, so two runs never overlap. `work` must not reject. */
 const coalesced = (work: () => Promise<void>): (() => void) => {
   let isRunning = false;
   let isCalled = false;
@@ -94,7 +94,7 @@ const coalesced = (work: () => Promise<void>): (() => void) => {
   };
 };
 
-/** The stream ends with the client, with the credential, when the server closes, or when the client does not read. */
+/** The stream ends when the client leaves or does not read, when the credential ends, and when the server closes. */
 export const eventStream = (source: EventStreamSource): Readable => {
   const { count, closing, times, onEnd, isStillAllowed, watchCredential } = source;
   let isDestroyed = false;
@@ -112,7 +112,7 @@ export const eventStream = (source: EventStreamSource): Readable => {
     count.wake();
     if (stream.readableLength > 0) stream.destroy();
     else stream.push(null);
-    // A client that reads nothing does not see the end either, so the stream is destroyed after `drainMs`.
+    // A client that does not read would not notice the end of the stream, so the stream is destroyed after `drainMs`.
     fullSince = performance.now();
   };
 

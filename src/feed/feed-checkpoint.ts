@@ -4,14 +4,14 @@ import { type LogCursor, positionAfter } from "../following/log-cursor.ts";
 import { systemEnvelope, toEvents } from "../streams/envelope.ts";
 import { appendKnown } from "../streams/run-command.ts";
 
-/** Nodes compete for the feed by this stream's revision. */
+/** The node whose append has the expected revision of this stream publishes the feed. */
 const STREAM = "checkpoint-feed";
 
 export type Checkpointed = {
   readonly revision: Revision | "absent";
   readonly place: LogCursor | null;
   readonly after: Position | null;
-  /** The node that feeds; null if it has handed over. */
+  /** The id of the node that publishes the feed; null if that node has stopped and handed the feed over. */
   readonly node: string | null;
 };
 
@@ -43,7 +43,7 @@ export const feedCheckpoints = (
     const next = expected === "absent" ? 0 : expected + 1;
     const envelope = systemEnvelope({
       actor: "feed",
-      // The command id is the same for a repeat after a lost reply, so it is the same append.
+      // An append that is repeated after a lost reply has the same command id, so the log recognises it.
       commandId: `feed/${node}/${next}`,
       at: new Date(clock.now()).toISOString(),
     });

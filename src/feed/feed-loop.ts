@@ -11,7 +11,7 @@ import { type Checkpointed, type FeedCheckpoints, feedCheckpoints } from "./feed
 
 type FeedStatus = {
   readonly state: "publishing" | "standing-by" | "failing";
-  /** Everything up to this position was published or is not part of the feed; null at the beginning. */
+  /** All records up to this position were published or are not part of the feed. Null at the log's beginning. */
   readonly position: Position | null;
   readonly published: number;
   readonly lag_s: number;
@@ -30,10 +30,10 @@ export type FeedTimes = {
 const TIMES: FeedTimes = {
   pollMs: 1_000,
   gatherMs: 25,
-  /** A checkpoint is an append. After a crash, records since the last one are published again. */
+  /** A checkpoint costs an append, so not each page has one. A crash repeats the records since the last one. */
   checkpointMs: 1_000,
   lookMs: 2_000,
-  /** A standby takes over if records wait and nothing moves for longer than a page takes on a slow broker. */
+  /** Another node takes over if records wait and no checkpoint is written for longer than a page can take. */
   takeOverMs: 30_000,
   backoffMinMs: 500,
   backoffMaxMs: 10_000,
@@ -50,7 +50,7 @@ export type FeedLoopDeps = {
   readonly positions: Pick<PositionText, "of">;
   readonly clock: Clock;
   readonly node: string;
-  /** True if no other process uses this log, so that the node named in the checkpoint is dead. */
+  /** True if no other process uses this log, so that another node named in the checkpoint is known to be dead. */
   readonly othersAreGone: boolean;
   readonly onError: (error: unknown) => void;
   readonly times?: Partial<FeedTimes>;
@@ -60,9 +60,9 @@ type Lead = { revision: Checkpointed["revision"]; place: LogCursor | null; unsav
 type Watch = { readonly revision: Checkpointed["revision"]; waitsSince: number | null };
 
 /**
- * Publishes every record at least once, the records of one stream in order. One page is in memory at a time, so a slow
- * broker holds up nothing but the feed. One node leads and the others stand by: each checkpoint expects the revision of the
- * one before, so a node that is refused knows that it was replaced. Until then both publish: repeats, never a gap.
+ * Publishes every record at least once, and the records of one stream in order. Only one page is in memory, so a slow
+ * broker holds up nothing but the feed. One node leads: its checkpoint expects the revision of its last one, so a
+ * conflict tells it that another node has taken over. Until then both publish, which only repeats records.
  */
 export class FeedLoop {
   readonly #deps: FeedLoopDeps;
@@ -70,7 +70,7 @@ export class FeedLoop {
   readonly #checkpoints: FeedCheckpoints;
   readonly #size = pageSize(PAGE_MAX);
   readonly #rest = wakeablePause();
-  // An append ends a rest, but not the pause after a failure.
+  // An append to the log ends `#rest`, but not this pause after a failure.
   readonly #backoff = wakeablePause();
   #isStopping = false;
   #running: Promise<void> = Promise.resolve();
@@ -94,14 +94,14 @@ export class FeedLoop {
     this.#running = this.#follow();
   }
 
-  /** Finishes the page within `graceMs`, writes a checkpoint and hands the feed over. */
+  /** Finishes the page in progress within `graceMs`, writes a checkpoint, and hands the feed over to another node. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
     this.#unsubscribe();
     this.#rest.wake();
     this.#backoff.wake();
     const giveUp = new AbortController();
-    // A request in progress ends with its connection, and its page is published again.
+    // A request that takes longer is cut off when the connection to the broker is closed; its page is published again.
     await Promise.race([this.#running, sleep(graceMs, undefined, { signal: giveUp.signal }).catch(() => undefined)]);
     giveUp.abort();
   }
@@ -137,7 +137,7 @@ export class FeedLoop {
   }
 
   async #leadOn(lead: Lead): Promise<void> {
-    // After a failure another node may lead, or the checkpoint was written although its reply was lost.
+    // After a failure another node may lead, or this node's checkpoint was written although its reply was lost.
     if (this.#failures > 0 && (await this.#checkpoints.read()).revision !== lead.revision) this.#resign();
     if (this.#lead !== lead) return;
     const isMore = await this.#publishPage(lead);
@@ -181,7 +181,7 @@ export class FeedLoop {
     const waiting = await this.#firstWaiting();
     this.#waitingSince = waiting?.meta.recorded_at ?? null;
     this.#failures = 0;
-    // Without records to publish, the leader writes no checkpoint and may well be alive.
+    // A leader that has no records to publish writes no checkpoint, so its silence does not mean that it is dead.
     if (waiting === null) watch.waitsSince = null;
     else watch.waitsSince ??= performance.now();
     if (watch.waitsSince !== null && performance.now() - watch.waitsSince >= this.#times.takeOverMs) {
@@ -190,7 +190,7 @@ export class FeedLoop {
     await this.#backoff.pause(this.#times.lookMs);
   }
 
-  /** The first record after the checkpoint. On the way, `#after` moves past records that are not part of the feed. */
+  /** Finds the next record of the feed after the checkpoint, and moves `#after` past all that are not part of it. */
   async #firstWaiting(): Promise<RecordedEvent | null> {
     for (;;) {
       const page = await this.#deps.log.readAll(this.#after, PAGE_MAX, "records");

@@ -13,7 +13,7 @@ export type FollowedCount = {
 
 export type RecordCounts = { follow(account: string, count: number): FollowedCount };
 
-/** The projector may be in another process and not report its progress. */
+/** The view is also read this often, because a projector in another process reports no progress. */
 const POLL_MS = 1_000;
 const GATHER_MS = 50;
 
@@ -34,7 +34,7 @@ export const recordCounts = (
     const accounts = new Set([...followers].map(({ account }) => account));
     const heads = await views.getMany(VIEW, [...accounts]);
     for (const follower of followers) {
-      // The projection writes this document under the account's id; its count is lower while the view is rebuilt.
+      // The view's document of an account has the account's id. Its count is too low while the view is rebuilt.
       const { count } = (heads.get(follower.account) as AuditHead | undefined) ?? { count: 0 };
       const isMore = count > follower.count;
       follower.count = count;

@@ -1,12 +1,12 @@
 import type { EventLog, Position, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
 import type { RecordName } from "../../domain/ports/view-store.ts";
 
-/** Stream and revision find the event in a copy of the log, where positions differ. */
+/** A copy of the log has other positions, so a record is found there by its stream and revision. */
 export type LogCursor = { readonly position: Position; readonly stream: string; readonly revision: Revision };
 
 export const cursorOf = ({ position, stream, revision }: RecordedEvent): LogCursor => ({ position, stream, revision });
 
-/** Null is the log's beginning. Throws if this log lacks the event that the checkpoint names. */
+/** The position of the record that the checkpoint names, null if it is the log's beginning. Throws if it is missing. */
 export const positionAfter = async (
   log: Pick<EventLog, "read">,
   checkpoint: RecordedEvent | null,
@@ -19,7 +19,7 @@ export const positionAfter = async (
   throw new Error(`${checkpoint.stream} is at ${stream}, revision ${revision}, which this log does not have`);
 };
 
-/** False if the log was restored from an older copy and has another record at that place. */
+/** False if the log has another record at this place, or none, because it was restored from an older copy. */
 export const hasRecord = async (
   log: Pick<EventLog, "read">,
   { stream, revision, id, position }: RecordName & Pick<LogCursor, "position">,

@@ -1,6 +1,6 @@
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 
-/** Payloads of 1 MiB stand next to records of 300 bytes, so a count alone does not limit the memory of a page. */
+/** Records have from 300 bytes to 1 MiB, so a limit of their number would not limit the memory that a page takes. */
 const PAGE_CHARS_MAX = 8 * 1024 * 1024;
 const EVENTS_MIN = 8;
 

@@ -7,7 +7,7 @@ export type PollLoop = {
   pause(ms: number): Promise<void>;
 };
 
-/** Calls `look` until stopped, with pauses of `everyMs`; a rejection is reported, and the loop goes on. */
+/** Calls `look` until stopped, each time `everyMs` after the last call has ended. A rejection is only reported. */
 export const pollLoop = (
   look: () => Promise<unknown>,
   everyMs: number,

@@ -4,8 +4,8 @@ import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 export type NotYet = { readonly waitsFor: string };
 
 /**
- * A reaction must be idempotent, because it runs again after a crash and after `NotYet`. It may return early once
- * `isStopping` is true: the event comes again.
+ * A reaction must be idempotent: the same event is given to it again after a crash and after it has answered `NotYet`.
+ * It may return early once `isStopping` is true, because the event is then given again after the next start.
  */
 export type Reaction = {
   readonly on: string;

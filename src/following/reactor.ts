@@ -10,7 +10,7 @@ import { wakeablePause } from "./wakeable-pause.ts";
 const PAGE = 500;
 const POLL_MS = 1_000;
 const GATHER_MS = 25;
-/** After so many looks that found nothing, a checkpoint bounds the records that a restart reads again. */
+/** After so many looks without an event, a checkpoint is written, which limits how much a restart has to read again. */
 const EMPTY_LOOKS_MAX = 100;
 const BACKOFF_MS = 1_000;
 const FAILING_MS = 30_000;
@@ -23,16 +23,16 @@ export type ReactorDeps = {
 
 export type ReactorOptions = {
   readonly name: string;
-  /** Events gather for this time before a look, because a look costs more than an event. */
+  /** After an append the reactor waits this long for more events, because a look costs more than an event. */
   readonly gatherMs: number;
   readonly failingMs?: number;
   readonly waits?: Waits;
-  /** Without a checkpoint the reactor then starts at the log's end, not at its beginning. */
+  /** If true, a reactor that has no checkpoint yet starts at the log's end instead of its beginning. */
   readonly beginsAtEnd?: boolean;
   readonly atOnce?: AtOnce;
 };
 
-/** Events with one key are handled in order, those with different keys in parallel. */
+/** Events with the same key are handled in order, up to `keysMax` keys in parallel. */
 type AtOnce = { readonly keyOf: (event: RecordedEvent) => string; readonly keysMax: number };
 
 const MAIN_REACTOR: ReactorOptions = { name: "reactor", gatherMs: GATHER_MS };
@@ -53,7 +53,7 @@ const grouped = <T>(items: readonly T[], keyOf: (item: T) => string): Map<string
   return groups;
 };
 
-/** An event that fails holds up all later ones, so reactions that may wait long have a reactor for themselves. */
+/** An event that fails holds up the next page, so reactions that may wait long have a reactor for themselves. */
 export class Reactor {
   readonly #log: EventLog;
   readonly #clock: Clock;
@@ -61,9 +61,9 @@ export class Reactor {
   readonly #options: Required<ReactorOptions>;
   readonly #stream: string;
   readonly #reactions: ReadonlyMap<string, readonly Reaction[]>;
-  /** Ids of the handled events of a page: after a failure, only the others are tried again. */
+  /** Ids of the events of a page that were handled: after a failure only the others of the page are tried again. */
   readonly #handled = new Set<string>();
-  // An append ends a pause, but not the pause after a failure.
+  // An append to the log ends the pause between looks, but not this pause after a failure.
   readonly #backoff = wakeablePause();
   #after: Position | null = null;
   #emptyLooks = 0;
@@ -100,7 +100,7 @@ export class Reactor {
     await this.#running;
   }
 
-  /** False if the log, or one event, has failed or waited for `failingMs`: all later events then wait as well. */
+  /** False if the log or one event has failed or waited for `failingMs`, for which all later events wait as well. */
   healthy(): boolean {
     return this.#failingSince === null || performance.now() - this.#failingSince < this.#options.failingMs;
   }
@@ -117,7 +117,7 @@ export class Reactor {
           continue;
         }
         this.#succeed();
-        // An embedded log answers without a pause, so other work gets its turn here.
+        // The embedded log answers at once, so between two pages the thread is left to other work.
         if (outcome === "more") await yieldToOthers();
         else await this.#rest();
       } catch (error) {
@@ -130,7 +130,7 @@ export class Reactor {
   async #begin(): Promise<Position | null> {
     const last = await this.#log.last(this.#stream);
     if (last !== null || !this.#options.beginsAtEnd) return positionAfter(this.#log, last);
-    // The first record names itself. It is written before any reaction, so that a crash leaves no gap.
+    // The first checkpoint names itself as the place. It is written before any reaction, so a crash skips no event.
     await this.#checkpoint("begin", { stream: this.#stream, revision: 0 }, "absent");
     return positionAfter(this.#log, await this.#log.last(this.#stream));
   }
@@ -154,7 +154,7 @@ export class Reactor {
     return "more";
   }
 
-  /** Handles all events that can be handled, then rejects with the first failure or resolves with the first wait. */
+  /** Handles every event that can be handled. Then it rejects with the first failure or returns the first `NotYet`. */
   async #reactToAll(events: readonly RecordedEvent[]): Promise<NotYet | null> {
     const { keyOf, keysMax } = this.#options.atOnce;
     const unhandled = events.filter(({ id }) => !this.#handled.has(id));
@@ -179,7 +179,7 @@ export class Reactor {
   async #react(events: readonly RecordedEvent[]): Promise<NotYet | null> {
     for (const event of events) {
       if (this.#isStopping) return null;
-      // A waiting reaction does not hold up the event's other reactions, and each of them may run again.
+      // All reactions to an event run even if one of them has to wait, and then all of them run again.
       let waiting: NotYet | null = null;
       for (const reaction of this.#reactions.get(event.type) ?? []) {
         waiting = (await reaction.run(event, () => this.#isStopping)) ?? waiting;

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from "fastify";
 
-/** Reports that a part waits for another one, such as a view that has to catch up; a wait is no error. */
+/** Is told that a part waits for another one, such as a view that has to catch up. A wait is no error. */
 export type Waits = {
   waiting(waitsFor: string): void;
   over(): void;

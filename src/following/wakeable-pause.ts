@@ -1,4 +1,4 @@
-/** A wake before the pause makes the pause return at once. */
+/** A `wake` while nobody pauses is kept: the next `pause` returns at once. */
 export type WakeablePause = {
   wake(): void;
   pause(ms: number): Promise<boolean>;

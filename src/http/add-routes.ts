@@ -48,7 +48,7 @@ declare module "fastify" {
 
 const PUBLIC: Principal = { kind: "key", account: "", id: "public", role: "viewer" };
 
-/** After a slower body the credential is checked again, so that a revoked one is refused in time. */
+/** If a body takes longer to arrive, its credential is checked again, so that a revoked one is refused in time. */
 const BODY_MS_MAX = 500;
 
 const requesterOf = (principal: Principal): Requester => {
@@ -70,7 +70,7 @@ const protectedIn = ({ who }: Route, presented: PresentedCredential | null): Pro
   return presented === null ? null : "session";
 };
 
-/** The check runs before the body is read, so that a caller without a credential cannot make the server read one. */
+/** Admits or refuses a call before its body is read, so that only a valid credential makes the server read one. */
 const admit = (route: Route, deps: AddRoutesDeps) => {
   const { authenticate, rate, rateOf, publicUrl } = deps;
   return async (request: FastifyRequest, reply: FastifyReply): Promise<Problem | null> => {
@@ -140,11 +140,11 @@ const credentialProblem = async (
 ): Promise<Problem | null> => {
   if (request.principal === null) return null;
   const tookMs = deps.clock.now() - request.authenticatedAt;
-  // After the clock was set back the time is unknown, so the credential is checked.
+  // If the clock was set back, it is unknown how long the body took, so the credential is checked again.
   if (tookMs >= 0 && tookMs <= BODY_MS_MAX) return null;
   const principal = await principalNow(route, request, deps);
   if ("problem" in principal) return principal;
-  // The role may have been lowered meanwhile, which can hide parts of the answer.
+  // The caller's role may have been lowered meanwhile, so the answer is made for the present role.
   request.principal = principal;
   return null;
 };
@@ -243,7 +243,7 @@ const waitFor = async (
     return end !== null && end >= position;
   };
   if (reads === undefined ? await isInLog() : await progress.waitFor(reads, position, VIEW_WAIT_MS)) return null;
-  // A node of a shared log may learn of an append a moment after it was acknowledged, hence the wait.
+  // Where nodes share a log, a node may learn of another's append a moment late, so it waits once before it refuses.
   if (reads === undefined) await sleep(VIEW_WAIT_MS);
   if (!(await isInLog())) return AFTER_THE_END;
   return reads === undefined ? null : BEHIND;
@@ -280,7 +280,7 @@ const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1"
 export const addRoutes = (app: FastifyInstance, routes: readonly Route[], deps: AddRoutesDeps): void => {
   app.decorateRequest("authenticatedAt", 0);
   const closing = new AbortController();
-  // Each open audit stream adds a listener; the route limits their number.
+  // Each open audit stream adds a listener; 0 turns off Node's warning, as the route itself limits their number.
   setMaxListeners(0, closing.signal);
   app.addHook("preClose", async () => closing.abort());
   for (const route of routes) {

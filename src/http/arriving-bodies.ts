@@ -7,7 +7,7 @@ import { readBody } from "./counted-body.ts";
 import { BODY_SILENCE_MS } from "./limits.ts";
 import { ProblemError } from "./problem-error.ts";
 
-/** Bytes of bodies that have begun to arrive and are not complete. */
+/** The incomplete bodies of callers with a credential may take so many bytes; strangers have a limit of their own. */
 const KNOWN_BYTES_MAX = 32 * 1_048_576;
 const STRANGERS_BYTES_MAX = 8 * 1_048_576;
 
@@ -17,8 +17,8 @@ const noRoom = (): ProblemError =>
   );
 
 /**
- * Reads bodies within one limit of memory, in shares: a call with a credential counts for its account, any other for its
- * network, in a room of their own.
+ * Reads the bodies of API calls, and limits the bytes of those that are incomplete. Accounts share one such limit, and
+ * the networks of callers without a credential share another, so that strangers cannot take the accounts' memory.
  */
 export class ArrivingBodies {
   readonly #known = new Shares(KNOWN_BYTES_MAX);

@@ -9,20 +9,20 @@ export type BodySender = {
 };
 
 export type BudgetedBody = {
-  /** False if there is no room, or if this body lost its room to another one. */
+  /** False if there is no room for `bytes` more, or if this body has lost its room to another body. */
   take(bytes: number): boolean;
   enter(): boolean;
   complete(): void;
   verified(): void;
   readonly party: () => string;
-  /** A body is trusted if one from the same network was recently verified for the same source. */
+  /** True if a body from the same network was verified for the same source within `VERIFIED_FOR_MS`. */
   readonly isTrusted: () => boolean;
   leave(): void;
 };
 
 const VERIFIED_FOR_MS = 60 * 60_000;
 const VERIFIED_MAX = 20_000;
-/** A trusted body that takes longer than this to arrive can lose its room to others: 1 MB at 500 kB/s. */
+/** A trusted body that arrives for longer than this (1 MB at 500 kB/s) can lose its room even to an untrusted body. */
 const SLOW_MS = 2_000;
 
 type Held = {
@@ -38,8 +38,8 @@ type Held = {
 
 /**
  * Shares of the memory and the places that webhook bodies may take. An untrusted body counts for its network and its
- * source, since sending to a source needs no secret. Without room, a body that is still arriving loses its room to a
- * newer one: untrusted bodies first, then those of the largest party, then the oldest.
+ * source, as sending to a source needs no secret. Where there is no room, a body that is still arriving loses its room
+ * to another: untrusted bodies first, then those of the party with the most bytes, then the oldest.
  */
 export class BodyBudget {
   readonly #bytes: Shares;
@@ -155,7 +155,7 @@ export class BodyBudget {
     if (asking.isTrusted && !other.isTrusted) return true;
     if (!asking.isTrusted && other.isTrusted && other.startedAt > slowSince) return false;
     const isSameParty = other.parties.some((party) => asking.parties.includes(party));
-    // Between equals the newer body gets the room, as the older one is arriving more slowly.
+    // Of two bodies with equal claims the newer one gets the room, because the older one is arriving more slowly.
     return weight > own || ((isSameParty || weight === own) && other.startedAt <= asking.startedAt);
   }
 

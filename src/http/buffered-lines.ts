@@ -1,7 +1,7 @@
-/** Lines within this time become one write, because a write costs more than making a line. */
+/** Lines are gathered this long and written together, because a write costs more than making a line. */
 const GATHER_MS = 50;
 const GATHERED_LENGTH_MAX = 32 * 1024;
-/** Lines of the levels "error" and "fatal" are written at once, as the process may end right after them. */
+/** Matches lines of the levels "error" and "fatal", which are written at once: the process may end right after. */
 const AT_ONCE = /^\{"level":[56]0/;
 
 export type LineStream = {
@@ -9,7 +9,7 @@ export type LineStream = {
   flush(): void;
 };
 
-/** `write` must be synchronous, as `process.stdout` is for files and pipes. */
+/** `write` must be synchronous, so that the process's end loses no line; `process.stdout` is, to files and pipes. */
 export const bufferedLines = (write: (text: string) => void): LineStream => {
   let gathered = "";
   let timer: NodeJS.Timeout | null = null;

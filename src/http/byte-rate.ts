@@ -1,6 +1,6 @@
 import type { Clock } from "../../domain/ports/clock.ts";
 
-/** Smaller bodies are not delayed: their cost hardly depends on their size. */
+/** Bodies up to this size are not delayed, because what they cost hardly depends on their size. */
 export const SMALL_BYTES = 64 * 1_024;
 const BURST_MS = 500;
 const PARTIES_MAX = 10_000;
@@ -14,14 +14,14 @@ type LargeBody = {
 
 export class ByteRate {
   readonly #clock: Clock;
-  /** For each party, the time (ms since 1970) from which its next body is not delayed. */
+  /** The time (ms since 1970) until which a party has used up its rate; up to `BURST_MS` ahead, no body waits. */
   readonly #paidAt = new Map<string, number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** The delay in ms; null if it would exceed `limitMs`, and then the body is not counted. */
+  /** Returns how long the body has to wait, in ms; null if that is over `limitMs`, and then the body is not counted. */
   turn({ party, bytes, bytesPerS, limitMs }: LargeBody): number | null {
     if (bytes <= SMALL_BYTES) return 0;
     const now = this.#clock.now();

@@ -4,9 +4,9 @@ import { type Problem, problem } from "../streams/problems.ts";
 import type { Requester } from "./rate-limit.ts";
 import type { Route } from "./route.ts";
 
-/** What the records of a change and a stored answer take besides what stands in the body. */
+/** Bytes that a change and its stored answer take in the log besides the copies of the body's content. */
 export const CHANGE_BYTES = 4_096;
-/** The body's content stands in the record, in what the approvals of the account are decided on, and in a stored answer. */
+/** A body's content is kept in the change's record, in the account's controls stream, and in the stored answer. */
 const BODY_COPIES = 3;
 
 const WHOSE: Readonly<Record<Requester["kind"], string>> = {
@@ -26,7 +26,7 @@ const reached = (kind: Requester["kind"], clock: Clock): Problem =>
 const isAlways = ({ method, always }: Route, body: unknown): boolean =>
   method === "DELETE" || always === true || always?.(body) === true;
 
-/** Null if too few bytes of the account's day are left. */
+/** Takes bytes of the account's day; null if too few are left. */
 type TakeBytes = (account: string, kind: `${Requester["kind"]}_changes`, bytes: number) => Promise<object | null>;
 
 export type ChangeAllowance = (
@@ -36,8 +36,8 @@ export type ChangeAllowance = (
 ) => Promise<"counted" | "beyond" | Problem>;
 
 /**
- * Counts what a change may leave in the log against `change_bytes_day`. "beyond": the call works although the day's bytes
- * are used up, but no answer may be stored for its Idempotency-Key.
+ * Counts the bytes that a change may leave in the log against `change_bytes_day`. "beyond": the day's bytes are used up
+ * and the call works nevertheless, but its answer must not be stored for its Idempotency-Key.
  */
 export const changeAllowance =
   (take: TakeBytes, clock: Clock): ChangeAllowance =>

@@ -4,7 +4,7 @@ import { networkOf } from "../../infra/http/network.ts";
 import { Shares } from "../../infra/shares.ts";
 import { CONNECTIONS_MAX, PIPELINED_MAX } from "./limits.ts";
 
-/** Connections are accepted in shares by network, so that one network cannot take all of them. */
+/** Limits the open connections by shares for each network, so that one network cannot take all of them. */
 export const shareConnections = (server: Server, max = CONNECTIONS_MAX): void => {
   const shares = new Shares(max);
   server.maxConnections = max;
@@ -21,12 +21,12 @@ export const shareConnections = (server: Server, max = CONNECTIONS_MAX): void =>
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * Closes a connection that sends many requests without waiting for their answers: Node hands over all that it has read
- * at once, which are thousands, and nothing else is served meanwhile. Call it when the server has its handler.
+ * Closes a connection that sends more than `max` requests ahead of their answers: Node would hand over all that it has
+ * read, often thousands, before anything else is served. It must be called after the server was given its handler.
  */
 export const limitPipelines = (server: Server, max = PIPELINED_MAX): void => {
   const unanswered = new WeakMap<Socket, number>();
-  // Node calls these listeners with a request and its response.
+  // Node's types leave the listeners open; it calls those of "request" with a request and its response.
   const handlers = server.listeners("request") as Handler[];
   server.removeAllListeners("request");
   server.on("request", (request, response) => {

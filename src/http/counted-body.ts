@@ -8,7 +8,7 @@ export type BodyLimits = {
   readonly take: (bytes: number) => boolean;
 };
 
-/** A megabyte in packets of 536 bytes has 2,000 chunks. Each costs as much time as a few kilobytes. */
+/** A body of 1 MB in packets of 536 bytes has 2,000 chunks. Each chunk costs as much time as a few kilobytes. */
 export const CHUNKS_MAX = 8_192;
 
 const tooLarge = (): ProblemError =>
@@ -20,9 +20,9 @@ const cutOff = (): ProblemError =>
   new ProblemError(problem("invalid-request", "The body ended before it was complete."));
 
 /**
- * A body without room is read to its end and becomes null, because a client that is still sending when its connection
- * closes may never see its answer. Chunks are joined as they arrive: stored one by one, a body in chunks of one byte
- * would take a hundred times its size. The returned function discards the body.
+ * Reads a body and counts its bytes. If there is no room the body is read to its end and becomes null, because a client
+ * that is still sending when its connection closes may never see the answer. Chunks are joined at once: in chunks of
+ * one byte, a body would take a hundred times its size. The returned function drops the bytes read so far.
  */
 export const readBody = (
   request: Pick<IncomingMessage, "headers" | "complete" | "on" | "off">,
@@ -45,7 +45,7 @@ export const readBody = (
     const next = size + chunk.length;
     let all = sofar;
     if (next > sofar.length) {
-      // Most bodies are one chunk, stored at its own size. From the second chunk on the buffer doubles.
+      // Most bodies are one chunk, whose buffer has exactly its size. Further chunks double the buffer when it is full.
       const length = size === 0 ? next : Math.min(bytesMax, Math.max(next, 2 * sofar.length));
       if (!take(length - sofar.length)) return null;
       all = Buffer.allocUnsafe(length);

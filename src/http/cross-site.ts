@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type Problem, problem } from "../streams/problems.ts";
 
-/** RFC 9110, section 9.2.1. */
+/** Methods that change nothing (RFC 9110, section 9.2.1). */
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 export const isUnsafe = (method: string): boolean => !SAFE_METHODS.has(method);
 
-/** Browsers send these for a page's own scripts and for typed addresses (Fetch Metadata, section 2.4). */
+/** Values of Sec-Fetch-Site for a page's calls of its own server and for typed addresses (Fetch Metadata, 2.4). */
 const OWN_SITES: ReadonlySet<string> = new Set(["same-origin", "none"]);
 
 const LOOPBACK = ["127.0.0.1", "[::1]"];
@@ -19,9 +19,9 @@ const ownOrigins = (publicUrl: string): readonly string[] => {
 export type Protected = "session" | "visitor";
 
 /**
- * Any page can make a browser send the session's cookie, so an unsafe call with it must prove that it comes from our own
- * pages. A visitor has to prove nothing, but is refused if the browser names another site: a login sent by a foreign page
- * would put the visitor into the attacker's account. No page can make a browser add an API key.
+ * Any page can make a browser send the session's cookie, so an unsafe call with it must prove that it comes from our
+ * own pages. A visitor proves nothing, but is refused if the browser names another site, which could log the visitor in
+ * to an attacker's account. No page can make a browser add an API key, so calls with a key pass.
  */
 export const crossSite = (
   method: string,

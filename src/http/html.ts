@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { visibleText } from "../../domain/visible-text.ts";
 
-/** For element content and quoted attributes (HTML Living Standard, section 13.1.2); invisible text becomes visible. */
+/** Escapes text for elements and quoted attributes (HTML Living Standard, 13.1.2); invisible text becomes visible. */
 export const escapeHtml = (text: string): string =>
   visibleText(text)
     .replaceAll("&", "&amp;")

@@ -1,7 +1,7 @@
 import { type Problem, problem } from "../streams/problems.ts";
 
 const KEY_LENGTH_MAX = 255;
-/** The content of a String (RFC 8941, section 3.3.3), in which quote and backslash are escaped. */
+/** Matches a String of RFC 8941, section 3.3.3, in which quote and backslash are escaped; the group is its content. */
 const QUOTED = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
 const BARE = /^[\x21\x23-\x7e][\x20-\x7e]*$/;
 

@@ -12,15 +12,15 @@ import { appendKnown } from "../streams/run-command.ts";
 import type { SentAnswer } from "./sent-answer.ts";
 import { repeatedAnswer, storedText } from "./stored-answer.ts";
 
-/** Answers hold secrets and personal data, so their streams, `payload-idem_…`, can be erased. */
+/** Records of the streams `payload-idem_…`, which can be erased, because answers contain secrets and personal data. */
 export type IdempotencyEvent =
   | {
       readonly type: "RequestClaimed";
       readonly data: {
         readonly digest: string;
-        /** A request that takes over an abandoned claim reuses this id, so the command happens once. */
+        /** A request that takes over an abandoned claim reuses this id, so the command takes effect once. */
         readonly command_id: string;
-        /** Random bytes, sealed, from which the command derives its secrets, so that a repeat derives the same ones. */
+        /** Random bytes, sealed. The command derives its secrets from them, so a repeat derives the same secrets. */
         readonly seed: string;
         readonly node: string;
         readonly at: string;
@@ -36,7 +36,7 @@ export type IdempotencyEvent =
         readonly at: string;
       };
     }
-  /** The request ended without an answer worth storing: the next one with this key may run at once. */
+  /** The request ended without an answer to store: the next one with this key repeats the command at once. */
   | {
       readonly type: "RequestReleased";
       readonly data: {
@@ -47,7 +47,7 @@ export type IdempotencyEvent =
       };
     };
 
-/** The first request with a key and its repeats get the same command; `seed` has 32 random bytes. */
+/** What the first request with a key and all its repeats have in common; `seed` has 32 random bytes. */
 export type Command = { readonly commandId: string; readonly seed: Uint8Array };
 
 export type KeyedRequest = {
@@ -59,10 +59,10 @@ export type KeyedRequest = {
 };
 
 export const IDEMPOTENCY_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
-/** Twice the longest wait of a call: an older claim without an answer belongs to a dead process. */
+/** Twice as long as any call waits: after this time a claim without an answer counts as that of a dead process. */
 const CLAIM_MS = 60_000;
 const ANSWER_BYTES_MAX = 256 * 1024;
-/** A lost race reveals the other request's claim, so the second attempt nearly always ends the loop. */
+/** A try that loses the race learns the other request's claim, so two tries are nearly always enough. */
 const CLAIM_ATTEMPTS_MAX = 5;
 
 type Claimed = { readonly commandId: string; readonly sealed: string };
@@ -77,7 +77,7 @@ export const newCommand = (randomness: Randomness): Command => ({
   seed: randomness.bytes(SEED_BYTES),
 });
 
-/** A temporary refusal or a failure of the server is not stored, so that the next request may succeed. */
+/** A temporary refusal (429) or a failure of the server is not stored, so that a repeat of the request may succeed. */
 const worthKeeping = ({ status }: SentAnswer): boolean => status < 500 && status !== 429;
 
 type IdempotencyDeps = {
@@ -85,10 +85,10 @@ type IdempotencyDeps = {
   readonly box: SecretBox;
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** Bodies hold passwords: a digest without a key would let a reader of the log guess them. */
+  /** Keys the digests of requests: bodies contain passwords, which a plain hash would let a reader of the log guess. */
   readonly digestKey: Uint8Array;
   readonly node: string;
-  /** True if no other process answers calls: then a claim by another node is abandoned, however young it is. */
+  /** True if no other process answers calls: every claim of another node is then abandoned, however young it is. */
   readonly othersAreGone: boolean;
   readonly onLost: (error: unknown) => void;
 };
@@ -134,7 +134,7 @@ export class Idempotency {
   async #claim(keyed: Keyed, newest: RecordedEvent | null): Promise<Claim | Problem | SentAnswer> {
     const { stream, digest, envelope } = keyed;
     const { log, node } = this.#deps;
-    /** An erased stream is empty but continues at the revision after its erased events. */
+    /** Where to append if the stream has no record: an erased stream goes on after its last erased revision. */
     let erasedUpTo: Revision | "absent" = "absent";
     for (let attempt = 0; attempt < CLAIM_ATTEMPTS_MAX; attempt += 1) {
       const last = attempt === 0 ? newest : await log.last(stream);
@@ -162,7 +162,7 @@ export class Idempotency {
       return repeatedAnswer({ status: data.status, text: box.open(data.answer, { account, stream, field: "answer" }) });
     }
     const mayRun = type === "RequestClaimed" && !(othersAreGone && data.node !== node);
-    // If the clock was set back, the age is negative, and a claim far in the future counts as abandoned.
+    // A claim far in the future counts as abandoned too: the clock was set back since, and it would never grow old.
     if (mayRun && Math.abs(ageMs) < CLAIM_MS) {
       const detail = "The first request with this Idempotency-Key is still running.";
       return problem("in-progress", detail, { retryAfterS: 1 });
@@ -177,7 +177,7 @@ export class Idempotency {
   }
 
   async #finish(keyed: Keyed, claim: Claim, answer: SentAnswer | null): Promise<void> {
-    // A conflict means that another request took the claim over; it runs the same command and stores the answer.
+    // On a conflict nothing is left to do: another request has taken over the claim, and stores the answer.
     await this.#append(keyed, claim.revision, this.#endOf(keyed, claim, answer));
   }
 
@@ -194,7 +194,7 @@ export class Idempotency {
 
   #append({ stream, envelope }: Keyed, expected: Revision | "absent", fact: IdempotencyEvent) {
     const { log, randomness } = this.#deps;
-    // Each append gets a new command id, so that the appends of two racing requests do not look like one.
+    // Each append has a new command id, so that the log does not take the append of a racing request for a repeat.
     const commandId = randomId("idm_", randomness);
     return appendKnown(log, stream, expected, toEvents([fact], { ...envelope, commandId }));
   }

@@ -6,7 +6,7 @@ import type { ArrivingBodies } from "./arriving-bodies.ts";
 import { API_BODY_BYTES_MAX } from "./limits.ts";
 import { ProblemError } from "./problem-error.ts";
 
-/** JSON is UTF-8 (RFC 8259, section 8.1), so no other charset is accepted. */
+/** Matches the content types of JSON. Only UTF-8 is accepted as its charset (RFC 8259, section 8.1). */
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i;
 
 const COMPRESSED = /gzip|compress|deflate|br|zstd/i;

@@ -25,7 +25,7 @@ export const BYTES_REMOVED: JsonSchema = {
 export const nullable = (type: string, description?: string): JsonSchema =>
   defined({ type: [type, "null"], description });
 
-/** With a type as `T`, the schema must describe each of its members. */
+/** If a type is given as `T`, a schema that leaves out one of its members does not compile. */
 export const object = <T extends object = Record<string, unknown>>(
   properties: Readonly<Record<keyof T, JsonSchema>>,
   required = Object.keys(properties),

@@ -8,29 +8,29 @@ export type HttpLimits = {
 };
 
 export const HTTP_LIMITS: HttpLimits = {
-  /** A request line and headers fit into one packet, so only a very slow network or an attack takes longer. */
+  /** The request line and headers fit into one packet, so only a very slow network or an attack takes longer. */
   headersTimeoutMs: 10_000,
-  /** The time for headers and body together: 1 MB at 35 kB/s. */
+  /** Headers and body together have to arrive within this time, which allows 1 MB at 35 kB/s. */
   requestTimeoutMs: 30_000,
-  /** The time without a byte in either direction; it is longer than the longest wait for an answer (30 s). */
+  /** A connection without a byte in either direction ends after this time; a call waits at most 30 s for its answer. */
   idleTimeoutMs: 75_000,
-  /** Longer than most load balancers keep a connection (60 s), which must not end while a request is on its way. */
+  /** Longer than most load balancers keep an idle connection (60 s): else it could end with a request on its way. */
   keepAliveTimeoutMs: 65_000,
   timeoutCheckMs: 5_000,
   closeGraceMs: 10_000,
 };
 
 export const API_BODY_BYTES_MAX = 256 * 1024;
-/** Senders have their body ready, so a longer pause means a dead network or an attack. */
+/** A body that pauses for longer is given up: senders have it ready, so the network is dead or it is an attack. */
 export const BODY_SILENCE_MS = 5_000;
-/** The request line and all headers of real senders (JWTs, long cookies) stay below 8 KiB. */
+/** Limits the request line and all headers together. Those of real senders (JWTs, long cookies) stay below 8 KiB. */
 export const HEADER_BYTES_MAX = 16 * 1024;
-/** Node would silently drop headers beyond its own limit, so that is off and more than these are refused. */
+/** A request with more headers is refused. Node's own limit is turned off, because it would drop headers silently. */
 export const HEADERS_MAX = 200;
 export const PARAM_LENGTH_MAX = 256;
-/** One network has half of them at most; an idle one takes about 20 KiB. */
+/** One network can have at most half of these connections. An idle connection takes about 20 KiB. */
 export const CONNECTIONS_MAX = 16_384;
-/** Requests of one connection that have no answer yet. Hardly any client sends a second one before the first answer. */
+/** Limits the unanswered requests of a connection. Hardly any client sends a second request before the first answer. */
 export const PIPELINED_MAX = 16;
 export const LISTED_ERRORS_MAX = 20;
 export const VIEW_WAIT_MS = 2_000;

@@ -21,13 +21,13 @@ export const listOf = (item: JsonSchema): JsonSchema => ({
 
 export type Cursor = { readonly value: string | number; readonly id: string };
 
-/** JSON.parse reads 1e999 as Infinity. */
+/** A number from a cursor may be infinite, as JSON.parse reads 1e999 as Infinity. */
 const isSortable = (value: unknown): value is string | number => typeof value === "string" || Number.isFinite(value);
 
 export const encodeCursor = ({ value, id }: Cursor): string =>
   Buffer.from(JSON.stringify([value, id])).toString("base64url");
 
-/** Null for an invalid cursor. Callers can forge one, so every `where` must name the account. */
+/** Null if the cursor is invalid. Callers can forge a valid one, so every query's `where` must name the account. */
 export const decodeCursor = (text: string): Cursor | null => {
   const bytes = Buffer.from(text, "base64url");
   if (text.length > CURSOR_LENGTH_MAX || bytes.toString("base64url") !== text) return null;
@@ -84,7 +84,7 @@ export const pageOf = async <D extends object = Document, T = unknown>(
 
 const cursorAfter = ({ id, document }: FoundDocument, field: string): string => {
   const value = document[field];
-  // A document without a sort value would end the list early.
+  // Without this check, a document without a sort value would end the list too early.
   if (!isSortable(value)) throw new Error(`the document ${id} has no ${field} to sort by`);
   return encodeCursor({ value, id });
 };

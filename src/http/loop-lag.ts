@@ -1,6 +1,6 @@
 const LOOK_MS = 100;
 
-/** Returns how late the event loop runs, in ms: the time that requests wait in sockets which were not read yet. */
+/** Returns a function that tells how late the event loop is, in ms: so long do requests wait in unread sockets. */
 export const loopLag = (now: () => number = () => performance.now()): (() => number) => {
   let lagMs = 0;
   let lookedAt = Number.NEGATIVE_INFINITY;
@@ -14,7 +14,7 @@ export const loopLag = (now: () => number = () => performance.now()): (() => num
 
   return () => {
     const at = now();
-    // The timer may be overdue itself: reading from thousands of sockets is one turn of the loop.
+    // While the timer is overdue itself, its delay counts: one turn of the loop may read from thousands of sockets.
     if (dueAt !== null) return Math.max(lagMs, at - dueAt);
     if (at - lookedAt > LOOK_MS) lagMs = 0;
     dueAt = at + LOOK_MS;

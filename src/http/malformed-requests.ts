@@ -31,7 +31,7 @@ const REASON_PHRASES: Readonly<Record<number, string>> = {
 
 export type RawAnswers = { readonly ids: TraceIds; readonly headers: () => Readonly<Record<string, string>> };
 
-/** Answers and closes, because after a malformed message the rest of the connection cannot be trusted. */
+/** Answers and closes the connection, because after a malformed message nothing that follows on it can be trusted. */
 const writeRaw = (socket: Duplex, it: Problem, { ids, headers: every }: RawAnswers): void => {
   const { status, headers, body } = problemAnswer(it, ids.traceId());
   const text = String(body);
@@ -44,7 +44,7 @@ const writeRaw = (socket: Duplex, it: Problem, { ids, headers: every }: RawAnswe
   socket.end(`${lines.join("\r\n")}\r\n\r\n${text}`, () => socket.destroy());
 };
 
-/** Node's property for the answer being written on a socket, into which no other bytes may be written. */
+/** `_httpMessage` is the answer that Node is writing on the socket; other bytes would end up inside of it. */
 type AnsweringSocket = Duplex & { readonly _httpMessage?: { readonly headersSent: boolean } | null };
 
 export const clientErrorHandler =
@@ -55,7 +55,7 @@ export const clientErrorHandler =
     else writeRaw(socket, parserProblem(error.code), answers);
   };
 
-/** Without these listeners node answers with an empty body or closes the connection. */
+/** Without these two listeners, Node closes a CONNECT unanswered and answers an unknown Expect with an empty body. */
 export const answerConnectAndExpect = (server: Server, answers: RawAnswers): void => {
   server.on("connect", (_request, socket) =>
     writeRaw(socket, problem("method-not-allowed", "This is not a proxy."), answers),
@@ -63,7 +63,7 @@ export const answerConnectAndExpect = (server: Server, answers: RawAnswers): voi
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
 };
 
-/** Sends 100 when the body is about to be read (RFC 9110, section 10.1.1); node would do so before any refusal. */
+/** Sends 100 Continue when the body is about to be read (RFC 9110, section 10.1.1); Node would before any refusal. */
 export const continueWhenRead = (app: FastifyInstance): void => {
   const waiting = new WeakSet<ServerResponse>();
   app.server.on("checkContinue", (request, response) => {
@@ -77,7 +77,7 @@ export const continueWhenRead = (app: FastifyInstance): void => {
   });
 };
 
-/** Reads the raw headers, because node joins or drops repeated ones. */
+/** Finds all values of a header in the raw headers, because Node joins or drops those of repeated headers. */
 export const headerValues = (rawHeaders: readonly string[], name: string): string[] => {
   const values: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -94,12 +94,12 @@ export const refuseAmbiguous = (request: FastifyRequest, reply: FastifyReply, do
     return;
   }
   const hosts = headerValues(rawHeaders, "host").length;
-  // HTTP/1.1 requires exactly one Host header, HTTP/1.0 none (RFC 9112, section 3.2).
+  // An HTTP/1.1 request has exactly one Host header, one of HTTP/1.0 may have none (RFC 9112, section 3.2).
   if (hosts > 1 || (hosts === 0 && httpVersionMinor > 0)) {
     sendProblem(request, reply, problem("invalid-request", "A request has exactly one Host header."));
     return;
   }
-  // With any other coding the end of the body is unknown (RFC 9112, section 6.1).
+  // With any other transfer coding than chunked, the end of the body is unknown (RFC 9112, section 6.1).
   const coding = headers["transfer-encoding"];
   if (coding !== undefined && coding.toLowerCase() !== "chunked") {
     sendProblem(request, reply, problem("invalid-request", "The only supported Transfer-Encoding is chunked."));

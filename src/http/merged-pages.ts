@@ -1,7 +1,7 @@
 import { defined } from "../../domain/defined.ts";
 import type { FoundDocument, ViewQuery, ViewStore } from "../../domain/ports/view-store.ts";
 
-/** A list returns fewer than `limit` documents only at its end. */
+/** Reads a list, newest documents first; fewer than `limit` documents mean that the list has ended. */
 export type Newest = (query: Omit<ViewQuery, "where" | "lead">) => Promise<readonly FoundDocument[]>;
 
 const FEW = 8;
@@ -24,8 +24,8 @@ const refill = async (reader: Reader, query: ViewQuery, chunk: number): Promise<
 };
 
 /**
- * Merges lists of events that are each read by their own index, because one query over all of them would have to sort.
- * Many lists are read in small chunks; an event in several lists appears once.
+ * Merges several lists of events, each read by its own index: one query for all of them would have to sort. Of many
+ * lists only small chunks are read, and an event in several lists appears once.
  */
 export const mergedPages = (lists: readonly Newest[]): Pick<ViewStore, "page"> => ({
   async page(_view, query) {

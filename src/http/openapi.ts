@@ -84,7 +84,7 @@ const KEY_NEEDED = "x-idempotency-key-needed";
 export const routeSchema = (route: Route): Record<string, unknown> => {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
   const params = Object.fromEntries(names.map((name) => [name, { type: "string" }]));
-  // Reads that use no view read streams, which show each write at once; they accept `after` as well.
+  // Every read accepts `after`: if it uses no view, it reads streams, which show each append at once.
   const isRead = route.method === "GET" && route.who !== "anyone";
   const query = { ...route.query, ...defined({ after: isRead || route.reads !== undefined ? AFTER : undefined }) };
   return {
@@ -149,7 +149,7 @@ const withProblems = (document: { paths?: object; components?: object }): object
   };
 };
 
-/** The header is only described: `add-routes.ts` reads it without a schema. */
+/** Adds Idempotency-Key to the published description only, as `add-routes.ts` reads that header without a schema. */
 const withIdempotencyKey = (schema: unknown, method: unknown): Record<string, unknown> => {
   const given: Record<string, unknown> = typeof schema === "object" && schema !== null ? { ...schema } : {};
   const { [KEY_NEEDED]: isNeeded, ...known } = given;
@@ -191,7 +191,7 @@ export const describeRoutes = async (app: FastifyInstance, version: string): Pro
   await app.register(swaggerUi, {
     routePrefix: "/docs",
     staticCSP: DOCS_CSP,
-    // With a validator the page would call validator.swagger.io.
+    // Without this, the page would send the description to validator.swagger.io.
     uiConfig: { validatorUrl: null },
   });
 };

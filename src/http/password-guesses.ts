@@ -6,7 +6,7 @@ type Guess = { readonly address: string; readonly ip: string };
 type Counted<T> = { readonly ok: true; readonly result: T } | { readonly ok: false; readonly retryAfterS: number };
 
 export type PasswordGuesses = {
-  /** A guess counts from before its check and stays counted if it was wrong. */
+  /** A guess counts before it is checked, and is given back unless it was wrong, so that parallel guesses all count. */
   run<T>(guess: Guess, check: () => Promise<T>, isWrong: (result: T) => boolean): Promise<Counted<T>>;
 };
 
@@ -36,7 +36,7 @@ export const passwordGuesses = (attempts: Attempts, pause: (ms: number) => Promi
       }
       let wrong = false;
       try {
-        // Guesses from other networks are only delayed, so that they cannot lock the owner out.
+        // Beyond the limit for guesses from all networks, they are only delayed, so that nobody can lock the owner out.
         if (attempts.take("failed-login-slow", address).ok)
           taken.push(() => attempts.giveBack("failed-login-slow", address));
         else await pause(SLOW_LOGIN_MS);

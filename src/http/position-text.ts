@@ -2,8 +2,8 @@ import type { Position } from "../../domain/ports/event-log.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 
 /**
- * A position in the API is `<four characters that identify the log>-<position>`: after the log was moved, positions of
- * the old copy must not be compared with those of the new one.
+ * In the API, a position is `<four characters that identify the log>-<position>`: after the log was moved, the
+ * positions of the old copy must not be compared with those of the new one.
  */
 export type PositionText = {
   of(position: Position): string;

@@ -3,10 +3,10 @@ import { type PresentedCredential, SESSION_COOKIE } from "./authenticate.ts";
 import { headerValues } from "./malformed-requests.ts";
 import { hasRole, type Principal, type Who } from "./route.ts";
 
-/** RFC 6750, section 2.1; the scheme's name is case-insensitive (RFC 9110, section 11.1). */
+/** Matches a bearer token (RFC 6750, section 2.1). The scheme's name is case-insensitive (RFC 9110, section 11.1). */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
-/** A cleared cookie has no value (RFC 6265, section 4.2.1). */
+/** Finds a cookie's values. An empty value is left out, because a cleared cookie has none (RFC 6265, section 4.2.1). */
 const cookieValues = (header: string, name: string): string[] =>
   header
     .split(";")

@@ -4,7 +4,7 @@ import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { ViewsUnavailable } from "../../infra/view-errors.ts";
 import { notFound, type Problem, problem } from "../streams/problems.ts";
 
-/** Carries a problem through Fastify, where only an error can end parsing or validation. */
+/** Carries a problem through Fastify, in which only an error can end the parsing or the validation of a request. */
 export class ProblemError extends Error {
   override readonly name = "ProblemError";
   readonly problem: Problem;
@@ -17,7 +17,7 @@ export class ProblemError extends Error {
 
 const UNAVAILABLE_RETRY_S = 2;
 
-/** These texts replace Fastify's messages, which would repeat parts of the request. */
+/** Problems that replace Fastify's own errors, whose texts would repeat parts of the request. */
 const FRAMEWORK: Readonly<Record<string, Problem>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: problem("too-large", "The body is larger than this call accepts."),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: problem(
@@ -47,7 +47,7 @@ export const expectedProblem = (error: unknown): Problem | null => {
     });
   }
   if (!(error instanceof Error)) return null;
-  // Fastify's errors have both members; any other error may lack them.
+  // Fastify's errors have both of these members; other errors may lack them.
   const { code, statusCode = 500 } = error as Partial<FastifyError>;
   const known = FRAMEWORK[code ?? ""];
   if (known !== undefined) return known;

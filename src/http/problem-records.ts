@@ -9,12 +9,12 @@ import { presentedCredential } from "./presented-credential.ts";
 import { isTargetKnown, whyUnrecorded } from "./recorded-problems.ts";
 import { traceOf } from "./traceparent.ts";
 
-/** The owner of a credential that does not hold, and the reason why it does not. */
+/** The owner of a credential that is not valid any more, and the reason why it is not. */
 export type LapsedCredential = { readonly account: string; readonly actor: Actor; readonly why: string };
 
 export type ProblemRecordsDeps = {
   readonly calls: CallCounts;
-  /** Null for a credential that never held. */
+  /** Null for a credential that never was valid. */
   readonly lapsedOf: (presented: PresentedCredential) => Promise<LapsedCredential | null>;
   readonly onError: (error: unknown) => void;
 };
@@ -24,14 +24,14 @@ const TARGET = /^[\w.-]{1,64}$/;
 
 type Whose = Pick<RefusedCall, "account" | "actor" | "subject" | "detail" | "holds">;
 
-/** The id of the resource: the first parameter of the path, or the source of a webhook. */
+/** The id of the resource that a call names: the first parameter of its path, or the source for a webhook. */
 const targetOf = ({ params }: FastifyRequest): string | null => {
   const named = (params ?? {}) as Readonly<Record<string, string>>;
   const id = named.source_id ?? Object.values(named)[0];
   return id !== undefined && TARGET.test(id) ? id : null;
 };
 
-/** Records each refusal of a route with its caller; of equal refusals only the first one names its client. */
+/** Records each refusal of a route with its caller. Of equal refusals only the first names the client (address). */
 export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps) => {
   const whoseWithout = async (request: FastifyRequest, it: Problem): Promise<Whose | null> => {
     const { detail } = it;
@@ -43,7 +43,7 @@ export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps)
     if (typeof presented !== "object" || presented === null || "problem" in presented) return null;
     const owner = await lapsedOf(presented);
     if (owner === null) return null;
-    // Another site's page made the member's browser send the session: the call was refused before the session was checked.
+    // Another site's page made the browser send the session, and the call was refused before the session was checked.
     const by = isForeign ? PUBLIC : owner.actor;
     const why = isForeign ? detail : owner.why;
     return { account: owner.account, actor: by, subject: owner.actor.id, detail: why, holds: false };
@@ -62,9 +62,9 @@ export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps)
 
   const note = (request: FastifyRequest, it: Problem): void => {
     const { call } = request.routeOptions.config;
-    // A refusing verdict is recorded in its event already.
+    // A refusal with a verdict is recorded in its event's stream already.
     if (call === undefined || it.extra?.verdict !== undefined) return;
-    // A refusal that names the account it concerns is a decision, whatever its code.
+    // A refusal that names the account concerned is always recorded, even if its code is not.
     if (it.about === undefined && whyUnrecorded(!isUnsafe(request.method), it.problem) !== null) return;
     const { principal } = request;
     if (principal !== null) {
@@ -79,7 +79,7 @@ export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps)
       });
       return;
     }
-    // Every visit begins with a call without a credential, so such a call is not recorded.
+    // A call without any credential is not recorded, because every visit of the console begins with one.
     if (it.problem === "unauthenticated" && presentedCredential(request.raw.rawHeaders) === null) return;
     const recorded = whoseWithout(request, it).then((whose) => {
       if (whose === null) calls.stranger(it.problem);

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from "fastify";
 import { pino } from "pino";
 import type { LineStream } from "./buffered-lines.ts";
 
-/** Bodies and headers are not logged at all; this redaction is a second safeguard. */
+/** Members of log lines that are hidden as a second safeguard; bodies and headers are not logged at all. */
 const SECRET_NAMES = [
   "authorization",
   "cookie",
@@ -28,11 +28,11 @@ export const programLogger = (config: { readonly logLevel: string }, lines?: Lin
   return lines === undefined ? pino(options) : pino(options, lines);
 };
 
-/** Redaction takes 45 µs a line, so lines whose fields are listed in the code and hold no secret go without it. */
+/** Redaction takes 45 µs a line, so lines whose members are all chosen in the code and hold no secret go without it. */
 export const chosenFields = (log: Pick<FastifyBaseLogger, "child">): Pick<FastifyBaseLogger, "info"> =>
   log.child({}, { redact: [] });
 
-/** Logs the route's path and not the request's, since ids and queries may be private. */
+/** Logs an answer with the path of its route, not of the request, because ids and queries may be private. */
 export const logAnswered = (log: FastifyBaseLogger) => {
   const own = chosenFields(log);
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {

@@ -13,15 +13,15 @@ export type WindowCounter = {
 };
 
 /**
- * Counts in fixed windows in memory, for this process alone: two nodes allow twice as much as one. Beyond `keysMax`
- * windows the oldest is forgotten, so that a flood of keys cannot fill the memory.
+ * Counts in fixed windows and in memory, so two nodes together allow twice as much as one. Beyond `keysMax` windows the
+ * oldest is forgotten, so that a flood of keys cannot fill the memory.
  */
 export const windowCounter = (clock: Clock, windowMs: number, keysMax: number): WindowCounter => {
   const windows = new Map<string, { count: number; readonly endsAt: number }>();
 
   const open = (key: string, now: number) => {
     const current = windows.get(key);
-    // If the clock was set back, a key must not stay locked for longer than a window.
+    // A window that ends too late, because the clock was set back, is replaced, so that no key stays locked for longer.
     if (current !== undefined && now < current.endsAt && current.endsAt <= now + windowMs) return current;
     windows.delete(key);
     if (windows.size >= keysMax) {
@@ -55,8 +55,8 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /**
- * "failed-login-address" counts the guesses of one network for one mailbox, so that an attacker cannot lock the owner
- * out. "failed-login-slow" counts those of all networks: above it each attempt is delayed by `SLOW_LOGIN_MS`.
+ * "failed-login-address" counts the wrong passwords of one network for one mailbox, so that an attacker cannot lock the
+ * owner out. "failed-login-slow" counts those of all networks: beyond it each guess is delayed by `SLOW_LOGIN_MS`.
  */
 export const ATTEMPT_LIMITS = {
   "signup-ip": { limit: 100, windowMs: HOUR_MS },
@@ -72,7 +72,7 @@ const ATTEMPT_KEYS_MAX = 100_000;
 
 type Attempt = { readonly ok: true } | { readonly ok: false; readonly retryAfterS: number };
 
-/** An attempt is taken before the password is checked and given back if it was right, so that parallel guesses all count. */
+/** A guess is taken before its password is checked and given back if it was right, so that parallel guesses count. */
 export type Attempts = {
   take(kind: AttemptKind, key: string): Attempt;
   giveBack(kind: AttemptKind, key: string): void;
@@ -98,9 +98,9 @@ export const attempts = (clock: Clock): Attempts => {
 
 const NO_ADDRESS_LENGTH_MAX = 64;
 
-/** One customer of a provider has an IPv4 address or an IPv6 network of 64 bits (RFC 6177, section 2). */
+/** The network counted as one client: an IPv4 address, or 64 bits of IPv6, as a customer has no less (RFC 6177). */
 export const network = (ip: string): string => {
-  // The text comes from a proxy's header. The copy lets the memory of the whole header go.
+  // The text comes from a proxy's header. A copy is kept, as a slice would keep the whole header in memory.
   if (!ipaddr.isValid(ip)) return Buffer.from(ip.slice(0, NO_ADDRESS_LENGTH_MAX)).toString();
   const address = ipaddr.process(ip);
   if (!("parts" in address)) return address.toString();
@@ -124,10 +124,10 @@ export type RequestLimits = { readonly credential: number; readonly account: num
 
 export type RequestWindow = Window & { readonly policy: "api" | "account"; readonly limit: number };
 
-/** Enough for each session to decide an approval while another member's program uses up the common limit. */
+/** Each session may make so many requests a minute, to decide approvals, even if others use up the account's limit. */
 const SESSION_SHARE = 60;
 
-/** Sessions, keys and agents are counted apart: a program that loops cannot lock out the people who have to stop it. */
+/** Sessions, keys and agents are counted apart: a program in a loop cannot lock out the people who have to stop it. */
 export const takeRequest = (rate: WindowCounter, requester: Requester, limits: RequestLimits): RequestWindow => {
   const { credential, kind, account } = requester;
   const own = rate.take(`${kind} ${credential}`, limits.credential);
@@ -142,7 +142,7 @@ export const takeRequest = (rate: WindowCounter, requester: Requester, limits: R
   return all.ok && all.remaining < own.remaining ? { ...all, policy: "account", limit: limits.account } : ownWindow;
 };
 
-/** The headers follow draft-ietf-httpapi-ratelimit-headers-08, with one policy in a window of 60 seconds. */
+/** Headers of draft-ietf-httpapi-ratelimit-headers-08, which name one limit and its window of 60 seconds. */
 export const rateLimitHeaders = ({
   policy,
   limit,

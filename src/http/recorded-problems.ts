@@ -71,7 +71,7 @@ const RECORDED: Readonly<Record<ProblemCode, Recorded>> = {
   "too-few-approvers": "recorded",
 };
 
-/** These refusals decide who may read; all other refusals of reads are not recorded. */
+/** Refusals that decide who may read. They are recorded for reads as well; no other refusal of a read is. */
 const OF_READS: ReadonlySet<ProblemCode> = new Set(["unauthenticated", "forbidden", "rate-limited"]);
 
 const READ = "Reading changes nothing, and what there is to read is no decision.";
@@ -82,7 +82,7 @@ export const whyUnrecorded = (isRead: boolean, code: ProblemCode): string | null
   return isRead && !OF_READS.has(code) ? READ : null;
 };
 
-/** These problems are answered before the id in the path is looked up, which may be unknown or another account's. */
+/** Problems answered before the path's id is looked up: it may be unknown or another account's, and is not recorded. */
 const BEFORE_LOOK_UP: ReadonlySet<ProblemCode> = new Set([
   "unauthenticated",
   "forbidden",

@@ -50,7 +50,7 @@ const commonProblems = ({ method, path, who, reads }: Route): readonly ProblemCo
 export const problemsOf = (route: Route): ReadonlySet<ProblemCode> =>
   new Set([...commonProblems(route), ...(route.problems ?? [])]);
 
-/** The problems of a route outside of the route table. */
+/** The problems of a route that is registered outside of the route table. */
 export const listedProblems = (...own: readonly ProblemCode[]): ReadonlySet<ProblemCode> =>
   new Set([...FOR_ALL, ...own]);
 

@@ -7,7 +7,7 @@ import { clientOf } from "../erasure/personal-data.ts";
 import type { Envelope } from "../streams/envelope.ts";
 import type { Problem, ProblemCode } from "../streams/problems.ts";
 
-/** A caller may see and change only what belongs to its `account`. */
+/** The caller of a route, who may see and change only what belongs to its `account`. */
 export type Principal =
   | {
       readonly kind: "member";
@@ -23,7 +23,7 @@ export type Principal =
 export const hasRole = (principal: Principal, needed: Role): boolean =>
   principal.kind !== "agent" && roleIncludes(principal.role, needed);
 
-/** The weakest role that may call, for each kind of credential; a missing kind may not call at all. */
+/** The lowest role that may call, for each kind of credential. A kind that is left out may not call. */
 export type Who = "anyone" | { readonly session?: Role; readonly key?: Role; readonly agent?: true };
 
 export const READERS = { session: "viewer", key: "viewer" } as const satisfies Who;
@@ -33,10 +33,10 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 type QuerySchema = Readonly<Record<string, JsonSchema>>;
 
-/** The schemas and path parameters that a handler was written for; `route` compares them with those of its row. */
+/** The schemas and path parameters for which a handler was written; `route` compares them with those of its row. */
 export type Input = { readonly body?: JsonSchema; readonly query?: QuerySchema; readonly params?: string };
 
-/** The parts of a body that its schema leaves open are `Json`, not unknown. */
+/** The type of a body in which the parts that its schema leaves open are `Json` instead of unknown. */
 type JsonOf<T> = unknown extends T
   ? Json
   : T extends readonly (infer Item)[]
@@ -47,7 +47,7 @@ type JsonOf<T> = unknown extends T
 
 export type BodyOf<S> = S extends JSONSchema ? JsonOf<FromSchema<S>> : unknown;
 
-/** The validator fills in defaults, so every property with a default is present. */
+/** The type of a query after validation, which fills in defaults: each property with a default is present. */
 type QueryOf<Q> =
   Q extends Readonly<Record<string, JSONSchema>>
     ? FromSchema<{ readonly type: "object"; readonly additionalProperties: false; readonly properties: Q }>
@@ -61,15 +61,15 @@ export type Call<I extends Input = object> = {
   readonly query: QueryOf<I extends { readonly query: infer Q } ? Q : unknown>;
   readonly body: BodyOf<I extends { readonly body: infer B } ? B : unknown>;
   readonly envelope: Envelope;
-  /** Returns 32 random bytes for each purpose; a repeat under the same Idempotency-Key gets the same bytes. */
+  /** Returns 32 bytes for each purpose: random ones, but the same for a repeat under the same Idempotency-Key. */
   readonly secret: (purpose: string) => Uint8Array;
   readonly ip: string;
   readonly userAgent: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly isStillAllowed: () => Promise<boolean>;
-  /** Null unless the route answers repeats itself. */
+  /** The Idempotency-Key; null unless the route recognises repeats itself (`answersRepeats`). */
   readonly key: string | null;
-  /** The signal is aborted when the server begins to close and, if the route `waits`, when the client disconnects. */
+  /** Aborted when the server begins to close and, if the route `waits`, also when the client disconnects. */
   readonly closing: AbortSignal;
 };
 
@@ -103,14 +103,14 @@ export type Route = {
   readonly answers: Readonly<Record<number, JsonSchema | null>>;
   readonly problems?: readonly ProblemCode[];
   readonly produces?: string;
-  /** The route requires an Idempotency-Key and recognises repeats itself, so no answer is stored. */
+  /** The route requires an Idempotency-Key and recognises repeats itself, so no answer is stored for them. */
   readonly answersRepeats?: true;
   /**
-   * The call works when the changes of the day (`change_bytes_day`) are used up, because it takes something away or decides;
-   * a function says so of a body. All DELETE calls work.
+   * The call works even if the changes of the day (`change_bytes_day`) are used up, because it takes something away or
+   * decides; a function tells so by the body. All DELETE calls work.
    */
   readonly always?: true | ((body: unknown) => boolean);
-  /** Then `Call.closing` is aborted as well when the client disconnects. */
+  /** The call may wait long, so `Call.closing` is aborted as well when the client disconnects. */
   readonly waits?: true;
   readonly reads?: readonly string[];
   readonly handle: (call: Call) => Promise<Answer | Problem>;
@@ -122,7 +122,7 @@ type Placeholders<Path extends string> = Path extends `${string}{${infer Name}}$
   ? Name | Placeholders<Rest>
   : never;
 
-/** A handler that was written for other schemas than the row's does not compile. */
+/** Makes a row of the route table. A handler that was written for other schemas than the row's does not compile. */
 export const route = <
   const Path extends string,
   const Body extends JsonSchema = JsonSchema,
@@ -136,7 +136,7 @@ export const route = <
   },
 ): Route => row as Route;
 
-/** The answer 202: the change weakens a protected policy and waits for that policy's approvals. */
+/** The body of an answer 202: the change weakens a protected policy and waits for the approvals of that policy. */
 export const HELD_CHANGE: JsonSchema = {
   type: "object",
   required: ["status", "approval_id", "change_id"],

@@ -1,15 +1,15 @@
 const DEVICES = ["camera", "display-capture", "geolocation", "microphone", "midi", "payment", "serial", "usb"];
 
-/** Browsers must trust the content type (WHATWG Fetch, `nosniff`), and other origins cannot embed an answer. */
+/** Browsers must not guess another content type (WHATWG Fetch, `nosniff`), and other origins cannot embed an answer. */
 export const SAFE_HEADERS = {
   "x-content-type-options": "nosniff",
   "cross-origin-resource-policy": "same-origin",
   "permissions-policy": DEVICES.map((name) => `${name}=()`).join(", "),
 } as const;
 
-/** Valid for a year (RFC 6797, section 6.1), without subdomains, which may belong to other operators. */
+/** Holds for a year (RFC 6797, section 6.1), and not for subdomains, which may belong to other operators. */
 const STRICT_TRANSPORT = { "strict-transport-security": "max-age=31536000" } as const;
 
-/** Call this for each answer, because the public address is known only once the server listens. */
+/** To be called for each answer, because the public address is known only once the server listens. */
 export const safeHeaders = (publicUrl: string): Readonly<Record<string, string>> =>
   publicUrl.startsWith("https:") ? { ...SAFE_HEADERS, ...STRICT_TRANSPORT } : SAFE_HEADERS;

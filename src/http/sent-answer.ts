@@ -14,7 +14,7 @@ export type SentAnswer = {
 
 const HEADERS = { "cache-control": "no-store", ...SAFE_HEADERS } as const;
 
-/** A 401 requires a challenge (RFC 9110, section 11.6.1). */
+/** The challenge that an answer 401 must have (RFC 9110, section 11.6.1). */
 const CHALLENGE = 'Bearer realm="countersign"';
 
 export const problemAnswer = (it: Problem, traceId: string): SentAnswer => {
@@ -38,7 +38,7 @@ const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, st
 
 const POSITION_HEADER = "countersign-position";
 
-/** After the log was moved, no read would accept the position of a stored answer, so it is left out. */
+/** Leaves out the position of a stored answer if the log was moved since, as no read would accept that position. */
 export const withOwnPosition = (wire: SentAnswer, positions: PositionText): SentAnswer => {
   const { [POSITION_HEADER]: position, ...headers } = wire.headers;
   return position === undefined || positions.read(position) !== null ? wire : { ...wire, headers };
@@ -66,10 +66,10 @@ export const sendAnswer = (reply: FastifyReply, { status, headers, body }: SentA
   reply.code(status).headers({ ...headers });
   if (body instanceof Readable) {
     if (reply.request.method !== "HEAD") return reply.send(body);
-    // For HEAD, Fastify would read the stream to its end, which may never come.
+    // For HEAD, Fastify would read the stream to its end, which may never come, so the stream is not handed to it.
     body.destroy();
     return reply.send();
   }
-  // Text is sent as bytes: to text with a JSON type Fastify adds a charset, which problem+json does not have.
+  // Text is sent as bytes, as Fastify would add a charset to text of a JSON type, and problem+json has none.
   return body === null ? reply.send() : reply.send(typeof body === "string" ? Buffer.from(body) : body);
 };

@@ -2,7 +2,7 @@ import type { Problem } from "../streams/problems.ts";
 import { invalid } from "./listing.ts";
 import type { JsonSchema } from "./route.ts";
 
-/** `to` is excluded. Both are ISO-8601 in UTC with milliseconds, so that they compare as text. */
+/** `to` is excluded. Both are ISO 8601 in UTC with milliseconds, so that they compare as text; null means no limit. */
 export type TimeRange = { readonly from: string | null; readonly to: string | null };
 
 export const TIME_RANGE_QUERY = {
@@ -12,7 +12,7 @@ export const TIME_RANGE_QUERY = {
 
 const WITH_ZONE = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)$/;
 
-/** Years of other lengths get a sign in ISO 8601, and such a text would sort before all others. */
+/** ISO 8601 gives a sign to years of more or fewer digits, and a text with a sign would sort before all others. */
 const FIRST_MS = Date.parse("0000-01-01T00:00:00.000Z");
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 

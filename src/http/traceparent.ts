@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import type { Trace } from "../streams/envelope.ts";
 
-/** The parts are version, trace id, parent id and flags, in lower-case hex (W3C Trace Context level 1, section 3.2). */
+/** Matches version, trace id, parent id and flags in lower-case hex (W3C Trace Context level 1, section 3.2). */
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
 const ZEROS = /^0+$/;
 const TRACEPARENT_LENGTH_MAX = 256;
@@ -13,14 +13,14 @@ export const remoteParent = (traceparent: string | undefined): RemoteParent | nu
   if (traceparent === undefined || traceparent.length > TRACEPARENT_LENGTH_MAX) return null;
   const [, version, traceId = "", parentId = "", rest] = TRACEPARENT.exec(traceparent) ?? [];
   if (version === undefined || version === "ff") return null;
-  // Version 00 is exactly four fields; a later one may carry more (section 3.2.4).
+  // Version 00 has exactly four fields; a later version may have more (section 3.2.4).
   if (version === "00" && rest !== undefined) return null;
   return ZEROS.test(traceId) || ZEROS.test(parentId) ? null : { traceId, spanId: parentId };
 };
 
 const TRACE_ID_BYTES = 16;
 const SPAN_ID_BYTES = 8;
-/** So many random bytes are drawn at once, because a draw takes 3 µs and each webhook needs two ids. */
+/** Random bytes are drawn in such portions, because a draw takes 3 µs and each webhook needs two ids. */
 const POOL_BYTES = 4096;
 
 export type TraceIds = { readonly traceId: () => string; readonly spanId: () => string };

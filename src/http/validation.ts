@@ -8,7 +8,7 @@ import { ProblemError } from "./problem-error.ts";
 
 const DIGITS = /^[0-9]+$/;
 
-/** A query has only text, so digits become numbers where the schema wants an integer. */
+/** A query contains only text, so digits are turned into numbers where the schema wants an integer. */
 const readIntegers = (schema: Record<string, unknown>, query: Record<string, unknown>): void => {
   const { properties = {} } = schema as { readonly properties?: Readonly<Record<string, { readonly type?: unknown }>> };
   for (const [name, { type }] of Object.entries(properties)) {
@@ -23,14 +23,14 @@ export const validatorCompiler = (): FastifySchemaCompiler<Record<string, unknow
     useDefaults: true,
     removeAdditional: false,
     strict: true,
-    // The schemas combine `type` with `anyOf`, and use unions with "null".
+    // Ajv's strict mode would refuse these schemas, which combine `type` with `anyOf` and name several types.
     strictTypes: false,
     allowUnionTypes: true,
     coerceTypes: false,
   });
   addFormats.default(ajv);
   return ({ schema, httpPart }) => {
-    // A schema is compiled on its first use: compiling all of them would take a fifth of the start.
+    // Each schema is compiled at its first use, because compiling all of them takes a fifth of the start.
     let compiled: ValidateFunction | null = null;
     return (value: Record<string, unknown>) => {
       compiled ??= ajv.compile(schema);
@@ -40,7 +40,7 @@ export const validatorCompiler = (): FastifySchemaCompiler<Record<string, unknow
   };
 };
 
-/** For a missing or unknown member the path is that of the member, not of its parent. */
+/** The path of an error. If a member is missing or unknown, the path is the member's, not its parent's as Ajv says. */
 const errorPath = ({ instancePath, params }: FastifySchemaValidationError): string => {
   const member = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
   return typeof member === "string" ? `${instancePath}/${escapePointer(member)}` : instancePath;
@@ -50,7 +50,7 @@ const namedTypes = (type: unknown): string => [type].flat().join(" or ");
 
 export const NOT_BLANK = "\\S";
 
-/** Ajv's own messages are clear only to a reader who sees the schema. */
+/** Says what a value must be, because Ajv's own messages are clear only to a reader who sees the schema. */
 const rule = ({ keyword, message, params }: FastifySchemaValidationError): string => {
   switch (keyword) {
     case "additionalProperties":
@@ -91,7 +91,7 @@ const rule = ({ keyword, message, params }: FastifySchemaValidationError): strin
   }
 };
 
-/** Ajv reports a bad member name at the path of the object. */
+/** If a member's name is wrong, Ajv's error has the path of the object, so the message says that a name is wrong. */
 const errorMessage = (error: FastifySchemaValidationError): string =>
   "propertyName" in error ? `has a name that ${rule(error)}` : rule(error);
 

@@ -11,7 +11,7 @@ export type Handled<S, R> =
   | { readonly outcome: "rejected"; readonly rejection: R; readonly state: S };
 
 export type Aggregates = {
-  /** Appends of other nodes may be missing from the state if they are younger than `maxAgeMs`. */
+  /** Folds the stream. Appends of other nodes may be missing from the state if they are younger than `maxAgeMs`. */
   load<S, E extends Fact>(decider: Foldable<S, E>, stream: string, maxAgeMs?: number): Promise<StreamState<S>>;
   handle<S, C, E extends Fact, R>(
     decider: Decider<S, C, E, R>,
@@ -25,14 +25,16 @@ export type Aggregates = {
     derive: (state: S) => C | Promise<C>,
     envelope: Envelope,
   ): Promise<Handled<S, R>>;
-  /** Calls `onChanged` when this process learns of new events. Returns the unsubscribe function. */
+  /**
+   * Calls `onChanged` whenever this process learns of new records in the stream, until the returned function is called.
+   */
   watch(stream: string, onChanged: () => void): () => void;
 };
 
 const CACHED_STREAMS_MAX = 10_000;
-/** A command that is sent again after its answer was lost is recognised by its remembered id. */
+/** So many command ids are remembered for a stream, so that a command sent again after a lost answer is recognised. */
 const REMEMBERED_COMMANDS_MAX = 256;
-/** Another node's change may take effect this much later, this process's own at once. */
+/** Another node's change may take effect this many ms late, this process's own change takes effect at once. */
 export const STALENESS_MAX_MS = 100;
 
 type Cached = {
@@ -84,7 +86,7 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
     return entry;
   };
 
-  /** Two reads of one stream may overlap, so the later revision wins. */
+  /** Keeps a state that was read, unless a read that overlapped has already brought a later revision. */
   const keep = (entry: Cached, known: StreamState<unknown>, stream: string): void => {
     const isNew = (known.revision ?? -1) > (entry.known.revision ?? -1);
     if (isNew || known.revision === entry.known.revision) entry.known = known;
@@ -98,7 +100,7 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
     entry.checkedAt = startedAt;
   };
 
-  /** If the clock was set back, the age is negative, and the entry counts as old. */
+  /** A negative age, after the clock was set back, counts as old. */
   const isYounger = (at: number, maxAgeMs: number): boolean => {
     const age = clock.now() - at;
     return age >= 0 && age < maxAgeMs;

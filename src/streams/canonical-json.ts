@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../domain/json.ts";
 
-/** RFC 8785, but a lone surrogate is written as its escape, because the log may contain one. */
+/** Canonical JSON (RFC 8785), but half a surrogate pair is escaped instead of refused, as the log may contain one. */
 export const canonicalJson = (value: Json): string => {
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;

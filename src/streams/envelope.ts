@@ -10,14 +10,14 @@ export type Trace = {
 
 export const NO_TRACE: Trace = { trace_id: "0".repeat(32), span_id: "0".repeat(16) };
 
-/** A record without a trace starts one, whose ids are derived from the record's id. */
+/** The trace that a record belongs to. One without a trace starts a trace, whose ids are derived from its own id. */
 export const traceOfRecord = ({ id, meta }: Pick<RecordedEvent, "id" | "meta">): Trace => {
   if (meta.trace_id !== NO_TRACE.trace_id) return { trace_id: meta.trace_id, span_id: meta.span_id };
   const h = hash("sha256", `trace/${id}`);
   return { trace_id: h.slice(0, 32), span_id: h.slice(32, 48) };
 };
 
-/** Two envelopes with one `commandId` are the same command. */
+/** What all records of one command have in common. Two envelopes with the same `commandId` are the same command. */
 export type Envelope = {
   readonly commandId: string;
   readonly account: string;
@@ -50,7 +50,7 @@ export const causedEnvelope = (
 
 export type Fact = { readonly type: string; readonly data: unknown };
 
-/** A UUID (version 8, RFC 9562, section 5.8) from the command, so that a repeated append has the same ids. */
+/** A UUID (version 8, RFC 9562, section 5.8) derived from the command, so that a repeated append has the same ids. */
 export const eventId = (commandId: string, index: number): string => {
   const h = hash("sha256", `${commandId}/${index}`);
   return `${h.slice(0, 8)}-${h.slice(8, 12)}-8${h.slice(13, 16)}-a${h.slice(17, 20)}-${h.slice(20, 32)}`;
@@ -73,7 +73,7 @@ export const toEvents = (facts: readonly Fact[], envelope: Envelope): NewEvent[]
   return facts.map((fact, index) => ({
     id: eventId(envelope.commandId, index),
     type: fact.type,
-    // Every event type in domain/ is plain JSON; the compiler cannot see that through the type parameter.
+    // The data of every event type in domain/ is plain JSON, which the compiler cannot see through the type parameter.
     data: fact.data as JsonObject,
     meta,
   }));

@@ -1,6 +1,6 @@
 import { derivedId } from "../../infra/crypto/ids.ts";
 
-/** The id is derived from the sender's name for the delivery, so that a repeat has the same one. */
+/** An event's id is derived from the sender's id of the delivery, so that a repeated delivery has the same id. */
 export const eventIdOf = (account: string, origin: string, deliveryKey: string): string =>
   derivedId("evt_", account, origin, deliveryKey);
 

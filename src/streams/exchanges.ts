@@ -15,8 +15,8 @@ const READ_PAGE = 20;
 const MARGIN = READ_PAGE;
 
 /**
- * Reads the responses to the attempts numbered `wanted`: the first and the last ones, because an event may have very
- * many.
+ * Reads the responses to the attempts whose numbers are `wanted`. These are the first and the last ones, since an event
+ * may have very many attempts, so the records in between are skipped.
  */
 export const exchangesOf = async (
   log: EventLog,
@@ -43,7 +43,7 @@ export const exchangesOf = async (
     }
     if (page.length < READ_PAGE) return { headers, responses };
     if (!isInMiddle || isBehindMiddle) continue;
-    // An attempt has at most one record here, so the wanted ones are among the last records.
+    // An attempt has at most one record in this stream, so the last attempts' responses are among its last records.
     const last = await log.last(stream);
     after = Math.max(after ?? 0, (last?.revision ?? 0) - wanted.length - MARGIN);
     isBehindMiddle = true;

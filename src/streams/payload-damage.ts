@@ -28,7 +28,7 @@ const record = async <E extends Fact>(
   const { subject, payload, at } = command;
   const envelope = systemEnvelope({
     actor: "payloads",
-    // All finders use the same command id, so the damage is recorded once.
+    // Whoever finds the damage uses this command id, so that it is recorded once.
     commandId: `payload-damage/${subject}/${payload.revision}`,
     account: meta.account,
     trace: { trace_id: meta.trace_id, span_id: meta.span_id },
@@ -37,7 +37,7 @@ const record = async <E extends Fact>(
   return (await runCommand(log, { decider, stream, from: known, command, envelope })).outcome === "accepted";
 };
 
-/** Never rejects, because the next reader finds the damage again. */
+/** The returned function never rejects: if the damage cannot be recorded, the next reader finds it again. */
 export const damageRecords =
   (log: EventLog, clock: Clock, onError: (error: unknown) => void): OnDamage =>
   async (subject, payload) => {

@@ -6,16 +6,16 @@ type PayloadKept = Extract<PayloadEvent, { type: "PayloadKept" }>["data"];
 
 export type Encoded = Pick<PayloadKept, "encoding" | "body">;
 
-/** Encoding so many bytes takes about a millisecond: other requests are served between the parts of a long body. */
+/** A long body is encoded in parts of this size, a millisecond each, and other requests are served in between. */
 const PART_BYTES = 128 * 1_024;
-/** Up to here even text of control characters (\u0000) fits into an append, so its length as JSON is not measured. */
+/** Text of at most this size that needs no long escapes (\u0000) always fits into an append, so it is not measured. */
 const TEXT_UNMEASURED_MAX = PART_BYTES;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for these
 const LONG_ESCAPES = /[\0-\x07\x0b\x0e-\x1f]/;
 const base64Length = (body: Buffer): number => Math.ceil(body.length / 3) * 4;
 const jsonLength = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
 
-/** Text is preferred where it is exact and not longer than base64, as people can read it in the log. */
+/** Encodes a body as text, which people can read in the log, unless it is not UTF-8 or is shorter as base64. */
 export const encodeBody = (body: Buffer): Encoded => {
   if (isUtf8(body)) {
     const text = body.toString("utf8");
@@ -36,7 +36,7 @@ export const slicesOf = (body: Buffer): readonly Buffer[] => {
   const slices: Buffer[] = [];
   for (let from = 0; from < body.length; ) {
     let to = Math.min(from + PART_BYTES, body.length);
-    // A character of UTF-8 has at most three continuation bytes (RFC 3629, section 3).
+    // Goes back to the beginning of a character, by at most three continuation bytes (RFC 3629, section 3).
     if (isText) while (to < body.length && isContinuation(body[to])) to -= 1;
     slices.push(body.subarray(from, to));
     from = to;
@@ -49,7 +49,7 @@ export const isEncoded = ({ encoding, body }: Encoded): boolean =>
 
 export const isSameBytes = (a: Encoded, b: Encoded): boolean => a.encoding === b.encoding && a.body === b.body;
 
-/** Null if a part is missing, because the stream is being erased. */
+/** Null if a part is missing, because the payload's stream is being erased. */
 export const joinedBody = (kept: PayloadKept, partAt: (revision: Revision) => Encoded | undefined): Buffer | null => {
   if (kept.parts === undefined) return decodeBody(kept);
   const slices: Buffer[] = [];

@@ -15,17 +15,17 @@ import { pagesOf } from "./stream-pages.ts";
 type Kept = Extract<PayloadEvent, { type: "PayloadKept" }>["data"];
 type Exact = Exclude<Expected, "any">;
 
-/** Secrets in the headers are redacted. */
+/** A payload as it is to be stored; secrets in its headers are redacted already. */
 export type Incoming = {
   readonly body: Buffer;
   readonly contentType: string;
   readonly contentEncoding: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The whole body if `body` is only its beginning. */
+  /** Given if `body` is only the beginning of the payload: the whole body, to which the hash refers. */
   readonly whole?: Buffer;
 };
 
-/** So many bytes of a refused body are stored after the account's allowance for whole bodies is used up. */
+/** Once an account has used up its bytes for refused payloads, only so many bytes of each are stored. */
 const HEAD_BYTES = 4_096;
 
 export const headerBytes = (headers: Incoming["headers"]): number => {
@@ -54,11 +54,11 @@ export type OnDamage = (eventId: string, name: PayloadName) => Promise<void>;
 
 export type ReadPayload = Pick<Kept, "content_type" | "content_encoding" | "headers"> & {
   readonly body: Buffer;
-  /** 16 random bytes, erased with the body, so that a digest over both reveals nothing afterwards. */
+  /** 16 random bytes that are erased with the body, so that a digest over both gives nothing away afterwards. */
   readonly salt: Buffer;
 };
 
-/** 1 MiB less 64 KiB: with its envelope a payload stays below the limit of one append. */
+/** 1 MiB less 64 KiB for the envelope, so that a payload stays below the limit of one append. */
 export const PAYLOAD_BYTES_MAX = 1_048_576 - 65_536;
 const SALT_BYTES = 16;
 const READ_PAGE = 20;
@@ -81,9 +81,9 @@ export const contentEncodingField = (contentEncoding: string): { readonly conten
 
 export type Payloads = {
   keepFirst(eventId: string, incoming: Incoming, envelope: Envelope): Promise<KeptPayload | null>;
-  /** Finds the same payload among those stored after `erased`, or stores this one. */
+  /** Finds this payload among those stored after the erasure that `erased` names, or stores it. */
   keepAgain(eventId: string, incoming: Incoming, envelope: Envelope, erased?: ErasedUpTo): Promise<KeptPayload>;
-  /** Null if it was erased. "damaged" if the bytes do not match the hash: they must be neither shown nor sent. */
+  /** Null if the payload was erased. "damaged" if its bytes do not match the hash: they are neither shown nor sent. */
   read(eventId: string, name: PayloadName): Promise<ReadPayload | "damaged" | null>;
 };
 
@@ -131,8 +131,8 @@ const samePayload = ({ payloads }: Stored, { body, whole = body }: Incoming): Ke
 };
 
 /**
- * A body exists once the `PayloadKept` that names its parts is appended. An erasure also removes the parts that a crash
- * left.
+ * Appends the parts of a long body first. The payload exists once the `PayloadKept` that names them is appended; parts
+ * that a crash left without it are removed by an erasure.
  */
 const appendPayload = async (
   { log, randomness }: PayloadsDeps,
@@ -183,7 +183,7 @@ const appendOrFind = async (deps: PayloadsDeps, given: NewPayload, erased: Erase
     const stored = await storedPayloads(deps.log, given.eventId, erased);
     const same = samePayload(stored, given.incoming);
     if (same !== null) return same;
-    // Each attempt has its own command id: a part that was stored and erased meanwhile must not look like its repeat.
+    // Each try has its own command id: else the log would take a part that was erased meanwhile for one stored already.
     const envelope = { ...given.envelope, commandId: `${given.envelope.commandId}/${attempt}` };
     const added = await appendPayload(deps, { ...given, envelope }, expected, stored.parts);
     if ("sha256" in added) return added;
@@ -194,7 +194,7 @@ const appendOrFind = async (deps: PayloadsDeps, given: NewPayload, erased: Erase
 
 const recordAt = async (log: EventLog, eventId: string, wanted: Revision): Promise<PayloadEvent | null> => {
   const [event] = await log.read(payloadStream(eventId), wanted === 0 ? null : wanted - 1, 1);
-  // In a copied log, placeholders stand where payloads were erased.
+  // In a copied log, records of the type `BLANK_TYPE` stand where payloads were erased.
   return event?.revision === wanted && event.type !== BLANK_TYPE ? eventOf<PayloadEvent>(event) : null;
 };
 

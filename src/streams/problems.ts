@@ -2,7 +2,7 @@ import type { Counts } from "../../domain/account/plans.ts";
 import { defined } from "../../domain/defined.ts";
 import type { JsonObject } from "../../domain/json.ts";
 
-/** `retryable`: the same request may succeed later. The answers are problem details (RFC 9457). */
+/** Every problem that a route may answer (RFC 9457). `retryable`: the same request may succeed later. */
 export const PROBLEMS = {
   "invalid-request": { status: 400, title: "The request is not valid", retryable: false },
   "mixed-credentials": { status: 400, title: "Two kinds of credentials on one request", retryable: false },
@@ -82,7 +82,8 @@ export type Problem = {
   readonly retryable?: boolean;
   readonly retryAfterS?: number;
   /**
-   * Finds the account concerned by a refusal without a credential, after the answer, whose time must reveal nothing.
+   * Finds the account that a refusal without a credential concerns; called after the answer, whose time reveals
+   * nothing.
    */
   readonly about?: () => Promise<AccountSubject | null>;
 };

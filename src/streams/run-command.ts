@@ -4,7 +4,7 @@ import type { EventLog, Expected, Position, RecordedEvent, Revision } from "../.
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { type Envelope, type Fact, toEvents } from "./envelope.ts";
 
-/** `revision` is null if no record was read; `position` is that of the last record read. */
+/** `revision` is null if no record of the stream was read; `position` is that of the last record read. */
 export type StreamState<S> = {
   readonly state: S;
   readonly revision: Revision | null;
@@ -52,7 +52,7 @@ export const foldStream = async <S, E extends Fact>(
   }
 };
 
-/** Repeats an append whose outcome is unknown; its ids and revision stay the same, so it happens once. */
+/** Repeats an append whose outcome is unknown with the same ids and revision, so that it takes effect once. */
 export const appendKnown = async (
   log: Pick<EventLog, "append">,
   stream: string,
@@ -71,12 +71,12 @@ export const appendKnown = async (
 type CommandRun<S, C, E, R> = {
   readonly decider: Decider<S, C, E, R>;
   readonly stream: string;
-  /** If left out, the stream is read first. A stale state costs a round, never a wrong event. */
+  /** The state to begin with; if left out, the stream is read. A stale state costs a round, never a wrong record. */
   readonly from?: StreamState<S> | undefined;
   readonly envelope: Envelope;
 };
 
-/** Calls `derive` for the command again after each read, since it may depend on other streams. */
+/** Runs a command that depends on other streams: `derive` makes it again after each conflict and the read it causes. */
 export const runDerived = async <S, C, E extends Fact, R>(
   log: EventLog,
   run: CommandRun<S, C, E, R> & { readonly derive: (state: S) => C | Promise<C> },

@@ -5,7 +5,7 @@ import { isExactNumber } from "./exact-number.ts";
 
 export type JsonScan = {
   readonly duplicate?: string;
-  /** A key `__proto__` is harmless in JSON, but a careless copy of it changes the prototype of every object. */
+  /** The path of a key `__proto__`, if there is one: a careless copy of it would change an object's prototype. */
   readonly proto?: string;
   readonly inexact?: string;
   readonly tooDeep?: true;
@@ -66,7 +66,7 @@ const isDuplicate = (frame: Frame, key: string): boolean => {
 
 const pointer = (frames: readonly Frame[]): string => frames.map(({ at }) => `/${escapePointer(String(at))}`).join("");
 
-/** One pass without recursion, which ends at the first duplicate key or too deep level. The text must be valid JSON. */
+/** Scans valid JSON without recursion, and ends at the first duplicate key or at the first level that is too deep. */
 export const scanJson = (text: string, depthMax: number): JsonScan => {
   const frames: Frame[] = [];
   let frame: Frame | undefined;
@@ -121,7 +121,7 @@ export const scanJson = (text: string, depthMax: number): JsonScan => {
 
 export const JSON_DEPTH_MAX = 64;
 
-/** Refuses text that parsing and writing would change, or that would overflow a recursive reader. */
+/** False for text that parsing and writing would change, or that is too deep for a recursive reader. */
 export const isFaithfulJson = (text: string): boolean => {
   const { duplicate, inexact, tooDeep } = scanJson(text, JSON_DEPTH_MAX);
   return duplicate === undefined && inexact === undefined && tooDeep === undefined;
@@ -134,11 +134,11 @@ export type StrictJson =
 const refused = (message: string, path = ""): StrictJson => ({ ok: false, message, path });
 
 const BOM = 0xfeff;
-/** The bytes are valid UTF-8, so half a surrogate pair can only be an escape. */
+/** Matches the escape of half a surrogate pair. In bytes of valid UTF-8 it cannot occur in any other form. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** A string with half a surrogate pair changes when it is stored as UTF-8 (forbidden by RFC 7493, section 2.1). */
+/** Half a surrogate pair in a string is lost when it is stored as UTF-8 (forbidden by RFC 7493, section 2.1). */
 const hasLoneSurrogate = (text: string): boolean => {
   if (!SURROGATE_ESCAPE.test(text)) return false;
   let lone = false;

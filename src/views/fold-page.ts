@@ -2,7 +2,7 @@ import type { Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Document, LoadedDocument } from "../../domain/ports/view-store.ts";
 import type { Documents, Projection } from "../../projections/projection.ts";
 
-/** A projection has thrown, which is a bug; events from `position` on are not folded. */
+/** A projection has thrown, which is a bug in it. The events from `position` on are not folded. */
 export class ProjectionFailed extends Error {
   override readonly name = "ProjectionFailed";
   readonly position: Position;
@@ -16,8 +16,8 @@ export class ProjectionFailed extends Error {
 export type Folded = {
   readonly events: number;
   /**
-   * The documents after the last folded event; null if there is none. Those created and removed within the page are
-   * included, because a slower projector may be about to write them.
+   * The documents after the last folded event; null stands for a document that is removed. Documents created and
+   * removed within the page are included, because a slower projector may be about to write them.
    */
   readonly documents: ReadonlyMap<string, Document | null>;
   readonly leading: number;
@@ -34,8 +34,9 @@ export const idsOfPage = (projection: Projection, page: readonly RecordedEvent[]
 
 /**
  * Folds a page over the documents `loaded`: all that `ids` names, and others that events may put. A document that
- * already contains an event is left alone. Documents that `ids` does not name are written first, so that they are there
- * once the named ones say so. No document may be of both kinds: the page ends before the event that would make it so.
+ * already contains an event stays as it is. Documents that `ids` does not name are written first, so that they are
+ * there once the named ones refer to them. No document may be of both kinds: the page ends before the event that would
+ * make it so.
  */
 export const foldPage = (
   projection: Projection,
@@ -62,7 +63,7 @@ export const foldPage = (
     let isInOrder = true;
     const documents: Documents = {
       get(id) {
-        // The document might be there by chance, because of another event of this page.
+        // Refused even if it is loaded: it may be there only because another event of this page named it.
         if (!named.includes(id)) throw new Error(`${view} asks for ${id}, which idsOf did not name`);
         return current(id);
       },

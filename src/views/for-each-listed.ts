@@ -17,11 +17,11 @@ export type ListedDocuments = {
   readonly reach: (cause: RecordedEvent, id: string) => Promise<void>;
 };
 
-/** A later repeat reaches the documents that a rebuilding view does not list yet. */
+/** After this time, the reaction reaches what the view shows; a repeat of the reaction reaches the rest. */
 const VIEW_WAIT_MS = 2_000;
 const PAGE = 100;
 
-/** While the view lags, the documents listed so far are reached once, and the reactor repeats the reaction. */
+/** While the view lags, the documents listed so far are reached once, and `NotYet` makes the reactor try again. */
 export const forEachListed = (deps: ForEachListedDeps, shown: ListedDocuments): Reaction["run"] => {
   const reachedInPart = new Set<string>();
 

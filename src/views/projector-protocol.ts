@@ -11,7 +11,7 @@ export type ProjectorData = {
   readonly options: Omit<ProjectorOptions, "onProgress" | "onError" | "onDropped">;
 };
 
-/** An error is sent as text, as its cause may not be cloneable. */
+/** A failure between threads: its error is sent as text, as what it carries may not be cloneable. */
 type FailureText = {
   readonly view: string | null;
   readonly position: Position | null;

@@ -21,13 +21,13 @@ export type ProjectorThreadOptions = {
 };
 
 const YOUNG_MB = 24;
-/** The pause before a restart doubles each time that the thread ends before it was ready. */
+/** The pause before a restart; it doubles with each thread that ends before it was ready. */
 const RESTART_MIN_MS = 100;
 const RESTART_MAX_MS = 30_000;
 
 const neighbour = (path: string): string => new URL(`${path}${extname(import.meta.url)}`, import.meta.url).href;
 
-/** Folding in a thread delays no request. Resolves when the projector follows the log. */
+/** Folds in a thread, so that folding delays no request. Resolves once the projector follows the log. */
 export const projectorThread = async (given: ProjectorThreadOptions): Promise<ViewProgress> => {
   const { locations, module, options = {}, onError = console.error, onDropped, onThread } = given;
   const projections = module?.projections ?? PROJECTIONS;
@@ -85,7 +85,7 @@ export const projectorThread = async (given: ProjectorThreadOptions): Promise<Vi
     const retryInMs = Math.min(RESTART_MAX_MS, RESTART_MIN_MS * 2 ** Math.min(failures, 20));
     failures += 1;
     onError({ view: null, position: null, error, retryInMs });
-    // The next thread's exit handler schedules the next restart.
+    // A rejection needs no handling here: if this thread ends as well, its exit handler schedules the next restart.
     restart = setTimeout(() => run().catch(() => undefined), retryInMs);
   };
 

@@ -12,10 +12,10 @@ if (parentPort === null) throw new Error("the projector's thread is a worker thr
 const port = parentPort;
 const { locations, projectionsUrl, options } = workerData as ProjectorData;
 
-/** When processors are scarce, requests go first and the views catch up later. */
+/** The thread's lower priority: when processors are scarce, requests go first and the views catch up later. */
 const NICE = 5;
 
-/** Only on Linux a thread has a priority; elsewhere the call would change the whole process. */
+/** Only Linux has priorities of threads; elsewhere this call would change that of the whole process. */
 if (process.platform === "linux") setPriority(NICE);
 
 const say = (message: FromProjector): void => port.postMessage(message);

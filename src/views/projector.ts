@@ -28,12 +28,12 @@ export type ProjectorOptions = {
   readonly onDropped?: (views: readonly string[], reason: DropReason) => void;
 };
 
-/** Larger pages make commits hardly cheaper, but waiting reads and a stop slower. */
+/** Larger pages would make commits hardly cheaper, but waiting reads and a stop slower. */
 const PAGE_MAX = 512;
-/** The append hint may be lost, and another process may drop a view. */
+/** The log is also read this often: its hint after an append may be lost, and another process may drop a view. */
 const POLL_MS = 1_000;
 const GATHER_MS = 10;
-/** Under load, gathering takes this many times longer, because an event's documents change several times within it. */
+/** Under load, events gather this many times longer: a document that several of them change is then written once. */
 const GATHER_BUSY = 4;
 const BUSY_EVENTS = 16;
 const DOCUMENTS_MAX = 2_048;
@@ -59,8 +59,8 @@ const progressOf = ({ follower }: Followed): ViewPosition => ({ view: follower.v
 const isBehind = (a: Position | null, b: Position | null): boolean => b !== null && (a === null || a < b);
 
 /**
- * Views at one position share a page; a view that is behind gets pages for itself until it has caught up. No event is
- * skipped: a view whose projection throws stops before that event and retries, while the others go on.
+ * Views that have reached the same position share a page; a view behind them gets pages of its own until it catches up.
+ * No event is skipped: a view whose projection throws stops before the event and tries again, while others go on.
  */
 export class Projector {
   readonly #log: EventLog;
@@ -123,7 +123,7 @@ export class Projector {
     }
   }
 
-  /** Advances the foremost views and the last ones, so that the latter catch up. */
+  /** Advances the views that are furthest ahead and those that are furthest behind, so that the latter catch up. */
   async #round(): Promise<Round> {
     const now = performance.now();
     const due = this.#all.filter(({ retryAt }) => retryAt <= now);
@@ -144,7 +144,7 @@ export class Projector {
     return page.length >= BUSY_EVENTS ? "busy" : "some";
   }
 
-  /** The page ends at the next view's position, so that the two meet there. */
+  /** Folds one page for the views at `position`. It ends where the next view ahead is, so that both can share pages. */
   async #turn(group: readonly Followed[], position: Position | null): Promise<readonly RecordedEvent[]> {
     const [end] = this.#all
       .map(({ follower }) => follower.position())
@@ -160,7 +160,7 @@ export class Projector {
     return page;
   }
 
-  /** The page ends before a damaged record, so that the views show everything up to it. */
+  /** Reads the next page. It ends before a damaged record, so that the views show everything up to that record. */
   async #pageAfter(position: Position | null): Promise<readonly RecordedEvent[]> {
     for (let limit = this.#size.events(); ; limit = Math.ceil(limit / 2)) {
       try {
@@ -190,7 +190,7 @@ export class Projector {
 
   async #afterRound(outcome: Round): Promise<void> {
     const { gatherMs } = this.#options;
-    // The SQLite adapters never wait in this thread: messages and timers get their turn here.
+    // The SQLite adapters never wait in this thread, so between two pages messages and timers get their turn.
     if (outcome === "more") await yieldToOthers();
     else if (outcome === "busy") await sleep(GATHER_BUSY * gatherMs);
     else if (outcome === "some" || (await this.#rest.pause(this.#untilRetryMs()))) await sleep(gatherMs);

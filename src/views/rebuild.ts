@@ -10,7 +10,7 @@ const LOOK_MS = 200;
 
 const isBefore = (position: Position | null, target: Position): boolean => position === null || position < target;
 
-/** Folds the log again up to its present end. A service may run meanwhile; its readers see the views fill. */
+/** Drops the views and folds the log up to its present end. A service may run meanwhile; its readers see them fill. */
 export const rebuildViews = async (
   log: EventLog,
   views: ViewStore,

@@ -2,10 +2,10 @@ import { defined } from "../../domain/defined.ts";
 import type { Document, FoundDocument, ViewQuery, ViewStore } from "../../domain/ports/view-store.ts";
 import type { Projection } from "../../projections/projection.ts";
 
-/** Only a view's own projection writes to it, so its documents have the type that the projection puts. */
+/** Only a view's own projection writes its documents, so they have the type `D` that this projection puts. */
 export const typedDocument = <D extends object>(document: Document): D => document as Document & D;
 
-/** If the projection puts several kinds of documents, D names the kind that has this id. */
+/** Reads a document; null if there is none. If the projection puts several kinds, D is the kind that has this id. */
 export const documentIn = async <D extends object>(
   views: Pick<ViewStore, "get">,
   { schema }: Projection<D>,
@@ -28,7 +28,7 @@ export const pageIn = async <D extends object>(
   query: ViewQuery,
 ): Promise<readonly Found<D>[]> => (await views.page(schema.name, query)).map(foundIn<D>);
 
-/** All pages of a search, each read once the page before it has been used; `limit` is the size of a page. */
+/** Yields all pages of a search; a page is read only after the previous one was used. `limit` is the size of a page. */
 export async function* pagesIn<D extends object>(
   views: Pick<ViewStore, "page">,
   { schema }: Projection<D>,

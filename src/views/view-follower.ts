@@ -5,7 +5,7 @@ import type { Projection } from "../../projections/projection.ts";
 import { hasRecord } from "../following/log-cursor.ts";
 import { foldPage, idsOfPage, ProjectionFailed } from "./fold-page.ts";
 
-/** A view is folded again if it may belong to another log, or if this log lacks the last record that it folded. */
+/** Why a view is dropped and folded again: it may be of another log, or this log lacks the last record it folded. */
 export type DropReason = "unknown-log" | "record-missing";
 
 export type FollowedLog = Pick<EventLog, "identity" | "read">;
@@ -17,10 +17,10 @@ export class ViewFollower {
   readonly #log: FollowedLog;
   readonly #views: ViewStore;
   readonly #projection: Projection;
-  // Documents as of `#position`. They stay correct whichever projector commits, because all fold the same.
+  // Documents as of `#position`. They stay right if another process commits a page, as every projector folds the same.
   readonly #recent: LRUCache<string, { readonly document: Document | null }>;
   #position: Position | null = null;
-  /** True if the last commit was this follower's and complete, so no document in the store is ahead. */
+  /** True if this follower made the last commit and completed it, so that no stored document is ahead of it. */
   #isUndisturbed = false;
   #isLost = true;
 
@@ -38,12 +38,12 @@ export class ViewFollower {
 
   /**
    * Drops a view that may belong to another log, or whose last record this log lacks, as after a restore. Null if the
-   * view stays, or was empty.
+   * view stays, or if there was nothing to drop.
    */
   async claim(): Promise<DropReason | null> {
     const { kept, origin } = await this.#stored();
     const isOwn = origin?.isEmptied === true && origin.log === (await this.#log.identity());
-    // A position without its record's name cannot be verified.
+    // A stored position without the name of its record cannot be compared with the log, so the view is dropped.
     const isThere = origin?.last == null ? kept === null : await hasRecord(this.#log, origin.last);
     if (isOwn && isThere) {
       await this.refresh();
@@ -54,7 +54,7 @@ export class ViewFollower {
     return kept === null && origin === null ? null : "unknown-log";
   }
 
-  /** Reads the position again, as another process may have moved it. Throws if the view belongs to another log by now. */
+  /** Reads the position, which another process may have moved. Throws if the view has become one of another log. */
   async refresh(): Promise<void> {
     this.#isLost = true;
     const { kept, origin } = await this.#stored();
@@ -65,7 +65,9 @@ export class ViewFollower {
     this.#isLost = false;
   }
 
-  /** Folds the page after the view's position. Throws `ProjectionFailed` after committing the events before the failing one. */
+  /**
+   * Folds the page after the view's position. Throws `ProjectionFailed` once all before the failed event is committed.
+   */
   async advance(page: readonly RecordedEvent[]): Promise<void> {
     if (this.#isLost) return this.refresh();
     try {
@@ -97,7 +99,7 @@ export class ViewFollower {
     }
   }
 
-  /** Commits the first events of the page, nearly always all, and returns how many; 0 if another projector was first. */
+  /** Commits the first events of the page, mostly all, and returns how many; 0 if another process was faster. */
   async #commit(page: readonly RecordedEvent[]): Promise<number> {
     const ids = idsOfPage(this.#projection, page);
     const loaded = await this.#load(new Set(ids.flat()));
@@ -135,7 +137,7 @@ export class ViewFollower {
     return known;
   }
 
-  /** Adds the documents that the page writes without having named them: another projector may be ahead with them. */
+  /** Loads what the page writes without having named it: in the store, these documents may already be ahead. */
   async #withUnasked(loaded: Documents, ids: Iterable<string>): Promise<Documents | "stale"> {
     const unasked = [...ids].filter((id) => !loaded.has(id));
     if (unasked.length === 0) return loaded;

@@ -5,14 +5,14 @@ import type { LogLocation } from "../engine/open-engines.ts";
 import type { ViewPosition } from "./view-positions.ts";
 
 export type ViewLag = ViewPosition & {
-  /** A lower bound for logs whose positions are no counts. */
+  /** The events that the view has not folded, or a lower bound if the log's positions are no counts. */
   readonly lag_events: number;
   readonly lag_s: number;
 };
 
 export type EventsBetween = (after: Position | null, upTo: Position) => number;
 
-/** The embedded log counts events without gaps; EventStoreDB's positions are offsets in bytes. */
+/** The embedded log's positions count events. Those of EventStoreDB are offsets in bytes: any lag counts as 1. */
 export const eventsBetweenIn = ({ engine }: LogLocation): EventsBetween =>
   engine === "sqlite" ? (after, upTo) => numberOf(upTo) - numberOf(after) : () => 1;
 
@@ -32,7 +32,7 @@ export const lagsOf = async (
   for (const { position } of reached) {
     if (lags.has(position)) continue;
     const isBehind = head !== null && (position === null || position < head);
-    // The rest of the log may be payloads, which views do not fold.
+    // A view at an older position does not lag if only payloads follow, which no view folds.
     const [next] = isBehind ? await log.readAll(position, 1, "records") : [];
     const ageMs = next === undefined ? 0 : clock.now() - Date.parse(next.meta.recorded_at);
     const lag_events = next !== undefined && head !== null ? Math.max(1, eventsBetween(position, head)) : 0;

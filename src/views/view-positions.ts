@@ -6,7 +6,7 @@ export type ViewPositions = {
   record(reached: readonly ViewPosition[]): void;
   all(): readonly ViewPosition[];
   onReached(listener: (reached: readonly ViewPosition[]) => void): () => void;
-  /** False if a view has not reached `position` in time. Throws for a view that does not exist. */
+  /** False if one of the views has not reached `position` in time. Throws for the name of an unknown view. */
   waitFor(views: readonly string[], position: Position, timeoutMs: number): Promise<boolean>;
 };
 

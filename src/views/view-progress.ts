@@ -7,9 +7,9 @@ import { type EventsBetween, lagsOf, unknownLags, type ViewLag } from "./view-la
 import { type ViewPosition, viewPositions } from "./view-positions.ts";
 
 export type ViewProgress = {
-  /** True if it has reported lately and can read the log; a failing view shows in its lag. */
+  /** True if the projector has reported lately and can read the log. A view that fails shows only in its lag. */
   healthy(): boolean;
-  /** The progress is at most about a second old; after a failure it is the last known one. */
+  /** Where the views are, at most about a second ago; after a failure, what was last known. */
   progress(): Promise<readonly ViewLag[]>;
   onProgress(listener: (reached: readonly ViewPosition[]) => void): () => void;
   waitFor(views: readonly string[], position: Position, timeoutMs: number): Promise<boolean>;
@@ -17,7 +17,9 @@ export type ViewProgress = {
 };
 
 export const BEAT_MS = 1_000;
-/** Several beats, so that a large page or a busy machine does not count as a failure. */
+/**
+ * A projector silent for longer counts as failed. That is several beats, as a large page or a busy machine delays them.
+ */
 export const SILENCE_MAX_MS = 10_000;
 
 export type InlineProjectorOptions = ProjectorOptions & {
@@ -29,7 +31,7 @@ export type InlineProjectorOptions = ProjectorOptions & {
   readonly onBeat?: (progress: readonly ViewLag[]) => void;
 };
 
-/** Resolves when the projector follows the log. The caller closes log and views. */
+/** Resolves once the projector follows the log. `stop` closes neither log nor views, which the caller has to do. */
 export const inlineProjector = async (options: InlineProjectorOptions): Promise<ViewProgress> => {
   const { log, views, projections, clock, eventsBetween = () => 1, onBeat } = options;
   const board = viewPositions(projections.map(({ schema }) => schema.name));
@@ -52,7 +54,7 @@ export const inlineProjector = async (options: InlineProjectorOptions): Promise<
       lastBeat = performance.now();
       onBeat?.(progress);
     } catch {
-      // Without beats it counts as unhealthy, and the projector has reported the error.
+      // The projector itself has reported the error; without beats, it soon counts as unhealthy.
     } finally {
       isMeasuring = false;
     }

@@ -26,7 +26,7 @@ export const watchedViews = (options: WatchedViewsOptions): ViewProgress => {
 
   const claimed = new Set<string>();
 
-  /** A position counts only if this log has its record, as the view may belong to another log. */
+  /** The position is null unless this log has its record, because the view may still be that of another log. */
   const reachedOf = async (view: string): Promise<ViewPosition> => {
     const [identity, origin] = await Promise.all([log.identity(), views.origin(view)]);
     if (origin?.log !== identity || origin.last === null) return { view, position: null };
