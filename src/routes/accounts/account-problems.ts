@@ -9,7 +9,7 @@ const OVERLOADED_RETRY_S = 2;
 
 const invalidCredentials = (): Problem => problem("invalid-credentials", "The address or the password is wrong.");
 
-/** The same answer for an unknown, used, withdrawn, replaced or expired link. */
+/** An unknown, used, withdrawn, replaced or expired link gets the same answer, which so tells nobody which it is. */
 export const linkGone = (): Problem =>
   problem("not-found", "This link was used or has expired. Ask for a new one where you got it.");
 
@@ -37,7 +37,7 @@ const PROBLEM_OF: Record<AccountRejection | "email-taken" | "invalid-credentials
 
 export const accountProblem = (rejection: keyof typeof PROBLEM_OF): Problem => PROBLEM_OF[rejection];
 
-/** These schemas accept text as it was typed; `emailOf` and `newPasswordOf` normalise and check it. */
+/** This schema and the next accept text as it was typed; `emailOf` and `newPasswordOf` normalise and check it. */
 export const EMAIL_SCHEMA = { type: "string", minLength: 3, maxLength: EMAIL_LENGTH_MAX } as const satisfies JsonSchema;
 export const PASSWORD_SCHEMA = {
   type: "string",
@@ -51,7 +51,7 @@ export const emailOf = (raw: string): string | Problem =>
     errors: [{ path: "/email", message: "must be an e-mail address" }],
   });
 
-/** The normalised password, or the reason why it is too weak. */
+/** Returns the normalised password, or the problem that tells why it is too weak. */
 export const newPasswordOf = (raw: string, email: string, path = "/password"): string | Problem => {
   const password = normalizePassword(raw);
   const weakness = weaknessOf(password, email);

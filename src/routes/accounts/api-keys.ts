@@ -56,7 +56,7 @@ const LISTED: JsonSchema = {
 
 const LAST = 4;
 
-/** UTC with milliseconds; null for a date that does not exist. */
+/** Returns the time in UTC with milliseconds; null for a time that `Date` does not know, such as a leap second. */
 const instantOf = (text: string): string | null => {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? null : new Date(ms).toISOString();
@@ -72,7 +72,7 @@ const create =
       return problem("invalid-request", "expires_at is not a time.", { errors });
     }
     const name = given.trim();
-    // A repeat under the same Idempotency-Key derives the same key, so a crash before the answer loses nothing.
+    // A repeat under the same Idempotency-Key derives the same key, so a crash before the answer loses no key.
     const key = bearerKey("csk", secret("api-key"));
     const id = keyId(key);
     const digest = hashes.apiKey(key, { account: principal.account, role, expires_at });

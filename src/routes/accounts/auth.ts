@@ -46,7 +46,7 @@ const SIGNUP_CLOSED = problem("signup-closed", "Sign-up is closed. Ask the owner
 const signUp =
   ({ accounts, sessions, attempts, signup }: AuthDeps): Handler<{ body: typeof SIGNUP_BODY }> =>
   async (call) => {
-    // This comes first, so that the answer reveals nothing about the address.
+    // This is checked before the address, so that the answer does not reveal whether the address has an account.
     if (signup === "closed") return SIGNUP_CLOSED;
     const person = signupOf(call.body, call);
     if ("problem" in person) return person;

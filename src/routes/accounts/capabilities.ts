@@ -10,7 +10,7 @@ export type CapabilitiesDeps = {
   readonly maxPayloadBytes: number;
 };
 
-/** In the order in which they are asked; only agents have a scope. */
+/** The gates in the order in which they are asked. The gate "scope" is asked for agents only. */
 const GATES: readonly GateName[] = [
   "scope",
   "schema",
@@ -25,7 +25,7 @@ const GATES: readonly GateName[] = [
   "approval",
 ];
 
-/** Every plan has all features; plans differ in volume. */
+/** Every plan has all features; plans differ only in volume. */
 const FEATURES = { agent_sdk: true, gates: true, approvals: true, bundles: true, traces: true };
 
 const COUNTED: Readonly<Record<keyof Counts, JsonSchema>> = {

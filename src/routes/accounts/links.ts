@@ -53,7 +53,7 @@ const START_BODY = {
 type WithLink = { readonly body: typeof BODY };
 type Used = Joined | Refused<Parameters<typeof accountProblem>[0]>;
 
-/** An invalid link counts as a failed login, since each makes the server read a stream that the caller names. */
+/** A call with an invalid link counts as a failed login, as it makes the server read a stream that the caller names. */
 const limited =
   <C extends Call & { readonly body: { readonly token: string } }>(
     { attempts, memberLinks }: LinksDeps,
@@ -63,7 +63,7 @@ const limited =
     const { token } = call.body;
     const about = () => memberLinks.namedIn(token);
     const attempt = attempts.take("failed-login-ip", call.ip);
-    // The refusal names no member, because looking one up would be a read without a limit.
+    // This refusal finds out no member to be recorded for, because beyond the limit nothing may be read.
     if (!attempt.ok) return rateLimited(attempt.retryAfterS);
     let isGone = false;
     try {
@@ -96,7 +96,7 @@ const accept =
   async (call) => {
     const use = await useOf(deps, "invitation", call);
     if ("problem" in use) return use;
-    // A taken address is answered `email-taken`, so the limit of sign-ups applies.
+    // An invited address that has an account is answered `email-taken`, so this call has the limit of sign-ups too.
     const attempt = deps.attempts.take("signup-ip", call.ip);
     if (!attempt.ok) return rateLimited(attempt.retryAfterS);
     const used = await deps.accounts.accept(use, call.envelope);
@@ -124,7 +124,7 @@ const start =
     return await answered(deps, await deps.accounts.signUp(person, call.envelope, isFirst), call);
   };
 
-/** The one-time link is the credential of these calls. */
+/** Calls whose credential is the one-time link in their body. */
 export const linkRoutes = (deps: LinksDeps): readonly Route[] => [
   route({
     method: "POST",

@@ -111,7 +111,7 @@ const changeRole =
     const before = state.phase === "open" ? state.members.get(id) : undefined;
     if (state.phase !== "open" || before === undefined) return accountProblem("member-absent");
     const by = makerOf(envelope);
-    // This comes first, because the controls would record a weakening that does not happen.
+    // This is checked before the controls are asked, because they would record a weakening that does not happen.
     if (!mayChangeMembers(state, by)) return accountProblem("not-owner");
     const base = { role: before.role };
     const change = { kind: "member", id, base, changes: { role } } as const;

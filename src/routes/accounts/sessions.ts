@@ -57,14 +57,14 @@ const list =
   async ({ principal, query }) => {
     if (principal.kind !== "member") return notFound();
     const shownClient = async (commitment: Commitment, owner: string) => {
-      // Sessions commit to a `Client`.
+      // What a session commits to is always a `Client`.
       const client = (await personal.read(commitment, owner)) as Client | null;
       return { ip: client?.ip ?? null, user_agent: client?.user_agent ?? null };
     };
     const { state } = await aggregates.load(account, accountStream(principal.account));
     const member = state.phase === "open" ? state.members.get(principal.id) : undefined;
     if (member === undefined) return notFound();
-    // The epoch comes from the stream; a view that lags behind it would show no sessions.
+    // The member's epoch is read from the stream; a view that has only sessions of the epoch before would show none.
     const end = await endOf(log, [accountStream(principal.account), principal.session]);
     if (!(await progress.waitFor([sessionsView.schema.name], end, VIEW_WAIT_MS))) return BEHIND;
     const where = [
@@ -82,7 +82,7 @@ const list =
     if (!isPage(page)) return page;
     const shown = await Promise.all(
       page.data.map(async ({ client, ...it }) => {
-        // The view may lag behind ended sessions.
+        // The view may still show a session that has ended, so each one's stream is asked.
         const isShown = await isOpen(aggregates, it.id);
         return isShown ? [{ ...it, ...(await shownClient(client, principal.account)) }] : [];
       }),

@@ -19,7 +19,7 @@ export const SIGNUP_BODY = {
   properties: SIGNUP_PROPERTIES,
 } as const satisfies JsonSchema;
 
-/** The canonical name of an IANA time zone, or null. Offsets such as "+01:00" are refused: they have no summer time. */
+/** The canonical name of an IANA time zone, or null. Offsets such as "+01:00" are refused: they know no summer time. */
 const timeZoneOf = (name: string): string | null => {
   if (/^[+-]/.test(name)) return null;
   try {

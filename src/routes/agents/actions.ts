@@ -112,7 +112,7 @@ const find = async ({ aggregates }: ActionsDeps, { principal, params }: Call<OfO
   return state.phase === "defined" ? state : null;
 };
 
-/** Null if the action is not defined. */
+/** The action's version in force; null if the action is not defined. */
 const versionOf = (it: Action): number | null => (it.phase === "defined" ? it.version : null);
 
 const put: Handle<{ body: typeof BODY; params: "name" }> = (deps) => async (call) => {
@@ -144,7 +144,7 @@ const put: Handle<{ body: typeof BODY; params: "name" }> = (deps) => async (call
   const command = { type: "DefineAction", actionId: id, account, name, definition, by, at: envelope.at } as const;
   const change = { kind: "action", id: name, base: null, changes: part } as const;
   const isThere = before.state.phase === "defined";
-  // A new action needs a slot of the plan, which cannot be reserved while people decide.
+  // A new action is never kept for approval: its slot of the plan cannot stay reserved while people decide.
   const refused = await deps.controls.authorize(call, change, isThere ? { command, after: definition } : undefined);
   if (refused !== null) return refused;
   const decider = onlyWhile(actionDecider, (now) => versionOf(now) === versionOf(before.state));

@@ -14,7 +14,7 @@ export type AgentKeysDeps = {
   readonly hashes: CredentialHashes;
 };
 
-/** A repeat under the same Idempotency-Key derives the same key, so a crash before the answer loses nothing. */
+/** A repeat under the same Idempotency-Key derives the same key, so a crash before the answer loses no key. */
 export const newKey = (
   { hashes }: AgentKeysDeps,
   { secret, principal: { account } }: Call,
@@ -25,7 +25,7 @@ export const newKey = (
   return { key, of: { key_id: keyId(key), digest, last4: key.slice(-LAST) } };
 };
 
-/** The record that leads from the key to its agent. It is written before the agent names the key, so that no shown key is unknown. */
+/** Records to which agent the key belongs. This comes before the agent's own record, so that every shown key works. */
 export const issue = async (
   { aggregates }: AgentKeysDeps,
   call: Call,

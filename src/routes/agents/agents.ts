@@ -67,7 +67,7 @@ const showPresent = ({ agentId, account, settings, key, suspended, createdAt }: 
     created_at: createdAt,
   });
 
-/** Checks what the schema cannot: the patterns of the scope and the existence of the policy. */
+/** Checks what the schema cannot: the patterns of the scope, and that the policy exists. */
 const settingsProblem = async (
   { policyExists }: AgentsDeps,
   account: string,
@@ -107,7 +107,7 @@ const register: Handle<{ body: typeof NEW_AGENT }> = (deps) => async (call) => {
   return { status: 201, body: { ...showPresent(done.state), key }, ...positionOf(done) };
 };
 
-/** Null unless the agent belongs to the caller's account. */
+/** The agent that the path names; null if it is not one of the caller's account. */
 const own = async ({ aggregates }: AgentsDeps, { principal, params }: Call<OfOne>): Promise<PresentAgent | null> => {
   const { id } = params;
   if (!ID.test(id)) return null;
@@ -135,7 +135,7 @@ const list: Handle =
 
 type Change = Parameters<typeof agentDecider.decide>[0];
 
-/** `authorized` is the agent for which the change was authorized: a change in between is a conflict. */
+/** `authorized` is the agent as it was when the change was authorized: if it has changed since, there is a conflict. */
 const handled = async (deps: AgentsDeps, call: Call<OfOne>, command: Change, authorized?: PresentAgent) => {
   const { id } = call.params;
   if (!ID.test(id)) return notFound();
@@ -147,7 +147,7 @@ const handled = async (deps: AgentsDeps, call: Call<OfOne>, command: Change, aut
   return done.outcome === "rejected" ? PROBLEM_OF[done.rejection] : done;
 };
 
-/** Handles the command and answers with the agent. */
+/** Handles the command and answers with the changed agent. */
 const changed = async (
   deps: AgentsDeps,
   call: Call<OfOne>,

@@ -61,7 +61,7 @@ const EXECUTION: JsonSchema = {
 
 const ANSWERS = { 200: EXECUTION, 202: EXECUTION, 409: EXECUTION, 502: EXECUTION };
 
-/** Null for an amount with more than six decimals, which is refused rather than rounded. */
+/** The amount in micro-euros; null if it has more than six decimals, as such an amount is refused, not rounded. */
 const exactMicro = (eur: number): number | null => {
   const micro = microOf(eur);
   return micro !== null && eurOf(micro) === eur ? micro : null;
@@ -104,7 +104,7 @@ const show: Handle<{ query: typeof WAIT_QUERY; params: "event_id" }> =
     const { state } = known;
     const request = requestOf(state);
     const { kind, id: originId } = request?.origin ?? {};
-    // Ids of agents are unique across accounts.
+    // An agent's id is unique across all accounts, so the account need not be compared.
     if (request === null || kind !== "agent" || originId !== principal.id) return notFound();
     const { wait_ms: waitMs } = query;
     const { account } = principal;

@@ -2,18 +2,18 @@ import { DEPTH_MAX } from "../../../domain/ledger/loop.ts";
 import type { Call, JsonSchema } from "../../http/route.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
 
-// The parts that requests for actions and for bundles share.
+// What requests for actions and requests for bundles have in common.
 
-/** Shorter than the usual timeout of proxies; a client that wants to wait longer asks again. */
+/** Shorter than the usual timeout of proxies. A client that wants to wait longer calls again. */
 const WAIT_MS_MAX = 30_000;
 export const WAIT_MS = 10_000;
-/** It is sent in a header. */
+/** Limited because the run's id is sent to the target in a header. */
 const RUN_ID_LENGTH_MAX = 128;
 const DEPTH = "countersign-depth";
 
 const WAITING = { type: "integer", minimum: 0, maximum: WAIT_MS_MAX } as const satisfies JsonSchema;
 
-/** The query of a read that may wait. */
+/** The query of a read that may wait for the end of a request. */
 export const WAIT_QUERY = {
   wait_ms: { ...WAITING, default: 0, description: "How long to wait for the end" },
 } as const satisfies Record<string, JsonSchema>;

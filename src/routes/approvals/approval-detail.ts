@@ -25,26 +25,26 @@ export type DetailDeps = {
   readonly bodyReader?: BodyReader;
 };
 
-/** Null unless the approval belongs to the caller's account. */
+/** The approval that the path names; null if it is not one of the caller's account. */
 export const ownApproval = async (
   { aggregates }: Pick<DetailDeps, "aggregates">,
   { principal, params }: Call,
 ): Promise<RequestedApproval | null> => {
   const { id = "" } = params;
   if (!isApprovalId(id)) return null;
-  // Another node may just have decided the approval, so it is read without a cache.
+  // Another node may just have decided on the approval, so its stream is read without the cache.
   const { state }: { readonly state: Approval } = await aggregates.load(approval, approvalStream(id), 0);
   return state.phase === "requested" && state.request.account === principal.account ? state : null;
 };
 
-/** Adds the version in force; the approval is bound to the version under which the request was held. */
+/** The policy's version that held the request, to which the approval is bound, and beside it the newest version. */
 const policyAnswer = async ({ aggregates }: DetailDeps, { policy: held }: RequestedApproval["request"]) => {
   if (held === null) return null;
   const { state } = await aggregates.load(policy, policyStream(held.id));
   return { ...held, newest_version: state.phase === "published" ? state.version : held.version };
 };
 
-/** The fields that the policy hides from this reader; approvers vote on the digest, which covers them. */
+/** The fields that the policy hides from this reader. The approval's digest covers them, so a vote includes them. */
 export const hiddenOfSubject = async (
   deps: DetailDeps,
   { kind, state }: ApprovalSubject,
@@ -65,7 +65,7 @@ const contentKept = async (
   return { steps: kind === "bundle" ? await stepAnswers(aggregates, asked) : null, kept };
 };
 
-/** `position` is the last record of the subject that is shown. */
+/** An approval as it is shown. `position` is that of the last record of the request that the answer rests on. */
 export type Detail = {
   readonly answer: Pick<Answer, "body" | "headers">;
   readonly form: Form;
@@ -76,13 +76,13 @@ export type Detail = {
 export type DetailAsked = {
   readonly principal: Principal;
   readonly at: string;
-  /** If left out, the fields that the policies hide from the reader. */
+  /** The fields to hide; if left out, those that the policies hide from this reader. */
   readonly hidden?: HiddenPaths;
-  /** True after a command: its result is shown even if the account has used up its reading time. */
+  /** True after a command, whose result is shown even if the account has used up its time for reading payloads. */
   readonly isDone?: true;
 };
 
-/** A problem only if the account has used up its reading time and `isDone` is not set. */
+/** Answers with a problem only if the account has used up its time for reading, and `isDone` is not set. */
 export const detailOf = async (
   deps: DetailDeps,
   it: RequestedApproval,
@@ -95,7 +95,7 @@ export const detailOf = async (
   const kept = hidden ?? (await hiddenOfSubject(deps, subject, principal));
   const endpoint = await targetAnswer(deps.aggregates, subject);
   const content = await contentKept(deps, subject);
-  // The digest leaves out what changes with votes and time.
+  // The digest covers `asked`: what the votes and time change in the summary is left out.
   const { status: _, votes: _votes, decided_at: _at, reason: _reason, replaced_by: _next, ...asked } = summary;
   const order = { asked: { ...asked, endpoint }, ...content, hidden: kept };
   const busy = isDone === true ? null : bodyReader.busy(account, "content", order);

@@ -6,7 +6,7 @@ import { isOverdue, mayApprove, type RequestedApproval } from "../../../domain/a
 import { accountStream } from "../../accounts/accounts.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 
-/** The account's present members, read from its stream; null if there is no account. */
+/** The account with its present members, read from its stream; null if there is none. */
 export const peopleOf = async (
   { aggregates }: { readonly aggregates: Pick<Aggregates, "load"> },
   id: string,
@@ -17,27 +17,27 @@ export const peopleOf = async (
 
 export const isApprover = ({ role }: Pick<Member, "role">): boolean => roleIncludes(role, "approver");
 
-/** Ids of the members whose approval would count now. */
+/** Ids of the members whose approval would count at the time `at`. */
 const canDecide = ({ request, end }: RequestedApproval, people: OpenAccount, at: string): readonly string[] => {
   if (end !== null || isOverdue(request, at)) return [];
   return [...people.members].filter(([id, member]) => isApprover(member) && mayApprove(request, id)).map(([id]) => id);
 };
 
 const DAY_MS = 86_400_000;
-/** The member of an older link would have noticed that another person used it. */
+/** Links used earlier are not listed: by then their members would have noticed that somebody else had used them. */
 const HAND_OVER_MS = 7 * DAY_MS;
 
 export type HandOver = {
   readonly member_id: string;
   readonly link: "invitation" | "reset";
-  /** The member who made the link. */
+  /** Id of the member who made the link. */
   readonly by: string;
   readonly at: string;
 };
 
 /**
- * Links made by a requester or another voter and used by voters in the 7 days before their vote. Links are handed over by
- * their makers, not mailed, so the maker could have used the link.
+ * Links that a requester or another voter has made and that a voter used in the 7 days before the vote. A link is
+ * handed over by its maker, not mailed, so its maker could have used it and voted in the other's name.
  */
 const handOvers = ({ request, votes }: RequestedApproval, { members }: OpenAccount): readonly HandOver[] => {
   const suspects = new Set([...request.requesters, ...votes.map(({ member_id }) => member_id)]);

@@ -5,7 +5,7 @@ import type { JsonSchema } from "../../http/route.ts";
 import { APPROVAL_TARGET } from "./approval-target.ts";
 
 const COMMENT_LENGTH_MAX = 1_000;
-/** A digest has 64 characters; a longer text is a wrong digest, not an invalid request. */
+/** A digest has 64 characters. A text that is longer, up to this length, is answered as a wrong digest. */
 const DIGEST_LENGTH_MAX = 128;
 
 const DIGEST = {
@@ -107,7 +107,7 @@ const summary = {
   replaced_by: { type: ["string", "null"], description: "If this one is void, the approval requested instead" },
 } satisfies Record<string, JsonSchema>;
 
-/** Approvals of events and bundles lack these members. */
+/** Members that only approvals of changes have. */
 const ofChange = {
   change_id: { type: "string", description: "Of a held change of a control, chg_…; absent for a request" },
   change: {

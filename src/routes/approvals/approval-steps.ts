@@ -12,7 +12,7 @@ export type StepAnswer = {
   readonly compensation: { readonly action: string; readonly endpoint: ApprovalTarget | null } | null;
 };
 
-/** The steps as people decide on them, without the payloads. */
+/** The steps of a bundle as people decide on them, without the payloads. */
 export const stepAnswers = (aggregates: Aggregates, { steps }: BundleRequest): Promise<readonly StepAnswer[]> =>
   Promise.all(
     steps.map(async ({ index, action, endpoint_id, cost, reversibility, compensation, bound }) => ({

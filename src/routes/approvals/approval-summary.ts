@@ -9,7 +9,7 @@ type Shown = Omit<ApprovalDocument, "account">;
 
 export const approvalSummary = (id: string, it: Shown, at: string) => ({
   id,
-  // An overdue approval has expired, even if that is not recorded yet.
+  // An overdue approval is shown as expired, even before its expiry is recorded.
   status: it.status === "pending" && isOverdue(it, at) ? "expired" : it.status,
   event_id: it.subject_kind === "event" ? it.subject_id : null,
   bundle_id: it.subject_kind === "bundle" ? it.subject_id : null,
@@ -33,14 +33,14 @@ export const approvalSummary = (id: string, it: Shown, at: string) => ({
   replaced_by: it.replaced_by,
 });
 
-/** True also if the request was cancelled or held again after its release. */
+/** True once the approval has released its request, even if that was cancelled or held again afterwards. */
 const isUsed = ({ kind, state }: ApprovalSubject, { approval_id }: ApprovalRequest): boolean => {
   if (kind === "change") return state.phase === "applied";
   if (kind === "bundle") return state.phase === "running" && state.approvalId === approval_id;
   return releasesOf(state).includes(approval_id);
 };
 
-/** The request is held under another approval, which this approval's stream may not record yet. */
+/** True if the request is held under another approval by now; this approval's stream may not record that yet. */
 const isReplaced = ({ kind, state }: ApprovalSubject, { approval_id }: ApprovalRequest): boolean =>
   kind !== "change" && state.phase === "held" && state.approval.approval_id !== approval_id;
 
@@ -62,7 +62,7 @@ export const documentOf = ({ request, votes, end }: RequestedApproval, of: Appro
     subject_id: subject.id,
     votes,
     decided_at: end?.at ?? null,
-    // A granted approval may also be stopped before it is used.
+    // An approval that was granted has no reason of its own, but its request may have been stopped before its release.
     reason: end?.reason ?? (status === holdEndOf(of) ? of.endedBecause : null),
     replaced_by: end?.next ?? null,
   };

@@ -25,7 +25,7 @@ import type { Payloads } from "../../streams/payloads.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
 import { foldStream, type StreamState } from "../../streams/run-command.ts";
 
-/** The endpoint's present name with the target that the approval is bound to. */
+/** Where the request goes: the endpoint's present name, with the URL and headers to which the approval is bound. */
 export type ApprovalTarget = {
   readonly id: string;
   readonly name: string;
@@ -33,11 +33,11 @@ export type ApprovalTarget = {
   readonly headers: readonly { readonly name: string; readonly secret: boolean }[];
 };
 
-/** `asked` is the request for which this approval was requested; it may be held again since, for another target. */
+/** `asked` is the request as this approval has it; it may be held under another approval by now, for another target. */
 type SubjectOf<K, S, Q> = { readonly kind: K; readonly asked: Q | null } & StreamState<S>;
 
 export type ApprovalSubject = {
-  /** Why the request or its hold was cancelled; null if neither was. */
+  /** The reason why the request or its hold was cancelled; null if neither was. */
   readonly endedBecause: string | null;
 } & (
   | SubjectOf<"event", Delivery, Request>
@@ -65,14 +65,14 @@ export const APPROVAL_TARGET: JsonSchema = {
   description: "Where it goes: what the digest is bound to. Null when the endpoint was deleted, or there is none",
 };
 
-/** Null while the request is held, and after its release. */
+/** How the hold ended other than by a release; null while the request is held, and after its release. */
 export const holdEndOf = ({ kind, state }: ApprovalSubject): HoldOutcome | "void" | null => {
   if (kind === "change") return state.phase === "over" ? state.outcome : null;
   if (kind === "bundle") return state.phase === "stopped" ? state.outcome : null;
   return state.phase === "stopped" ? state.outcome : null;
 };
 
-/** These records have the reason why a request is not sent any more. */
+/** Types of the records whose `reason` tells why a request will not be sent. */
 const ENDS: ReadonlySet<string> = new Set(["HoldEnded", "EventCancelled", "BundleHoldEnded"]);
 
 export const subjectOf = async (log: EventLog, { request }: RequestedApproval): Promise<ApprovalSubject> => {
@@ -82,7 +82,7 @@ export const subjectOf = async (log: EventLog, { request }: RequestedApproval): 
   const seen = (event: RecordedEvent): void => {
     const { type, data } = event;
     if (ENDS.has(type)) endedBecause = String(data.reason);
-    // A hold's record names its approval.
+    // A request may be held several times; the record of each hold names its approval.
     if (isHold(event) && (data.approval as { approval_id: string }).approval_id === request.approval_id) held = data;
   };
   if (kind === "change") {
@@ -109,7 +109,7 @@ export const endpointWithTarget = async (
   id: string,
   bound: Bound | undefined,
 ): Promise<ApprovalTarget | null> => {
-  // The endpoint may just have been deleted, so it is read without a cache.
+  // The endpoint may just have been deleted by another node, so its stream is read without the cache.
   const { state } = await aggregates.load(endpoint, `endpoint-${id}`, 0);
   if (state.phase !== "present") return null;
   const { url, headers } = bound?.target ?? targetOf(state);
@@ -117,7 +117,7 @@ export const endpointWithTarget = async (
   return { id, name: state.settings.name, url, headers: shown };
 };
 
-/** The target of an event; each step of a bundle has another one. */
+/** Where an event goes; null for a bundle, as each of its steps has a target of its own, and for a change. */
 export const targetAnswer = async (
   aggregates: Aggregates,
   { kind, asked }: ApprovalSubject,
@@ -141,7 +141,7 @@ const payloadHindrance = async (
 const isGone = async (aggregates: Aggregates, id: string): Promise<boolean> =>
   (await endpointWithTarget(aggregates, id, undefined)) === null;
 
-/** The request is held under another approval, which has to be decided instead. */
+/** The answer to a decision whose request is held under another approval, which has to be decided on instead. */
 const replacedBy = (approvalId: string): Problem =>
   problem(
     "digest-mismatch",
@@ -202,7 +202,7 @@ export type HindranceDeps = {
   readonly changes: AppliedChanges;
 };
 
-/** The reason why an undecided request cannot be approved; null if there is none. */
+/** The problem for which a pending request cannot be approved; null if nothing is in the way. */
 export const approvalHindrance = async (
   deps: HindranceDeps,
   it: RequestedApproval,
@@ -212,7 +212,7 @@ export const approvalHindrance = async (
   if (it.end !== null || isOverdue(it.request, at)) return null;
   const subject = await subjectOf(deps.log, it);
   const over = holdEndOf(subject);
-  // The approval records it a moment later.
+  // The hold has ended already; the approval's own stream records that a moment later.
   if (over !== null) return problem("already-decided", `Nothing is left to decide: it was ${over} meanwhile.`);
   const { kind, state } = subject;
   if (kind === "change") return deps.changes.hindrance(it.request.subject.id, envelope);

@@ -46,7 +46,7 @@ export type ApprovalsDeps = DetailDeps &
 
 type Handle<I extends Input = object> = (deps: ApprovalsDeps) => Handler<I>;
 type OfOne = { readonly params: "id" };
-/** A rejection also requires a comment. */
+/** A call with a vote. The schema of a rejection differs in that it requires the comment. */
 type Voting = OfOne & { readonly body: typeof APPROVE_BODY };
 
 const VIEW = approvals.schema.name;
@@ -55,7 +55,7 @@ const LIST_QUERY = {
   ...LISTING_QUERY,
 } as const satisfies Record<string, JsonSchema>;
 
-/** The detail names the approval that replaces this one, if there is one. */
+/** If another approval has replaced this one, the problem names it. */
 const alreadyDecided = (state: Approval): Problem => {
   const end = state.phase === "requested" ? state.end : null;
   const decided = end === null ? "" : ` It was ${end.outcome} at ${end.at}.`;
@@ -80,7 +80,7 @@ const PROBLEM_OF: Record<ApprovalRejection, (state: Approval) => Problem> = {
     ),
 };
 
-/** An admin's read of hidden fields is recorded. `done` is the position of what the call has appended. */
+/** An admin's read of hidden fields is recorded. `done` is the position of what the call has appended before. */
 const visibleTo = async (
   deps: ApprovalsDeps,
   call: Call,
@@ -126,13 +126,13 @@ const OTHER_FORM = problem(
   "The shown_digest does not match the approval as it is shown to you: read the approval again.",
 );
 
-/** The form with this digest among those that the voter could read; a problem if there is none. */
+/** Finds the form that has this digest among the forms that the voter could read; a problem if there is none. */
 const formSeen = async (
   deps: ApprovalsDeps,
   it: RequestedApproval,
   { principal, at, digest }: { readonly principal: Principal; readonly at: string; readonly digest: string },
 ): Promise<Pick<Vote, "shown" | "shown_digest"> | Problem> => {
-  // The revealed form comes first, as both are equal if the policy hides nothing from the voter.
+  // If the policy hides nothing from the voter, both forms are equal, and the vote counts as one on the revealed form.
   const forms = it.revealedTo.has(principal.id) ? [{ hidden: [] }, {}] : [{}];
   for (const form of forms) {
     const detail = await detailOf(deps, it, { principal, at, ...form });
@@ -145,7 +145,7 @@ const formSeen = async (
 
 const isOpen = ({ request, end }: RequestedApproval, at: string): boolean => end === null && !isOverdue(request, at);
 
-/** Executes the approved request before the answer; after a crash the reactor does it. */
+/** Sends the approved request on, or makes the approved change. After a crash the reactor does it. */
 const doApproved = async (deps: ApprovalsDeps, { request }: RequestedApproval, envelope: Envelope): Promise<void> => {
   const { approval_id, subject } = request;
   if (subject.kind !== "change") {
@@ -163,7 +163,7 @@ const vote =
     const { principal, params, envelope } = call;
     const { id } = params;
     if (!isApprovalId(id)) return notFound();
-    // The role or the session may have ended while the body arrived.
+    // The voter's role or session may have ended while the body arrived.
     if (principal.kind !== "member" || !(await call.isStillAllowed())) {
       return problem("forbidden", "Only a person with a session and the role approver decides.");
     }
@@ -173,7 +173,7 @@ const vote =
     if (it === null) return notFound();
     const hindrance = decision === "approve" ? await approvalHindrance(deps, it, envelope) : null;
     if (hindrance !== null) return hindrance;
-    // Once decided, the decider refuses the vote; the payload may be erased, so the form cannot be checked.
+    // A vote that comes too late is refused below. Its form is not compared, as the payload may be erased by now.
     const seen =
       stated === undefined || !isOpen(it, at)
         ? FORM_NOT_STATED
@@ -187,15 +187,15 @@ const vote =
     const done = await deps.aggregates.handle(approval, approvalStream(id), command, envelope);
     if (done.outcome === "rejected") return PROBLEM_OF[done.rejection](done.state);
     if (done.state.phase !== "requested") return notFound();
-    // The request is executed before the answer, so that the deciding member sees the result.
+    // This is done before the answer, so that the deciding member sees the result.
     if (done.state.end?.outcome === "approved") await doApproved(deps, done.state, envelope);
     if (done.state.end?.outcome === "rejected") await deps.releases.endRejected(id);
     return visibleTo(deps, call, done.state, { done: done.position });
   };
 
-/** True if every policy version that hides fields lets this role reveal them. */
+/** True if every policy that hides fields of the request lets the caller's role reveal them. */
 const mayReveal = async (deps: ApprovalsDeps, it: RequestedApproval, principal: Principal): Promise<boolean> => {
-  // The approval names one policy; the verdict lists all.
+  // The approval names one policy only; the verdict of its request names all that were asked.
   const { state } = await subjectOf(deps.log, it);
   const policies = state !== null && "request" in state ? policiesOf(state.request.verdict) : [];
   const definitions = await Promise.all(policies.map((policy) => publishedVersion(deps.log, policy)));
@@ -213,7 +213,7 @@ const reveal: Handle<OfOne> = (deps) => async (call) => {
   const { account, id: member_id } = principal;
   const { at } = envelope;
   const hidden = pointersOf(await hiddenOfSubject(deps, await subjectOf(deps.log, it), principal));
-  // Nothing is hidden from an admin.
+  // The policies hide nothing from this reader, as for example from an admin.
   if (hidden.length === 0) {
     return visibleTo(deps, call, it);
   }
@@ -227,7 +227,7 @@ const reveal: Handle<OfOne> = (deps) => async (call) => {
   return visibleTo(deps, call, done.state, { hidden: [], done: done.position });
 };
 
-/** Keys cannot decide, only people can. */
+/** Only people decide on approvals, so a key may not call. */
 const DECIDES = { session: "approver" } as const;
 
 export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [

@@ -24,9 +24,9 @@ export type AuditStreamLimits = EventStreamTimes & { readonly accountMax: number
 
 const AUDIT_STREAM_LIMITS: AuditStreamLimits = {
   ...EVENT_STREAM_TIMES,
-  /** A consumer needs one; dead connections may count until they are detected. */
+  /** A consumer needs one stream, but dead connections count until they are detected. */
   accountMax: 10,
-  /** Each holds a connection and, if its client is slow, about 100 KiB. */
+  /** Each stream takes a connection and, if its client is slow, about 100 KiB. */
   max: 500,
 };
 
@@ -54,18 +54,18 @@ const RETRY_AFTER_S = 10;
 const LAST_EVENT_ID = "last-event-id";
 const INDEX_IN_ID = /^(\d{1,12})-/;
 
-/** `lastId` is the id of the record before `next`; records up to `newerThan` are skipped. */
+/** `lastId` is the id of the record before the index `next`. Records up to the position `newerThan` are skipped. */
 type Begin = { readonly next: number; readonly lastId: string; readonly newerThan: Position | null };
 
-/** Waits until the view shows everything in the log. */
+/** True once the view shows every record of the log; false if it still does not after `VIEW_WAIT_MS`. */
 const hasCaughtUp = async ({ views, log, progress }: AuditStreamDeps): Promise<boolean> => {
   const head = await log.head();
   if (head === null) return true;
   const isThere = async (): Promise<boolean> => {
-    // The store is asked, because the projector's own position is wrong after the view was dropped.
+    // The position in the store is asked for, because the projector's own is wrong after the view was dropped.
     const upTo = await views.position(VIEW);
     if (upTo !== null && upTo >= head) return true;
-    // Payloads may follow, but they are no records.
+    // The view has caught up as well if only payloads follow, which are no records.
     return (await log.readAll(upTo, 1, "records")).length === 0;
   };
   if (await isThere()) return true;
@@ -77,10 +77,10 @@ const behind = (what: string): Problem =>
   problem("view-behind", `The view does not show the record of this ${what} yet.`, { retryAfterS: 1 });
 
 const countOf = async ({ views }: AuditStreamDeps, account: string): Promise<number> =>
-  // The projection stores the head under the account's id.
+  // The projection stores the number of an account's records under the account's id.
   (await documentIn<AuditHead>(views, audit, account))?.count ?? 0;
 
-/** Continues after the record with the client's last id, which must exist. */
+/** Begins after the record that the client's last id names; a problem if there is no such record. */
 const resumed = async (deps: AuditStreamDeps, account: string, id: string): Promise<Begin | Problem> => {
   if (id === START_ID) return { next: 0, lastId: id, newerThan: null };
   const unknown = problem("invalid-request", "The Last-Event-ID does not belong to this account's stream.", {
@@ -110,10 +110,10 @@ const beginOf = async (
   if (id !== undefined) return resumed(deps, account, id);
   const { from_index: asked } = query;
   const next = asked ?? count;
-  // The view may lag: records from before this call are skipped when it shows them.
+  // Without `from_index` the stream begins now, so records from before the call that the view shows later are skipped.
   const newerThan = asked === undefined ? await deps.log.head() : null;
   if (next > count) {
-    // While a view is rebuilt its count is too low.
+    // The count may be too low, because the view is being rebuilt.
     const isAll = await hasCaughtUp(deps);
     const all = await countOf(deps, account);
     if (next > all && !isAll) return behind("from_index");
@@ -151,7 +151,7 @@ const slots = ({ accountMax, max }: AuditStreamLimits) => {
 
 const STREAM_HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",
-  // Otherwise nginx buffers the events.
+  // Tells nginx not to hold events back in its buffer.
   "x-accel-buffering": "no",
 };
 

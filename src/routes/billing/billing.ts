@@ -15,7 +15,7 @@ export type BillingDeps = {
   readonly views: Pick<ViewStore, "get" | "count">;
   readonly clock: Clock;
   readonly subscriptionOf: (account: string) => Promise<Subscription>;
-  /** The provider of an account that was never billed. */
+  /** Name of the provider that is shown for an account that never had one. */
   readonly provider: string;
 };
 

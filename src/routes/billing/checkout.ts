@@ -23,7 +23,7 @@ export type CheckoutDeps = {
   readonly recordCall: RecordCall;
 };
 
-/** Old browsers and proxies accept at most 2,083 characters. */
+/** Old browsers and proxies accept addresses of at most 2,083 characters. */
 const URL_LENGTH_MAX = 2_048;
 
 const url: JsonSchema = { type: "string", format: "uri" };
@@ -73,17 +73,17 @@ const OPENED: JsonSchema = {
   properties: { portal_url: url, expires_at: time },
 };
 
-/** The normalised address; null if a browser should not be sent there. Encoding can make it nine times as long. */
+/** The normalised address; null if no browser should be sent there. Encoding can make an address nine times as long. */
 const webAddress = (text: string): string | null => {
   const parsed = URL.canParse(text) ? new URL(text) : null;
   if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.href.length > URL_LENGTH_MAX) return null;
-  // A user name before the @ could look like the host.
+  // A user name before the @ could be taken for the host, so it is refused.
   return parsed.username === "" && parsed.password === "" ? parsed.href : null;
 };
 
 const MUST_BE = `must be an http or https address without a user name, of at most ${URL_LENGTH_MAX} characters when encoded`;
 
-/** Each address normalised; null if it was left out. */
+/** The normalised addresses of the body, or a problem; null stands for one that was left out. */
 const addressesIn = <K extends string>(body: Partial<Record<K, string>>, names: readonly K[]) => {
   const found = names.map((name) => [name, body[name] === undefined ? null : webAddress(body[name])] as const);
   const errors = found
@@ -93,19 +93,19 @@ const addressesIn = <K extends string>(body: Partial<Record<K, string>>, names: 
   if (first !== undefined) {
     return problem("invalid-request", `In the body: ${first.path} ${first.message}.`, { errors });
   }
-  // Every name is there.
+  // `found` has an entry for every name.
   return Object.fromEntries(found) as Record<K, string | null>;
 };
 
 const payerOf = ({ principal }: Call, { customer }: Subscription): Payer => ({
   account: principal.account,
-  // The route accepts sessions only.
+  // Only members get here, as the route accepts sessions only.
   email: principal.kind === "member" ? principal.email : "",
   by: principal.id,
   customer,
 });
 
-/** The customer is recorded before the link is given out, so that webhooks find the account. */
+/** Records the account's customer id before the link is given out, so that the provider's webhooks find the account. */
 const remember = async (
   { aggregates, provider }: CheckoutDeps,
   { principal, envelope }: Call,
@@ -122,7 +122,7 @@ const remember = async (
   );
 };
 
-/** The link is recorded before it is given out, since its holder can change what the account pays. */
+/** Records the link before it is given out, because whoever has it can change what the account pays. */
 const recordLink = (
   { provider, recordCall }: CheckoutDeps,
   call: Call,
@@ -137,18 +137,18 @@ const recordLink = (
     },
   }));
 
-/** Webhooks may be late or lost, so a purchase is decided on the provider's present state. */
+/** Asks the provider for its present state before a purchase, as its webhooks may be late or lost. */
 const caughtUp = async (deps: CheckoutDeps, { principal: { account }, envelope }: Call): Promise<Subscription> => {
   const { provider, subscriptionOf } = deps;
   const known = asKnownTo(provider, await subscriptionOf(account));
-  // A provider without webhooks is this service itself.
+  // A provider without webhooks is the built-in one, which keeps no state elsewhere.
   if (known.customer === null || provider.webhooks === null) return known;
   const sync = subscriptionSync(provider, provider.webhooks, deps);
   await sync({ reference: envelope.commandId, customer: known.customer, account });
   return asKnownTo(provider, await subscriptionOf(account));
 };
 
-/** A customer id of another provider is ignored. */
+/** The subscription without its customer id if that is one of another provider. */
 const asKnownTo = ({ name }: BillingProvider, subscription: Subscription): Subscription =>
   subscription.provider === name ? subscription : { ...subscription, customer: null };
 
@@ -165,7 +165,7 @@ const start =
     if ("problem" in addresses) return addresses;
     const { account } = call.principal;
     const subscription = await caughtUp(deps, call);
-    // The provider's answer may be newer than the call.
+    // What the provider has just answered may be newer than the call's time.
     const at = new Date(deps.clock.now()).toISOString();
     const holding = planAt(subscription, at);
     if (holding === body.plan) return samePlan(body.plan, subscription, at);

@@ -9,10 +9,10 @@ import { foldStream } from "../../streams/run-command.ts";
 
 type Erasing = { readonly body: typeof REASON_BODY };
 
-/** `erasedAt`: ISO-8601 UTC. */
+/** `erasedAt` is the time of the erasure, ISO 8601 in UTC; null if there was none. */
 export type BundleErased = { readonly erasedAt: string | null; readonly written: Pick<Answer, "position"> };
 
-/** Erases the payloads of the bundle, its steps and their undos, and the answers to them. */
+/** Erases the payloads of the bundle, of its steps and of their undos, and the targets' answers to them. */
 export const eraseOwnBundle = async (
   log: EventLog,
   id: string,

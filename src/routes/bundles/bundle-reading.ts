@@ -10,7 +10,7 @@ import { type HiddenDeps, hiddenOfSteps, seesHidden } from "../events/hidden-fie
 export type BundleReadingDeps = HiddenDeps & { readonly calls: Pick<CallCounts, "payloadRead"> };
 export type OfOne = { readonly params: "id" };
 
-/** Below admin the fields that the policy redacts are hidden in the answers of the targets. */
+/** Hides in the targets' answers what the policies redact; an admin sees all of it. */
 const visibleResults = async (
   deps: BundleReadingDeps,
   principal: Principal,
@@ -34,7 +34,7 @@ const visibleResults = async (
   };
 };
 
-/** An admin's read of fields that are hidden from others is recorded. */
+/** Answers with the bundle. An admin's read of fields that are hidden from others is recorded. */
 export const answerTo = async (
   deps: BundleReadingDeps,
   call: Call<OfOne>,

@@ -17,7 +17,7 @@ const stepSummary = (step: BundleStepDocument) => ({
 
 export type StepSummary = ReturnType<typeof stepSummary>;
 
-/** A bundle in a list; `bundleAnswer` adds results and what is left to undo by hand. */
+/** A bundle in a list. `bundleAnswer` adds the steps' results and what is left to undo by hand. */
 export const bundleSummary = (id: string, it: BundleDocument) => ({
   id,
   name: it.name,

@@ -40,7 +40,7 @@ export type BundleRoutesDeps = BundleReadingDeps & {
 type Handle<I extends Input = object> = (deps: BundleRoutesDeps) => Handler<I>;
 
 const VIEW = bundles.schema.name;
-/** No bundle has more than a hundred steps; leading zeros are refused. */
+/** Matches the index of a step: no bundle has more than a hundred steps. Leading zeros are refused. */
 const INDEX = /^(?:0|[1-9]\d?)$/;
 
 const REASON = {
@@ -82,7 +82,7 @@ const begin: Handle<{ body: typeof BUNDLE_BODY }> =
     };
   };
 
-/** Null for any id of another account and, to an agent, of another agent. */
+/** The bundle that the path names; null if it is another account's, and for an agent if it is another agent's. */
 const own = async (log: EventLog, { principal, params }: Call<OfOne>): Promise<StreamState<Bundle> | null> => {
   const { id } = params;
   if (!isBundleId(id)) return null;
@@ -97,7 +97,7 @@ const own = async (log: EventLog, { principal, params }: Call<OfOne>): Promise<S
   return principal.kind === "agent" && request.origin.id !== principal.id ? null : known;
 };
 
-/** A read answers 200 whatever the bundle's status is. */
+/** `bundleAnswer` has a status for the agent that waits for the end; a mere read answers 200 instead. */
 const shown = (answer: Answer): Answer => ({ ...answer, status: 200 });
 
 const show: Handle<{ query: typeof WAIT_QUERY; params: "id" }> = (deps) => async (call) => {
@@ -159,7 +159,7 @@ const resolve: Handle<{ body: typeof RESOLVE_BODY; params: "id" | "index" }> = (
   const known = await own(deps.log, call);
   const steps = known === null ? [] : (requestOf(known.state)?.steps ?? []);
   if (known === null || !INDEX.test(index) || Number(index) >= steps.length) return notFound();
-  // The role or the session may have ended while the body arrived.
+  // The caller's role or session may have ended while the body arrived.
   if (principal.kind !== "member" || !(await call.isStillAllowed())) {
     return problem("forbidden", "Only a person with a session and the role approver may mark it as undone by hand.");
   }

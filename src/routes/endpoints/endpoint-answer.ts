@@ -29,7 +29,7 @@ export const endpointAnswer = (id: string, it: EndpointDocument, nowMs: number) 
   health: healthOf(it, nowMs),
 });
 
-/** The figures of an endpoint before its first attempt. */
+/** Figures shown for an endpoint to which nothing was sent yet. */
 const untried = {
   deleted: 0,
   queued: 0,
@@ -39,7 +39,7 @@ const untried = {
   buckets: [],
 } as const;
 
-/** Settings come from the stream, figures of deliveries from the view, which may lag. */
+/** The endpoint's settings come from its stream, the figures of its deliveries from the view, which may lag. */
 export const presentEndpointAnswer = async (
   { views, clock }: Pick<EndpointsDeps, "views" | "clock">,
   state: PresentEndpoint,

@@ -77,16 +77,16 @@ export const change: Handle<{ body: typeof ENDPOINT_CHANGES; params: "id" }> = (
   if (body.policy_id !== undefined) {
     const { policy_id } = body;
     const command = { type: "ChangeEndpoint", account, changes: { policy_id }, at: call.envelope.at } as const;
-    // A held change shows approvers the policy only, so it must change nothing else.
+    // Approvers of a held change are shown the change of the policy only, so a call that changes more is not held.
     const deferred = Object.keys(body).length === 1 ? { command, after: { policy_id } } : undefined;
     const refused = await deps.controls.authorize(call, { ...controlled(it), changes: { policy_id } }, deferred);
     if (refused !== null) return refused;
   }
   const { at } = call.envelope;
-  // The session may have ended while the body arrived.
+  // The caller's session may have ended while the body arrived.
   const isPerson = call.principal.kind === "member" && (await call.isStillAllowed());
   const by = isPerson ? ({ byPerson: true } as const) : {};
-  // The authorized change of the policy is a conflict if the policy has changed since.
+  // The change was authorized for the endpoint's policy as it was: if another policy is set by now, it is a conflict.
   const decider = onlyWhile(
     endpointDecider,
     (now) =>

@@ -50,7 +50,7 @@ export const PROBLEM_OF: Record<EndpointRejection | "changed-meanwhile", Problem
   ),
 };
 
-/** Null unless the endpoint belongs to the caller's account. */
+/** The endpoint that the path names; null if it is not one of the caller's account. */
 export const own = async (
   { aggregates }: EndpointsDeps,
   { principal, params }: Call<OfOne>,

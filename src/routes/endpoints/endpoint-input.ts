@@ -8,12 +8,12 @@ import { NOTIFICATIONS } from "../../notifications/names.ts";
 export const DEFAULTS = {
   timeout_ms: 15_000,
   retry_schedule_s: [5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 36_000, 86_400],
-  /** A small application handles this many at once. */
+  /** A small application can handle so many requests at once. */
   concurrency: 16,
   rate_per_second: null,
 } as const;
 
-/** This text stands for a header's value. Sent back in a change, it leaves the value as it is. */
+/** Is shown instead of each header's value. A change that sends it back leaves the value as it is. */
 export const REDACTED = "[redacted]";
 
 const TIMEOUT_MS = { minimum: 1_000, maximum: 60_000 };

@@ -46,7 +46,7 @@ const refusedAddress = async (
   });
 };
 
-/** Each value is sealed for its name; a redacted or unchanged value keeps its seal. */
+/** Seals each header's value for its name. A value that is sent back redacted, or unchanged, keeps its seal. */
 const sealedHeaders = (
   { box, headerDigest }: Pick<SettingsDeps, "box" | "headerDigest">,
   { account, stream, headers: before }: Before,
@@ -66,7 +66,7 @@ const sealedHeaders = (
     const fault = headerFault(name, value);
     if (fault !== null) return invalid(path, fault);
     const opened = kept === undefined ? value : box.open(kept.sealed, at);
-    // A secret header stays secret unless the change says otherwise.
+    // A header that is secret (it has no digest) stays so unless the change says otherwise.
     const isSecret = secret ?? known.get(name)?.digest === null;
     const digest = isSecret ? null : headerDigest(account, name, opened);
     const same = digest !== null && known.get(name)?.digest === digest ? known.get(name) : kept;

@@ -5,12 +5,12 @@ import { type Problem, problem } from "../../streams/problems.ts";
 import type { EndpointsDeps } from "./endpoint-commands.ts";
 
 const SOURCES_MAX = PLANS.scale.endpoints;
-/** Sources named in the detail; the answer's `sources` lists all. */
+/** So many sources are named in the problem's text; its member `sources` lists all. */
 const NAMED_MAX = 5;
 
 /**
- * The account's sources that send to an endpoint, from the view, which may miss a new one. That is enough to prevent a
- * slip: events for a deleted endpoint end as failed with `endpoint-deleted`.
+ * The account's sources that send to the endpoint. The view may lack a source just made; that is tolerable, as a
+ * deletion is only refused to prevent a slip, and events for a deleted endpoint end as failed with `endpoint-deleted`.
  */
 export const sourcesOf = async (
   { aggregates, views }: Pick<EndpointsDeps, "aggregates" | "views">,
@@ -25,7 +25,7 @@ export const sourcesOf = async (
   const using: { id: string; name: string }[] = [];
   for (const { id, document } of listed) {
     if (document.endpoint_id !== endpointId) continue;
-    // The view may lag behind a source that was just changed or deleted.
+    // The view may lag behind a change or a deletion of the source, so its stream is asked.
     const { state } = await aggregates.load(sourceDecider, `source-${id}`);
     if (state.phase === "present" && state.settings.endpoint_id === endpointId) {
       using.push({ id, name: state.settings.name });

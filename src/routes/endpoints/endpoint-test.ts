@@ -14,13 +14,13 @@ export type EndpointTestDeps = {
   readonly outbound: Pick<Outbound, "headers">;
   readonly clock: Clock;
   readonly recordCall: RecordCall;
-  /** Wakes the deliverer. */
+  /** Makes the deliverer look for due deliveries, because a successful test may have closed the circuit. */
   readonly wake: () => void;
 };
 
-/** The caller waits for the result, so the endpoint's own limit may be too long. */
+/** A test never waits longer, whatever the endpoint's own timeout is, because its caller waits for the result. */
 const TIMEOUT_MAX_MS = 15_000;
-/** A test shows that the endpoint answers, but does not count as a delivery. */
+/** A test tells whether the endpoint works, but is not counted as an attempt. */
 const NOTHING_COUNTED = {
   consecutiveFailures: 0,
   failingSince: null,
@@ -29,7 +29,7 @@ const NOTHING_COUNTED = {
   failed: 0,
 } as const;
 
-/** Sends a test, also to a disabled endpoint, so that it can be tried before it is enabled. A success closes an open circuit. */
+/** Sends a test even to a disabled endpoint, to try it before it is enabled. A success closes an open circuit. */
 export const sendTest =
   (deps: EndpointTestDeps) =>
   async (call: Call, endpoint: PresentEndpoint): Promise<Answer> => {
@@ -51,7 +51,7 @@ export const sendTest =
       trace,
       nowMs,
     });
-    // The test is recorded first, so that no signed request is sent without a record.
+    // The test is recorded before it is sent, so that no signed request is sent without a record.
     const test = { endpoint_id: endpointId, webhook_id: eventId, url: settings.url, at };
     const recorded = await deps.recordCall(endpointId, call, (client) => ({
       type: "EndpointTestSent",

@@ -18,7 +18,7 @@ import { ENDPOINT, ENDPOINT_CHANGES, NEW_ENDPOINT, REGISTERED, ROTATED, TESTED }
 import { inUse, sourcesOf } from "./endpoint-sources.ts";
 import { sendTest } from "./endpoint-test.ts";
 
-/** Deliveries are signed with the previous secret as well for this long. */
+/** For so long after a rotation, deliveries are signed with the previous secret as well as with the new one. */
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
 const list: Handle =
@@ -57,7 +57,7 @@ const rotate: Handle<OfOne> = (deps) => async (call) => {
   const done = await runEndpointCommand(deps, call, endpointId, { command });
   if ("problem" in done) return done;
   if (done.state.phase !== "present") return notFound();
-  // A repeat of the command answers with the recorded end.
+  // When the previous secret ends. A repeat answers with the time that was recorded first.
   const previous_valid_until = done.state.secrets[1]?.until ?? previousUntil;
   return { status: 200, body: { signing_secret, previous_valid_until }, ...done.position };
 };
@@ -86,7 +86,7 @@ const remove: Handle<OfOne> = (deps) => async (call) => {
   const done = await runEndpointCommand(deps, call, it.endpointId, { command });
   if ("problem" in done) return done;
   await deps.slots.free("delivery_endpoints", account, it.endpointId);
-  // The deliverer then ends what waits for the endpoint.
+  // Once woken, the deliverer ends the deliveries that wait for the deleted endpoint.
   deps.wake();
   return { status: 204, ...done.position };
 };

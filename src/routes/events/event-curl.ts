@@ -7,14 +7,14 @@ import type { JsonSchema } from "../../http/route.ts";
 import type { Problem } from "../../streams/problems.ts";
 import type { VisiblePayload } from "./event-payload.ts";
 
-/** Where a program under development usually listens. */
+/** The command's default receiver: a program under development usually listens there. */
 const RECEIVER = "http://localhost:3000/";
 const URL_LENGTH_MAX = 2_048;
-/** A longer body is fetched into a file. */
+/** A longer body does not stand in the command, which fetches it into a file first. */
 const INLINE_BYTES_MAX = 16 * 1_024;
-/** A public secret for receivers on the developer's machine: 32 bytes in base64 (Standard Webhooks). */
+/** A secret known to everybody, to try receivers on a developer's machine: 32 bytes in base64 (Standard Webhooks). */
 const TEST_SECRET = `whsec_${Buffer.from("countersign, for local tests only").subarray(0, 32).toString("base64")}`;
-/** Headers that curl sets itself, and those that are computed anew. */
+/** Headers of the last attempt that are not repeated: curl sets them itself, or they are computed anew. */
 const MADE = new Set([
   "host",
   "connection",
@@ -42,16 +42,16 @@ export const receiverOf = ({ to = RECEIVER }: Readonly<Record<string, unknown>>)
   return invalid("to", "must be an address with http or https, such as http://localhost:3000/webhooks");
 };
 
-/** One word of a POSIX shell (IEEE 1003.1, Shell Command Language, section 2.2.2). */
+/** Quotes text as one word of a POSIX shell (IEEE 1003.1, Shell Command Language, section 2.2.2). */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** True if the text has no control or invisible characters, which a terminal could take for keys when it is pasted. */
+/** False if the text has control or invisible characters, which a terminal could take for keys when it is pasted. */
 const isPlain = (text: string): boolean => !/[^\P{C}\n\t]/u.test(text) && visibleText(text) === text;
 
 export type Repeat = {
   readonly id: string;
   readonly payload: VisiblePayload;
-  /** The headers of the last attempt, secrets redacted; empty if there was none. */
+  /** The headers of the last attempt, in which secrets are redacted; empty if nothing was sent yet. */
   readonly sent: Readonly<Record<string, string>>;
   readonly to: string;
   readonly publicUrl: string;
@@ -79,7 +79,7 @@ const EXPLAINED = [
   `# as the endpoint's own secret is shown to nobody: give your receiver this one while you test.`,
 ];
 
-/** A curl command for a POSIX shell that sends what was delivered to another receiver. Ends with a line feed. */
+/** Makes a command for a POSIX shell that sends the event to another receiver; it ends with a line feed. */
 export const curlCommand = (repeat: Repeat): string => {
   const { id, payload, to, publicUrl } = repeat;
   const { body, isRedacted } = payload;
@@ -87,9 +87,9 @@ export const curlCommand = (repeat: Repeat): string => {
   const isInline = text !== null && isPlain(text);
   const headers = headersOf(repeat);
   const hidden = headers.some(([, value]) => value === "[redacted]");
-  // Without a type curl sends that of a form; a name without a value removes the header (curl's manual, `--header`).
+  // If no type is given, curl sends that of a form; a header without a value removes it (curl's manual, `--header`).
   const untyped = headers.some(([name]) => name === "content-type") ? [] : ["  --header 'content-type:' \\"];
-  // `--data` would drop line feeds (curl's manual).
+  // `--data` would drop the body's line feeds (curl's manual).
   const data = isInline ? `--data-raw ${quoted(text)}` : `--data-binary @${id}.body`;
   return [
     `# Repeats the delivery of ${id} to a receiver of yours.`,

@@ -16,13 +16,13 @@ import { foldStream } from "../../streams/run-command.ts";
 import { eraseOwnBundle } from "../bundles/bundle-payload.ts";
 import { type HiddenDeps, hiddenOfEvent } from "./hidden-fields.ts";
 
-/** A sender's payload must not run as a page of the console's origin. */
+/** Headers that keep a sender's payload from running as a page of the console's origin. */
 const safeHeaders = (id: string, contentType: string, contentEncoding: string | undefined): Record<string, string> => ({
-  // The sender's content type is repeated only if it is a valid header value.
+  // The sender's content type is repeated only if it is valid as a header's value.
   "content-type": /^[\x21-\x7e][\x20-\x7e]*$/.test(contentType) ? contentType : "application/octet-stream",
   "content-disposition": `attachment; filename="${id}"`,
   "content-security-policy": "sandbox; default-src 'none'",
-  // Under `content-encoding` clients would decode the bytes, which are to be those that were received and signed.
+  // A header `content-encoding` would make clients decode the bytes, but they want those that were signed.
   ...defined({ "countersign-content-encoding": contentEncoding }),
 });
 
@@ -30,15 +30,15 @@ export type VisiblePayload = {
   readonly body: Buffer;
   readonly contentType: string;
   readonly contentEncoding: string | undefined;
-  /** True if only the first bytes are stored. */
+  /** True if only the payload's first bytes are stored. */
   readonly isHead: boolean;
-  /** Fields are hidden, so the bytes differ from those received. */
+  /** True if fields are hidden, so that the bytes differ from those received. */
   readonly isRedacted: boolean;
 };
 
 export type PayloadDeps = HiddenDeps & { readonly calls: Pick<CallCounts, "payloadRead"> };
 
-/** Reading all bytes is recorded; below admin the fields that the policy redacts are hidden. */
+/** Reads the payload. Below admin, fields that the policies redact are hidden; a read of all bytes is recorded. */
 export const visiblePayload = async (
   deps: PayloadDeps,
   id: string,
@@ -62,7 +62,7 @@ export const visiblePayload = async (
   const busy = bodyReader.busy(account, "text", order);
   if (busy !== null) return busy;
   const shown = await bodyReader.run(account, "text", order);
-  // A body that is not JSON cannot be redacted.
+  // Null means that the payload is not JSON, so that its fields cannot be hidden.
   if (shown === null)
     return problem("forbidden", "The policy hides fields of this payload, and it is not JSON: an admin can read it.");
   return { body: Buffer.from(shown), contentType, contentEncoding, isHead, isRedacted: true };
@@ -76,7 +76,7 @@ export const readPayload = async (
 ): Promise<Answer | Problem> => {
   const it = await visiblePayload(deps, id, event, call);
   if ("problem" in it) return it;
-  // A truncated document does not have its content type.
+  // The beginning of a document, such as JSON, is not valid as one.
   const contentType = it.isHead ? "application/octet-stream" : it.contentType;
   return {
     status: 200,
@@ -95,7 +95,7 @@ type Erasing = { readonly body: typeof REASON_BODY };
 
 const RETRY_AFTER_S = 5;
 
-/** The bundle's payload and that of the undo repeat the step's, so all are erased. */
+/** Erases the whole bundle, because its payload and those of the undos repeat what is in the step's. */
 const eraseOfBundle = async (
   log: EventLog,
   id: string,
@@ -112,7 +112,7 @@ const eraseOfBundle = async (
   return problem("conflict", detail);
 };
 
-/** A step or undo of a bundle is erased with its whole bundle. */
+/** Erases an event's payload, and for a step or an undo those of its whole bundle. */
 export const erasePayload = async (log: EventLog, id: string, call: Call<Erasing>): Promise<Answer | Problem> => {
   if (!isEventId(id)) return notFound();
   const stream = `delivery-${id}`;

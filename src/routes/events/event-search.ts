@@ -39,15 +39,15 @@ const SORT = { field: "received_at", order: "desc" } as const;
 const equal = (field: string, value: unknown): Condition[] =>
   value === undefined ? [] : [{ field, is: "=", value: String(value) }];
 
-/** Counting stops here, after a millisecond or two: filters above it count as equally common. */
+/** Counting stops here, after a millisecond or two. Conditions that more events meet count as equally common. */
 const COUNTED_MAX = 20_000;
-/** Up to this many types the store searches each among the filtered events, instead of sending them all. */
+/** With more types than this, the store sends all events of the filter, instead of searching them for each type. */
 const TYPES_WALKED_MAX = 4;
 const TYPES_AT_ONCE = 16;
-/** The largest chunk read where the store cannot filter; chunks double from the limit of the page. */
+/** The largest chunk read where events are filtered here; chunks begin with the page's limit and double. */
 const CHUNK_MAX = 500;
 
-/** Filters a list that the store cannot filter. */
+/** The documents of a list that pass a filter which the store cannot apply. */
 const passing =
   (list: Newest, passes: (found: FoundDocument) => boolean): Newest =>
   async (query) => {
@@ -65,9 +65,9 @@ const passing =
 
 type Asked = {
   readonly account: Condition;
-  /** Conditions with an index. */
+  /** Conditions by which an index of the view can be searched. */
   readonly filters: readonly Condition[];
-  /** Conditions without an index. */
+  /** Conditions for which the view has no index. */
   readonly others: readonly Condition[];
   readonly range: readonly Condition[];
 };
@@ -82,7 +82,7 @@ const everyCondition = ({ account, filters, others, range }: Asked): readonly Co
 const countOf = (views: Views, { account }: Asked, condition: Condition): Promise<number> =>
   views.count(VIEW, [account, condition], COUNTED_MAX);
 
-/** The filter that the fewest events meet. Every index has one filter, so the rarest should lead. */
+/** The filter that the fewest events meet; null without filters. An index has one filter: the rarest should lead. */
 const rarest = async (
   views: Views,
   asked: Asked,
@@ -101,7 +101,7 @@ const listOf = (views: Views, asked: Asked, lead: string | undefined, more: read
   return (query) => views.page(VIEW, { ...query, where, ...defined({ lead }) });
 };
 
-/** Events with this denial that were not admitted later. */
+/** The events that were refused by the gate or with the code in `by`, and that were not admitted later. */
 const refusedList = (views: Views, asked: Asked, by: Condition): Newest => {
   const { account, range } = asked;
   const wanted = [...everyCondition(asked), BLOCKED];
@@ -111,7 +111,7 @@ const refusedList = (views: Views, asked: Asked, by: Condition): Newest => {
       VIEW,
       found.map(({ id }) => id),
     );
-    // An event that the view does not have yet has no status and does not pass.
+    // An event that the view lacks so far has no status and is left out below.
     return found.map(({ id, document }) => ({
       id,
       document: documents.get(id) ?? { received_at: document.received_at ?? null },
@@ -130,7 +130,7 @@ type Words = Extract<SearchMeaning, { readonly kind: "words" }>;
 
 const typeOf = (value: string): Condition => ({ field: "type", is: "=", value });
 
-/** True if there are at most `count` events of these types; counting stops above it. */
+/** True if at most `count` events are of these types; counting stops as soon as there are more. */
 const areRarer = async (
   views: Views,
   { account }: Asked,
@@ -150,13 +150,13 @@ const areRarer = async (
   return sum <= count;
 };
 
-/** Each list is led by its rarest condition: a type, a denial, or for the others the rarest filter. */
+/** Lists that have all events asked for, each searched by its rarest condition: a type, a refusal, or a filter. */
 const wordLists = async (views: Views, asked: Asked, { types, refused: named }: Words): Promise<readonly Newest[]> => {
   const filter = await rarest(views, asked);
-  // If all are too common to count, the store soon finds a page of any type.
+  // If all filters are too common to be counted, the store soon finds a page of events of any type.
   const isByType =
     filter === null || filter.count >= COUNTED_MAX || (await areRarer(views, asked, types, filter.count));
-  // Refused events have the status `blocked` only.
+  // A refused event always has the status `blocked`, so a filter for another status finds none.
   const refused = asked.filters.some(({ field, value }) => field === BLOCKED.field && value !== BLOCKED.value)
     ? []
     : named;
@@ -200,7 +200,7 @@ export const searchEvents = async <T>(
       ...equal("origin_id", query.source_id),
       ...equal("origin_id", query.agent_id),
       ...equal("endpoint_id", query.endpoint_id),
-      // The type of an agent's request is the action's name.
+      // An event that an agent has requested has the action's name as its type.
       ...equal("type", query.action),
       ...equal("status", query.status),
     ],

@@ -7,19 +7,19 @@ import { newestFirst } from "../../http/merged-pages.ts";
 import { eventIdOf, isEventId } from "../../streams/event-id.ts";
 import { documentIn } from "../../views/typed-documents.ts";
 
-/** The meaning of a search text in an account's events. */
+/** What a text may mean when it is searched for in an account's events. */
 export type SearchMeaning =
-  /** The text is an event's id or a sender's delivery id. */
+  /** The text is the id of an event, or a sender's id of a delivery. */
   | { readonly kind: "events"; readonly ids: readonly string[] }
-  /** Types that contain the text, and refusals by the gate or with the code of this name. */
+  /** The text is part of the names of these types, or names a gate or a code of refusals. */
   | { readonly kind: "words"; readonly types: readonly string[]; readonly refused: readonly Condition[] }
-  /** The account has too many types to list: those that begin with the text. */
+  /** The account has too many types to list them, so events are found whose type begins with the text. */
   | { readonly kind: "range"; readonly where: readonly Condition[] };
 
 type Views = Pick<ViewStore, "get" | "getMany" | "count">;
 
 const VIEW = events.schema.name;
-/** The highest code point: `q + LAST_CHARACTER` sorts after every text that begins with q. */
+/** The highest code point: `q + LAST_CHARACTER` sorts after every text that begins with `q`. */
 const LAST_CHARACTER = "\u{10ffff}";
 
 const HOLDS: Readonly<Record<Condition["is"], (a: string | number, b: string | number) => boolean>> = {
@@ -50,13 +50,13 @@ export const withIds = (views: Pick<ViewStore, "getMany">, ids: readonly string[
   },
 });
 
-/** The text may be a problem's code (`gate-budget`), a gate (`budget`) or the code in a verdict. */
+/** The text may be a problem's code (`gate-budget`), the name of a gate (`budget`), or the code in a verdict. */
 export const denialConditions = (q: string): readonly Condition[] => [
   { field: "gate", is: "=", value: q.replace(/^gate-/, "").replaceAll("-", "_") },
   { field: "code", is: "=", value: q },
 ];
 
-/** The conditions that any refusal of the account meets. */
+/** The conditions for `q` that at least one refusal in the account meets. */
 const known = async (views: Views, account: string, q: string): Promise<readonly Condition[]> => {
   const own: Condition = { field: "account", is: "=", value: account };
   const counted = await Promise.all(
@@ -67,7 +67,7 @@ const known = async (views: Views, account: string, q: string): Promise<readonly
 
 export const meaningOf = async (views: Views, account: string, q: string): Promise<SearchMeaning> => {
   if (isEventId(q)) return { kind: "events", ids: [q] };
-  // The projection stores this document under the account's id.
+  // The projection stores the account's types and origins under the account's id.
   const seen = await documentIn<AccountFacets>(views, events, account);
   if (seen === null) return { kind: "events", ids: [] };
   const ids = seen.origins.map((origin) => eventIdOf(account, origin, q));

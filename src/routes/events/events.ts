@@ -41,7 +41,7 @@ type Found = { readonly id: string; readonly event: EventDocument };
 
 const found = async ({ views }: EventsDeps, { principal, params }: Call): Promise<Found | Problem> => {
   const { id = "" } = params;
-  // Every document with an account is an event's; the view also has one without for each account.
+  // Only events' documents have the member `account`; the view has other documents, one for each account.
   const event = await documentIn<EventDocument>(views, events, id);
   return event === null || event.account !== principal.account ? notFound() : { id, event };
 };
@@ -57,7 +57,7 @@ const list =
 
 const numbersOf = ({ attempts }: EventDocument): readonly number[] => attempts.map(({ number }) => number);
 
-/** Repeats the request of the last attempt, if there was one. */
+/** Answers with a command that repeats the last attempt, or makes a first request if there was none. */
 const curl = async (deps: EventsDeps, { id, event }: Found, call: Call): Promise<Answer | Problem> => {
   const payload = await visiblePayload(deps, id, event, call);
   if ("problem" in payload) return payload;
@@ -79,14 +79,14 @@ const ofOne =
 
 type Exchanged = Pick<Exchanges, "headers"> & { readonly attempts: readonly VisibleAttempt[] };
 
-/** Requests and answers without the fields that are hidden from this reader. */
+/** The requests and answers of the attempts, without the fields that are hidden from this reader. */
 const exchanged = async (deps: EventsDeps, { id, event }: Found, call: Call): Promise<Exchanged | Problem> => {
   const { bodyReader = directBodyReader } = deps;
   const { principal } = call;
   if (await seesHidden(deps.log, event, principal)) deps.calls.payloadRead(calledBy(call), id);
   const paths = await hiddenOfEvent(deps, event, principal);
   const { headers, responses } = await exchangesOf(deps.log, id, event.payload.revision, numbersOf(event));
-  // The payload is only needed to find its hidden values in the answers.
+  // The payload is read only to find its hidden values in the targets' answers.
   const isCompared = paths.length > 0 && responses.size > 0 && event.payload.erased_at === null;
   const payload = isCompared ? await deps.payloads.read(id, event.payload) : null;
   const order = { attempts: event.attempts, responses, hiding: redactionSource(paths, payload) };

@@ -22,7 +22,7 @@ export type HiddenDeps = {
   readonly bodyReader?: BodyReader;
 };
 
-/** Members of an undo's payload: the step's payload and the answer of its target. */
+/** Members of an undo's payload: `payload` is that of the step it undoes, `result` what the step's target answered. */
 const STEP_PAYLOAD = "payload";
 const STEP_RESULT = "result";
 
@@ -30,7 +30,7 @@ export const publishedVersion = async (
   log: EventLog,
   { id, version }: { readonly id: string; readonly version: number },
 ): Promise<PolicyDefinition> => {
-  // Version n is the n-th record of the policy's stream.
+  // Each version is one record of the policy's stream, the first being version 1 at revision 0.
   const [record] = await log.read(`policy-${id}`, version === 1 ? null : version - 2, 1);
   const published = record && eventOf<PolicyEvent>(record);
   if (published?.data.version !== version) throw new Error(`policy ${id} has no version ${version}`);
@@ -42,7 +42,7 @@ const pathsOf = async (log: EventLog, ref: PolicyRef): Promise<HiddenPaths> => {
   return redact.map(parseFieldPath).filter((path) => path !== null);
 };
 
-/** The fields that the verdict's policies hide; none for an admin. */
+/** The fields that the verdict's policies hide from this reader; nothing is hidden from an admin. */
 export const hiddenPaths = async (
   log: EventLog,
   { verdict }: Pick<Request, "verdict">,
@@ -52,7 +52,7 @@ export const hiddenPaths = async (
   return (await Promise.all(policiesOf(verdict).map((policy) => pathsOf(log, policy)))).flat();
 };
 
-/** Whether this reader sees fields that are hidden from others; true if unknown. It decides only whether the read is recorded. */
+/** True if this reader sees fields hidden from others, or if that is unknown: then the read is recorded. */
 export const seesHidden = async (
   log: EventLog,
   { verdict }: Pick<Request, "verdict">,
@@ -68,8 +68,8 @@ export const seesHidden = async (
 };
 
 /**
- * If the policy hides any field of a step, the values inserted from results are hidden as well, as they may be hidden
- * fields.
+ * For each step, the fields that the policies hide. If they hide any, what was inserted from results of other steps is
+ * hidden as well, because it may come from a hidden field.
  */
 export const hiddenOfSteps = async (
   { log, payloads, bodyReader = directBodyReader }: HiddenDeps,
@@ -82,7 +82,7 @@ export const hiddenOfSteps = async (
   return (await placesOfResults(payloads, request, placesOf)).map((places) => [...paths, ...places]);
 };
 
-/** An undo contains its step's payload and answer, so their hidden fields are hidden in it. */
+/** An undo repeats its step's payload and answer, so what is hidden in these is hidden in the undo as well. */
 export const hiddenOfEvent = async (
   deps: HiddenDeps,
   event: Pick<Request, "verdict" | "bundle">,
@@ -95,8 +95,8 @@ export const hiddenOfEvent = async (
   if (request === null) throw new Error(`${step.id} was never decided, and has a step`);
   const hidden = (await hiddenOfSteps(deps, request, principal))[step.index] ?? paths;
   if (!step.undo) return hidden;
-  // The target may repeat a hidden value anywhere in its answer, so the whole answer is hidden.
+  // The step's target may have repeated a hidden value anywhere in its answer, so that is hidden as a whole.
   const inside = [...hidden.map((path) => [STEP_PAYLOAD, ...path]), [STEP_RESULT]];
-  // Hiding the step's whole payload hides only that member of the undo's.
+  // An empty path hides the step's whole payload; in the undo, that is the member `payload` and not everything.
   return [...hidden.filter(({ length }) => length > 0), ...inside];
 };

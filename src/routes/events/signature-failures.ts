@@ -47,13 +47,13 @@ const REJECTION: JsonSchema = {
   },
 };
 
-/** Null once the client's data were erased. */
+/** The client that sent the request; null if its data were erased, or none were kept. */
 const clientOf = async (
   personal: SignatureFailuresDeps["personal"],
   account: string,
   commitment: Commitment | null,
 ): Promise<Client | null> =>
-  // The commitment is one to a `Client`.
+  // What is committed to here is always a `Client`.
   commitment === null ? null : ((await personal.read(commitment, account)) as Client | null);
 
 const list =
@@ -89,7 +89,7 @@ const list =
     return { status: 200, body: { ...page, data } };
   };
 
-/** Refused signatures; deleted sources keep theirs. */
+/** Requests refused for their signatures. They can still be read after their source was deleted. */
 export const signatureFailureRoutes = (deps: SignatureFailuresDeps): readonly Route[] => [
   route({
     method: "GET",

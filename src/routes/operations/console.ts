@@ -14,7 +14,7 @@ const PAGE_HEADERS = {
 
 const CONDITION = { "if-none-match": { type: "string", description: "The ETag of what is kept" } } as const;
 
-/** Browsers ask each time whether a file has changed. */
+/** Browsers keep the file, but ask each time by its ETag whether it has changed. */
 const answer = ({ body, contentType, etag }: ConsoleFile, { headers }: Call, more: Answer["headers"] = {}): Answer => {
   const caching = { "cache-control": "no-cache", etag, ...more };
   const kept = (headers["if-none-match"] ?? "").split(",").map((it) => it.trim().replace(/^W\//, ""));
@@ -29,7 +29,7 @@ const LINK_SUMMARY: Readonly<Record<LinkPageName, string>> = {
   start: "The page where the first account is made",
 };
 
-/** The page's address has a token in its fragment, which must not be stored or passed on. */
+/** The page's address has a token in its fragment, so the page must not be stored, nor its address passed on. */
 const linkPageRoute = (name: LinkPageName): Route => ({
   method: "GET",
   path: `/${name}`,
@@ -45,7 +45,7 @@ const linkPageRoute = (name: LinkPageName): Route => ({
   }),
 });
 
-/** The console's public page, style and modules; the page gets its data from the API. */
+/** The console's pages, style and modules, which are public; the page gets an account's data from the API. */
 export const consoleRoutes = (publicUrl: () => string, signup: Signup): readonly Route[] => {
   const files = consoleFiles();
   return [

@@ -11,11 +11,11 @@ import { notFound, problem } from "../../streams/problems.ts";
 export type MetricsRouteDeps = {
   readonly meters: Pick<Metrics, "scrape" | "contentType">;
   readonly readings: Readings;
-  /** METRICS_TOKEN; null: only clients on this machine may scrape. */
+  /** The value of METRICS_TOKEN; if null, only clients on this machine may read the metrics. */
   readonly token: string | null;
 };
 
-/** Set by proxies: through one on this machine every client would look local. */
+/** Headers that proxies set. A request with one is not local, though a proxy on this machine makes it look so. */
 const FORWARDED = [
   "forwarded",
   "x-forwarded-for",
@@ -44,7 +44,7 @@ const DESCRIPTION = {
   [PROBLEMS_LISTED]: [...PROBLEMS],
 } as const;
 
-/** This route is outside of the route table, as its credential belongs to no account. */
+/** Registered outside of the route table, because its credential belongs to no account. */
 export const metricsRoute =
   ({ meters, readings, token }: MetricsRouteDeps) =>
   async (app: FastifyInstance): Promise<void> => {

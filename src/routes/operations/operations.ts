@@ -7,7 +7,7 @@ import type { Answer, JsonSchema, Route } from "../../http/route.ts";
 import { consoleRoutes } from "./console.ts";
 import { viewSchemaRoutes } from "./view-schemas.ts";
 
-/** Facts for `/runtime`, which is public: no tenant data and no secrets. */
+/** What `/runtime` shows. It is public, so it has neither tenants' data nor secrets. */
 type Runtime = {
   readonly engines: { readonly log: string; readonly views: string; readonly feed: string };
   readonly erasure: { readonly bytes_removed: BytesRemoved };
@@ -18,7 +18,7 @@ type Runtime = {
     readonly lag_events: number;
     readonly lag_s: number;
   }[];
-  /** Null if this process sends no feed. */
+  /** Null if this process publishes nothing to Kafka. */
   readonly feed: {
     readonly state: string;
     readonly position: string | null;
@@ -34,17 +34,17 @@ export type OperationsDeps = {
   readonly commit: string;
   readonly publicUrl: () => string;
   readonly signup: Signup;
-  /** Milliseconds since 1970. */
+  /** In ms since 1970. */
   readonly startedAt: number;
   readonly clock: Clock;
-  /** One check for each part of this process (log, views, projector, deliverer …); it may throw. */
+  /** One check for each part of this process, such as the log or the deliverer. A check that throws has failed. */
   readonly checks: Checks;
-  /** Checks that are shown but do not make the node unready. */
+  /** Checks that are shown, but whose failure does not take the node out of service. */
   readonly informational?: Checks;
   readonly runtime: () => Promise<Runtime>;
 };
 
-/** A check that takes longer has failed. */
+/** A check without a result after this time has failed. */
 const CHECK_TIMEOUT_MS = 1_000;
 
 const TAG = "operations";
@@ -143,7 +143,7 @@ const operation = (path: string, summary: string, answers: Route["answers"], han
   handle,
 });
 
-/** These routes have no credential and no version in their paths. */
+/** Routes without a credential, and without a version in their paths. */
 export const operationsRoutes = (deps: OperationsDeps): readonly Route[] => {
   const { version, commit } = deps;
   return [

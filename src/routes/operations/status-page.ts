@@ -1,7 +1,7 @@
 import type { Health } from "../../../projections/status.ts";
 import { contentSecurityPolicy, escapeHtml } from "../../http/html.ts";
 
-/** The body of `GET /public/status/summary`; a count below ten is "<10". */
+/** The body of `GET /public/status/summary`, in which a count below ten is the text "<10". */
 export type StatusBody = {
   readonly status: Health;
   readonly updated_at: string;
@@ -56,7 +56,7 @@ const dayItem = ({ date, status, observed, admitted, delivered, failed }: Status
 
 export const STATUS_CSP = contentSecurityPolicy(STYLE, "'none'");
 
-/** The page loads nothing and needs no script. */
+/** The page is complete in itself: it loads nothing and needs no script. */
 export const statusPage = ({ status, updated_at, components, last_24h, days }: StatusBody): string => `<!doctype html>
 <html lang="en">
 <head>

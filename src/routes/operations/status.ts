@@ -23,19 +23,21 @@ export type Component = { readonly name: string; readonly check: () => Promise<H
 export type StatusDeps = {
   readonly views: Pick<ViewStore, "getMany">;
   readonly clock: Clock;
-  /** The parts of the service by their public names; if one is down, so is the service. */
+  /** The parts of the service under their public names. If one of them is down, the service is shown as down. */
   readonly components: readonly Component[];
 };
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Smaller counts could identify a tenant; they are hidden, and larger ones rounded to tens so that none can be derived. */
+/**
+ * A smaller count is hidden, as it could identify a tenant. Larger ones are rounded to tens, so that none is derived.
+ */
 const COUNT_SHOWN_MIN = 10;
-/** Checks are five minutes apart, so a short restart does not make a bad day. */
+/** A day with so many bad checks still counts as good: they are five minutes apart, and a restart may spoil two. */
 const DEGRADED_CHECKS_MAX = 2;
 const DOWN_SHARE = 0.5;
 const PERIODS_A_DAY = DAY_MS / STATUS_PERIOD_MS;
-/** The answer is public, computed once in this time and cacheable as long. */
+/** The public answer is computed at most once in this time, and may be cached as long. */
 const MAX_AGE_S = 15;
 const CHECK_TIMEOUT_MS = 1_000;
 
@@ -55,13 +57,13 @@ const sum = (all: readonly StatusCounts[]): StatusCounts =>
     NOTHING,
   );
 
-/** Null if there were too few deliveries. */
+/** The share of deliveries that succeeded; null if there were too few to show. */
 const successRate = ({ delivered, failed }: StatusCounts): number | null =>
   delivered + failed < COUNT_SHOWN_MIN ? null : delivered / (delivered + failed);
 
 const DECIMALS_MAX = 4;
 
-/** The last place of the rate stands for ten deliveries, and the rate is rounded down. */
+/** Rounded down to so few places that the last one stands for ten deliveries or more; null if there were too few. */
 const roundedRate = (counts: StatusCounts): number | null => {
   const decimals = Math.min(DECIMALS_MAX, Math.floor(Math.log10((counts.delivered + counts.failed) / COUNT_SHOWN_MIN)));
   const rate = successRate(counts);
@@ -83,10 +85,10 @@ const last24h = (hours: readonly StatusHour[]) => {
   };
 };
 
-/** `from` and `to` are the periods of the day that should have checks. */
+/** `from` and `to` are numbers of five-minute periods of the day; each one between should have a check. */
 const healthOfDay = (found: StatusHealth | undefined, from: number, to: number): Health => {
   const { operational, degraded, down } = found ?? { operational: 0, degraded: 0, down: 0 };
-  // The current period may have one check.
+  // The period that has just begun may have its check already, so there can be one more than expected.
   const missing = Math.max(0, to - from - operational - degraded - down);
   if (down + missing >= DOWN_SHARE * PERIODS_A_DAY) return "down";
   return degraded + down + missing > DEGRADED_CHECKS_MAX ? "degraded" : "operational";
@@ -126,9 +128,9 @@ export const statusNow = async (components: readonly Component[]): Promise<Healt
 const range = (count: number, stepMs: number, now: number): string[] =>
   Array.from({ length: count }, (_, i) => new Date(now - i * stepMs).toISOString());
 
-/** Newest first; `observed` is false for days before the first check. */
+/** Days, newest first. `observed` is false for days before the first check of all. */
 const dayAnswers = (days: readonly string[], documents: ReadonlyMap<string, Document>, now: number) => {
-  // The view holds what its projection writes.
+  // A document with the id of a day's health has the type that the projection puts.
   const healthAt = (at: string) => documents.get(healthId(at)) as StatusHealth | undefined;
   const firstLook = days.findLastIndex((at) => healthAt(at) !== undefined);
   return days.map((at, index) => {
@@ -147,12 +149,12 @@ const made = async ({ views, clock, components }: StatusDeps): Promise<Answer> =
   const hours = range(24, HOUR_MS, now).map(hourId);
   const range90 = range(DAYS_KEPT, DAY_MS, now);
   const checks = Promise.all(components.map(healthOf));
-  // The status page must work without the views.
+  // The status must be shown even if the views cannot be read.
   const documents = await views
     .getMany(status.schema.name, [...hours, ...range90.map(dayId), ...range90.map(healthId)])
     .catch(() => new Map<string, Document>());
   const checked = await checks;
-  // The view holds what its projection writes.
+  // A document with the id of an hour has the type that the projection puts.
   const found = hours.flatMap((id) => (documents.get(id) as StatusHour | undefined) ?? []);
   const body = {
     status: overall(checked),
@@ -200,7 +202,7 @@ export const statusRoutes = (deps: StatusDeps): readonly Route[] => {
   const answer = (): Promise<Answer> => {
     const now = deps.clock.now();
     const age = latest === null ? Number.POSITIVE_INFINITY : now - latest.madeAt;
-    // After the clock was set back the age is negative.
+    // After the clock was set back the age is negative, and the answer is computed anew.
     if (latest === null || age < 0 || age >= MAX_AGE_S * 1_000) latest = { answer: made(deps), madeAt: now };
     return latest.answer;
   };
@@ -228,7 +230,7 @@ export const statusRoutes = (deps: StatusDeps): readonly Route[] => {
           "content-type": "text/html; charset=utf-8",
           "content-security-policy": STATUS_CSP,
         };
-        // `made` builds the body.
+        // `made` has built this body.
         return { status: 200, body: Buffer.from(statusPage(body as StatusBody)), headers: page };
       },
     },

@@ -3,10 +3,10 @@ import { storedSchema } from "../../../projections/schemas/stored.ts";
 import type { Answer, Route } from "../../http/route.ts";
 import { notFound } from "../../streams/problems.ts";
 
-/** They change only with the build, and a changed shape gets a new name. */
+/** Schemas may be cached, as they change only with a build, and a changed shape gets a new name. */
 const MAX_AGE_S = 3_600;
 const CACHED = { "cache-control": `public, max-age=${MAX_AGE_S}` };
-/** JSON Schema 2020-12 Core, section 14.1. */
+/** The media type of a schema (JSON Schema 2020-12 Core, section 14.1). */
 const MEDIA_TYPE = "application/schema+json";
 
 const TAG = "operations";
@@ -33,7 +33,7 @@ const LIST = {
 
 const SCHEMA = { type: "object", description: "A JSON Schema, 2020-12." } as const;
 
-/** The published schemas of the views' documents in MongoDB. */
+/** Publishes the schemas of the views' documents, for readers of the views in MongoDB. */
 export const viewSchemaRoutes = (publicUrl: () => string): readonly Route[] => {
   const addressOf = (view: string): string => `${publicUrl()}/schemas/${view}`;
   const list = async (): Promise<Answer> => {

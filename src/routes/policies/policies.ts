@@ -59,7 +59,7 @@ const showDocument = (document: PolicyDocument) => {
   return show({ id, version, definition, createdBy, createdAt });
 };
 
-/** Null unless the policy belongs to the caller's account. */
+/** The policy that the path names; null if it is not one of the caller's account. */
 export const ownPolicy = async (
   { aggregates }: Pick<PoliciesDeps, "aggregates">,
   { principal, params }: Call<OfOne>,
@@ -76,7 +76,7 @@ const invalid = (errors: NonNullable<Problem["errors"]>): Problem => {
   return problem("invalid-policy", `${where} ${first?.message ?? "is not valid"}.`, { errors });
 };
 
-/** Null if the policy is not published. */
+/** The policy's version in force; null if the policy is not published. */
 const versionOf = (it: Policy): number | null => (it.phase === "published" ? it.version : null);
 
 const publish = async (
@@ -93,7 +93,7 @@ const publish = async (
   const { definition } = compiled;
   const { state: before } = await deps.aggregates.load(policy, policyStream(policyId), 0);
   const part = policyPart(definition);
-  // A version replaces the definition as a whole: members left out are removed.
+  // A new version replaces the whole definition: what it leaves out is not in force any more.
   const change = { kind: "policy", id: policyId, base: null, changes: part, replaces: true } as const;
   const command = { type, policyId, account: principal.account, definition, by: principal.id, at: envelope.at };
   const deferred = { command, after: definition };

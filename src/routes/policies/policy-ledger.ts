@@ -63,17 +63,17 @@ const LEDGER: JsonSchema = {
 
 const isDay = (text: string): boolean => {
   const time = Date.parse(`${text}T00:00:00Z`);
-  // Date.parse reads February 31 as a day in March.
+  // Date.parse reads February 31 as a day in March, so the result is compared with the text.
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 };
 
-/** Whole micro-euros lose nothing by rounding. */
+/** What is left of the day's budget, in EUR; null without a budget. Sums of whole micro-euros are exact. */
 const available = (
   { budget_eur_day: budget }: PolicyDefinition,
   { reserved, settled }: LedgerFigures,
 ): number | null => (budget === undefined ? null : eurOf(Math.round(budget * MICRO_PER_EUR) - reserved - settled));
 
-/** The figures come from the ledger by which the next request is judged. */
+/** The figures come from the ledger itself, by which the next request is judged, and not from a view. */
 export const policyLedgerRoutes = ({ aggregates, ledgers, timeZoneOf, clock }: PolicyLedgerDeps): readonly Route[] => [
   route({
     method: "GET",

@@ -5,7 +5,7 @@ import { WARNINGS } from "./policy-warnings.ts";
 
 const described = ({ description }: JsonSchema): JsonSchema => defined({ description });
 
-/** Checks the names of the members only. */
+/** An object's schema that checks the names of its members, and not their values. */
 const describedMembers = (
   it: JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> },
 ): JsonSchema => ({
@@ -15,8 +15,8 @@ const describedMembers = (
 });
 
 /**
- * The HTTP layer checks only that all fields are known. `src/gates/policy-input.ts` checks their values and lists every
- * error in one answer, `invalid-policy`; hence there are no types here.
+ * The schema checks only that all fields are known. `src/gates/policy-input.ts` checks the values and answers all
+ * errors at once as `invalid-policy`, so the schema has no types.
  */
 export const DEFINITION_BODY: JsonSchema = {
   type: "object",
@@ -71,5 +71,5 @@ export const PUBLISHED: JsonSchema = {
   properties: { ...(POLICY.properties as object), warnings: WARNINGS },
 };
 
-/** Actions use the same cost rule. */
+/** The schema of the rule by which both policies and actions price a request. */
 export const COST: JsonSchema = POLICY_FIELDS.cost;

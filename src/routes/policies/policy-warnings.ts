@@ -17,8 +17,8 @@ export const WARNINGS: JsonSchema = {
 };
 
 /**
- * Warns if the account has too few approvers. One more is needed if the requester is excluded, since the requester (the
- * person who created the key) may be one of them.
+ * Warns if the account has too few approvers. If the requester may not approve, one more is needed, because the
+ * requester (the person who made the key) may be one of the approvers.
  */
 export const policyWarnings = async (
   deps: { readonly aggregates: Pick<Aggregates, "load"> },

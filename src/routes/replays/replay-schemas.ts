@@ -13,7 +13,7 @@ const REASON = {
   description: "Why, for the audit",
 } as const satisfies JsonSchema;
 
-/** Requests a second: low enough for most receivers besides their own traffic. */
+/** Requests per second: so few that most receivers can take them besides their own traffic. */
 const RATE_DEFAULT = 10;
 const RATE_MAX = 1_000;
 const ID_LENGTH_MAX = 64;

@@ -50,11 +50,11 @@ type Handle<I extends Input = object> = (deps: ReplayRoutesDeps) => Handler<I>;
 
 const VIEW = replays.schema.name;
 
-/** Counting more would take more than seconds; larger sets are replayed in parts, by time. */
+/** Counting more would take too many seconds. Larger sets can be replayed in parts, by time. */
 const EVENTS_MAX = 100_000;
 
 const replayerOf = ({ kind, id }: Principal): Replayer => {
-  // The routes accept no agents.
+  // An agent never gets here, because the routes accept no agents.
   if (kind === "agent") throw new Error("an agent replays nothing");
   return { kind, id };
 };
@@ -76,7 +76,7 @@ const replayEvent: Handle<{ body: typeof REASON_BODY; params: "id" }> = (deps) =
   };
 };
 
-/** Times without a zone are a problem; the others are normalised. */
+/** Normalises the filter's times; a time without a zone is a problem. */
 const filterOf = (given: ReplayFilter): ReplayFilter | Problem => {
   const range = timeRangeOf(given);
   if ("problem" in range) {
@@ -87,7 +87,7 @@ const filterOf = (given: ReplayFilter): ReplayFilter | Problem => {
   return { ...rest, ...defined({ from: from ?? undefined, to: to ?? undefined }) };
 };
 
-/** The slower of the replay's rate and the slowest endpoint decides. */
+/** The expected duration in s: of the replay's own rate and its endpoints' rates, the slowest one decides. */
 const estimatedS = async ({ views }: ReplayRoutesDeps, plan: ReplayPlan, rate: number): Promise<number> => {
   const ids = [...plan.endpoints.keys()].filter((id) => id !== null);
   const found = await views.getMany(endpointsView.schema.name, ids);

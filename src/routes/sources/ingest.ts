@@ -22,12 +22,12 @@ import { PAYLOAD_BYTES_MAX } from "../../streams/payloads.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
 
 /**
- * `requests` and `bytes` limit the webhooks whose bodies have arrived, in shares (`BodyBudget`); others are told to come
- * again (P10). A body exists several times at once, as bytes, text and record, so memory is a multiple of `bytes`.
- * `decisions` are made at once while the rest wait and accounts take turns: deciding a whole burst at once could be too
- * late for all of it. `lagMs`: an event loop this late hides requests in sockets, while senders wait 3 s (Slack) or more.
- * `lookMs` and `decideMs`: a hanging log does not delay the sender longer, as most give up after 10 s. A decision made
- * after that is final, and the sender's repeat is answered with it.
+ * `requests` and `bytes` limit the webhooks whose bodies have arrived, in shares (`BodyBudget`); others are told to
+ * come again. A body exists several times at once, as bytes, text and record, so it takes a multiple of `bytes` in
+ * memory. `decisions` are made at once, while the rest wait and accounts take turns: decided all at once, a burst could
+ * be too late as a whole. `lagMs`: an event loop as late as this keeps requests unread, while senders wait only 3 s
+ * (Slack) or more. `lookMs` and `decideMs` limit how long a hanging log delays an answer, as most senders give up after
+ * 10 s. A decision made after that is final, and answers the sender's repeat.
  */
 export type IngestLimits = {
   readonly requests: number;
@@ -58,17 +58,17 @@ export type IngestDeps = {
   readonly silenceMs?: number;
 };
 
-/** An unverified body is only hashed, so the plan does not matter yet. */
+/** The rate while the plan is not read yet: an unverified body is only hashed. */
 const UNVERIFIED_BYTES_PER_S = 8 * 1_048_576;
-/** Further large bodies that come too late are refused at once: each that waits occupies a connection and its buffers. */
+/** Beyond so many delayed refusals, large bodies are refused at once: each wait occupies a connection and buffers. */
 const REFUSED_LATER_MAX = 256;
 
-/** `forget` drops the bytes that have been read. */
+/** What one webhook takes of the limits. `forget` drops the bytes read so far. */
 type Share = {
   readonly body: BudgetedBody;
   readonly account: string;
   forget: () => void;
-  /** Milliseconds for which it has waited for its turn; null if it has not asked for one. */
+  /** How long the body has waited for its turn, in ms; null until its turn was asked for. */
   waitedMs: number | null;
 };
 
@@ -100,7 +100,7 @@ const taken = (more: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
   properties: { event_id: { type: "string" }, status: { type: "string" }, ...more },
 });
 
-/** The schema is only described: Fastify would check the parameters of each webhook by it. */
+/** The description for OpenAPI. It has no schema of the parameters, as Fastify would check each webhook by that. */
 const SCHEMA = {
   operationId: operationId("POST", PATH),
   summary: "Take a webhook of any content type; the source's secret is the credential",
@@ -135,10 +135,10 @@ const inTime = async <T>(limitMs: number, work: Promise<T>): Promise<T | Problem
   }
 };
 
-// The path has both parameters.
+// The route's path has both of these parameters.
 const addressOf = ({ params }: FastifyRequest) => params as { readonly provider: string; readonly source_id: string };
 
-/** Webhooks from their first byte to their answer. */
+/** Handles webhooks from their first byte to their answer. */
 class Ingest {
   readonly #deps: IngestDeps;
   readonly #limits: IngestLimits;
@@ -161,7 +161,7 @@ class Ingest {
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", (request, raw, done) => this.#readBody(request, raw, done));
     app.addHook("onRequest", (request, reply) => this.#begin(request, reply));
-    // For a client that disconnected, an onResponse hook never runs, and the share would be lost.
+    // If the client disconnects, Fastify calls no onResponse hook, so the share is given back by these two hooks.
     app.addHook("onSend", (request, _reply, _payload, done) => {
       this.#leave(request);
       done();
@@ -184,9 +184,9 @@ class Ingest {
       const sender = { account: source.account, source: sourceId, network: networkOf(request.ip) };
       const body = this.#budget.begin(sender, () => share.forget());
       const share: Share = { body, account: source.account, forget: () => undefined, waitedMs: null };
-      // The client may have disconnected meanwhile.
+      // If the client has disconnected meanwhile, its share was given back and must not be set again.
       if (this.#shares.has(request)) this.#shares.set(request, share);
-      // A large body that announces its length waits unread, so that reading it costs nothing before its turn.
+      // A large body that announces its length waits for its turn before it is read, and so costs nothing until then.
       const announced = Number(request.headers["content-length"] ?? 0);
       if (announced > SMALL_BYTES && announced <= PAYLOAD_BYTES_MAX && body.isTrusted()) {
         const tooLate = await this.#awaitTurn(share, announced);
@@ -195,7 +195,7 @@ class Ingest {
         if (tooLate !== null) return sendProblem(request, reply, tooLate);
       }
     }
-    // Fastify would answer 415 to an invalid content type such as `json`; here the source's rules decide.
+    // Fastify would answer 415 to an invalid content type such as `json`. Which ones are accepted is the source's rule.
     if (request.mediaType === undefined) request.headers = { "content-type": undefined };
     return undefined;
   }
@@ -209,7 +209,7 @@ class Ingest {
   }
 
   async #handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    // Undefined if the client has disconnected, so that its share was given back.
+    // Undefined if the client has disconnected, because its share was then given back.
     const share = this.#shares.get(request);
     share?.body.complete();
     if (share === undefined || !share.body.enter()) return sendProblem(request, reply, overloaded);
@@ -231,7 +231,7 @@ class Ingest {
     const from = performance.now();
     if (!(await this.#deciding.enter(party, leftMs))) return late;
     const done = (): void => this.#deciding.leave(party);
-    // The client disconnected while it waited and will repeat the request.
+    // A client that disconnected while it waited gets no decision, as it will repeat the webhook.
     if (!this.#shares.has(request)) {
       done();
       return overloaded;
@@ -241,7 +241,7 @@ class Ingest {
     const { verified: onVerified } = share.body;
     const webhook = { provider, sourceId, headers, rawHeaders, body, ip: request.ip };
     const admitted = this.#deps.admit({ ...webhook, trace: traceOf(request), receivedAt, onVerified });
-    // The decision may be made after the answer.
+    // The decision may end later than the answer, and keeps its turn until then.
     void admitted.then(done, done);
     return inTime(leftMs - (performance.now() - from), admitted);
   }
@@ -278,7 +278,7 @@ class Ingest {
   }
 }
 
-/** `POST /v1/webhooks/{provider}/{source_id}` is no row of the table: it accepts any content type and must be cheap. */
+/** `POST /v1/webhooks/{provider}/{source_id}` is in no route table, as it takes any content type and must be fast. */
 export const ingest =
   (deps: IngestDeps) =>
   async (app: FastifyInstance): Promise<void> =>

@@ -17,7 +17,7 @@ import type { SourceAnswer } from "./source-answer.ts";
 const NAME = nonBlank(100);
 const ID = { type: ["string", "null"], maxLength: 64 } as const satisfies JsonSchema;
 const STATUS = { enum: ["active", "paused"] } as const satisfies JsonSchema;
-/** A field name (RFC 9110, section 5.1). */
+/** The name of a header (RFC 9110, section 5.1). */
 const HEADER = {
   type: "string",
   minLength: 1,
@@ -44,7 +44,7 @@ const AUTH = {
   },
 } as const satisfies JsonSchema;
 
-/** `newSourceOf` checks the combination: errors of a `oneOf` would not tell which form was meant. */
+/** `newSourceOf` checks that the members fit together: errors of a `oneOf` would not tell which form was meant. */
 const DEDUPE = {
   type: ["object", "string"],
   additionalProperties: false,
@@ -126,7 +126,7 @@ export const secretProblem = (type: ProviderType, secret: string): Problem | nul
   return fault === null ? null : problem("invalid-request", fault, { errors: [{ path: "/secret", message: fault }] });
 };
 
-/** Header names ignore case (RFC 9110, section 5.1). */
+/** Compares names of headers, in which the case of letters means nothing (RFC 9110, section 5.1). */
 const isSameHeader = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 const dedupeRule = (

@@ -36,7 +36,7 @@ export type SourcesDeps = {
   readonly aggregates: Aggregates;
   readonly views: Pick<ViewStore, "page">;
   readonly box: Pick<SecretBox, "seal">;
-  /** A function, as the port may be known only after listening. */
+  /** A function, because the port may be known only once the server listens. */
   readonly publicUrl: () => string;
   readonly slots: Slots;
   readonly endpointExists: (account: string, id: string) => Promise<boolean>;
@@ -47,7 +47,7 @@ export type SourcesDeps = {
 type Handle<I extends Input = object> = (deps: SourcesDeps) => Handler<I>;
 type OfOne = { readonly params: "id" };
 
-/** The previous secret remains valid this long. */
+/** For so long after a rotation, the previous secret still verifies webhooks. */
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
 const ID = /^src_[a-z2-7]{32}$/;
@@ -68,7 +68,7 @@ const PROBLEM_OF: Record<SourceRejection | "changed-meanwhile", Problem> = {
   ),
 };
 
-/** Null unless the source belongs to the caller's account. */
+/** The source that the path names; null if it is not one of the caller's account. */
 const own = async ({ aggregates }: SourcesDeps, { principal, params }: Call<OfOne>): Promise<PresentSource | null> => {
   const { id } = params;
   if (!ID.test(id)) return null;
@@ -79,11 +79,11 @@ const own = async ({ aggregates }: SourcesDeps, { principal, params }: Call<OfOn
 const controlled = ({ sourceId: id, type, settings: { name, policy_id, endpoint_id } }: PresentSource) =>
   ({ kind: "source", id, base: { name, type, policy_id, endpoint_id } }) as const;
 
-/** A conflict if the source has changed since the change was authorized. */
+/** Handles a change only while the source has the settings for which it was authorized; else there is a conflict. */
 const asAuthorized = ({ settings }: PresentSource) =>
   onlyWhile(sourceDecider, (now) => now.phase !== "present" || now.settings === settings);
 
-/** The endpoint and the policy must belong to the account. */
+/** A problem if the endpoint or the policy does not belong to the account; null if both do. */
 const foreignReference = async (
   { endpointExists, policyExists }: SourcesDeps,
   account: string,
@@ -195,7 +195,7 @@ const rotate: Handle<{ body: typeof NEW_SECRET; params: "id" }> = (deps) => asyn
   const rotated = await deps.aggregates.handle(asAuthorized(it), streamOf(sourceId), command, call.envelope);
   if (rotated.outcome === "rejected") return PROBLEM_OF[rotated.rejection];
   if (rotated.state.phase !== "present") return notFound();
-  // A repeat of the command answers with the recorded end.
+  // When the previous secret ends. A repeat answers with the time that was recorded first.
   const end = rotated.state.secrets[1]?.until ?? previousUntil;
   const body = defined({ secret: made ?? undefined, previous_valid_until: end });
   return { status: 200, body, ...positionOf(rotated) };
@@ -210,7 +210,7 @@ const remove: Handle<OfOne> = (deps) => async (call) => {
   if (refused !== null) return refused;
   const command = { type: "DeleteSource", account, at: call.envelope.at } as const;
   const deleted = await deps.aggregates.handle(sourceDecider, streamOf(id), command, call.envelope);
-  // The command is repeated for a deleted source, as a crash may have separated the two appends.
+  // The slot is freed also if the source was deleted before: a crash may have come between the two appends.
   if (deleted.state.phase === "deleted" && deleted.state.account === account) {
     await deps.slots.free("sources", account, id);
   }
