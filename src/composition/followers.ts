@@ -29,7 +29,9 @@ import type { Requests } from "./requests.ts";
 
 /** Records gather for this time, so that one look makes notifications of many of them. */
 const NOTIFY_MS = 250;
-/** A page takes longer only if the broker hangs; it is given up then, and the next node that feeds publishes it. */
+/**
+ * How long a stop waits for the page in progress, in ms. Only if the broker hangs is the page cut off, and repeated.
+ */
 const FEED_STOP_MS = 2_000;
 
 export type FollowersDeps = {
@@ -69,7 +71,7 @@ const reactions = (
 
 type ReactionsDeps = FollowersDeps & { readonly expiry: ApprovalExpiry };
 
-/** Reactions to a suspended agent or a changed target: they wait for views and may reach ten thousands of requests. */
+/** Acts on suspended agents and changed targets: waits for views, and may reach tens of thousands of requests. */
 const suspensions = (foundation: Foundation, requests: Requests, renewal: ApprovalRenewal): Reactor =>
   new Reactor(
     {

@@ -4,7 +4,7 @@ import { type LogCursor, positionAfter } from "../following/log-cursor.ts";
 import { systemEnvelope, toEvents } from "../streams/envelope.ts";
 import { appendKnown } from "../streams/run-command.ts";
 
-/** The node whose append has the expected revision of this stream publishes the feed. */
+/** Nodes compete for the feed here: of two appends that expect the same revision, only one succeeds. */
 const STREAM = "checkpoint-feed";
 
 export type Checkpointed = {

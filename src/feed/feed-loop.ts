@@ -33,7 +33,9 @@ const TIMES: FeedTimes = {
   /** A checkpoint costs an append, so not each page has one. A crash repeats the records since the last one. */
   checkpointMs: 1_000,
   lookMs: 2_000,
-  /** Another node takes over if records wait and no checkpoint is written for longer than a page can take. */
+  /**
+   * Another node takes over if records wait and no checkpoint is written for longer than a page takes if all is slow.
+   */
   takeOverMs: 30_000,
   backoffMinMs: 500,
   backoffMaxMs: 10_000,
@@ -101,7 +103,7 @@ export class FeedLoop {
     this.#rest.wake();
     this.#backoff.wake();
     const giveUp = new AbortController();
-    // A request that takes longer is cut off when the connection to the broker is closed; its page is published again.
+    // A page that takes longer than `graceMs` is cut off with the connection to the broker, and is published again.
     await Promise.race([this.#running, sleep(graceMs, undefined, { signal: giveUp.signal }).catch(() => undefined)]);
     giveUp.abort();
   }

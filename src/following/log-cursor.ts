@@ -6,7 +6,7 @@ export type LogCursor = { readonly position: Position; readonly stream: string; 
 
 export const cursorOf = ({ position, stream, revision }: RecordedEvent): LogCursor => ({ position, stream, revision });
 
-/** The position of the record that the checkpoint names, null if it is the log's beginning. Throws if it is missing. */
+/** The position of the record that a checkpoint names; null is the log's beginning. Throws if the record is missing. */
 export const positionAfter = async (
   log: Pick<EventLog, "read">,
   checkpoint: RecordedEvent | null,

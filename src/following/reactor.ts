@@ -100,7 +100,7 @@ export class Reactor {
     await this.#running;
   }
 
-  /** False if the log or one event has failed or waited for `failingMs`, for which all later events wait as well. */
+  /** False once the log or an event has failed or waited for `failingMs`, because all later events wait with it. */
   healthy(): boolean {
     return this.#failingSince === null || performance.now() - this.#failingSince < this.#options.failingMs;
   }
@@ -130,7 +130,7 @@ export class Reactor {
   async #begin(): Promise<Position | null> {
     const last = await this.#log.last(this.#stream);
     if (last !== null || !this.#options.beginsAtEnd) return positionAfter(this.#log, last);
-    // The first checkpoint names itself as the place. It is written before any reaction, so a crash skips no event.
+    // The first checkpoint names its own place in the log. It is written before any reaction: a crash skips no event.
     await this.#checkpoint("begin", { stream: this.#stream, revision: 0 }, "absent");
     return positionAfter(this.#log, await this.#log.last(this.#stream));
   }

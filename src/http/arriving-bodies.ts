@@ -7,7 +7,7 @@ import { readBody } from "./counted-body.ts";
 import { BODY_SILENCE_MS } from "./limits.ts";
 import { ProblemError } from "./problem-error.ts";
 
-/** The incomplete bodies of callers with a credential may take so many bytes; strangers have a limit of their own. */
+/** Limits the bytes of incomplete bodies of callers with a credential; those of other callers have the limit below. */
 const KNOWN_BYTES_MAX = 32 * 1_048_576;
 const STRANGERS_BYTES_MAX = 8 * 1_048_576;
 

@@ -14,7 +14,7 @@ type LargeBody = {
 
 export class ByteRate {
   readonly #clock: Clock;
-  /** The time (ms since 1970) until which a party has used up its rate; up to `BURST_MS` ahead, no body waits. */
+  /** Until when (ms since 1970) a party has used up its rate; from `BURST_MS` before that, its bodies do not wait. */
   readonly #paidAt = new Map<string, number>();
 
   constructor(clock: Clock) {

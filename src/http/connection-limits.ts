@@ -26,7 +26,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
  */
 export const limitPipelines = (server: Server, max = PIPELINED_MAX): void => {
   const unanswered = new WeakMap<Socket, number>();
-  // Node's types leave the listeners open; it calls those of "request" with a request and its response.
+  // Node calls the listeners of "request" with a request and its response, which its types do not say.
   const handlers = server.listeners("request") as Handler[];
   server.removeAllListeners("request");
   server.on("request", (request, response) => {

@@ -20,8 +20,8 @@ export type Protected = "session" | "visitor";
 
 /**
  * Any page can make a browser send the session's cookie, so an unsafe call with it must prove that it comes from our
- * own pages. A visitor proves nothing, but is refused if the browser names another site, which could log the visitor in
- * to an attacker's account. No page can make a browser add an API key, so calls with a key pass.
+ * own pages. A visitor proves nothing, but is refused if the browser names another site: that site could log the
+ * visitor in to an attacker's account. No page can make a browser add an API key, so calls with a key pass.
  */
 export const crossSite = (
   method: string,

@@ -36,7 +36,7 @@ export type IdempotencyEvent =
         readonly at: string;
       };
     }
-  /** The request ended without an answer to store: the next one with this key repeats the command at once. */
+  /** The request ended without an answer to store: the next request with its key repeats the command at once. */
   | {
       readonly type: "RequestReleased";
       readonly data: {
@@ -85,7 +85,7 @@ type IdempotencyDeps = {
   readonly box: SecretBox;
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** Keys the digests of requests: bodies contain passwords, which a plain hash would let a reader of the log guess. */
+  /** The key of requests' digests: a plain hash of a body would let a reader of the log guess the password in it. */
   readonly digestKey: Uint8Array;
   readonly node: string;
   /** True if no other process answers calls: every claim of another node is then abandoned, however young it is. */

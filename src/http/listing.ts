@@ -21,7 +21,7 @@ export const listOf = (item: JsonSchema): JsonSchema => ({
 
 export type Cursor = { readonly value: string | number; readonly id: string };
 
-/** A number from a cursor may be infinite, as JSON.parse reads 1e999 as Infinity. */
+/** A number from a cursor must be checked to be finite, because JSON.parse reads 1e999 as Infinity. */
 const isSortable = (value: unknown): value is string | number => typeof value === "string" || Number.isFinite(value);
 
 export const encodeCursor = ({ value, id }: Cursor): string =>

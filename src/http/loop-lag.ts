@@ -1,6 +1,6 @@
 const LOOK_MS = 100;
 
-/** Returns a function that tells how late the event loop is, in ms: so long do requests wait in unread sockets. */
+/** Returns a function that tells how late the event loop is, in ms, and so how long requests wait in sockets unread. */
 export const loopLag = (now: () => number = () => performance.now()): (() => number) => {
   let lagMs = 0;
   let lookedAt = Number.NEGATIVE_INFINITY;

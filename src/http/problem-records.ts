@@ -31,7 +31,7 @@ const targetOf = ({ params }: FastifyRequest): string | null => {
   return id !== undefined && TARGET.test(id) ? id : null;
 };
 
-/** Records each refusal of a route with its caller. Of equal refusals only the first names the client (address). */
+/** Records each refusal of a route with its caller; of equal refusals, only the first is recorded with its client. */
 export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps) => {
   const whoseWithout = async (request: FastifyRequest, it: Problem): Promise<Whose | null> => {
     const { detail } = it;
@@ -43,7 +43,7 @@ export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps)
     if (typeof presented !== "object" || presented === null || "problem" in presented) return null;
     const owner = await lapsedOf(presented);
     if (owner === null) return null;
-    // Another site's page made the browser send the session, and the call was refused before the session was checked.
+    // The call came from another site's page and was refused before its session was checked: the member did not act.
     const by = isForeign ? PUBLIC : owner.actor;
     const why = isForeign ? detail : owner.why;
     return { account: owner.account, actor: by, subject: owner.actor.id, detail: why, holds: false };
@@ -64,7 +64,7 @@ export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps)
     const { call } = request.routeOptions.config;
     // A refusal with a verdict is recorded in its event's stream already.
     if (call === undefined || it.extra?.verdict !== undefined) return;
-    // A refusal that names the account concerned is always recorded, even if its code is not.
+    // `about` names an account that the refusal concerns: such a refusal is always recorded, whatever its code is.
     if (it.about === undefined && whyUnrecorded(!isUnsafe(request.method), it.problem) !== null) return;
     const { principal } = request;
     if (principal !== null) {

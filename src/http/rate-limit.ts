@@ -72,7 +72,7 @@ const ATTEMPT_KEYS_MAX = 100_000;
 
 type Attempt = { readonly ok: true } | { readonly ok: false; readonly retryAfterS: number };
 
-/** A guess is taken before its password is checked and given back if it was right, so that parallel guesses count. */
+/** An attempt is taken before the password is checked and given back if that was right, so parallel guesses count. */
 export type Attempts = {
   take(kind: AttemptKind, key: string): Attempt;
   giveBack(kind: AttemptKind, key: string): void;
@@ -98,7 +98,7 @@ export const attempts = (clock: Clock): Attempts => {
 
 const NO_ADDRESS_LENGTH_MAX = 64;
 
-/** The network counted as one client: an IPv4 address, or 64 bits of IPv6, as a customer has no less (RFC 6177). */
+/** The network counted as one client: an IPv4 address, or 64 bits of IPv6, the least that a customer has (RFC 6177). */
 export const network = (ip: string): string => {
   // The text comes from a proxy's header. A copy is kept, as a slice would keep the whole header in memory.
   if (!ipaddr.isValid(ip)) return Buffer.from(ip.slice(0, NO_ADDRESS_LENGTH_MAX)).toString();

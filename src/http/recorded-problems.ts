@@ -71,7 +71,7 @@ const RECORDED: Readonly<Record<ProblemCode, Recorded>> = {
   "too-few-approvers": "recorded",
 };
 
-/** Refusals that decide who may read. They are recorded for reads as well; no other refusal of a read is. */
+/** Refusals that decide who may read, so they are recorded even for reads. Other refusals of reads are not recorded. */
 const OF_READS: ReadonlySet<ProblemCode> = new Set(["unauthenticated", "forbidden", "rate-limited"]);
 
 const READ = "Reading changes nothing, and what there is to read is no decision.";

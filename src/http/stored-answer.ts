@@ -15,7 +15,7 @@ export const storedText = ({ headers, body }: SentAnswer): string => {
 };
 
 export const repeatedAnswer = ({ status, text }: StoredAnswer): SentAnswer => {
-  // The text was sealed when it was stored, so it is exactly what `storedText` wrote.
+  // Opening the sealed text has verified it, so it is exactly what `storedText` wrote.
   const rest = JSON.parse(text) as Rest;
   const bytes = rest.base64 === undefined ? null : Buffer.from(rest.base64, "base64");
   return { status, headers: { ...rest.headers, "idempotent-replayed": "true" }, body: rest.text ?? bytes };

@@ -20,7 +20,7 @@ export const remoteParent = (traceparent: string | undefined): RemoteParent | nu
 
 const TRACE_ID_BYTES = 16;
 const SPAN_ID_BYTES = 8;
-/** Random bytes are drawn in such portions, because a draw takes 3 µs and each webhook needs two ids. */
+/** So many random bytes are drawn at once, because a draw takes 3 µs and each webhook needs two ids. */
 const POOL_BYTES = 4096;
 
 export type TraceIds = { readonly traceId: () => string; readonly spanId: () => string };

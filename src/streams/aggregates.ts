@@ -25,9 +25,7 @@ export type Aggregates = {
     derive: (state: S) => C | Promise<C>,
     envelope: Envelope,
   ): Promise<Handled<S, R>>;
-  /**
-   * Calls `onChanged` whenever this process learns of new records in the stream, until the returned function is called.
-   */
+  /** Calls `onChanged` when this process learns of new records in the stream, until the returned function is called. */
   watch(stream: string, onChanged: () => void): () => void;
 };
 

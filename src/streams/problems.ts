@@ -81,10 +81,7 @@ export type Problem = {
   readonly extra?: JsonObject;
   readonly retryable?: boolean;
   readonly retryAfterS?: number;
-  /**
-   * Finds the account that a refusal without a credential concerns; called after the answer, whose time reveals
-   * nothing.
-   */
+  /** Finds the account that a refusal without a credential concerns, after the answer: its time reveals nothing. */
   readonly about?: () => Promise<AccountSubject | null>;
 };
 

@@ -76,7 +76,7 @@ type CommandRun<S, C, E, R> = {
   readonly envelope: Envelope;
 };
 
-/** Runs a command that depends on other streams: `derive` makes it again after each conflict and the read it causes. */
+/** Runs a command that depends on other streams: after each conflict the stream is read and `derive` asked again. */
 export const runDerived = async <S, C, E extends Fact, R>(
   log: EventLog,
   run: CommandRun<S, C, E, R> & { readonly derive: (state: S) => C | Promise<C> },

@@ -63,7 +63,8 @@ export const foldPage = (
     let isInOrder = true;
     const documents: Documents = {
       get(id) {
-        // Refused even if it is loaded: it may be there only because another event of this page named it.
+        // The document is refused even if it is loaded: it may be there only because another event of this page named
+        // it.
         if (!named.includes(id)) throw new Error(`${view} asks for ${id}, which idsOf did not name`);
         return current(id);
       },

@@ -17,7 +17,7 @@ export type ListedDocuments = {
   readonly reach: (cause: RecordedEvent, id: string) => Promise<void>;
 };
 
-/** After this time, the reaction reaches what the view shows; a repeat of the reaction reaches the rest. */
+/** The reaction waits so long for the view, then reaches what it lists; a repeat of the reaction reaches the rest. */
 const VIEW_WAIT_MS = 2_000;
 const PAGE = 100;
 

@@ -20,7 +20,7 @@ export class ViewFollower {
   // Documents as of `#position`. They stay right if another process commits a page, as every projector folds the same.
   readonly #recent: LRUCache<string, { readonly document: Document | null }>;
   #position: Position | null = null;
-  /** True if this follower made the last commit and completed it, so that no stored document is ahead of it. */
+  /** True if the last commit was this follower's and complete, so that no stored document is ahead of `#position`. */
   #isUndisturbed = false;
   #isLost = true;
 
@@ -65,9 +65,7 @@ export class ViewFollower {
     this.#isLost = false;
   }
 
-  /**
-   * Folds the page after the view's position. Throws `ProjectionFailed` once all before the failed event is committed.
-   */
+  /** Folds the page after the view's position; commits what precedes a failed event, then throws `ProjectionFailed`. */
   async advance(page: readonly RecordedEvent[]): Promise<void> {
     if (this.#isLost) return this.refresh();
     try {

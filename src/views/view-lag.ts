@@ -12,7 +12,7 @@ export type ViewLag = ViewPosition & {
 
 export type EventsBetween = (after: Position | null, upTo: Position) => number;
 
-/** The embedded log's positions count events. Those of EventStoreDB are offsets in bytes: any lag counts as 1. */
+/** The embedded log's positions count events. Those of EventStoreDB are offsets in bytes, so any lag counts as 1. */
 export const eventsBetweenIn = ({ engine }: LogLocation): EventsBetween =>
   engine === "sqlite" ? (after, upTo) => numberOf(upTo) - numberOf(after) : () => 1;
 

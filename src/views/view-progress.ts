@@ -17,9 +17,7 @@ export type ViewProgress = {
 };
 
 export const BEAT_MS = 1_000;
-/**
- * A projector silent for longer counts as failed. That is several beats, as a large page or a busy machine delays them.
- */
+/** A projector silent for longer counts as failed: several beats, as a large page or a busy machine delays one. */
 export const SILENCE_MAX_MS = 10_000;
 
 export type InlineProjectorOptions = ProjectorOptions & {

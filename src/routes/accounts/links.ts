@@ -63,7 +63,7 @@ const limited =
     const { token } = call.body;
     const about = () => memberLinks.namedIn(token);
     const attempt = attempts.take("failed-login-ip", call.ip);
-    // This refusal finds out no member to be recorded for, because beyond the limit nothing may be read.
+    // This refusal is recorded for no member: finding out whose link it is would be a read beyond the limit.
     if (!attempt.ok) return rateLimited(attempt.retryAfterS);
     let isGone = false;
     try {

@@ -57,14 +57,14 @@ const list =
   async ({ principal, query }) => {
     if (principal.kind !== "member") return notFound();
     const shownClient = async (commitment: Commitment, owner: string) => {
-      // What a session commits to is always a `Client`.
+      // The commitment of a session is always one to a `Client`, on which the cast relies.
       const client = (await personal.read(commitment, owner)) as Client | null;
       return { ip: client?.ip ?? null, user_agent: client?.user_agent ?? null };
     };
     const { state } = await aggregates.load(account, accountStream(principal.account));
     const member = state.phase === "open" ? state.members.get(principal.id) : undefined;
     if (member === undefined) return notFound();
-    // The member's epoch is read from the stream; a view that has only sessions of the epoch before would show none.
+    // The epoch comes from the account's stream: a view that has only sessions of an older epoch would list none.
     const end = await endOf(log, [accountStream(principal.account), principal.session]);
     if (!(await progress.waitFor([sessionsView.schema.name], end, VIEW_WAIT_MS))) return BEHIND;
     const where = [

@@ -37,7 +37,7 @@ export const ownApproval = async (
   return state.phase === "requested" && state.request.account === principal.account ? state : null;
 };
 
-/** The policy's version that held the request, to which the approval is bound, and beside it the newest version. */
+/** Shows the policy's version under which the request was held, to which the approval is bound, and the newest one. */
 const policyAnswer = async ({ aggregates }: DetailDeps, { policy: held }: RequestedApproval["request"]) => {
   if (held === null) return null;
   const { state } = await aggregates.load(policy, policyStream(held.id));
@@ -95,7 +95,7 @@ export const detailOf = async (
   const kept = hidden ?? (await hiddenOfSubject(deps, subject, principal));
   const endpoint = await targetAnswer(deps.aggregates, subject);
   const content = await contentKept(deps, subject);
-  // The digest covers `asked`: what the votes and time change in the summary is left out.
+  // The digest of what is shown covers `asked`, which is the summary without the members that votes and time change.
   const { status: _, votes: _votes, decided_at: _at, reason: _reason, replaced_by: _next, ...asked } = summary;
   const order = { asked: { ...asked, endpoint }, ...content, hidden: kept };
   const busy = isDone === true ? null : bodyReader.busy(account, "content", order);

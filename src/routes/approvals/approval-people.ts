@@ -24,7 +24,7 @@ const canDecide = ({ request, end }: RequestedApproval, people: OpenAccount, at:
 };
 
 const DAY_MS = 86_400_000;
-/** Links used earlier are not listed: by then their members would have noticed that somebody else had used them. */
+/** For so long before a vote, used links are listed: after that, their members would have noticed another user. */
 const HAND_OVER_MS = 7 * DAY_MS;
 
 export type HandOver = {

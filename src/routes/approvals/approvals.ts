@@ -55,7 +55,7 @@ const LIST_QUERY = {
   ...LISTING_QUERY,
 } as const satisfies Record<string, JsonSchema>;
 
-/** If another approval has replaced this one, the problem names it. */
+/** If another approval has replaced this one, the problem names that approval. */
 const alreadyDecided = (state: Approval): Problem => {
   const end = state.phase === "requested" ? state.end : null;
   const decided = end === null ? "" : ` It was ${end.outcome} at ${end.at}.`;
@@ -213,7 +213,7 @@ const reveal: Handle<OfOne> = (deps) => async (call) => {
   const { account, id: member_id } = principal;
   const { at } = envelope;
   const hidden = pointersOf(await hiddenOfSubject(deps, await subjectOf(deps.log, it), principal));
-  // The policies hide nothing from this reader, as for example from an admin.
+  // Nothing is hidden from this reader (an admin, for example), so there is nothing to reveal.
   if (hidden.length === 0) {
     return visibleTo(deps, call, it);
   }

@@ -128,7 +128,7 @@ const search =
     const records: Pick<ViewStore, "page"> = {
       async page(_view, { after, limit }) {
         const seen = after?.value ?? null;
-        // Such a cursor is that of another list, and nothing follows it here.
+        // A cursor without an index is one of another list, after which nothing follows here.
         if (seen !== null && !isIndex(seen)) return [];
         const found = await searchAudit({ views, log }, { ...filter, after: seen }, limit);
         return found.map((document) => ({ id: String(document.index), document }));

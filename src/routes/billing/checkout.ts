@@ -141,7 +141,7 @@ const recordLink = (
 const caughtUp = async (deps: CheckoutDeps, { principal: { account }, envelope }: Call): Promise<Subscription> => {
   const { provider, subscriptionOf } = deps;
   const known = asKnownTo(provider, await subscriptionOf(account));
-  // A provider without webhooks is the built-in one, which keeps no state elsewhere.
+  // A provider without webhooks is this service itself, so there is no other state to ask for.
   if (known.customer === null || provider.webhooks === null) return known;
   const sync = subscriptionSync(provider, provider.webhooks, deps);
   await sync({ reference: envelope.commandId, customer: known.customer, account });

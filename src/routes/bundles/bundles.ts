@@ -97,7 +97,7 @@ const own = async (log: EventLog, { principal, params }: Call<OfOne>): Promise<S
   return principal.kind === "agent" && request.origin.id !== principal.id ? null : known;
 };
 
-/** `bundleAnswer` has a status for the agent that waits for the end; a mere read answers 200 instead. */
+/** `bundleAnswer` chooses a status for the agent's own request; a mere read answers 200 instead. */
 const shown = (answer: Answer): Answer => ({ ...answer, status: 200 });
 
 const show: Handle<{ query: typeof WAIT_QUERY; params: "id" }> = (deps) => async (call) => {

@@ -76,7 +76,7 @@ export const readPayload = async (
 ): Promise<Answer | Problem> => {
   const it = await visiblePayload(deps, id, event, call);
   if ("problem" in it) return it;
-  // The beginning of a document, such as JSON, is not valid as one.
+  // The beginning of a document is not valid as its content type, so it is sent as plain bytes.
   const contentType = it.isHead ? "application/octet-stream" : it.contentType;
   return {
     status: 200,

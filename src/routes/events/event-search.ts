@@ -41,13 +41,13 @@ const equal = (field: string, value: unknown): Condition[] =>
 
 /** Counting stops here, after a millisecond or two. Conditions that more events meet count as equally common. */
 const COUNTED_MAX = 20_000;
-/** With more types than this, the store sends all events of the filter, instead of searching them for each type. */
+/** Up to so many types, the store searches the rarest filter's events for each type; for more it sends them all. */
 const TYPES_WALKED_MAX = 4;
 const TYPES_AT_ONCE = 16;
-/** The largest chunk read where events are filtered here; chunks begin with the page's limit and double. */
+/** Where this process filters the events, the store sends chunks that double, from the page's limit up to this. */
 const CHUNK_MAX = 500;
 
-/** The documents of a list that pass a filter which the store cannot apply. */
+/** Reads from a list until enough documents pass a filter that the store cannot apply. */
 const passing =
   (list: Newest, passes: (found: FoundDocument) => boolean): Newest =>
   async (query) => {
@@ -153,7 +153,7 @@ const areRarer = async (
 /** Lists that have all events asked for, each searched by its rarest condition: a type, a refusal, or a filter. */
 const wordLists = async (views: Views, asked: Asked, { types, refused: named }: Words): Promise<readonly Newest[]> => {
   const filter = await rarest(views, asked);
-  // If all filters are too common to be counted, the store soon finds a page of events of any type.
+  // If even the rarest filter is too common to be counted, a list by type soon has a page of events that meet it.
   const isByType =
     filter === null || filter.count >= COUNTED_MAX || (await areRarer(views, asked, types, filter.count));
   // A refused event always has the status `blocked`, so a filter for another status finds none.

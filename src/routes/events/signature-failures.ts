@@ -53,7 +53,7 @@ const clientOf = async (
   account: string,
   commitment: Commitment | null,
 ): Promise<Client | null> =>
-  // What is committed to here is always a `Client`.
+  // The commitment of a refused request is always one to a `Client`, on which the cast relies.
   commitment === null ? null : ((await personal.read(commitment, account)) as Client | null);
 
 const list =

@@ -34,7 +34,7 @@ export type OperationsDeps = {
   readonly commit: string;
   readonly publicUrl: () => string;
   readonly signup: Signup;
-  /** In ms since 1970. */
+  /** When this process was started, in ms since 1970. */
   readonly startedAt: number;
   readonly clock: Clock;
   /** One check for each part of this process, such as the log or the deliverer. A check that throws has failed. */

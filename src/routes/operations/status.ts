@@ -29,9 +29,7 @@ export type StatusDeps = {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/**
- * A smaller count is hidden, as it could identify a tenant. Larger ones are rounded to tens, so that none is derived.
- */
+/** A smaller count is hidden: it could identify a tenant. Larger ones are rounded to tens, so that none is derived. */
 const COUNT_SHOWN_MIN = 10;
 /** A day with so many bad checks still counts as good: they are five minutes apart, and a restart may spoil two. */
 const DEGRADED_CHECKS_MAX = 2;
@@ -230,7 +228,7 @@ export const statusRoutes = (deps: StatusDeps): readonly Route[] => {
           "content-type": "text/html; charset=utf-8",
           "content-security-policy": STATUS_CSP,
         };
-        // `made` has built this body.
+        // `made` builds this body, so it is a `StatusBody`.
         return { status: 200, body: Buffer.from(statusPage(body as StatusBody)), headers: page };
       },
     },

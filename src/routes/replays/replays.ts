@@ -50,7 +50,7 @@ type Handle<I extends Input = object> = (deps: ReplayRoutesDeps) => Handler<I>;
 
 const VIEW = replays.schema.name;
 
-/** Counting more would take too many seconds. Larger sets can be replayed in parts, by time. */
+/** The most events of a replay, as counting more would take too long; larger sets can be replayed in parts, by time. */
 const EVENTS_MAX = 100_000;
 
 const replayerOf = ({ kind, id }: Principal): Replayer => {

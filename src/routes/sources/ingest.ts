@@ -58,7 +58,7 @@ export type IngestDeps = {
   readonly silenceMs?: number;
 };
 
-/** The rate while the plan is not read yet: an unverified body is only hashed. */
+/** The rate of untrusted bodies whatever the account's plan is, because such a body is only hashed at first. */
 const UNVERIFIED_BYTES_PER_S = 8 * 1_048_576;
 /** Beyond so many delayed refusals, large bodies are refused at once: each wait occupies a connection and buffers. */
 const REFUSED_LATER_MAX = 256;
@@ -100,7 +100,7 @@ const taken = (more: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
   properties: { event_id: { type: "string" }, status: { type: "string" }, ...more },
 });
 
-/** The description for OpenAPI. It has no schema of the parameters, as Fastify would check each webhook by that. */
+/** The description for OpenAPI, without a schema of the parameters, by which Fastify would check each webhook. */
 const SCHEMA = {
   operationId: operationId("POST", PATH),
   summary: "Take a webhook of any content type; the source's secret is the credential",

@@ -79,7 +79,7 @@ const own = async ({ aggregates }: SourcesDeps, { principal, params }: Call<OfOn
 const controlled = ({ sourceId: id, type, settings: { name, policy_id, endpoint_id } }: PresentSource) =>
   ({ kind: "source", id, base: { name, type, policy_id, endpoint_id } }) as const;
 
-/** Handles a change only while the source has the settings for which it was authorized; else there is a conflict. */
+/** Accepts a change only while the source has the settings for which it was authorized; else it is a conflict. */
 const asAuthorized = ({ settings }: PresentSource) =>
   onlyWhile(sourceDecider, (now) => now.phase !== "present" || now.settings === settings);
 
