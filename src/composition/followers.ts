@@ -29,9 +29,7 @@ import type { Requests } from "./requests.ts";
 
 /** Records gather for this time, so that one look makes notifications of many of them. */
 const NOTIFY_MS = 250;
-/**
- * How long a stop waits for the page in progress, in ms. Only if the broker hangs is the page cut off, and repeated.
- */
+/** How long a stop waits for the page in progress, in ms. If the broker hangs, the page is cut off and repeated. */
 const FEED_STOP_MS = 2_000;
 
 export type FollowersDeps = {

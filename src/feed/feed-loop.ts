@@ -33,9 +33,7 @@ const TIMES: FeedTimes = {
   /** A checkpoint costs an append, so not each page has one. A crash repeats the records since the last one. */
   checkpointMs: 1_000,
   lookMs: 2_000,
-  /**
-   * Another node takes over if records wait and no checkpoint is written for longer than a page takes if all is slow.
-   */
+  /** Another node takes over if records wait and no checkpoint is written for longer than a slow broker needs. */
   takeOverMs: 30_000,
   backoffMinMs: 500,
   backoffMaxMs: 10_000,
