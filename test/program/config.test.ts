@@ -144,7 +144,10 @@ test("an EventStoreDB that cannot be used is told what to do, without a word of 
     ["esdb://me:not@secret@127.0.0.1:1?tls=false", /percent-encoded: @ as %40/],
     [`esdb://127.0.0.1:${plain.port}`, /it speaks no TLS \(tls=false is for that\)/],
     [ahead.url, /clock is \d+\.\d s behind the server's, .*: set the clocks of both \(NTP\)/],
-    [other.url, /has format 7, and this version reads format \d+ alone: run the version that wrote it, or name a server/],
+    [
+      other.url,
+      /has format 7, and this version reads format \d+ alone: run the version that wrote it, or name a server/,
+    ],
   ];
   await refusesAll(
     cases.map(([EVENTSTORE_URL, says]) => [
