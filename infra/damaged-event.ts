@@ -13,7 +13,7 @@ const NO_META: Metadata = {
   schema: 1,
 };
 
-/** A damaged payload is replaced by this event, so that reading goes on; a damaged record throws `RecordDamaged`. */
+/** Replaces a damaged event of an erasable stream, so that reading goes on; any other throws `RecordDamaged`. */
 export const damaged = (name: Pick<RecordedEvent, "stream" | "revision" | "id" | "position">): RecordedEvent => {
   if (!isErasable(parseStreamName(name.stream))) throw new RecordDamaged(name);
   return { ...name, type: DAMAGED_TYPE, data: {}, meta: NO_META };

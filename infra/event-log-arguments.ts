@@ -1,7 +1,7 @@
 import type { Expected, NewEvent, Position, Revision } from "../domain/ports/event-log.ts";
 import { AppendTooLarge } from "./log-errors.ts";
 
-/** Engines cut, replace or refuse control characters and lone surrogates in ids and types. */
+/** Refuses control characters and lone surrogates in ids and types, which some engines cut or replace. */
 const TEXT = /^[^\p{Cc}\p{Cs}]+$/u;
 const POSITION = /^\d{16}$/;
 
@@ -44,7 +44,7 @@ export const checkPage = (after: Revision | null, limit: number): void => {
   if (!Number.isSafeInteger(limit) || limit < 1) throw new TypeError(`not a page size: ${limit}`);
 };
 
-/** Sixteen decimal digits hold every safe integer, and padded positions compare as text. */
+/** A position has sixteen digits, enough for any safe integer, so that positions compare as text. */
 export const positionOf = (number: number): Position => String(number).padStart(16, "0");
 
 export const numberOf = (after: Position | null): number => {

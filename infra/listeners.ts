@@ -4,7 +4,7 @@ export type Listeners = {
   close(): void;
 };
 
-/** `hear` runs at the first listener, and the function that it returns after the last listener has stopped. */
+/** `hear` is called for the first listener, and what it returns is called when the last listener has stopped. */
 export const listening = (hear: () => () => void): Listeners => {
   // The set holds wrappers, so that one function may listen twice.
   const listeners = new Set<{ readonly wake: () => void }>();

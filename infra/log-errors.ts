@@ -4,7 +4,7 @@ export class LogUnavailable extends Error {
   override readonly name = "LogUnavailable";
 }
 
-/** The reply was lost: the caller repeats the append with the same ids and revision, or reads the stream. */
+/** The append's reply was lost: the caller repeats it with the same ids and revision, or reads the stream. */
 export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";
 }

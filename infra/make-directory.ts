@@ -5,7 +5,7 @@ const MODE = 0o700;
 
 const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
-/** Node's recursive `mkdirSync` never returns where an existing folder is reported as missing, as in /proc. */
+/** Not Node's recursive `mkdirSync`, which never returns if an existing folder is reported missing, as in /proc. */
 export const makeDirectory = (path: string): void => {
   const wanted = resolve(path);
   if (isDirectory(wanted)) return;

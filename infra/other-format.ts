@@ -1,7 +1,7 @@
 /** The number of the format in which engines store a log's records; it rises when records or storage change. */
 export const LOG_FORMAT = 3;
 
-/** `isOtherFormat` compares the name, because an error from a worker thread loses its class. */
+/** `isOtherFormat` compares the error's name, because an error from a worker thread loses its class. */
 export class OtherFormat extends Error {
   override readonly name = "OtherFormat";
 

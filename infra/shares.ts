@@ -1,6 +1,6 @@
 /**
- * A party may take as much as remains free for the others: one party alone gets half, and `n` greedy parties leave
- * 1/(n+1) to the next (dynamic thresholds, Choudhury and Hahne, 1998).
+ * A party may have at most as much as stays free: one party alone gets half, and `n` greedy parties leave 1/(n+1) of
+ * the whole to the next (dynamic thresholds, Choudhury and Hahne, 1998).
  */
 export class Shares {
   readonly #max: number;
@@ -38,7 +38,7 @@ export class Shares {
     }
   }
 
-  /** The amount is already taken, so it moves even if the shares of the new parties have no room for it. */
+  /** Moves an amount that `from` has taken, even if the shares of the new parties have no room for it. */
   move(from: readonly string[], to: readonly string[], amount: number): void {
     if (amount === 0) return;
     this.give(from, amount);

@@ -1,4 +1,4 @@
-/** Without transactions MongoDB may have written all of a failed commit, and then the repeat is "stale". */
+/** A failed commit may have been written after all, as MongoDB is used without transactions: its repeat is "stale". */
 export class ViewsUnavailable extends Error {
   override readonly name = "ViewsUnavailable";
 }

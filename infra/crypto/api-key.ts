@@ -9,7 +9,7 @@ const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const BODY_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 const BODY_SPACE = 62n ** BigInt(BODY_LENGTH);
-/** The secret has enough more bits than the body that the remainder favours no key. */
+/** A key is the remainder of the secret: with 256 bits for a key's 178, no key is noticeably likelier than another. */
 const SECRET_BYTES_MIN = 32;
 const KEY = /^(csk|csa)_[0-9A-Za-z]{36}$/;
 
@@ -32,11 +32,11 @@ export const bearerKey = (prefix: KeyPrefix, secret: Uint8Array): string => {
   return head + checksum(head);
 };
 
-/** The checksum refuses mistyped or invented keys without a read. */
+/** Checks prefix, form and checksum, so that mistyped or invented keys are refused without a read of the log. */
 export const isBearerKey = (prefix: KeyPrefix, text: string): boolean =>
   KEY.test(text) &&
   text.startsWith(`${prefix}_`) &&
   checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 
-/** A presented key finds its stream by this id. 178 random bits need no slow hash. */
+/** The id in the name of the key's stream. A key has 178 random bits, so a fast hash cannot be reversed by guessing. */
 export const keyId = (key: string): string => derivedId("key_", createHash("sha256").update(key).digest("hex"));

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { lengthPrefixed } from "./length-prefixed.ts";
 
-/** Hex HMAC-SHA-256 under an account's key: equal values are recognised, and values cannot be guessed. */
+/** Hex HMAC-SHA-256 under an account's key: equal values have equal digests, from which no value can be guessed. */
 export type HeaderDigest = (account: string, name: string, value: string) => string;
 
 export const headerDigests =

@@ -2,10 +2,10 @@ import { hash } from "node:crypto";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { lengthPrefixed } from "./length-prefixed.ts";
 
-/** RFC 4648, section 6, in lower case, because ids stand in URLs and are read aloud. */
+/** Base32 of RFC 4648, section 6, in lower case, because ids stand in URLs and are read aloud. */
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 
-/** 160 bits do not collide, and fill 32 characters exactly. */
+/** 160 bits are too many for two ids to collide, and are exactly 32 characters. */
 const ID_BYTES = 20;
 
 export const base32 = (bytes: Uint8Array): string => {

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { lengthPrefixed } from "./length-prefixed.ts";
 import { subkey } from "./subkey.ts";
 
-/** Credentials are stored as this hash of the token and its grants, so a record rewritten on disk is refused. */
+/** A credential is stored as this hash of its token and rights, so that a record rewritten on disk is refused. */
 export type KeyedHash = (...parts: readonly string[]) => string;
 
 /** A hash that was made for one purpose is worthless for another. */

@@ -22,7 +22,7 @@ export class KeyUnusable extends Error {
 }
 
 export type KeySource = {
-  /** If the variable has a value, the file is not read. */
+  /** The value of the environment variable `name`. If it is neither absent nor empty, the file is not read. */
   readonly env?: string | undefined;
   readonly name?: string;
   readonly path: string;
@@ -63,7 +63,7 @@ const readKeyFile = (path: string): Uint8Array | null => {
   }
   try {
     const { mode } = fstatSync(file);
-    // Windows has no such modes; Node reports every file as open to all.
+    // Windows has no file modes: Node reports every file there as readable by all.
     if (process.platform !== "win32" && (mode & 0o077) !== 0)
       throw new KeyUnusable(
         `The key file ${path} has mode ${(mode & 0o777).toString(8)}, others can read it: run "chmod 600 ${path}".`,
@@ -74,7 +74,7 @@ const readKeyFile = (path: string): Uint8Array | null => {
   }
 };
 
-/** A synced draft is linked, so that the file appears once and complete. */
+/** The key is written to a draft and synced, and then linked to `path`, so that the file appears once and complete. */
 const createKeyFile = (path: string, randomness: Randomness): void => {
   const draft = `${path}.${Buffer.from(randomness.bytes(8)).toString("hex")}`;
   try {
@@ -93,21 +93,21 @@ const createKeyFile = (path: string, randomness: Randomness): void => {
   }
 };
 
-/** At any moment `path` has the old or the new key. `next`, which holds the new one as well, is removed at the end. */
+/** At any moment `path` has the old or the new key. The file `next`, which has the new key too, is removed last. */
 export const replaceKeyFile = (path: string, next: string, key: Uint8Array, randomness: Randomness): void => {
   const draft = `${path}.${Buffer.from(randomness.bytes(8)).toString("hex")}`;
   const owner = statSync(path);
   const file = openSync(draft, "wx", 0o600);
   try {
     writeSync(file, `${Buffer.from(key).toString("base64")}\n`);
-    // The operator may run the rotation as another user than the service.
+    // If root runs the rotation, the file is given to its previous owner, else the service could not read it.
     if (process.geteuid?.() === 0) fchownSync(file, owner.uid, owner.gid);
     fsyncSync(file);
   } finally {
     closeSync(file);
   }
   renameSync(draft, path);
-  // The new file must be durable before the other copy of its key is removed.
+  // The new key must be durable in `path` before `next`, the only other copy of it, is removed.
   syncDirectory(dirname(path));
   rmSync(next, { force: true });
 };

@@ -1,10 +1,10 @@
 import { hash, verify } from "@node-rs/argon2";
 import { boundedQueue } from "../bounded-queue.ts";
 
-/** The first parameters of the OWASP Password Storage Cheat Sheet; a hash takes some 20 ms. */
+/** Parameters from the OWASP Password Storage Cheat Sheet; the memory is in KiB. A hash takes some 20 ms. */
 export const ARGON2 = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
-/** Node has four threads for files, DNS and hashing, of which many logins at once leave two. */
+/** Hashes at once. Node has four threads for files, DNS and hashing, and many logins leave two of them to the rest. */
 const AT_ONCE = 2;
 const WAITING_MAX = 64;
 
@@ -15,7 +15,7 @@ export const DECOY_HASH =
 
 export type Passwords = {
   hash(password: string): Promise<{ readonly hash: string } | "overloaded">;
-  /** A null hash, of an unknown account, is always wrong and takes the same time. */
+  /** A null hash stands for an unknown account: the answer is "wrong", after as much time as a real hash takes. */
   verify(hash: string | null, password: string): Promise<"right" | "wrong" | "overloaded">;
 };
 

@@ -1,7 +1,7 @@
 import { randomFillSync } from "node:crypto";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 
-/** A call of the generator takes microseconds whatever its size, and a webhook needs a dozen values. */
+/** A call of the generator takes microseconds for any size, and a webhook needs a dozen values, so they are pooled. */
 const POOL_BYTES = 8_192;
 const POOLED_MAX = 1_024;
 const WORD = 2 ** 32;

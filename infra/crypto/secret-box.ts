@@ -7,7 +7,7 @@ export type SealedAt = { readonly account: string; readonly stream: string; read
 
 export type SecretBox = {
   readonly seal: (plain: string, at: SealedAt) => string;
-  /** Throws `SealBroken` for another place, another key or any changed character. */
+  /** Throws `SealBroken` if the value was sealed for another place or with another key, or was changed since. */
   readonly open: (sealed: string, at: SealedAt) => string;
 };
 
@@ -16,13 +16,13 @@ export class SealBroken extends Error {
 }
 
 const VERSION = 1;
-/** GCM is made for 96 bits (NIST SP 800-38D, 5.2.1.1); random ones are safe up to 2^32 seals (8.3). */
+/** GCM is made for nonces of 96 bits (NIST SP 800-38D, 5.2.1.1); random ones are safe for 2^32 seals (8.3). */
 const NONCE_BYTES = 12;
-/** Node accepts shorter tags, and a 4-byte tag can be guessed (NIST SP 800-38D, appendix C). */
+/** Without this length Node would accept a tag of 4 bytes, which can be guessed (NIST SP 800-38D, appendix C). */
 const TAG_BYTES = 16;
 const HEAD_BYTES = 1 + NONCE_BYTES;
 
-/** AES-256-GCM; version and place are associated data. */
+/** AES-256-GCM with version and place as associated data, so a value that was moved to another place does not open. */
 export const secretBox = (key: Uint8Array, randomness: Randomness): SecretBox => {
   const boxKey = subkey(key, "secret-box");
   const placed = ({ account, stream, field }: SealedAt): Buffer =>
@@ -38,7 +38,7 @@ export const secretBox = (key: Uint8Array, randomness: Randomness): SecretBox =>
 
     open(sealed, at) {
       const bytes = Buffer.from(sealed, "base64");
-      // Node ignores invalid base64, so only the spelling of `seal` is accepted.
+      // Node skips characters that are not base64, so a text that `seal` would spell differently is refused.
       if (bytes.toString("base64") !== sealed) throw new SealBroken("the sealed value is not canonical base64");
       if (bytes.length < HEAD_BYTES + TAG_BYTES) throw new SealBroken("the sealed value is too short");
       if (bytes[0] !== VERSION) throw new SealBroken(`the sealed value has the unknown version ${bytes[0]}`);

@@ -1,13 +1,13 @@
 import { Resolver } from "node:dns";
 import type { ResolvConf } from "./resolv-conf.ts";
 
-/** "absent": the name has no address. "trouble": the DNS does not answer, or cannot. */
+/** "absent": the name has no address. "trouble": the DNS gave no answer, so the name may have addresses. */
 export type NameAnswer =
   | { readonly outcome: "found"; readonly addresses: readonly string[] }
   | { readonly outcome: "absent" }
   | { readonly outcome: "trouble"; readonly code: string };
 
-/** c-ares' codes for a name without an address (node:dns, "Error codes"), or one that cannot be asked for. */
+/** c-ares' codes (node:dns, "Error codes") for a name that has no address or that cannot be asked for. */
 const ABSENT: ReadonlySet<string> = new Set(["ENOTFOUND", "ENODATA", "EBADNAME"]);
 /** Milliseconds to wait for IPv6 after IPv4 addresses have come (RFC 8305, section 3, has 50 ms). */
 const SECOND_FAMILY_MS = 200;

@@ -3,20 +3,20 @@ import { isIP } from "node:net";
 /** The fields have the meanings of resolv.conf(5). */
 export type ResolvConf = {
   readonly servers: readonly string[];
-  /** Domains that are tried after a name, or before it if it has fewer dots than `ndots`. */
+  /** Domains to append to a name. The longer names are tried after it, or first if it has fewer dots than `ndots`. */
   readonly search: readonly string[];
   readonly ndots: number;
   readonly timeoutMs: number;
   readonly attempts: number;
 };
 
-/** resolv.conf(5) names the same limits of the C library. */
+/** The C library has the same limits (resolv.conf(5)). */
 const SERVERS_MAX = 3;
 const SEARCH_MAX = 16;
 const NDOTS_MAX = 15;
 const TIMEOUT_S_MAX = 30;
 const ATTEMPTS_MAX = 5;
-/** The C library waits 5 s; less leaves time to ask another server within the same attempt. */
+/** Applies if the file has no timeout. The C library waits 5 s; less leaves time to ask another server. */
 const TIMEOUT_MS = 1_500;
 const ATTEMPTS = 2;
 
@@ -52,7 +52,7 @@ export const parseResolvConf = (text: string): ResolvConf => {
   };
 };
 
-/** The names are tried one after another until one exists (resolv.conf(5), "search" and "ndots"). */
+/** The names to ask for, one after another, until one of them exists (resolv.conf(5), "search" and "ndots"). */
 export const candidates = (
   name: string,
   { search, ndots }: Pick<ResolvConf, "search" | "ndots">,

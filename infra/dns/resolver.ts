@@ -14,14 +14,14 @@ export type DnsResolverOptions = {
   readonly lookupsMax?: number;
 };
 
-/** Each look-up has two queries under way. A common forwarder (dnsmasq) refuses more than 150 queries at once. */
+/** A look-up sends two queries at once, and a common forwarder (dnsmasq) refuses more than 150 queries at once. */
 const LOOKUPS_MAX = 32;
 const FRESH_MS = 5_000;
 
 const textOf = (path: string) => (): Promise<string> => readFile(path, "utf8").catch(() => "");
 const SYSTEM_FILES: DnsFiles = { hosts: textOf("/etc/hosts"), resolvConf: textOf("/etc/resolv.conf") };
 
-/** A stale content is returned once more while the file is read again in the background. */
+/** The file is read again after `FRESH_MS`; the call that begins this still returns the old content, without a wait. */
 const cachedFile = <T>(read: () => Promise<string>, parse: (text: string) => T): (() => Promise<T>) => {
   let known: Promise<T> | null = null;
   let readAt = 0;
@@ -43,8 +43,8 @@ const LOOPBACK = ["127.0.0.1", "::1"];
 type LookUp = { readonly answer: Promise<Resolved>; waiting: number; readonly cancel: () => void };
 
 /**
- * Queries can be cancelled and hold no thread, so a name whose servers hang only takes its account's share. No answer
- * is cached, because each connection is vetted with the present one.
+ * Queries can be cancelled and hold no thread, so names whose servers hang use up only their account's share of
+ * look-ups. Answers are not cached: a connection is vetted with the addresses that the name has at that time.
  */
 export const dnsResolver = (options: DnsResolverOptions = {}): Resolve => {
   const { files = SYSTEM_FILES, servers, lookupsMax = LOOKUPS_MAX } = options;
@@ -60,7 +60,8 @@ export const dnsResolver = (options: DnsResolverOptions = {}): Resolve => {
       if (answer.outcome === "found") return { ok: true, addresses: answer.addresses };
       if (answer.outcome === "absent") continue;
       trouble = answer.code;
-      // A server that fails for one name may know the next one; a server that does not answer will not.
+      // A server that fails for one candidate (ESERVFAIL) may know the next one; a server that does not answer will
+      // not.
       if (isOver() || answer.code !== "ESERVFAIL") break;
     }
     return trouble === null

@@ -15,9 +15,7 @@ const placeOf = (newest: readonly StoredEvent[], events: readonly ProposedEvent[
   return newest.find((_, start) => ids.every((id, offset) => newest[start + offset]?.id === id));
 };
 
-/**
- * The server forgets the ids of its own "any" appends at a restart, so these appends name the revision that was read.
- */
+/** An "any" append expects the revision just read, else a repeat after the server's restart would be stored twice. */
 export const anyAppends = (exact: ExactAppends, pages: Pages, limits: Limits) => {
   const inTurn = turnsByKey();
 

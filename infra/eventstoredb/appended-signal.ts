@@ -4,7 +4,7 @@ import type { Connection } from "./connection.ts";
 import type { Limits } from "./limits.ts";
 import { positionOf } from "./positions.ts";
 
-/** The subscription may fall silent at any time, so a watchdog compares the log's head with its last report. */
+/** A subscription may silently stop to report, so a watchdog compares the log's head with the last report. */
 export const appendedSignal = (
   connection: Connection,
   head: () => Promise<Position | null>,
@@ -16,7 +16,7 @@ export const appendedSignal = (
     let reopenMs = limits.reopenMs;
     let reopening: NodeJS.Timeout | undefined;
     let watching: NodeJS.Timeout | undefined;
-    /** Null if the subscription may have missed appends. */
+    /** The last position that was reported or looked up; null after an opening, when appends may have been missed. */
     let reported: Position | null = null;
 
     const open = (): void => {
@@ -36,14 +36,14 @@ export const appendedSignal = (
     };
 
     const reopen = (): void => {
-      // The watchdog calls this at every look, which must not put off a pending reopening.
+      // The watchdog may call this at each look, which must not postpone a reopening that is already due.
       if (isStopped || reopening !== undefined) return;
       leave();
       reopening = setTimeout(open, reopenMs).unref();
       reopenMs = Math.min(2 * reopenMs, limits.reopenMaxMs);
     };
 
-    /** `missed` is the head that the subscription had not reported at the previous look. */
+    /** `missed` is the log's head at the previous look, if the subscription had not reported it; else null. */
     const watch = (missed: Position | null): void => {
       const look = async (): Promise<void> => {
         const newest = await head().catch(() => null);

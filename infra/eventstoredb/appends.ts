@@ -30,7 +30,7 @@ export const bytesOf = (events: readonly ProposedEvent[]): number =>
 const lastRevisionOf = ({ expected, events }: Append): Revision =>
   (expected === "absent" ? -1 : expected) + events.length;
 
-/** Repeats a try with an unknown outcome under the same ids and revision, by which the server recognises it. */
+/** A try with an unknown outcome is repeated with the same ids and revision, by which the server recognises it. */
 export type ExactAppends = (append: Append, deadline?: Deadline) => Promise<AppendOutcome>;
 
 export const exactAppends = (connection: Connection, pages: Pages, limits: Limits): ExactAppends => {
@@ -52,12 +52,10 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
     }
   };
 
-  /**
-   * Whether the server reports the last event's position for an append of several; null before the first such append.
-   */
+  /** Whether the server reports the last event's position for an append of several; null until one was compared. */
   let reportsLast: boolean | null = null;
 
-  /** Of several events the server may report the position of any one, and of a repeat none, so the event is read. */
+  /** The last event is read: of several, the server may report the position of any one, and none for a repeat. */
   const placeOf = async (
     stream: string,
     revision: Revision,
@@ -70,8 +68,8 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
     const erased = erasedIn(await reading((idleMs) => readMetadata(pages, stream, idleMs)));
     if (erased?.revision === revision) return erased.position;
     if (reported !== null) return positionOf(reported);
-    // An operator has hidden the event. The log's end comes after it, so a reader that waits for it has passed the
-    // event.
+    // An operator has hidden the event by metadata, so the log's end is returned: whoever has read the log up to there
+    // has passed the event.
     const { events } = await reading((idleMs) => pages.allBefore("end", 1, idleMs));
     const [last] = events;
     if (last === undefined) throw new Error(`${stream} was written, and the log is empty`);
@@ -93,7 +91,7 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
     return isErased((await readMetadata(pages, stream, idleMs)).fields, revision);
   };
 
-  /** The server reports a conflict before its readers see the conflicting event, which the caller reads next. */
+  /** Waits: the server may report a conflict before the conflicting event can be read, and the caller reads it next. */
   const untilVisible = async (stream: string, actual: Revision | "absent", deadline: Deadline): Promise<void> => {
     if (actual === "absent") return;
     const visible = deadlineIn(Math.min(limits.visibleMs, deadline.leftMs() / 2));

@@ -5,11 +5,11 @@ import timestamp from "google-protobuf/google/protobuf/timestamp_pb.js";
 import type { Revision } from "../../domain/ports/event-log.ts";
 import { type AppendAnswer, ConnectionFailure, type Cursor, type ProposedEvent } from "./connection.ts";
 
-/** With the last second of a timestamp the two clocks need not agree; the server gives up after 2 s anyway. */
+/** So far ahead that the clocks of client and server need not agree; the server gives an append up after 2 s anyway. */
 const SERVER_DEADLINE = new Date("9999-12-31T23:59:59Z");
-/** Only INVALID_ARGUMENT and refusals by name say that nothing was written (grpc.io/docs/guides/status-codes). */
+/** Of gRPC's status codes (grpc.io/docs/guides/status-codes), only this one says that nothing was written. */
 const INVALID_ARGUMENT = 3;
-/** Some servers report the largest unsigned number instead of no position. */
+/** A position of this size or more is none: some servers report the largest unsigned number instead. */
 const POSITION_MAX = 2n ** 63n;
 
 const proposed = ({ id, type, data, meta }: ProposedEvent): streams.BatchAppendReq.ProposedMessage => {
@@ -72,7 +72,7 @@ export const readAnswer = (answer: streams.BatchAppendResp): AppendAnswer => {
   return { outcome: "appended", at };
 };
 
-/** The server may give the id as two numbers (RFC 9562, section 4). */
+/** The answered request's id. The server may give it as two numbers instead of a text (RFC 9562, section 4). */
 export const correlationIdOf = (answer: streams.BatchAppendResp): string => {
   const id = answer.getCorrelationId();
   const structured = id?.getStructured();

@@ -7,8 +7,8 @@ import { failureOf } from "./client-failures.ts";
 import { type AppendAnswer, type Connection, ConnectionFailure } from "./connection.ts";
 
 /**
- * The client's own `appendToStream` shares its pending appends among the whole process: an error of one call rejects
- * all others, and a late answer ends the process with an unhandled error.
+ * Replaces the client's `appendToStream`, which shares its pending appends among the whole process: an error of one
+ * append rejects all others, and a late answer ends the process with an unhandled error.
  */
 export type AppendCall = Pick<Connection, "append"> & {
   retire(): void;
@@ -93,13 +93,13 @@ const appendCall = (call: BatchCall, onOver: () => void): AppendCall => {
 };
 
 export const openAppendCall = async (client: EventStoreDBClient, onOver: () => void): Promise<AppendCall> => {
-  // The client's types hide these members, and the client's version is pinned.
+  // The client's types hide these members, which other versions may lack; the client's version is pinned.
   const below = client as unknown as HiddenMembers;
   let opened: AppendCall | undefined;
   const create = (grpc: StreamsClient): BatchCall => {
     const options = { requiresLeader: true };
     const call = grpc.batchAppend(...below.callArguments(options, { deadline: Number.POSITIVE_INFINITY }));
-    // The call needs its listeners at once, because an unhandled error ends the process.
+    // `appendCall` adds the listeners at once: an error without a listener would end the process.
     opened = appendCall(call, onOver);
     return call;
   };

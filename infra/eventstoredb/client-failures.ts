@@ -9,7 +9,7 @@ const HUNG_UP = /Last error: Failed to connect|ECONNRESET/;
 
 type Judgement = readonly [FailureKind, FailureReason];
 
-/** The server names its exceptions in a trailer, which the client makes the `type` of its errors. */
+/** By the name that the server gives its exception in a trailer, which the client makes the `type` of its error. */
 const BY_NAME: Readonly<Record<string, Judgement>> = {
   "access-denied": ["refused", "access"],
   "stream-deleted": ["refused", "deleted"],
@@ -37,7 +37,7 @@ type ClientError = {
 };
 type Trailers = { readonly get?: (name: string) => readonly unknown[] };
 
-/** Removes gRPC's prefix, and names and passwords before an address. */
+/** Removes gRPC's status from the message, and user names and passwords in front of an address. */
 const tidy = (message: string): string =>
   message
     .replace(/^\d+ [A-Z_]+: /, "")

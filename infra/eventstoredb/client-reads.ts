@@ -9,17 +9,17 @@ import { type AllPage, ConnectionFailure, type Follower, type StoredEvent, type 
 type Resolved = ResolvedEvent | AllStreamResolvedEvent;
 
 const TOO_OLD = "EventStoreDB 22.6 or newer is needed: this one does not say where in the log an event is";
-/** A .NET regular expression excludes system streams and erasable ones on the server. */
+/** The server, a .NET program, leaves system streams and erasable streams out by this regular expression. */
 const RECORDS = `^(?!\\$|${ERASABLE_CATEGORIES.map((category) => `${category}-`).join("|")})`;
 const BUFFER_EVENTS = 256;
 
 const jsonObject = (value: unknown): JsonObject | null =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)
-    ? // The client parsed it from JSON.
+    ? // The client parsed the value from JSON.
       (value as JsonObject)
     : null;
 
-/** Hardly any other program writes a metadata field of this name. */
+/** By this field a damaged event of ours is recognised: hardly any other program writes metadata with such a field. */
 const OWN_META = "command_id";
 
 const isOwn = (meta: unknown): boolean =>
@@ -75,12 +75,12 @@ const collected = (
       clearTimeout(timer);
       resolve(events);
     });
-    // The listener stays, because an error may come after the page's end.
+    // The listener stays, because an error may come after the page's end and would end the process unheard.
     read.on("error", fail);
   });
 
 const buffered = { highWaterMark: BUFFER_EVENTS };
-/** A node that is not the leader may lack a new payload, which would look erased. */
+/** A node of the cluster that is not the leader may lack a new payload, which would then look erased. */
 const requiresLeader = true;
 
 export const readStreamPage = (

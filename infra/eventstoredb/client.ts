@@ -5,7 +5,7 @@ import { failureOf } from "./client-failures.ts";
 import { followRecords, readAllPage, readStreamPage } from "./client-reads.ts";
 import { type Connection, ConnectionFailure } from "./connection.ts";
 
-/** The client pings a silent connection after 10 s and drops it after this. */
+/** The client pings a connection after 10 s of silence, and drops it if no answer comes within this time. */
 const KEEP_ALIVE_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_STEPS = 1_000;
 const KEEP_ALIVE = /keep[-_]?alive[-_]?timeout=(?<ms>-?\d+)/i;
@@ -24,10 +24,10 @@ type HiddenMembers = {
   handleError: (...failed: readonly unknown[]) => Promise<void>;
 };
 
-/** The client's types hide these members, and the client's version is pinned. */
+/** The client's types hide these members, which other versions may lack; the client's version is pinned. */
 const below = (client: EventStoreDBClient): HiddenMembers => client as unknown as HiddenMembers;
 
-/** The client checks after a failed call whether it has to reconnect; if that fails unhandled, the process ends. */
+/** After a failed call the client checks whether to reconnect; a failure of this check would end the process. */
 const calmed = (client: EventStoreDBClient): EventStoreDBClient => {
   const look = below(client).handleError;
   below(client).handleError = (...failed) => look(...failed).catch(() => undefined);
@@ -54,7 +54,7 @@ export const clientConnection = (url: string): Connection => {
   try {
     current = make();
   } catch (error) {
-    // The client's message quotes the connection string, which may contain a password.
+    // The client's message is replaced, because it quotes the connection string, which may contain a password.
     const isText = error instanceof Error && "connectionString" in error;
     throw new Error(isText ? NOT_A_URL : `EventStoreDB's connection string: ${failureOf(error).message}`);
   }
@@ -108,7 +108,7 @@ export const clientConnection = (url: string): Connection => {
       using(async (generation) => {
         const deadline = performance.now() + timeoutMs;
         generation.appends ??= openAppends(generation);
-        // Finding a cluster's leader may take longer than the append is allowed to take.
+        // The wait is limited, because finding a cluster's leader may take longer than the append may take.
         const call = await withTimeout(
           timeoutMs,
           `No connection established within ${timeoutMs} ms`,

@@ -3,10 +3,10 @@ import type { Clock } from "../../domain/ports/clock.ts";
 const DIFFERENCE_MS_MAX = 5_000;
 const LOOK_MS_MAX = 1_000;
 const SET_MS_MAX = 100;
-/** Two nodes may differ in opposite directions from the server with which each is compared. */
+/** How far two nodes' clocks may be apart: one may be ahead of the server's by what is allowed, the other behind. */
 export const CLOCKS_APART_MS_MAX = 2 * (DIFFERENCE_MS_MAX + LOOK_MS_MAX);
 
-/** Two clocks of this machine at one moment; only `atMs` can be set by an operator. */
+/** Two clocks of this machine at one moment, in ms: `atMs` jumps when the time is set, `steadyMs` never does. */
 export type Moment = { readonly atMs: number; readonly steadyMs: number };
 
 export const momentOf = (clock: Clock): Moment => ({ atMs: clock.now(), steadyMs: performance.now() });
@@ -15,7 +15,7 @@ export const setBetween = (from: Moment, to: Moment): number => to.atMs - from.a
 
 export type ClockLook = { readonly writtenMs: number; readonly from: Moment; readonly to: Moment };
 
-/** The smallest possible difference of the clocks: the request's own time may explain the rest. */
+/** By how much this machine's clock is at least ahead of the server's (negative: behind); the look took time, too. */
 export const aheadMs = ({ writtenMs, from, to }: ClockLook): number => {
   if (writtenMs < from.atMs) return from.atMs - writtenMs;
   return writtenMs > to.atMs ? to.atMs - writtenMs : 0;

@@ -18,8 +18,8 @@ export type ClockWatchOptions = {
 };
 
 /**
- * Between looks at the server's clock, the steady clock shows whether this machine's clock was set or suspended; then
- * the server is asked before the next decision.
+ * Compares this machine's clock with the server's now and then. Meanwhile a steady clock shows whether this machine's
+ * clock was set or the machine suspended; then the server is asked before the next append.
  */
 export const clockWatch = ({ first, look, clock, limits, onChange }: ClockWatchOptions): ClockWatch => {
   let measured: { readonly aheadMs: number; readonly at: Moment } = {

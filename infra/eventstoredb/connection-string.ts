@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 
 /**
- * Options are checked first, because the client prints the whole string, with the password, if one is unknown to it.
+ * The options are checked here, because at an unknown one the client prints the whole string with the password.
  * https://developers.eventstore.com/clients/grpc/getting-started.html#connection-string
  */
 export type ConnectionString = {
@@ -10,7 +10,7 @@ export type ConnectionString = {
   readonly asksAddressForTls: boolean;
 };
 
-/** The list is that of db-client 6.2.1 (`parseConnectionString`), which ignores case and dashes. */
+/** The options that db-client 6.2.1 knows (`parseConnectionString`); their names may differ in case and dashes. */
 const OPTIONS = [
   "connectionName",
   "defaultDeadline",

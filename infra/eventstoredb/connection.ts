@@ -9,15 +9,15 @@ export type Connection = {
     events: readonly ProposedEvent[],
     timeoutMs: number,
   ): Promise<AppendAnswer>;
-  /** Resolves with no events for an absent stream. Rejects after `idleMs` of silence. */
+  /** Resolves with no events if the stream is absent. Rejects when the server has been silent for `idleMs`. */
   readStream(stream: string, page: StreamPage, idleMs: number): Promise<readonly StoredEvent[]>;
   readAll(page: AllPage, idleMs: number): Promise<readonly StoredEvent[]>;
-  /** Reports new records, but neither system events nor payloads. The returned function stops it. */
+  /** Reports new records, but neither system events nor payloads. The returned function ends the reports. */
   follow(follower: Follower): () => void;
   close(): Promise<void>;
 };
 
-/** `meta` is null for events that are not records: the server's own kinds, and blank ones. */
+/** An event to append. `meta` is null for what is no record: the server's own kinds, and an erasure's blank event. */
 export type ProposedEvent = {
   readonly id: string;
   readonly type: string;
@@ -25,7 +25,7 @@ export type ProposedEvent = {
   readonly meta: Uint8Array | null;
 };
 
-/** `at` is null if the server did not report it, as for some repeats. */
+/** `at` is the position that the server reported; null if it reported none, as for some repeats. */
 export type AppendAnswer =
   | { readonly outcome: "appended"; readonly at: Cursor | null }
   | { readonly outcome: "conflict"; readonly actual: Revision | "absent" }
@@ -39,11 +39,11 @@ export type StoredEvent = {
   readonly stream: string;
   readonly revision: Revision;
   readonly at: Cursor;
-  /** The server's time of the write; null if it does not report one. */
+  /** The server's clock at the write, in ms since 1970; null if the server reports no time. */
   readonly writtenMs: number | null;
   readonly data: JsonObject | null;
   readonly meta: JsonObject | null;
-  /** An event log wrote the event, but its data or metadata are no longer a JSON object. */
+  /** True if an event log of ours wrote the event, but its data or metadata are no longer a JSON object. */
   readonly isDamaged: boolean;
 };
 
@@ -51,12 +51,12 @@ export type StreamPage =
   | { readonly direction: "forwards"; readonly from: Revision; readonly count: number }
   | { readonly direction: "backwards"; readonly from: "end"; readonly count: number };
 
-/** Forwards, a page begins with the event at `from`; backwards, with the one before it. */
+/** Forwards, a page begins with the event at `from`; backwards, with the event before `from`. */
 export type AllPage = (
   | { readonly direction: "forwards"; readonly from: Cursor | "start"; readonly count: number }
   | { readonly direction: "backwards"; readonly from: Cursor | "end"; readonly count: number }
 ) & {
-  /** Events that are not wanted get `{}` as data, because a page of payloads can take hundreds of MB. */
+  /** Events for which this is false get `{}` as data, because a page of payloads can take hundreds of MB. */
   readonly wanted?: (event: Pick<StoredEvent, "stream" | "type">) => boolean;
 };
 
@@ -66,7 +66,7 @@ export type Follower = {
   readonly dropped: () => void;
 };
 
-/** `unsent`: nothing was done. `unknown`: it may have been done. `refused`: a repeat would be refused as well. */
+/** `unsent`: the server did nothing. `unknown`: it may have done it. `refused`: it would refuse a repeat as well. */
 export type FailureKind = "unsent" | "unknown" | "refused";
 
 export type FailureReason =

@@ -19,8 +19,8 @@ const blank = (): ProposedEvent => ({
 });
 
 /**
- * Hides events by the stream's metadata, so that "absent" stays a conflict. A scavenge never removes a stream's last
- * event, so a blank event is appended first.
+ * Erased events are hidden by the stream's metadata until a scavenge removes them, so an append that expects "absent"
+ * still conflicts. A blank event is appended first, because a scavenge keeps a stream's last event.
  */
 export const erasures = (exact: ExactAppends, pages: Pages, reading: Reading) => {
   return async (stream: string, most: Revision): Promise<void> => {

@@ -27,11 +27,11 @@ export type EventStoreLogOptions = {
   readonly readOnly?: boolean;
   readonly limits?: Partial<Limits>;
   readonly clock?: Clock;
-  /** Receives a sentence when this machine's clock differs too much, so that appends fail, and null when it agrees. */
+  /** Gets a sentence when this machine's clock is too far from the server's, so that appends fail; then null. */
   readonly onClock?: ((problem: string | null) => void) | undefined;
 };
 
-/** The server accepts only UUIDs as ids, and returns them in lower case. */
+/** The server accepts only UUIDs as ids, and returns them in lower case; other ids are refused here. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const UNNAMED = "unnamed";
 const proposed = (events: readonly NewEvent[]): ProposedEvent[] => {
@@ -48,7 +48,7 @@ const proposed = (events: readonly NewEvent[]): ProposedEvent[] => {
   });
 };
 
-/** A decision made while the clock was ahead is refused even if the clock is right by now. */
+/** Refuses events decided while this machine's clock was ahead of the server's, even if it is right by now. */
 const checkDecided = (events: readonly NewEvent[], clock: Clock): void => {
   const latest = Math.max(...events.map(({ meta }) => Date.parse(meta.recorded_at)));
   if (latest - clock.now() > CLOCKS_APART_MS_MAX)

@@ -1,7 +1,7 @@
 export const LIMITS = {
-  /** A healthy server answers in milliseconds and gives up after 2 s. */
+  /** For one try of an append. A healthy server answers in milliseconds and gives up after 2 s. */
   appendTryMs: 5_000,
-  /** All tries together have this limit, because senders of webhooks wait for little more. */
+  /** For all tries of an append together, because senders of webhooks wait for little more. */
   appendMs: 15_000,
   visibleMs: 2_000,
   readIdleMs: 5_000,
@@ -11,7 +11,7 @@ export const LIMITS = {
   openMs: 10_000,
   closeMs: 5_000,
   watchMs: 3_000,
-  /** Each look at the server's clock writes some hundred bytes. */
+  /** Between two looks at the server's clock, each of which writes some hundred bytes. */
   clockLookMs: 60_000,
   clockTickMs: 1_000,
   /** The first pause before a dropped subscription is reopened; it doubles up to `reopenMaxMs`. */
@@ -31,7 +31,7 @@ export const deadlineIn = (ms: number): Deadline => {
 const PAUSE_FIRST_MS = 20;
 const PAUSE_MAX_MS = 500;
 
-/** Each pause is twice as long. Resolves with false, at once, if no time would be left for another try. */
+/** Each pause is twice as long as the last. Resolves with false, at once, if `leftMs` would leave no time for a try. */
 export const pauses = (firstMs = PAUSE_FIRST_MS): ((leftMs: number) => Promise<boolean>) => {
   let ms = firstMs;
   return async (leftMs) => {

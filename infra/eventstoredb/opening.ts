@@ -10,9 +10,7 @@ import type { Limits } from "./limits.ts";
 import type { Pages } from "./pages.ts";
 import { metadataEvent, metastreamOf, readMetadata } from "./stream-metadata.ts";
 
-/**
- * The first event of this stream names the format and the log; each start writes metadata to learn the server's time.
- */
+/** This stream's first event has the log's identity and format; its metadata is written to learn the server's time. */
 const NAMED = "countersign";
 const NAMED_TYPE = "LogNamed";
 
@@ -58,11 +56,11 @@ const readName = async ({ address, pages, limits }: Opening): Promise<string | n
 const otherFormat = (address: string, found: number | null): OtherFormat =>
   new OtherFormat(`the log at ${address}`, found, LOG_FORMAT, "name a server without a log to begin a new one");
 
-/** Null if the log is empty and must not be written. Throws `OtherFormat`, also for records without a name. */
+/** The log's identity, made for an empty log, or null if that is read-only. `OtherFormat` if records have no name. */
 export const nameOf = async (opening: Opening): Promise<string | null> => {
   const name = await readName(opening);
   if (name !== null) return name;
-  // A node names the log before its first record, so a log with records may have got its name meanwhile.
+  // Another node may have named the log and appended records since the name was read, so it is read once more.
   if (await opening.hasRecords()) {
     const namedSince = await readName(opening);
     if (namedSince === null) throw otherFormat(opening.address, null);
@@ -75,7 +73,7 @@ export const nameOf = async (opening: Opening): Promise<string | null> => {
   return nameOf(opening);
 };
 
-/** Null if the server reports no time or nothing may be written; "overtaken" if another node wrote meanwhile. */
+/** Null if the server reports no time or the log is read-only; "overtaken" if another node wrote the metadata first. */
 export const lookAtClock = async (opening: Opening): Promise<ClockLook | null | "overtaken"> => {
   const { pages, exact, limits, clock } = opening;
   if (exact === null) return null;
@@ -91,7 +89,7 @@ export const lookAtClock = async (opening: Opening): Promise<ClockLook | null | 
 
 const open = async (opening: Opening): Promise<OpenedLog> => {
   const reading = attempts(opening.limits, opening.limits.openMs);
-  // Reading the whole log needs a separate permission of the server, so a missing one is found here.
+  // The server has a separate permission for reading the whole log, and this read shows at the start if it is missing.
   await reading((idleMs) => opening.pages.allBefore("end", 1, idleMs));
   const identity = await nameOf(opening);
   for (;;) {

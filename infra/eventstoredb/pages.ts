@@ -2,7 +2,7 @@ import type { Revision } from "../../domain/ports/event-log.ts";
 import { type AllPage, type Connection, ConnectionFailure, type Cursor, type StoredEvent } from "./connection.ts";
 import { compare } from "./positions.ts";
 
-/** Pages come without gaps and in order; one that a server or proxy repeats or mixes up is read again. */
+/** Pages with gaps or out of order, as a faulty server or proxy may give them, count as failures and are read again. */
 export type Pages = {
   stream(stream: string, from: Revision, count: number, idleMs: number): Promise<readonly StoredEvent[]>;
   newest(stream: string, count: number, idleMs: number): Promise<readonly StoredEvent[]>;
@@ -31,7 +31,7 @@ export const pages = (connection: Connection): Pages => {
     if (page.some((event) => event.stream !== stream)) throw wrong("events of another stream");
   };
 
-  /** A page begins later than asked if events were removed; then a second read begins at the same event. */
+  /** A page may begin later than asked because events were removed; then a second read begins with the same event. */
   const isAgain = async (first: StoredEvent, again: () => Promise<readonly StoredEvent[]>): Promise<boolean> => {
     const [second] = await again();
     return second !== undefined && compare(second.at, first.at) === 0;
@@ -58,7 +58,7 @@ export const pages = (connection: Connection): Pages => {
     },
 
     async allAfter(after, count, idleMs, wanted = () => true) {
-      // The server's pages include the event at `from`, which is known already.
+      // The server's page includes the event at `from`, which is known already, so one more event is asked for.
       const from = after ?? "start";
       const asked = after === null ? count : count + 1;
       const read = (countMax: number) =>

@@ -1,7 +1,7 @@
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { Cursor } from "./connection.ts";
 
-/** Padded to the digits of the largest unsigned 64-bit number, positions compare as text. */
+/** Numbers have the digits of the largest unsigned 64-bit number, so that positions compare as text. */
 const DIGITS = 20;
 const POSITION = /^\d{40}$/;
 

@@ -31,7 +31,7 @@ const visible = (events: readonly StoredEvent[]): RecordedEvent[] => events.flat
 const records = (events: readonly StoredEvent[]): RecordedEvent[] => visible(events.filter(isRecord));
 
 export const reads = (pages: Pages, reading: Reading): Reads => {
-  // The cursor after which nothing was found, so that a waiting reader skips the server's own events the next time.
+  // How far a search without result went, so that the next one from the same place skips the server's own events.
   const nothing = new Map<What | "types", { readonly after: Position | null; readonly upTo: Cursor | null }>();
 
   const hidden = async (event: RecordedEvent): Promise<number> => truncatedBefore(pages, reading, event.stream);
@@ -48,7 +48,7 @@ export const reads = (pages: Pages, reading: Reading): Reads => {
   const choices = {
     everything: (events: readonly StoredEvent[]) => withoutErased(visible(events)),
     records: async (events: readonly StoredEvent[]) => records(events),
-    // Erased events stay in the page, because the last one marks how far the search went.
+    // Erased events stay here, because the page's last event marks how far the search went; `readTypes` removes them.
     types: async (events: readonly StoredEvent[]) => visible(events),
   };
 
@@ -95,7 +95,7 @@ export const reads = (pages: Pages, reading: Reading): Reads => {
       before = page.events.at(-1)?.at ?? before;
       if (page.isEnd) break;
     }
-    // A read that ended too early looks like an empty log, so the log's beginning is read as well.
+    // A read that ended too early looks like an empty log, so whether the log has a first event is asked as well.
     if ((await all(null, 1, what)).length === 0) return null;
     throw new ConnectionFailure("unknown", "other", "the server did not give the newest events");
   };

@@ -16,6 +16,6 @@ export const recorded = (event: StoredEvent): RecordedEvent | null => {
   if (isSystem(event)) return null;
   if (event.isDamaged) return damaged({ id, stream, revision, position: positionOf(at) });
   if (data === null || meta === null) return null;
-  // `append` wrote the metadata from a NewEvent.
+  // `append` wrote the metadata from those of a `NewEvent`, so they have its type.
   return { id, type, data, meta: meta as Metadata, stream, revision, position: positionOf(at) };
 };

@@ -8,7 +8,7 @@ import type { Pages } from "./pages.ts";
 export const metastreamOf = (stream: string): string => `$$${stream}`;
 const METADATA_TYPE = "$metadata";
 const TRUNCATE_BEFORE = "$tb";
-/** The server forgets the position of an erased event, which the answer to a late repeat needs. */
+/** Revision and position of the newest erased event: the server forgets them, and a late repeat's answer has them. */
 const ERASED = "countersign_erased";
 
 export type StreamMetadata = {

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { connect } from "node:tls";
 import { withoutWarnings } from "../without-warnings.ts";
 
-/** Node warns once a thread of IP addresses in TLS (DEP0123), which certificates may name: this hides the warning. */
+/** Provokes and hides a warning that Node gives once a thread: certificates may name IP addresses (DEP0123). */
 export const warnOfAddressUnseen = (): void => {
   withoutWarnings(() =>
     connect({ socket: new PassThrough(), servername: "127.0.0.1" })

@@ -5,7 +5,7 @@ import { specialRule } from "./special-addresses.ts";
 
 export type Target = {
   readonly secure: boolean;
-  /** The name has no brackets and no trailing dot, and is in lower case. */
+  /** The name or IP address in lower case, without brackets and without a trailing dot. */
   readonly hostname: string;
   readonly port: number;
   readonly origin: string;
@@ -22,9 +22,9 @@ export type Refusal = {
 type AllowedUrl = { readonly ok: true; readonly url: string };
 
 export type AddressRules = {
-  /** A name that does not resolve may be registered, because each connect vets it again. */
+  /** A URL whose name does not resolve is allowed, because each connect vets the name's addresses again. */
   vetUrl(url: string, account: string): Promise<AllowedUrl | Refusal>;
-  /** Every address of the name must be allowed, because a connect may take any of them. */
+  /** Refuses the name if any of its addresses is refused, because a connect may take any of them. */
   vetHost(hostname: string, addresses: readonly string[]): { readonly ok: true } | Refusal;
 };
 
@@ -45,7 +45,7 @@ const refused = (rule: string, host: string, address: string | null = null): Ref
   rule,
 });
 
-/** `URL` has already turned decimal, octal, hexadecimal, short and full-width forms into dotted quads. */
+/** `URL` has already turned IPv4 in decimal, octal, hexadecimal, short or full-width form into dotted quads. */
 const hostnameOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
 
 export const targetOf = (text: string): { readonly ok: true; readonly target: Target } | Refusal => {
@@ -72,7 +72,7 @@ export const addressRules = (allowCidrs: readonly string[], resolve: Resolve): A
     if (parsed === null) throw new Error(`${text} is not an address range such as 127.0.0.0/8`);
     return parsed;
   });
-  // `localhost` names both loopbacks, so opening the one for IPv4 opens the other.
+  // `localhost` names the loopbacks of IPv4 and IPv6, so a range that opens the first opens the second as well.
   const loopback = named.some((range) => contains(range, IPV4_LOOPBACK.network));
   const opened = loopback ? [...named, IPV6_LOOPBACK] : named;
 

@@ -7,9 +7,9 @@ import type { Stopwatch } from "./stopwatch.ts";
 export type Connection = {
   readonly origin: string;
   readonly client: Client;
-  /** A request used the socket before, so the receiver may just have closed it. */
+  /** True if an earlier request used the socket, so that the receiver may be closing it at this moment. */
   reused: boolean;
-  /** Stopwatch and account are the present request's, because undici asks for a new socket when the old one is gone. */
+  /** Stopwatch and account of the present request, for which undici opens a new socket if the old one is gone. */
   stopwatch: Stopwatch;
   account: string;
   readonly interim: InterimAnswers;
@@ -17,25 +17,25 @@ export type Connection = {
 };
 
 export type Connections = {
-  /** Prefers the idle connection that was used last, because its window and the receiver's caches are warm. */
+  /** Takes the idle connection that was used last, because its TCP window is warm; opens one if none is idle. */
   take(target: Target, account: string, stopwatch: Stopwatch): Connection;
   open(target: Target, account: string, stopwatch: Stopwatch): Connection;
   give(connection: Connection): void;
   drop(connection: Connection): void;
-  /** Closes a connection that ended under a request, and from then on keeps none to this receiver alive. */
+  /** Closes a connection that ended under a request. From then on no connection to this receiver is kept alive. */
   distrust(connection: Connection): void;
   close(): void;
 };
 
 /**
- * A POST on a connection that the receiver is just closing has an unknown effect. gunicorn closes after 2 s, Node after
- * 5 s.
+ * Idle connections are closed early, because a POST on one that the receiver is just closing has an unknown effect.
+ * gunicorn closes after 2 s, Node after 5 s.
  */
 const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MARGIN_MS = 1_000;
-/** Each takes a file descriptor; the connection that was idle longest is closed first. */
+/** An idle connection takes a file descriptor; beyond this number, the one that was idle longest is closed. */
 const IDLE_MAX = 1_024;
-/** All these receivers are forgotten at once, because they may be repaired by then. */
+/** Beyond this number, all distrusted receivers are trusted again, because they may be repaired by then. */
 const DISTRUSTED_MAX = 1_000;
 const RESPONSE_HEADERS_BYTES_MAX = 32 * 1_024;
 

@@ -28,11 +28,11 @@ export type ConnectorOptions = {
 };
 
 const DNS_LIMIT_MS = 5_000;
-/** Attempts that began together give up at different moments, so that not all have to be recorded at once. */
+/** A look-up has up to this much less time, at random, so that attempts begun together do not all end at one moment. */
 const DNS_SPREAD_MS = 1_000;
 /** Milliseconds until the next address is tried: ten round trips to the far side of the world take less. */
 const NEXT_ADDRESS_AFTER_MS = 3_000;
-/** Names with more addresses are load balanced, so any of the first ones will do. */
+/** A name with more addresses is load balanced, so any of its first ones will do. */
 const ADDRESSES_TRIED_MAX = 4;
 /** The sender's own limit ends an attempt long before this. */
 const LAST_ADDRESS_LIMIT_MS = 60_000;
@@ -84,14 +84,14 @@ const startTls = async (tcp: Socket, hostname: string, ended: AbortSignal, ca?: 
     host: hostname,
     ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
     minVersion: "TLSv1.2",
-    // An environment variable could turn the check off otherwise.
+    // Otherwise the variable NODE_TLS_REJECT_UNAUTHORIZED could turn the check of certificates off.
     rejectUnauthorized: true,
     ALPNProtocols: ["http/1.1"],
     ca,
   });
   try {
     await ready(socket, "secureConnect", LAST_ADDRESS_LIMIT_MS, ended);
-    // Node 20 only reports a later error of the encryption, and would leave the socket open until the time is up.
+    // On a later TLS error, Node 20 leaves the socket open, and the request would wait until its time is up.
     socket.on("error", () => socket.destroy());
     return socket;
   } catch (error) {
@@ -99,7 +99,7 @@ const startTls = async (tcp: Socket, hostname: string, ended: AbortSignal, ca?: 
   }
 };
 
-/** Connects to one of the vetted addresses themselves, so no second look-up can give another answer. */
+/** Connects to an address that was vetted and not to the name, so no second look-up can give another address. */
 export const connector = ({ addresses, resolve, ca }: ConnectorOptions): Connector => {
   const vettedAddresses = async (
     hostname: string,

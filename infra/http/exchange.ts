@@ -10,7 +10,7 @@ import { retryAfterMs } from "./retry-after.ts";
 import type { Phase, Stopwatch } from "./stopwatch.ts";
 
 export const BODY_KEPT_MAX = 64 * 1_024;
-/** Ten thousand tiny headers would pass any limit on bytes. */
+/** The number of headers is limited too, because ten thousand tiny ones would pass any limit on bytes. */
 const RESPONSE_HEADERS_MAX = 256;
 
 const DURING: Readonly<Record<Phase, string>> = {
@@ -58,7 +58,7 @@ class Answer {
     const count = countOf(headers);
     if (count > RESPONSE_HEADERS_MAX) return failure("response-too-large", `the answer has ${count} headers`);
     this.#headers = joined(headers);
-    // `interim-answers.ts` removes every informational answer but 101.
+    // `interim-answers.ts` has removed every informational answer but 101, for which no request asks.
     if (status < 200) return failure("invalid-response", `the answer ${status} was not asked for`);
     if (status > 599) return failure("invalid-response", `the status ${status} does not exist`);
     return null;
@@ -66,7 +66,7 @@ class Answer {
 
   add(chunk: Buffer): boolean {
     const rest = BODY_KEPT_MAX - this.#size;
-    // The chunk is a window on a far larger buffer of the socket, so it is copied.
+    // The chunk is a window on a far larger buffer, which would stay in memory if the chunk were not copied.
     if (rest > 0) this.#chunks.push(Buffer.from(chunk.subarray(0, rest)));
     this.#size += Math.min(chunk.length, rest);
     return chunk.length <= rest;
@@ -146,9 +146,7 @@ export class Exchange {
     };
   }
 
-  /**
-   * Timers stand still while the machine is suspended, and other nodes may have gone on without this request by then.
-   */
+  /** Sends nothing after `timeoutMs`: timers stand still while the machine is suspended, and other nodes went on. */
   #refuseLate(controller: Dispatcher.DispatchController): void {
     const { request, clock } = this.#options;
     const passedMs = Math.max(clock.now() - this.#begun.atMs, performance.now() - this.#begun.steadyMs);
@@ -167,7 +165,8 @@ export class Exchange {
       this.#end(() => (this.#isResent ? failure(failed.kind, detail) : failed), error);
       return;
     }
-    // The receiver closed an idle connection just as this request was sent. It recognises the repeat by `webhook-id`.
+    // The receiver closed the idle connection just as the request was sent, so it is sent once more. If the receiver
+    // did read it, it recognises the repeat by `webhook-id`.
     this.#isResent = true;
     pool.distrust(this.#connection);
     this.#connection = pool.open(target, request.account ?? "", stopwatch);

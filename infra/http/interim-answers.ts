@@ -2,13 +2,13 @@ import type { Socket } from "node:net";
 import errors from "undici/lib/core/errors.js";
 
 /**
- * undici ends the connection at a 100 that follows no `Expect` (nodejs/undici, issue 197), so informational answers are
- * removed. A 101 stays and is refused, because what follows it is not HTTP.
+ * undici ends the connection at a 100 that follows no `Expect` (nodejs/undici, issue 197), so informational answers
+ * (1xx) are removed. A 101 stays and is refused, because what follows it is not HTTP.
  */
 export type InterimAnswers = {
   expectAnswer(): void;
   hasAnswerBegun(): boolean;
-  /** The rest of a chunk, or null. Throws `HeadersOverflowError` beyond `INTERIM_BYTES_MAX`. */
+  /** The chunk without interim answers; null while a head is incomplete. Throws `HeadersOverflowError` if too long. */
   takeOut(chunk: Buffer): Buffer | null;
 };
 

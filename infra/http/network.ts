@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js";
 import { parseAddress } from "./cidr.ts";
 
-/** These are the smallest networks that are routed separately: a customer seldom has more of IPv4, or less of IPv6. */
+/** The smallest networks that are routed separately. A customer seldom has more than one of IPv4, or less of IPv6. */
 const IPV4_BITS = 24;
 const IPV6_BITS = 48;
 

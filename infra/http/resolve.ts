@@ -41,8 +41,8 @@ const lookedUp = (lookup: Lookup, hostname: string): Promise<Resolved> =>
   });
 
 /**
- * getaddrinfo cannot be cancelled and runs on libuv's few threads, of which an account may have a quarter. No answer is
- * cached, because each connection is vetted with the present one.
+ * getaddrinfo cannot be cancelled and runs on libuv's few threads, so an account may have a quarter of them. Answers
+ * are not cached: a connection is vetted with the addresses that the name has at that time.
  */
 export const systemResolver = (lookup: Lookup = systemLookup, poolSize = POOL_SIZE): Resolve => {
   const underWay = new Map<string, Promise<Resolved>>();

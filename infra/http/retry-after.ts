@@ -5,7 +5,7 @@ const DIGITS_MAX = 9;
 const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** RFC 9110, section 5.6.7, has these three forms; `Date.parse` accepts far more. */
+/** A date has one of these three forms (RFC 9110, section 5.6.7); `Date.parse` would accept far more. */
 const IMF_FIXDATE = /^(\w{3}), (\d{2}) (\w{3}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) GMT$/;
 const RFC850_DATE = /^(\w{3})\w{3,6}, (\d{2})-(\w{3})-(\d{2}) (\d{2}):(\d{2}):(\d{2}) GMT$/;
 const ASCTIME_DATE = /^(\w{3}) (\w{3}) ([ \d]\d) (\d{2}):(\d{2}):(\d{2}) (\d{4})$/;
@@ -16,7 +16,7 @@ const fieldsOf = (text: string, nowMs: number): readonly string[] | null => {
   const old = RFC850_DATE.exec(text);
   if (old !== null) {
     const [name = "", day = "", month = "", year = "", ...time] = old.slice(1);
-    // A year that seems more than 50 years ahead is the last past one with these digits.
+    // A year that seems more than 50 years ahead is taken for the last past year with these two digits.
     const thisYear = new Date(nowMs).getUTCFullYear();
     const near = Math.floor(thisYear / 100) * 100 + Number(year);
     return [name, day, month, String(near > thisYear + 50 ? near - 100 : near), ...time];
@@ -38,7 +38,7 @@ const dateMs = (text: string, nowMs: number): number | null => {
   return new Date(ms).getUTCDate() === day ? ms : null;
 };
 
-/** Milliseconds from `nowMs` (RFC 9110, section 10.2.3); null if the text is neither seconds nor a date. */
+/** The wait that `Retry-After` asks for (RFC 9110, section 10.2.3); null if it has neither seconds nor a date. */
 export const retryAfterMs = (value: string | undefined, nowMs: number): number | null => {
   const text = value?.trim() ?? "";
   if (/^\d+$/.test(text)) {

@@ -5,7 +5,7 @@ export const REQUEST_MS = 15_000;
 const RETRY_FIRST_MS = 100;
 const RETRY_LAST_MS = 1_000;
 
-/** kafkajs would log each failure that it also rejects with. */
+/** Logging is off, because kafkajs would log each failure that it also rejects with. */
 export const kafkaClient = (brokers: readonly string[]): Kafka =>
   new Kafka({
     clientId: "countersign",

@@ -12,12 +12,12 @@ export type KafkaFeedOptions = {
 };
 
 const ACKS_MS = 10_000;
-/** Promises of kafkajs can stay pending when a connection breaks. */
+/** Every call of kafkajs gets a limit, because its promises can stay pending when a connection breaks. */
 const SEND_MS = 2 * REQUEST_MS;
 const CLOSE_MS = 2_000;
 
 const TOO_LARGE: ReadonlySet<string> = new Set(["MESSAGE_TOO_LARGE", "RECORD_LIST_TOO_LARGE"]);
-// Node cannot import kafkajs's error classes from its CommonJS module.
+// The error's `type` is compared, because Node cannot import kafkajs's error classes from its CommonJS module.
 const isTooLarge = (error: unknown): boolean =>
   error instanceof Error && "type" in error && TOO_LARGE.has(String(error.type));
 
@@ -36,7 +36,8 @@ export const kafkaFeed = async ({ brokers, topic, onOmitted }: KafkaFeedOptions)
       // Murmur2 of the key, as in every Java client, lets consumers compute a stream's partition.
       createPartitioner: Partitioners.DefaultPartitioner,
       maxInFlightRequests: 1,
-      // A retry inside kafkajs may lose messages after a change of leaders (its pull request 1798); the caller repeats.
+      // kafkajs must not retry: it may lose messages after a change of leaders (its pull request 1798). The caller
+      // does.
       retry: { retries: 0 },
     });
 

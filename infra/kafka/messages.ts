@@ -1,9 +1,9 @@
 import type { CloudEvent } from "../../domain/ports/feed.ts";
 
-/** CloudEvents' Kafka protocol binding 1.0.2, section 3.3.1: structured mode, JSON. */
+/** The content type for structured mode in JSON (CloudEvents' Kafka protocol binding 1.0.2, section 3.3.1). */
 const CONTENT_TYPE = "application/cloudevents+json; charset=utf-8";
 
-/** A message has no timestamp: with the record's, a topic's retention would drop old records on arrival. */
+/** A message has no timestamp: with the time of its record, a topic's retention would drop old records on arrival. */
 export type FeedMessage = {
   readonly key: string;
   readonly value: Buffer;
@@ -16,7 +16,7 @@ export const messageOf = (event: CloudEvent): FeedMessage => ({
   headers: { "content-type": CONTENT_TYPE },
 });
 
-/** An event that no broker takes must not stop the others; a consumer reads its data at `dataref`. */
+/** An event too large for any broker is sent without data, else it would stop the feed; consumers follow `dataref`. */
 export const withoutData = ({ data: _, ...event }: CloudEvent): CloudEvent => ({
   ...event,
   dataref: `/v1/audit?stream=${encodeURIComponent(event.subject)}`,
@@ -25,7 +25,7 @@ export const withoutData = ({ data: _, ...event }: CloudEvent): CloudEvent => ({
 export type Batch = { readonly events: readonly CloudEvent[]; readonly messages: readonly FeedMessage[] };
 
 const BATCH_MESSAGES_MAX = 500;
-/** Half of the brokers' default for a batch of one partition, before compression. */
+/** Half of what brokers accept by default as a batch for one partition; counted before compression. */
 const BATCH_BYTES_MAX = 512 * 1024;
 const MESSAGE_EXTRA_BYTES = 100;
 

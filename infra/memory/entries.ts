@@ -2,10 +2,10 @@ import type { AppendOutcome, Expected, NewEvent, RecordedEvent } from "../../dom
 import { positionOf } from "../event-log-arguments.ts";
 import { BLANK_TYPE, isErasable, parseStreamName } from "../stream-name.ts";
 
-/** Text cannot be changed through a reference, and loses the same as JSON in the durable engines. Null if erased. */
+/** `text` is the event in JSON, so that no caller can change it and it loses what it would on disk; null if erased. */
 type Entry = { readonly id: string; readonly position: number; text: string | null };
 
-// Only `Entries` writes the text.
+// Only `Entries` writes the text, so it is a recorded event.
 const recorded = (text: string): RecordedEvent => JSON.parse(text) as RecordedEvent;
 
 export const isRecord = ({ stream }: RecordedEvent): boolean => !isErasable(parseStreamName(stream));

@@ -27,7 +27,7 @@ type StoredView = {
 };
 type Value = string | number;
 
-const parse = (text: string): Document => JSON.parse(text) as Document; // Put there by `commit` alone.
+const parse = (text: string): Document => JSON.parse(text) as Document; // Only `commit` writes the text.
 
 const HOLDS: Readonly<Record<Condition["is"], (order: number) => boolean>> = {
   "=": (order) => order === 0,

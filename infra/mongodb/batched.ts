@@ -1,7 +1,7 @@
-/** With `setImmediate` the driver would write to a socket between its end and its "close" event and wait for ever. */
+/** Not `setImmediate`: the driver would write to a socket that has ended but not yet closed, and wait for ever. */
 const endOfRun = (): Promise<void> => Promise.resolve().then(() => new Promise((resolve) => process.nextTick(resolve)));
 
-/** Asks the questions of one turn of the event loop together; each caller gets the whole answer. */
+/** Collects the questions of one turn of the event loop into one call of `ask`; each caller gets the whole answer. */
 export const batched = <Q, A>(ask: (questions: readonly Q[]) => Promise<A>): ((question: Q) => Promise<A>) => {
   let gathering: { readonly questions: Q[]; readonly answer: Promise<A> } | null = null;
 

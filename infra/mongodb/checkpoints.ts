@@ -10,7 +10,7 @@ export const CHECKPOINTS = "checkpoints";
 
 export type StoredCheckpoint = Checkpoint & {
   readonly _id: string;
-  /** The identity of the log; absent before the first drop. */
+  /** The identity of the log that the view was folded from; absent before the view is first dropped. */
   readonly log?: string;
   readonly emptying?: boolean;
   readonly record?: RecordName | null;
@@ -39,7 +39,7 @@ const checkpointIn = (stored: StoredCheckpoint): ViewCheckpoint => {
   return { generation, position, origin: log === undefined ? null : { log, isEmptied: !emptying, last } };
 };
 
-/** A page of the log moves all checkpoints at once, so concurrent reads, and writes, share one command. */
+/** A page of the log moves the checkpoints of all views at once, so concurrent reads share a command, as do writes. */
 export const mongoCheckpoints = (
   connection: Connection,
   limitMs: number,
@@ -61,7 +61,7 @@ export const mongoCheckpoints = (
       return matchedCount + upsertedCount;
     });
 
-  /** MongoDB answers with a number only; if some checkpoints were not set, reading them shows which. */
+  /** MongoDB answers only how many checkpoints were set; if it was a part, reading them shows which. */
   const done = async (advances: readonly Advance[]): Promise<ReadonlySet<Advance>> => {
     const count = await set(advances);
     if (count === 0 || count === advances.length) return new Set(advances.slice(0, count));

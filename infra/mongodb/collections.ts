@@ -56,14 +56,14 @@ export const mongoCollections = (connection: Connection, ensure: (view: string) 
     }
   };
 
-  /** An insert costs half of a comparing replacement, so only refused inserts are compared. */
+  /** An insert costs half of a comparing replacement, so only documents whose insert was refused are compared. */
   const written = async (view: string, documents: readonly StoredDocument[]): Promise<boolean> => {
     const isThere = new Set(documents.filter(({ _id }) => taken.has(view, _id)));
     const there = await refused(view, documents, (document) =>
       isThere.has(document) ? replacing(document) : { insertOne: { document } },
     );
     taken.add(view, documents);
-    // The store has a document that is not older, or another writer inserted one at this very moment.
+    // The store has a document that is not older, or another writer inserted one at this moment: the whole write fails.
     if (there.some((document) => isThere.has(document))) return false;
     return there.length === 0 || (await refused(view, there, replacing)).length === 0;
   };

@@ -11,9 +11,9 @@ import { ViewsUnavailable } from "../view-errors.ts";
 import { withTimeout } from "../with-timeout.ts";
 
 export type Connection = {
-  /** The client may be replaced, so the database is read for each command. */
+  /** The database of the present client, which may be replaced; so callers read this anew for each command. */
   readonly db: Db;
-  /** `work` passes `limitMs` on to the server. Every failure of MongoDB or the network becomes `ViewsUnavailable`. */
+  /** `work` passes `limitMs` on to the server. Failures of MongoDB or the network become `ViewsUnavailable`. */
   run<T>(limitMs: number, work: (limitMs: number) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
@@ -54,13 +54,13 @@ const DATABASE = /^[^/\\. "$*<>:|?@]{1,63}$/;
 const WANTED = "mongodb://<host>:<port>/<database>";
 
 const NOT_ALLOWED = 13;
-/** 18 is AuthenticationFailed, 8000 Atlas's code for it. */
+/** MongoDB's code AuthenticationFailed, and the code that Atlas has for it. */
 const REFUSED: ReadonlySet<unknown> = new Set([18, 8000]);
 
 const isOfSocket = (error: unknown): error is Error =>
   error instanceof Error && "code" in error && (error.code === "EPIPE" || error.code === "ECONNRESET");
 
-/** Servers of another set, or without TLS, look silent to the driver. */
+/** The part of the settings to correct: servers of another set, or without TLS, look silent to the driver. */
 const wrongPart = ({ reason }: MongoServerSelectionError, { replicaSet, tls }: MongoClient["options"]): string => {
   if (reason?.type === "ReplicaSetNoPrimary")
     return `MONGODB_URL, where replicaSet=${replicaSet} has to be the name of their set, which has to have a primary`;
@@ -94,7 +94,7 @@ const clientOf = (url: string): MongoClient => {
   try {
     client = new MongoClient(url, OPTIONS);
   } catch {
-    // The driver's own message may repeat a part of the URL, with the password.
+    // The driver's own message is replaced, because it may repeat a part of the URL, with the password.
     throw new Error(
       `MONGODB_URL cannot be understood: give ${WANTED}, with the special characters of a password percent-encoded.`,
     );
@@ -109,8 +109,8 @@ const clientOf = (url: string): MongoClient => {
 const hostsOf = ({ options }: MongoClient): string => options.srvHost ?? options.hosts.join(", ");
 
 /**
- * A client that finds no server is replaced: when all connections break at once, the driver can write its next look to
- * an ended socket and wait for ever.
+ * A client that finds no server is replaced: when all its connections break at once, the driver can write to an ended
+ * socket and wait for ever.
  */
 export const openConnection = async (url: string, prepare: (db: Db) => Promise<void>): Promise<Connection> => {
   let client = clientOf(url);
@@ -133,7 +133,7 @@ export const openConnection = async (url: string, prepare: (db: Db) => Promise<v
       ? new ViewsUnavailable(`MongoDB at ${hosts}: ${error.message}`, { cause: error })
       : error;
 
-  /** No limit of the driver covers the choice of a server, the pool and the answer together. */
+  /** The driver's limits each cover the choice of a server, the pool or the answer; this one covers them together. */
   const withinMs = <T>(limitMs: number, answer: Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       const late = () => reject(new ViewsUnavailable(`no answer from MongoDB at ${hosts} within ${limitMs} ms`));

@@ -2,13 +2,13 @@ import type { Json } from "../../domain/json.ts";
 import type { Document, ViewSchema } from "../../domain/ports/view-store.ts";
 import { comparableText } from "../view-schema.ts";
 
-/** Fields that begin with an underscore are the store's. A removed document has no other fields. */
+/** Fields with a leading underscore are the store's own, and a removed document has no others. */
 export type StoredDocument = {
   readonly _id: string;
-  /** The generation, a dot, and the log's position up to which the document is folded. */
+  /** The view's generation, a dot, and the log's position up to which the document is folded. */
   readonly _position: string;
   readonly _removed?: Date;
-  /** JSON text, if BSON cannot represent the document; the other fields then only approximate it for analysts. */
+  /** The document as JSON text, if BSON cannot represent it; its other fields are then approximate, for analysts. */
   readonly _exact?: string;
   readonly [field: string]: unknown;
 };
@@ -16,7 +16,7 @@ export type StoredDocument = {
 const DEPTH_MAX = 80;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const LONE_SURROGATES = /\p{Surrogate}/gu;
-/** These names have a meaning for MongoDB, BSON, the driver or a prototype. */
+/** A document with such a name, which MongoDB, BSON, the driver or a prototype would interpret, is kept as text. */
 const NAME_TAKEN = /^$|^\$|[.\0]|\p{Surrogate}|^(?:__proto__|_bsontype|toBSON)$/u;
 const NAMES_OF_THE_DRIVER: ReadonlySet<string> = new Set(["", "__proto__", "_bsontype", "toBSON"]);
 
@@ -49,7 +49,7 @@ const near = (value: Json, depth: number): Json => {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [nearName(name), near(member, depth + 1)]));
 };
 
-/** MongoDB finds a document by each item of a list, the other engines by none. */
+/** MongoDB finds a document by each item of a list, but the other engines do not; and SQLite cuts text at a NUL. */
 const isSearchable = (value: Json | undefined): boolean =>
   typeof value === "string" ? !value.includes("\0") : !Array.isArray(value);
 
@@ -86,6 +86,6 @@ export const storedDocument = (
 
 export const documentOf = ({ _id, _position, ...stored }: StoredDocument): Document | null => {
   if (stored._removed !== undefined) return null;
-  // Only `storedDocument` writes documents.
+  // Only `storedDocument` writes documents, so this is one.
   return (typeof stored._exact === "string" ? JSON.parse(stored._exact) : stored) as Document;
 };

@@ -1,6 +1,6 @@
 import { type BulkWriteResult, MongoBulkWriteError, MongoServerError } from "mongodb";
 
-/** E11000: a document with this `_id` exists. */
+/** MongoDB's error for an insert whose `_id` another document has. */
 const DUPLICATE_KEY = 11_000;
 
 export const isDuplicate = (error: unknown): boolean =>

@@ -4,7 +4,7 @@ import { nameOf } from "../record-name.ts";
 import { isDocumentId, schemaOf } from "../view-schema.ts";
 import { documentOf, type StoredDocument, storedDocument } from "./documents.ts";
 
-/** `generation` counts how often the view was dropped. */
+/** `generation` counts how often the view was dropped; a null `position` is the log's beginning. */
 export type Checkpoint = { readonly generation: number; readonly position: Position | null };
 
 export type ViewCheckpoint = Checkpoint & { readonly origin: ViewOrigin | null };
@@ -14,7 +14,7 @@ type LoadedAt = Checkpoint & { readonly isFresh: boolean };
 export type Collections = {
   checkpoint(view: string): Promise<ViewCheckpoint>;
   find(view: string, ids: readonly string[]): Promise<readonly StoredDocument[]>;
-  /** Writes each document where there is none or an older one. False if one could not be written. */
+  /** Writes each document that is absent or older in the store. False if one of them could not be written. */
   write(view: string, documents: readonly StoredDocument[]): Promise<boolean>;
   /** Moves the checkpoint if it still equals `from`; true also if another projector has made the same move. */
   advance(view: string, from: Checkpoint, upTo: Position, record: RecordName | null): Promise<boolean>;
@@ -24,7 +24,7 @@ export type Collections = {
   removeBelow(view: string, position: string): Promise<void>;
 };
 
-/** With a fixed width, positions of later generations sort later. */
+/** Generations have a fixed width, so that positions of later generations sort later as text. */
 const GENERATION_DIGITS = 6;
 
 const prefixOf = (generation: number): string => `${String(generation).padStart(GENERATION_DIGITS, "0")}.`;
@@ -60,8 +60,8 @@ export const folding = (
   };
 
   /**
-   * Null if the checkpoint has moved. Without this read a projector that slept could restore removed documents, or show
-   * some ahead of the fold after a drop.
+   * Null if the checkpoint has moved since `load`. Without this check a projector that slept could restore removed
+   * documents, or show documents ahead of the fold after a drop.
    */
   const stillAt = async (view: string, after: Position | null, isWriting: boolean): Promise<Checkpoint | null> => {
     const loaded = loadedAt.get(view);
@@ -78,10 +78,10 @@ export const folding = (
     origin: async (view) => (await look(schemaOf(schemas, view).name)).origin,
 
     async load(view, after, ids) {
-      // The checkpoint is read first, so that the documents are at least as far.
+      // The checkpoint is read before the documents, so that these are folded at least as far as it.
       const { generation, position } = await look(schemaOf(schemas, view).name);
       const earlier = loadedAt.get(view);
-      // A fold that loads twice needs all its documents of one generation.
+      // A fold that loads twice for a page needs all documents from one generation.
       const isOther = earlier?.isFresh && earlier.position === after && earlier.generation !== generation;
       if (position !== after || isOther) return stale(view);
       loadedAt.set(view, { generation, position, isFresh: true });
@@ -105,7 +105,7 @@ export const folding = (
           throw new TypeError(`view ${view}: ${JSON.stringify(id.slice(0, 80))} is no document id`);
       const isWriting = documents.size > 0;
       if (!isWriting) {
-        // Most commits of a page have no document, and then comparing the checkpoint suffices.
+        // Most commits have no document; for them it suffices that the checkpoint's update compares the old position.
         const generation = loadedAt.get(view)?.generation ?? seenIn.get(view) ?? 0;
         if (await collections.advance(view, { generation, position: after }, upTo, named)) return "committed";
       }

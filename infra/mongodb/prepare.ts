@@ -11,10 +11,10 @@ const FORMAT = "format";
 
 const REMOVED_KEPT_S = 24 * 3_600;
 
-/** IndexOptionsConflict: an equal index exists under another name. */
+/** MongoDB's code IndexOptionsConflict: an equal index exists under another name. */
 const THERE_ALREADY = 85;
 
-/** A node names the format before it makes anything else. */
+/** True if the database has views already. A new node names the format before it makes anything else. */
 const isBegun = async (db: Db, schemas: readonly ViewSchema[]): Promise<boolean> => {
   if ((await db.collection(CHECKPOINTS).findOne({})) !== null) return true;
   const filter = { name: { $in: schemas.map(({ name }) => name) } };
@@ -44,14 +44,14 @@ const checkFormat = async (db: Db, schemas: readonly ViewSchema[]): Promise<void
   );
 };
 
-/** Each index has equality, sort and range fields in this order, and the id for ties. */
+/** An index has the fields compared for equality, then sort and range fields, and the id to order equal values. */
 export const indexesOf = ({ indexes }: ViewSchema): IndexDescription[] => [
   ...indexes.map((fields) => ({ key: Object.fromEntries([...fields, "_id"].map((field) => [field, 1] as const)) })),
-  // A sparse index holds only removed documents, which the server deletes.
+  // The index is sparse, so it holds only removed documents; the server deletes them when they expire.
   { key: { _removed: 1 }, sparse: true, expireAfterSeconds: REMOVED_KEPT_S },
 ];
 
-/** NamespaceNotFound: the collection does not exist. */
+/** MongoDB's code NamespaceNotFound: the collection does not exist. */
 const NOT_THERE = 26;
 
 const hasOwnIndexes = async (db: Db, { name }: ViewSchema): Promise<boolean> => {
@@ -64,7 +64,7 @@ const hasOwnIndexes = async (db: Db, { name }: ViewSchema): Promise<boolean> => 
   }
 };
 
-/** A lost collection may have been created again by a later write, without indexes; its view is folded again. */
+/** A view without indexes is folded again: its collection was lost and only made anew by a later write. */
 const beginAgainIfLost = async (db: Db, schema: ViewSchema): Promise<void> => {
   if (await hasOwnIndexes(db, schema)) return;
   await db

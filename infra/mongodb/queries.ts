@@ -12,7 +12,7 @@ const OPERATORS = { "=": "$eq", "<": "$lt", "<=": "$lte", ">": "$gt", ">=": "$gt
   string
 >;
 
-/** Null if nothing can match. */
+/** Null if no document can match, because a value has another type than its field. */
 const conditionsOf = (schema: ViewSchema, where: readonly Condition[]): readonly StoredFilter[] | null => {
   let isSatisfiable = true;
   const conditions = where.map(({ field, is, value }) => {
@@ -23,7 +23,7 @@ const conditionsOf = (schema: ViewSchema, where: readonly Condition[]): readonly
   return isSatisfiable ? conditions : null;
 };
 
-/** An index scan begins with the bound; each alternative is a range of the same index. */
+/** The first condition bounds the index scan; each alternative of the second is a range of the same index. */
 const afterCursor = (
   field: string,
   order: "asc" | "desc",
@@ -37,7 +37,7 @@ const afterCursor = (
   ];
 };
 
-/** Null for an empty page. The bound below all values of the type leaves out documents without the field. */
+/** Null if the page is empty. The bound below all values leaves out documents that lack the sort field. */
 export const pageQuery = (schema: ViewSchema, { where, sort, after, limit }: ViewQuery): StoredQuery | null => {
   const type = fieldType(schema, sort.field);
   const conditions = conditionsOf(schema, where);
@@ -50,7 +50,7 @@ export const pageQuery = (schema: ViewSchema, { where, sort, after, limit }: Vie
   const direction = sort.order === "asc" ? 1 : -1;
   return {
     filter: { $and: [...conditions, { [sort.field]: { $gte: lowest } }, ...cursor] },
-    // Field and id have the same direction, as in the indexes.
+    // Field and id are sorted in the same direction, as in the indexes.
     sort: { [sort.field]: direction, _id: direction },
     limit: Math.min(limit, PAGE_MAX),
   };

@@ -14,7 +14,7 @@ export type MongoViewStoreOptions = {
 
 const QUERY_MS = 2_000;
 
-/** Needs no transactions, so a single server suffices. Rejects with one sentence if the database cannot be used. */
+/** No transactions are used, so a single server suffices. Rejects with one sentence if the database cannot be used. */
 export const mongoViewStore = async ({ url, schemas }: MongoViewStoreOptions): Promise<ViewStore> => {
   const byName = schemasByName(schemas);
   const connection = await openConnection(url, (db) => prepare(db, schemas));

@@ -18,9 +18,9 @@ export type Collector = {
   close(): void;
 };
 
-/** Only these statuses may be tried again (OTLP specification, "Retryable response codes"). */
+/** Only after these statuses may spans be sent again (OTLP specification, "Retryable response codes"). */
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** The exporter's own limit is of silence, so a dripping answer would never end. */
+/** The exporter limits only silence, so an answer that comes byte by byte is ended after twice that time. */
 const LATE_FACTOR = 2;
 const WORDS_MAX = 300;
 
@@ -38,13 +38,13 @@ const partlyRefused = (answer: unknown, sent: number): RefusedSpans => {
   return { count: Math.min(Math.floor(rejected), sent), error: new Error(`The collector took a part: ${says}`) };
 };
 
-/** Null if the spans may be sent again. The answer's body is left out, because it may have any size. */
+/** Null if the spans may be sent again. The answer's body is left out of the message, because it may have any size. */
 const whollyRefused = (error: Error): Error | null => {
   if (!(error instanceof OTLPExporterError) || error.code === undefined || RETRYABLE.has(error.code)) return null;
   return Object.assign(new Error(`The collector answered ${error.code} ${error.message}`), { code: error.code });
 };
 
-/** OpenTelemetry's exporter sends OTLP/JSON over HTTP; this adds which spans were refused. */
+/** OpenTelemetry's exporter sends OTLP/JSON over HTTP; this also tells how many spans the collector refused. */
 export const otlpCollector = ({ url, headers, timeoutMillis }: CollectorOptions): Collector => {
   let answer: unknown = null;
   let agent: Agent | null = null;
@@ -71,7 +71,8 @@ export const otlpCollector = ({ url, headers, timeoutMillis }: CollectorOptions)
   const answered = (spans: ReadableSpan[]): Promise<RefusedSpans> =>
     new Promise((resolve, reject) => {
       exporter.export(spans, ({ error }) => {
-        // The answer is read in this very turn, because another request's answer comes in another one.
+        // The answer is read in this turn of the event loop, because the answer of another request comes in another
+        // turn.
         const body = answer;
         answer = null;
         if (error === undefined) return resolve(partlyRefused(body, spans.length));
@@ -88,7 +89,7 @@ export const otlpCollector = ({ url, headers, timeoutMillis }: CollectorOptions)
       try {
         return await withTimeout(LATE_FACTOR * timeoutMillis, `${url} does not answer`, answered(spans).finally(over));
       } finally {
-        // A dripping answer would keep its place among the few requests of the exporter, and in the end all places.
+        // An answer that never ends would keep its place among the exporter's few requests, until no place is left.
         if (!isOver) agent?.destroy();
       }
     },

@@ -10,7 +10,7 @@ import type { Span, SpanExporter } from "../../domain/ports/span-exporter.ts";
 import { otlpCollector } from "./collector.ts";
 
 export type OtlpOptions = {
-  /** `/v1/traces` is added to it (OTLP exporter specification, "Endpoint URLs for OTLP/HTTP"). */
+  /** `/v1/traces` is added to the URL (OTLP exporter specification, "Endpoint URLs for OTLP/HTTP"). */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly serviceName: string;
@@ -49,7 +49,7 @@ const parentOf = ({ traceId, parentId }: Span): Context =>
         isRemote: true,
       });
 
-/** Makes the SDK's spans from finished ones, with their ids and times. */
+/** Makes the SDK's spans from spans that have ended, and keeps their ids and times. */
 const sdkSpans = (serviceName: string, version: string): ((spans: readonly Span[]) => ReadableSpan[]) => {
   const made: ReadableSpan[] = [];
   let next: Pick<Span, "traceId" | "spanId"> = { traceId: "", spanId: "" };
@@ -57,7 +57,7 @@ const sdkSpans = (serviceName: string, version: string): ((spans: readonly Span[
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({ "service.name": serviceName, "service.version": version }),
     idGenerator,
-    // OTEL_TRACES_SAMPLER must not apply: half a trace is useless, and a collector can choose among whole ones.
+    // OTEL_TRACES_SAMPLER must not apply: half a trace is useless, and a collector can choose among whole traces.
     sampler: new AlwaysOnSampler(),
     spanLimits: SPAN_LIMITS,
     generalLimits: ANY_ATTRIBUTES,
@@ -86,7 +86,7 @@ const sdkSpans = (serviceName: string, version: string): ((spans: readonly Span[
   };
 };
 
-/** Spans submitted while a request is under way go with the next request. */
+/** Spans that are submitted while a request is under way go with the next request. */
 export const otlpSpanExporter = (options: OtlpOptions): SpanExporter => {
   const { endpoint, headers, onExported, onDropped, timeoutMs: timeoutMillis = TIMEOUT_MS } = options;
   const url = `${endpoint.replace(/\/+$/, "")}/v1/traces`;

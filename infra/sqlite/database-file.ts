@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 
-/** Closing an opened file would drop this process's SQLite locks on it (https://sqlite.org/howtocorrupt.html, 2.2). */
+/** Does not open the file: closing it would drop this process's locks (https://sqlite.org/howtocorrupt.html, 2.2). */
 const sizeOf = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.size ?? null;
 
 export const isThere = (path: string): boolean => sizeOf(path) !== null;

@@ -23,7 +23,7 @@ export type Database = {
   readonly isTransaction: boolean;
   exec(sql: string): void;
   prepare(sql: string): Statement;
-  /** @photostructure/sqlite frees the file only when the statements prepared on it have been collected as well. */
+  /** After this, @photostructure/sqlite frees the file only once the garbage collector has taken its statements. */
   close(): void;
 };
 
@@ -34,7 +34,7 @@ export type DatabaseOptions = {
 
 type Driver = { readonly DatabaseSync: new (path: string, options?: DatabaseOptions) => Database };
 
-/** Earlier releases could corrupt the file during a checkpoint (https://sqlite.org/wal.html#walresetbug). */
+/** Earlier releases of SQLite could corrupt the file during a checkpoint (https://sqlite.org/wal.html#walresetbug). */
 const SQLITE_MIN = [3, 51, 3] as const;
 
 export const isSoundVersion = (version: string): boolean => {
@@ -53,7 +53,7 @@ const builtIn = (): Driver | null => {
   return driver !== undefined && isSoundVersion(version) ? driver : null;
 };
 
-// @photostructure/sqlite types a column's value as `any`.
+// @photostructure/sqlite types a column's value as `any`, so `Driver` replaces its types.
 const driver: Driver = builtIn() ?? ((await import("@photostructure/sqlite")) as unknown as Driver);
 
 export const { DatabaseSync } = driver;

@@ -9,7 +9,7 @@ if (parentPort === null) throw new Error("the event log's checkpointer is a work
 const port = parentPort;
 // Only event-log-checkpoints.ts starts this thread.
 const db = openCheckpointing((workerData as CheckpointerData).path);
-// PASSIVE waits for no reader and no writer.
+// PASSIVE copies what it can, and waits for no reader and no writer.
 const checkpoint = db.prepare("PRAGMA wal_checkpoint(PASSIVE)");
 
 const copy = (): FromCheckpointer => {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "./driver.ts";
 
-/** The identity is stored apart from the events, so that a copy of the events has another one. */
+/** The identity is stored apart from the events, so that a copy of the events has another identity. */
 const TABLE = "log_identity";
 
 export const giveIdentity = (db: Database): void => {

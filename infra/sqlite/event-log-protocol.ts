@@ -18,17 +18,17 @@ export type CheckpointerData = { readonly path: string };
 
 export const channelOf = (path: string): string => `event-log:${path}`;
 
-/** This file is .ts, or .js once compiled, and so are the threads' programs. */
+/** The threads' programs are .ts as this file is, or .js once compiled. */
 export const threadUrl = (name: string): URL => new URL(`./${name}${extname(import.meta.url)}`, import.meta.url);
 
-/** `npm start` sets a large young generation, which is meant for the main thread. */
+/** In MiB. `npm start` sets a larger young generation, which is meant for the main thread alone. */
 export const YOUNG_MB = 16;
 
 export const startThread = (name: string, data: OpenOptions | CheckpointerData): Worker =>
   new Worker(threadUrl(name), {
     name,
     workerData: data,
-    // Some of the process's flags would keep a thread from starting.
+    // A thread gets no flags, because some of the process's flags would keep it from starting.
     execArgv: [],
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
   });

@@ -17,7 +17,7 @@ export type EventLogReader = {
   readTypes(types: readonly string[], after: Position | null, limit: number): TypesPage;
   head(what: "everything" | "records"): Position | null;
   identity(): string;
-  /** The number changes whenever a connection of any process commits. */
+  /** The number changes whenever another connection, of this process or of another one, commits. */
   dataVersion(): number;
   close(): void;
 };
@@ -41,14 +41,14 @@ const nameOf = ({ category, key, revision, id, position }: Row) => ({
   position: positionOf(position),
 });
 
-/** The events of one append carry the same metadata, which is parsed once for a run of them. */
+/** Successive rows with the same metadata, as one append writes them, have their metadata parsed once. */
 const recorded = (rows: readonly Row[]): RecordedEvent[] => {
   let text = "";
   let meta: Metadata | undefined;
   return rows.map((row) => {
     try {
       if (meta === undefined || row.meta !== text) {
-        // `append` wrote the metadata from a NewEvent.
+        // `append` wrote the metadata from those of a `NewEvent`, so they have its type.
         meta = JSON.parse(row.meta) as Metadata;
         text = row.meta;
       }
@@ -69,12 +69,12 @@ const recorded = (rows: readonly Row[]): RecordedEvent[] => {
 
 const SCAN_MAX = 10_000;
 
-/** The newest records of a stream may be erased: then so many times more of them are looked at. */
+/** If the newest entries of a stream were all erased, so many times more of them are looked at next. */
 const LAST_FACTOR = 16;
 
 const COLUMNS = "position, category, key, revision, id, type, data, meta";
 
-/** Tests give the hash of the streams' names. */
+/** `hash` is for tests: it replaces the hash of the streams' names. */
 export const openReader = (path: string, hash?: (stream: StreamName) => number): EventLogReader => {
   const db = openReading(path);
   const index = new StreamIndex(db, hash);

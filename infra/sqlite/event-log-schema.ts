@@ -32,7 +32,7 @@ const SCHEMA = `
   PRAGMA user_version = ${LOG_FORMAT};
 `;
 
-/** Pages of the index are read at random when a new stream begins. */
+/** A cache for pages of the index, which are read at random when a new stream begins. */
 const WRITER_CACHE_KIB = 16 * 1024;
 const READER_CACHE_KIB = 8 * 1024;
 const BUSY_TIMEOUT_MS = 5_000;
@@ -64,7 +64,7 @@ const checkSchema = (db: Database, path: string): void => {
     throw new OtherFormat(path, format === 0 ? null : format, LOG_FORMAT, "move the file away to begin a new log");
 };
 
-/** SQLite's errors do not name the file, so this adds its name. */
+/** SQLite's errors do not name the file, so those of opening it, and of damage, are replaced by errors that do. */
 const prepared = (path: string, options: DatabaseOptions, prepare: (db: Database) => void): Database => {
   let db: Database;
   try {
@@ -100,7 +100,7 @@ const durable = (db: Database, timeoutMs: number): void => {
   enterWal(db, timeoutMs);
   // With FULL, COMMIT returns after the WAL is synced and not merely written.
   demand(db, "synchronous", "FULL", 2);
-  // A checkpoint inside a COMMIT would make its whole group wait (event-log-checkpoints.ts).
+  // A checkpoint inside a COMMIT would make a whole group of appends wait (event-log-checkpoints.ts).
   demand(db, "wal_autocheckpoint", 0);
 };
 
@@ -135,7 +135,7 @@ export const openWriting = ({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, maxPages }:
   makeDirectory(dirname(path));
   checkNotCut(path);
   if (!isThere(path)) createLog(path);
-  // SQLite would open a file without write access read-only; this throws instead.
+  // SQLite would open a file without write access as read-only; this throws instead.
   createPrivateFile(path);
   makeNameDurable(path);
   return prepared(path, { timeout: busyTimeoutMs }, (db) => {
@@ -143,7 +143,7 @@ export const openWriting = ({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, maxPages }:
     durable(db, busyTimeoutMs);
     checkSchema(db, path);
     demand(db, "cache_size", -WRITER_CACHE_KIB);
-    // SQLite overwrites erased content with zeros instead of only unlinking it.
+    // SQLite then overwrites erased content with zeros instead of only unlinking it.
     demand(db, "secure_delete", "ON", 1);
     if (maxPages !== undefined) demand(db, "max_page_count", maxPages);
   });
@@ -152,7 +152,7 @@ export const openWriting = ({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, maxPages }:
 export const openCheckpointing = (path: string): Database =>
   prepared(path, { timeout: BUSY_TIMEOUT_MS }, (db) => durable(db, BUSY_TIMEOUT_MS));
 
-/** SQLite creates the `-wal` and `-shm` of a log that lacks them, such as a backup, even for a reader. */
+/** Even for a reader SQLite creates the `-wal` and `-shm` that a backup lacks, so its folder must be writable. */
 const lacksFolder = (path: string, error: unknown): boolean => {
   const code = primaryCodeOf(error);
   if (code !== SQLITE_CANTOPEN && code !== SQLITE_READONLY) return false;

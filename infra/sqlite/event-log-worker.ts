@@ -5,7 +5,7 @@ import { channelOf, type FromWriter, sizeOf, type ToWriter } from "./event-log-p
 import { type OpenOptions, openWriting } from "./event-log-schema.ts";
 import { eventLogWriter, type Operation } from "./event-log-writer.ts";
 
-/** A group shares one sync, and is small enough that no caller waits long for the others' inserts. */
+/** A group is one transaction with one sync, and so small that no caller waits long for the others' inserts. */
 const GROUP_OPERATIONS_MAX = 512;
 const GROUP_SIZE_MAX = 8 * 1024 * 1024;
 
@@ -14,7 +14,7 @@ const port = parentPort;
 // Only event-log-appender.ts starts this thread.
 const options = workerData as OpenOptions;
 
-// A WAL found at the start was left by a process that died, perhaps right after an erasure.
+// A WAL found at the start was left by a process that died, perhaps right after an erasure, so it is cut.
 const hasWal = (statSync(`${options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 const db = openWriting(options);
 const writer = eventLogWriter(db);

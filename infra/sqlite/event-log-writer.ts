@@ -25,7 +25,7 @@ export type Operation = Append | Erase;
 
 export type Outcome = AppendOutcome | { readonly outcome: "erased" };
 
-/** `unavailable`: nothing was written. `unknown`: it may have been written. */
+/** `unavailable`: nothing of the group was written. `unknown`: all of it may have been written. */
 export type GroupResult =
   /** `indexed`: rows written to the index, each to a page that no other row may share. */
   | { readonly result: "committed"; readonly outcomes: readonly Outcome[]; readonly indexed: number }
@@ -37,7 +37,7 @@ export type EventLogWriter = {
 
 const BLANK_ROW: EventText = { id: "", type: "", data: "", meta: "" };
 
-/** Tests give another index, and smaller batches. */
+/** `index` and `batches` are for tests, which give another index, and smaller batches. */
 export const eventLogWriter = (
   db: Database,
   index = new StreamIndex(db),
@@ -52,7 +52,7 @@ export const eventLogWriter = (
   const typeAt = db.prepare("SELECT type FROM events WHERE position = ?");
   // Erased rows stay, blank: revisions and positions are never reused, and a late repeat is recognised by its ids.
   const blank = db.prepare("UPDATE events SET type = '', data = '', meta = '' WHERE position = ? AND type <> ''");
-  /** Rows of the current transaction. */
+  /** How many rows the current transaction has inserted. */
   let inserted = 0;
   // The newest records are read now and not within the first transaction.
   index.refresh();

@@ -43,7 +43,7 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
 
   const close = async (): Promise<void> => {
     signal.close();
-    // The writer's last checkpoint waits for no reader, so the reader is closed first.
+    // The writer's last checkpoint waits for no reader, so the reader is closed before the writer.
     reader.close();
     await appender.close();
   };

@@ -35,8 +35,8 @@ const isSatisfiable = (schema: ViewSchema, where: readonly Condition[]): boolean
   where.every(({ field, value }) => isOfType(value, fieldType(schema, field)));
 
 /**
- * SQLite has no statistics here, would prefer an index of the cursor's bound and walk through everything
- * (https://sqlite.org/lang_indexedby.html).
+ * The index that SQLite is told to use (https://sqlite.org/lang_indexedby.html); null if none fits. Without statistics
+ * it would prefer one of the cursor's bound, and walk through everything.
  */
 const indexFor = ({ indexes }: ViewSchema, { where, sort, lead }: ViewQuery): readonly string[] | null => {
   const equal = new Set(where.flatMap(({ field, is }) => (is === "=" ? [field] : [])));
@@ -60,8 +60,8 @@ const clausesOf = (schema: ViewSchema, where: readonly Condition[]): readonly Cl
   });
 
 /**
- * With two bounds, as in `at >= 5 AND (at, id) > (7, 'x')`, SQLite may seek by the first, so that deep pages read
- * everything before them.
+ * Of a bound and a cursor, keeps the narrower one. With both, as in `at >= 5 AND (at, id) > (7, 'x')`, SQLite may seek
+ * by the bound, so that deep pages read all earlier ones.
  */
 const withoutSpareBound = ({ where, sort, after }: ViewQuery): Pick<ViewQuery, "where" | "after"> => {
   if (after === undefined) return { where };

@@ -8,7 +8,7 @@ export type QueryThreadLimits = { readonly pendingMax: number; readonly queryMs:
 
 export type QueryThreadOptions = ReaderData & QueryThreadLimits & { readonly onThread?: (worker: Worker) => void };
 
-/** An abandoned thread is still inside a statement and uses a processor. */
+/** With more abandoned threads no new one is started: each is still inside a statement and uses a processor. */
 const GIVEN_UP_MAX = 1;
 const RESTART_MIN_MS = 50;
 const RESTART_MAX_MS = 5_000;
@@ -110,7 +110,7 @@ export class QueryThread {
       let cause: unknown = new Error("the thread that answers queries has ended");
       worker.on("message", (message: FromReader) => {
         if (message.kind === "opened") {
-          // From here on each caller's timer keeps the process alive.
+          // From here on the timers of the callers, and not the thread, keep the process alive.
           if (!this.#isClosed) worker.unref();
           opened();
         }
@@ -179,12 +179,12 @@ export class QueryThread {
     setTimeout(() => this.#restart(), delayMs).unref();
   }
 
-  /** After a pause of this process answers may have arrived unread; with setImmediate they are read first. */
+  /** After a pause of this process, answers may have arrived unread; `setImmediate` lets them be read first. */
   #timer(number: number, ms: number): NodeJS.Timeout {
     return setTimeout(() => setImmediate(() => this.#timeUp(number)), ms);
   }
 
-  /** The caller gets an error when its time is over, but only silence shows that the thread hangs. */
+  /** The caller gets an error when its time is up, but only a thread that sent nothing for as long is given up. */
   #timeUp(number: number): void {
     const call = this.#calls.get(number);
     if (call === undefined) return;

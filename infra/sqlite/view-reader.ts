@@ -15,7 +15,7 @@ export const sqliteViewReader = async (options: SqliteViewReaderOptions): Promis
   const thread = await QueryThread.open({ pendingMax: PENDING_MAX, queryMs: QUERY_MS, ...options });
 
   const ask = <Method extends keyof ViewQueries>(method: Method, ...args: Parameters<ViewQueries[Method]>) =>
-    // The thread runs this method with these arguments.
+    // The thread runs this method with these arguments, so the answer has the method's type.
     thread.ask({ method, args } as Parameters<typeof thread.ask>[0]) as Promise<ReturnType<ViewQueries[Method]>>;
 
   return {

@@ -42,7 +42,7 @@ const rowOf = (view: string, id: string, document: Document | null, fields: Fiel
   return values;
 };
 
-/** `rowOf` stored the document. */
+/** `rowOf` stored the text, so it is a document. */
 export const parseDocument = (text: string): Document => JSON.parse(text) as Document;
 
 export const documentsOf = (rows: readonly Row[]): ReadonlyMap<string, Document> =>
@@ -53,7 +53,7 @@ export const foundOf = (rows: readonly Row[]): readonly { readonly id: string; r
 
 /**
  * Declared fields are columns, because an index over a JSON expression would parse every document at every write. If
- * the engine fails, it throws `ViewsUnavailable` and nothing was written.
+ * the engine fails, a call throws `ViewsUnavailable` and has written nothing.
  */
 export const sqliteViewStore = ({ path, schemas }: SqliteViewStoreOptions): ViewStore => {
   const byName = schemasByName(schemas);
@@ -92,7 +92,7 @@ export const sqliteViewStore = ({ path, schemas }: SqliteViewStoreOptions): View
     position: async (view) => reading(() => queries.position(view)),
     origin: async (view) => reading(() => queries.origin(view)),
 
-    // A commit of another process between the two reads moves the checkpoint, so this fold's commit will be stale.
+    // A commit of another process between the two reads moves the checkpoint, so the commit of this fold will be stale.
     load: async (view, after, ids) =>
       reading(() => {
         if (queries.position(view) !== after) return "stale";

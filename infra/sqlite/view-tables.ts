@@ -6,10 +6,10 @@ import { type Database, DatabaseSync } from "./driver.ts";
 import { createPrivateFile } from "./private-file.ts";
 
 const TABLES_FORMAT = 2;
-/** A commit of another process, such as a rebuild next to a running service, takes milliseconds. */
+/** For a commit of another process, such as a rebuild next to a running service; it takes milliseconds. */
 const LOCK_TIMEOUT_MS = 5_000;
 const CACHE_KIB = 32 * 1024;
-/** Readers rely on the operating system's cache, because the writer's next commit invalidates these pages. */
+/** Small, because the writer's next commit invalidates a reader's pages; the operating system's cache keeps them. */
 const READER_CACHE_KIB = 8 * 1024;
 /** With SQLite's default of 1,000 the projector folds half as fast; with far more, readers notice the checkpoints. */
 const WAL_CHECKPOINT_PAGES = 8_192;
@@ -63,7 +63,8 @@ const createView = (database: Database, schema: ViewSchema): void => {
   database.exec(`CREATE TABLE ${table} (id TEXT PRIMARY KEY NOT NULL, document TEXT NOT NULL${columns.join("")})`);
   for (const index of schema.indexes) {
     const name = quoted(indexName(schema, index));
-    // Queries compare every field before the sort, so the index may omit documents without one of them.
+    // A query on this index has a condition on every field but the last, so documents without one of those need no
+    // entry.
     const there = index.slice(0, -1).map((field) => `${quoted(field)} IS NOT NULL`);
     const where = there.length === 0 ? "" : ` WHERE ${there.join(" AND ")}`;
     database.exec(`CREATE INDEX ${name} ON ${table} (${[...index, "id"].map(quoted).join(", ")})${where}`);

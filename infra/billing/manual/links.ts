@@ -6,7 +6,7 @@ import { SealBroken, type SecretBox } from "../../crypto/secret-box.ts";
 
 export type LinkKind = "checkout" | "portal";
 
-/** The content of a page's address, which is a credential until it expires. */
+/** The sealed content of a billing page's URL. Whoever has the URL can use the page until it expires. */
 export type BillingLink = {
   readonly kind: LinkKind;
   readonly account: string;
@@ -14,19 +14,19 @@ export type BillingLink = {
   readonly by: string;
   readonly plan: string;
   readonly expiresAt: string;
-  /** The page leads to `doneUrl` after a change and to `leaveUrl` without one; null for nowhere. */
+  /** The page leads to `doneUrl` after a change of the plan and to `leaveUrl` without one; null: it leads nowhere. */
   readonly doneUrl: string | null;
   readonly leaveUrl: string | null;
 };
 
-/** An hour suffices to ask a colleague, and makes the link useless in an old access log. */
+/** A person has an hour to pass the link on to a colleague; found later in an access log, the link is useless. */
 const LINK_MS = 3_600_000;
 const SESSION: Readonly<Record<LinkKind, string>> = { checkout: "cos_", portal: "pos_" };
 
 export type Links = {
-  /** The token is `<account>.<base64url>`: the account stays readable, because the seal opens only for its account. */
+  /** The token is `<account>.<base64url>`. The account is in clear text, because `open` needs it to open the seal. */
   seal(link: BillingLink): string;
-  /** Null unless this service sealed the token for this kind of page. */
+  /** Null unless this service sealed the token for this kind of page. `expiresAt` is not checked. */
   open(kind: LinkKind, token: string): BillingLink | null;
 };
 
@@ -43,7 +43,7 @@ export const links = (box: SecretBox): Links => {
       const { account = "", sealed = "" } = TOKEN.exec(token)?.groups ?? {};
       try {
         const bytes = Buffer.from(sealed, "base64url");
-        // Other spellings of the same bytes are refused, so that a link has only one.
+        // Base64url can spell the same bytes in several ways; only one is accepted, so that a link has only one token.
         if (bytes.toString("base64url") !== sealed) return null;
         return JSON.parse(box.open(bytes.toString("base64"), placeOf(kind, account)));
       } catch (error) {

@@ -6,7 +6,7 @@ export type StripeOptions = {
   readonly secretKey: string;
   readonly webhookSecret: string;
   readonly prices: Readonly<Record<"starter" | "core" | "scale", string>>;
-  /** The metered price that collects overage; null if Stripe only counts it. */
+  /** The id of the metered price that bills overage; null if Stripe only counts the overage. */
   readonly overagePrice: string | null;
   readonly meterEvent: string;
   /** Null for Stripe's own URL. */
@@ -14,7 +14,7 @@ export type StripeOptions = {
   readonly answerMs?: number;
 };
 
-/** A person is waiting, and browsers and proxies give up later than this. */
+/** For Stripe's answer, with retries: a person is waiting for it, and browsers and proxies wait longer than this. */
 const ANSWER_MS = 9_000;
 const TIMEOUT_MS = 4_000;
 const RETRIES_MAX = 2;
@@ -35,7 +35,7 @@ export const stripeClient = ({ secretKey, apiUrl }: Pick<StripeOptions, "secretK
   });
 };
 
-/** Null unless it is an error of Stripe. */
+/** The error's code or, without one, its type; null if the error did not come from Stripe. */
 export const codeOf = (error: unknown): string | null =>
   error instanceof Stripe.errors.StripeError ? (error.code ?? error.type) : null;
 

@@ -5,10 +5,10 @@ import { callStripe, codeOf, type StripeOptions, stripeClient } from "./client.t
 import { customerOf, type LiveSubscription, liveSubscription, SUBSCRIPTIONS_MAX } from "./subscriptions.ts";
 import { stripeWebhooks } from "./webhooks.ts";
 
-/** Stripe does not report when a portal's session ends; unopened ones expire within minutes. */
+/** A guess, as Stripe does not report when a session of its portal ends; an unopened one expires within minutes. */
 const PORTAL_MS = 300_000;
 
-/** Stripe refuses a repeated identifier with this code, or with these words and no code. */
+/** Stripe refuses a meter event whose identifier was reported before, by this code or by these words and no code. */
 const isReportedAlready = (error: unknown): boolean =>
   codeOf(error) === "duplicate_meter_event" ||
   (codeOf(error) !== null && error instanceof Error && error.message.includes("already exists with identifier"));
@@ -53,7 +53,7 @@ const changePage = (
 
 const OPEN_MAX = 100;
 
-/** Two abandoned pages that are both paid would be two subscriptions. */
+/** Expires the customer's open checkout pages: two abandoned pages that are both paid would be two subscriptions. */
 const closeOthers = async (stripe: Stripe, customer: string): Promise<void> => {
   const { data } = await stripe.checkout.sessions.list({ customer, status: "open", limit: OPEN_MAX });
   for (const { id } of data) await stripe.checkout.sessions.expire(id);
@@ -85,7 +85,7 @@ const checkoutPage = async (
   return { url: session.url, sessionId: session.id, expiresAt: isoOf(session.expires_at), customer };
 };
 
-/** Subscriptions with these statuses never collect overage again. */
+/** A subscription with one of these statuses never collects overage again, so a new one is made. */
 const ENDED_STATUS: ReadonlySet<string> = new Set(["canceled", "incomplete_expired"]);
 
 /** Overage has a separate subscription, because Stripe's portal changes only subscriptions with a single price. */
@@ -100,7 +100,8 @@ const collectOverage = async (
   const { data } = await stripe.subscriptions.list({ customer, price, status: "all", limit: SUBSCRIPTIONS_MAX });
   if (data.some(({ status }) => !ENDED_STATUS.has(status))) return;
   const paymentMethod = (await liveSubscription(stripe, options, customer))?.paymentMethod ?? null;
-  // Under the key of an ended subscription Stripe would return that one, so the key includes their number.
+  // For a repeated key Stripe would return the subscription made under it, which may have ended. So the key includes
+  // how many subscriptions there were.
   const key = hash("sha256", JSON.stringify([account, customer, paymentMethod, data.length]));
   await stripe.subscriptions.create(
     {
@@ -113,7 +114,7 @@ const collectOverage = async (
   );
 };
 
-/** `publicUrl` has no slash at the end. Stripe's pages lead there by default. */
+/** `publicUrl` has no slash at the end. Stripe's pages lead back to it where the caller names no URL. */
 export const stripeBilling = (options: StripeOptions, publicUrl: () => string): BillingProvider => {
   const stripe = stripeClient(options);
   return {
@@ -124,7 +125,7 @@ export const stripeBilling = (options: StripeOptions, publicUrl: () => string): 
         if (plan === "free") throw new Error("the free plan needs no checkout");
         const back = `${publicUrl()}/`;
         const customer = await customerFor(stripe, payer);
-        // Open pages are closed first, so that no payment can follow the reading of the subscriptions.
+        // Open checkout pages are closed before the subscriptions are read, else one could be paid after the reading.
         await closeOthers(stripe, customer);
         const live = await liveSubscription(stripe, options, customer);
         const price = options.prices[plan];
@@ -148,7 +149,7 @@ export const stripeBilling = (options: StripeOptions, publicUrl: () => string): 
         await collectOverage(stripe, options, account, customer);
         const identifier = `${account}/${month}/${block}`;
         try {
-          // Under an idempotency key Stripe would repeat its own failure for a day, so there is none.
+          // No idempotency key is sent, because Stripe would repeat its own failure under it for a day.
           await stripe.billing.meterEvents.create({
             event_name: options.meterEvent,
             identifier,

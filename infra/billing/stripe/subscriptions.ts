@@ -6,7 +6,7 @@ export const SUBSCRIPTIONS_MAX = 100;
 
 type PaidPlan = keyof StripeOptions["prices"];
 
-/** The plans rise in price, and the best of several subscriptions counts. */
+/** The plans, by rising price: of a customer's subscriptions, the one for the last of these plans counts. */
 const RANK: readonly PaidPlan[] = ["starter", "core", "scale"];
 
 export type LiveSubscription = {
@@ -19,7 +19,7 @@ export type LiveSubscription = {
   readonly paymentMethod: string | null;
 };
 
-/** Subscriptions with other statuses pay for nothing: not begun, paused, ended, or `unpaid`. */
+/** Stripe's statuses and ours. A subscription with any other (not begun, paused, ended, `unpaid`) gives no plan. */
 const STATUS: Readonly<Record<string, LiveSubscription["status"]>> = {
   active: "active",
   trialing: "active",
@@ -33,7 +33,7 @@ const idOf = (it: string | { readonly id: string } | null): string | null =>
 const planOf = (prices: StripeOptions["prices"], price: string | null): PaidPlan | null =>
   RANK.find((plan) => prices[plan] === price) ?? null;
 
-/** The change that Stripe will make by itself: an end, or the next phase of a schedule. */
+/** The change of plan that Stripe will make by itself: an end, or a later phase of a schedule. Null: there is none. */
 const scheduledFor = (
   prices: StripeOptions["prices"],
   subscription: Stripe.Subscription,
@@ -52,7 +52,7 @@ const scheduledFor = (
   return null;
 };
 
-/** A subscription at a replaced price still buys a plan, unless it is metered, as overage is. */
+/** The item that buys a plan at a price that no plan has any more. Metered items are for overage and buy no plan. */
 const itemAtReplacedPrice = (
   { overagePrice }: Pick<StripeOptions, "overagePrice">,
   { metadata, items }: Stripe.Subscription,

@@ -15,7 +15,7 @@ const isEvent = (it: unknown): it is Stripe.Event =>
   text(member(it, "type")) !== null &&
   typeof member(member(it, "data"), "object") === "object";
 
-/** The fields depend on the API version with which the endpoint was registered, so several are tried. */
+/** Null if the event concerns no customer's plan. Its fields depend on Stripe's API version, so several are tried. */
 const noticeOf = ({ id, type, data }: Stripe.Event): BillingNotice | null => {
   const about: unknown = data.object;
   const named = member(about, "customer");
