@@ -34,7 +34,7 @@ const DNS_SPREAD_MS = 1_000;
 const NEXT_ADDRESS_AFTER_MS = 3_000;
 /** A name with more addresses is load balanced, so any of its first ones will do. */
 const ADDRESSES_TRIED_MAX = 4;
-/** The sender's own limit ends an attempt long before this. */
+/** The request's own limit, of 60 s at most, began earlier and ends an attempt before this. */
 const LAST_ADDRESS_LIMIT_MS = 60_000;
 
 const ready = (socket: Socket, event: "connect" | "secureConnect", limitMs: number, ended: AbortSignal) =>

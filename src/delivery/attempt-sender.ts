@@ -18,17 +18,17 @@ export type AttemptSenderDeps = ResponseStoreDeps & {
   readonly onError: (error: unknown) => void;
 };
 
-/** The promise of the response's storage never rejects. */
+/** `response` resolves when the receiver's response is stored, or could not be; it never rejects. */
 export type RecordedAttempt = { readonly known: StreamState<Delivery>; readonly response: Promise<void> };
 
 export type SentAttempt = {
   readonly outcome: "sent";
   readonly result: AttemptResult;
-  /** False if the answer came from a former target, or our resolver failed: it says nothing about the endpoint. */
+  /** False if the answer came from a former target or our resolver failed, which says nothing about the endpoint. */
   readonly concernsEndpoint: boolean;
   readonly end: EndAttempt;
   readonly trace: Trace;
-  /** May be called once. Retries for a while, then rejects with the log's errors. */
+  /** Records the outcome; may be called once. Retries for a while, then rejects with the log's errors. */
   record(): Promise<RecordedAttempt>;
 };
 
@@ -86,7 +86,7 @@ export class AttemptSender {
     const { job, known, trace } = leased;
     const { onError } = this.#deps;
     const store = this.#responses.storing({ job, known, sent, headers }, this.#writer.envelope(job.account, trace));
-    // An agent gets its target's response as soon as the outcome is known, so the response is stored before.
+    // The outcome is what an agent waits for, so its response is stored before the outcome is recorded.
     const isAgents = known.state.request.origin.kind === "agent";
     if (isAgents) await withRetries(store).catch(onError);
     const response = isAgents ? Promise.resolve() : store().catch(onError);

@@ -9,11 +9,11 @@ const BUCKETS = WINDOW_MS / BUCKET_MS;
 
 type Bucket = { readonly index: number; attempts: number; failed: number };
 
-/** An attempt that began long before the recovery began on a clock that was set back, so it counts as later. */
+/** An attempt that seems far older than the recovery began on a clock that was set back, so it counts as later. */
 const beganBefore = (startedAt: number, wellAt: number): boolean =>
   startedAt < wellAt && wellAt - startedAt < WINDOW_MS;
 
-/** Counts this node's attempts to one endpoint since it recovered last; the endpoint's stream decides. */
+/** Counts this node's attempts since the endpoint last recovered; its stream decides what follows from the counts. */
 export class AttemptWindow {
   #wellAt: string | null = null;
   #buckets: Bucket[] = [];

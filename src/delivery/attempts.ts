@@ -27,7 +27,7 @@ export type AttemptDeps = AttemptSenderDeps &
     readonly payloads: Payloads;
   };
 
-/** "skipped": the delivery is not to be attempted now. "unsent": it is over, or may be attempted later. */
+/** "skipped": the delivery has to wait. "unsent": nothing was sent, and `known` says what became of the delivery. */
 type NotSent = { readonly outcome: "skipped" } | { readonly outcome: "unsent"; readonly known: StreamState<Delivery> };
 
 const SKIPPED: NotSent = { outcome: "skipped" };
@@ -38,7 +38,7 @@ const activeOf = ({ job, known: { state, revision, position }, trace }: LoadedJo
 const bypassesTurns = ({ job, known }: ActiveJob): boolean =>
   job.kind === "undo" || (job.kind === "replay" && triggerOf(known.state) === "replay");
 
-/** Makes single attempts: lease, request and outcome, each appended at the revision that the previous append made. */
+/** Makes single attempts: takes the lease, sends, and records the outcome at the revision that the lease made. */
 export class Attempts {
   readonly #deps: AttemptDeps;
   readonly #timers: Timers;
@@ -54,7 +54,7 @@ export class Attempts {
     this.#sender = new AttemptSender(deps);
   }
 
-  /** Resolves when the answer has come, before it is recorded. Rejects with the log's errors. */
+  /** Resolves when the receiver's answer has come, before the outcome is recorded. Rejects with the log's errors. */
   async begin(job: Job, endpoint: Endpoint): Promise<NotSent | SentAttempt> {
     const loaded = await this.#load(job);
     if (loaded === null || !isAdmitted(loaded.known.state)) return SKIPPED;
@@ -72,7 +72,7 @@ export class Attempts {
       trace = undefined;
       known = await foldStream(this.#deps.log, delivery, `delivery-${job.eventId}`, {
         onEvent: ({ type, meta }) => {
-          // The event may have been blocked in an earlier trace.
+          // The trace is that of the admission or hold, because the event may have been blocked in an earlier trace.
           if (trace === undefined || type === "EventAdmitted" || type === "EventHeld")
             trace = { trace_id: meta.trace_id, span_id: meta.span_id };
         },
@@ -81,7 +81,7 @@ export class Attempts {
     return trace === undefined ? null : { job, known, trace };
   }
 
-  /** The view lags, so the delivery may be leased or over. This is asked before the payload is read. */
+  /** False if the delivery is leased or over, which a lagging view does not show. Asked before the payload is read. */
   #isStartable({ job, known: { state } }: ActiveJob): boolean {
     const nowMs = this.#deps.clock.now();
     const command = startCommand(job, state, this.#deps, { nowMs, timeoutMs: 0, isCircuitOpen: false });
@@ -97,7 +97,7 @@ export class Attempts {
     if (endpoint.phase !== "present") return this.#giveUp(active, ENDPOINT_DELETED);
     const isCircuitOpen = endpoint.circuit.state === "open";
     const needsTurn = isCircuitOpen && !bypassesTurns(active);
-    // The circuit may have changed since the job was found on disk.
+    // The circuit may have changed since the job was found on disk, so that the job's kind does not fit.
     if (needsTurn !== (active.job.kind === "probe")) return SKIPPED;
     const body = await this.#body(active);
     if (!(body instanceof Uint8Array)) return this.#giveUp(active, body);
@@ -143,7 +143,7 @@ export class Attempts {
     return { ...prepared, ...active, startedAt };
   }
 
-  /** The log refuses this while another node has the lease: the backlog offers the event again afterwards. */
+  /** Ends the delivery as failed. Rejected while another node has the lease: the backlog offers the event later. */
   #giveUp(loaded: LoadedJob, failure: Failure): Promise<NotSent> {
     const { node, othersAreGone, clock } = this.#deps;
     const { state } = loaded.known;
@@ -151,7 +151,9 @@ export class Attempts {
     return this.#end(loaded, { type: "GiveUp", failure, inReplay, node, othersAreGone, at: iso(clock.now()) });
   }
 
-  /** People are asked about the new target. A bundle was approved as a whole, so its step fails and it rolls back. */
+  /**
+   * People are asked about the new target. A bundle's approval covers all of it, so its step fails and it rolls back.
+   */
   async #askAgain(loaded: LoadedJob): Promise<NotSent> {
     const { job, known, trace } = loaded;
     const { node, othersAreGone } = this.#deps;

@@ -17,7 +17,7 @@ export type BacklogDeps = {
 
 export type Look = {
   readonly jobs: readonly Job[];
-  /** In ms since 1970; Infinity if nothing waits. */
+  /** When the next delivery that waits will be due, in ms since 1970; Infinity if none waits. */
   readonly soonest: number;
   readonly listed: ReadonlySet<string> | null;
 };
@@ -38,7 +38,7 @@ const failedInOutage = ({ document: { failed_at } }: FoundDocument, { wellAt }: 
 
 export class Backlog {
   readonly #deps: BacklogDeps;
-  /** The view has once listed everything up to this position, or it was the log's end at the first question. */
+  /** How far the view has to be to be whole: the log's end when first asked, then its own furthest position. */
   #listedUpTo: Position | null = null;
 
   constructor(deps: BacklogDeps) {
@@ -68,10 +68,10 @@ export class Backlog {
     return this.#lookOf(found, limit, "undo");
   }
 
-  /** A delivery that failed before the endpoint recovered does not wait for its schedule. */
+  /** A delivery that failed before the endpoint recovered is sent in its order and does not wait for its schedule. */
   async inOrder(endpointId: string, endpoint: PresentEndpoint, limit: number): Promise<Look> {
     const look = this.#lookOf(await this.#page(endpointId, "position", limit), limit, "due", endpoint);
-    // A page of deliveries that wait for their schedules is no backlog of an outage, so due ones go first.
+    // If a whole page only waits for its schedules, it is no backlog of an outage, so due deliveries go first.
     return look.listed === null && look.jobs.length === 0 ? this.due(endpointId, limit) : look;
   }
 

@@ -27,7 +27,7 @@ export type DelivererDeps = AttemptDeps & {
 
 const STOP_POLL_MS = 10;
 
-/** The receiver works and refuses this one event, so the next probe may send another. */
+/** True if the receiver works and refuses this one event, so that the next probe may send another event. */
 const isRefusal = ({ statusCode, retryAt }: AttemptResult): boolean =>
   statusCode !== null && statusCode >= 400 && statusCode < 500 && statusCode !== 408 && retryAt === null;
 
@@ -168,7 +168,7 @@ export class Deliverer {
     const report = reportAttempt(lane, result);
     if (report === null) return;
     const { command, expected } = report;
-    // An endpoint that closes gets nothing more while that is being recorded.
+    // An endpoint that this attempt closes gets nothing more, even before the closing is recorded.
     if (expected.phase === "present" && !takesDeliveries(expected)) this.#intake.see(endpointId, expected);
     const { aggregates, randomness } = this.#deps;
     const commandId = randomId("cmd_", randomness);

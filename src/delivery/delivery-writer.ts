@@ -9,7 +9,7 @@ import { type Envelope, systemEnvelope, type Trace } from "../streams/envelope.t
 import { runCommand } from "../streams/run-command.ts";
 import type { LoadedJob } from "./loaded-job.ts";
 
-/** After the last try the lease runs out, and the event is sent again under its id. */
+/** If the last try fails as well, the lease runs out and the event is sent again under its `webhook-id`. */
 const TRIES_MAX = 4;
 const BACKOFF_MS = 500;
 

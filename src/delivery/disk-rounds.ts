@@ -11,7 +11,7 @@ import { LANE_MAX, type Lanes, RUNNING_MAX } from "./lanes.ts";
 import { type LookTimer, POLL_MS } from "./look-timer.ts";
 
 export const LOOK_GAP_MS = 50;
-/** A look may take long, but one that has not ended by then hangs. */
+/** A look at the disk may take long, but one that has not ended by then hangs: the deliverer is unhealthy. */
 const LOOK_AGE_MAX_MS = 30_000;
 const ENDPOINTS_A_LOOK = 500;
 const DELIVERIES_A_LOOK = LANE_MAX + RUNNING_MAX;
@@ -36,7 +36,7 @@ export class DiskRounds {
   #isLooking = false;
   #lastEndpoint = "";
   readonly #found = new Set<string>();
-  /** Time of the last completed look, or of the start; null before it, and after a failed look. */
+  /** Time of the last completed look; until then, of the start. Null before the start and after a failed look. */
   #lookedAt: number | null = null;
 
   constructor(deps: DiskRoundsDeps) {
@@ -89,7 +89,7 @@ export class DiskRounds {
     return clock.now() + LOOK_GAP_MS;
   }
 
-  /** Returns when the endpoint's next delivery becomes due. */
+  /** Returns when the endpoint has to be looked at again, in ms since 1970; Infinity if no time says so. */
   async #fillLane(endpointId: string): Promise<number> {
     const { aggregates, backlog, intake, lanes, othersAreGone } = this.#deps;
     const { state } = await aggregates.load(endpointDecider, `endpoint-${endpointId}`);
@@ -101,7 +101,7 @@ export class DiskRounds {
     if (lane !== undefined && lane.waiting.length > LANE_MAX / 2) return NEVER;
     if (lane !== undefined && state.phase === "present" && isOrdered(state)) return this.#fillInOrder(lane, state);
     const look = await backlog.due(endpointId, DELIVERIES_A_LOOK);
-    // The lane may have been made, or have become idle, during the read.
+    // The lane may have been made, or have become idle, during the read, so it is looked up once more.
     const filling = lanes.find(endpointId);
     if (filling !== undefined && lanes.isBusy(filling)) lanes.setMoreOnDisk(filling, look.listed === null);
     intake.queueAll(othersAreGone ? look.jobs : this.#shuffled(look.jobs));
@@ -139,7 +139,7 @@ export class DiskRounds {
     return look.soonest;
   }
 
-  /** A lane whose deliveries were not found in a whole round has none left: other nodes have sent them. */
+  /** If a whole round found no delivery of a lane, the lane has none left on disk: other nodes have sent them. */
   async #releaseLanes(): Promise<void> {
     const { backlog, intake, lanes } = this.#deps;
     const hasMore = [...lanes.busy()].some(({ hasMoreOnDisk }) => hasMoreOnDisk);

@@ -3,7 +3,7 @@ import { type Endpoint, endpoint as endpointDecider } from "../../domain/endpoin
 import type { EndpointLane } from "./endpoint-lane.ts";
 import type { AttemptResult } from "./outcome.ts";
 
-/** Decides on the state that this node saw last, so that few attempts read the stream, which decides again. */
+/** Null if the attempt does not change the state that this node saw last. Else the stream is read and decides anew. */
 export const reportAttempt = ({ account, seen: endpoint, attempts }: EndpointLane, result: AttemptResult) => {
   if (endpoint === null) return null;
   const counts = attempts.count(endpoint.wellAt, result);

@@ -14,7 +14,7 @@ export class EndpointLane {
   readonly pace: Pace;
   readonly attempts = new AttemptWindow();
   readonly overflow = new OrderedOverflow();
-  /** The last probed event if the receiver refused that event. */
+  /** The id of the last probed event if the receiver works and refused that event; null otherwise. */
   refusedProbe: string | null = null;
   readonly waiting: Job[] = [];
   running = 0;

@@ -7,7 +7,7 @@ import type { LookTimer } from "./look-timer.ts";
 
 type IntakeDeps = { readonly lanes: Lanes; readonly looks: LookTimer; readonly clock: Clock };
 
-/** Jobs of a closed endpoint, and of an ordered one with older events on disk, stay on disk. */
+/** Jobs of a closed endpoint, and of an ordered one with older events on disk, do not wait in memory but on disk. */
 export class Intake {
   readonly #lanes: Lanes;
   readonly #looks: LookTimer;
@@ -19,14 +19,14 @@ export class Intake {
     this.#clock = clock;
   }
 
-  /** Returns the state seen before, or null. `job` is about to be sent and is left to the disk with the others. */
+  /** Returns the state seen before, or null. `job`, about to be sent, may be left to the disk with the waiting jobs. */
   see(endpointId: string, state: PresentEndpoint, job?: Job): PresentEndpoint | null {
     const lane = this.#lanes.of({ endpointId, account: state.account });
     const before = lane.seen;
     lane.seen = state;
     if (before === state) return before;
     const takes = takesDeliveries(state);
-    // Events from before this process first saw the endpoint may be on disk.
+    // An ordered endpoint may have events on disk from before this process first saw it, and they go first.
     const took = before === null ? !isOrdered(state) : takesDeliveries(before);
     const hasOlderOnDisk = isOrdered(state) && (before === null || (takes && !took));
     if (hasOlderOnDisk || (took && !takes)) this.#leaveToDisk(lane, takes && before !== null ? undefined : job);
@@ -69,7 +69,7 @@ export class Intake {
     return areTaken;
   }
 
-  /** Once no event is missing, the overflow is queued after the disk's events, which are `listed`. */
+  /** Queues the overflow after the disk's events, which are `listed`, unless an event may be missing from both. */
   joinOverflow(lane: EndpointLane, listed: ReadonlySet<string>): void {
     const later = lane.overflow.take(listed, this.#clock.now());
     if (later === null) return;

@@ -23,7 +23,7 @@ type Kind =
   | {
       /** A probe finds out whether an endpoint whose circuit is open has recovered. */
       readonly kind: "probe";
-      /** The schedule counts this attempt, because another event got through since this one failed. */
+      /** True if the probe is an attempt of the schedule, because another event got through since this one failed. */
       readonly isCounted: boolean;
     };
 
@@ -40,5 +40,5 @@ export const bypassesCircuit = ({ kind }: Job): boolean => kind === "replay" || 
 
 const WAIT_MAX_MS = 2 * DAY_MS;
 
-/** A due time that far ahead was recorded while a clock was ahead, so the delivery does not wait for it. */
+/** A due time more than two days ahead was recorded while a clock was ahead, so the delivery does not wait for it. */
 export const isBeyondAnySchedule = (dueAtMs: number, nowMs: number): boolean => dueAtMs - nowMs > WAIT_MAX_MS;

@@ -4,18 +4,18 @@ import type { Timers } from "../following/timers.ts";
 import { EndpointLane } from "./endpoint-lane.ts";
 import { bypassesCircuit, type Job, type JobKey } from "./job.ts";
 
-/** The requests under way to all receivers together, which bounds sockets and bodies in memory. */
+/** The most requests under way to all receivers together, which bounds sockets and bodies in memory. */
 export const RUNNING_MAX = 512;
 export const LANE_MAX = 2_048;
-/** Jobs of all endpoints, some hundred bytes each. No endpoint may have more than it leaves to the others. */
+/** The most jobs waiting, some hundred bytes each. An endpoint may have at most as many as it leaves to the others. */
 export const WAITING_MAX = 65_536;
 /** An endpoint always has room for this many, so it goes on while many others hang. */
 export const LANE_MIN = 32;
-/** Bodies of waiting jobs beyond this are read from the log when their turn comes. */
+/** For bodies of waiting jobs; any further body is dropped, and read from the log when its turn comes. */
 const BODY_BYTES_MAX = 32 * 1_048_576;
 /** Waiting jobs with the state of their delivery, some kilobytes each; beyond this, the state is read from the log. */
 const KNOWN_MAX = 16_384;
-/** A forgotten endpoint starts again as one that was never seen. */
+/** Idle lanes that are remembered. A forgotten endpoint starts anew as one that was never seen. */
 const IDLE_MAX = 10_000;
 
 /** Endpoints take turns, so that a slow receiver fills its own lane and no other. */
@@ -29,7 +29,7 @@ export class Lanes {
   readonly #eventIds = new Set<string>();
   readonly #runningIds = new Set<string>();
   readonly #runningByAccount = new Map<string, number>();
-  /** Lanes without room although nothing of theirs runs, by account: their account had too much under way. */
+  /** By account, lanes without room although nothing of theirs runs: their account had too much under way. */
   readonly #asideByAccount = new Map<string, Set<EndpointLane>>();
   #waiting = 0;
   #bodyBytes = 0;
@@ -75,7 +75,7 @@ export class Lanes {
     return waiting.length >= Math.max(LANE_MIN, Math.min(LANE_MAX, WAITING_MAX - this.#waiting));
   }
 
-  /** False if the lane or memory is full, or already has the event: the job is found on disk again. */
+  /** False if the lane or memory is full, or already has the event. A job that is left out is found on disk later. */
   put(job: Job): boolean {
     if (this.#eventIds.has(job.eventId)) return false;
     const lane = this.of(job);
@@ -159,14 +159,14 @@ export class Lanes {
     if (this.#idle.delete(lane.endpointId)) this.#busy.set(lane.endpointId, lane);
   }
 
-  /** The lane that has been idle longest may be forgotten. */
+  /** Makes the lane idle if it has nothing to do; the lane that was idle longest may be forgotten. */
   #rest(lane: EndpointLane): void {
     if (lane.waiting.length > 0 || lane.running > 0 || lane.hasMoreOnDisk) return;
     this.#busy.delete(lane.endpointId);
     this.#idle.set(lane.endpointId, lane);
   }
 
-  /** Drops what memory has no room for. One endpoint's bodies may take as many bytes as they leave to the others. */
+  /** Drops a body or state that memory has no room for. An endpoint's bodies take at most what they leave to others. */
   #withinMemory(lane: EndpointLane, job: Job): Job {
     let lean = job;
     const bytes = job.body?.length ?? 0;

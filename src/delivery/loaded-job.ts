@@ -12,7 +12,7 @@ export type ActiveJob = LoadedJob & { readonly known: StreamState<ActiveDelivery
 export type PreparedJob = ActiveJob & {
   readonly body: Buffer;
   readonly endpoint: PresentEndpoint;
-  /** The target comes from an approval, and the endpoint has left it since. */
+  /** True if the target comes from an approval and the endpoint has another target by now. */
   readonly isFormerTarget: boolean;
   readonly isCircuitOpen: boolean;
 };

@@ -1,7 +1,7 @@
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { Timers } from "../following/timers.ts";
 
-/** By then, what another process has admitted is found without a hint. */
+/** The longest time between two looks at the disk, so that what another process has admitted is found soon. */
 export const POLL_MS = 1_000;
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -28,7 +28,7 @@ export class LookTimer {
     this.#cancel?.();
   }
 
-  /** The clock may be set meanwhile, so the timer is never longer than a poll. `atMs` is in ms since 1970. */
+  /** `atMs` is in ms since 1970. The clock may be set meanwhile, so the timer never runs for more than `POLL_MS`. */
   lookAt(atMs: number): void {
     if (!this.#isRunning || atMs >= this.#at) return;
     this.#cancel?.();

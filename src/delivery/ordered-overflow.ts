@@ -2,10 +2,10 @@ import type { Job } from "./job.ts";
 
 /** Far more jobs than one endpoint gets while the view catches up. */
 const JOBS_MAX = 512;
-/** After this time the view has all that it will ever have of an event: another node may have delivered it. */
+/** A missed event that the view does not list after this time is not waited for: another node may have delivered it. */
 const MISSED_MAX_MS = 5_000;
 
-/** These jobs are newer than those on disk and are sent after them, once the view shows that none is missing. */
+/** Jobs that are newer than those on disk, and are sent after these once the view shows that none is missing. */
 export class OrderedOverflow {
   #jobs: Job[] = [];
   #missed: { readonly eventId: string; readonly atMs: number } | null = null;

@@ -17,7 +17,7 @@ type Outgoing = {
   readonly body: Uint8Array;
   readonly trace: Trace;
   readonly nowMs: number;
-  /** A test of the endpoint has no request. */
+  /** The request as the event's record has it; absent in a test of the endpoint. */
   readonly request?: Pick<Request, "origin" | "action" | "run" | "bundle">;
 };
 

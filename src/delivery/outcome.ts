@@ -25,7 +25,7 @@ export type AttemptResult = {
 export type EndAttempt = CommandOf<"Succeed"> | CommandOf<"Fail">;
 
 const COST_HEADER = "countersign-cost-eur";
-/** RFC 6585, section 4; RFC 9110, section 15.6.4. */
+/** Answers whose `Retry-After` is followed: RFC 6585, section 4, and RFC 9110, section 15.6.4. */
 const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
 
 /** The cause goes to the operator's log only, because it may name a sealed value. */
@@ -62,7 +62,7 @@ export const resultOf = (sent: SendOutcome, startedAt: number, at: number): Atte
   return { startedAt, at, succeeded: failureOf(sent) === null, statusCode, retryAt };
 };
 
-/** Micro-euros; null for an invalid report, undefined without one. An undo may report a negative amount. */
+/** The receiver's report in micro-euros; null if it is invalid, undefined without one. An undo's may be negative. */
 const costReported = (sent: SendOutcome, { origin, bundle }: Request): number | null | undefined => {
   const reported = sent.outcome === "answered" ? sent.headers[COST_HEADER] : undefined;
   return origin.kind !== "agent" || reported === undefined ? undefined : reportedCost(reported, bundle?.undo === true);
@@ -77,7 +77,7 @@ export type SentRequest = {
   readonly result: AttemptResult;
 };
 
-/** In ms since 1970; null for never. A failed probe waits for the next probe, unless its schedule has ended. */
+/** The next try in ms since 1970, or null. A failed probe waits for the next probe, unless its schedule has ended. */
 const retryAfter = ({ job, state, endpoint: { settings, circuit }, result }: SentRequest, random: number) => {
   const { at, retryAt } = result;
   const nth = attemptOfSchedule(state);

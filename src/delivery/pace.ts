@@ -5,7 +5,7 @@ import type { Timers } from "../following/timers.ts";
 
 /** An endpoint gets this many requests at a time until its first attempt has read its settings. */
 const FIRST_CONCURRENCY = 1;
-/** Timers are late and last whole milliseconds: without making up for that, a high rate would never be reached. */
+/** A turn missed by less is made up for: timers are late and last whole ms, so a high rate would never be reached. */
 const SLACK_MS = 20;
 /** The clock may be set while a timer runs, so it is read again after this time. */
 const TIMER_MAX_MS = 1_000;
@@ -35,7 +35,7 @@ export class Pace {
     const now = this.#clock.now();
     const rate = rateOf(endpoint, now);
     if (rate === null) return true;
-    // The clock was set back, or the rate was lower before.
+    // It is that far ahead only because the clock was set back, or because the rate was lower before.
     if (this.#notBefore - now > 1_000 / rate + SLACK_MS) this.#notBefore = now;
     if (this.#notBefore > now) {
       this.#wakeLater(this.#notBefore - now, wake);

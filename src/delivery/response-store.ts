@@ -26,7 +26,7 @@ export type Exchange = Pick<ActiveJob, "known"> & {
 
 type Form = { readonly data: ResponseKept; readonly taken: TakenBytes | null };
 
-/** Bytes of a body, and of its headers, that are stored after `stored_bytes_day` is used up: most have no more. */
+/** Bytes stored of a body, and of headers, after `stored_bytes_day` is used up: most responses have no more. */
 export const RESPONSE_HEAD_BYTES = 1_024;
 
 const TYPE_MAX = 256;
@@ -45,8 +45,9 @@ export class ResponseStore {
   }
 
   /**
-   * Rejects with the log's errors and may be called again. An erasure takes a later revision than the one expected
-   * here, so an append that comes too late conflicts, and finds the record of the erasure.
+   * The function that is returned stores the response. It rejects with the log's errors and may be called again. An
+   * erasure takes a later revision than the one expected here, so an append after it conflicts and finds the record of
+   * the erasure.
    */
   storing(exchange: Exchange, envelope: Envelope): () => Promise<void> {
     const { log } = this.#deps;

@@ -18,12 +18,12 @@ const earlyOf = (job: Job, state: ActiveDelivery, nowMs: number): Early => {
   return state.phase === "waiting" && isBeyondAnySchedule(Date.parse(state.dueAt), nowMs) ? "turn" : undefined;
 };
 
-/** Attempts while the circuit is open do not use up the schedule, except probes that count. */
+/** Attempts while the circuit is open do not use up the schedule, except the probes that count (`isCounted`). */
 const earlyWhileOpen = (job: Job): Early => (job.kind === "probe" && job.isCounted ? "turn" : "probe");
 
 type Start = {
   readonly nowMs: number;
-  /** The timeout is 0 if the command is decided on and not given. */
+  /** The request's limit; 0 if the command is only tried on the state and not given. */
   readonly timeoutMs: number;
   readonly isCircuitOpen: boolean;
 };
@@ -48,8 +48,9 @@ export const startCommand = (
 };
 
 /**
- * After a lease other nodes go on, and a step's undo could arrive before the step, so a late request is not sent. Clock
- * and timers both count (`passedMs`): clocks may be set, and timers stop while the machine is suspended.
+ * After a lease has ended, another node may attempt the delivery or send the step's undo, so a late request is not
+ * sent. `passedMs` is the time since the command to start, by clock and by timers: a clock may be set, and timers stop
+ * while the machine is suspended.
  */
 export const isInTime = (passedMs: readonly [clock: number, timers: number], { othersAreGone }: Node): boolean =>
   Math.max(...passedMs) <= LEASE_MARGIN_MS - (othersAreGone ? 0 : CLOCKS_APART_MS_MAX);

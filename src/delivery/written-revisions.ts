@@ -3,7 +3,7 @@ import type { StreamState } from "../streams/run-command.ts";
 
 const DELIVERIES_MAX = 20_000;
 
-/** The view that lists waiting deliveries lags behind what this process has written. */
+/** What this process has written to deliveries, because the view that lists waiting deliveries lags behind. */
 export class WrittenRevisions {
   readonly #byEvent = new LRUCache<string, number>({ max: DELIVERIES_MAX });
 

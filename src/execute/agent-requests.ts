@@ -99,7 +99,7 @@ export const executing = (deps: ExecuteDeps): Execute => {
   const approvals = approvalRequests(deps);
   const decideOnce = singleFlight<string, ExecutionStart | Problem>();
 
-  /** Null if no earlier request with the key stands. */
+  /** The answer that an earlier request with the key gives; null if no such request was claimed. */
   const before = async (
     request: ExecuteRequest,
     eventId: string,

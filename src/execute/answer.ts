@@ -32,7 +32,7 @@ const shownStatus = (state: Delivery): DeliveryStatus => {
 
 export const hasEnded = (state: Delivery): boolean => STATUS[statusOf(state)] !== 202;
 
-/** Micro-euros; an estimate until the request has ended. */
+/** The request's cost in micro-euros, an estimate until the request has ended; null if there is no estimate either. */
 const costOf = (state: Delivery, estimate: number | null): number | null => {
   const spent = finalCostOf(state);
   // A cost of null means that the reservation was given back, so the request cost nothing.

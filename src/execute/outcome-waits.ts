@@ -5,7 +5,7 @@ import { type WaitingPlaces, waitingPlaces } from "./waiting-places.ts";
 
 export type Outcomes<S> = {
   changed(id: string, known: StreamState<S>): void;
-  /** Resolves with the known state if the time is over, the signal aborts, or too many wait. Never rejects. */
+  /** Resolves when the state `isEnough`, the time is over or the signal aborts, or at once if too many wait. */
   wait(id: string, known: StreamState<S>, options: WaitOptions<S>): Promise<StreamState<S>>;
 };
 

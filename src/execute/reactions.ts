@@ -39,7 +39,7 @@ export const SUSPENSIONS_REACTOR: ReactorOptions = {
   atOnce: { keyOf: ({ meta }) => meta.account, keysMax: 8 },
 };
 
-/** Requests that wait for people come first. */
+/** Held requests, which wait for people, are cancelled first. */
 const UNDER_WAY = ["held", "queued", "retrying", "delivering"] as const;
 
 /** The deliverer already sends nothing of a suspended agent; cancelling shows that, and frees reservations. */
@@ -59,7 +59,7 @@ export const stoppedRequests = (deps: StoppedRequestsDeps): readonly Reaction[] 
     const known = await foldStream(log, delivery, stream);
     const { state } = known;
     const reason = "request" in state ? await suspensionReason(current, state.request) : null;
-    // The agent was resumed, and sent this request afterwards.
+    // The agent was resumed and sent this request afterwards, so the request goes on.
     if (reason === null) return;
     const envelope = envelopeOf(cause, eventId);
     const command = { type: "Cancel", reason, at: envelope.at, underWay: deps.deliver.isSending(eventId) } as const;
@@ -91,7 +91,8 @@ export const costReactions = ({ ledgers, timeZoneOf }: CostReactionsDeps): reado
       const trace = { trace_id: meta.trace_id, span_id: meta.span_id };
       await charge(meta.account, data, trace);
       for (const stream of names) {
-        // Other nodes react too, some of them late, so `resolve` leaves later reservations of a replay alone.
+        // `resolve` leaves alone what a replay has reserved since: other nodes react to this record too, some of them
+        // late.
         if (cost === null) await ledgers.resolve(stream, meta.account, event_id);
         else await ledgers.settleNow({ stream, account: meta.account, event: event_id, cost, trace });
       }

@@ -4,7 +4,7 @@ export type WaitingPlaces = {
   leave(account: string): void;
 };
 
-/** Each waiter holds a connection. Further requests are answered at once. */
+/** Each waiting request holds a connection, so further requests are answered at once. */
 const WAITERS_MAX = 1_000;
 const ACCOUNT_WAITERS_MAX = 200;
 

@@ -11,13 +11,13 @@ import { LEASE_PREFIX } from "./place-status.ts";
 /** `stored` also counts receivers' answers. Beyond `refused`, each refused request with a record counts one byte. */
 type AllowanceKind = "stored" | "refused" | "refused_records" | "session_changes" | "key_changes" | "agent_changes";
 
-/** Bytes for which nothing was stored are given back, once. */
+/** `giveBack` returns taken bytes for which nothing was stored, by default all of them. It may be called once. */
 export type TakenBytes = { giveBack(bytes?: number): void };
 
 export type ByteAllowances = {
   /** Takes bytes of the account's allowance of this day (UTC); null if too few are left. */
   take(account: string, kind: AllowanceKind, bytes: number): Promise<TakenBytes | null>;
-  /** Takes only bytes that this process has leased. If they are too few it returns null and leases more. */
+  /** Takes bytes that this process has leased. If they are too few, returns null and leases more meanwhile. */
   takeAtHand(account: string, kind: AllowanceKind, bytes: number): TakenBytes | null;
   /** False if this process knows that `take` would return null, so that the request ends early. */
   hasRoom(account: string, kind: AllowanceKind, bytes: number): Promise<boolean>;

@@ -6,7 +6,7 @@ import { runCommand } from "../streams/run-command.ts";
 
 type Fence<S, C, E extends Fact, R> = Omit<Parameters<typeof runCommand<S, C, E, R>>[1], "from">;
 
-/** Every request that is still being decided on the stream conflicts with the record appended here. */
+/** Appends a record with which every request that is still being decided on the stream conflicts. */
 export const fenced = async <S extends object, C, E extends Fact, R>(
   log: EventLog,
   fence: Fence<S, C, E, R>,

@@ -14,13 +14,13 @@ const ledgerOf = (account: string): string => `ledger-${account}${SUFFIX}`;
 
 export const isHeldLedger = (ledger: string): boolean => ledger.endsWith(SUFFIX);
 
-/** "over": it was claimed and does not wait for people. "undecided": it may still be held. */
+/** "over": the request was claimed and does not wait for people. "undecided": it may still be held. */
 export const holdOf = async (log: EventLog, id: string): Promise<"held" | "over" | "undecided"> => {
   const { state } = id.startsWith("bun_")
     ? await foldStream(log, bundle, `bundle-${id}`)
     : await foldStream(log, delivery, `delivery-${id}`);
   if (state.phase === "held") return "held";
-  // Only a request that was claimed is in the state by this name.
+  // The state has a `request` only after the claim.
   return "request" in state ? "over" : "undecided";
 };
 

@@ -12,9 +12,9 @@ import { type Envelope, type Fact, NO_TRACE, systemEnvelope, type Trace, toEvent
 import { appendKnown } from "../streams/run-command.ts";
 
 const READ_PAGE = 1_000;
-/** Opening a ledger reads at most about this many records. */
+/** A checkpoint is written after so many records, so that opening a ledger reads hardly more of them. */
 const CHECKPOINT_EVERY = 1_000;
-/** A checkpoint lists every open place and charged name and has to stay below 1 MB, so a larger ledger waits. */
+/** A checkpoint lists all open places and charged names and has to stay below 1 MB, so a larger ledger gets none. */
 const CHECKPOINT_OPEN_MAX = 2_000;
 const CHECKPOINT_CHARGED_MAX = 5_000;
 

@@ -33,9 +33,9 @@ type LedgerStreamDeps = LedgerDeps &
     readonly onSize: (size: number) => void;
   };
 
-/** The record of so many commands stays far below the 1 MiB of an append. */
+/** Commands that are decided together, so few that their records stay far below the 1 MB of an append. */
 const BATCH_MAX = 1_000;
-/** Commands that may wait for the append in flight; the sender of a further one has to come again. */
+/** Commands that may wait for the append in flight; any further command is refused with `LogUnavailable`. */
 const QUEUE_MAX = 10_000;
 const ATTEMPTS_MAX = 64;
 
@@ -68,7 +68,7 @@ export class LedgerStream {
     this.#orphans = new OrphanedPlaces(stream, account, deps);
   }
 
-  /** "closed" means that the next day has begun. */
+  /** "closed" means that the ledger's next day has begun. */
   submit(command: LedgerCommand, trace: Trace): Promise<Answer | "closed"> {
     if (this.#queue.length >= QUEUE_MAX) {
       return Promise.reject(new LogUnavailable(`${this.#stream} has too many waiting`));
@@ -88,7 +88,7 @@ export class LedgerStream {
     });
   }
 
-  /** No place is reserved here afterwards. Returns the data to open the next day with. */
+  /** Closes the ledger, so that it reserves no place any more. Returns the data to open the next day with. */
   close(trace: Trace): Promise<Carried> {
     const { clock } = this.#deps;
     return this.#inTurn(async () => {
@@ -140,7 +140,7 @@ export class LedgerStream {
     });
   }
 
-  /** In the order in which the events reserved their places. */
+  /** The events that hold places, in the order in which they reserved them. */
   holders(): Promise<readonly string[]> {
     return this.#inTurn(async () => {
       await this.#copy.catchUp();
@@ -208,7 +208,7 @@ export class LedgerStream {
     if (suspects.length > 0) await this.#conclude(await this.#orphans.resolve(suspects));
   }
 
-  /** Each command names its reservations, so those that were made meanwhile stay. */
+  /** Each command names the reservations that it ends, so reservations made meanwhile stay. */
   async #conclude(commands: readonly LedgerCommand[]): Promise<void> {
     for (let from = 0; from < commands.length; from += BATCH_MAX) {
       const batch = commands.slice(from, from + BATCH_MAX);
@@ -232,7 +232,7 @@ export class LedgerStream {
     }
   }
 
-  /** Each append has to be decided on everything appended before it. */
+  /** Work is done one at a time, because each append has to be decided on everything appended before it. */
   #takeTurn<T>(work: () => Promise<T>): Promise<T> {
     const mine = this.#turn.then(this.#loaded).then(work);
     this.#turn = mine.then(this.#reportSize, this.#afterFailure);

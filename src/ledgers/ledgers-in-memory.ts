@@ -6,7 +6,7 @@ export type LedgerMemory = {
   readonly entriesMax: number;
 };
 
-/** Ledgers that one look-up may drop, or skip because they are busy; the next look-ups continue. */
+/** Ledgers that one call of `get` may drop, or skip because they are busy; the next calls continue. */
 const DROPPED_AT_ONCE_MAX = 16;
 
 type InMemory = { readonly ledger: LedgerStream; size: number };
@@ -15,7 +15,7 @@ export class LedgersInMemory {
   readonly #deps: LedgerDeps;
   readonly #limits: LedgerMemory;
   readonly #startedAt: number;
-  /** Least recently used first. */
+  /** The ledgers in memory by their streams, the least recently used first. */
   readonly #streams = new Map<string, InMemory>();
   readonly #background = new Set<Promise<unknown>>();
   #entries = 0;

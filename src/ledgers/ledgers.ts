@@ -28,7 +28,7 @@ export type Reserving = {
   reserveDay(request: DayRequest): Promise<Reservation>;
   /** For a ledger that is one stream, as a month's quota, an account's slots or a loop's limit. */
   reserve(request: StreamRequest): Promise<Reservation>;
-  /** The place itself stays while another reservation of the same event holds it. */
+  /** Gives the reservation back. The place stays while another reservation of the same event holds it. */
   release(reservation: Reservation, trace: Trace): Promise<void>;
 };
 
@@ -50,15 +50,15 @@ type EndedEvent = {
 };
 
 export type Ledgers = Reserving & {
-  /** Answers like a reservation made now, and reserves nothing. */
+  /** Gives the answers that reservations made now would get, and reserves nothing. */
   readonly preview: Reserving;
   /** Charges a spent amount to the day of `at` regardless of limits, even if it is closed. A name is charged once. */
   charge(charge: Charge): Promise<void>;
-  /** Settles in the background, at this cost in micro-euros. After a crash it is done when the ledger is next read. */
+  /** Settles the place in the background; `cost` is in micro-euros. After a crash the next read of the ledger does. */
   settle(reservation: Reservation, cost: number, trace: Trace): void;
   /** Settles all reservations of an ended event, and resolves once that is recorded. */
   settleNow(event: EndedEvent): Promise<void>;
-  /** Releases or settles an event's place by its outcome. Later reservations, as of a replay, stay. */
+  /** Releases or settles an event's place by the event's outcome. Later reservations, as of a replay, stay. */
   resolve(stream: string, account: string, event: string): Promise<void>;
   holders(stream: string, account: string): Promise<readonly string[]>;
   figures(stream: string, account: string): Promise<LedgerFigures>;
@@ -87,7 +87,7 @@ export const ledgers = (deps: LedgerDeps, memory: LedgerMemory = MEMORY): Ledger
         const stream = dayLedger(id, day);
         const answer = await decide(inMemory.get(stream, account), command, trace);
         if (answer !== "closed") return { stream, account, event, answer };
-        // A node whose clock is ahead has begun the next day.
+        // The day is closed: a node whose clock is ahead has begun the next one.
         day = daysLater(day, 1);
       }
     },

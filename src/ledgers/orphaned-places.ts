@@ -12,12 +12,12 @@ export type PlaceStatus = "free" | "spent" | "open" | "kept" | { readonly spent:
 export const ORPHAN_AGE_MS = 30_000;
 /** A full ledger searches at most this often: each place that is held for long costs a read. */
 const SEARCH_GAP_MS = 5_000;
-/** A sweep skips a rightful place for this time: a source's slot is held for years. */
+/** A place that was found to be rightful is skipped by sweeps for this time: a source's slot is held for years. */
 const HELD_MS = 60 * 60 * 1_000;
 /** A ledger may have thousands of places of held or retried events, and each look-up is a read or two. */
 const LOOKUPS_AT_ONCE = 16;
 
-/** The answer holds for the reservation `upTo` and older ones. */
+/** A place to be looked up. The result holds for the event's reservation `upTo` and for older ones. */
 export type Suspect = { readonly event: string; readonly upTo: number };
 
 type RightfulHolder = { readonly at: number; readonly isKept: boolean; readonly upTo: number };

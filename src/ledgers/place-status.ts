@@ -16,7 +16,7 @@ type Holder = {
   readonly request: { readonly origin: Origin; readonly ledgers?: readonly string[] };
   /** In micro-euros; null if the request is not charged, undefined while that is unknown. */
   readonly spent?: number | null;
-  /** The cost before the last replay, which may hold no places, or places in other ledgers. */
+  /** The cost determined before the last replay; the replay may hold no places, or places in other ledgers. */
   readonly paid: Paid | null;
 };
 
@@ -55,7 +55,7 @@ export const placeStatus =
       if (hold !== "undecided") return hold === "held" ? "kept" : "free";
     }
     const { isFenced, state } = await fencedAdmission(log, holder, envelope);
-    // An agent's request that reached no receiver is fenced against a replay, but still counts as a repetition.
+    // An agent's request that reached no receiver is fenced against a replay, but still counts for the loop's limit.
     if (isFenced) return "request" in state && isLoopLedger(ledger) ? "spent" : "free";
     if (isHeldLedger(ledger)) return state.phase === "held" ? "kept" : "free";
     if (!("request" in state)) return "spent";

@@ -14,7 +14,7 @@ export type SlotHolder = {
   readonly prefix: string;
   readonly streamOf: (id: string) => string;
   readonly exists: (state: unknown) => boolean;
-  /** If the thing does not exist, a registration under way is fenced and must reserve another slot. */
+  /** True if the thing exists. If not, a registration under way is fenced and must reserve another slot. */
   readonly keepsSlot: (log: EventLog, id: string, envelope: Envelope) => Promise<boolean>;
 };
 
@@ -26,7 +26,7 @@ type HolderKind<S extends { readonly phase: string }, E extends Fact> = {
   readonly isForever: boolean;
 };
 
-/** `isForever`: an ended thing never comes back, so nothing has to be fenced. */
+/** `isForever`: a thing that has ended never exists again, so nothing has to be fenced. */
 const holder = <S extends { readonly phase: string }, E extends Fact>({
   prefix,
   category,

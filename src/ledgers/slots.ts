@@ -81,7 +81,7 @@ const DELETED: Readonly<Partial<Record<SlotKind, string>>> = {
   sessions: "SessionClosed",
 };
 
-/** A crash may come between a deletion and the release of its slot. */
+/** Frees the slot after a deletion, because a crash may come between the deletion and the release of its slot. */
 export const slotReactions = ({ free }: Pick<Slots, "free">): readonly Reaction[] =>
   SLOT_KINDS.flatMap((kind) => {
     const on = DELETED[kind];
