@@ -11,7 +11,7 @@ export const checkAppend = (expected: Expected, events: readonly NewEvent[]): vo
   if (expected !== "absent" && expected !== "any" && !isRevision(expected))
     throw new TypeError(`not an expected revision: ${expected}`);
   if (events.length === 0) throw new TypeError("nothing to append");
-  // The adapters mark an erased event by an empty type, so no event may have one.
+  // The SQLite log marks an erased event by an empty type, so no event may have one.
   if (!events.every(({ id, type }) => TEXT.test(id) && TEXT.test(type)))
     throw new TypeError("an event has an id and a type, both printable");
   if (new Set(events.map(({ id }) => id)).size < events.length) throw new TypeError("two events with one id");

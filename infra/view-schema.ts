@@ -48,7 +48,7 @@ export const fieldType = ({ name, fields }: ViewSchema, field: string): FieldTyp
   return type;
 };
 
-/** Cursors come from callers, so a value of another type is no error: the document is just not found by it. */
+/** Cursors come from callers, so a value of another type than its field is no error: it just finds no document. */
 export const isOfType = (value: unknown, type: FieldType): value is string | number =>
   type === "text" ? typeof value === "string" : typeof value === "number" && Number.isFinite(value);
 

@@ -36,7 +36,7 @@ const cachedFile = <T>(read: () => Promise<string>, parse: (text: string) => T):
   };
 };
 
-/** RFC 6761, section 6.3: these names are this machine, and no server is asked for them. */
+/** Names that mean this machine (RFC 6761, section 6.3), so no server is asked for them. */
 const LOOPBACK_NAME = /(^|\.)localhost$/;
 const LOOPBACK = ["127.0.0.1", "::1"];
 

@@ -4,7 +4,7 @@ import type { Reading } from "./attempts.ts";
 import { ConnectionFailure, type ProposedEvent } from "./connection.ts";
 import type { Pages } from "./pages.ts";
 
-/** https://developers.eventstore.com/server/v23.10/streams.html#metadata-and-reserved-names */
+/** Metadata are a stream: developers.eventstore.com/server/v23.10/streams.html#metadata-and-reserved-names */
 export const metastreamOf = (stream: string): string => `$$${stream}`;
 const METADATA_TYPE = "$metadata";
 const TRUNCATE_BEFORE = "$tb";

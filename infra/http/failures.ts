@@ -19,7 +19,7 @@ const BY_CODE: Readonly<Record<string, FailureKind>> = {
 
 /**
  * A TLS 1.3 receiver asks for a client certificate after the handshake, but before it reads anything (RFC 8446, section
- * 6.2). Any other TLS error at that time may come after an effect.
+ * 6.2), so the request had no effect. Any other TLS error at that time may come after an effect.
  */
 const WANTS_CERTIFICATE = /^ERR_SSL_[\w/]+_ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE|HANDSHAKE_FAILURE)$/;
 

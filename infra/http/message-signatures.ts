@@ -10,7 +10,7 @@ export type Component = readonly [name: string, value: string];
 /** The parameters are signed in this order (RFC 9421, section 2.3). */
 export type SignatureParameters = { readonly created: number; readonly keyid: string; readonly alg?: "hmac-sha256" };
 
-/** Neither ids nor times contain a quote or a backslash, which a string of RFC 8941, section 3.3.3, would escape. */
+/** Ids and times have no quote and no backslash, so nothing is escaped as RFC 8941, section 3.3.3, asks for strings. */
 const parametersText = (names: readonly string[], { created, keyid, alg }: SignatureParameters): string =>
   `(${names.map((name) => `"${name}"`).join(" ")});created=${created};keyid="${keyid}"` +
   (alg === undefined ? "" : `;alg="${alg}"`);

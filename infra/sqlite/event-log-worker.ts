@@ -71,7 +71,7 @@ const run = (): void => {
     if (result.result === "committed") signalSoon();
     wal.written(group, result.result === "committed" ? result.indexed : 0);
   }
-  // Messages of the checkpointer get a turn between two groups.
+  // `setImmediate` gives messages of the checkpointer a turn between two groups.
   if (backlog.length > 0) setImmediate(run);
   else if (isClosing) void close();
 };

@@ -130,7 +130,7 @@ export const eventLogWriter = (
       try {
         commit.run();
       } catch (error) {
-        // The sync may have failed after the commit record was written, so a restart could still find it.
+        // The sync may have failed after the commit record was written, so a restart could still find the group.
         rollBack();
         return { result: "unknown", reason: errorMessage(error) };
       }

@@ -202,7 +202,7 @@ export class QueryThread {
     this.#thread = null;
     this.#givenUp += 1;
     Atomics.store(isGivenUp, 0, 1);
-    // The message wakes the thread, so that it reads the flag.
+    // The message wakes the thread, so that it reads `isGivenUp` and ends.
     worker.ref();
     worker.postMessage({ kind: "close" } satisfies ToReader);
     if (this.#givenUp <= GIVEN_UP_MAX) this.#restart();

@@ -11,7 +11,7 @@ const LOCK_TIMEOUT_MS = 5_000;
 const CACHE_KIB = 32 * 1024;
 /** Small, because the writer's next commit invalidates a reader's pages; the operating system's cache keeps them. */
 const READER_CACHE_KIB = 8 * 1024;
-/** With SQLite's default of 1,000 the projector folds half as fast; with far more, readers notice the checkpoints. */
+/** With SQLite's default of 1,000 the projector folds half as fast; with far more, checkpoints slow down readers. */
 const WAL_CHECKPOINT_PAGES = 8_192;
 const WAL_KEPT_BYTES = 64 * 1024 * 1024;
 

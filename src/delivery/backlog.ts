@@ -23,7 +23,7 @@ export type Look = {
 };
 
 const QUEUE = deliveryQueue.schema.name;
-/** A probe looks at this many deliveries, because some of the oldest may be under way. */
+/** A probe is chosen among this many deliveries, because some of the oldest may be under way. */
 const PROBES_LOOKED_AT = 64;
 const NEVER = Number.POSITIVE_INFINITY;
 

@@ -44,7 +44,7 @@ export class Intake {
     return before !== null || !isOrdered(endpoint);
   }
 
-  /** False if the job waits on disk or in the ordered overflow. */
+  /** False if the job has to wait on disk or in the ordered overflow, and not in its lane. */
   mayQueue(job: Job): boolean {
     const lane = this.#lanes.find(job.endpointId);
     const state = lane?.seen ?? null;

@@ -12,8 +12,8 @@ export type JobKey = {
 type Kind =
   | {
       /**
-       * - `due`: its schedule says so; it waits while the circuit is open.
-       * - `ordered`: once the endpoint has recovered, order goes before its schedule.
+       * - `due`: the delivery's schedule says so; the job waits while the circuit is open.
+       * - `ordered`: the endpoint has recovered, and its order goes before the delivery's schedule.
        * - `replay`: a single event that was sent again, which bypasses an open circuit and the order. Bulk replays are `due`.
        * - `undo`: the undo of a bundle's step, or a cancelled delivery. It is tried once even if the endpoint is disabled:
        *   otherwise the bundle would never learn that the step cannot be undone.

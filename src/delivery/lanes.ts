@@ -13,7 +13,7 @@ export const WAITING_MAX = 65_536;
 export const LANE_MIN = 32;
 /** For bodies of waiting jobs; any further body is dropped, and read from the log when its turn comes. */
 const BODY_BYTES_MAX = 32 * 1_048_576;
-/** Waiting jobs with the state of their delivery, some kilobytes each; beyond this, the state is read from the log. */
+/** Waiting jobs that keep their delivery's state, some kilobytes each; for further jobs it is read from the log. */
 const KNOWN_MAX = 16_384;
 /** Idle lanes that are remembered. A forgotten endpoint starts anew as one that was never seen. */
 const IDLE_MAX = 10_000;
@@ -95,7 +95,7 @@ export class Lanes {
     for (const lane of this.#ready) {
       this.#ready.delete(lane);
       if (lane.waiting.length === 0) continue;
-      // A lane without room returns when a job of its endpoint or account is done, or by the timer of its rate.
+      // A lane without room is ready again when a job of its endpoint or account is done, or by the timer of its rate.
       if (!hasRoom(lane)) {
         if (lane.running === 0) this.#leaveAside(lane);
         continue;

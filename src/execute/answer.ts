@@ -23,7 +23,7 @@ const STATUS: Readonly<Record<DeliveryStatus, number>> = {
   cancelled: 409,
 };
 
-/** The API shows an attempt under way as queued, or as retrying after the first. */
+/** The API shows a first attempt under way as `queued`, and later attempts under way as `retrying`. */
 const shownStatus = (state: Delivery): DeliveryStatus => {
   const status = statusOf(state);
   if (status !== "delivering") return status;

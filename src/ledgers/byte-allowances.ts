@@ -8,7 +8,9 @@ import { NO_TRACE } from "../streams/envelope.ts";
 import type { Ledgers } from "./ledgers.ts";
 import { LEASE_PREFIX } from "./place-status.ts";
 
-/** `stored` also counts receivers' answers. Beyond `refused`, each refused request with a record counts one byte. */
+/**
+ * `stored` counts receivers' answers too. After all of `refused`, a recorded refusal takes 1 of `refused_records`.
+ */
 type AllowanceKind = "stored" | "refused" | "refused_records" | "session_changes" | "key_changes" | "agent_changes";
 
 /** `giveBack` returns taken bytes for which nothing was stored, by default all of them. It may be called once. */
@@ -33,7 +35,7 @@ export type ByteAllowancesDeps = {
 
 /** A lease lets a thousand small bodies cost one append. A process that ends loses the rest of its lease. */
 const LEASE_BYTES_MAX = 1_048_576;
-/** A lease is at most this fraction of the day's allowance, so that several nodes leave little of it unused. */
+/** A lease is at most one of so many parts of the day's allowance, so that several nodes leave little of it unused. */
 const LEASES_A_DAY_MIN = 64;
 const ACCOUNTS_MAX = 20_000;
 

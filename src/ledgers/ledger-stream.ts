@@ -272,7 +272,7 @@ const comesToNothing = (ledger: Ledger, commands: readonly LedgerCommand[], answ
     return command.type !== "Charge" && !isHeld(ledger, command);
   });
 
-/** A closed ledger still settles, releases and charges, but reserves nothing. */
+/** Settlements, releases and charges, which a closed ledger still takes, and reservations, which it refuses. */
 const split = (batch: readonly Waiting[]): readonly [readonly Waiting[], readonly Waiting[]] => [
   batch.filter((waiting) => waiting.command.type !== "Reserve"),
   batch.filter((waiting) => waiting.command.type === "Reserve"),

@@ -36,7 +36,7 @@ type Charge = {
   readonly policy: DayPolicy;
   readonly name: string;
   readonly cost: number;
-  /** In ms since 1970. */
+  /** When the amount was determined, in ms since 1970; the amount is charged to that day. */
   readonly at: number;
   readonly trace: Trace;
 };

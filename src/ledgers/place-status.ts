@@ -44,7 +44,7 @@ const statusFor = ({ request, spent, paid }: Holder, ledger: string): PlaceStatu
 export const placeStatus =
   (log: EventLog, clock: Clock, randomness: Randomness): OrphanDeps["placeStatus"] =>
   async (account, holder, ledger) => {
-    // A step with results in its payload spends its place by asking for it, even if its bundle fails.
+    // A step whose payload has earlier results spends its place by asking for it, even if its bundle fails.
     if (isStepPlace(holder) || holder.startsWith(LEASE_PREFIX)) return "spent";
     const at = iso(clock.now());
     const envelope = systemEnvelope({ actor: "ledger", commandId: randomId("cmd_", randomness), account, at });

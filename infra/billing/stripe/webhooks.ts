@@ -33,7 +33,8 @@ export const stripeWebhooks = (stripe: Stripe, options: StripeOptions): BillingW
       const event: unknown = stripe.webhooks.constructEvent(Buffer.from(body), signature, options.webhookSecret);
       return isEvent(event) ? noticeOf(event) : "malformed";
     } catch (error) {
-      // A signature that is too old counts as forged; a malformed event is signed but unreadable.
+      // A signature that is too old counts as a forged one. A "malformed" event has a valid signature and no readable
+      // content.
       return error instanceof Stripe.errors.StripeSignatureVerificationError ? "forged" : "malformed";
     }
   },
