@@ -4,7 +4,7 @@ const VIEW_NAME = /^[a-z][a-z0-9_-]{0,47}\.v[1-9][0-9]{0,3}$/;
 const FIELD_NAME = /^[a-z][a-zA-Z0-9_]{0,62}$/;
 const RESERVED = new Set(["id", "document"]);
 const ID_LENGTH_MAX = 512;
-/** Lists show 100 documents at most, but background work may read more at once. */
+/** The most documents of a page. Lists show 100 at most, but background work may read more at once. */
 export const PAGE_MAX = 10_000;
 
 type FieldType = ViewSchema["fields"][string];

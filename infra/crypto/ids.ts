@@ -5,7 +5,7 @@ import { lengthPrefixed } from "./length-prefixed.ts";
 /** Base32 of RFC 4648, section 6, in lower case, because ids stand in URLs and are read aloud. */
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 
-/** 160 bits are too many for two ids to collide, and are exactly 32 characters. */
+/** 160 bits are enough that no two ids collide, and are exactly 32 characters of base32. */
 const ID_BYTES = 20;
 
 export const base32 = (bytes: Uint8Array): string => {

@@ -4,7 +4,7 @@ import { boundedQueue } from "../bounded-queue.ts";
 /** Parameters from the OWASP Password Storage Cheat Sheet; the memory is in KiB. A hash takes some 20 ms. */
 export const ARGON2 = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
-/** Hashes at once. Node has four threads for files, DNS and hashing, and many logins leave two of them to the rest. */
+/** Hashes made at once. Node has four threads for files, DNS and hashing, and many logins leave two of them free. */
 const AT_ONCE = 2;
 const WAITING_MAX = 64;
 

@@ -16,7 +16,7 @@ const SEARCH_MAX = 16;
 const NDOTS_MAX = 15;
 const TIMEOUT_S_MAX = 30;
 const ATTEMPTS_MAX = 5;
-/** Applies if the file has no timeout. The C library waits 5 s; less leaves time to ask another server. */
+/** The timeout if the file has none. The C library waits 5 s; less leaves time to ask another server. */
 const TIMEOUT_MS = 1_500;
 const ATTEMPTS = 2;
 

@@ -21,7 +21,7 @@ const FRESH_MS = 5_000;
 const textOf = (path: string) => (): Promise<string> => readFile(path, "utf8").catch(() => "");
 const SYSTEM_FILES: DnsFiles = { hosts: textOf("/etc/hosts"), resolvConf: textOf("/etc/resolv.conf") };
 
-/** The file is read again after `FRESH_MS`; the call that begins this still returns the old content, without a wait. */
+/** A file is read again after `FRESH_MS`; the call that begins the reading still gets the old content at once. */
 const cachedFile = <T>(read: () => Promise<string>, parse: (text: string) => T): (() => Promise<T>) => {
   let known: Promise<T> | null = null;
   let readAt = 0;

@@ -5,7 +5,7 @@ import timestamp from "google-protobuf/google/protobuf/timestamp_pb.js";
 import type { Revision } from "../../domain/ports/event-log.ts";
 import { type AppendAnswer, ConnectionFailure, type Cursor, type ProposedEvent } from "./connection.ts";
 
-/** So far ahead that the clocks of client and server need not agree; the server gives an append up after 2 s anyway. */
+/** A deadline for the server, so late that the two clocks need not agree; the server gives up after 2 s anyway. */
 const SERVER_DEADLINE = new Date("9999-12-31T23:59:59Z");
 /** Of gRPC's status codes (grpc.io/docs/guides/status-codes), only this one says that nothing was written. */
 const INVALID_ARGUMENT = 3;

@@ -9,7 +9,7 @@ const HUNG_UP = /Last error: Failed to connect|ECONNRESET/;
 
 type Judgement = readonly [FailureKind, FailureReason];
 
-/** By the name that the server gives its exception in a trailer, which the client makes the `type` of its error. */
+/** What the server's named exceptions mean. The client makes the name, from a trailer, the `type` of its error. */
 const BY_NAME: Readonly<Record<string, Judgement>> = {
   "access-denied": ["refused", "access"],
   "stream-deleted": ["refused", "deleted"],

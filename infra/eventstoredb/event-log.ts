@@ -27,7 +27,7 @@ export type EventStoreLogOptions = {
   readonly readOnly?: boolean;
   readonly limits?: Partial<Limits>;
   readonly clock?: Clock;
-  /** Gets a sentence when this machine's clock is too far from the server's, so that appends fail; then null. */
+  /** A sentence if this machine's clock is so far from the server's that appends fail; null once it is near again. */
   readonly onClock?: ((problem: string | null) => void) | undefined;
 };
 

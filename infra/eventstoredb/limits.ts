@@ -1,20 +1,20 @@
 export const LIMITS = {
-  /** For one try of an append. A healthy server answers in milliseconds and gives up after 2 s. */
+  /** In ms, for one try of an append: a healthy server answers in milliseconds and gives up after 2 s. */
   appendTryMs: 5_000,
-  /** For all tries of an append together, because senders of webhooks wait for little more. */
+  /** In ms, for all tries of an append together, because senders of webhooks wait for little more. */
   appendMs: 15_000,
   visibleMs: 2_000,
   readIdleMs: 5_000,
   readMs: 15_000,
-  /** Replaces `appendMs` and `readMs` while no connection can be made. */
+  /** In ms; replaces `appendMs` and `readMs` while no connection can be made. */
   unreachableMs: 5_000,
   openMs: 10_000,
   closeMs: 5_000,
   watchMs: 3_000,
-  /** Between two looks at the server's clock, each of which writes some hundred bytes. */
+  /** The pause in ms between two looks at the server's clock, each of which writes some hundred bytes. */
   clockLookMs: 60_000,
   clockTickMs: 1_000,
-  /** The first pause before a dropped subscription is reopened; it doubles up to `reopenMaxMs`. */
+  /** The first pause in ms before a dropped subscription is reopened; the pause doubles up to `reopenMaxMs`. */
   reopenMs: 100,
   reopenMaxMs: 5_000,
 };

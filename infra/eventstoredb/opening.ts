@@ -56,7 +56,7 @@ const readName = async ({ address, pages, limits }: Opening): Promise<string | n
 const otherFormat = (address: string, found: number | null): OtherFormat =>
   new OtherFormat(`the log at ${address}`, found, LOG_FORMAT, "name a server without a log to begin a new one");
 
-/** The log's identity, made for an empty log, or null if that is read-only. `OtherFormat` if records have no name. */
+/** The log's identity, made for an empty log; null if that is read-only. Throws `OtherFormat` for unnamed records. */
 export const nameOf = async (opening: Opening): Promise<string | null> => {
   const name = await readName(opening);
   if (name !== null) return name;

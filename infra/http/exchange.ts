@@ -146,7 +146,9 @@ export class Exchange {
     };
   }
 
-  /** Sends nothing after `timeoutMs`: timers stand still while the machine is suspended, and other nodes went on. */
+  /**
+   * Refuses to send after `timeoutMs`: timers stop while the machine is suspended, and other nodes may have gone on.
+   */
   #refuseLate(controller: Dispatcher.DispatchController): void {
     const { request, clock } = this.#options;
     const passedMs = Math.max(clock.now() - this.#begun.atMs, performance.now() - this.#begun.steadyMs);

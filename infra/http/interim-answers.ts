@@ -8,7 +8,10 @@ import errors from "undici/lib/core/errors.js";
 export type InterimAnswers = {
   expectAnswer(): void;
   hasAnswerBegun(): boolean;
-  /** The chunk without interim answers; null while a head is incomplete. Throws `HeadersOverflowError` if too long. */
+  /**
+   * The chunk without interim answers; null while a head is incomplete. Throws `HeadersOverflowError` beyond
+   * `INTERIM_BYTES_MAX`.
+   */
   takeOut(chunk: Buffer): Buffer | null;
 };
 

@@ -1,7 +1,9 @@
 import ipaddr from "ipaddr.js";
 import { parseAddress } from "./cidr.ts";
 
-/** The smallest networks that are routed separately. A customer seldom has more than one of IPv4, or less of IPv6. */
+/**
+ * Bits of the smallest networks that are routed separately: a customer seldom has more than a /24 or less than a /48.
+ */
 const IPV4_BITS = 24;
 const IPV6_BITS = 48;
 

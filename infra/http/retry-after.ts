@@ -38,7 +38,7 @@ const dateMs = (text: string, nowMs: number): number | null => {
   return new Date(ms).getUTCDate() === day ? ms : null;
 };
 
-/** The wait that `Retry-After` asks for (RFC 9110, section 10.2.3); null if it has neither seconds nor a date. */
+/** The wait that is asked for, in ms; null if it is neither seconds nor a date (RFC 9110, section 10.2.3). */
 export const retryAfterMs = (value: string | undefined, nowMs: number): number | null => {
   const text = value?.trim() ?? "";
   if (/^\d+$/.test(text)) {

@@ -12,7 +12,7 @@ export type HttpSenderOptions = ConnectorOptions & { readonly clock: Clock };
 
 const CLOSE_POLL_MS = 10;
 
-/** Redirects are not followed and no answer is inflated; one limit covers all from the look-up to the last byte. */
+/** Redirects are not followed and no answer is inflated. One limit of time covers all from look-up to last byte. */
 export const httpSender = ({ clock, ...options }: HttpSenderOptions): HttpSender => {
   const pool = connections(connector(options));
   const underWay = new Set<Exchange>();

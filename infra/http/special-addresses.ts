@@ -45,7 +45,7 @@ const SPECIAL: readonly Special[] = [
 
 const GLOBAL_UNICAST = cidr("2000::/3");
 
-/** With IPv6 alone, public IPv4 receivers are reached through NAT64 (RFC 6052), so the address inside is judged. */
+/** NAT64's prefix (RFC 6052), by which machines with IPv6 alone reach IPv4 receivers: the address inside is judged. */
 const NAT64 = cidr("64:ff9b::/96");
 const EMBEDDED_AT = 12;
 

@@ -12,7 +12,7 @@ export type KafkaFeedOptions = {
 };
 
 const ACKS_MS = 10_000;
-/** Every call of kafkajs gets a limit, because its promises can stay pending when a connection breaks. */
+/** Milliseconds for a call of kafkajs, whose promises can stay pending when a connection breaks. */
 const SEND_MS = 2 * REQUEST_MS;
 const CLOSE_MS = 2_000;
 
@@ -36,8 +36,8 @@ export const kafkaFeed = async ({ brokers, topic, onOmitted }: KafkaFeedOptions)
       // Murmur2 of the key, as in every Java client, lets consumers compute a stream's partition.
       createPartitioner: Partitioners.DefaultPartitioner,
       maxInFlightRequests: 1,
-      // kafkajs must not retry: it may lose messages after a change of leaders (its pull request 1798). The caller
-      // does.
+      // kafkajs must not retry, because it may lose messages after a change of leaders (its pull request 1798); the
+      // feed's callers retry instead.
       retry: { retries: 0 },
     });
 

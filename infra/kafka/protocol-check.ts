@@ -2,7 +2,7 @@ import { connect } from "node:net";
 
 const ANSWER_MS = 5_000;
 const CORRELATION_ID = 0x43534c47;
-/** The answer's length and its correlation id: https://kafka.apache.org/protocol#protocol_messages */
+/** An answer begins with its length and its correlation id: https://kafka.apache.org/protocol#protocol_messages */
 const HEAD_BYTES = 8;
 
 const question = (): Uint8Array => {
@@ -16,7 +16,7 @@ const question = (): Uint8Array => {
   return request;
 };
 
-/** True unless something else answers: kafkajs itself reports a silent or unreachable broker. */
+/** True unless what answers is not Kafka. A silent or unreachable broker is left to kafkajs, which reports it. */
 const mayBeKafka = (broker: string): Promise<boolean> =>
   new Promise((resolve) => {
     const colon = broker.lastIndexOf(":");

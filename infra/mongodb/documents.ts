@@ -49,7 +49,7 @@ const near = (value: Json, depth: number): Json => {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [nearName(name), near(member, depth + 1)]));
 };
 
-/** MongoDB finds a document by each item of a list, but the other engines do not; and SQLite cuts text at a NUL. */
+/** False for a list, by each item of which MongoDB would find the document, and for a NUL, which queries replace. */
 const isSearchable = (value: Json | undefined): boolean =>
   typeof value === "string" ? !value.includes("\0") : !Array.isArray(value);
 

@@ -78,7 +78,8 @@ export const folding = (
     origin: async (view) => (await look(schemaOf(schemas, view).name)).origin,
 
     async load(view, after, ids) {
-      // The checkpoint is read before the documents, so that these are folded at least as far as it.
+      // The checkpoint is read before the documents, so that the documents are folded at least as far as the
+      // checkpoint.
       const { generation, position } = await look(schemaOf(schemas, view).name);
       const earlier = loadedAt.get(view);
       // A fold that loads twice for a page needs all documents from one generation.

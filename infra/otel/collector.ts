@@ -20,7 +20,7 @@ export type Collector = {
 
 /** Only after these statuses may spans be sent again (OTLP specification, "Retryable response codes"). */
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** The exporter limits only silence, so an answer that comes byte by byte is ended after twice that time. */
+/** The exporter limits silence alone, so an answer that drips is given up after this many times its limit. */
 const LATE_FACTOR = 2;
 const WORDS_MAX = 300;
 

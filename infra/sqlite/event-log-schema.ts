@@ -143,7 +143,7 @@ export const openWriting = ({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, maxPages }:
     durable(db, busyTimeoutMs);
     checkSchema(db, path);
     demand(db, "cache_size", -WRITER_CACHE_KIB);
-    // SQLite then overwrites erased content with zeros instead of only unlinking it.
+    // With `secure_delete`, SQLite overwrites erased content with zeros instead of only unlinking it.
     demand(db, "secure_delete", "ON", 1);
     if (maxPages !== undefined) demand(db, "max_page_count", maxPages);
   });

@@ -21,7 +21,7 @@ export const INDEX_SCHEMA = `
 /** Where one record of a stream is. */
 export type Entry = { readonly revision: number; readonly position: number };
 type NamedEntry = Entry & StreamName;
-/** Where successive records of one stream are. */
+/** Successive records of one stream. */
 export type Run = { readonly hash: number; readonly entries: readonly Entry[] };
 
 // The columns are STRICT, so every row has these types.

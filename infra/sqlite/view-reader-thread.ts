@@ -8,7 +8,7 @@ export type QueryThreadLimits = { readonly pendingMax: number; readonly queryMs:
 
 export type QueryThreadOptions = ReaderData & QueryThreadLimits & { readonly onThread?: (worker: Worker) => void };
 
-/** With more abandoned threads no new one is started: each is still inside a statement and uses a processor. */
+/** If more threads are abandoned, no new one is started: each is still inside a statement and uses a processor. */
 const GIVEN_UP_MAX = 1;
 const RESTART_MIN_MS = 50;
 const RESTART_MAX_MS = 5_000;

@@ -6,7 +6,7 @@ import { type Database, DatabaseSync } from "./driver.ts";
 import { createPrivateFile } from "./private-file.ts";
 
 const TABLES_FORMAT = 2;
-/** For a commit of another process, such as a rebuild next to a running service; it takes milliseconds. */
+/** Milliseconds to wait for a commit of another process, such as a rebuild next to a running service. */
 const LOCK_TIMEOUT_MS = 5_000;
 const CACHE_KIB = 32 * 1024;
 /** Small, because the writer's next commit invalidates a reader's pages; the operating system's cache keeps them. */

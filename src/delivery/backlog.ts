@@ -38,7 +38,7 @@ const failedInOutage = ({ document: { failed_at } }: FoundDocument, { wellAt }: 
 
 export class Backlog {
   readonly #deps: BacklogDeps;
-  /** How far the view has to be to be whole: the log's end when first asked, then its own furthest position. */
+  /** The view is whole from this position on: the log's end when first asked, then the view's own furthest position. */
   #listedUpTo: Position | null = null;
 
   constructor(deps: BacklogDeps) {

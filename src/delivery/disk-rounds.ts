@@ -89,7 +89,7 @@ export class DiskRounds {
     return clock.now() + LOOK_GAP_MS;
   }
 
-  /** Returns when the endpoint has to be looked at again, in ms since 1970; Infinity if no time says so. */
+  /** Returns when a delivery of the endpoint falls due next, in ms since 1970; Infinity if no such time is known. */
   async #fillLane(endpointId: string): Promise<number> {
     const { aggregates, backlog, intake, lanes, othersAreGone } = this.#deps;
     const { state } = await aggregates.load(endpointDecider, `endpoint-${endpointId}`);

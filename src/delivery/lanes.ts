@@ -11,7 +11,7 @@ export const LANE_MAX = 2_048;
 export const WAITING_MAX = 65_536;
 /** An endpoint always has room for this many, so it goes on while many others hang. */
 export const LANE_MIN = 32;
-/** For bodies of waiting jobs; any further body is dropped, and read from the log when its turn comes. */
+/** Bytes of the bodies of waiting jobs; any further body is dropped, and read from the log when its turn comes. */
 const BODY_BYTES_MAX = 32 * 1_048_576;
 /** Waiting jobs that keep their delivery's state, some kilobytes each; for further jobs it is read from the log. */
 const KNOWN_MAX = 16_384;

@@ -25,7 +25,7 @@ export type AttemptResult = {
 export type EndAttempt = CommandOf<"Succeed"> | CommandOf<"Fail">;
 
 const COST_HEADER = "countersign-cost-eur";
-/** Answers whose `Retry-After` is followed: RFC 6585, section 4, and RFC 9110, section 15.6.4. */
+/** Statuses whose `Retry-After` is followed: RFC 6585, section 4, and RFC 9110, section 15.6.4. */
 const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
 
 /** The cause goes to the operator's log only, because it may name a sealed value. */
@@ -77,7 +77,7 @@ export type SentRequest = {
   readonly result: AttemptResult;
 };
 
-/** The next try in ms since 1970, or null. A failed probe waits for the next probe, unless its schedule has ended. */
+/** The next try in ms since 1970; null: none. A failed probe waits for the next one, unless its schedule has ended. */
 const retryAfter = ({ job, state, endpoint: { settings, circuit }, result }: SentRequest, random: number) => {
   const { at, retryAt } = result;
   const nth = attemptOfSchedule(state);

@@ -35,7 +35,7 @@ export class Pace {
     const now = this.#clock.now();
     const rate = rateOf(endpoint, now);
     if (rate === null) return true;
-    // It is that far ahead only because the clock was set back, or because the rate was lower before.
+    // `#notBefore` is that far ahead only because the clock was set back, or because the rate was lower before.
     if (this.#notBefore - now > 1_000 / rate + SLACK_MS) this.#notBefore = now;
     if (this.#notBefore > now) {
       this.#wakeLater(this.#notBefore - now, wake);

@@ -23,7 +23,7 @@ const earlyWhileOpen = (job: Job): Early => (job.kind === "probe" && job.isCount
 
 type Start = {
   readonly nowMs: number;
-  /** The request's limit; 0 if the command is only tried on the state and not given. */
+  /** The limit of the request in ms; 0 if the decider is only asked whether an attempt may start. */
   readonly timeoutMs: number;
   readonly isCircuitOpen: boolean;
 };

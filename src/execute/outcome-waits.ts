@@ -5,7 +5,7 @@ import { type WaitingPlaces, waitingPlaces } from "./waiting-places.ts";
 
 export type Outcomes<S> = {
   changed(id: string, known: StreamState<S>): void;
-  /** Resolves when the state `isEnough`, the time is over or the signal aborts, or at once if too many wait. */
+  /** Resolves with the latest state when it `isEnough`, the time is over or on abort; at once if too many wait. */
   wait(id: string, known: StreamState<S>, options: WaitOptions<S>): Promise<StreamState<S>>;
 };
 

@@ -20,7 +20,7 @@ export const holdOf = async (log: EventLog, id: string): Promise<"held" | "over"
     ? await foldStream(log, bundle, `bundle-${id}`)
     : await foldStream(log, delivery, `delivery-${id}`);
   if (state.phase === "held") return "held";
-  // The state has a `request` only after the claim.
+  // A state has a `request` only after the request was claimed.
   return "request" in state ? "over" : "undecided";
 };
 

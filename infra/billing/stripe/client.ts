@@ -14,7 +14,7 @@ export type StripeOptions = {
   readonly answerMs?: number;
 };
 
-/** For Stripe's answer, with retries: a person is waiting for it, and browsers and proxies wait longer than this. */
+/** Milliseconds for Stripe's answer with all retries: a person waits, and browsers and proxies wait longer. */
 const ANSWER_MS = 9_000;
 const TIMEOUT_MS = 4_000;
 const RETRIES_MAX = 2;
