@@ -11,7 +11,7 @@ import type { Operation } from "./event-log-writer.ts";
 
 /**
  * Keeps the WAL short without making appends wait: a thread copies most of it into the file during appends, and the
- * writer copies the rest between two groups.
+ * writer copies the rest between two groups of appends.
  */
 export type Checkpoints = {
   written(operations: readonly Operation[], indexed: number): void;
@@ -20,12 +20,12 @@ export type Checkpoints = {
   close(): Promise<void>;
 };
 
-/** Every sync of the file delays the WAL's syncs, so small steps keep the p99 of appends at a few milliseconds. */
+/** The WAL is copied whenever it has so many new bytes: small steps keep the p99 of appends at a few milliseconds. */
 const COPY_AFTER_BYTES = 2 * 1024 * 1024;
-/** A record's columns besides its data, and its share of a page's header. */
+/** An estimate of what an operation writes besides its data: other columns, and its share of a page's header. */
 const BYTES_PER_OPERATION = 512;
 const PAGE_BYTES = 4_096;
-/** Milliseconds to wait for readers of the WAL. Reading a page takes less; during a longer read the WAL grows. */
+/** Milliseconds to wait for readers of the WAL. Reading a page takes less; a longer read lets the WAL grow. */
 const FINISH_WAIT_MS = 3;
 const CUT_AFTER_ERASE_MS = 1_000;
 
@@ -36,7 +36,7 @@ export const checkpoints = (db: Database, path: string): Checkpoints => {
   let isCutDue = false;
   let cutTimer: NodeJS.Timeout | undefined;
 
-  /** True if the WAL restarts with the next commit. Errors are ignored, because a failed checkpoint loses nothing. */
+  /** True if the WAL restarts with the next commit, as all of it was copied. An error is ignored: nothing is lost. */
   const finish = (mode: "RESTART" | "TRUNCATE"): boolean => {
     try {
       const { timeout } = db.prepare("PRAGMA busy_timeout").get() ?? {};

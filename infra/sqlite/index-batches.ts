@@ -1,9 +1,9 @@
 import type { Database } from "./driver.ts";
 import type { Run, StreamIndex } from "./stream-index.ts";
 
-/** Records that are indexed together. Sorted, so that entries for one page of the index are written at once. */
+/** How many records are indexed together. Sorted by hash, many of their entries share a page of the index. */
 const BATCH = 8_192;
-/** Rows that a commit writes for each of its records: enough that the tail stays below two batches. */
+/** Rows of the index that a commit writes for each record it appends: enough to keep the tail below two batches. */
 const ROWS_PER_RECORD = 2;
 /** A batch is spread over at most so many commits. */
 const COMMITS_MAX = 1_024;
@@ -13,8 +13,9 @@ type Batch = { readonly runs: readonly Run[]; readonly upTo: number };
 const byHash = (a: Run, b: Run): number => a.hash - b.hash;
 
 /**
- * Writes the entries of the index's tail into its table, a part with each commit, so that no commit takes long. What a
- * crash interrupts is written again: a batch has the same rows whichever connection writes it.
+ * Writes the tail of the `StreamIndex`, its entries of the newest records, into the index's table, a part with each
+ * commit, so that no commit takes long. After a crash a part is written again: a batch has the same rows for every
+ * connection.
  */
 export class IndexBatches {
   readonly #index: StreamIndex;
@@ -22,9 +23,9 @@ export class IndexBatches {
   readonly #insert;
   readonly #finish;
   #batch: Batch | null = null;
-  /** Runs of the batch that have been written. */
+  /** How many runs of the batch have been written. */
   #written = 0;
-  /** The end of the last batch that the current transaction has completed; null if it has completed none. */
+  /** The position at which the last batch completed in this transaction ends; null if it has completed none. */
   #completed: number | null = null;
 
   constructor(db: Database, index: StreamIndex, size = BATCH) {
@@ -34,7 +35,7 @@ export class IndexBatches {
     this.#finish = db.prepare("UPDATE indexed SET up_to = max(up_to, ?)");
   }
 
-  /** To be called in a transaction that appends so many records. Returns how many rows it has written. */
+  /** Called in a transaction that appends `records` records. Returns how many rows of the index it has written. */
   write(records: number): number {
     const rowsMax = Math.max(Math.ceil(this.#size / COMMITS_MAX), records * ROWS_PER_RECORD);
     let rows = 0;
@@ -56,7 +57,7 @@ export class IndexBatches {
     this.#completed = null;
   }
 
-  /** The batch may have records of the transaction. */
+  /** Begins the batch anew, because it may have records of the transaction that was rolled back. */
   rolledBack(): void {
     this.#batch = null;
     this.#written = 0;
@@ -77,7 +78,7 @@ export class IndexBatches {
     this.#written = 0;
   }
 
-  /** The same for each connection that has to write it: positions have no gaps. */
+  /** Null while the tail is too short. Every connection finds the same next batch, because positions have no gaps. */
   #next(): Batch | null {
     const after = this.#completed ?? this.#index.indexedTo;
     const upTo = after + this.#size;

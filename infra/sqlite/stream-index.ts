@@ -21,7 +21,7 @@ export const INDEX_SCHEMA = `
 /** Where one record of a stream is. */
 export type Entry = { readonly revision: number; readonly position: number };
 type NamedEntry = Entry & StreamName;
-/** Successive records of one stream. */
+/** Where successive records of one stream are. */
 export type Run = { readonly hash: number; readonly entries: readonly Entry[] };
 
 // The columns are STRICT, so every row has these types.
@@ -51,7 +51,7 @@ const nameOf = ({ category, key }: StreamName): string => `${category}-${key}`;
 /** `hash`: null until it is needed. */
 type TailStream = { readonly stream: StreamName; hash: number | null; entries: Entry[] };
 
-// `index-batches.ts` wrote `others`.
+// `index-batches.ts` wrote `others` as a JSON array of positions.
 const positionsIn = ({ position, others }: RunRow): readonly number[] =>
   others === "" ? [position] : [position, ...(JSON.parse(others) as readonly number[])];
 
@@ -73,7 +73,7 @@ export class StreamIndex {
   #seenVersion: unknown = null;
   #lastHashed: { readonly name: string; readonly hash: number } | null = null;
 
-  /** Tests give another `hash`. */
+  /** `hash` is for tests: it replaces the hash of the streams' names. */
   constructor(db: Database, hash = hashOf) {
     this.#hashOf = hash;
     this.#version = db.prepare("PRAGMA data_version");
@@ -97,7 +97,7 @@ export class StreamIndex {
     return this.#scannedTo;
   }
 
-  /** The part of the tail after one position and up to another. */
+  /** The tail's entries after the position `after` and up to `upTo`, with a run for each stream. */
   runsBetween(after: number, upTo: number): readonly Run[] {
     const runs: Run[] = [];
     for (const stream of this.#tail.values()) {
@@ -121,13 +121,13 @@ export class StreamIndex {
     this.#seenVersion = version;
   }
 
-  /** An entry of a record that this connection has appended or read, in the order of positions. */
+  /** Adds a record that this connection has appended or read to the tail; called in the order of positions. */
   add({ category, key, revision, position }: NamedEntry): void {
     this.#tailOf({ category, key }).entries.push({ revision, position });
     this.#scannedTo = position;
   }
 
-  /** Removes from the tail what the table has. */
+  /** Removes the tail's entries up to `position`, because the table has them. */
   forgetUpTo(position: number): void {
     if (position <= this.#indexedTo) return;
     this.#indexedTo = position;
@@ -139,14 +139,14 @@ export class StreamIndex {
     }
   }
 
-  /** After a transaction that was rolled back: the tail is read again. */
+  /** Empties the tail after a rollback; the next `refresh` reads it from the events. */
   reset(): void {
     this.#tail.clear();
     this.#scannedTo = this.#indexedTo;
     this.#seenVersion = null;
   }
 
-  /** Entries from `revision` on, erased records included. */
+  /** The stream's entries from `revision` on, those of erased records included. */
   from(stream: StreamName, revision: number, limit: number): readonly Entry[] {
     const tail = this.#tail.get(nameOf(stream))?.entries ?? [];
     const tailFrom = tail[0]?.revision ?? Number.POSITIVE_INFINITY;
@@ -158,7 +158,7 @@ export class StreamIndex {
     return stored.length === 0 ? later : [...stored, ...later];
   }
 
-  /** The newest entries in the order of revisions, erased records included. */
+  /** The stream's newest entries in the order of revisions, those of erased records included. */
   newest(stream: StreamName, limit: number): readonly Entry[] {
     const head = this.#tail.get(nameOf(stream))?.entries.at(-1) ?? this.#storedHead(stream);
     return head === null ? [] : this.from(stream, Math.max(0, head.revision + 1 - limit), limit);
@@ -168,7 +168,7 @@ export class StreamIndex {
     const name = nameOf(stream);
     const known = this.#tail.get(name);
     if (known !== undefined) return known;
-    // A stream that begins was looked for in the table just before.
+    // A stream that begins was looked for in the table just before, so its hash may be known.
     const hash = this.#lastHashed?.name === name ? this.#lastHashed.hash : null;
     const added: TailStream = { stream, hash, entries: [] };
     this.#tail.set(name, added);
