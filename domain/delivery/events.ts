@@ -222,7 +222,7 @@ export type DeliveryEvent =
         readonly node: string;
         readonly lease_until: string;
         readonly target?: Target;
-        /** The attempt is a probe of an open circuit, which the retry schedule does not count. */
+        /** The attempt is made while the circuit is open, and the retry schedule does not count it. */
         readonly probe?: true;
         readonly at: string;
       };

@@ -41,7 +41,7 @@ export const replayField = (it: Parameters<typeof replayIdOf>[0]): { readonly re
 export const triggerOf = (state: ActiveDelivery): "auto" | "replay" =>
   replayIdOf(state) !== null && state.attempts === (state.replay?.before ?? 0) ? "replay" : "auto";
 
-/** The schedule counts attempts since the admission or the latest replay, without probes. */
+/** The schedule counts attempts since the admission or the latest replay, without those made while the circuit was open. */
 export const attemptOfSchedule = ({ attempts, replay, probes }: ActiveDelivery): number =>
   attempts - (replay?.before ?? 0) - probes;
 

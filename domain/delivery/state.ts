@@ -34,7 +34,10 @@ type Progress = Decided & {
   /** Ids of approvals in the order of their releases: several if a released delivery was held again. */
   readonly releases: readonly string[];
   readonly attempts: number;
-  /** Probes since the admission or the latest replay, which the endpoint's schedule does not count. */
+  /**
+   * Attempts since the admission or the latest replay that the endpoint's schedule does not count: those made while the
+   * circuit was open, except a probe that the schedule would have made anyway.
+   */
   readonly probes: number;
   readonly erased: boolean;
   /** Null as long as no attempt can have reached the receiver. */

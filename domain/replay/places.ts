@@ -1,6 +1,9 @@
 import { accept, type Decider, reject } from "../decider.ts";
 
-/** How many replays of an account run at once: each is looked for every second, and more would only wait. */
+/**
+ * How many replays of an account may have begun and not ended. A node works on two of them at once (`bulk-replayer.ts`) and
+ * looks for the others every second, so a higher limit would only make more of them wait.
+ */
 export const RUNNING_MAX = 20;
 
 /** The right to start one replay. Numbers grow, so no number is used twice. */

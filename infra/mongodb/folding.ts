@@ -34,8 +34,9 @@ const prefixOf = (generation: number): string => `${String(generation).padStart(
  *
  * 1. A document at `_position` p is the fold's result at p, whichever projector wrote it. Only a later one replaces it,
  *    and every document that a page touches is written, so that a late projector finds a later one.
- * 2. A commit writes the leading documents first, then the others, then the checkpoint. So everything up to the
- *    checkpoint is complete, and another document beyond it proves that its leading ones exist.
+ * 2. A commit writes the leading documents first (those to which the others refer: `fold-page.ts`), then the others, then
+ *    the checkpoint. So everything up to the checkpoint is complete, and if one of the others is ahead of the checkpoint,
+ *    the leading ones of its commit exist.
  * 3. A drop begins a new generation, for one log, before it removes a document. A document written later for an old
  *    generation counts as missing, and the first page that touches it overwrites it.
  *

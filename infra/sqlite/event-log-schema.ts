@@ -64,7 +64,7 @@ const checkSchema = (db: Database, path: string): void => {
     throw new OtherFormat(path, format === 0 ? null : format, LOG_FORMAT, "move the file away to begin a new log");
 };
 
-/** SQLite's errors do not name the file, so those of opening it, and of damage, are replaced by errors that do. */
+/** SQLite's errors do not name the file. An error that it cannot be opened or is damaged is replaced by one that does. */
 const prepared = (path: string, options: DatabaseOptions, prepare: (db: Database) => void): Database => {
   let db: Database;
   try {

@@ -27,7 +27,7 @@ export type AccountsDeps = {
 };
 
 export const accountStream = (id: string): string => `account-${id}`;
-/** The address is normalised. Only a keyed hash of it is in the stream's name. */
+/** `email` must already be normalised. The stream's name has only a keyed hash of it. */
 export const emailStream = (email: string, hashes: Pick<CredentialHashes, "address">): string =>
   `email-${derivedId("eml_", hashes.address(email))}`;
 

@@ -7,7 +7,11 @@ import type { LookTimer } from "./look-timer.ts";
 
 type IntakeDeps = { readonly lanes: Lanes; readonly looks: LookTimer; readonly clock: Clock };
 
-/** Jobs of a closed endpoint, and of an ordered one with older events on disk, do not wait in memory but on disk. */
+/**
+ * Decides whether a job may wait in its lane, and whether it may be sent. While an endpoint is disabled or its circuit is
+ * open, its jobs wait on disk; while an ordered endpoint has older events on disk, newer jobs wait in the ordered overflow.
+ * Replays and undos need not wait.
+ */
 export class Intake {
   readonly #lanes: Lanes;
   readonly #looks: LookTimer;

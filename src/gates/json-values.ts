@@ -7,7 +7,7 @@ type JsonContainer = readonly unknown[] | JsonObject;
 const VALUE_WORK = 10;
 const WRAP_WORK = 100;
 const KEY_WORK = 40;
-/** So many characters are compared in the time of one unit of the meter. */
+/** One unit of the meter pays for the comparison of this many characters. */
 const CHARACTERS_PER_WORK = 32;
 
 /** The library (0.6.1) recognises its lists and maps by these symbols. */

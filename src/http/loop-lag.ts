@@ -14,7 +14,7 @@ export const loopLag = (now: () => number = () => performance.now()): (() => num
 
   return () => {
     const at = now();
-    // While the timer is overdue itself, its delay counts: one turn of the loop may read from thousands of sockets.
+    // The timer may be overdue itself: one turn of the event loop may read from thousands of sockets before any timer runs.
     if (dueAt !== null) return Math.max(lagMs, at - dueAt);
     if (at - lookedAt > LOOK_MS) lagMs = 0;
     dueAt = at + LOOK_MS;

@@ -135,7 +135,10 @@ export class ViewFollower {
     return known;
   }
 
-  /** Loads what the page writes without having named it: in the store, these documents may already be ahead. */
+  /**
+   * Also loads the documents that the fold wrote without `idsOf` naming them. In the store they may already be ahead of the
+   * checkpoint, and the fold must not set them back.
+   */
   async #withUnasked(loaded: Documents, ids: Iterable<string>): Promise<Documents | "stale"> {
     const unasked = [...ids].filter((id) => !loaded.has(id));
     if (unasked.length === 0) return loaded;
