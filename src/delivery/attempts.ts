@@ -6,12 +6,15 @@ import { replayIdOf, triggerOf } from "../../domain/delivery/replay.ts";
 import { type Delivery, isActive, isAdmitted } from "../../domain/delivery/state.ts";
 import { type Endpoint, endpoint as endpointDecider, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import { targetOf } from "../../domain/endpoint/target.ts";
+import type { NewEvent } from "../../domain/ports/event-log.ts";
 import { suspensionReason } from "../accounts/agent-suspension.ts";
 import { type ApprovalRenewal, approvalRenewal } from "../approvals/approval-renewal.ts";
 import { systemTimers, type Timers } from "../following/timers.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
+import { toEvents } from "../streams/envelope.ts";
 import type { Payloads } from "../streams/payloads.ts";
 import { foldStream, type StreamState } from "../streams/run-command.ts";
+import type { LeasableJob } from "./admission-lease.ts";
 import { withApprovedTarget } from "./approved-target.ts";
 import { AttemptSender, type AttemptSenderDeps, type SentAttempt } from "./attempt-sender.ts";
 import { DeliveryWriter, withRetries } from "./delivery-writer.ts";
@@ -28,7 +31,21 @@ export type AttemptDeps = AttemptSenderDeps &
   };
 
 /** "skipped": the delivery has to wait. "unsent": nothing was sent, and `known` says what became of the delivery. */
-type NotSent = { readonly outcome: "skipped" } | { readonly outcome: "unsent"; readonly known: StreamState<Delivery> };
+export type NotSent =
+  | { readonly outcome: "skipped" }
+  | { readonly outcome: "unsent"; readonly known: StreamState<Delivery> };
+
+/** When the start was decided: `startedAt` in ms since 1970, `steadyMs` by the timers. */
+type StartTimes = { readonly startedAt: number; readonly steadyMs: number };
+
+/** A start that is decided and not yet recorded; `state` is the delivery's after it. */
+export type DecidedStart = {
+  readonly job: LeasableJob;
+  readonly endpoint: PresentEndpoint;
+  readonly records: readonly NewEvent[];
+  readonly state: Delivery;
+  readonly times: StartTimes;
+};
 
 const SKIPPED: NotSent = { outcome: "skipped" };
 
@@ -64,6 +81,36 @@ export class Attempts {
     if ("outcome" in prepared) return prepared;
     const leased = await this.#lease(prepared);
     return "outcome" in leased ? leased : this.#sender.send(leased);
+  }
+
+  /**
+   * Decides on the start of a delivery that is about to be admitted. Null if more would have to be read: an agent may be
+   * suspended, and an approved delivery is bound to a target.
+   */
+  start(job: LeasableJob, admitted: Delivery, endpoint: PresentEndpoint): DecidedStart | null {
+    if (!isActive(admitted) || admitted.request.origin.kind === "agent" || admitted.request.bound !== undefined)
+      return null;
+    const times = this.#times();
+    const start = { nowMs: times.startedAt, timeoutMs: endpoint.settings.timeout_ms, isCircuitOpen: false };
+    const decision = delivery.decide(startCommand(job, admitted, this.#deps, start), admitted);
+    if (!decision.ok) return null;
+    const state = decision.events.reduce(delivery.evolve, admitted);
+    const records = toEvents(decision.events, this.#writer.envelope(job.account, job.trace));
+    return { job, endpoint, records, state, times };
+  }
+
+  /** Sends what was decided by `start`, once it is recorded. */
+  async sendStarted(started: DecidedStart, appended: Omit<StreamState<Delivery>, "state">) {
+    const { job, endpoint, state, times } = started;
+    const known = { state, ...appended };
+    const active = activeOf({ job, known, trace: job.trace });
+    if (active === null || !this.#isInTime(times)) return { outcome: "unsent", known } as const;
+    const { startedAt } = times;
+    return this.#sender.send({
+      ...{ ...active, body: job.body, endpoint, startedAt },
+      isFormerTarget: false,
+      isCircuitOpen: false,
+    });
   }
 
   async #load(job: Job): Promise<LoadedJob | null> {
@@ -127,8 +174,8 @@ export class Attempts {
   async #lease(prepared: PreparedJob): Promise<LeasedJob | NotSent> {
     const { job, trace, endpoint, isCircuitOpen } = prepared;
     const { state } = prepared.known;
-    const { clock } = this.#deps;
-    const [startedAt, steadyMs] = [clock.now(), this.#timers.now()];
+    const times = this.#times();
+    const { startedAt } = times;
     const start = { nowMs: startedAt, timeoutMs: endpoint.settings.timeout_ms, isCircuitOpen };
     const command = startCommand(job, state, this.#deps, start);
     const bound = state.request.bound === undefined ? command : { ...command, target: targetOf(endpoint) };
@@ -136,11 +183,18 @@ export class Attempts {
     const loaded = { job, known: ran.known, trace };
     if (ran.outcome === "rejected" && ran.rejection === "target-changed") return this.#askAgain(loaded);
     if (ran.outcome === "rejected" && ran.rejection === "payload-erased") return this.#giveUp(loaded, PAYLOAD_ERASED);
-    const passedMs = [clock.now() - startedAt, this.#timers.now() - steadyMs] as const;
     const active = activeOf(loaded);
-    if (ran.outcome !== "accepted" || active === null || !isInTime(passedMs, this.#deps))
+    if (ran.outcome !== "accepted" || active === null || !this.#isInTime(times))
       return { outcome: "unsent", known: ran.known };
     return { ...prepared, ...active, startedAt };
+  }
+
+  #times(): StartTimes {
+    return { startedAt: this.#deps.clock.now(), steadyMs: this.#timers.now() };
+  }
+
+  #isInTime({ startedAt, steadyMs }: StartTimes): boolean {
+    return isInTime([this.#deps.clock.now() - startedAt, this.#timers.now() - steadyMs], this.#deps);
   }
 
   /** Ends the delivery as failed. Rejected while another node has the lease: the backlog offers the event later. */

@@ -6,12 +6,13 @@ import { systemTimers } from "../following/timers.ts";
 import type { AttemptReport } from "../observability/observer.ts";
 import { systemEnvelope } from "../streams/envelope.ts";
 import type { StreamState } from "../streams/run-command.ts";
+import type { AdmissionLease, LeasableJob } from "./admission-lease.ts";
 import type { SentAttempt } from "./attempt-sender.ts";
-import { type AttemptDeps, Attempts } from "./attempts.ts";
+import { type AttemptDeps, Attempts, type DecidedStart, type NotSent } from "./attempts.ts";
 import { Backlog } from "./backlog.ts";
 import { DiskRounds, LOOK_GAP_MS } from "./disk-rounds.ts";
 import { reportAttempt } from "./endpoint-health.ts";
-import type { EndpointLane } from "./endpoint-lane.ts";
+import { type EndpointLane, isOrdered } from "./endpoint-lane.ts";
 import { Intake } from "./intake.ts";
 import type { Job } from "./job.ts";
 import { LANE_MAX, Lanes, RUNNING_MAX } from "./lanes.ts";
@@ -70,6 +71,37 @@ export class Deliverer {
     if (this.#lanes.put(job)) this.#pump();
   }
 
+  /**
+   * Takes the lease of a delivery's first attempt before its admission is appended, so that both are one append. Null
+   * whenever anything is not at hand; the admission then offers the job after its append. Ordered endpoints are left
+   * out, because only the append decides which of two admissions comes first.
+   */
+  lease(job: LeasableJob, admitted: Delivery): AdmissionLease | null {
+    if (this.#isStopping || !this.#isStarted || this.#isFull()) return null;
+    const lane = this.#lanes.find(job.endpointId);
+    const known = this.#deps.aggregates.atHand(endpointDecider, `endpoint-${job.endpointId}`);
+    // A state that the lane has not seen is first noticed by an attempt, which then does more than send.
+    if (lane === undefined || lane.seen === null || lane.seen !== known?.state) return null;
+    if (!takesDeliveries(lane.seen) || isOrdered(lane.seen) || !this.#lanes.mayBegin(lane, job.eventId)) return null;
+    const start = this.#attempts.start(job, admitted, lane.seen);
+    // Room is asked for last, because it counts as the start of a request for the endpoint's rate.
+    if (start === null || !this.#hasRoom(lane)) return null;
+    this.#lanes.begin(lane, job);
+    const { records, state } = start;
+    let isOpen = true;
+    const once = (act: () => void): void => {
+      if (!isOpen) return;
+      isOpen = false;
+      act();
+    };
+    return {
+      records,
+      state,
+      begin: (appended) => once(() => void this.#work(job, this.#send(start, appended))),
+      cancel: () => once(() => this.#free(job)),
+    };
+  }
+
   start(): void {
     this.#isStarted = true;
     this.#looks.start();
@@ -105,11 +137,15 @@ export class Deliverer {
   }
 
   #pump(): void {
-    while (!this.#isStopping && this.#lanes.running + this.#recording.size < RUNNING_MAX) {
+    while (!this.#isStopping && !this.#isFull()) {
       const job = this.#lanes.take((lane) => this.#hasRoom(lane));
       if (job === null) return;
-      void this.#work(job);
+      void this.#work(job, this.#attempt(job));
     }
+  }
+
+  #isFull(): boolean {
+    return this.#lanes.running + this.#recording.size >= RUNNING_MAX;
   }
 
   /** Neither an endpoint nor an account may take more requests than it leaves to the others. */
@@ -121,13 +157,17 @@ export class Deliverer {
     });
   }
 
-  async #work(job: Job): Promise<void> {
-    const sent = await this.#attempt(job).catch((error: unknown) => {
+  async #work(job: Job, attempt: Promise<SentAttempt | null>): Promise<void> {
+    const sent = await attempt.catch((error: unknown) => {
       this.#deps.onError(error);
       this.#looks.lookIn(POLL_MS);
       return null;
     });
     if (sent !== null) this.#track(this.#settle(job, sent).catch(this.#deps.onError));
+    this.#free(job);
+  }
+
+  #free(job: Job): void {
     const lane = this.#lanes.find(job.endpointId);
     const isDrained = lane?.hasMoreOnDisk === true && lane.waiting.length < LANE_MAX / 2;
     this.#lanes.done(job);
@@ -138,7 +178,14 @@ export class Deliverer {
   async #attempt(job: Job): Promise<SentAttempt | null> {
     const { state } = await this.#deps.aggregates.load(endpointDecider, `endpoint-${job.endpointId}`);
     if (!this.#intake.maySend(job, state)) return null;
-    const attempt = await this.#attempts.begin(job, state);
+    return this.#sentBy(job, await this.#attempts.begin(job, state));
+  }
+
+  async #send(start: DecidedStart, appended: Parameters<AdmissionLease["begin"]>[0]): Promise<SentAttempt | null> {
+    return this.#sentBy(start.job, await this.#attempts.sendStarted(start, appended));
+  }
+
+  #sentBy(job: Job, attempt: NotSent | SentAttempt): SentAttempt | null {
     if (attempt.outcome === "sent") return attempt;
     if (attempt.outcome === "unsent") this.#changed(job, attempt.known);
     return null;

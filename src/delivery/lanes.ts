@@ -91,6 +91,18 @@ export class Lanes {
     return true;
   }
 
+  /** False if the lane has other jobs, which go first, or already has the event. */
+  mayBegin(lane: EndpointLane, eventId: string): boolean {
+    return lane.waiting.length === 0 && !lane.hasMoreOnDisk && !this.#eventIds.has(eventId);
+  }
+
+  /** Begins a job that has not waited, which `mayBegin` allows. */
+  begin(lane: EndpointLane, job: Job): void {
+    this.#eventIds.add(job.eventId);
+    this.#run(lane, job);
+    this.#wakeUp(lane);
+  }
+
   take(hasRoom: (lane: EndpointLane) => boolean): Job | null {
     for (const lane of this.#ready) {
       this.#ready.delete(lane);
@@ -103,9 +115,7 @@ export class Lanes {
       const job = lane.waiting.shift();
       if (job === undefined) continue;
       if (lane.waiting.length > 0) this.#ready.add(lane);
-      lane.running += 1;
-      this.#runningIds.add(job.eventId);
-      this.#countRunning(job.account, 1);
+      this.#run(lane, job);
       this.#forgetWaiting(lane, job);
       return job;
     }
@@ -153,6 +163,12 @@ export class Lanes {
 
   wake(lane: EndpointLane): void {
     if (lane.waiting.length > 0) this.#ready.add(lane);
+  }
+
+  #run(lane: EndpointLane, job: Job): void {
+    lane.running += 1;
+    this.#runningIds.add(job.eventId);
+    this.#countRunning(job.account, 1);
   }
 
   #wakeUp(lane: EndpointLane): void {

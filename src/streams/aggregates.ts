@@ -13,6 +13,11 @@ export type Handled<S, R> =
 export type Aggregates = {
   /** Folds the stream. Appends of other nodes may be missing from the state if they are younger than `maxAgeMs`. */
   load<S, E extends Fact>(decider: Foldable<S, E>, stream: string, maxAgeMs?: number): Promise<StreamState<S>>;
+  /**
+   * The state as `load` would return it without reading; null if it is older than `STALENESS_MAX_MS`. A state that will
+   * soon be too old is read again meanwhile, so a stream that is asked for often stays at hand.
+   */
+  atHand<S, E extends Fact>(decider: Foldable<S, E>, stream: string): StreamState<S> | null;
   handle<S, C, E extends Fact, R>(
     decider: Decider<S, C, E, R>,
     stream: string,
@@ -34,6 +39,8 @@ const CACHED_STREAMS_MAX = 10_000;
 const REMEMBERED_COMMANDS_MAX = 256;
 /** Another node's change may take effect this many ms late, this process's own change takes effect at once. */
 export const STALENESS_MAX_MS = 100;
+/** A state of this age is read again before it is too old. */
+const SOON_STALE_MS = 75;
 
 type Cached = {
   known: StreamState<unknown>;
@@ -144,6 +151,15 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
           ? looking.done
           : look(entry, decider, stream));
       }
+      return entry.known as StreamState<S>;
+    },
+
+    atHand<S, E extends Fact>(decider: Foldable<S, E>, stream: string) {
+      const entry = cache.get(stream);
+      if (entry === undefined || !isYounger(entry.checkedAt, STALENESS_MAX_MS)) return null;
+      // If this read fails, the state becomes too old, and the next `load` fails with the same error.
+      if (entry.looking === null && !isYounger(entry.checkedAt, SOON_STALE_MS))
+        look(entry, decider, stream).catch(() => undefined);
       return entry.known as StreamState<S>;
     },
 

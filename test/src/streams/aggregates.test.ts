@@ -43,6 +43,7 @@ const world = () => {
   const node = () => {
     const streams = aggregates(log, clock);
     return {
+      atHand: () => streams.atHand(names, STREAM)?.state ?? null,
       load: async (maxAgeMs?: number) => (await streams.load(names, STREAM, maxAgeMs)).state,
       add: (by: string) => streams.handle(names, STREAM, { by }, envelope(by)),
       watch: (onChanged: () => void, stream = STREAM) => streams.watch(stream, onChanged),
@@ -162,6 +163,25 @@ test("a look that fails fails for all who waited for it, and the next one looks 
   );
   isAway = false;
   assert.equal((await load()).state, []);
+});
+
+test("a state is at hand while it is young enough to be used without a read, and stays so while it is asked for", async () => {
+  const { node, clock, reads } = world();
+  const [here, there] = [node(), node()];
+  assert.is(here.atHand(), null, "never loaded");
+  await here.load();
+  assert.equal(here.atHand(), []);
+  clock.advance(STALENESS_MAX_MS);
+  assert.is(here.atHand(), null);
+  await here.load();
+  await there.add("b");
+  clock.advance(STALENESS_MAX_MS - 1);
+  const before = reads();
+  assert.equal([here.atHand(), here.atHand()], [[], []], "the read is under way");
+  assert.is(reads(), before + 1);
+  await here.load();
+  clock.advance(STALENESS_MAX_MS - 1);
+  assert.equal(here.atHand(), ["b"]);
 });
 
 test.run();

@@ -1,0 +1,24 @@
+import type { Delivery } from "../../domain/delivery/state.ts";
+import type { NewEvent, Position, Revision } from "../../domain/ports/event-log.ts";
+import type { Job } from "./job.ts";
+
+/** The job as the admission has it, with everything that the request needs. */
+export type LeasableJob = Job & Required<Pick<Job, "trace" | "body" | "contentType" | "contentEncoding">>;
+
+/**
+ * The lease of the first attempt, taken together with the admission. Exactly one of `begin` and `cancel` has to be
+ * called, because the lease holds one of the endpoint's slots until then; any later call does nothing.
+ *
+ * 1. `Deliverer.lease(job, admitted)` is asked before the append, with the state after `EventAdmitted`.
+ * 2. `records` are appended directly after `EventAdmitted`, in the same append. The delivery's state is then `state`.
+ * 3. Once the append is durable, `begin` sends the request. If the append conflicted, failed or has an unknown outcome,
+ *    `cancel` gives the slot back and nothing is sent: a lease that was recorded nevertheless ends by itself, and the
+ *    event is found on disk.
+ */
+export type AdmissionLease = {
+  readonly records: readonly NewEvent[];
+  readonly state: Delivery;
+  /** Takes the revision and position of the last of `records`, as the append returned them. Returns at once. */
+  begin(appended: { readonly revision: Revision; readonly position?: Position | undefined }): void;
+  cancel(): void;
+};
