@@ -31,6 +31,28 @@ const REASON_PHRASES: Readonly<Record<number, string>> = {
 
 export type RawAnswers = { readonly ids: TraceIds; readonly headers: () => Readonly<Record<string, string>> };
 
+/** What still arrives after the answer is read and dropped for this long (ms) and up to so many bytes. */
+const LINGER_MS = 1_000;
+const LINGER_BYTES_MAX = 1_048_576;
+
+/**
+ * Closes a connection when its answer has been sent and the client has closed its side, or after a limit. A socket that
+ * is closed with unread bytes sends a reset, which may reach the client before the answer (RFC 9112, section 9.6).
+ */
+const closeLingering = (socket: Duplex): void => {
+  let left = LINGER_BYTES_MAX;
+  const limit = setTimeout(() => socket.destroy(), LINGER_MS);
+  limit.unref();
+  // Node's own listener would parse the bytes and end the connection at the first error.
+  socket.removeAllListeners("data");
+  socket.on("data", (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) socket.destroy();
+  });
+  socket.once("close", () => clearTimeout(limit));
+  socket.resume();
+};
+
 /** Answers and closes the connection, because after a malformed message nothing that follows on it can be trusted. */
 const writeRaw = (socket: Duplex, it: Problem, { ids, headers: every }: RawAnswers): void => {
   const { status, headers, body } = problemAnswer(it, ids.traceId());
@@ -41,7 +63,8 @@ const writeRaw = (socket: Duplex, it: Problem, { ids, headers: every }: RawAnswe
     `content-length: ${Buffer.byteLength(text)}`,
     "connection: close",
   ];
-  socket.end(`${lines.join("\r\n")}\r\n\r\n${text}`, () => socket.destroy());
+  socket.end(`${lines.join("\r\n")}\r\n\r\n${text}`);
+  closeLingering(socket);
 };
 
 /** `_httpMessage` is the answer that Node is writing on the socket; other bytes would end up inside of it. */

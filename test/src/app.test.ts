@@ -316,6 +316,42 @@ test("slow headers and a slow body end with 408", async () => {
   await app.close();
 });
 
+/** What is too large for a head, and after its answer arrived `more` bytes in pieces, each sent when the last one is gone. */
+const sendingOn = (
+  app: FastifyInstance,
+  more: number,
+): Promise<{ answer: string; sent: number; error: string | null }> =>
+  new Promise((resolve) => {
+    const socket = connect({ host: "127.0.0.1", port: portOf(app), allowHalfOpen: true });
+    const piece = Buffer.alloc(32_768, "x");
+    let answer = "";
+    let sent = 0;
+    let error: string | null = null;
+    const next = (): void => {
+      if (sent >= more) socket.end();
+      else socket.write(piece, (failed) => (failed == null ? setImmediate(next) : undefined));
+      sent += piece.length;
+    };
+    socket.on("data", (chunk) => {
+      if (answer === "") next();
+      answer += chunk.toString();
+    });
+    socket.on("error", ({ message }) => (error = message));
+    socket.on("close", () => resolve({ answer, sent, error }));
+    socket.write(`GET / HTTP/1.1\r\n${HOST}A: ${"x".repeat(20_000)}\r\n`);
+  });
+
+test("who is still sending when its malformed request is answered reads the answer, and no reset", async () => {
+  const app = await listening();
+  const { answer, error } = await sendingOn(app, 500_000);
+  assert.is(parsed(answer).status, 431);
+  assert.is(error, null);
+  const endless = await sendingOn(app, Number.POSITIVE_INFINITY);
+  assert.is(parsed(endless.answer).status, 431);
+  assert.ok(endless.error !== null, "and is cut off in the end");
+  await app.close();
+});
+
 test("a client that half-closes gets its answer, one that is gone harms nobody", async () => {
   const app = await listening();
   const request = `GET /v1/things/1 HTTP/1.1\r\n${HOST}\r\n`;
