@@ -12,7 +12,8 @@
  *     npm run bench -- --beside            only the cost of traces to a missing collector, and of log lines
  *     npm run bench -- --attack            only a victim's p99 with and without an attacker
  *     npm run bench -- --attack --only hang --rounds 20    only attacks with this in their names, 20 rounds
- *     npm run bench -- --against DIR       only a comparison with the build in another checkout
+ *     npm run bench -- --against DIR       only a comparison with the build in another checkout, in turns
+ *     npm run bench -- --against DIR --only admission,light    only these of admission, delivered and light
  *     npm run bench -- --engines --yes     on a log that is not empty; the records stay in it, so never in production
  *
  * The benchmark creates and drops a database and a topic next to the configured ones. Figures are comparable only
@@ -20,14 +21,16 @@
  */
 import { writeFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ConfigError } from "../src/config-error.ts";
 import { openLog } from "../src/engine/open-engines.ts";
 import { measureAdmission, measureLatency } from "./bench/admission.ts";
 import { type Records, recordsOf } from "./bench/admission-records.ts";
+import { measureAgainst } from "./bench/against.ts";
 import { measureAttacks } from "./bench/attack.ts";
 import { openWorld, type World } from "./bench/bench-world.ts";
-import { besideTable, measureBeside } from "./bench/beside.ts";
+import { measureBeside } from "./bench/beside.ts";
 import { type EngineSet, enginesToMeasure } from "./bench/engines.ts";
 import { measureEcho, measureKeeping } from "./bench/floor.ts";
 import { type Growth, measureGrowth } from "./bench/growth.ts";
@@ -36,6 +39,9 @@ import { measureArrival, measureSustained } from "./bench/pipeline.ts";
 import { printed, type Report } from "./bench/report.ts";
 import { measureCrash, measureIdle } from "./bench/rest.ts";
 import { close, logOf, runtimeOf, type Subject, setUp, upToDate } from "./bench/subject.ts";
+import { amount } from "./bench/table.ts";
+import { pairTable } from "./bench/turns.ts";
+import { workloadsNamed } from "./bench/workloads.ts";
 
 /** How long each measurement takes, in seconds. */
 type Lengths = {
@@ -141,10 +147,11 @@ const measure = async (world: World, set: EngineSet, lengths: Lengths): Promise<
 };
 
 const ROUNDS_FULL = { rounds: 12, seconds: 4 };
+const ROUNDS_AGAINST = { rounds: 5, seconds: 4 };
 const ROUNDS_QUICK = { rounds: 3, seconds: 2 };
 
-const roundsToRun = (): typeof ROUNDS_FULL => {
-  const usual = flags.quick ? ROUNDS_QUICK : ROUNDS_FULL;
+const roundsToRun = (full = ROUNDS_FULL): typeof ROUNDS_FULL => {
+  const usual = flags.quick ? ROUNDS_QUICK : full;
   if (flags.rounds === undefined) return usual;
   const rounds = Number(flags.rounds);
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds takes a whole number, not ${flags.rounds}`);
@@ -155,9 +162,27 @@ const runBeside = async (sets: readonly EngineSet[]): Promise<void> => {
   const world = await openWorld();
   try {
     for (const set of sets) {
-      const order = { ...roundsToRun(), against: flags.against ?? null, say };
-      console.log(besideTable(await measureBeside(world, set, order)));
+      for (const outcome of await measureBeside(world, set, { ...roundsToRun(), say })) console.log(pairTable(outcome));
     }
+  } finally {
+    await world.close();
+  }
+};
+
+const loadLine = (): string => `load averages of the machine ${loadavg().map(amount).join(", ")}`;
+
+const runAgainst = async (sets: readonly EngineSet[], checkout: string): Promise<void> => {
+  const workloads = workloadsNamed(flags.only);
+  const world = await openWorld();
+  try {
+    say(loadLine());
+    for (const set of sets) {
+      const order = { workloads, ...roundsToRun(ROUNDS_AGAINST), say };
+      const outcome = await measureAgainst(world, set, resolve(checkout), order);
+      console.log(pairTable(outcome));
+      if (flags.json !== undefined) writeFileSync(flags.json, `${JSON.stringify(outcome, null, 2)}\n`);
+    }
+    say(loadLine());
   } finally {
     await world.close();
   }
@@ -178,7 +203,8 @@ const run = async (): Promise<void> => {
   const lengths = flags.quick ? QUICK : FULL;
   const sets = await enginesToMeasure(process.env, flags);
   if (flags.attack) return runAttacks(sets);
-  if (flags.beside || flags.against !== undefined) return runBeside(sets);
+  if (flags.against !== undefined) return runAgainst(sets, flags.against);
+  if (flags.beside) return runBeside(sets);
   const before = loadavg()[0] ?? 0;
   const world = await openWorld();
   try {

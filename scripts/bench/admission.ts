@@ -7,7 +7,7 @@ import {
   sendLoad,
   type World,
 } from "./bench-world.ts";
-import { processorSeconds } from "./processor-time.ts";
+import { processorTimeOfWork } from "./processor-time.ts";
 import { type Spread, spreadOf } from "./spread.ts";
 import { runtimeOf, type Subject } from "./subject.ts";
 
@@ -23,14 +23,12 @@ export type ClosedLoop = {
 /** Measures A, the admissions a second if each sender sends its next webhook when the previous one is answered. */
 export const measureAdmission = async (world: World, subject: Subject, seconds: number): Promise<ClosedLoop> => {
   const { pid } = subject.program;
-  const before = processorSeconds(pid);
   const order = orderTo(subject, subject.recordPath, { connections: CONNECTIONS, seconds, rate: null });
-  const outcome = await sendLoad(world, order);
-  const after = processorSeconds(pid);
+  const { result: outcome, ms } = await processorTimeOfWork(pid, () => sendLoad(world, order));
   return {
     perS: acceptedPerSecond(outcome),
     latencyMs: spreadOf(latencies(outcome)),
-    processorMs: before === null || after === null ? null : ((after - before) * 1_000) / outcome.accepted,
+    processorMs: ms === null ? null : ms / outcome.accepted,
     loadCpuShare: outcome.cpuShare,
     rssMiB: (await runtimeOf(subject)).rssMiB,
   };

@@ -221,7 +221,7 @@ export const measureAttacks = async (world: World, set: EngineSet, order: Attack
       const measured = await withLowestPriority(() => measureAttack(world, subject, attack, order));
       const { alone, beside, ratio, ratios, perS } = measured;
       const spread = `${amount(Math.min(...ratios))} to ${amount(Math.max(...ratios))}`;
-      const verdict = ratio <= RATIO_MAX ? "ok" : "MISSED";
+      const verdict = ratio <= RATIO_MAX ? "MET" : "MISSED";
       lines.push([
         attack.name,
         `${amount(perS)}/s`,

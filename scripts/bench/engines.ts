@@ -11,7 +11,8 @@ import { databaseBeside } from "./database-beside.ts";
 
 export type Engines = {
   readonly env: Readonly<Record<string, string>>;
-  readonly via?: readonly string[];
+  /** A checkout whose build is measured, in which `npm run build` has run; undefined for this one. */
+  readonly checkout?: string;
   close(): Promise<void>;
 };
 

@@ -4,6 +4,7 @@ import { monotonicMs, sleep } from "./clock.ts";
 import type { LoadOutcome } from "./load.ts";
 import { type Spread, spreadOf } from "./spread.ts";
 import { runtimeOf, type Subject } from "./subject.ts";
+import { WINDOW } from "./workloads.ts";
 
 export type Sustained = {
   readonly perS: number;
@@ -22,8 +23,6 @@ export type Sustained = {
   readonly rssMiB: number;
 };
 
-/** At most this many events are admitted but not delivered: some 16 for each concurrent delivery. */
-const WINDOW = 512;
 const LAG_EVENTS_MAX = 4_000;
 /** Seconds, for logs whose positions do not count records. This lag is measured once a second. */
 const LAG_S_MAX = 1;

@@ -1,17 +1,15 @@
 import { until } from "../../test/support/program.ts";
 import { OPEN_CONNECTIONS, orderTo, sendLoad, type World } from "./bench-world.ts";
 import { monotonicMs, sleep } from "./clock.ts";
-import { processorSeconds } from "./processor-time.ts";
+import { processorTimeOfWork } from "./processor-time.ts";
 import { restarted, type Subject, upToDate } from "./subject.ts";
 
 /** Percent of one core that the idle service takes; null on a system that does not tell. */
 export const measureIdle = async (subject: Subject, seconds: number): Promise<number | null> => {
   await upToDate(subject);
   await sleep(1_000);
-  const before = processorSeconds(subject.program.pid);
-  await sleep(seconds * 1_000);
-  const after = processorSeconds(subject.program.pid);
-  return before === null || after === null ? null : ((after - before) / seconds) * 100;
+  const { ms } = await processorTimeOfWork(subject.program.pid, () => sleep(seconds * 1_000));
+  return ms === null ? null : (ms / 1_000 / seconds) * 100;
 };
 
 export type Crash = {

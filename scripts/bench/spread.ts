@@ -22,3 +22,14 @@ export const spreadOf = (values: Iterable<number>): Spread => {
     max: rank(sorted, 1),
   };
 };
+
+/** A figure of one build or setting divided by that of another, once a round. */
+export type Ratio = { readonly median: number; readonly min: number; readonly max: number; readonly rounds: number };
+
+export const medianOf = (values: Iterable<number>): number => spreadOf(values).p50;
+
+/** Throws if there are no values, because a ratio of nothing would read like a measured one. */
+export const ratioOf = (values: readonly number[]): Ratio => {
+  if (values.length === 0) throw new Error("a ratio needs at least one round");
+  return { median: medianOf(values), min: Math.min(...values), max: Math.max(...values), rounds: values.length };
+};

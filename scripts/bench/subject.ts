@@ -1,17 +1,11 @@
 import { type LogLocation, locationsOf } from "../../src/engine/open-engines.ts";
 import { type Client, HOOK_SECRET, signUp } from "../../test/support/client.ts";
-import {
-  killPrograms,
-  type Program,
-  removeFolder,
-  startProgram,
-  temporaryFolder,
-  until,
-} from "../../test/support/program.ts";
+import { removeFolder, temporaryFolder, until } from "../../test/support/program.ts";
 import type { EngineSet, Engines } from "./engines.ts";
+import { type Service, startService } from "./service-process.ts";
 
 export type Subject = {
-  readonly program: Program;
+  readonly program: Service;
   readonly engines: Engines;
   readonly client: Client;
   readonly endpointId: string;
@@ -30,6 +24,8 @@ export type Runtime = {
   readonly lagS: number;
 };
 
+type Running = { readonly program: Pick<Service, "url"> };
+
 /** Above any load of this benchmark, so that nothing is refused, while each request is still counted against it. */
 const RATE_PER_MINUTE = 1_000_000;
 const BUDGET_EUR_DAY = 10_000_000;
@@ -37,7 +33,7 @@ const CONCURRENCY = 32;
 /** Folding a log of a million events takes less time (ms). */
 const FOLD_LIMIT_MS = 3_600_000;
 
-export const upToDate = (subject: Pick<Subject, "program">): Promise<boolean> =>
+export const upToDate = (subject: Running): Promise<boolean> =>
   until("the views are up to date", async () => (await runtimeOf(subject)).lagEvents === 0, FOLD_LIMIT_MS);
 
 export const upgrade = async (client: Client, plan: "scale"): Promise<void> => {
@@ -47,8 +43,7 @@ export const upgrade = async (client: Client, plan: "scale"): Promise<void> => {
   if (status >= 400) throw new Error(`the plan ${plan} could not be taken`);
 };
 
-const setUpOn = async (engines: Engines, receiverPort: number): Promise<Subject> => {
-  const program = await startProgram(engines.env, temporaryFolder(), engines.via);
+const setUpOn = async (program: Service, engines: Engines, receiverPort: number): Promise<Subject> => {
   // A shared log has earlier records, which the new views have to fold first.
   await upToDate({ program });
   const client = await signUp(program.url);
@@ -82,10 +77,14 @@ const setUpOn = async (engines: Engines, receiverPort: number): Promise<Subject>
 
 export const setUp = async (receiverPort: number, set: EngineSet): Promise<Subject> => {
   const engines = await set.open();
+  const dir = temporaryFolder();
+  let program: Service | null = null;
   try {
-    return await setUpOn(engines, receiverPort);
+    program = await startService({ ...engines, dir });
+    return await setUpOn(program, engines, receiverPort);
   } catch (error) {
-    killPrograms();
+    await program?.kill();
+    removeFolder(dir);
     await engines.close();
     throw error;
   }
@@ -93,7 +92,7 @@ export const setUp = async (receiverPort: number, set: EngineSet): Promise<Subje
 
 export const restarted = async (subject: Subject): Promise<{ readonly subject: Subject; readonly startMs: number }> => {
   const began = performance.now();
-  const program = await startProgram(subject.engines.env, subject.program.dir);
+  const program = await startService({ ...subject.engines, dir: subject.program.dir });
   const startMs = performance.now() - began;
   return { subject: { ...subject, program, client: subject.client.at(program.url) }, startMs };
 };
@@ -115,7 +114,7 @@ type RuntimeBody = {
   readonly projections: readonly { readonly lag_events: number; readonly lag_s: number }[];
 };
 
-export const runtimeOf = async ({ program }: Pick<Subject, "program">): Promise<Runtime> => {
+export const runtimeOf = async ({ program }: Running): Promise<Runtime> => {
   const response = await fetch(`${program.url}/runtime`);
   const { engines, memory, projections } = (await response.json()) as RuntimeBody;
   return {

@@ -15,7 +15,7 @@ export const amount = (value: number): string => {
 
 export const milliseconds = ({ p50, p95, p99 }: Spread): string => `${[p50, p95, p99].map(amount).join(" / ")} ms`;
 
-const mark = ({ isMet }: Row): string => (isMet === undefined ? "" : isMet ? "ok" : "MISSED");
+const mark = ({ isMet }: Row): string => (isMet === undefined ? "" : isMet ? "MET" : "MISSED");
 
 export const table = (head: readonly string[], lines: readonly (readonly string[])[]): string => {
   const all = [head, ...lines];

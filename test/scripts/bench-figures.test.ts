@@ -41,7 +41,7 @@ test("a figure that misses its bar says so, and one without a bar says nothing",
   ]);
   const [, , rate = "", wait = "", size = ""] = text.split("\n");
   assert.match(rate, /\| MISSED \|$/);
-  assert.match(wait, /\| ok {5}\|$/);
+  assert.match(wait, /\| MET {4}\|$/);
   assert.match(size, /^\| size +\| 5 +\| +\| +\|$/);
 });
 
