@@ -6,6 +6,7 @@ import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { aggregates, STALENESS_MAX_MS } from "../../../src/streams/aggregates.ts";
 import type { Envelope } from "../../../src/streams/envelope.ts";
 import { testClock } from "../../support/http-app.ts";
+import { until } from "../../support/until.ts";
 
 /** Streams as one node of several keeps them in memory. */
 const test = suite("aggregates");
@@ -179,7 +180,7 @@ test("a state is at hand while it is young enough to be used without a read, and
   const before = reads();
   assert.equal([here.atHand(), here.atHand()], [[], []], "the read is under way");
   assert.is(reads(), before + 1);
-  await here.load();
+  await until("the read has come back", () => here.atHand()?.length === 1);
   clock.advance(STALENESS_MAX_MS - 1);
   assert.equal(here.atHand(), ["b"]);
 });
