@@ -172,7 +172,12 @@ const open = async (config: Config, logger: FastifyBaseLogger): Promise<Service>
   });
   const here = config.roles.includes("projector")
     ? await usable(`${viewsAre} cannot be used`, () =>
-        projectorThread({ locations, onError: projectionFailed(logger), onDropped }),
+        projectorThread({
+          locations,
+          options: { hearsHurry: config.roles.includes("api") },
+          onError: projectionFailed(logger),
+          onDropped,
+        }),
       )
     : null;
   const projector =

@@ -38,11 +38,15 @@ export type ViewOrigin = {
   readonly last: (RecordName & { readonly position: Position }) | null;
 };
 
-/** A null document is removed. `leading`: how many are written first. `record`: the one at the new checkpoint. */
+/**
+ * A null document is removed. `leading`: how many are written first. `record`: the one at the new checkpoint. `absent`:
+ * true for a document that `load` has not found, so that an engine with transactions need not remove it.
+ */
 type Folded = {
   readonly documents: ReadonlyMap<string, Document | null>;
   readonly leading?: number;
   readonly record?: RecordName;
+  readonly absent?: (id: string) => boolean;
 };
 
 /** `position`: how far the document is folded; null if as far as the view's checkpoint. */

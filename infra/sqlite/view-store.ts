@@ -100,11 +100,13 @@ export const sqliteViewStore = ({ path, schemas }: SqliteViewStoreOptions): View
         return new Map(ids.map((id) => [id, { document: documents.get(id) ?? null, position: null }]));
       }),
 
-    async commit(view, after, upTo, { documents, record }) {
+    async commit(view, after, upTo, { documents, record, absent }) {
       if (after !== null && upTo <= after) throw new Error(`view ${view}: a commit from ${after} back to ${upTo}`);
       const write = writing(() => writer(view));
       // An error here is a projection's bug and not the engine's failure, so the rows are made before the transaction.
-      const rows = [...documents].map(([id, document]) => rowOf(view, id, document, write.fields));
+      const rows: (readonly SqlValue[])[] = [];
+      for (const [id, document] of documents)
+        if (document !== null || absent?.(id) !== true) rows.push(rowOf(view, id, document, write.fields));
       const named = record === undefined ? null : JSON.stringify(nameOf(record));
       return writing(() => {
         database.exec("BEGIN IMMEDIATE");

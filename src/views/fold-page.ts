@@ -13,7 +13,11 @@ export class ProjectionFailed extends Error {
   }
 }
 
+/** A record with the ids of the documents that it may change. */
+export type NamingRecord = { readonly event: RecordedEvent; readonly ids: readonly string[] };
+
 export type Folded = {
+  /** How many of the naming records are folded. */
   readonly events: number;
   /**
    * The documents after the last folded event; null stands for a document that is removed. Documents created and
@@ -23,25 +27,29 @@ export type Folded = {
   readonly leading: number;
 };
 
-export const idsOfPage = (projection: Projection, page: readonly RecordedEvent[]): readonly (readonly string[])[] =>
-  page.map((event) => {
+/** The records of the page that a projection does not ignore. */
+export const namingRecords = (projection: Projection, page: readonly RecordedEvent[]): readonly NamingRecord[] => {
+  const naming: NamingRecord[] = [];
+  for (const event of page) {
     try {
-      return projection.idsOf(event);
+      const ids = projection.idsOf(event);
+      if (ids.length > 0) naming.push({ event, ids });
     } catch (error) {
       throw new ProjectionFailed(projection.schema.name, event, error);
     }
-  });
+  }
+  return naming;
+};
 
 /**
- * Folds a page over the documents `loaded`: all that `ids` names, and others that events may put. A document that
- * already contains an event stays as it is. Documents that `ids` does not name are written first, so that they are
- * there once the named ones refer to them. No document may be of both kinds: the page ends before the event that would
- * make it so.
+ * Folds records over the documents `loaded`: all that the records name, and others that they may put. A document that
+ * already contains a record stays as it is. Documents that no record names are written first, so that they are there
+ * once the named ones refer to them. No document may be of both kinds: the fold ends before the record that would make
+ * it so.
  */
 export const foldPage = (
   projection: Projection,
-  page: readonly RecordedEvent[],
-  ids: readonly (readonly string[])[],
+  naming: readonly NamingRecord[],
   loaded: ReadonlyMap<string, LoadedDocument>,
 ): Folded => {
   const view = projection.schema.name;
@@ -85,11 +93,10 @@ export const foldPage = (
   };
 
   let events = 0;
-  for (const event of page) {
-    const named = ids[events] ?? [];
+  for (const { event, ids: named } of naming) {
     if (named.some((id) => unasked.has(id))) break;
     if (!named.every((id) => isFolded(id, event)) && !apply(event, named))
-      return foldPage(projection, page.slice(0, events), ids, loaded);
+      return foldPage(projection, naming.slice(0, events), loaded);
     for (const id of named) namedSoFar.add(id);
     events += 1;
   }

@@ -26,4 +26,4 @@ export type FromProjector =
   | { readonly kind: "dropped"; readonly views: readonly string[]; readonly reason: DropReason }
   | { readonly kind: "failed"; readonly failure: FailureText };
 
-export type ToProjector = { readonly kind: "stop" };
+export type ToProjector = { readonly kind: "stop" | "hurry" };

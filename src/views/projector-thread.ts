@@ -33,7 +33,11 @@ export const projectorThread = async (given: ProjectorThreadOptions): Promise<Vi
   const projections = module?.projections ?? PROJECTIONS;
   const projectionsUrl = module?.url ?? neighbour("../../projections/all");
   const data: ProjectorData = { locations, projectionsUrl, options };
-  const board = viewPositions(projections.map(({ schema }) => schema.name));
+  const hurry = (): void => thread?.postMessage({ kind: "hurry" } satisfies ToProjector);
+  const board = viewPositions(
+    projections.map(({ schema }) => schema.name),
+    hurry,
+  );
   let progress = unknownLags(board.all());
   let lastBeat = performance.now();
   let failures = 0;

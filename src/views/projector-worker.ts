@@ -40,7 +40,7 @@ const following = await inlineProjector({
 });
 
 port.on("message", async (message: ToProjector) => {
-  if (message.kind !== "stop") return;
+  if (message.kind === "hurry") return following.hurry();
   await following.stop();
   await views.close();
   await log.close();

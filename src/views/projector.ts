@@ -20,6 +20,8 @@ export type ProjectorOptions = {
   readonly pageMax?: number;
   readonly pollMs?: number;
   readonly gatherMs?: number;
+  /** False if processes that cannot call `hurry` wait for these views: then records gather less long under load. */
+  readonly hearsHurry?: boolean;
   readonly documentsMax?: number;
   readonly retryMinMs?: number;
   readonly retryMaxMs?: number;
@@ -28,13 +30,15 @@ export type ProjectorOptions = {
   readonly onDropped?: (views: readonly string[], reason: DropReason) => void;
 };
 
-/** Larger pages would make commits hardly cheaper, but waiting reads and a stop slower. */
-const PAGE_MAX = 512;
+/** A document that several records of a page change is written once; larger pages would make a stop slower. */
+const PAGE_MAX = 4_096;
 /** The log is also read this often: its hint after an append may be lost, and another process may drop a view. */
 const POLL_MS = 1_000;
 const GATHER_MS = 10;
-/** Under load, events gather this many times longer: a document that several of them change is then written once. */
-const GATHER_BUSY = 4;
+/** After a page, records gather this many times longer, so that fewer pages are folded and documents written. */
+const GATHER_SOME = 4;
+/** The same under load, but only where `hurry` is heard: reads that wait for a position would otherwise wait, too. */
+const GATHER_BUSY = 20;
 const BUSY_EVENTS = 16;
 const DOCUMENTS_MAX = 2_048;
 const RETRY_MIN_MS = 100;
@@ -44,6 +48,7 @@ const DEFAULTS = {
   pageMax: PAGE_MAX,
   pollMs: POLL_MS,
   gatherMs: GATHER_MS,
+  hearsHurry: true,
   documentsMax: DOCUMENTS_MAX,
   retryMinMs: RETRY_MIN_MS,
   retryMaxMs: RETRY_MAX_MS,
@@ -67,7 +72,8 @@ export class Projector {
   readonly #options: ProjectorOptions & typeof DEFAULTS;
   readonly #all: readonly Followed[];
   readonly #size: PageSize;
-  readonly #rest = wakeablePause();
+  readonly #idle = wakeablePause();
+  readonly #gathering = wakeablePause();
   #isStopping = false;
   #logFailures = 0;
   #running: Promise<void> = Promise.resolve();
@@ -93,15 +99,21 @@ export class Projector {
       if (dropped.length > 0) onDropped?.(dropped, reason);
     }
     onProgress?.(this.positions());
-    this.#unsubscribe = this.#log.onAppended(this.#rest.wake);
+    this.#unsubscribe = this.#log.onAppended(this.#idle.wake);
     this.#running = this.#follow();
   }
 
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#unsubscribe();
-    this.#rest.wake();
+    this.#idle.wake();
+    this.#gathering.wake();
     await this.#running;
+  }
+
+  /** Somebody waits for records that are appended already: they are folded without gathering more. */
+  hurry(): void {
+    this.#gathering.wake();
   }
 
   positions(): readonly ViewPosition[] {
@@ -118,7 +130,7 @@ export class Projector {
         this.#logFailures += 1;
         const retryInMs = this.#backoffMs(this.#logFailures);
         this.#options.onError?.({ view: null, position: null, error, retryInMs });
-        if (!this.#isStopping) await this.#rest.pause(retryInMs);
+        if (!this.#isStopping) await this.#idle.pause(retryInMs);
       }
     }
   }
@@ -192,9 +204,17 @@ export class Projector {
     const { gatherMs } = this.#options;
     // The SQLite adapters never wait in this thread, so between two pages messages and timers get their turn.
     if (outcome === "more") await yieldToOthers();
-    else if (outcome === "busy") await sleep(GATHER_BUSY * gatherMs);
-    else if (outcome === "some" || (await this.#rest.pause(this.#untilRetryMs()))) await sleep(gatherMs);
+    else if (outcome === "busy" || outcome === "some") await this.#gather(outcome);
+    else if (await this.#idle.pause(this.#untilRetryMs())) await sleep(gatherMs);
     else await Promise.all(this.#all.map((it) => it.follower.refresh().catch((error) => this.#fail(it, error))));
+  }
+
+  /** Even in a hurry records gather a little, so that many waiting reads do not make a page of each record. */
+  async #gather(outcome: "some" | "busy"): Promise<void> {
+    const { gatherMs, hearsHurry } = this.#options;
+    await sleep(gatherMs);
+    const times = outcome === "busy" && hearsHurry ? GATHER_BUSY : GATHER_SOME;
+    if (!this.#isStopping) await this.#gathering.pause((times - 1) * gatherMs);
   }
 
   #untilRetryMs(): number {

@@ -3,7 +3,7 @@ import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event
 import type { Document, LoadedDocument, ViewStore } from "../../domain/ports/view-store.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { hasRecord } from "../following/log-cursor.ts";
-import { foldPage, idsOfPage, ProjectionFailed } from "./fold-page.ts";
+import { foldPage, namingRecords, ProjectionFailed } from "./fold-page.ts";
 
 /** Why a view is dropped and folded again: it may be of another log, or this log lacks the last record it folded. */
 export type DropReason = "unknown-log" | "record-missing";
@@ -99,25 +99,30 @@ export class ViewFollower {
 
   /** Commits the first events of the page, mostly all, and returns how many; 0 if another process was faster. */
   async #commit(page: readonly RecordedEvent[]): Promise<number> {
-    const ids = idsOfPage(this.#projection, page);
-    const loaded = await this.#load(new Set(ids.flat()));
+    const naming = namingRecords(this.#projection, page);
+    const ids = new Set<string>();
+    for (const { ids: named } of naming) for (const id of named) ids.add(id);
+    const loaded = await this.#load(ids);
     if (loaded === "stale") return this.#overtaken();
-    let folded = foldPage(this.#projection, page, ids, loaded);
+    let folded = foldPage(this.#projection, naming, loaded);
     if (!this.#isUndisturbed || [...loaded.values()].some((it) => it.position !== null)) {
       const all = await this.#withUnasked(loaded, folded.documents.keys());
       if (all === "stale") return this.#overtaken();
-      folded = foldPage(this.#projection, page.slice(0, folded.events), ids, all);
+      folded = foldPage(this.#projection, naming.slice(0, folded.events), all);
     }
-    const record = page[folded.events - 1];
-    if (record === undefined) throw new Error(`${this.view}: the fold of a page took no event`);
     const { documents, leading } = folded;
+    const next = naming[folded.events];
+    const events = next === undefined ? page.length : page.indexOf(next.event);
+    const record = page[events - 1];
+    if (record === undefined) throw new Error(`${this.view}: the fold of a page took no event`);
     const upTo = record.position;
-    const outcome = await this.#views.commit(this.view, this.#position, upTo, { documents, leading, record });
+    const absent = (id: string): boolean => loaded.get(id)?.document === null;
+    const outcome = await this.#views.commit(this.view, this.#position, upTo, { documents, leading, record, absent });
     if (outcome === "stale") return this.#overtaken();
     this.#position = upTo;
     this.#isUndisturbed = true;
     this.#remember(loaded, documents, upTo);
-    return folded.events;
+    return events;
   }
 
   async #load(ids: Iterable<string>): Promise<Documents | "stale"> {

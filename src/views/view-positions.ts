@@ -12,7 +12,8 @@ export type ViewPositions = {
 
 type Waiter = { readonly isReached: () => boolean; readonly resolve: (isReached: boolean) => void };
 
-export const viewPositions = (views: readonly string[]): ViewPositions => {
+/** `hurry` is called while a position is waited for that is not reached. */
+export const viewPositions = (views: readonly string[], hurry: () => void = () => undefined): ViewPositions => {
   const positions = new Map<string, Position | null>(views.map((view) => [view, null]));
   const listeners = new Set<{ readonly listener: (reached: readonly ViewPosition[]) => void }>();
   const waiters = new Set<Waiter>();
@@ -26,6 +27,8 @@ export const viewPositions = (views: readonly string[]): ViewPositions => {
     record(reached) {
       for (const { view, position } of reached) positions.set(view, position);
       for (const waiter of waiters) if (waiter.isReached()) waiter.resolve(true);
+      // The page that was just folded may have been read before what the others wait for was appended.
+      if (waiters.size > 0) hurry();
       for (const { listener } of [...listeners]) listener(reached);
     },
     all: () => [...positions].map(([view, position]) => ({ view, position })),
@@ -50,6 +53,7 @@ export const viewPositions = (views: readonly string[]): ViewPositions => {
           },
         };
         waiters.add(waiter);
+        hurry();
       });
     },
   };

@@ -20,6 +20,9 @@ export const BEAT_MS = 1_000;
 /** A projector silent for longer counts as failed: several beats, as a large page or a busy machine delays one. */
 export const SILENCE_MAX_MS = 10_000;
 
+/** `hurry`: another thread waits for a position. */
+export type InlineProjector = ViewProgress & { hurry(): void };
+
 export type InlineProjectorOptions = ProjectorOptions & {
   readonly log: EventLog;
   readonly views: ViewStore;
@@ -30,10 +33,13 @@ export type InlineProjectorOptions = ProjectorOptions & {
 };
 
 /** Resolves once the projector follows the log. `stop` closes neither log nor views, which the caller has to do. */
-export const inlineProjector = async (options: InlineProjectorOptions): Promise<ViewProgress> => {
+export const inlineProjector = async (options: InlineProjectorOptions): Promise<InlineProjector> => {
   const { log, views, projections, clock, eventsBetween = () => 1, onBeat } = options;
-  const board = viewPositions(projections.map(({ schema }) => schema.name));
-  const following = new Projector(log, views, projections, {
+  const board = viewPositions(
+    projections.map(({ schema }) => schema.name),
+    () => following.hurry(),
+  );
+  const following: Projector = new Projector(log, views, projections, {
     ...options,
     onProgress: (reached) => {
       board.record(reached);
@@ -66,6 +72,7 @@ export const inlineProjector = async (options: InlineProjectorOptions): Promise<
     progress: async () => progress,
     onProgress: board.onReached,
     waitFor: board.waitFor,
+    hurry: () => following.hurry(),
     async stop() {
       clearInterval(timer);
       await following.stop();

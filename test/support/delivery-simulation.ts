@@ -10,7 +10,7 @@ import { deliveryQueue } from "../../projections/delivery-queue.ts";
 import { Deliverer } from "../../src/delivery/deliverer.ts";
 import { aggregates } from "../../src/streams/aggregates.ts";
 import { type Envelope, type Fact, toEvents } from "../../src/streams/envelope.ts";
-import { foldPage, idsOfPage } from "../../src/views/fold-page.ts";
+import { foldPage, namingRecords } from "../../src/views/fold-page.ts";
 import { enoughBytes } from "./enough-bytes.ts";
 import { request, START } from "./history.ts";
 import { removeFolder, temporaryFolder } from "./program.ts";
@@ -90,10 +90,11 @@ export const deliverySimulation = async (receivers: Readonly<Record<string, Answ
       facts.set(event.type, ofType);
       ofType.push(event);
     }
-    const ids = idsOfPage(deliveryQueue, page);
-    const loaded = await views.load(deliveryQueue.schema.name, folded, [...new Set(ids.flat())]);
+    const naming = namingRecords(deliveryQueue, page);
+    const ids = new Set(naming.flatMap((it) => it.ids));
+    const loaded = await views.load(deliveryQueue.schema.name, folded, [...ids]);
     if (loaded === "stale") throw new Error("nobody else folds");
-    const { documents } = foldPage(deliveryQueue, page, ids, loaded);
+    const { documents } = foldPage(deliveryQueue, naming, loaded);
     await views.commit(deliveryQueue.schema.name, folded, upTo, { documents });
     folded = upTo;
     if (page.length === FOLD_PAGE) await fold();

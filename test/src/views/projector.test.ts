@@ -3,11 +3,13 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { EventLog, Position } from "../../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
+import { systemClock } from "../../../infra/clock.ts";
 import { RecordDamaged } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { type Projection, perDocument } from "../../../projections/projection.ts";
 import { Projector, type ProjectorFailure, type ProjectorOptions } from "../../../src/views/projector.ts";
+import { inlineProjector } from "../../../src/views/view-progress.ts";
 import { appendNumbered } from "../../support/numbered-log.ts";
 import { until } from "../../support/until.ts";
 
@@ -76,6 +78,20 @@ test("an append wakes it", async () => {
     await reaches(it.views, ["one.v1"], await appendNumbered(it.log, 2, 3));
   });
   assert.equal(await seen(it.views, "one.v1"), upTo(3));
+});
+
+test("a read that waits for a position does not wait until records have gathered", async () => {
+  // Without the hint, the second page would be folded after the whole time of gathering, which is 6 s.
+  const { log, views } = world(one);
+  const progress = await inlineProjector({ log, views, projections: [one], clock: systemClock, gatherMs: 300 });
+  try {
+    for (const from of [1, 31]) {
+      const position = await appendNumbered(log, from, from + 29);
+      assert.is(await progress.waitFor(["one.v1"], position, 3_000), true);
+    }
+  } finally {
+    await progress.stop();
+  }
 });
 
 test("a lost hint only delays it", async () => {
@@ -286,12 +302,14 @@ test("a log that fails is tried again", async () => {
 
 test("only what changed is written, also what came and went within a page, as a slower projector may still write it", async () => {
   const written: (readonly string[])[] = [];
+  const absent: string[] = [];
   const it = world(one);
   const views: ViewStore = {
     ...it.views,
-    commit(view, after, position, { documents }) {
-      written.push([...documents.keys()].sort());
-      return it.views.commit(view, after, position, { documents });
+    commit(view, after, position, folded) {
+      written.push([...folded.documents.keys()].sort());
+      absent.push(...[...folded.documents.keys()].filter((id) => folded.absent?.(id)));
+      return it.views.commit(view, after, position, folded);
     },
   };
   const fleeting: Projection = {
@@ -309,6 +327,7 @@ test("only what changed is written, also what came and went within a page, as a 
   const last = await appendNumbered(it.log, 1, 16);
   await running({ ...it, views }, [fleeting], { pageMax: 16 }, () => reaches(it.views, ["one.v1"], last));
   assert.equal(written, [["blind", "d0", "d3"]]);
+  assert.equal(absent.sort(), ["d0", "d3"], "a store with transactions need not remove what came and went");
 });
 
 test("stopping finishes the page in hand", async () => {
