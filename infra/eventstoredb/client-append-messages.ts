@@ -72,9 +72,8 @@ export const readAnswer = (answer: streams.BatchAppendResp): AppendAnswer => {
   return { outcome: "appended", at };
 };
 
-/** The answered request's id. The server may give it as two numbers instead of a text (RFC 9562, section 4). */
-export const correlationIdOf = (answer: streams.BatchAppendResp): string => {
-  const id = answer.getCorrelationId();
+/** The server may give an id as two numbers instead of a text (RFC 9562, section 4). */
+export const uuidOf = (id: shared.UUID | undefined): string => {
   const structured = id?.getStructured();
   if (structured === undefined) return id?.getString() ?? "";
   const hex = [structured.getMostSignificantBits(), structured.getLeastSignificantBits()]
@@ -82,3 +81,6 @@ export const correlationIdOf = (answer: streams.BatchAppendResp): string => {
     .join("");
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 };
+
+/** The answered request's id. */
+export const correlationIdOf = (answer: streams.BatchAppendResp): string => uuidOf(answer.getCorrelationId());

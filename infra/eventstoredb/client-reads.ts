@@ -1,113 +1,104 @@
-import type { AllStreamResolvedEvent, EventStoreDBClient, ResolvedEvent, StreamingRead } from "@eventstore/db-client";
+import type { EventStoreDBClient } from "@eventstore/db-client";
 import { END, streamNameFilter } from "@eventstore/db-client";
-import type { JsonObject } from "../../domain/json.ts";
+import { StreamsClient } from "@eventstore/db-client/generated/streams_grpc_pb.js";
+import type streams from "@eventstore/db-client/generated/streams_pb.js";
+import type { CallOptions, Metadata } from "@grpc/grpc-js";
 import { ERASABLE_CATEGORIES } from "../stream-name.ts";
-import { cursorFrom } from "./client-append-messages.ts";
-import { failureOf, isStreamNotFound } from "./client-failures.ts";
+import { failureOf } from "./client-failures.ts";
+import { allRequest, storedEvent, streamRequest } from "./client-read-messages.ts";
 import { type AllPage, ConnectionFailure, type Follower, type StoredEvent, type StreamPage } from "./connection.ts";
 
-type Resolved = ResolvedEvent | AllStreamResolvedEvent;
+/** A subscription is a mere signal, so it also leaves out system streams. */
+const SIGNALLED = `^(?!\\$|${ERASABLE_CATEGORIES.map((category) => `${category}-`).join("|")})`;
 
-const TOO_OLD = "EventStoreDB 22.6 or newer is needed: this one does not say where in the log an event is";
-/** The server, a .NET program, leaves system streams and erasable streams out by this regular expression. */
-const RECORDS = `^(?!\\$|${ERASABLE_CATEGORIES.map((category) => `${category}-`).join("|")})`;
-const BUFFER_EVENTS = 256;
+type ReadCall = ReturnType<StreamsClient["read"]>;
 
-const jsonObject = (value: unknown): JsonObject | null =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)
-    ? // The client parsed the value from JSON.
-      (value as JsonObject)
-    : null;
-
-/** By this field a damaged event of ours is recognised: hardly any other program writes metadata with such a field. */
-const OWN_META = "command_id";
-
-const isOwn = (meta: unknown): boolean =>
-  meta instanceof Uint8Array
-    ? Buffer.from(meta).includes(`"${OWN_META}"`)
-    : typeof meta === "object" && meta !== null && OWN_META in meta;
-
-type IsWanted = NonNullable<AllPage["wanted"]>;
-
-const stored = ({ event }: Resolved, wanted: IsWanted): StoredEvent[] => {
-  if (event === undefined) return [];
-  const { id, type, streamId, revision, position, data, metadata, created } = event;
-  const at = position === undefined ? null : cursorFrom(position.commit, position.prepare);
-  if (at === null) throw new ConnectionFailure("refused", "too-old", TOO_OLD);
-  const [stream, json, meta] = [streamId, jsonObject(data), jsonObject(metadata)];
-  const kept = json === null || wanted({ stream, type }) ? json : {};
-  const writtenMs = created.getTime() || null;
-  const isDamaged = (json === null || meta === null) && isOwn(metadata);
-  return [{ id, type, stream, revision: Number(revision), at, writtenMs, data: kept, meta, isDamaged }];
+type HiddenMembers = {
+  readonly GRPCStreamCreator: (
+    Client: typeof StreamsClient,
+    name: string,
+    create: (client: StreamsClient) => ReadCall,
+  ) => () => Promise<ReadCall>;
+  readonly callArguments: (
+    options: object,
+    callOptions: { readonly deadline: number },
+  ) => [Metadata, Partial<CallOptions>];
 };
 
-const giveUp = (read: { cancel(): Promise<void> }): void => {
-  read.cancel().catch(() => undefined);
+type Asked = {
+  readonly request: streams.ReadReq;
+  readonly wanted: NonNullable<AllPage["wanted"]>;
+  readonly idleMs: number;
 };
 
-const all: IsWanted = () => true;
+/** A node of the cluster that is not the leader may lack a new payload, which would then look erased. */
+const REQUIRES_LEADER = { requiresLeader: true };
 
-const collected = (
-  read: StreamingRead<Resolved>,
-  idleMs: number,
-  wanted: IsWanted = all,
-): Promise<readonly StoredEvent[]> =>
+/**
+ * Replaces the client's reads: its `readAll` passes no filter to the server, and both decode each event more slowly.
+ * The client's types hide the members that this uses, which other versions may lack; the client's version is pinned.
+ */
+const readPage = (client: EventStoreDBClient, { request, wanted, idleMs }: Asked): Promise<readonly StoredEvent[]> =>
   new Promise((resolve, reject) => {
+    const below = client as unknown as HiddenMembers;
     const events: StoredEvent[] = [];
-    const fail = (error: unknown): void => {
+    let call: ReadCall | null = null;
+    let isOver = false;
+    const end = (settle: () => void): void => {
+      if (isOver) return;
+      isOver = true;
       clearTimeout(timer);
-      giveUp(read);
-      if (isStreamNotFound(error)) resolve([]);
-      else reject(failureOf(error));
+      settle();
     };
+    const fail = (error: unknown): void =>
+      end(() => {
+        call?.cancel();
+        reject(failureOf(error));
+      });
     const timer = setTimeout(() => {
       fail(new ConnectionFailure("unknown", "silent", `the server was silent for ${Math.round(idleMs)} ms`));
     }, idleMs);
-    read.on("data", (event: Resolved) => {
-      timer.refresh();
-      try {
-        events.push(...stored(event, wanted));
-      } catch (error) {
-        fail(error);
-      }
-    });
-    read.on("end", () => {
-      clearTimeout(timer);
-      resolve(events);
-    });
-    // The listener stays, because an error may come after the page's end and would end the process unheard.
-    read.on("error", fail);
+    const create = (grpc: StreamsClient): ReadCall => {
+      const made = grpc.read(request, ...below.callArguments(REQUIRES_LEADER, { deadline: Number.POSITIVE_INFINITY }));
+      call = made;
+      made.on("data", (answer: streams.ReadResp) => {
+        if (isOver) return;
+        timer.refresh();
+        try {
+          const event = storedEvent(answer, wanted);
+          if (event !== null) events.push(event);
+        } catch (error) {
+          fail(error);
+        }
+      });
+      made.on("end", () => end(() => resolve(events)));
+      // The listener stays, because an error may come after the page's end and would end the process unheard.
+      made.on("error", fail);
+      // The server was silent while a connection was looked for, and nobody waits for the page any more.
+      if (isOver) made.cancel();
+      return made;
+    };
+    below.GRPCStreamCreator(StreamsClient, "read", create)().catch(fail);
   });
 
-const buffered = { highWaterMark: BUFFER_EVENTS };
-/** A node of the cluster that is not the leader may lack a new payload, which would then look erased. */
-const requiresLeader = true;
+const all = (): boolean => true;
 
 export const readStreamPage = (
   client: EventStoreDBClient,
   stream: string,
   page: StreamPage,
   idleMs: number,
-): Promise<readonly StoredEvent[]> => {
-  const { direction, count, from } = page;
-  const fromRevision = from === "end" ? from : BigInt(from);
-  return collected(
-    client.readStream(stream, { direction, fromRevision, maxCount: count, requiresLeader }, buffered),
-    idleMs,
-  );
-};
+): Promise<readonly StoredEvent[]> => readPage(client, { request: streamRequest(stream, page), wanted: all, idleMs });
 
 export const readAllPage = (
   client: EventStoreDBClient,
-  { direction, from, count, wanted }: AllPage,
+  page: AllPage,
   idleMs: number,
-): Promise<readonly StoredEvent[]> => {
-  const read = client.readAll({ direction, fromPosition: from, maxCount: count, requiresLeader }, buffered);
-  return collected(read, idleMs, wanted);
-};
+): Promise<readonly StoredEvent[]> =>
+  readPage(client, { request: allRequest(page), wanted: page.wanted ?? all, idleMs });
 
 export const followRecords = (client: EventStoreDBClient, { opened, appended, dropped }: Follower): (() => void) => {
-  const subscription = client.subscribeToAll({ fromPosition: END, filter: streamNameFilter({ regex: RECORDS }) });
+  const subscription = client.subscribeToAll({ fromPosition: END, filter: streamNameFilter({ regex: SIGNALLED }) });
   let isOver = false;
   const leave = (): void => {
     isOver = true;

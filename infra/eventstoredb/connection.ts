@@ -56,6 +56,8 @@ export type AllPage = (
   | { readonly direction: "forwards"; readonly from: Cursor | "start"; readonly count: number }
   | { readonly direction: "backwards"; readonly from: Cursor | "end"; readonly count: number }
 ) & {
+  /** Absent: every event. With "records" the server leaves out the erasable streams, and neither sends nor counts them. */
+  readonly only?: "records";
   /** Events for which this is false get `{}` as data, because a page of payloads can take hundreds of MB. */
   readonly wanted?: (event: Pick<StoredEvent, "stream" | "type">) => boolean;
 };

@@ -6,9 +6,12 @@ import { compare } from "./positions.ts";
 export type Pages = {
   stream(stream: string, from: Revision, count: number, idleMs: number): Promise<readonly StoredEvent[]>;
   newest(stream: string, count: number, idleMs: number): Promise<readonly StoredEvent[]>;
-  allAfter(after: Cursor | null, count: number, idleMs: number, wanted: AllPage["wanted"]): Promise<Page>;
-  allBefore(before: Cursor | "end", count: number, idleMs: number): Promise<Page>;
+  allAfter(after: Cursor | null, count: number, idleMs: number, choice: Choice): Promise<Page>;
+  allBefore(before: Cursor | "end", count: number, idleMs: number, only?: AllPage["only"]): Promise<Page>;
 };
+
+/** Which events the server leaves out, and whose data is not kept. */
+export type Choice = Pick<AllPage, "only" | "wanted">;
 
 export type Page = { readonly events: readonly StoredEvent[]; readonly isEnd: boolean };
 
@@ -57,12 +60,12 @@ export const pages = (connection: Connection): Pages => {
       return page;
     },
 
-    async allAfter(after, count, idleMs, wanted = () => true) {
+    async allAfter(after, count, idleMs, choice) {
       // The server's page includes the event at `from`, which is known already, so one more event is asked for.
       const from = after ?? "start";
       const asked = after === null ? count : count + 1;
       const read = (countMax: number) =>
-        connection.readAll({ direction: "forwards", from, count: countMax, wanted }, idleMs);
+        connection.readAll({ direction: "forwards", from, count: countMax, ...choice }, idleMs);
       const page = await read(asked);
       checkOrder(page, rising);
       const [first] = page;
@@ -74,11 +77,9 @@ export const pages = (connection: Connection): Pages => {
       return { events: page.slice(0, count), isEnd };
     },
 
-    async allBefore(before, count, idleMs) {
-      const events = await connection.readAll(
-        { direction: "backwards", from: before, count, wanted: () => false },
-        idleMs,
-      );
+    async allBefore(before, count, idleMs, only) {
+      const choice: Choice = only === undefined ? { wanted: () => false } : { only, wanted: () => false };
+      const events = await connection.readAll({ direction: "backwards", from: before, count, ...choice }, idleMs);
       checkOrder(events, falling);
       const [first] = events;
       if (first !== undefined && before !== "end" && compare(first.at, before) >= 0)

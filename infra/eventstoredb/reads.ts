@@ -2,8 +2,8 @@ import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event
 import { checkPage } from "../event-log-arguments.ts";
 import { parseStreamName } from "../stream-name.ts";
 import type { Reading } from "./attempts.ts";
-import { type AllPage, ConnectionFailure, type Cursor, type StoredEvent } from "./connection.ts";
-import type { Page, Pages } from "./pages.ts";
+import { ConnectionFailure, type Cursor, type StoredEvent } from "./connection.ts";
+import type { Choice, Page, Pages } from "./pages.ts";
 import { cursorOf } from "./positions.ts";
 import { isErasableStream, recorded } from "./recorded-event.ts";
 import { truncatedBefore } from "./stream-metadata.ts";
@@ -12,6 +12,7 @@ export type Reads = Pick<EventLog, "read" | "last" | "readAll" | "readTypes" | "
 
 type What = "everything" | "records";
 
+const RECORDS: Choice = { only: "records" };
 const ALL_PAGE_MIN = 8;
 const ALL_PAGE_MAX = 1_000;
 const HEAD_PAGE_MIN = 4;
@@ -62,14 +63,14 @@ export const reads = (pages: Pages, reading: Reading): Reads => {
     after: Position | null,
     limit: number,
     choice: What | "types",
-    wanted: AllPage["wanted"] = choice === "records" ? isRecord : undefined,
+    asked: Choice = choice === "records" ? RECORDS : {},
   ): Promise<RecordedEvent[]> => {
     let at = startOf(choice, after);
     const found: RecordedEvent[] = [];
     for (let least = ALL_PAGE_MIN; ; least *= 2) {
       const count = Math.min(Math.max(limit - found.length, least), ALL_PAGE_MAX);
       const from = at;
-      const page = await reading((idleMs) => pages.allAfter(from, count, idleMs, wanted));
+      const page = await reading((idleMs) => pages.allAfter(from, count, idleMs, asked));
       found.push(...(await choices[choice](page.events)));
       at = page.events.at(-1)?.at ?? at;
       if (found.length >= limit) return found.slice(0, limit);
@@ -89,7 +90,7 @@ export const reads = (pages: Pages, reading: Reading): Reads => {
   const headOf = async (what: What, idleMs: number): Promise<Position | null> => {
     let before: Cursor | "end" = "end";
     for (let count = HEAD_PAGE_MIN; ; count = Math.min(4 * count, ALL_PAGE_MAX)) {
-      const page: Page = await pages.allBefore(before, count, idleMs);
+      const page: Page = await pages.allBefore(before, count, idleMs, what === "records" ? what : undefined);
       const newest = await newestOf(page.events, what);
       if (newest !== null) return newest.position;
       before = page.events.at(-1)?.at ?? before;
@@ -133,7 +134,7 @@ export const reads = (pages: Pages, reading: Reading): Reads => {
 
     async readTypes(types, after, limit) {
       checkPage(null, limit);
-      const looked = await all(after, TYPES_LOOK_MAX, "types", ({ type }) => types.includes(type));
+      const looked = await all(after, TYPES_LOOK_MAX, "types", { wanted: ({ type }) => types.includes(type) });
       const events = await withoutErased(looked.filter(({ type }) => types.includes(type)));
       if (events.length < limit) return { events, upTo: looked.at(-1)?.position ?? null };
       return { events: events.slice(0, limit), upTo: events[limit - 1]?.position ?? null };

@@ -64,6 +64,26 @@ const readings = async ({ log }: World) => {
 };
 
 test(
+  "a read of the records is sent no payload, and a payload between them takes no place of the page",
+  inWorld(async ({ double, log }) => {
+    await log.append(newStream(), "absent", events(1));
+    const start = await log.head();
+    const [payload, personal] = [newStream("payload"), newStream("personal")];
+    for (let round = 0; round < 5; round += 1) {
+      for (const stream of [payload, personal]) await log.append(stream, "any", events(4));
+      await log.append(newStream(), "absent", events(2));
+    }
+    const before = double.given("readAll");
+    assert.is((await log.readAll(start, 10, "records")).length, 10);
+    // A page begins with the event at which the last one ended.
+    assert.is(double.given("readAll") - before, 11);
+    const last = await log.head("records");
+    assert.is(double.given("readAll") - before, 11 + 4);
+    assert.equal(await log.readAll(last, 10, "records"), []);
+  }),
+);
+
+test(
   "the payloads between what is asked for are not held in memory",
   inWorld(async ({ double, log }) => {
     await log.append(newStream("payload"), "absent", events(5));

@@ -18,6 +18,8 @@ export type Context = {
   readonly subscriptions: Set<LiveSubscription>;
   /** What the last read of each kind gave, for a page that is given again. */
   readonly lastPage: Map<"read" | "readAll", readonly StoredRecord[]>;
+  /** How many events reads and subscriptions were given. */
+  readonly given: Map<"read" | "readAll" | "subscribe", number>;
   /** Cuts the connection. */
   readonly cut: () => void;
   /** Runs something after so many milliseconds, unless the double is stopped before. */

@@ -10,7 +10,7 @@ export type Filter = {
 /** Enumerators.ReadBatchSize of the server. */
 const SEARCH_WINDOW = 32;
 
-/** Null for a subscription without a filter, which has no checkpoints either. */
+/** Null for a call without a filter; a subscription has no checkpoints then either. */
 export const filterOf = (options: streams.ReadReq.Options): Filter | null => {
   const filter = options.getFilter();
   if (filter === undefined) return null;

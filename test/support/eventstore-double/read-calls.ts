@@ -53,7 +53,10 @@ const givePage = async (
   odd: Misbehaviour | null,
   page: readonly StoredRecord[],
 ): Promise<void> => {
-  for (const record of bent(context, method, odd, page)) if (!(await writeMessage(call, eventMessage(record)))) return;
+  for (const record of bent(context, method, odd, page)) {
+    context.given.set(method, (context.given.get(method) ?? 0) + 1);
+    if (!(await writeMessage(call, eventMessage(record)))) return;
+  }
   if (odd?.how === "cut") return context.cut();
   call.end();
 };
@@ -73,7 +76,8 @@ const readOneStream = (context: Context, call: ReadCall, options: Options, odd: 
 const readLog = (context: Context, call: ReadCall, options: Options, odd: Misbehaviour | null) => {
   const all = options.getAll();
   if (all === undefined) return;
-  const page = readAll(context.state, fromPosition(all), directionOf(options), Number(options.getCount()));
+  const asked = { from: fromPosition(all), direction: directionOf(options), count: Number(options.getCount()) };
+  const page = readAll(context.state, asked, filterOf(options));
   if (page === null) return fail(call, noRecordStartError());
   void givePage(context, call, "readAll", odd, page);
 };
@@ -102,7 +106,8 @@ const openSubscription = (context: Context, call: ReadCall, options: Options, od
   if ("error" in start) return fail(call, start.error);
   const { state, liveBuffer, subscriptions } = context;
   const filter = filterOf(options);
-  const subscription = subscribe(state, call, { ...start, filter, liveBuffer }, subscriptions);
+  const onGiven = (): void => void context.given.set("subscribe", (context.given.get("subscribe") ?? 0) + 1);
+  const subscription = subscribe(state, call, { ...start, filter, liveBuffer, onGiven }, subscriptions);
   if (odd?.how === "end") subscription.end();
   if (odd?.how === "cut") context.cut();
 };

@@ -1,4 +1,5 @@
 import type streams from "@eventstore/db-client/generated/streams_pb.js";
+import type { Filter } from "./filter.ts";
 import { DELETED, indexAt, isRecordStart, readableTo, type State, type StoredRecord } from "./state.ts";
 
 export type Direction = "forwards" | "backwards";
@@ -51,25 +52,40 @@ export const readStream = (
     .reverse();
 };
 
+/** The first `count` of the records that the filter allows; what it leaves out is not counted (observed). */
+const allowed = (
+  log: readonly StoredRecord[],
+  { first, step, count }: { readonly first: number; readonly step: 1 | -1; readonly count: number },
+  filter: Filter | null,
+): readonly StoredRecord[] => {
+  const page: StoredRecord[] = [];
+  for (let index = first; page.length < count; index += step) {
+    const record = log[index];
+    if (record === undefined) break;
+    if (filter === null || filter.allows(record)) page.push(record);
+  }
+  return page;
+};
+
+export type AllAsked = { readonly from: From; readonly direction: Direction; readonly count: number };
+
 /**
  * A page of `$all`; null when no record begins at the position. Forwards a position is inclusive and may lie behind the end;
  * backwards the page is what lies before it (AllReader.ReadAllEventsBackwardInternal of the server).
  */
 export const readAll = (
   state: State,
-  from: From,
-  direction: Direction,
-  count: number,
+  { from, direction, count }: AllAsked,
+  filter: Filter | null = null,
 ): readonly StoredRecord[] | null => {
   const to = Math.min(state.end, readableTo(state));
   const position = from === "start" ? 0 : from === "end" ? to : from;
   if (direction === "forwards") {
     if (position >= to) return [];
     if (!isRecordStart(state, position)) return null;
-    const first = indexAt(state, position);
-    return state.log.slice(first, Math.min(first + count, indexAt(state, to)));
+    const readable = to === state.end ? state.log : state.log.slice(0, indexAt(state, to));
+    return allowed(readable, { first: indexAt(state, position), step: 1, count }, filter);
   }
   if (position > to || (position < to && !isRecordStart(state, position))) return null;
-  const end = indexAt(state, position);
-  return state.log.slice(Math.max(end - count, 0), end).reverse();
+  return allowed(state.log, { first: indexAt(state, position) - 1, step: -1, count }, filter);
 };

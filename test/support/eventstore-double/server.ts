@@ -56,6 +56,8 @@ export type EventStoreDouble = {
   behave(): void;
   /** The calls that came, in order; of an append when its last part is here. */
   calls(method?: Method, stream?: string): readonly Call[];
+  /** How many events were sent in answer to such calls; what a filter leaves out is not sent. */
+  given(method: "read" | "readAll" | "subscribe"): number;
   /** The subscriptions that are open. */
   subscriptions(): readonly LiveSubscription[];
   /** How many connections are open. */
@@ -127,6 +129,7 @@ export const startEventStoreDouble = async (options: EventStoreDoubleOptions = {
   const timers = laterRuns();
   const subscriptions = new Set<LiveSubscription>();
   const odd = misbehaviours();
+  const given: Context["given"] = new Map();
   const common: Omit<Context, "cut"> = {
     state,
     positions: { ofSeveral: "last", onRepeat: "original", ...options.positions },
@@ -137,6 +140,7 @@ export const startEventStoreDouble = async (options: EventStoreDoubleOptions = {
     misbehaviours: odd,
     subscriptions,
     lastPage: new Map(),
+    given,
     later: timers.later,
   };
   const lines = connections((stream, cut) => serve(stream, { ...common, cut }, () => port));
@@ -150,6 +154,7 @@ export const startEventStoreDouble = async (options: EventStoreDoubleOptions = {
     misbehave: (misbehaviour, which = {}) => odd.add(misbehaviour, which),
     behave: odd.clear,
     calls: odd.calls,
+    given: (method) => given.get(method) ?? 0,
     subscriptions: () => [...subscriptions],
     open: lines.open,
     crash: lines.cut,

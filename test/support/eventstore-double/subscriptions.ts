@@ -32,6 +32,8 @@ export type Subscribing = {
   readonly filter: Filter | null;
   /** How many events may wait for the client once the subscription is live. */
   readonly liveBuffer: number;
+  /** Is called for each event that the client is given. */
+  readonly onGiven: () => void;
 };
 
 /** Enumerators.ReadBatchSize of the server. */
@@ -65,7 +67,7 @@ const confirmation = (): streams.ReadResp =>
 export const subscribe = (
   state: State,
   call: ReadCall,
-  { source, after, filter, liveBuffer }: Subscribing,
+  { source, after, filter, liveBuffer, onGiven }: Subscribing,
   opened: Set<LiveSubscription>,
 ): LiveSubscription => {
   let cursor = after;
@@ -91,6 +93,7 @@ export const subscribe = (
     looked += 1;
     if (wanted(record)) {
       if (live) waiting -= 1;
+      onGiven();
       await writeMessage(call, eventMessage(record));
     }
     if (filter === null || looked < filter.checkpointEvery || !open || silent) return;
