@@ -55,6 +55,3 @@ export const failureOf = (error: unknown): ConnectionFailure => {
   const [kind, reason] = judge(name, Number(code), details);
   return new ConnectionFailure(kind, reason, details === "" ? name : details);
 };
-
-export const isStreamNotFound = (error: unknown): boolean =>
-  error instanceof Error && "type" in error && error.type === "stream-not-found";
