@@ -1,6 +1,5 @@
 import type { Server } from "node:http";
 import Fastify, {
-  type FastifyBaseLogger,
   type FastifyHttpOptions,
   type FastifyInstance,
   type FastifyReply,
@@ -32,7 +31,7 @@ import { describeRoutes } from "./http/openapi.ts";
 import type { PositionText } from "./http/position-text.ts";
 import { expectedProblem } from "./http/problem-error.ts";
 import { sendProblem } from "./http/problem-reply.ts";
-import { logAnswered } from "./http/program-logger.ts";
+import { logAnswered, type ProgramLogger } from "./http/program-logger.ts";
 import { apiRate } from "./http/rate-limit.ts";
 import type { Route } from "./http/route.ts";
 import { safeHeaders } from "./http/safe-headers.ts";
@@ -65,7 +64,7 @@ export type AppDeps = {
     /** The proxies whose `X-Forwarded-For` is trusted. `true` trusts all of them, false none. */
     readonly trustProxy: boolean | string | string[];
   };
-  readonly logger: FastifyBaseLogger | null;
+  readonly logger: ProgramLogger | null;
   readonly onAnswered?: (call: AnswerReport) => void;
   /** Called with a sentence if a route answers a problem that it does not list. By default the sentence is logged. */
   readonly onUnlisted?: (sentence: string) => void;
@@ -197,7 +196,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   });
   await instance.register(async (api) => {
     api.addContentTypeParser("application/json", jsonBodyParser(new ArrivingBodies()));
-    api.addHook("onResponse", logAnswered(api.log));
+    if (deps.logger !== null) api.addHook("onResponse", logAnswered(deps.logger));
     addRoutes(api, deps.routes, {
       authenticate: deps.authenticate,
       idempotency: idempotent,

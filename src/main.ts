@@ -23,7 +23,7 @@ import {
   openViewReader,
 } from "./engine/open-engines.ts";
 import { bufferedLines, type LineStream } from "./http/buffered-lines.ts";
-import { programLogger } from "./http/program-logger.ts";
+import { type ProgramLogger, programLogger } from "./http/program-logger.ts";
 import { hasRing } from "./keys/key-ring.ts";
 import { keyFileOf, openDataKey, presentKey } from "./keys/server-key.ts";
 import { measuredLog } from "./observability/measured-log.ts";
@@ -133,7 +133,7 @@ const logLines = (): LineStream => {
   return lines;
 };
 
-const open = async (config: Config, logger: FastifyBaseLogger): Promise<Service> => {
+const open = async (config: Config, logger: ProgramLogger): Promise<Service> => {
   checkRanges(config);
   const locations = locationsOf(config);
   const isEmbedded = Object.values(locations).some(({ engine }) => engine === "sqlite");

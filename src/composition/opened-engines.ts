@@ -1,4 +1,3 @@
-import type { FastifyBaseLogger } from "fastify";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Feed } from "../../domain/ports/feed.ts";
@@ -7,6 +6,7 @@ import type { SpanExporter } from "../../domain/ports/span-exporter.ts";
 import type { ViewStore } from "../../domain/ports/view-store.ts";
 import type { Config } from "../config.ts";
 import type { EngineLocations } from "../engine/open-engines.ts";
+import type { ProgramLogger } from "../http/program-logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import type { Readings } from "../observability/readings.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
@@ -24,7 +24,7 @@ export type OpenedEngines = {
   /** Null if traces are sent nowhere. */
   readonly exporter: SpanExporter | null;
   readonly meters: Metrics;
-  readonly logger: FastifyBaseLogger;
+  readonly logger: ProgramLogger;
   /** The reason why nothing is written: this machine's clock differs from the log server's. Null while they agree. */
   readonly clockProblem: () => string | null;
   /** Reads the appends to the log that have no answer yet. */

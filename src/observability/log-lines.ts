@@ -1,16 +1,13 @@
 import type { FastifyBaseLogger } from "fastify";
-import { chosenFields } from "../http/program-logger.ts";
+import type { ProgramLogger } from "../http/program-logger.ts";
 import type { Observer } from "./observer.ts";
 
-export const decisionLines = (log: Pick<FastifyBaseLogger, "child">): Pick<Observer, "decided" | "attempted"> => {
-  const lines = chosenFields(log);
-  return {
-    decided: ({ trace_id, id, origin, outcome, gate, code, ms }) =>
-      lines.info({ trace_id, id, origin, outcome, gate, code, ms }, "decided"),
-    attempted: ({ trace_id, event_id, endpoint_id, number, outcome, status_code, ms }) =>
-      lines.info({ trace_id, event_id, endpoint_id, number, outcome, status_code, ms }, "attempted"),
-  };
-};
+export const decisionLines = ({ chosen }: Pick<ProgramLogger, "chosen">): Pick<Observer, "decided" | "attempted"> => ({
+  decided: ({ trace_id, id, origin, outcome, gate, code, ms }) =>
+    chosen.info({ trace_id, id, origin, outcome, gate, code, ms }, "decided"),
+  attempted: ({ trace_id, event_id, endpoint_id, number, outcome, status_code, ms }) =>
+    chosen.info({ trace_id, event_id, endpoint_id, number, outcome, status_code, ms }, "attempted"),
+});
 
 export const errorLines =
   (log: Pick<FastifyBaseLogger, "error">) =>
