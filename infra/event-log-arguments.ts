@@ -1,4 +1,4 @@
-import type { Expected, NewEvent, Position, Revision } from "../domain/ports/event-log.ts";
+import type { Expected, GroupedAppend, NewEvent, Position, Revision } from "../domain/ports/event-log.ts";
 import { AppendTooLarge } from "./log-errors.ts";
 
 /** Refuses control characters and lone surrogates in ids and types, which some engines cut or replace. */
@@ -22,17 +22,48 @@ export const APPEND_BYTES_MAX = 1_000_000;
 
 const UTF8_BYTES_PER_UNIT_MAX = 3;
 
+/** A group is one transaction of the embedded log: so small that nobody waits long for the inserts of another's. */
+export const GROUP_APPENDS_MAX = 512;
+export const GROUP_BYTES_MAX = 8_000_000;
+
+export const checkGroup = (appends: readonly GroupedAppend[]): void => {
+  if (appends.length === 0) throw new TypeError("nothing to append");
+  if (appends.length > GROUP_APPENDS_MAX)
+    throw new TypeError(`a group of ${appends.length} appends: at most ${GROUP_APPENDS_MAX} are taken at once`);
+  for (const [index, { expected, events, follows }] of appends.entries()) {
+    // The type excludes "any": without a revision no repeat of a group could be recognised.
+    if (expected !== "absent" && !isRevision(expected)) throw new TypeError(`not an expected revision: ${expected}`);
+    checkAppend(expected, events);
+    if (!follows.every((earlier) => isRevision(earlier) && earlier < index))
+      throw new TypeError(`append ${index} of a group may follow earlier ones alone: ${follows}`);
+  }
+};
+
 export type EventText = { readonly type: string; readonly data: string; readonly meta: string };
 
-export const checkSize = (events: readonly EventText[]): void => {
-  let length = 0;
-  for (const { type, data, meta } of events) length += type.length + data.length + meta.length;
-  if (length * UTF8_BYTES_PER_UNIT_MAX <= APPEND_BYTES_MAX) return;
+const lengthOf = (events: readonly EventText[]): number =>
+  events.reduce((length, { type, data, meta }) => length + type.length + data.length + meta.length, 0);
+
+const bytesOf = (events: readonly EventText[]): number => {
   let bytes = 0;
   for (const texts of events) {
     for (const text of [texts.type, texts.data, texts.meta]) bytes += Buffer.byteLength(text);
   }
-  if (bytes > APPEND_BYTES_MAX) throw new AppendTooLarge(bytes, APPEND_BYTES_MAX);
+  return bytes;
+};
+
+const checkBytes = (events: readonly EventText[], bytesMax: number): void => {
+  // Most appends are so short that they need not be counted exactly.
+  if (lengthOf(events) * UTF8_BYTES_PER_UNIT_MAX <= bytesMax) return;
+  const bytes = bytesOf(events);
+  if (bytes > bytesMax) throw new AppendTooLarge(bytes, bytesMax);
+};
+
+export const checkSize = (events: readonly EventText[]): void => checkBytes(events, APPEND_BYTES_MAX);
+
+export const checkGroupSize = (appends: readonly (readonly EventText[])[]): void => {
+  for (const events of appends) checkSize(events);
+  checkBytes(appends.flat(), GROUP_BYTES_MAX);
 };
 
 export const checkRevision = (revision: Revision): void => {

@@ -40,6 +40,17 @@ export type AppendOutcome =
   | { readonly outcome: "appended"; readonly revision: Revision; readonly position: Position }
   | { readonly outcome: "conflict"; readonly actual: Revision | "absent" };
 
+/** One append of a group. */
+export type GroupedAppend = {
+  readonly stream: string;
+  readonly expected: Exclude<Expected, "any">;
+  readonly events: readonly NewEvent[];
+  /** Indexes of earlier appends of the group. If one of them is not appended, this append is refused. */
+  readonly follows: readonly number[];
+};
+
+export type GroupedOutcome = AppendOutcome | { readonly outcome: "refused" };
+
 /** `upTo`: where the next search has to begin; null if nothing follows the position that was asked for. */
 export type TypesPage = { readonly events: readonly RecordedEvent[]; readonly upTo: Position | null };
 
@@ -50,6 +61,12 @@ export type BytesRemoved = "within-seconds" | "with-the-next-scavenge";
 export type EventLog = {
   /** Durable when it resolves; `revision` and `position` are the last event's. Repeating an append adds nothing. */
   append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<AppendOutcome>;
+  /**
+   * Decides the appends in their order, and answers each. On the embedded log a group is one transaction; elsewhere an
+   * append goes out when those that it follows are answered, and earlier ones to its stream. After `OutcomeUnknown` any of
+   * them may have been written: when the same group is sent again, those are recognised by their ids.
+   */
+  appendGroup(appends: readonly GroupedAppend[]): Promise<readonly GroupedOutcome[]>;
   read(stream: string, after: Revision | null, limit: number): Promise<readonly RecordedEvent[]>;
   last(stream: string): Promise<RecordedEvent | null>;
   /** Reads all streams in one total order; "records" leaves out `payload-` and `personal-` streams. */

@@ -1,7 +1,14 @@
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { AppendOutcome, EventLog, Expected, NewEvent } from "../../domain/ports/event-log.ts";
 import { systemClock } from "../clock.ts";
-import { checkAppend, checkRevision, checkSize } from "../event-log-arguments.ts";
+import {
+  checkAppend,
+  checkGroup,
+  checkGroupSize,
+  checkRevision,
+  checkSize,
+  type EventText,
+} from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";
 import { withTimeout } from "../with-timeout.ts";
@@ -15,7 +22,8 @@ import { type ClockWatch, clockWatch } from "./clock-watch.ts";
 import type { ProposedEvent } from "./connection.ts";
 import { readConnectionString } from "./connection-string.ts";
 import { erasures } from "./erasures.ts";
-import { LIMITS, type Limits } from "./limits.ts";
+import { groupAppends } from "./group-appends.ts";
+import { type Deadline, deadlineIn, LIMITS, type Limits } from "./limits.ts";
 import { checkOpened, lookAtClock, nameOf, type OpenedLog } from "./opening.ts";
 import { pages as pagesOf } from "./pages.ts";
 import { PendingWrites } from "./pending-writes.ts";
@@ -34,19 +42,21 @@ export type EventStoreLogOptions = {
 /** The server accepts only UUIDs as ids, and returns them in lower case; other ids are refused here. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const UNNAMED = "unnamed";
-const proposed = (events: readonly NewEvent[]): ProposedEvent[] => {
-  const texts = events.map(({ type, data, meta }) => ({
-    type,
+const encoder = new TextEncoder();
+
+type IdentifiedText = EventText & Pick<NewEvent, "id">;
+
+const textsOf = (events: readonly NewEvent[]): IdentifiedText[] => {
+  if (!events.every(({ id }) => UUID.test(id))) throw new TypeError("an event's id is a UUID, in lower case");
+  return events.map(({ id, type, data, meta }) => ({
+    ...{ id, type },
     data: JSON.stringify(data),
     meta: JSON.stringify(meta),
   }));
-  checkSize(texts);
-  const encoder = new TextEncoder();
-  return events.map(({ id, type }, index) => {
-    const { data = "", meta = "" } = texts[index] ?? {};
-    return { id, type, data: encoder.encode(data), meta: encoder.encode(meta) };
-  });
 };
+
+const proposed = (texts: readonly IdentifiedText[]): ProposedEvent[] =>
+  texts.map(({ id, type, data, meta }) => ({ id, type, data: encoder.encode(data), meta: encoder.encode(meta) }));
 
 /** Refuses events decided while this machine's clock was ahead of the server's, even if it is right by now. */
 const checkDecided = (events: readonly NewEvent[], clock: Clock): void => {
@@ -84,8 +94,10 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
     stream: string,
     expected: Expected,
     events: readonly ProposedEvent[],
+    deadline?: Deadline,
   ): Promise<AppendOutcome> => {
-    const appended = expected === "any" ? await any(stream, events) : await exact({ stream, expected, events });
+    const appended =
+      expected === "any" ? await any(stream, events) : await exact({ stream, expected, events }, deadline);
     if (appended.outcome === "appended") signal.wakeSoon();
     return appended;
   };
@@ -110,16 +122,34 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
       ? null
       : clockWatch({ first: opened.look, look, clock, limits, onChange: onClock });
 
+  const checkClock = async (events: readonly NewEvent[]): Promise<void> => {
+    await watch?.check();
+    if (watch !== null) checkDecided(events, clock);
+  };
+
   return {
     async append(stream, expected, events) {
       parseStreamName(stream);
       checkAppend(expected, events);
-      if (!events.every(({ id }) => UUID.test(id))) throw new TypeError("an event's id is a UUID, in lower case");
-      const made = proposed(events);
+      const texts = textsOf(events);
+      checkSize(texts);
+      const made = proposed(texts);
       return writes.run(bytesOf(made), async () => {
-        await watch?.check();
-        if (watch !== null) checkDecided(events, clock);
+        await checkClock(events);
         return append(stream, expected, made);
+      });
+    },
+
+    async appendGroup(appends) {
+      for (const { stream } of appends) parseStreamName(stream);
+      checkGroup(appends);
+      const texts = appends.map(({ events }) => textsOf(events));
+      checkGroupSize(texts);
+      const made = appends.map((one, index) => ({ ...one, events: proposed(texts[index] ?? []) }));
+      return writes.run(bytesOf(made.flatMap(({ events }) => events)), async () => {
+        await checkClock(appends.flatMap(({ events }) => events));
+        const deadline = deadlineIn(limits.appendMs);
+        return groupAppends(made, ({ stream, expected, events }) => append(stream, expected, events, deadline));
       });
     },
 

@@ -1,10 +1,23 @@
 import { randomUUID } from "node:crypto";
-import type { EventLog } from "../../domain/ports/event-log.ts";
-import { checkAppend, checkPage, checkRevision, checkSize, numberOf } from "../event-log-arguments.ts";
+import type { EventLog, NewEvent } from "../../domain/ports/event-log.ts";
+import {
+  checkAppend,
+  checkGroup,
+  checkGroupSize,
+  checkPage,
+  checkRevision,
+  checkSize,
+  type EventText,
+  numberOf,
+} from "../event-log-arguments.ts";
+import { appendedInOrder, isAppended } from "../grouped-appends.ts";
 import { listening } from "../listeners.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";
 import { Entries, isRecord } from "./entries.ts";
+
+const textsOf = (events: readonly NewEvent[]): EventText[] =>
+  events.map(({ type, data, meta }) => ({ type, data: JSON.stringify(data), meta: JSON.stringify(meta) }));
 
 export const memoryEventLog = (): EventLog => {
   const identity = randomUUID();
@@ -20,13 +33,23 @@ export const memoryEventLog = (): EventLog => {
     async append(stream, expected, events) {
       parseStreamName(stream);
       checkAppend(expected, events);
-      checkSize(
-        events.map(({ type, data, meta }) => ({ type, data: JSON.stringify(data), meta: JSON.stringify(meta) })),
-      );
+      checkSize(textsOf(events));
       checkOpen();
       const appended = entries.append(stream, expected, events);
       if (appended.outcome === "appended") listeners.wakeSoon();
       return appended;
+    },
+
+    async appendGroup(appends) {
+      for (const { stream } of appends) parseStreamName(stream);
+      checkGroup(appends);
+      checkGroupSize(appends.map(({ events }) => textsOf(events)));
+      checkOpen();
+      const outcomes = appendedInOrder(appends, ({ stream, expected, events }) =>
+        entries.append(stream, expected, events),
+      );
+      if (outcomes.some(isAppended)) listeners.wakeSoon();
+      return outcomes;
     },
 
     async read(stream, after, limit) {

@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import { LogUnavailable, OutcomeUnknown } from "../log-errors.ts";
-import { type FromWriter, sizeOf, startThread, type ToWriter } from "./event-log-protocol.ts";
+import { type FromWriter, startThread, type ToWriter, type Weight, weightOf } from "./event-log-protocol.ts";
 import type { OpenOptions } from "./event-log-schema.ts";
 import type { GroupResult, Operation, Outcome } from "./event-log-writer.ts";
 
@@ -9,12 +9,12 @@ export type Appender = {
   close(): Promise<void>;
 };
 
-/** More waiting operations mean overload: the caller answers 503 instead of letting memory grow. */
-const PENDING_OPERATIONS_MAX = 10_000;
+/** More waiting appends mean overload: the caller answers 503 instead of letting memory grow. */
+const PENDING_APPENDS_MAX = 10_000;
 const PENDING_SIZE_MAX = 64 * 1024 * 1024;
 
 type Pending = {
-  readonly size: number;
+  readonly weight: Weight;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: Error) => void;
 };
@@ -29,6 +29,7 @@ export type AppenderOptions = OpenOptions & {
 export const openAppender = async ({ onWriter, onGroup, ...data }: AppenderOptions): Promise<Appender> => {
   const pending: Pending[] = [];
   let outbox: Operation[] = [];
+  let pendingAppends = 0;
   let pendingSize = 0;
   let writer: Writer | null = null;
   let isClosed = false;
@@ -36,7 +37,10 @@ export const openAppender = async ({ onWriter, onGroup, ...data }: AppenderOptio
 
   const settle = (count: number, settleOne: (pending: Pending, index: number) => void): void => {
     const settled = pending.splice(0, count);
-    for (const { size } of settled) pendingSize -= size;
+    for (const { weight } of settled) {
+      pendingAppends -= weight.appends;
+      pendingSize -= weight.size;
+    }
     if (pending.length === 0 && !isClosed) writer?.worker.unref();
     settled.forEach(settleOne);
   };
@@ -105,16 +109,18 @@ export const openAppender = async ({ onWriter, onGroup, ...data }: AppenderOptio
   return {
     async submit(operation) {
       if (isClosed) throw new LogUnavailable("the event log is closed");
-      const size = sizeOf(operation);
-      if (pending.length >= PENDING_OPERATIONS_MAX || pendingSize + size > PENDING_SIZE_MAX)
+      const weight = weightOf(operation);
+      const { appends, size } = weight;
+      if (pendingAppends + appends > PENDING_APPENDS_MAX || pendingSize + size > PENDING_SIZE_MAX)
         throw new LogUnavailable("too many appends are waiting");
       outbox.push(operation);
+      pendingAppends += appends;
       pendingSize += size;
       if (!isDue) {
         isDue = true;
         setImmediate(flush);
       }
-      return new Promise((resolve, reject) => pending.push({ size, resolve, reject }));
+      return new Promise((resolve, reject) => pending.push({ weight, resolve, reject }));
     },
 
     async close() {

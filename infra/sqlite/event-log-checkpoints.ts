@@ -3,9 +3,9 @@ import type { Database } from "./driver.ts";
 import {
   type CheckpointerData,
   type FromCheckpointer,
-  sizeOf,
   startThread,
   type ToCheckpointer,
+  weightOf,
 } from "./event-log-protocol.ts";
 import type { Operation } from "./event-log-writer.ts";
 
@@ -22,8 +22,8 @@ export type Checkpoints = {
 
 /** The WAL is copied whenever it has so many new bytes: small steps keep the p99 of appends at a few milliseconds. */
 const COPY_AFTER_BYTES = 2 * 1024 * 1024;
-/** An estimate of what an operation writes besides its data: other columns, and its share of a page's header. */
-const BYTES_PER_OPERATION = 512;
+/** An estimate of what an append writes besides its data: other columns, and its share of a page's header. */
+const BYTES_PER_APPEND = 512;
 const PAGE_BYTES = 4_096;
 /** Milliseconds to wait for readers of the WAL. Reading a page takes less; a longer read lets the WAL grow. */
 const FINISH_WAIT_MS = 3;
@@ -91,7 +91,8 @@ export const checkpoints = (db: Database, path: string): Checkpoints => {
     written(operations, indexed) {
       bytes += indexed * PAGE_BYTES;
       for (const operation of operations) {
-        bytes += BYTES_PER_OPERATION + sizeOf(operation);
+        const { appends, size } = weightOf(operation);
+        bytes += appends * BYTES_PER_APPEND + size;
         if (operation.kind === "erase") cutSoon();
       }
       if (bytes >= COPY_AFTER_BYTES) copy();

@@ -33,7 +33,15 @@ export const startThread = (name: string, data: OpenOptions | CheckpointerData):
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
   });
 
-export const sizeOf = (operation: Operation): number =>
-  operation.kind === "erase"
-    ? operation.key.length
-    : operation.events.reduce((size, event) => size + event.data.length + event.meta.length, operation.key.length);
+/** An operation as the limits count it: a group has several appends. `size` is in UTF-16 units. */
+export type Weight = { readonly appends: number; readonly size: number };
+
+export const weightOf = (operation: Operation): Weight => {
+  const parts = operation.kind === "group" ? operation.appends : [operation];
+  let size = 0;
+  for (const part of parts) {
+    size += part.key.length;
+    if (part.kind === "append") for (const { data, meta } of part.events) size += data.length + meta.length;
+  }
+  return { appends: parts.length, size };
+};

@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
 import { BroadcastChannel, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { checkpoints } from "./event-log-checkpoints.ts";
-import { channelOf, type FromWriter, sizeOf, type ToWriter } from "./event-log-protocol.ts";
+import { channelOf, type FromWriter, type ToWriter, weightOf } from "./event-log-protocol.ts";
 import { type OpenOptions, openWriting } from "./event-log-schema.ts";
 import { eventLogWriter, type Operation } from "./event-log-writer.ts";
 
 /** A group is one transaction with one sync, and so small that no caller waits long for the others' inserts. */
-const GROUP_OPERATIONS_MAX = 512;
+const GROUP_APPENDS_MAX = 512;
 const GROUP_SIZE_MAX = 8 * 1024 * 1024;
 
 if (parentPort === null) throw new Error("the event log's writer is a worker thread");
@@ -44,10 +44,13 @@ const take = (message: ToWriter): void => {
 
 const nextGroup = (): Operation[] => {
   for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) take(next.message);
+  let appends = 0;
   let size = 0;
   const tooMuch = backlog.findIndex((operation, index) => {
-    size += sizeOf(operation);
-    return index > 0 && (index >= GROUP_OPERATIONS_MAX || size > GROUP_SIZE_MAX);
+    const weight = weightOf(operation);
+    appends += weight.appends;
+    size += weight.size;
+    return index > 0 && (appends > GROUP_APPENDS_MAX || size > GROUP_SIZE_MAX);
   });
   return backlog.splice(0, tooMuch === -1 ? backlog.length : tooMuch);
 };

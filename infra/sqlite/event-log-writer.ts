@@ -1,6 +1,7 @@
-import type { AppendOutcome, Expected } from "../../domain/ports/event-log.ts";
+import type { AppendOutcome, Expected, GroupedAppend, GroupedOutcome } from "../../domain/ports/event-log.ts";
 import { errorMessage } from "../error-message.ts";
 import { positionOf } from "../event-log-arguments.ts";
+import { appendedInOrder } from "../grouped-appends.ts";
 import { BLANK_TYPE, type StreamName } from "../stream-name.ts";
 import type { Database } from "./driver.ts";
 import { IndexBatches } from "./index-batches.ts";
@@ -8,12 +9,17 @@ import { type Entry, StreamIndex } from "./stream-index.ts";
 
 export type EventText = { readonly id: string; readonly type: string; readonly data: string; readonly meta: string };
 
-type Append = {
+export type Append = {
   readonly kind: "append";
   readonly category: string;
   readonly key: string;
   readonly expected: Expected;
   readonly events: readonly EventText[];
+};
+/** All of it is in one transaction. */
+type Group = {
+  readonly kind: "group";
+  readonly appends: readonly (Append & Pick<GroupedAppend, "follows">)[];
 };
 type Erase = {
   readonly kind: "erase";
@@ -21,9 +27,12 @@ type Erase = {
   readonly key: string;
   readonly upTo: number;
 };
-export type Operation = Append | Erase;
+export type Operation = Append | Group | Erase;
 
-export type Outcome = AppendOutcome | { readonly outcome: "erased" };
+export type Outcome =
+  | AppendOutcome
+  | { readonly outcome: "group"; readonly outcomes: readonly GroupedOutcome[] }
+  | { readonly outcome: "erased" };
 
 /** `unavailable`: nothing of the group was written. `unknown`: all of it may have been written. */
 export type GroupResult =
@@ -101,7 +110,16 @@ export const eventLogWriter = (
     return { outcome: "erased" };
   };
 
-  const apply = (operation: Operation): Outcome => (operation.kind === "append" ? append(operation) : erase(operation));
+  const apply = (operation: Operation): Outcome => {
+    switch (operation.kind) {
+      case "append":
+        return append(operation);
+      case "group":
+        return { outcome: "group", outcomes: appendedInOrder(operation.appends, append) };
+      case "erase":
+        return erase(operation);
+    }
+  };
 
   const rollBack = (): void => {
     if (db.isTransaction) db.exec("ROLLBACK");

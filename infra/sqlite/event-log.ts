@@ -1,12 +1,19 @@
 import { resolve } from "node:path";
-import type { AppendOutcome, EventLog, Metadata, NewEvent } from "../../domain/ports/event-log.ts";
-import { checkAppend, checkPage, checkRevision, checkSize } from "../event-log-arguments.ts";
+import type { EventLog, Expected, Metadata, NewEvent } from "../../domain/ports/event-log.ts";
+import {
+  checkAppend,
+  checkGroup,
+  checkGroupSize,
+  checkPage,
+  checkRevision,
+  checkSize,
+} from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";
 import { type Appender, type AppenderOptions, openAppender } from "./event-log-appender.ts";
 import { openReader } from "./event-log-reader.ts";
 import { appendedSignal } from "./event-log-signal.ts";
-import type { EventText } from "./event-log-writer.ts";
+import type { Append, EventText } from "./event-log-writer.ts";
 
 export type SqliteEventLogOptions = AppenderOptions & {
   readonly readOnly?: boolean;
@@ -22,6 +29,11 @@ const toText = (events: readonly NewEvent[]): EventText[] => {
     }
     return { id: event.id, type: event.type, data: JSON.stringify(event.data), meta };
   });
+};
+
+const toAppend = (stream: string, expected: Expected, events: readonly NewEvent[]): Append => {
+  const { category, key } = parseStreamName(stream);
+  return { kind: "append", category, key, expected, events: toText(events) };
 };
 
 const readOnlyAppender: Appender = {
@@ -49,14 +61,28 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
   };
 
   return {
-    async append(stream, expected, events): Promise<AppendOutcome> {
-      const { category, key } = parseStreamName(stream);
+    async append(stream, expected, events) {
+      parseStreamName(stream);
       checkAppend(expected, events);
-      const texts = toText(events);
-      checkSize(texts);
-      const outcome = await appender.submit({ kind: "append", category, key, expected, events: texts });
-      if (outcome.outcome === "erased") throw new Error("an append was answered as an erasure");
+      const append = toAppend(stream, expected, events);
+      checkSize(append.events);
+      const outcome = await appender.submit(append);
+      if (outcome.outcome === "erased" || outcome.outcome === "group")
+        throw new Error("an append was answered as another operation");
       return outcome;
+    },
+
+    async appendGroup(group) {
+      for (const { stream } of group) parseStreamName(stream);
+      checkGroup(group);
+      const appends = group.map(({ stream, expected, events, follows }) => ({
+        ...toAppend(stream, expected, events),
+        follows,
+      }));
+      checkGroupSize(appends.map(({ events }) => events));
+      const answer = await appender.submit({ kind: "group", appends });
+      if (answer.outcome !== "group") throw new Error("a group was answered as another operation");
+      return answer.outcomes;
     },
 
     async read(stream, after, limit) {

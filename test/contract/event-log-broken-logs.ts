@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "../../domain/json.ts";
-import type { EventLog, NewEvent, RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { EventLog, GroupedAppend, GroupedOutcome, NewEvent, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { APPEND_BYTES_MAX } from "../../infra/event-log-arguments.ts";
 import { AppendTooLarge } from "../../infra/log-errors.ts";
 
@@ -486,10 +486,60 @@ const measuring: Readonly<Record<string, Break>> = {
   }),
 };
 
+const grouping: Readonly<Record<string, Break>> = {
+  "a group does not look at what its appends follow": (log) => ({
+    ...log,
+    appendGroup: (appends) => log.appendGroup(appends.map((one) => ({ ...one, follows: [] }))),
+  }),
+  "a group is written backwards": (log) => ({
+    ...log,
+    async appendGroup(appends) {
+      const backwards = appends.toReversed().map((one) => ({ ...one, follows: [] }));
+      return (await log.appendGroup(backwards)).toReversed();
+    },
+  }),
+  "a repeat of a group is not recognised": (log) => ({
+    ...log,
+    appendGroup: (appends) =>
+      log.appendGroup(
+        appends.map((one) => ({ ...one, events: one.events.map((event) => ({ ...event, id: randomUUID() })) })),
+      ),
+  }),
+  "one conflict refuses the whole group": (log) => ({
+    ...log,
+    async appendGroup(appends) {
+      const heads = await Promise.all(appends.map(({ stream }) => headOf(log, stream)));
+      const isStale = ({ expected }: GroupedAppend, index: number): boolean =>
+        heads[index] !== (expected === "absent" ? -1 : expected);
+      if (!appends.some(isStale)) return log.appendGroup(appends);
+      return appends.map((): GroupedOutcome => ({ outcome: "refused" }));
+    },
+  }),
+  "a group of any size is taken, and its bugs are swallowed": (log) => ({
+    ...log,
+    async appendGroup(appends) {
+      try {
+        return await log.appendGroup(appends);
+      } catch (error) {
+        if (!(error instanceof AppendTooLarge) && !(error instanceof TypeError)) throw error;
+        return [];
+      }
+    },
+  }),
+  "the limits of a group are lower": (log) => ({
+    ...log,
+    async appendGroup(appends) {
+      if (appends.length > 100) throw new TypeError("too many");
+      return log.appendGroup(appends);
+    },
+  }),
+};
+
 export const brokenLogs: Readonly<Record<string, Break>> = {
   ...appending,
   ...repeating,
   ...readingWrongly,
+  ...grouping,
   ...measuring,
   ...erasing,
 };

@@ -3,6 +3,7 @@ import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { ContractCase } from "./contract-case.ts";
 import { appendCases } from "./event-log-append-cases.ts";
 import { eraseCases } from "./event-log-erase-cases.ts";
+import { groupCases } from "./event-log-group-cases.ts";
 import { readCases } from "./event-log-read-cases.ts";
 import { repeatCases } from "./event-log-repeat-cases.ts";
 import { sizeCases } from "./event-log-size-cases.ts";
@@ -12,6 +13,7 @@ import { sizeCases } from "./event-log-size-cases.ts";
 export const eventLogCases: readonly ContractCase[] = [
   ...appendCases,
   ...repeatCases,
+  ...groupCases,
   ...readCases,
   ...sizeCases,
   ...eraseCases,

@@ -1,5 +1,6 @@
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
+import { appendingLog } from "./appending-log.ts";
 
 const dead = (): never => {
   throw new LogUnavailable("the process is gone");
@@ -9,16 +10,16 @@ const dead = (): never => {
 export const losingLog = (log: EventLog, nth: number, side: "before" | "behind") => {
   let appends = 0;
   let at: string | null = null;
+  const appending = appendingLog(log, async (stream, expected, events) => {
+    if (at !== null) return dead();
+    appends += 1;
+    if (appends < nth) return log.append(stream, expected, events);
+    at = events.map(({ type }) => type).join("+");
+    if (side === "behind") await log.append(stream, expected, events);
+    return dead();
+  });
   const lost: EventLog = {
-    ...log,
-    async append(stream, expected, events) {
-      if (at !== null) return dead();
-      appends += 1;
-      if (appends < nth) return log.append(stream, expected, events);
-      at = events.map(({ type }) => type).join("+");
-      if (side === "behind") await log.append(stream, expected, events);
-      return dead();
-    },
+    ...appending,
     read: async (...args) => (at === null ? log.read(...args) : dead()),
     last: async (stream) => (at === null ? log.last(stream) : dead()),
     readTypes: async (...args) => (at === null ? log.readTypes(...args) : dead()),

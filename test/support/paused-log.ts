@@ -1,4 +1,5 @@
 import type { EventLog } from "../../domain/ports/event-log.ts";
+import { appendingLog } from "./appending-log.ts";
 
 export type PausedLog = {
   readonly log: EventLog;
@@ -19,16 +20,13 @@ export const pausedLog = (log: EventLog, type: string): PausedLog => {
     goOn = resolve;
   });
   return {
-    log: {
-      ...log,
-      async append(stream, expected, events) {
-        if (events[0]?.type === type) {
-          reach();
-          await gone;
-        }
-        return log.append(stream, expected, events);
-      },
-    },
+    log: appendingLog(log, async (stream, expected, events) => {
+      if (events[0]?.type === type) {
+        reach();
+        await gone;
+      }
+      return log.append(stream, expected, events);
+    }),
     reached,
     goOn: () => goOn(),
   };

@@ -1,5 +1,6 @@
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
+import { appendingLog } from "./appending-log.ts";
 import { type SeededRandom, seededRandom } from "./seeded-random.ts";
 
 /** How many rounds a simulation has. */
@@ -33,16 +34,16 @@ export const mortalLog = (whole: EventLog, random: SeededRandom): MortalLog => {
     await nap(random);
     if (isDead) await new Promise<never>(() => undefined);
   };
+  const appending = appendingLog(whole, async (...args) => {
+    await alive();
+    if (random.next() < 0.02) throw new LogUnavailable("away");
+    const appended = await whole.append(...args);
+    await alive();
+    if (random.next() < 0.04) throw new OutcomeUnknown("lost");
+    return appended;
+  });
   const log: EventLog = {
-    ...whole,
-    async append(...args) {
-      await alive();
-      if (random.next() < 0.02) throw new LogUnavailable("away");
-      const appended = await whole.append(...args);
-      await alive();
-      if (random.next() < 0.04) throw new OutcomeUnknown("lost");
-      return appended;
-    },
+    ...appending,
     read: async (...args) => alive().then(() => whole.read(...args)),
     last: async (...args) => alive().then(() => whole.last(...args)),
   };

@@ -27,6 +27,20 @@ test("each append is reported with its outcome, and everything else is the log's
   assert.equal(appends(), { count: 0, oldestS: 0 });
 });
 
+test("each append of a group is reported, and one that was refused as a conflict", async () => {
+  const { log, told, appends } = measured();
+  const { stream, event } = sample();
+  const one = { stream, expected: "absent", events: [event], follows: [] } as const;
+  const next = { ...one, stream: "delivery-evt_2", follows: [1] };
+  const answers = await log.appendGroup([one, { ...one, events: [{ ...event, id: "another" }] }, next]);
+  assert.equal(
+    answers.map(({ outcome }) => outcome),
+    ["appended", "conflict", "refused"],
+  );
+  assert.equal(told, ["appended", "conflict", "conflict"]);
+  assert.equal(appends(), { count: 0, oldestS: 0 });
+});
+
 test("a failed append is reported, and its error is thrown on", async () => {
   const failing = async () => {
     throw new Error("the disk is full");
