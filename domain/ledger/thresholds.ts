@@ -1,15 +1,8 @@
-import type { LedgerCommand } from "./commands.ts";
 import type { LedgerEvent } from "./events.ts";
 import { evolveLedger, type Ledger, type Place } from "./state.ts";
 
 const BUDGET_THRESHOLDS = [50, 80, 100] as const;
 const HIGHEST = 100;
-
-/** The limit of the batch's last reservation in micro-euros; null without a limit, undefined without a reservation. */
-export const budgetAsked = (commands: readonly LedgerCommand[]): number | null | undefined => {
-  const last = commands.findLast((command) => command.type === "Reserve");
-  return last?.type === "Reserve" ? (last.limits.budget ?? null) : undefined;
-};
 
 const excerpt = (ledger: Ledger, events: readonly LedgerEvent[]): Ledger => {
   const open = new Map<string, Place>();

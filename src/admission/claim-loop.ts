@@ -168,7 +168,7 @@ export class ClaimLoop {
     this.#report(it, verdict === "deny" ? "blocked" : verdict === "hold" ? "held" : "admitted", judged);
     if (verdict === "deny") return { outcome: "denied", judged };
 
-    this.#settle(it, judged, decided);
+    this.#settle(judged, decided);
     const state = decision.events.reduce(decider.evolve, known.state);
     const { revision, position } = appended;
     // The answer names the approval, so the approval is requested before the answer is sent.
@@ -222,10 +222,10 @@ export class ClaimLoop {
     return { type: "Hold", request, approval: approvalTerms(approvals, about) };
   }
 
-  #settle({ trace }: ClaimSubject, judged: Judgement, { ledgers: lasting = [] }: RecordedVerdict): void {
+  #settle(judged: Judgement, { ledgers: lasting = [] }: RecordedVerdict): void {
     const { ledgers } = this.#deps;
     for (const reservation of judged.reservations) {
-      if (!lasting.includes(reservation.stream)) ledgers.settle(reservation, judged.cost ?? 0, trace);
+      if (!lasting.includes(reservation.stream)) ledgers.settle(reservation, judged.cost ?? 0);
     }
   }
 

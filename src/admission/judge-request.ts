@@ -7,6 +7,7 @@ import type { IncomingRequest } from "../gates/incoming-request.ts";
 import type { PolicyCheck } from "../gates/policy-gates.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import {
+  Judge,
   type JudgeDeps,
   type Judgement,
   type JudgementInput,
@@ -14,7 +15,6 @@ import {
   type Places,
   type PolicyAsked,
   type PolicyUse,
-  verdicts,
 } from "./judge.ts";
 
 /** Hex digest by which ledgers of repetitions are named: requests with the same action digest count as repetitions. */
@@ -84,25 +84,28 @@ export const policyOfEndpoint = async (
   return state.phase === "present" && state.account === account ? state.settings.policy_id : null;
 };
 
-export const judgement = (deps: JudgeDeps): ((it: IncomingRequest, places?: Places) => Promise<Judgement>) => {
-  const judge = verdicts(deps);
-  const { checks = directChecks } = deps;
-  return (it, places = "take") => {
-    const { asked, account, eventId: id, trace } = it;
-    const judging: JudgementInput = {
-      id,
-      account,
-      trace,
-      policies: () => policiesFor(deps.aggregates, it),
-      countsForPlan: asked === null,
-      run: asked?.run ?? null,
-      places: () => 1,
-      identical: () => new Map([[sameness(deps.digestKey, it), 1]]),
-      own: async () =>
-        asked === null ? [] : ownGates(checks, asked, { account, payload: it.json, body: () => it.body }),
-      check: async (policy) => checkOne(checks, it, policy),
-      cost: (checked) => (checked.length === 0 ? costByAction(it) : highest(checked.map(({ cost }) => cost))),
-    };
-    return judge(judging, places);
+/** What a webhook's or an agent's request is judged on. */
+const judgingOf = (
+  { aggregates, checks = directChecks, digestKey }: JudgeDeps,
+  it: IncomingRequest,
+): JudgementInput => {
+  const { asked, account, eventId: id, trace } = it;
+  return {
+    id,
+    account,
+    trace,
+    policies: () => policiesFor(aggregates, it),
+    countsForPlan: asked === null,
+    run: asked?.run ?? null,
+    places: () => 1,
+    identical: () => new Map([[sameness(digestKey, it), 1]]),
+    own: () => (asked === null ? [] : ownGates(checks, asked, { account, payload: it.json, body: () => it.body })),
+    check: (policy) => checkOne(checks, it, policy),
+    cost: (checked) => (checked.length === 0 ? costByAction(it) : highest(checked.map(({ cost }) => cost))),
   };
+};
+
+export const judgement = (deps: JudgeDeps): ((it: IncomingRequest, places?: Places) => Promise<Judgement>) => {
+  const judge = new Judge(deps);
+  return (it, places = "take") => judge.judge(judgingOf(deps, it), places);
 };

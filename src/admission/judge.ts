@@ -7,6 +7,7 @@ import { type AppliedPolicy, allowed, denied, type GateResult, type Verdict } fr
 import { policy as policyDecider } from "../../domain/policy/decider.ts";
 import type { ApprovalRule, PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
+import type { AccountTerms } from "../accounts/account-terms.ts";
 import type { Checks, Question } from "../gates/checks.ts";
 import type { CompiledPolicies, CompiledPolicy } from "../gates/compiled-policy.ts";
 import type { AgentRequest } from "../gates/incoming-request.ts";
@@ -14,8 +15,9 @@ import type { PolicyCheck } from "../gates/policy-gates.ts";
 import type { Ledgers, Reservation } from "../ledgers/ledgers.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { Trace } from "../streams/envelope.ts";
-import { ledgerGates } from "./ledger-gates.ts";
-import type { TakenPlace } from "./limit-results.ts";
+import { askLedgers } from "./ask-ledgers.ts";
+import { type LedgerVerdict, ledgerGates } from "./ledger-gates.ts";
+import type { LedgerInput, TakenPlace } from "./limit-results.ts";
 
 export type JudgeDeps = {
   readonly aggregates: Aggregates;
@@ -23,7 +25,7 @@ export type JudgeDeps = {
   readonly ledgers: Ledgers;
   readonly policies: CompiledPolicies;
   readonly checks?: Checks;
-  readonly accountOf: (account: string) => Promise<{ readonly plan: Plan; readonly timeZone: string }>;
+  readonly accountOf: AccountTerms["accountOf"];
   /** Ledgers of repetitions are named by a digest under this key: a plain one could reveal an erased payload. */
   readonly digestKey: Uint8Array;
 };
@@ -36,18 +38,20 @@ export type PolicyAsked = AppliedPolicy & {
   readonly compiled: CompiledPolicy;
 };
 
+type OrPromise<T> = T | Promise<T>;
+
 export type JudgementInput = {
   readonly id: string;
   readonly account: string;
-  readonly policies: () => Promise<readonly PolicyUse[]>;
+  readonly policies: () => OrPromise<readonly PolicyUse[]>;
   readonly countsForPlan: boolean;
   readonly run: Run | null;
   readonly places: (policy: PolicyUse) => number;
   readonly identical: (policy: PolicyUse) => ReadonlyMap<string, number>;
   readonly trace: Trace;
   /** The gates of the agent and the action. They come first, so that their denial reveals nothing of a policy. */
-  readonly own: () => Promise<readonly GateResult[]>;
-  readonly check: (policy: PolicyAsked) => Promise<PolicyCheck>;
+  readonly own: () => OrPromise<readonly GateResult[]>;
+  readonly check: (policy: PolicyAsked) => OrPromise<PolicyCheck>;
   /** Micro-euros for the whole request; null if unknown. */
   readonly cost: (checked: readonly PolicyCheck[]) => number | null;
 };
@@ -87,24 +91,16 @@ const afterSecond = ({ code }: GateResult): number | null => (code === "evaluati
 
 const isApproval = ({ gate }: GateResult): boolean => gate === "approval";
 
-type PolicyResult = {
-  readonly policy: PolicyAsked;
-  readonly checked: PolicyCheck;
-  readonly counted: readonly GateResult[];
-};
-
-type LimitsQuestion = {
-  readonly it: JudgementInput;
-  readonly results: readonly PolicyResult[];
-  readonly cost: number | null;
-  readonly nowMs: number;
-  readonly places: Places;
-};
+type PolicyResult = { readonly policy: PolicyAsked; readonly checked: PolicyCheck };
 
 const named = (gates: readonly GateResult[], { id, version }: PolicyAsked, isOne: boolean): readonly GateResult[] =>
   isOne ? gates : gates.map((gate) => ({ ...gate, policy: { id, version } }));
 
-const groupOf = ({ policy, checked, counted }: PolicyResult, isOne: boolean): GateGroup => ({
+const groupOf = (
+  { policy, checked }: PolicyResult,
+  isOne: boolean,
+  counted: readonly GateResult[] = [],
+): GateGroup => ({
   gates: named([...checked.gates, ...counted], policy, isOne),
   blocks: policy.definition.block_on_violation !== false,
 });
@@ -136,78 +132,115 @@ const rulesThatHold = (results: readonly PolicyResult[]): readonly ApprovalRule[
       : [],
   );
 
+const limitsAsked = (
+  { account, id: eventId, trace, run, countsForPlan, places, identical }: JudgementInput,
+  results: readonly PolicyResult[],
+  cost: number | null,
+  { plan, timeZone }: { readonly plan: Plan; readonly timeZone: string },
+): Omit<LedgerInput, "nowMs"> => ({
+  ...{ account, timeZone, eventId, run, trace },
+  plan: countsForPlan ? plan : null,
+  policies: results.map(({ policy, checked: { cost: own, costMissing } }) => ({
+    id: policy.id,
+    definition: policy.definition,
+    cost: own === null ? null : Math.max(own, cost ?? 0),
+    costMissing,
+    places: places(policy),
+    identical: () => identical(policy),
+  })),
+});
+
+type Passed = {
+  readonly own: readonly GateResult[];
+  readonly results: readonly PolicyResult[];
+  readonly cost: number | null;
+};
+
+const concluded = ({ own, results, cost }: Passed, limits: LedgerVerdict, nowMs: number): Judgement => {
+  const { gates: counted, quota, reservations, retryAfterS } = limits;
+  const groups = results.map((result, index) => groupOf(result, results.length < 2, counted[index]));
+  const all = [{ gates: [...own, ...quota], blocks: true }, ...groups];
+  const policies = policiesIn(results.map(({ policy }) => policy));
+  const verdict = { ...decideAll(all), ...policies, gates: listed(own, groups, quota) };
+  const approvals = rulesThatHold(results);
+  return { verdict, deniedBy: deniedByAny(all), cost, reservations, retryAfterS, approvals, countedAt: nowMs };
+};
+
+/** A request that no gate has denied yet, whose limits are still to be asked. */
+type PassedGates = {
+  readonly limits: Omit<LedgerInput, "nowMs">;
+  /** `nowMs`: when the limits were asked, in ms since 1970. */
+  readonly conclude: (limits: LedgerVerdict, nowMs: number) => Judgement;
+};
+
+export type Gated = { readonly denied: Judgement } | PassedGates;
+
+const NOTHING_COUNTED = { reservations: [], approvals: [], countedAt: null } as const;
+
 /**
  * Cheap gates come first, so that their denials take no place in a ledger. Approvals come last, so that a request that
  * a ledger denies bothers no person. A policy that knows a cost reserves the highest one found for the request.
  */
-export const verdicts = (deps: JudgeDeps): ((it: JudgementInput, places: Places) => Promise<Judgement>) => {
-  const policyOf = async (account: string, use: PolicyUse): Promise<PolicyAsked> => {
-    const { id } = use;
-    const { state } = await deps.aggregates.load(policyDecider, `policy-${id}`);
-    if (state.phase !== "published" || state.account !== account) throw new Error(`${id} is no policy of ${account}`);
-    const { version, definition } = state;
-    return { ...use, version, definition, compiled: deps.policies.get(account, id, version, definition) };
-  };
+export class Judge {
+  readonly #deps: JudgeDeps;
 
-  const checks = async (it: JudgementInput): Promise<readonly PolicyResult[]> => {
-    const results: PolicyResult[] = [];
-    for (const use of await it.policies()) {
-      const policy = await policyOf(it.account, use);
-      results.push({ policy, checked: await it.check(policy), counted: [] });
-    }
-    return results;
-  };
+  constructor(deps: JudgeDeps) {
+    this.#deps = deps;
+  }
 
-  const counting = async ({ it, results, cost, nowMs, places }: LimitsQuestion) => {
-    const { account, id: eventId, trace, run, countsForPlan, places: placesOf, identical } = it;
-    const { plan, timeZone } = await deps.accountOf(account);
-    return ledgerGates(places === "take" ? deps.ledgers : deps.ledgers.preview, {
-      ...{ account, timeZone, eventId, run, nowMs, trace },
-      plan: countsForPlan ? plan : null,
-      policies: results.map(({ policy, checked: { cost: own, costMissing } }) => ({
-        id: policy.id,
-        definition: policy.definition,
-        cost: own === null ? null : Math.max(own, cost ?? 0),
-        costMissing,
-        places: placesOf(policy),
-        identical: () => identical(policy),
-      })),
-    });
-  };
+  async judge(it: JudgementInput, places: Places): Promise<Judgement> {
+    return this.count(await this.gates(it), places);
+  }
 
-  return async (it, places) => {
+  /** Asks all gates that take no places. */
+  async gates(it: JudgementInput): Promise<Gated> {
     const own = await it.own();
     const ownDenial = deniedBy(own, true);
-    const denial = { decision: "deny", policy: null, gates: own } as const;
-    const nothing = { cost: null, reservations: [], retryAfterS: null, approvals: [], countedAt: null } as const;
     if (ownDenial !== undefined) {
-      return { ...nothing, verdict: denial, deniedBy: ownDenial, retryAfterS: afterSecond(ownDenial) };
+      const verdict = { decision: "deny", policy: null, gates: own } as const;
+      const retryAfterS = afterSecond(ownDenial);
+      return { denied: { ...NOTHING_COUNTED, verdict, deniedBy: ownDenial, cost: null, retryAfterS } };
     }
-
-    const early = await checks(it);
-    const isOne = early.length < 2;
-    const policies = policiesIn(early.map(({ policy }) => policy));
-    const cost = it.cost(early.map(({ checked }) => checked));
-    const earlyGroups = early.map((result) => groupOf(result, isOne));
-    const earlyDenial = deniedByAny(earlyGroups);
-    if (earlyDenial !== undefined) {
-      const gates = [...own, ...earlyGroups.flatMap((group) => group.gates)];
-      const verdict = { decision: "deny", ...policies, gates } as const;
-      return { ...nothing, verdict, deniedBy: earlyDenial, cost, retryAfterS: afterSecond(earlyDenial) };
-    }
-    const nowMs = deps.clock.now();
-    const {
-      gates: counted,
-      quota,
-      reservations,
-      retryAfterS,
-    } = await counting({ it, results: early, cost, nowMs, places });
-    const results = early.map((asked, index) => ({ ...asked, counted: counted[index] ?? [] }));
+    const results = await this.#checks(it);
+    const isOne = results.length < 2;
+    const policies = policiesIn(results.map(({ policy }) => policy));
+    const cost = it.cost(results.map(({ checked }) => checked));
     const groups = results.map((result) => groupOf(result, isOne));
-    const all = [{ gates: [...own, ...quota], blocks: true }, ...groups];
-    const { decision, ...more } = decideAll(all);
-    const verdict = { decision, ...more, ...policies, gates: listed(own, groups, quota) };
-    const approvals = rulesThatHold(results);
-    return { verdict, deniedBy: deniedByAny(all), cost, reservations, retryAfterS, approvals, countedAt: nowMs };
-  };
-};
+    const denial = deniedByAny(groups);
+    if (denial !== undefined) {
+      const gates = [...own, ...groups.flatMap((group) => group.gates)];
+      const verdict = { decision: "deny", ...policies, gates } as const;
+      return { denied: { ...NOTHING_COUNTED, verdict, deniedBy: denial, cost, retryAfterS: afterSecond(denial) } };
+    }
+    const { plan, timeZone } = await this.#deps.accountOf(it.account);
+    return {
+      limits: limitsAsked(it, results, cost, { plan, timeZone }),
+      conclude: (limits, nowMs) => concluded({ own, results, cost }, limits, nowMs),
+    };
+  }
+
+  async count(gated: Gated, places: Places): Promise<Judgement> {
+    if ("denied" in gated) return gated.denied;
+    const { ledgers, clock } = this.#deps;
+    const nowMs = clock.now();
+    const asking = ledgerGates({ ...gated.limits, nowMs });
+    return gated.conclude(await askLedgers(asking, places === "take" ? ledgers : ledgers.preview), nowMs);
+  }
+
+  async #checks(it: JudgementInput): Promise<readonly PolicyResult[]> {
+    const results: PolicyResult[] = [];
+    for (const use of await it.policies()) {
+      const policy = await this.#policyOf(it.account, use);
+      results.push({ policy, checked: await it.check(policy) });
+    }
+    return results;
+  }
+
+  async #policyOf(account: string, use: PolicyUse): Promise<PolicyAsked> {
+    const { id } = use;
+    const { state } = await this.#deps.aggregates.load(policyDecider, `policy-${id}`);
+    if (state.phase !== "published" || state.account !== account) throw new Error(`${id} is no policy of ${account}`);
+    const { version, definition } = state;
+    return { ...use, version, definition, compiled: this.#deps.policies.get(account, id, version, definition) };
+  }
+}

@@ -1,10 +1,10 @@
 import { monthEnd, monthOf, untilMidnight } from "../../domain/calendar.ts";
 import { COST_UNKNOWN, whyCostUnknown } from "../../domain/gate/cost.ts";
 import { allowed, denied, type GateResult } from "../../domain/gate/verdict.ts";
+import type { Answer } from "../../domain/ledger/batch.ts";
 import type { Limits } from "../../domain/ledger/commands.ts";
-import type { Answer } from "../../domain/ledger/decider.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
-import type { Reserving } from "../ledgers/ledgers.ts";
+import { type Asking, askFor, giveBack } from "./ask-ledgers.ts";
 import {
   asksFor,
   contested,
@@ -54,7 +54,7 @@ const budgetGate = ({ budget }: Answer, cost: number): GateResult[] => {
 const costUnknown = (missing: string): GateResult =>
   denied("budget", COST_UNKNOWN, `What this event costs cannot be determined: ${missing}`);
 
-const dayGates = async (ledgers: Reserving, input: PolicyLimitsInput): Promise<LimitResult> => {
+function* dayGates(input: PolicyLimitsInput): Asking<LimitResult> {
   const { account, eventId, trace, policy, timeZone, nowMs } = input;
   const { places = 1 } = policy;
   const limits = limitsOf(policy.definition);
@@ -65,7 +65,8 @@ const dayGates = async (ledgers: Reserving, input: PolicyLimitsInput): Promise<L
   if (limits.budget === undefined && limits.rate === undefined) return NO_LIMITS;
   const cost = policy.cost ?? 0;
   const day = { account, id: policy.id, timeZone };
-  const reserved = await ledgers.reserveDay({ policy: day, event: eventId, cost, limits, trace, places });
+  const request = { policy: day, event: eventId, cost, limits, trace, places };
+  const reserved = yield* askFor({ ask: "day", request });
   const { answer } = reserved;
   if (answer.isContested === true) return contested("rate");
   const gates = [...rateGate(answer, places), ...budgetGate(answer, cost)];
@@ -73,20 +74,15 @@ const dayGates = async (ledgers: Reserving, input: PolicyLimitsInput): Promise<L
   if (answer.rate !== undefined && exceeds(places, answer.rate.limit)) return overLimit(gates, null);
   const wait = answer.budget?.over === true ? untilMidnight(timeZone, nowMs) : (answer.rate?.retryAfterMs ?? 0);
   return overLimit(gates, wait);
-};
+}
 
-const quotaGate = async (ledgers: Reserving, input: LedgerInput): Promise<LimitResult> => {
+function* quotaGate(input: LedgerInput): Asking<LimitResult> {
   const { account, eventId, trace, plan, nowMs } = input;
   if (plan === null || !plan.hardStop) return NO_LIMITS;
   const month = monthOf(nowMs);
   const limit = { count: plan.eventsPerMonth };
-  const reserved = await ledgers.reserve({
-    stream: `ledger-${account}-${month}`,
-    account,
-    event: eventId,
-    limits: limit,
-    trace,
-  });
+  const request = { stream: `ledger-${account}-${month}`, account, event: eventId, limits: limit, trace };
+  const reserved = yield* askFor({ ask: "places", request });
   const used = reserved.answer.count?.used ?? 0;
   if (reserved.answer.granted) {
     const detail = `${used} of ${plan.eventsPerMonth} events of the ${plan.name} plan used in ${month}`;
@@ -99,7 +95,7 @@ const quotaGate = async (ledgers: Reserving, input: LedgerInput): Promise<LimitR
   }
   const detail = `All ${plan.eventsPerMonth} events of the ${plan.name} plan are used in ${month}`;
   return overLimit([denied("quota", "quota-reached", detail)], monthEnd(nowMs) - nowMs);
-};
+}
 
 const inOrder = (gates: readonly GateResult[]): readonly GateResult[] => {
   const at = (gate: GateResult): number => (gate.gate === "rate" ? 0 : gate.gate === "loop" ? 1 : 2);
@@ -114,7 +110,7 @@ const byId = (policies: readonly LimitedPolicy[]): readonly LimitedPolicy[] =>
  * A denial gives back the places in all ledgers. A policy that only observes takes no place in a ledger of its own that
  * would have denied, but the other policies count the request, because it is admitted.
  */
-export const ledgerGates = async (ledgers: Reserving, input: LedgerInput): Promise<LedgerVerdict> => {
+export function* ledgerGates(input: LedgerInput): Asking<LedgerVerdict> {
   const { trace, policies } = input;
   const gatesByPolicy = new Map<LimitedPolicy, readonly GateResult[]>();
   const taken: TakenPlace[] = [];
@@ -124,23 +120,19 @@ export const ledgerGates = async (ledgers: Reserving, input: LedgerInput): Promi
     reservations: taken,
     retryAfterS,
   });
-  const giveBack = async (): Promise<void> => {
-    for (const reservation of taken) await ledgers.release(reservation, trace);
-    taken.length = 0;
-  };
   for (const policy of byId(policies)) {
     const blocks = policy.definition.block_on_violation !== false;
     for (const ask of [dayGates, loopGate]) {
-      const counted = await ask(ledgers, { ...input, policy });
+      const counted = yield* ask({ ...input, policy });
       gatesByPolicy.set(policy, inOrder([...(gatesByPolicy.get(policy) ?? []), ...counted.gates]));
       taken.push(...counted.taken);
       if (!counted.denied || !blocks) continue;
-      await giveBack();
+      yield* giveBack(taken.splice(0), trace);
       return verdict([], counted.retryAfterS);
     }
   }
-  const quota = await quotaGate(ledgers, input);
+  const quota = yield* quotaGate(input);
   taken.push(...quota.taken);
-  if (quota.denied) await giveBack();
+  if (quota.denied) yield* giveBack(taken.splice(0), trace);
   return verdict(quota.gates, quota.retryAfterS);
-};
+}

@@ -5,6 +5,7 @@ import type { Origin, Run } from "../../domain/delivery/events.ts";
 import { type CompiledCost, costGate, costOf, whyCostUnknown } from "../../domain/gate/cost.ts";
 import type { GateName, GateOutcome, GateResult } from "../../domain/gate/verdict.ts";
 import {
+  Judge,
   type JudgeDeps,
   type Judgement,
   type JudgementInput,
@@ -12,7 +13,6 @@ import {
   type Places,
   type PolicyAsked,
   type PolicyUse,
-  verdicts,
 } from "../admission/judge.ts";
 import { policyOfEndpoint, samenessOf } from "../admission/judge-request.ts";
 import { bytesOf, type Checks, directChecks } from "../gates/checks.ts";
@@ -151,7 +151,7 @@ const policiesFor = async (
  * agent does not get below a threshold by splitting, and its ledgers reserve one place for each step.
  */
 export const bundleJudgement = (deps: JudgeDeps): ((it: BundleToJudge, places?: Places) => Promise<JudgedBundle>) => {
-  const judge = verdicts(deps);
+  const judge = new Judge(deps);
   const { checks = directChecks } = deps;
 
   /** Yields between two steps, so that this thread answers other requests meanwhile. */
@@ -219,7 +219,7 @@ export const bundleJudgement = (deps: JudgeDeps): ((it: BundleToJudge, places?: 
         return sumOf(costs);
       },
     };
-    const judged = await judge(judging, places);
+    const judged = await judge.judge(judging, places);
     return { ...judged, verdict: { ...judged.verdict, gates: oneEach(judged.verdict.gates) }, costs };
   };
 };

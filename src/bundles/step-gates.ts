@@ -28,7 +28,7 @@ export type StepGatesDeps = {
   readonly policies: CompiledPolicies;
   readonly checks?: Checks;
   readonly actions: CompiledActions;
-  readonly ledgers: Pick<Ledgers, "reserve" | "settle">;
+  readonly ledgers: Pick<Ledgers, "reserve" | "reserveDay" | "release" | "settle">;
   /** The same key as in `JudgeDeps`, so that steps and single requests are counted as the same repetitions. */
   readonly digestKey: Uint8Array;
 };

@@ -131,7 +131,7 @@ class Allowance {
     this.#lastAnswer = { limit, left: granted ? left - bytes : left };
     if (!granted) return;
     this.#room += bytes;
-    ledgers.settle(reservation, 0, NO_TRACE);
+    ledgers.settle(reservation, 0);
   }
 }
 

@@ -5,7 +5,7 @@ import type { LedgerCheckpoint, LedgerEvent } from "../../domain/ledger/events.t
 import { windowMsOf } from "../../domain/ledger/loop.ts";
 import { emptyLedger, evolveLedger, type Ledger } from "../../domain/ledger/state.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
-import type { EventLog, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
+import type { EventLog, NewEvent, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { type Envelope, type Fact, NO_TRACE, systemEnvelope, type Trace, toEvents } from "../streams/envelope.ts";
@@ -19,6 +19,12 @@ const CHECKPOINT_OPEN_MAX = 2_000;
 const CHECKPOINT_CHARGED_MAX = 5_000;
 
 type CheckpointEvent = { readonly type: "LedgerCheckpointed"; readonly data: LedgerCheckpoint };
+
+export type LedgerDraft = {
+  readonly stream: string;
+  readonly expected: Revision | "absent";
+  readonly events: readonly NewEvent[];
+};
 
 type CopyDeps = {
   readonly log: EventLog;
@@ -62,16 +68,27 @@ export class LedgerCopy {
 
   /** False if another node has appended first: the copy has caught up, and the caller decides again. */
   async append(facts: readonly LedgerEvent[], trace: Trace): Promise<boolean> {
-    const events = toEvents(facts, this.#envelope(trace));
-    const appended = await appendKnown(this.#deps.log, this.#stream, this.revision ?? "absent", events);
+    const { stream, expected, events } = this.draft(facts, trace);
+    const appended = await appendKnown(this.#deps.log, stream, expected, events);
     if (appended.outcome === "conflict") {
       await this.catchUp();
       return false;
     }
-    for (const [index, fact] of facts.entries()) {
-      this.#evolve({ ...fact, revision: appended.revision - facts.length + 1 + index });
-    }
+    this.appended(facts, appended.revision);
     return true;
+  }
+
+  /** The append of these facts, which the caller makes together with others. `appended` then has to be called. */
+  draft(facts: readonly LedgerEvent[], trace: Trace): LedgerDraft {
+    const events = toEvents(facts, this.#envelope(trace));
+    return { stream: this.#stream, expected: this.revision ?? "absent", events };
+  }
+
+  /** `revision` is that of the last of these facts. */
+  appended(facts: readonly LedgerEvent[], revision: Revision): void {
+    for (const [index, fact] of facts.entries()) {
+      this.#evolve({ ...fact, revision: revision - facts.length + 1 + index });
+    }
   }
 
   /** A lost checkpoint costs only speed, so nothing waits for it. */

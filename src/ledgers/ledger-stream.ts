@@ -1,5 +1,6 @@
+import { type Answer, isHeld } from "../../domain/ledger/batch.ts";
 import type { LedgerCommand } from "../../domain/ledger/commands.ts";
-import { type Answer, decideLedger, isHeld } from "../../domain/ledger/decider.ts";
+import { decideLedger } from "../../domain/ledger/decider.ts";
 import type { Carried } from "../../domain/ledger/events.ts";
 import { carriedFrom, type Ledger } from "../../domain/ledger/state.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
@@ -8,6 +9,7 @@ import type { Randomness } from "../../domain/ports/randomness.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import { NO_TRACE, type Trace } from "../streams/envelope.ts";
 import { LedgerCopy } from "./ledger-copy.ts";
+import { LedgerTurn, type Settle, type TurnEnd } from "./ledger-turn.ts";
 import { type OrphanDeps, OrphanedPlaces, suspectOf } from "./orphaned-places.ts";
 
 export type LedgerFigures = {
@@ -38,6 +40,8 @@ const BATCH_MAX = 1_000;
 /** Commands that may wait for the append in flight; any further command is refused with `LogUnavailable`. */
 const QUEUE_MAX = 10_000;
 const ATTEMPTS_MAX = 64;
+/** Settlements wait this many ms for an append that they can be part of. Until then their places count as open. */
+const SETTLE_MS = 1_000;
 
 type Waiting = {
   readonly command: LedgerCommand;
@@ -60,6 +64,10 @@ export class LedgerStream {
   #turn: Promise<void> = Promise.resolve();
   #ready: Promise<void> | null = null;
   #sweeping: Promise<void> | null = null;
+  #isLoaded = false;
+  #turns = 0;
+  #settlements: Settle[] = [];
+  #settling: NodeJS.Timeout | null = null;
 
   constructor(stream: string, account: string, deps: LedgerStreamDeps) {
     this.#stream = stream;
@@ -77,6 +85,29 @@ export class LedgerStream {
       this.#queue.push({ command, trace, resolve, reject });
       if (!this.#running) void this.#run();
     });
+  }
+
+  /** Settles with the next append, or with one of its own within `SETTLE_MS`. A lost settlement is made up by a sweep. */
+  settleLater(command: Settle): void {
+    this.#settlements.push(command);
+    this.#settling ??= setTimeout(() => this.#deps.later(this.settled()), SETTLE_MS).unref();
+  }
+
+  /** Resolves once all settlements are recorded. */
+  settled(): Promise<void> {
+    if (this.#settlements.length === 0) return Promise.resolve();
+    return this.#inTurn(() => this.#conclude(this.#takeSettlements()));
+  }
+
+  /** Null if the ledger is in use, closed, or not read yet. `whenFree` then tells when to ask again. */
+  tryTurn(): LedgerTurn | null {
+    const copy = this.#copy;
+    if (!this.#isLoaded || this.#turns > 0 || this.#queue.length > 0 || copy.ledger.closed) return null;
+    return this.#openTurn();
+  }
+
+  whenFree(): Promise<void> {
+    return this.#inTurn(async () => undefined);
   }
 
   preview(command: LedgerCommand): Promise<Answer | "closed"> {
@@ -131,6 +162,7 @@ export class LedgerStream {
 
   figures(): Promise<LedgerFigures> {
     return this.#during(async () => {
+      await this.settled();
       await this.sweep();
       return this.#takeTurn(async () => {
         await this.#copy.catchUp();
@@ -143,6 +175,7 @@ export class LedgerStream {
   /** The events that hold places, in the order in which they reserved them. */
   holders(): Promise<readonly string[]> {
     return this.#inTurn(async () => {
+      await this.#conclude(this.#takeSettlements());
       await this.#copy.catchUp();
       return [...this.#copy.ledger.open.keys()];
     });
@@ -150,7 +183,7 @@ export class LedgerStream {
 
   /** A ledger that is not busy can be dropped and read again from its stream. */
   busy(): boolean {
-    return this.#running || this.#queue.length > 0 || this.#underWay > 0;
+    return this.#running || this.#queue.length > 0 || this.#underWay > 0 || this.#settlements.length > 0;
   }
 
   hasPlaces(): boolean {
@@ -173,11 +206,12 @@ export class LedgerStream {
 
   async #settleBatch(batch: readonly Waiting[]): Promise<void> {
     const copy = this.#copy;
+    const settlements = this.#takeSettlements();
     let isFresh = false;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
       const [open, late] = copy.ledger.closed ? split(batch) : [batch, []];
       const commands = open.map((waiting) => waiting.command);
-      const decision = decideLedger(copy.ledger, commands, this.#deps.clock.now());
+      const decision = decideLedger(copy.ledger, [...commands, ...settlements], this.#deps.clock.now());
       if (!isFresh && comesToNothing(copy.ledger, commands, decision.answers)) {
         isFresh = true;
         const { revision } = copy;
@@ -219,6 +253,41 @@ export class LedgerStream {
     }
   }
 
+  #openTurn(): LedgerTurn {
+    const settlements = this.#takeSettlements();
+    let end: (how: TurnEnd) => void = () => undefined;
+    const ended = new Promise<TurnEnd>((resolve) => {
+      end = resolve;
+    });
+    // The turn is taken now, although the promise of the turn before is followed up only later.
+    this.#inTurn(async () => this.#endTurn(await ended, settlements)).catch(() => undefined);
+    return new LedgerTurn({
+      copy: this.#copy,
+      nowMs: this.#deps.clock.now(),
+      settlements,
+      onEnd: (how, reservations) => {
+        if (how === "appended") this.#deps.onBatch?.(reservations);
+        end(how);
+      },
+    });
+  }
+
+  async #endTurn(how: TurnEnd, settlements: readonly Settle[]): Promise<void> {
+    if (how === "appended") return this.#copy.checkpoint();
+    for (const settlement of settlements) this.settleLater(settlement);
+    if (how === "conflicted") await this.#copy.catchUp();
+    // `#afterFailure` lets the ledger be read again.
+    if (how === "reload") throw new LogUnavailable(`the last append to ${this.#stream} may be missing`);
+  }
+
+  #takeSettlements(): Settle[] {
+    if (this.#settling !== null) clearTimeout(this.#settling);
+    this.#settling = null;
+    const taken = this.#settlements;
+    this.#settlements = [];
+    return taken;
+  }
+
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     return this.#during(() => this.#takeTurn(work));
   }
@@ -234,8 +303,9 @@ export class LedgerStream {
 
   /** Work is done one at a time, because each append has to be decided on everything appended before it. */
   #takeTurn<T>(work: () => Promise<T>): Promise<T> {
+    this.#turns += 1;
     const mine = this.#turn.then(this.#loaded).then(work);
-    this.#turn = mine.then(this.#reportSize, this.#afterFailure);
+    this.#turn = mine.then(this.#afterTurn, this.#afterFailure);
     return mine;
   }
 
@@ -247,6 +317,7 @@ export class LedgerStream {
   async #load(): Promise<void> {
     try {
       await this.#copy.load();
+      this.#isLoaded = true;
     } catch (error) {
       this.#ready = null;
       throw error;
@@ -254,7 +325,8 @@ export class LedgerStream {
     if (this.#copy.ledger.open.size > 0) this.#deps.later(this.sweep());
   }
 
-  readonly #reportSize = (): void => {
+  readonly #afterTurn = (): void => {
+    this.#turns -= 1;
     const { open, recent, charged } = this.#copy.ledger;
     this.#deps.onSize(open.size + recent.size + charged.size + this.#orphans.size);
   };
@@ -262,7 +334,8 @@ export class LedgerStream {
   /** The failed append may have been written or not, so the ledger is read again. */
   readonly #afterFailure = (): void => {
     this.#ready = null;
-    this.#reportSize();
+    this.#isLoaded = false;
+    this.#afterTurn();
   };
 }
 

@@ -47,6 +47,7 @@ export class LedgersInMemory {
   }
 
   async idle(): Promise<void> {
+    for (const { ledger } of this.#streams.values()) this.later(ledger.settled());
     while (this.#background.size > 0) await Promise.all(this.#background);
   }
 

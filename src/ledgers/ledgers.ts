@@ -1,8 +1,9 @@
 import { dayIn, daysLater } from "../../domain/calendar.ts";
+import type { Answer } from "../../domain/ledger/batch.ts";
 import type { LedgerCommand, Limits } from "../../domain/ledger/commands.ts";
-import type { Answer } from "../../domain/ledger/decider.ts";
 import type { Trace } from "../streams/envelope.ts";
 import type { LedgerDeps, LedgerFigures, LedgerStream } from "./ledger-stream.ts";
+import type { LedgerTurn } from "./ledger-turn.ts";
 import { type LedgerMemory, LedgersInMemory } from "./ledgers-in-memory.ts";
 import { dayLedger, PolicyDays } from "./policy-days.ts";
 
@@ -21,8 +22,8 @@ type ReservedPlaces = {
   readonly trace: Trace;
   readonly places?: number;
 };
-type StreamRequest = ReservedPlaces & { readonly stream: string; readonly account: string };
-type DayRequest = ReservedPlaces & { readonly policy: DayPolicy; readonly cost: number };
+export type StreamRequest = ReservedPlaces & { readonly stream: string; readonly account: string };
+export type DayRequest = ReservedPlaces & { readonly policy: DayPolicy; readonly cost: number };
 
 export type Reserving = {
   reserveDay(request: DayRequest): Promise<Reservation>;
@@ -49,13 +50,23 @@ type EndedEvent = {
   readonly trace: Trace;
 };
 
+/** For requests that are decided together: their places are appended in one group with their claims. */
+type LedgerTurns = {
+  /** The ledger of the policy's day; null if that day has still to begin, as `reserveDay` begins it. */
+  dayLedger(policy: DayPolicy): string | null;
+  /** Null if the ledger is in use, closed, or not read yet. */
+  take(stream: string, account: string): LedgerTurn | null;
+  /** Reads the ledger, and resolves when it was free. */
+  whenFree(stream: string, account: string): Promise<void>;
+};
+
 export type Ledgers = Reserving & {
   /** Gives the answers that reservations made now would get, and reserves nothing. */
   readonly preview: Reserving;
   /** Charges a spent amount to the day of `at` regardless of limits, even if it is closed. A name is charged once. */
   charge(charge: Charge): Promise<void>;
-  /** Settles the place in the background; `cost` is in micro-euros. After a crash the next read of the ledger does. */
-  settle(reservation: Reservation, cost: number, trace: Trace): void;
+  /** Settles the place within a second; `cost` is in micro-euros. After a crash the next read of the ledger does. */
+  settle(reservation: Reservation, cost: number): void;
   /** Settles all reservations of an ended event, and resolves once that is recorded. */
   settleNow(event: EndedEvent): Promise<void>;
   /** Releases or settles an event's place by the event's outcome. Later reservations, as of a replay, stay. */
@@ -65,6 +76,7 @@ export type Ledgers = Reserving & {
   /** Releases the places of dead requests in the ledgers in memory; other ledgers do so when they are next read. */
   sweep(isStopping?: () => boolean): Promise<void>;
   idle(): Promise<void>;
+  readonly turns: LedgerTurns;
 };
 
 const MEMORY: LedgerMemory = { ledgersMax: 5_000, entriesMax: 250_000 };
@@ -124,9 +136,9 @@ export const ledgers = (deps: LedgerDeps, memory: LedgerMemory = MEMORY): Ledger
       release: async () => undefined,
     },
 
-    settle({ stream, account, event, answer: { reservation: upTo } }, cost, trace) {
+    settle({ stream, account, event, answer: { reservation: upTo } }, cost) {
       if (upTo === undefined) return;
-      inMemory.later(inMemory.get(stream, account).submit({ type: "Settle", event, cost, upTo }, trace));
+      inMemory.get(stream, account).settleLater({ type: "Settle", event, cost, upTo });
     },
 
     async settleNow({ stream, account, event, cost, trace }) {
@@ -138,5 +150,13 @@ export const ledgers = (deps: LedgerDeps, memory: LedgerMemory = MEMORY): Ledger
     figures: (stream, account) => inMemory.get(stream, account).figures(),
     sweep: (isStopping) => inMemory.sweep(isStopping),
     idle: () => inMemory.idle(),
+    turns: {
+      dayLedger(policy) {
+        const day = days.entered(policy, dayIn(policy.timeZone, deps.clock.now()));
+        return day === null ? null : dayLedger(policy.id, day);
+      },
+      take: (stream, account) => inMemory.get(stream, account).tryTurn(),
+      whenFree: (stream, account) => inMemory.get(stream, account).whenFree(),
+    },
   };
 };

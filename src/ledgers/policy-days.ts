@@ -35,6 +35,12 @@ export class PolicyDays {
     return current.day;
   }
 
+  /** The policy's day; null if another one has still to be entered. */
+  entered({ id }: Pick<PolicyOfAccount, "id">, day: string): string | null {
+    const { day: current } = this.#currentOf(id);
+    return current < day ? null : current;
+  }
+
   /** The old day is closed before its last minute's entries are carried over, so the rate holds over midnight. */
   async #roll({ account, id }: PolicyOfAccount, day: string, trace: Trace): Promise<void> {
     const carried = await this.#ledgers.get(dayLedger(id, daysLater(day, -1)), account).close(trace);

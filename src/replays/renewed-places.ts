@@ -47,7 +47,7 @@ export const renewedPlaces =
       places: { ledgers: lasting.map(({ stream }) => stream), cost },
       keep() {
         for (const reservation of reservations) {
-          if (!reservation.lasts) ledgers.settle(reservation, cost ?? 0, trace);
+          if (!reservation.lasts) ledgers.settle(reservation, cost ?? 0);
         }
       },
       giveBack,

@@ -1,6 +1,7 @@
+import type { Answer } from "../../domain/ledger/batch.ts";
 import { restoring } from "../../domain/ledger/checkpoint.ts";
 import type { LedgerCommand } from "../../domain/ledger/commands.ts";
-import { type Answer, decideLedger } from "../../domain/ledger/decider.ts";
+import { decideLedger } from "../../domain/ledger/decider.ts";
 import type { LedgerCheckpoint, LedgerEvent } from "../../domain/ledger/events.ts";
 import { emptyLedger, evolveLedger, type Ledger } from "../../domain/ledger/state.ts";
 

@@ -1,9 +1,10 @@
 import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { Answer } from "../../../domain/ledger/batch.ts";
 import { checkpointOf } from "../../../domain/ledger/checkpoint.ts";
 import type { LedgerCommand, Limits } from "../../../domain/ledger/commands.ts";
-import { type Answer, decideLedger } from "../../../domain/ledger/decider.ts";
+import { decideLedger } from "../../../domain/ledger/decider.ts";
 import type { LedgerEvent } from "../../../domain/ledger/events.ts";
 import { isSettledBy, withoutReleased } from "../../../domain/ledger/reservations.ts";
 import { carriedFrom, emptyLedger, evolveLedger, type Ledger, WINDOW_MS } from "../../../domain/ledger/state.ts";

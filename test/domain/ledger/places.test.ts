@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { LedgerBatch } from "../../../domain/ledger/batch.ts";
 import { checkpointOf } from "../../../domain/ledger/checkpoint.ts";
 import type { LedgerCommand, Limits } from "../../../domain/ledger/commands.ts";
 import { decideLedger } from "../../../domain/ledger/decider.ts";
@@ -21,6 +22,24 @@ const reserve = (event: string, places: number, limits: Limits, cost = 0): Reser
   cost,
   places,
   limits,
+});
+
+test("a batch that retracts its last reservation decides as one that never made it", () => {
+  const answers = fc.record({ cost: fc.integer({ min: 0, max: 40 }), places: fc.integer({ min: 1, max: 3 }) });
+  const asked = fc.array(fc.record({ name: fc.integer({ min: 0, max: 5 }), more: answers, isRetracted: fc.boolean() }));
+  fc.assert(
+    fc.property(asked, (requests) => {
+      const limits = { budget: 100, rate: 8, count: 9 };
+      const batches = [new LedgerBatch(emptyLedger(), T0), new LedgerBatch(emptyLedger(), T0)] as const;
+      for (const { name, more, isRetracted } of requests) {
+        const command = { type: "Reserve", event: `evt_${name}`, ...more, limits } as const;
+        const { reservation } = batches[0].decide(command);
+        if (!isRetracted) batches[1].decide(command);
+        else if (reservation !== undefined) batches[0].retract(reservation);
+      }
+      assert.equal(batches[0].events(), batches[1].events());
+    }),
+  );
 });
 
 test("five steps take five places of a rate and of a count, or none", () => {

@@ -79,9 +79,10 @@ const recordsOf = async (account: string): Promise<readonly RecordedEvent[]> => 
   }
 };
 
-/** What an account's requests have left, without what is counted for a minute. */
+/** What an account's requests have left, without what is counted for a minute, or settled up to a second later. */
 const left = async ({ account }: Client): Promise<number> =>
-  (await recordsOf(account)).filter(({ stream }) => !/^(calls|personal)-/.test(stream)).length;
+  (await recordsOf(account)).filter(({ stream, type }) => !/^(calls|personal)-/.test(stream) && type !== "Settled")
+    .length;
 
 /** Refusals of a source or an agent that are to be in the log once both nodes have stopped. */
 const expected: { readonly client: Client; readonly subject: string; readonly kind: string; readonly count: number }[] =

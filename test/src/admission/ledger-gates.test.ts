@@ -5,6 +5,7 @@ import type { GateResult } from "../../../domain/gate/verdict.ts";
 import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { askLedgers } from "../../../src/admission/ask-ledgers.ts";
 import { type LedgerVerdict, ledgerGates } from "../../../src/admission/ledger-gates.ts";
 import { ledgers } from "../../../src/ledgers/ledgers.ts";
 
@@ -28,23 +29,26 @@ const asking = (definition: Omit<PolicyDefinition, "name">) => {
   let asked = 0;
   return (cost: number | null, again = false): Promise<LedgerVerdict> => {
     if (!again) asked += 1;
-    return ledgerGates(places, {
-      account: "acc_1",
-      plan: TWO_A_MONTH,
-      timeZone: "UTC",
-      eventId: `evt_${asked}`,
-      policies: [
-        {
-          id: "pol_1",
-          definition: { name: "p", ...definition },
-          cost,
-          identical: () => new Map([["d".repeat(64), 1]]),
-        },
-      ],
-      run: null,
-      nowMs: NOON,
-      trace: { trace_id: "1".repeat(32), span_id: "1".repeat(16) },
-    });
+    return askLedgers(
+      ledgerGates({
+        account: "acc_1",
+        plan: TWO_A_MONTH,
+        timeZone: "UTC",
+        eventId: `evt_${asked}`,
+        policies: [
+          {
+            id: "pol_1",
+            definition: { name: "p", ...definition },
+            cost,
+            identical: () => new Map([["d".repeat(64), 1]]),
+          },
+        ],
+        run: null,
+        nowMs: NOON,
+        trace: { trace_id: "1".repeat(32), span_id: "1".repeat(16) },
+      }),
+      places,
+    );
   };
 };
 

@@ -6,6 +6,7 @@ import type { LoopRule } from "../../../domain/ledger/loop.ts";
 import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { askLedgers } from "../../../src/admission/ask-ledgers.ts";
 import { type LedgerVerdict, ledgerGates } from "../../../src/admission/ledger-gates.ts";
 import { mayPassLater } from "../../../src/admission/limit-results.ts";
 import { type Ledgers, ledgers } from "../../../src/ledgers/ledgers.ts";
@@ -38,18 +39,21 @@ const world = (startMs = Date.parse("2026-05-05T23:59:00Z")) => {
     }: { digest?: string; run?: Run | null; more?: Partial<PolicyDefinition> } = {},
   ): Promise<LedgerVerdict> => {
     asked += 1;
-    return ledgerGates(places, {
-      account: "acc_1",
-      plan: null,
-      timeZone: "UTC",
-      eventId: `evt_${asked}`,
-      policies: [
-        { id: "pol_1", definition: { name: "p", loop, ...more }, cost: 1, identical: () => new Map([[digest, 1]]) },
-      ],
-      run,
-      nowMs: clock.ms,
-      trace: TRACE,
-    });
+    return askLedgers(
+      ledgerGates({
+        account: "acc_1",
+        plan: null,
+        timeZone: "UTC",
+        eventId: `evt_${asked}`,
+        policies: [
+          { id: "pol_1", definition: { name: "p", loop, ...more }, cost: 1, identical: () => new Map([[digest, 1]]) },
+        ],
+        run,
+        nowMs: clock.ms,
+        trace: TRACE,
+      }),
+      places,
+    );
   };
   return { log, clock, node, ask };
 };

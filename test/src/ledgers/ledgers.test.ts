@@ -64,6 +64,69 @@ test("200 at once from two nodes share one euro: exactly 14 are granted", async 
   assert.is(granted((await Promise.all(asked)).filter((it) => it !== undefined)), 14);
 });
 
+test("settlements are recorded with the next append, and count as made for whoever asks for figures", async () => {
+  const log = memoryEventLog();
+  const a = node(log, { ms: NOON });
+  const reserve = (event: string) =>
+    a.reserveDay({ policy: POLICY, event, cost: 10, limits: { budget: 1_000 }, trace: TRACE });
+  const first = await reserve("evt_1");
+  a.settle(first, 4);
+  const second = await reserve("evt_2");
+  assert.equal(
+    (await recordsOf(log, first.stream)).map(({ type }) => type),
+    ["LedgerOpened", "Reserved", "Reserved", "Settled"],
+  );
+  a.settle(second, 5);
+  const { settled, open, spent } = await a.figures(first.stream, "acc_1");
+  assert.equal([settled, open, spent], [9, 0, 2]);
+});
+
+test("while a group has a ledger's turn, others wait, and decide on what the group has appended", async () => {
+  const log = memoryEventLog();
+  const a = node(log, { ms: NOON });
+  const limits = { budget: 100 };
+  const { stream } = await a.reserveDay({ policy: POLICY, event: "evt_1", cost: 10, limits, trace: TRACE });
+  assert.is(a.turns.dayLedger(POLICY), stream);
+  await a.turns.whenFree(stream, "acc_1");
+  const turn = a.turns.take(stream, "acc_1");
+  if (turn === null) throw new Error("a ledger at rest gives its turn");
+  assert.is(a.turns.take(stream, "acc_1"), null);
+  const late = a.reserveDay({ policy: POLICY, event: "evt_late", cost: 50, limits, trace: TRACE });
+  const command = { type: "Reserve", cost: 60, limits } as const;
+  assert.ok(turn.reserve({ ...command, event: "evt_2" }).granted);
+  const draft = turn.draft(TRACE);
+  if (draft === null) throw new Error("there is a reservation to append");
+  const appended = await log.append(stream, draft.expected, draft.events);
+  if (appended.outcome === "conflict") throw new Error("another node has appended");
+  turn.appended(appended.revision);
+  assert.is((await late).answer.granted, false);
+  assert.is((await a.figures(stream, "acc_1")).reserved, 70);
+});
+
+test("a turn that lost its append to another node leaves a ledger that knows the other's places", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  const [a, b] = [node(log, clock), node(log, clock)];
+  const limits = { budget: 100 };
+  const { stream } = await a.reserveDay({ policy: POLICY, event: "evt_1", cost: 10, limits, trace: TRACE });
+  await a.turns.whenFree(stream, "acc_1");
+  const turn = a.turns.take(stream, "acc_1");
+  assert.ok(turn?.reserve({ type: "Reserve", event: "evt_2", cost: 60, limits }).granted);
+  await b.reserveDay({ policy: POLICY, event: "evt_3", cost: 80, limits, trace: TRACE });
+  const draft = turn?.draft(TRACE);
+  assert.is((await log.append(stream, draft?.expected ?? "absent", draft?.events ?? [])).outcome, "conflict");
+  turn?.end("conflicted");
+  await a.turns.whenFree(stream, "acc_1");
+  const next = a.turns.take(stream, "acc_1");
+  assert.is(next?.reserve({ type: "Reserve", event: "evt_2", cost: 60, limits }).granted, false);
+  assert.is(next?.draft(TRACE), null);
+  next?.end("cancelled");
+  assert.is(
+    (await a.reserveDay({ policy: POLICY, event: "evt_4", cost: 10, limits, trace: TRACE })).answer.granted,
+    true,
+  );
+});
+
 test("two nodes and a third that settles reach each threshold of the day once", async () => {
   const log = memoryEventLog();
   const clock = { ms: NOON };
@@ -218,7 +281,7 @@ test("a place that another node gave back, or settled for less, is free on every
     (await b.reserveDay({ policy: POLICY, event: "evt_5", cost: 10, limits, trace: TRACE })).answer.granted,
     false,
   );
-  a.settle(second, 30, TRACE);
+  a.settle(second, 30);
   await a.idle();
   assert.is(
     (await b.reserveDay({ policy: POLICY, event: "evt_6", cost: 10, limits, trace: TRACE })).answer.granted,
@@ -293,11 +356,7 @@ test("a long ledger is read from its checkpoint and still decides exactly", asyn
   const writer = node(log, clock);
   for (let n = 0; n < 2_500; n += 1) {
     clock.ms += 100;
-    writer.settle(
-      await writer.reserveDay({ policy: POLICY, event: `evt_${n}`, cost: 1, limits, trace: TRACE }),
-      1,
-      TRACE,
-    );
+    writer.settle(await writer.reserveDay({ policy: POLICY, event: `evt_${n}`, cost: 1, limits, trace: TRACE }), 1);
   }
   await writer.idle();
   assert.ok((await log.last("checkpoint-ledger-pol_1-2026-05-05")) !== null);
