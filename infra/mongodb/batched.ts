@@ -1,5 +1,6 @@
 /** Not `setImmediate`: the driver would write to a socket that has ended but not yet closed, and wait for ever. */
-const endOfRun = (): Promise<void> => Promise.resolve().then(() => new Promise((resolve) => process.nextTick(resolve)));
+export const endOfRun = (): Promise<void> =>
+  Promise.resolve().then(() => new Promise((resolve) => process.nextTick(resolve)));
 
 /** Collects the questions of one turn of the event loop into one call of `ask`; each caller gets the whole answer. */
 export const batched = <Q, A>(ask: (questions: readonly Q[]) => Promise<A>): ((question: Q) => Promise<A>) => {

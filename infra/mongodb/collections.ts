@@ -1,4 +1,5 @@
 import type { AnyBulkWriteOperation, Collection, Db } from "mongodb";
+import { endOfRun } from "./batched.ts";
 import { mongoCheckpoints } from "./checkpoints.ts";
 import type { Connection } from "./connection.ts";
 import type { StoredDocument } from "./documents.ts";
@@ -6,7 +7,10 @@ import { refusedDuplicates } from "./duplicates.ts";
 import type { Collections } from "./folding.ts";
 
 const FOLD_MS = 10_000;
-const WRITES_MAX = 500;
+/** Documents of one command: more than the views have of a page of the log, and written well within `FOLD_MS`. */
+const WRITES_MAX = 4_096;
+/** A view reads its checkpoint and its documents, writes the leading ones, and then the others (`folding.ts`). */
+const STEPS = 4;
 const TAKEN_MAX = 8_192;
 export const IDS_MAX = 1_000;
 const REMOVED_MAX = 2_000;
@@ -31,6 +35,8 @@ const knownIds = () => {
 
 type Operation = AnyBulkWriteOperation<StoredDocument>;
 
+const inserting = (document: StoredDocument): Operation => ({ insertOne: { document } });
+
 const replacing = (replacement: StoredDocument): Operation => ({
   replaceOne: {
     filter: { _id: replacement._id, _position: { $lt: replacement._position } },
@@ -48,6 +54,7 @@ export const mongoCollections = (connection: Connection, ensure: (view: string) 
     documents: readonly StoredDocument[],
     operationOf: (document: StoredDocument) => Operation,
   ): Promise<readonly StoredDocument[]> => {
+    if (documents.length === 0) return [];
     try {
       await storedIn(connection.db, view).bulkWrite(documents.map(operationOf), { ordered: false });
       return [];
@@ -58,42 +65,65 @@ export const mongoCollections = (connection: Connection, ensure: (view: string) 
 
   /** An insert costs half of a comparing replacement, so only documents whose insert was refused are compared. */
   const written = async (view: string, documents: readonly StoredDocument[]): Promise<boolean> => {
-    const isThere = new Set(documents.filter(({ _id }) => taken.has(view, _id)));
-    const there = await refused(view, documents, (document) =>
-      isThere.has(document) ? replacing(document) : { insertOne: { document } },
-    );
+    const known = documents.filter(({ _id }) => taken.has(view, _id));
+    const fresh = documents.filter(({ _id }) => !taken.has(view, _id));
+    const [newer, present] = await Promise.all([refused(view, known, replacing), refused(view, fresh, inserting)]);
     taken.add(view, documents);
     // The store has a document that is not older, or another writer inserted one at this moment: the whole write fails.
-    if (there.some((document) => isThere.has(document))) return false;
-    return there.length === 0 || (await refused(view, there, replacing)).length === 0;
+    if (newer.length > 0) return false;
+    return (await refused(view, present, replacing)).length === 0;
+  };
+
+  const writeAll = async (view: string, documents: readonly StoredDocument[]): Promise<boolean> => {
+    for (const chunk of chunksOf(documents, WRITES_MAX))
+      if (!(await run(FOLD_MS, () => written(view, chunk)))) return false;
+    return true;
+  };
+
+  const findAll = async (view: string, ids: readonly string[]): Promise<readonly StoredDocument[]> => {
+    const found: StoredDocument[] = [];
+    for (const chunk of chunksOf(ids, IDS_MAX)) {
+      const filter = { _id: { $in: [...chunk] } };
+      const options = { batchSize: chunk.length };
+      for (const stored of await run(FOLD_MS, (maxTimeMS) =>
+        storedIn(connection.db, view)
+          .find(filter, { ...options, maxTimeMS })
+          .toArray(),
+      ))
+        found.push(stored);
+    }
+    taken.add(view, found);
+    return found;
+  };
+
+  const checkpoints = mongoCheckpoints(connection, FOLD_MS);
+  const underWay = new Set<Promise<unknown>>();
+  const tracked = <T>(work: Promise<T>): Promise<T> => {
+    underWay.add(work);
+    return work.finally(() => underWay.delete(work));
   };
 
   return {
-    ...mongoCheckpoints(connection, FOLD_MS),
+    ...checkpoints,
+    checkpoint: (view) => tracked(checkpoints.checkpoint(view)),
+
+    /**
+     * Waits for the other views that fold the same page, so that all of them move their checkpoints with one command. What
+     * begins later is not waited for, so no view can keep another back for long.
+     */
+    async advance(view, from, upTo, record) {
+      await endOfRun();
+      for (let step = 0; step < STEPS && underWay.size > 0; step += 1) {
+        await Promise.allSettled(underWay);
+        await endOfRun();
+      }
+      return checkpoints.advance(view, from, upTo, record);
+    },
 
     ensure: (view) => run(FOLD_MS, () => ensure(view)),
 
-    async find(view, ids) {
-      const found: StoredDocument[] = [];
-      for (const chunk of chunksOf(ids, IDS_MAX)) {
-        const filter = { _id: { $in: [...chunk] } };
-        const options = { batchSize: chunk.length };
-        for (const stored of await run(FOLD_MS, (maxTimeMS) =>
-          storedIn(connection.db, view)
-            .find(filter, { ...options, maxTimeMS })
-            .toArray(),
-        ))
-          found.push(stored);
-      }
-      taken.add(view, found);
-      return found;
-    },
-
-    async write(view, documents) {
-      for (const chunk of chunksOf(documents, WRITES_MAX))
-        if (!(await run(FOLD_MS, () => written(view, chunk)))) return false;
-      return true;
-    },
+    find: (view, ids) => tracked(findAll(view, ids)),
+    write: (view, documents) => tracked(writeAll(view, documents)),
 
     async removeBelow(view, position) {
       const older = { _position: { $lt: position } };

@@ -72,4 +72,51 @@ test("a commit reads the checkpoint once, with or without a load before it", asy
   assert.equal(commands, ["find checkpoints", "find checkpoints"]);
 });
 
+test("the views that write documents of one page move their checkpoints with one command", async (context) => {
+  const { views, commands } = context;
+  const stored = NAMES.map((name) => checkpoint(name, "1"));
+  const commits = async (after: string, upTo: string): Promise<readonly string[]> => {
+    answering(context, stored, NAMES.length);
+    const commit = async (name: string, n: number): Promise<string> => {
+      // The first view knows its document, as one that it has folded lately, and writes while the others still read.
+      if (n > 0 || after === "1") await views.load(name, after, ["a"]);
+      // The views' writes are of different sizes, so they do not end together.
+      const documents = new Map(
+        Array.from({ length: 1 + n * 500 }, (_, at) => [at === 0 ? "a" : `${upTo}-${at}`, { at }]),
+      );
+      return views.commit(name, after, upTo, { documents });
+    };
+    return Promise.all(NAMES.map(commit));
+  };
+  const committed = ["committed", "committed", "committed"];
+  assert.equal(await commits("1", "2"), committed);
+  const finds = NAMES.map((name) => `find ${name}`);
+  const writes = NAMES.map((name) => `insert ${name}`);
+  assert.equal(commands.splice(0).sort(), ["find checkpoints", ...finds, ...writes, "update checkpoints"].sort());
+
+  for (const kept of stored) kept.position = "2";
+  assert.equal(await commits("2", "3"), committed);
+  const replaced = NAMES.map((name) => `update ${name}`);
+  // The first view has only a document that it has written before, so it inserts none.
+  assert.equal(
+    commands.sort(),
+    ["find checkpoints", ...finds.slice(1), ...writes.slice(1), ...replaced, "update checkpoints"].sort(),
+  );
+});
+
+test("a view whose write fails keeps no other view's checkpoint back", async (context) => {
+  const { double, views } = context;
+  answering(context, [], 1);
+  const failing = NAMES[0] ?? "";
+  double.answerWith((command) =>
+    command.insert === failing ? "cut" : command.update ? { ok: 1, n: 1 } : agreeing(command),
+  );
+  const commit = (name: string) => views.commit(name, null, "1", { documents: new Map([["a", { at: 1 }]]) });
+  const outcomes = await Promise.allSettled(NAMES.slice(0, 2).map(commit));
+  assert.equal(
+    outcomes.map(({ status }) => status),
+    ["rejected", "fulfilled"],
+  );
+});
+
 test.run();
