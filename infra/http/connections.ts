@@ -49,8 +49,8 @@ export const connections = (connect: Connector): Connections => {
     if (!idle.delete(connection)) return;
     const list = idleByOrigin.get(connection.origin);
     if (list === undefined) return;
-    const at = list.lastIndexOf(connection);
-    if (at >= 0) list.splice(at, 1);
+    if (list.at(-1) === connection) list.pop();
+    else list.splice(list.indexOf(connection), 1);
     if (list.length === 0) idleByOrigin.delete(connection.origin);
   };
 

@@ -1,13 +1,14 @@
 import type { Dispatcher } from "undici";
-import type { Failure, FailureKind, Timings } from "../../domain/delivery/attempt-end.ts";
+import type { Failure, FailureKind } from "../../domain/delivery/attempt-end.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { HttpRequest, SendOutcome } from "../../domain/ports/sender.ts";
 import type { Target } from "./addresses.ts";
 import type { Connection, Connections } from "./connections.ts";
 import { ConnectFailure } from "./connector.ts";
+import type { Deadlines, Timed } from "./deadlines.ts";
 import { failure, failureOfError } from "./failures.ts";
 import { retryAfterMs } from "./retry-after.ts";
-import type { Phase, Stopwatch } from "./stopwatch.ts";
+import { type Phase, Stopwatch } from "./stopwatch.ts";
 
 export const BODY_KEPT_MAX = 64 * 1_024;
 /** The number of headers is limited too, because ten thousand tiny ones would pass any limit on bytes. */
@@ -26,94 +27,60 @@ const UNSENT_IF_ENDED: ReadonlySet<FailureKind> = new Set(["timeout", "reset"]);
 
 const RESENT = "sent once before, on a kept-alive connection that ended without an answer";
 
+const NO_BODY = Buffer.alloc(0);
+
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-const joined = (headers: Headers): Record<string, string> => {
+/** The headers with several values of one name joined, or the number of values if they are too many. */
+const keptHeaders = (headers: Headers): Readonly<Record<string, string>> | number => {
   const kept: [string, string][] = [];
+  let count = 0;
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) kept.push([name, typeof value === "string" ? value : value.join(", ")]);
+    if (value === undefined) continue;
+    count += typeof value === "string" ? 1 : value.length;
+    kept.push([name, typeof value === "string" ? value : value.join(", ")]);
   }
   // `fromEntries` makes even `__proto__` an ordinary property.
-  return Object.fromEntries(kept);
+  return count > RESPONSE_HEADERS_MAX ? count : Object.fromEntries(kept);
 };
 
-const countOf = (headers: Headers): number => {
-  let count = 0;
-  for (const name in headers) count += Array.isArray(headers[name]) ? headers[name].length : 1;
-  return count;
-};
+type Shared = { readonly pool: Connections; readonly clock: Clock; readonly underWay: Deadlines };
 
-class Answer {
+/** One request, and the handler of its answer. */
+export class Exchange implements Timed, Dispatcher.DispatchHandler {
+  readonly limitMs: number;
+  readonly dueAt: number;
+  earlier: Timed | null = null;
+  later: Timed | null = null;
+  readonly #shared: Shared;
+  readonly #request: HttpRequest;
+  readonly #target: Target;
+  readonly #resolve: (sent: SendOutcome) => void;
+  readonly #stopwatch = new Stopwatch();
+  readonly #begunAtMs: number;
+  #connection: Connection;
   #statusCode: number | undefined;
   #headers: Readonly<Record<string, string>> = {};
-  #size = 0;
   readonly #chunks: Buffer[] = [];
-
-  get statusCode(): number | undefined {
-    return this.#statusCode;
-  }
-
-  start(status: number, headers: Headers): Failure | null {
-    this.#statusCode = status;
-    const count = countOf(headers);
-    if (count > RESPONSE_HEADERS_MAX) return failure("response-too-large", `the answer has ${count} headers`);
-    this.#headers = joined(headers);
-    // `interim-answers.ts` has removed every informational answer but 101, for which no request asks.
-    if (status < 200) return failure("invalid-response", `the answer ${status} was not asked for`);
-    if (status > 599) return failure("invalid-response", `the status ${status} does not exist`);
-    return null;
-  }
-
-  add(chunk: Buffer): boolean {
-    const rest = BODY_KEPT_MAX - this.#size;
-    // The chunk is a window on a far larger buffer, which would stay in memory if the chunk were not copied.
-    if (rest > 0) this.#chunks.push(Buffer.from(chunk.subarray(0, rest)));
-    this.#size += Math.min(chunk.length, rest);
-    return chunk.length <= rest;
-  }
-
-  sent(truncated: boolean, timings: Timings, nowMs: number): SendOutcome {
-    return {
-      outcome: "answered",
-      statusCode: this.#statusCode ?? 0,
-      headers: this.#headers,
-      body: Buffer.concat(this.#chunks),
-      truncated,
-      retryAfterMs: retryAfterMs(this.#headers["retry-after"], nowMs),
-      timings,
-    };
-  }
-}
-
-type ExchangeOptions = {
-  readonly request: HttpRequest;
-  readonly target: Target;
-  readonly pool: Connections;
-  readonly stopwatch: Stopwatch;
-  readonly clock: Clock;
-  readonly onEnd: (sent: SendOutcome) => void;
-};
-
-export class Exchange {
-  readonly #options: ExchangeOptions;
-  readonly #begun: { readonly atMs: number; readonly steadyMs: number };
-  readonly #answer = new Answer();
-  #connection: Connection;
-  #timer: NodeJS.Timeout | undefined;
+  #size = 0;
   #isAnswering = false;
   #isSettled = false;
   #isResent = false;
 
-  constructor(options: ExchangeOptions) {
-    const { request, target, pool, stopwatch, clock } = options;
-    this.#options = options;
-    this.#begun = { atMs: clock.now(), steadyMs: performance.now() };
-    this.#connection = pool.take(target, request.account ?? "", stopwatch);
+  constructor(shared: Shared, request: HttpRequest, target: Target, resolve: (sent: SendOutcome) => void) {
+    this.#shared = shared;
+    this.#request = request;
+    this.#target = target;
+    this.#resolve = resolve;
+    this.limitMs = request.timeoutMs;
+    this.dueAt = this.#stopwatch.startedAt + request.timeoutMs;
+    this.#begunAtMs = shared.clock.now();
+    this.#connection = shared.pool.take(target, request.account ?? "", this.#stopwatch);
   }
 
   start(): void {
-    const { signal, timeoutMs } = this.#options.request;
-    this.#timer = setTimeout(() => this.#end(() => this.#timeout()), timeoutMs);
+    const { signal } = this.#request;
+    this.#shared.underWay.add(this);
     signal?.addEventListener("abort", this.giveUp, { once: true });
     if (signal?.aborted === true) this.giveUp();
     else this.#dispatch();
@@ -122,44 +89,54 @@ export class Exchange {
   readonly giveUp = (): void =>
     this.#end(() => failure("reset", "given up on our side; whether it had an effect is unknown"));
 
-  #dispatch(): void {
-    const { request, target } = this.#options;
-    const { headers, body } = request;
-    this.#connection.client.dispatch({ path: target.path, method: "POST", headers, body }, this.#handler());
-  }
-
-  #handler(): Dispatcher.DispatchHandler {
-    const { stopwatch } = this.#options;
-    return {
-      onRequestStart: (controller) => this.#refuseLate(controller),
-      onResponseStart: (_controller, statusCode, headers) => {
-        stopwatch.enter("body");
-        const failed = this.#answer.start(statusCode, headers);
-        if (failed !== null) return this.#fail(failed);
-        this.#isAnswering = true;
-      },
-      onResponseData: (_controller, chunk) => {
-        if (!this.#isSettled && !this.#answer.add(chunk)) this.#succeed(true, false);
-      },
-      onResponseEnd: () => this.#succeed(false, true),
-      onResponseError: (_controller, error) => this.#onError(error),
-    };
+  expire(): void {
+    this.#end(() => {
+      const during = DURING[this.#stopwatch.phase];
+      return failure("timeout", `no answer within ${this.limitMs} ms (${during})`);
+    });
   }
 
   /**
    * Refuses to send after `timeoutMs`: timers stop while the machine is suspended, and other nodes may have gone on.
    */
-  #refuseLate(controller: Dispatcher.DispatchController): void {
-    const { request, clock } = this.#options;
-    const passedMs = Math.max(clock.now() - this.#begun.atMs, performance.now() - this.#begun.steadyMs);
-    if (this.#isSettled || passedMs < request.timeoutMs) return;
-    const detail = `not connected within ${request.timeoutMs} ms: nothing was sent`;
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    const now = performance.now();
+    const passedMs = Math.max(this.#shared.clock.now() - this.#begunAtMs, now - this.#stopwatch.startedAt);
+    if (this.#isSettled || passedMs < this.limitMs) return;
+    const detail = `not connected within ${this.limitMs} ms: nothing was sent`;
     this.#fail(failure("timeout", detail), { isUnsent: !this.#isResent });
     controller.abort(new Error("too late"));
   }
 
-  #onError(error: Error): void {
-    const { pool, target, request, stopwatch } = this.#options;
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
+    this.#stopwatch.enter("body");
+    this.#statusCode = status;
+    const kept = keptHeaders(headers);
+    if (typeof kept === "number") this.#fail(failure("response-too-large", `the answer has ${kept} headers`));
+    // `interim-answers.ts` has removed every informational answer but 101, for which no request asks.
+    else if (status < 200) this.#fail(failure("invalid-response", `the answer ${status} was not asked for`));
+    else if (status > 599) this.#fail(failure("invalid-response", `the status ${status} does not exist`));
+    else {
+      this.#headers = kept;
+      this.#isAnswering = true;
+    }
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isSettled) return;
+    const rest = BODY_KEPT_MAX - this.#size;
+    // The chunk is a window on a far larger buffer, which would stay in memory if the chunk were not copied.
+    if (rest > 0) this.#chunks.push(Buffer.from(chunk.subarray(0, rest)));
+    this.#size += Math.min(chunk.length, rest);
+    if (chunk.length > rest) this.#succeed(true, false);
+  }
+
+  onResponseEnd(): void {
+    this.#succeed(false, true);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    const { pool } = this.#shared;
     const failed = failureOfError(error);
     const isUnanswered = !this.#isAnswering && !this.#connection.interim.hasAnswerBegun();
     if (this.#isSettled || !isUnanswered || failed.kind !== "reset" || !this.#connection.reused) {
@@ -171,8 +148,13 @@ export class Exchange {
     // did read it, it recognises the repeat by `webhook-id`.
     this.#isResent = true;
     pool.distrust(this.#connection);
-    this.#connection = pool.open(target, request.account ?? "", stopwatch);
+    this.#connection = pool.open(this.#target, this.#request.account ?? "", this.#stopwatch);
     this.#dispatch();
+  }
+
+  #dispatch(): void {
+    const { headers, body } = this.#request;
+    this.#connection.client.dispatch({ path: this.#target.path, method: "POST", headers, body }, this);
   }
 
   #end(reason: () => Failure, cause?: Error): void {
@@ -180,29 +162,32 @@ export class Exchange {
     else this.#fail(reason(), { cause });
   }
 
-  #timeout(): Failure {
-    const { request, stopwatch } = this.#options;
-    return failure("timeout", `no answer within ${request.timeoutMs} ms (${DURING[stopwatch.phase()]})`);
-  }
-
   #succeed(truncated: boolean, isReusable: boolean): void {
-    const { stopwatch, clock } = this.#options;
-    this.#settle(this.#answer.sent(truncated, stopwatch.timings(), clock.now()), isReusable);
+    const { "retry-after": retryAfter } = this.#headers;
+    const [first = NO_BODY] = this.#chunks;
+    const sent: SendOutcome = {
+      outcome: "answered",
+      statusCode: this.#statusCode ?? 0,
+      headers: this.#headers,
+      body: this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : first,
+      truncated,
+      retryAfterMs: retryAfter === undefined ? null : retryAfterMs(retryAfter, this.#shared.clock.now()),
+      timings: this.#stopwatch.timings(),
+    };
+    this.#settle(sent, isReusable);
   }
 
   #fail(it: Failure, about: { readonly isUnsent?: boolean; readonly cause?: Error | undefined } = {}): void {
-    const { stopwatch } = this.#options;
-    const phase = stopwatch.phase();
+    const { phase } = this.#stopwatch;
     const isUnsent = about.isUnsent ?? BEFORE_REQUEST.has(phase);
     // A timeout during the look-up of a name is a failure of our resolver as well.
     const isResolvers =
       about.cause instanceof ConnectFailure
         ? about.cause.isResolvers
         : UNSENT_IF_ENDED.has(it.kind) && !this.#isResent && phase === "dns";
-    const { statusCode } = this.#answer;
     const sent: SendOutcome = {
-      ...{ outcome: "failed", kind: it.kind, detail: it.detail, timings: stopwatch.timings() },
-      ...(statusCode === undefined ? {} : { statusCode }),
+      ...{ outcome: "failed", kind: it.kind, detail: it.detail, timings: this.#stopwatch.timings() },
+      ...(this.#statusCode === undefined ? {} : { statusCode: this.#statusCode }),
       ...(UNSENT_IF_ENDED.has(it.kind) && isUnsent ? { unsent: true } : {}),
       ...(isResolvers ? { resolverFailed: true } : {}),
     };
@@ -212,11 +197,11 @@ export class Exchange {
   #settle(sent: SendOutcome, isReusable: boolean): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    const { request, pool, onEnd } = this.#options;
-    clearTimeout(this.#timer);
-    request.signal?.removeEventListener("abort", this.giveUp);
+    const { pool, underWay } = this.#shared;
+    underWay.remove(this);
+    this.#request.signal?.removeEventListener("abort", this.giveUp);
     if (isReusable) pool.give(this.#connection);
     else pool.drop(this.#connection);
-    onEnd(this.#isResent ? { ...sent, resent: true } : sent);
+    this.#resolve(this.#isResent ? { ...sent, resent: true } : sent);
   }
 }

@@ -23,7 +23,12 @@ const BEGINNINGS = ["HTTP/1.1 1", "HTTP/1.0 1"] as const;
 /** A whole head with any status from 100 to 199 but 101; undici refuses any line end but CRLF. */
 const INTERIM = /^HTTP\/1\.[01] 1(?!01)\d\d(?: [^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*\r\n$/;
 
+/** Where the first digit of the status stands: most answers are ruled out by this byte, without making a string. */
+const STATUS_AT = BEGINNINGS[0].length - 1;
+const ONE = 0x31;
+
 const mayBeInterim = (bytes: Buffer): boolean => {
+  if (bytes.length > STATUS_AT && bytes[STATUS_AT] !== ONE) return false;
   const beginning = bytes.toString("latin1", 0, BEGINNINGS[0].length);
   return BEGINNINGS.some((it) => it.startsWith(beginning));
 };

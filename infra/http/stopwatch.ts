@@ -2,39 +2,39 @@ import type { Timings } from "../../domain/delivery/attempt-end.ts";
 
 export type Phase = "dns" | "connect" | "tls" | "answer" | "body";
 
-export type Stopwatch = {
-  enter(phase: Phase): void;
-  readonly phase: () => Phase;
-  timings(): Timings;
-};
+export class Stopwatch {
+  /** By `performance.now()`. */
+  readonly startedAt = performance.now();
+  #phase: Phase = "answer";
+  #since = this.startedAt;
+  #firstByteAt: number | null = null;
+  #dns = 0;
+  #connect = 0;
+  #tls = 0;
 
-export const stopwatch = (now: () => number = () => performance.now()): Stopwatch => {
-  const startedAt = now();
-  const spent = { dns: 0, connect: 0, tls: 0, answer: 0, body: 0 };
-  let phase: Phase = "answer";
-  let since = startedAt;
-  let firstByteAt: number | null = null;
+  get phase(): Phase {
+    return this.#phase;
+  }
 
-  const enter = (next: Phase): void => {
-    const at = now();
-    spent[phase] += at - since;
-    since = at;
-    phase = next;
-    if (next === "body") firstByteAt ??= at;
-  };
+  enter(next: Phase): void {
+    const at = performance.now();
+    const passed = at - this.#since;
+    if (this.#phase === "dns") this.#dns += passed;
+    else if (this.#phase === "connect") this.#connect += passed;
+    else if (this.#phase === "tls") this.#tls += passed;
+    this.#since = at;
+    this.#phase = next;
+    if (next === "body") this.#firstByteAt ??= at;
+  }
 
-  return {
-    enter,
-    phase: () => phase,
-    timings() {
-      enter(phase);
-      return {
-        dns: Math.round(spent.dns),
-        connect: Math.round(spent.connect),
-        tls: Math.round(spent.tls),
-        first_byte: firstByteAt === null ? null : Math.round(firstByteAt - startedAt),
-        total: Math.round(since - startedAt),
-      };
-    },
-  };
-};
+  timings(): Timings {
+    this.enter(this.#phase);
+    return {
+      dns: Math.round(this.#dns),
+      connect: Math.round(this.#connect),
+      tls: Math.round(this.#tls),
+      first_byte: this.#firstByteAt === null ? null : Math.round(this.#firstByteAt - this.startedAt),
+      total: Math.round(this.#since - this.startedAt),
+    };
+  }
+}
