@@ -14,6 +14,7 @@
  *     npm run bench -- --attack --only hang --rounds 20    only attacks with this in their names, 20 rounds
  *     npm run bench -- --against DIR       only a comparison with the build in another checkout, in turns
  *     npm run bench -- --against DIR --only admission,light    only these of admission, delivered and light
+ *     npm run bench -- --profile DIR       only CPU profiles of the service's threads, written to DIR
  *     npm run bench -- --engines --yes     on a log that is not empty; the records stay in it, so never in production
  *
  * The benchmark creates and drops a database and a topic next to the configured ones. Figures are comparable only
@@ -21,7 +22,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ConfigError } from "../src/config-error.ts";
 import { openLog } from "../src/engine/open-engines.ts";
@@ -36,6 +37,7 @@ import { measureEcho, measureKeeping } from "./bench/floor.ts";
 import { type Growth, measureGrowth } from "./bench/growth.ts";
 import type { Measured } from "./bench/measured.ts";
 import { measureArrival, measureSustained } from "./bench/pipeline.ts";
+import { measureProfile } from "./bench/profile.ts";
 import { printed, type Report } from "./bench/report.ts";
 import { measureCrash, measureIdle } from "./bench/rest.ts";
 import { close, logOf, runtimeOf, type Subject, setUp, upToDate } from "./bench/subject.ts";
@@ -76,6 +78,7 @@ const { values: flags } = parseArgs({
     only: { type: "string", default: "" },
     rounds: { type: "string" },
     against: { type: "string" },
+    profile: { type: "string" },
     yes: { type: "boolean", default: false },
   },
 });
@@ -199,11 +202,27 @@ const runAttacks = async (sets: readonly EngineSet[]): Promise<void> => {
   }
 };
 
+const PROFILE_S = { full: 10, quick: 4 };
+
+const runProfile = async (sets: readonly EngineSet[], folder: string): Promise<void> => {
+  const world = await openWorld();
+  try {
+    const seconds = flags.quick ? PROFILE_S.quick : PROFILE_S.full;
+    for (const set of sets) {
+      const under = sets.length === 1 ? folder : join(folder, set.name);
+      console.log(await measureProfile(world, set, { folder: under, seconds, say }));
+    }
+  } finally {
+    await world.close();
+  }
+};
+
 const run = async (): Promise<void> => {
   const lengths = flags.quick ? QUICK : FULL;
   const sets = await enginesToMeasure(process.env, flags);
   if (flags.attack) return runAttacks(sets);
   if (flags.against !== undefined) return runAgainst(sets, flags.against);
+  if (flags.profile !== undefined) return runProfile(sets, flags.profile);
   if (flags.beside) return runBeside(sets);
   const before = loadavg()[0] ?? 0;
   const world = await openWorld();

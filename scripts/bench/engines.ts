@@ -13,6 +13,8 @@ export type Engines = {
   readonly env: Readonly<Record<string, string>>;
   /** A checkout whose build is measured, in which `npm run build` has run; undefined for this one. */
   readonly checkout?: string;
+  /** More flags for node. */
+  readonly flags?: readonly string[];
   close(): Promise<void>;
 };
 
