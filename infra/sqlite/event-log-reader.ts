@@ -67,7 +67,8 @@ const recorded = (rows: readonly Row[]): RecordedEvent[] => {
   });
 };
 
-const SCAN_MAX = 10_000;
+/** Rows that one look for types reads. The main thread does so, and from a cold disk a row takes up to a millisecond. */
+const SCAN_MAX = 1_024;
 
 /** If the newest entries of a stream were all erased, so many times more of them are looked at next. */
 const LAST_FACTOR = 16;

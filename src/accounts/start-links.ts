@@ -1,6 +1,6 @@
 import { startLinks as decider, type StartLink } from "../../domain/account/start-link.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
-import type { EventLog } from "../../domain/ports/event-log.ts";
+import type { EventLog, Position } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
@@ -31,7 +31,13 @@ export type StartLinks = {
 };
 
 export const startLinks = ({ log, aggregates, links, clock, randomness }: StartLinksDeps): StartLinks => {
-  const hasAccount = async (): Promise<boolean> => (await log.readTypes([ACCOUNT_OPENED], null, 1)).events.length > 0;
+  const hasAccount = async (): Promise<boolean> => {
+    for (let after: Position | null = null; ; ) {
+      const { events, upTo } = await log.readTypes([ACCOUNT_OPENED], after, 1);
+      if (events.length > 0 || upTo === null) return events.length > 0;
+      after = upTo;
+    }
+  };
 
   return {
     async make() {

@@ -27,6 +27,8 @@ export type Aging = {
 type SweepCheckpoint = { readonly log: string; readonly position: Position };
 
 const SAVE_EVERY = 1_000;
+/** Pages of the log after which the place is saved even if they had no such record: else each restart reads them again. */
+const PAGES_UNSAVED_MAX = 100;
 /** Milliseconds between two pages: an embedded log is read on this thread, which has other work to do. */
 const GAP_MS = 10;
 const PAGES_AHEAD_MAX = 50;
@@ -38,6 +40,7 @@ const PAGES_AHEAD_MAX = 50;
 export const agedRecords = (log: AgedLog, clock: Clock, aging: Aging): AgedRecords => {
   let after: Position | null | undefined;
   let unsaved = 0;
+  let pagesUnsaved = 0;
   let agedUpTo: Position | null = null;
   /** All records up to this position that were looked at are stamped later than now; null before the first look. */
   let futureUpTo: Position | null = null;
@@ -82,6 +85,7 @@ export const agedRecords = (log: AgedLog, clock: Clock, aging: Aging): AgedRecor
     });
     await log.append(aging.stream, "any", toEvents([{ type: aging.type, data: swept }], envelope));
     unsaved = 0;
+    pagesUnsaved = 0;
   };
 
   return {
@@ -108,7 +112,9 @@ export const agedRecords = (log: AgedLog, clock: Clock, aging: Aging): AgedRecor
         }
         if (!isMore) break;
         after = upTo;
-        if (unsaved >= SAVE_EVERY && after !== null) await save({ log: identity, position: after });
+        pagesUnsaved += 1;
+        if ((unsaved >= SAVE_EVERY || pagesUnsaved >= PAGES_UNSAVED_MAX) && after !== null)
+          await save({ log: identity, position: after });
         await new Promise((resolve) => setTimeout(resolve, GAP_MS));
       }
       if (done > 0 && unsaved > 0 && after !== null) await save({ log: identity, position: after });

@@ -61,6 +61,25 @@ test("a log keeps its identity, and another log has another", () =>
     await other.close();
   }));
 
+test("a look for types reads a bounded number of rows, however long the log is", () =>
+  inNewFile(async (path) => {
+    const log = await sqliteEventLog({ path });
+    for (let appends = 0; appends < 25; appends += 1) await log.append(newStream(), "absent", events(100));
+    await log.append(newStream(), "absent", [event({}, "Wanted")]);
+    const found: string[] = [];
+    const reached = [0];
+    for (let after: string | null = null; ; ) {
+      const page = await log.readTypes(["Wanted"], after, 9);
+      found.push(...page.events.map(({ type }) => type));
+      if (page.upTo === null) break;
+      after = page.upTo;
+      reached.push(Number(after));
+    }
+    assert.equal(found, ["Wanted"]);
+    assert.equal(reached, [0, 1_024, 2_048, 2_501]);
+    await log.close();
+  }));
+
 test("closing waits for pending appends and leaves everything in the one file", () =>
   inNewFile(async (path) => {
     const log = await sqliteEventLog({ path });

@@ -66,4 +66,28 @@ test("a sweep looks ahead a bounded distance, and the next sweep continues there
   assert.is((await sweep()).shown.length, 61);
 });
 
+test("a sweep that finds nothing saves its place, so that a restart does not read the log from its beginning", async () => {
+  const PAGES = 350;
+  const log = memoryEventLog();
+  let reads = 0;
+  const empty: typeof log = {
+    ...log,
+    async readTypes(_types, after) {
+      reads += 1;
+      const page = after === null ? 0 : Number(after);
+      return { events: [], upTo: page === PAGES ? null : String(page + 1).padStart(16, "0") };
+    },
+  };
+  const readsOfAStart = async (): Promise<number> => {
+    reads = 0;
+    const aging = { stream: "checkpoint-noted", type: "NotedSwept", types: ["Noted"], ageMs: AGE_MS, page: 1 };
+    const onError = (error: unknown) => assert.unreachable(String(error));
+    await agedRecords(empty, testClock(START), { ...aging, onError }).sweep(go, async () => true);
+    return reads;
+  };
+  assert.is(await readsOfAStart(), PAGES + 1);
+  const again = await readsOfAStart();
+  assert.ok(again <= 100, `${again} reads`);
+});
+
 test.run();
