@@ -14,6 +14,8 @@
  *     npm run bench -- --attack --only hang --rounds 20    only attacks with this in their names, 20 rounds
  *     npm run bench -- --against DIR       only a comparison with the build in another checkout, in turns
  *     npm run bench -- --against DIR --only admission,light    only these of admission, delivered and light
+ *     npm run bench -- --double --ratio    only the processor time on these engines as a multiple of the embedded ones
+ *     npm run bench -- --growth --events 1000000    only what depends on the log's size
  *     npm run bench -- --profile DIR       only CPU profiles of the service's threads, written to DIR
  *     npm run bench -- --engines --yes     on a log that is not empty; the records stay in it, so never in production
  *
@@ -28,21 +30,23 @@ import { ConfigError } from "../src/config-error.ts";
 import { openLog } from "../src/engine/open-engines.ts";
 import { measureAdmission, measureLatency } from "./bench/admission.ts";
 import { type Records, recordsOf } from "./bench/admission-records.ts";
-import { measureAgainst } from "./bench/against.ts";
+import { measureAgainst, measureEngineRatio } from "./bench/against.ts";
 import { measureAttacks } from "./bench/attack.ts";
 import { openWorld, type World } from "./bench/bench-world.ts";
 import { measureBeside } from "./bench/beside.ts";
+import { bytesOfBoth, eventsThatFit, freeBytes } from "./bench/disk.ts";
 import { type EngineSet, enginesToMeasure } from "./bench/engines.ts";
 import { measureEcho, measureKeeping } from "./bench/floor.ts";
 import { type Growth, measureGrowth } from "./bench/growth.ts";
+import { growthRows, growthTable } from "./bench/growth-report.ts";
 import type { Measured } from "./bench/measured.ts";
 import { measureArrival, measureSustained } from "./bench/pipeline.ts";
 import { measureProfile } from "./bench/profile.ts";
 import { printed, type Report } from "./bench/report.ts";
 import { measureCrash, measureIdle } from "./bench/rest.ts";
 import { close, logOf, runtimeOf, type Subject, setUp, upToDate } from "./bench/subject.ts";
-import { amount } from "./bench/table.ts";
-import { pairTable } from "./bench/turns.ts";
+import { amount, figures } from "./bench/table.ts";
+import { type PairOutcome, pairTable, type TurnsOrder } from "./bench/turns.ts";
 import { workloadsNamed } from "./bench/workloads.ts";
 
 /** How long each measurement takes, in seconds. */
@@ -79,6 +83,8 @@ const { values: flags } = parseArgs({
     rounds: { type: "string" },
     against: { type: "string" },
     profile: { type: "string" },
+    ratio: { type: "boolean", default: false },
+    growth: { type: "boolean", default: false },
     yes: { type: "boolean", default: false },
   },
 });
@@ -100,6 +106,14 @@ const recordedBy = async (subject: Subject): Promise<Records> => {
   } finally {
     await log.close();
   }
+};
+
+const fitting = (wanted: number, smaller: Growth | undefined): number => {
+  if (smaller === undefined) return wanted;
+  const bytes = bytesOfBoth(smaller.bytesPerEvent);
+  const events = eventsThatFit(wanted, bytes, freeBytes());
+  if (events < wanted) say(`the disk has room for ${events} events of ${bytes?.toFixed(0)} bytes, not for ${wanted}`);
+  return events;
 };
 
 const measureOne = async (world: World, set: EngineSet, lengths: Lengths): Promise<Omit<Measured, "growth">> => {
@@ -138,15 +152,34 @@ const measureOne = async (world: World, set: EngineSet, lengths: Lengths): Promi
   }
 };
 
-const measure = async (world: World, set: EngineSet, lengths: Lengths): Promise<Measured> => {
-  say(`the ${set.name} engines`);
-  const one = await measureOne(world, set, lengths);
+const measureSizes = async (world: World, set: EngineSet, lengths: Lengths): Promise<readonly Growth[]> => {
   const growth: Growth[] = [];
-  for (const events of sizes()) {
+  for (const wanted of sizes()) {
+    const events = fitting(wanted, growth.at(-1));
     say(`a log of ${events} events`);
     growth.push(await measureGrowth(world, set, { events, rate: GROWTH_RATE, seconds: lengths.growth }));
   }
-  return { ...one, growth };
+  return growth;
+};
+
+const measure = async (world: World, set: EngineSet, lengths: Lengths): Promise<Measured> => {
+  say(`the ${set.name} engines`);
+  const one = await measureOne(world, set, lengths);
+  return { ...one, growth: await measureSizes(world, set, lengths) };
+};
+
+const runGrowth = async (sets: readonly EngineSet[], lengths: Lengths): Promise<void> => {
+  const world = await openWorld();
+  try {
+    const { perS } = await measureEcho(world, lengths.floor);
+    for (const set of sets) {
+      const growth = await measureSizes(world, set, lengths);
+      console.log(`${growthTable(growth)}\n\n${figures(growthRows(growth, perS))}`);
+      if (flags.json !== undefined) writeFileSync(flags.json, `${JSON.stringify(growth, null, 2)}\n`);
+    }
+  } finally {
+    await world.close();
+  }
 };
 
 const ROUNDS_FULL = { rounds: 12, seconds: 4 };
@@ -174,14 +207,16 @@ const runBeside = async (sets: readonly EngineSet[]): Promise<void> => {
 
 const loadLine = (): string => `load averages of the machine ${loadavg().map(amount).join(", ")}`;
 
-const runAgainst = async (sets: readonly EngineSet[], checkout: string): Promise<void> => {
+type Pairing = (world: World, set: EngineSet, order: TurnsOrder) => Promise<PairOutcome>;
+
+const runPairs = async (sets: readonly EngineSet[], measureTwo: Pairing): Promise<void> => {
   const workloads = workloadsNamed(flags.only);
   const world = await openWorld();
   try {
     say(loadLine());
     for (const set of sets) {
       const order = { workloads, ...roundsToRun(ROUNDS_AGAINST), say };
-      const outcome = await measureAgainst(world, set, resolve(checkout), order);
+      const outcome = await measureTwo(world, set, order);
       console.log(pairTable(outcome));
       if (flags.json !== undefined) writeFileSync(flags.json, `${JSON.stringify(outcome, null, 2)}\n`);
     }
@@ -221,7 +256,12 @@ const run = async (): Promise<void> => {
   const lengths = flags.quick ? QUICK : FULL;
   const sets = await enginesToMeasure(process.env, flags);
   if (flags.attack) return runAttacks(sets);
-  if (flags.against !== undefined) return runAgainst(sets, flags.against);
+  const { against } = flags;
+  if (against !== undefined) {
+    return runPairs(sets, (world, set, order) => measureAgainst(world, set, resolve(against), order));
+  }
+  if (flags.ratio) return runPairs(sets, measureEngineRatio);
+  if (flags.growth) return runGrowth(sets, lengths);
   if (flags.profile !== undefined) return runProfile(sets, flags.profile);
   if (flags.beside) return runBeside(sets);
   const before = loadavg()[0] ?? 0;

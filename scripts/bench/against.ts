@@ -1,5 +1,5 @@
 import type { World } from "./bench-world.ts";
-import type { EngineSet } from "./engines.ts";
+import { EMBEDDED, type EngineSet } from "./engines.ts";
 import { type Bars, measurePair, type PairOutcome, type TurnsOrder } from "./turns.ts";
 import type { Workload } from "./workloads.ts";
 
@@ -24,4 +24,16 @@ export const measureAgainst = (
 ): Promise<PairOutcome> => {
   const name = `this build, and without it ${checkout}`;
   return measurePair(world, { name, without: ofCheckout(set, checkout), with: set, barsOf: againstBars }, order);
+};
+
+/** An event on another log may take this many times the processor time of the service's own process. */
+const engineBars = ({ key, rate }: Workload): Bars => ({
+  rateMin: null,
+  processorMax: key === "delivered" && rate === null ? 2 : null,
+});
+
+/** The service on these engines, against the service on the embedded ones. */
+export const measureEngineRatio = (world: World, set: EngineSet, order: TurnsOrder): Promise<PairOutcome> => {
+  const name = `${set.name} engines, and without them the embedded ones`;
+  return measurePair(world, { name, without: EMBEDDED, with: set, barsOf: engineBars }, order);
 };

@@ -40,7 +40,7 @@ const NONE_SET =
   "--engines measures the engines that EVENTSTORE_URL, MONGODB_URL and KAFKA_BROKERS name, and none of them is set.";
 const TWO_LOGS = "--double takes the place of EventStoreDB, and EVENTSTORE_URL names one: give one of the two.";
 
-const EMBEDDED: EngineSet = {
+export const EMBEDDED: EngineSet = {
   name: "embedded",
   notes: [],
   open: async () => ({ env: {}, close: async () => undefined }),

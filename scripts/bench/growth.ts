@@ -4,6 +4,7 @@ import { measureLatency, type OpenLoop } from "./admission.ts";
 import type { World } from "./bench-world.ts";
 import { startChild } from "./child.ts";
 import { type ConsoleTimes, measureConsole } from "./console-times.ts";
+import { type BytesPerEvent, databaseBytes } from "./disk.ts";
 import type { EngineSet } from "./engines.ts";
 import { measureArrival } from "./pipeline.ts";
 import type { SeedOrder, SeedOutcome, SeedStream } from "./seed.ts";
@@ -15,7 +16,8 @@ export type Growth = {
   readonly seededPerS: number;
   /** Records a second that all views fold together while they are rebuilt. */
   readonly rebuiltPerS: number;
-  /** Seconds of the first start, with the views still to be built, and (`startS`) of a later one. */
+  readonly bytesPerEvent: BytesPerEvent;
+  /** Seconds until /ready of the first start, with the views still to be built, and (`startS`) of a later one. */
   readonly firstStartS: number;
   readonly startS: number;
   readonly admission: OpenLoop;
@@ -46,6 +48,8 @@ const patternOf = async (subject: Subject): Promise<Omit<SeedOrder, "count">> =>
   return { place, eventId, deliveryKey: admitted.delivery_key, receivedAt: admitted.received_at, streams };
 };
 
+const per = (bytes: number | null, events: number): number | null => (bytes === null ? null : bytes / events);
+
 export const measureGrowth = async (
   world: World,
   engines: EngineSet,
@@ -59,6 +63,8 @@ export const measureGrowth = async (
     const pattern = await patternOf(first);
     await first.program.stop();
     const seeded = await seeding.ask({ ...pattern, count: events });
+    const { dir } = first.program;
+    const logBytes = databaseBytes(dir, "log.db");
 
     const began = performance.now();
     const rebuilding = await restarted(first);
@@ -67,6 +73,7 @@ export const measureGrowth = async (
     const rebuildS = (performance.now() - began) / 1_000;
     const rssAfterRebuildMiB = (await runtimeOf(subject)).rssMiB;
     await subject.program.stop();
+    const viewsBytes = databaseBytes(dir, "views.db");
 
     const again = await restarted(first);
     subject = again.subject;
@@ -78,6 +85,7 @@ export const measureGrowth = async (
       records: seeded.records,
       seededPerS: seeded.perS,
       rebuiltPerS: seeded.records / rebuildS,
+      bytesPerEvent: { log: per(logBytes, events), views: per(viewsBytes, events) },
       firstStartS: rebuilding.startMs / 1_000,
       startS: again.startMs / 1_000,
       admission,

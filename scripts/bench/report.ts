@@ -1,7 +1,7 @@
 import { comparison } from "./comparison.ts";
-import type { Growth } from "./growth.ts";
+import { growthRows, growthTable } from "./growth-report.ts";
 import type { Measured } from "./measured.ts";
-import { amount, figures, milliseconds, type Row, table } from "./table.ts";
+import { amount, atLeast, atMost, figures, milliseconds, type Row } from "./table.ts";
 
 export type Report = {
   readonly at: string;
@@ -26,24 +26,8 @@ const BARS = {
   arrivalP50Ms: 3.3,
   arrivalP99Ms: 16.1,
   idlePercent: 1,
-  startS: 5,
   rssMiB: 400,
-  growthFactor: 1.5,
 } as const;
-
-const atLeast = (name: string, value: number, bar: number, unit = ""): Row => ({
-  name,
-  value: `${amount(value)}${unit}`,
-  bar: `at least ${amount(bar)}`,
-  isMet: value >= bar,
-});
-
-const atMost = (name: string, value: number, bar: number, unit: string): Row => ({
-  name,
-  value: `${amount(value)} ${unit}`,
-  bar: `at most ${amount(bar)} ${unit}`,
-  isMet: value <= bar,
-});
 
 /** A load generator that takes nearly a whole core measures itself. */
 const LOAD_SHARE_MAX = 0.9;
@@ -88,48 +72,6 @@ const rows = (measured: Measured): Row[] => {
   ];
 };
 
-const growthTable = (growth: readonly Growth[]): string => {
-  const line = (name: string, of: (growth: Growth) => string): string[] => [name, ...growth.map(of)];
-  return table(
-    ["events in the log", ...growth.map(({ events }) => events.toLocaleString("en-US"))],
-    [
-      line("records seeded a second", (it) => amount(it.seededPerS)),
-      line("rebuild of all views, records a second", (it) => amount(it.rebuiltPerS)),
-      line("start, views to be built", (it) => `${amount(it.firstStartS)} s`),
-      line("start", (it) => `${amount(it.startS)} s`),
-      line("admission p50 / p95 / p99", (it) => milliseconds(it.admission.latencyMs)),
-      line("events page p50 / p95 / p99", (it) => milliseconds(it.console.pageMs)),
-      line("filtered page", (it) => milliseconds(it.console.filteredMs)),
-      line("search", (it) => milliseconds(it.console.searchMs)),
-      line("one event", (it) => milliseconds(it.console.detailMs)),
-      line("RSS after the rebuild", (it) => `${amount(it.rssAfterRebuildMiB)} MiB`),
-      line("RSS", (it) => `${amount(it.rssMiB)} MiB`),
-    ],
-  );
-};
-
-const growthRows = (growth: readonly Growth[]): Row[] => {
-  const [small, large] = [growth.at(0), growth.at(-1)];
-  if (small === undefined || large === undefined || small === large) return [];
-  const factor = (name: string, of: (growth: Growth) => number): Row => {
-    const value = of(large) / of(small);
-    return {
-      name,
-      value: `${amount(value)} x`,
-      bar: `at most ${BARS.growthFactor} x`,
-      isMet: value <= BARS.growthFactor,
-    };
-  };
-  return [
-    factor("admission p99", (it) => it.admission.latencyMs.p99),
-    factor("events page p95", (it) => it.console.pageMs.p95),
-    factor("filtered page p95", (it) => it.console.filteredMs.p95),
-    factor("search p95", (it) => it.console.searchMs.p95),
-    atMost("start", large.startS, BARS.startS, "s"),
-    atMost("RSS", large.rssMiB, BARS.rssMiB, "MiB"),
-  ];
-};
-
 const enginesLine = ({ engines: { log, views, feed }, notes }: Measured): string =>
   [`Engines: log ${log}, views ${views}, feed ${feed}.`, ...notes].join("\n");
 
@@ -137,7 +79,7 @@ const section = (measured: Measured): string[] => {
   const { growth } = measured;
   const table = [enginesLine(measured), figures(rows(measured))];
   if (growth.length === 0) return table;
-  const compared = growthRows(growth);
+  const compared = growthRows(growth, measured.echo.perS);
   return [...table, growthTable(growth), ...(compared.length === 0 ? [] : [figures(compared)])];
 };
 

@@ -1,6 +1,7 @@
 import { type LogLocation, locationsOf } from "../../src/engine/open-engines.ts";
 import { type Client, HOOK_SECRET, signUp } from "../../test/support/client.ts";
 import { removeFolder, temporaryFolder, until } from "../../test/support/program.ts";
+import { sleep } from "./clock.ts";
 import type { EngineSet, Engines } from "./engines.ts";
 import { type Service, startService } from "./service-process.ts";
 
@@ -90,9 +91,16 @@ export const setUp = async (receiverPort: number, set: EngineSet): Promise<Subje
   }
 };
 
+/** Milliseconds between looks at /ready, which are few compared with a start. */
+const READY_LOOK_MS = 5;
+
+const isReady = async ({ url }: Service): Promise<boolean> => (await fetch(`${url}/ready`)).ok;
+
+/** `startMs` is the time from the start of the process until /ready answers that it is. */
 export const restarted = async (subject: Subject): Promise<{ readonly subject: Subject; readonly startMs: number }> => {
   const began = performance.now();
   const program = await startService({ ...subject.engines, dir: subject.program.dir });
+  while (!(await isReady(program))) await sleep(READY_LOOK_MS);
   const startMs = performance.now() - began;
   return { subject: { ...subject, program, client: subject.client.at(program.url) }, startMs };
 };

@@ -15,6 +15,20 @@ export const amount = (value: number): string => {
 
 export const milliseconds = ({ p50, p95, p99 }: Spread): string => `${[p50, p95, p99].map(amount).join(" / ")} ms`;
 
+export const atLeast = (name: string, value: number, bar: number, unit = ""): Row => ({
+  name,
+  value: `${amount(value)}${unit}`,
+  bar: `at least ${amount(bar)}`,
+  isMet: value >= bar,
+});
+
+export const atMost = (name: string, value: number, bar: number, unit: string): Row => ({
+  name,
+  value: `${amount(value)} ${unit}`,
+  bar: `at most ${amount(bar)} ${unit}`,
+  isMet: value <= bar,
+});
+
 const mark = ({ isMet }: Row): string => (isMet === undefined ? "" : isMet ? "MET" : "MISSED");
 
 export const table = (head: readonly string[], lines: readonly (readonly string[])[]): string => {
