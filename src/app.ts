@@ -15,7 +15,9 @@ import type { SecretBox } from "../infra/crypto/secret-box.ts";
 import { addRoutes } from "./http/add-routes.ts";
 import { ArrivingBodies } from "./http/arriving-bodies.ts";
 import type { Authenticate } from "./http/authenticate.ts";
+import { bareHandlersFirst } from "./http/bare-handlers.ts";
 import { changeAllowance } from "./http/change-allowance.ts";
+import { clientAddress, type Trust, type TrustedProxies, trustOf } from "./http/client-address.ts";
 import { limitPipelines, shareConnections } from "./http/connection-limits.ts";
 import { Idempotency } from "./http/idempotency.ts";
 import { jsonBodyParser } from "./http/json-body.ts";
@@ -29,17 +31,18 @@ import {
 } from "./http/malformed-requests.ts";
 import { describeRoutes } from "./http/openapi.ts";
 import type { PositionText } from "./http/position-text.ts";
-import { expectedProblem } from "./http/problem-error.ts";
+import { problemOfError } from "./http/problem-error.ts";
 import { sendProblem } from "./http/problem-reply.ts";
 import { logAnswered, type ProgramLogger } from "./http/program-logger.ts";
 import { apiRate } from "./http/rate-limit.ts";
 import type { Route } from "./http/route.ts";
+import type { OnProblem } from "./http/route-problems.ts";
 import { safeHeaders } from "./http/safe-headers.ts";
-import { remoteParent, traceIds } from "./http/traceparent.ts";
+import { requestId, traceIds } from "./http/traceparent.ts";
 import { schemaErrorFormatter, validatorCompiler } from "./http/validation.ts";
 import type { ByteAllowances } from "./ledgers/byte-allowances.ts";
 import type { AnswerReport } from "./observability/observer.ts";
-import { notFound, type Problem, problem } from "./streams/problems.ts";
+import { notFound, problem } from "./streams/problems.ts";
 import type { ViewProgress } from "./views/view-progress.ts";
 
 export type AppDeps = {
@@ -61,14 +64,13 @@ export type AppDeps = {
     /** The service's address; a function, because the port may be known only after the server listens. */
     readonly publicUrl: () => string;
     readonly version: string;
-    /** The proxies whose `X-Forwarded-For` is trusted. `true` trusts all of them, false none. */
-    readonly trustProxy: boolean | string | string[];
+    readonly trustProxy: TrustedProxies;
   };
   readonly logger: ProgramLogger | null;
   readonly onAnswered?: (call: AnswerReport) => void;
   /** Called with a sentence if a route answers a problem that it does not list. By default the sentence is logged. */
   readonly onUnlisted?: (sentence: string) => void;
-  readonly onProblem?: (request: FastifyRequest, it: Problem) => void;
+  readonly onProblem?: OnProblem;
   readonly limits?: Partial<HttpLimits>;
   /** Registers further routes, such as those of webhooks, which are not in the route table and need no credential. */
   readonly register?: (app: FastifyInstance) => void | Promise<void>;
@@ -91,25 +93,19 @@ const answerError = (error: unknown, request: FastifyRequest, reply: FastifyRepl
   if (error instanceof Error && "code" in error && error.code === QUERY_WITHOUT_TYPE) {
     return answerUnrouted(request, reply);
   }
-  const expected = expectedProblem(error);
-  if (expected !== null) {
-    if (expected.problem === "unavailable") request.log.warn({ err: error, trace_id: request.id }, "log unavailable");
-    return sendProblem(request, reply, expected);
-  }
-  request.log.error({ err: error, trace_id: request.id }, "unexpected error");
-  return sendProblem(request, reply, problem("internal", "The cause is in our log under this trace id."));
+  return sendProblem(request, reply, problemOfError(error, request));
 };
 
-const serverOptions = (deps: AppDeps, limits: HttpLimits, answers: RawAnswers): FastifyHttpOptions<Server> => ({
+type ServerParts = { readonly limits: HttpLimits; readonly answers: RawAnswers; readonly trust: Trust | false };
+
+const serverOptions = (deps: AppDeps, { limits, answers, trust }: ServerParts): FastifyHttpOptions<Server> => ({
   ...(deps.logger === null ? { logger: false } : { loggerInstance: deps.logger }),
   // `logAnswered` writes one line: Fastify's two lines and child logger cost more than a whole admission.
   childLoggerFactory: (logger) => logger,
   logController: new LogController({ disableRequestLogging: true }),
-  // A request's id is its trace id. A client chooses it only with a valid `traceparent`.
   requestIdHeader: false,
-  genReqId: ({ headers: { traceparent } }) =>
-    remoteParent(typeof traceparent === "string" ? traceparent : undefined)?.traceId ?? answers.ids.traceId(),
-  trustProxy: deps.config.trustProxy,
+  genReqId: (request) => requestId(request, answers.ids),
+  trustProxy: trust,
   bodyLimit: API_BODY_BYTES_MAX,
   routerOptions: { maxParamLength: PARAM_LENGTH_MAX, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false },
   requestTimeout: limits.requestTimeoutMs,
@@ -151,9 +147,17 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   const limits = { ...HTTP_LIMITS, ...deps.limits };
   const ids = traceIds(randomness);
   const answers: RawAnswers = { ids, headers: () => safeHeaders(config.publicUrl()) };
-  const instance: FastifyInstance = Fastify(serverOptions(deps, limits, answers));
+  const trust = trustOf(config.trustProxy);
+  const instance: FastifyInstance = Fastify(serverOptions(deps, { limits, answers, trust }));
   instance.server.maxHeadersCount = 0;
   shareConnections(instance.server);
+  bareHandlersFirst(instance, {
+    server: instance,
+    log: instance.log,
+    safeHeaders: answers.headers,
+    addressOf: clientAddress(trust),
+    onAnswered: deps.onAnswered ?? null,
+  });
   limitPipelines(instance.server);
   answerConnectAndExpect(instance.server, answers);
   closeInTime(instance, limits.closeGraceMs);

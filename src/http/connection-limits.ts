@@ -20,16 +20,24 @@ export const shareConnections = (server: Server, max = CONNECTIONS_MAX): void =>
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
+/** Puts a function around the listeners that a server has for requests. */
+export const wrapRequests = (server: Server, wrap: (next: Handler) => Handler): void => {
+  // Node calls the listeners of "request" with a request and its response, which its types do not say.
+  const listeners = server.listeners("request") as Handler[];
+  server.removeAllListeners("request");
+  const next: Handler = (request, response) => {
+    for (const listener of listeners) listener.call(server, request, response);
+  };
+  server.on("request", wrap(next));
+};
+
 /**
  * Closes a connection that sends more than `max` requests ahead of their answers: Node would hand over all that it has
  * read, often thousands, before anything else is served. It must be called after the server was given its handler.
  */
 export const limitPipelines = (server: Server, max = PIPELINED_MAX): void => {
   const unanswered = new WeakMap<Socket, number>();
-  // Node calls the listeners of "request" with a request and its response, which its types do not say.
-  const handlers = server.listeners("request") as Handler[];
-  server.removeAllListeners("request");
-  server.on("request", (request, response) => {
+  wrapRequests(server, (next) => (request, response) => {
     const { socket } = request;
     if (socket.destroyed) return;
     const open = (unanswered.get(socket) ?? 0) + 1;
@@ -39,6 +47,6 @@ export const limitPipelines = (server: Server, max = PIPELINED_MAX): void => {
     }
     unanswered.set(socket, open);
     response.once("close", () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
-    for (const handle of handlers) handle.call(server, request, response);
+    next(request, response);
   });
 };

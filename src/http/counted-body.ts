@@ -19,6 +19,19 @@ const silent = (): ProblemError => new ProblemError(problem("request-timeout", "
 const cutOff = (): ProblemError =>
   new ProblemError(problem("invalid-request", "The body ended before it was complete."));
 
+const EMPTY = Buffer.alloc(0);
+
+/** A slice of a larger buffer would keep all of that buffer in memory. */
+const ownBytes = (chunk: Buffer): Buffer => (chunk.buffer.byteLength === chunk.length ? chunk : Buffer.from(chunk));
+
+/** Returns a body of the announced length that has arrived whole, as most small ones have; null if it is still arriving. */
+export const arrivedBody = (request: Pick<IncomingMessage, "headers" | "readableLength" | "read">): Buffer | null => {
+  const bytes = Number(request.headers["content-length"]);
+  if (bytes === 0) return EMPTY;
+  // Nothing has been read before, so all of the body is in the buffer of the stream.
+  return request.readableLength === bytes ? ownBytes(request.read()) : null;
+};
+
 /**
  * Reads a body and counts its bytes. If there is no room the body is read to its end and becomes null, because a client
  * that is still sending when its connection closes may never see the answer. Chunks are joined at once: in chunks of
@@ -29,11 +42,12 @@ export const readBody = (
   { bytesMax, silenceMs, take }: BodyLimits,
   done: (error: Error | null, body?: Buffer | null) => void,
 ): (() => void) => {
-  let kept: Buffer | null = Buffer.alloc(0);
+  let kept: Buffer | null = EMPTY;
   const forget = (): void => {
     kept = null;
   };
-  if (Number(request.headers["content-length"] ?? 0) > bytesMax) {
+  const bytesEnd = Number(request.headers["content-length"] ?? bytesMax);
+  if (bytesEnd > bytesMax) {
     done(tooLarge());
     return forget;
   }
@@ -42,11 +56,12 @@ export const readBody = (
   let silence: NodeJS.Timeout | undefined;
 
   const longer = (sofar: Buffer, chunk: Buffer): Buffer | null => {
+    // Most bodies are one chunk, which is kept as it is. Further chunks double the buffer when it is full.
+    if (size === 0) return take(chunk.length) ? ownBytes(chunk) : null;
     const next = size + chunk.length;
     let all = sofar;
     if (next > sofar.length) {
-      // Most bodies are one chunk, whose buffer has exactly its size. Further chunks double the buffer when it is full.
-      const length = size === 0 ? next : Math.min(bytesMax, Math.max(next, 2 * sofar.length));
+      const length = Math.max(next, Math.min(bytesEnd, 2 * sofar.length));
       if (!take(length - sofar.length)) return null;
       all = Buffer.allocUnsafe(length);
       sofar.copy(all, 0, 0, size);

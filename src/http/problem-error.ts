@@ -1,4 +1,4 @@
-import type { FastifyError } from "fastify";
+import type { FastifyBaseLogger, FastifyError } from "fastify";
 import { BillingUnavailable } from "../../infra/billing/errors.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { ViewsUnavailable } from "../../infra/view-errors.ts";
@@ -52,4 +52,18 @@ export const expectedProblem = (error: unknown): Problem | null => {
   const known = FRAMEWORK[code ?? ""];
   if (known !== undefined) return known;
   return statusCode < 500 ? problem("invalid-request", "The request could not be read.") : null;
+};
+
+/** The problem that answers an error. Errors that an operator has to know of are logged. */
+export const problemOfError = (
+  error: unknown,
+  { id, log }: { readonly id: string; readonly log: Pick<FastifyBaseLogger, "warn" | "error"> },
+): Problem => {
+  const expected = expectedProblem(error);
+  if (expected === null) {
+    log.error({ err: error, trace_id: id }, "unexpected error");
+    return problem("internal", "The cause is in our log under this trace id.");
+  }
+  if (expected.problem === "unavailable") log.warn({ err: error, trace_id: id }, "log unavailable");
+  return expected;
 };

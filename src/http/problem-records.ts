@@ -1,4 +1,3 @@
-import type { FastifyRequest } from "fastify";
 import type { Actor } from "../../domain/ports/event-log.ts";
 import type { CallCounts, RefusedCall } from "../calls/call-counts.ts";
 import { clientOf } from "../erasure/personal-data.ts";
@@ -7,6 +6,7 @@ import type { PresentedCredential } from "./authenticate.ts";
 import { isUnsafe } from "./cross-site.ts";
 import { presentedCredential } from "./presented-credential.ts";
 import { isTargetKnown, whyUnrecorded } from "./recorded-problems.ts";
+import type { OnProblem, RefusedRequest } from "./route-problems.ts";
 import { traceOf } from "./traceparent.ts";
 
 /** The owner of a credential that is not valid any more, and the reason why it is not. */
@@ -25,15 +25,15 @@ const TARGET = /^[\w.-]{1,64}$/;
 type Whose = Pick<RefusedCall, "account" | "actor" | "subject" | "detail" | "holds">;
 
 /** The id of the resource that a call names: the first parameter of its path, or the source for a webhook. */
-const targetOf = ({ params }: FastifyRequest): string | null => {
+const targetOf = ({ params }: RefusedRequest): string | null => {
   const named = (params ?? {}) as Readonly<Record<string, string>>;
   const id = named.source_id ?? Object.values(named)[0];
   return id !== undefined && TARGET.test(id) ? id : null;
 };
 
 /** Records each refusal of a route with its caller; of equal refusals, only the first is recorded with its client. */
-export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps) => {
-  const whoseWithout = async (request: FastifyRequest, it: Problem): Promise<Whose | null> => {
+export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps): OnProblem => {
+  const whoseWithout = async (request: RefusedRequest, it: Problem): Promise<Whose | null> => {
     const { detail } = it;
     const subject = (await it.about?.()) ?? null;
     if (subject !== null) return { ...subject, actor: PUBLIC, detail, holds: false };
@@ -49,7 +49,7 @@ export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps)
     return { account: owner.account, actor: by, subject: owner.actor.id, detail: why, holds: false };
   };
 
-  const record = (request: FastifyRequest, { problem }: Problem, route: string, whose: Whose): void => {
+  const record = (request: RefusedRequest, { problem }: Problem, route: string, whose: Whose): void => {
     const target = targetOf(request);
     const { ip, headers } = request;
     calls.refused({
@@ -60,7 +60,7 @@ export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps)
     });
   };
 
-  const note = (request: FastifyRequest, it: Problem): void => {
+  const note = (request: RefusedRequest, it: Problem): void => {
     const { call } = request.routeOptions.config;
     // A refusal with a verdict is recorded in its event's stream already.
     if (call === undefined || it.extra?.verdict !== undefined) return;
@@ -88,7 +88,7 @@ export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps)
     recorded.catch(onError);
   };
 
-  return (request: FastifyRequest, it: Problem): void => {
+  return (request, it) => {
     try {
       note(request, it);
     } catch (error) {

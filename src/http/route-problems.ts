@@ -1,4 +1,4 @@
-import type { FastifyRequest } from "fastify";
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from "fastify";
 import type { Problem, ProblemCode } from "../streams/problems.ts";
 import { isUnsafe } from "./cross-site.ts";
 import type { Route } from "./route.ts";
@@ -10,9 +10,18 @@ declare module "fastify" {
   }
   interface FastifyInstance {
     onUnlisted?: (sentence: string) => void;
-    onProblem?: (request: FastifyRequest, it: Problem) => void;
+    onProblem?: OnProblem;
   }
 }
+
+/** What is read of a request to which a problem is answered. A request that is not Fastify's has it as well. */
+export type RefusedRequest = Pick<FastifyRequest, "id" | "method" | "ip" | "headers" | "params" | "principal"> & {
+  readonly raw: Pick<FastifyRequest["raw"], "rawHeaders">;
+  readonly routeOptions: { readonly url?: string | undefined; readonly config: Readonly<FastifyContextConfig> };
+  readonly server: Pick<FastifyInstance, "traceIds" | "onUnlisted" | "onProblem">;
+};
+
+export type OnProblem = (request: RefusedRequest, it: Problem) => void;
 
 const FOR_ALL: readonly ProblemCode[] = ["invalid-request", "headers-too-large", "internal", "unavailable"];
 const WITH_BODY: readonly ProblemCode[] = ["too-large", "unsupported-media-type", "request-timeout", "overloaded"];
@@ -54,7 +63,7 @@ export const problemsOf = (route: Route): ReadonlySet<ProblemCode> =>
 export const listedProblems = (...own: readonly ProblemCode[]): ReadonlySet<ProblemCode> =>
   new Set([...FOR_ALL, ...own]);
 
-export const noteProblem = (request: FastifyRequest, it: Problem): void => {
+export const noteProblem = (request: RefusedRequest, it: Problem): void => {
   const { routeOptions, method, server } = request;
   const { config, url } = routeOptions;
   if (config.problems?.has(it.problem) === false)

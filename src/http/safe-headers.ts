@@ -9,7 +9,8 @@ export const SAFE_HEADERS = {
 
 /** Holds for a year (RFC 6797, section 6.1), and not for subdomains, which may belong to other operators. */
 const STRICT_TRANSPORT = { "strict-transport-security": "max-age=31536000" } as const;
+const SAFE_HTTPS_HEADERS = { ...SAFE_HEADERS, ...STRICT_TRANSPORT } as const;
 
 /** To be called for each answer, because the public address is known only once the server listens. */
 export const safeHeaders = (publicUrl: string): Readonly<Record<string, string>> =>
-  publicUrl.startsWith("https:") ? { ...SAFE_HEADERS, ...STRICT_TRANSPORT } : SAFE_HEADERS;
+  publicUrl.startsWith("https:") ? SAFE_HTTPS_HEADERS : SAFE_HEADERS;

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import type { Trace } from "../streams/envelope.ts";
@@ -45,9 +46,25 @@ declare module "fastify" {
   }
 }
 
-export const traceOf = ({ id, headers, server }: FastifyRequest): Trace => {
-  const { traceparent } = headers;
-  const caller = typeof traceparent === "string" ? remoteParent(traceparent) : null;
-  const own = { trace_id: id, span_id: server.traceIds.spanId() };
+type TracedRequest = Pick<FastifyRequest, "id" | "headers"> & { readonly server: { readonly traceIds: TraceIds } };
+
+const traceFrom = (caller: RemoteParent | null, traceId: string, { spanId }: TraceIds): Trace => {
+  const own = { trace_id: traceId, span_id: spanId() };
   return caller === null ? own : { ...own, parent_span_id: caller.spanId };
+};
+
+const callerOf = ({ traceparent }: IncomingHttpHeaders): RemoteParent | null =>
+  typeof traceparent === "string" ? remoteParent(traceparent) : null;
+
+/** The id of a request is its trace id. A client chooses it only with a valid `traceparent`. */
+export const requestId = ({ headers }: Pick<IncomingMessage, "headers">, ids: TraceIds): string =>
+  callerOf(headers)?.traceId ?? ids.traceId();
+
+export const traceOf = ({ id, headers, server }: TracedRequest): Trace =>
+  traceFrom(callerOf(headers), id, server.traceIds);
+
+/** Continues the caller's trace, or begins one. */
+export const newTrace = ({ headers }: Pick<IncomingMessage, "headers">, ids: TraceIds): Trace => {
+  const caller = callerOf(headers);
+  return traceFrom(caller, caller?.traceId ?? ids.traceId(), ids);
 };

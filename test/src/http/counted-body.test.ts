@@ -76,6 +76,23 @@ test("a body that is too large, as announced or as it comes, is refused; one of 
   assert.is((await read(write(10), { bytesMax: 10, room: 10 })).body?.length, 10);
 });
 
+test("a body of an announced length takes no more room than that, and one in one piece is not copied", async () => {
+  const headers = { "content-length": "100" };
+  const pieces = await read(
+    (stream) => {
+      stream.write(Buffer.alloc(90));
+      stream.end(Buffer.alloc(10));
+    },
+    { headers, room: 100 },
+  );
+  assert.equal([pieces.body?.length, pieces.taken], [100, [90, 10]]);
+  const piece = Buffer.from(new ArrayBuffer(100));
+  assert.is((await read((stream) => stream.end(piece), { headers })).body?.buffer, piece.buffer);
+  const slice = Buffer.alloc(1_000).subarray(0, 100);
+  const copied = await read((stream) => stream.end(slice), { headers });
+  assert.is.not(copied.body?.buffer, slice.buffer, "the rest of a larger buffer is not kept");
+});
+
 test("a body without room is read to its end and discarded, up to the limit", async () => {
   const write = (pieces: number) => (stream: PassThrough) => {
     for (let n = 0; n < pieces; n += 1) stream.write("abc");
