@@ -58,6 +58,21 @@ export const audit: Projection<AuditDocument | AuditHead> = {
       ["account", "type", "index"],
       ["account", "actor_id", "index"],
     ],
+    packing: {
+      members: {
+        account: "word",
+        type: "word",
+        actor_id: "word",
+        stream: "text",
+        revision: "number",
+        position: "position",
+        recorded_at: "time",
+        actor_kind: "word",
+        subject: "subject",
+        latest: "time",
+      },
+      numbered: ["account", "index"],
+    },
   },
   idsOf: (event) => (isRecord(event) ? [event.meta.account] : []),
   apply(event, documents) {

@@ -28,6 +28,18 @@ export const events: Projection<EventDocument | AccountFacets> = {
       ["account", "status", "received_at"],
       ["account", "replayable", "received_at"],
     ],
+    // A sender chooses the types, so there may be as many as events.
+    packing: {
+      members: {
+        account: "word",
+        status: "word",
+        origin_kind: "word",
+        origin_id: "word",
+        endpoint_id: "word",
+        replayable: "word",
+        received_at: "time",
+      },
+    },
   },
 
   idsOf: (event) => {

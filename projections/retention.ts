@@ -57,8 +57,8 @@ export const retention = perDocument<RetainedDocument>(
   {
     name: "retention.v1",
     fields: { account: "text", ended_at: "text" },
-    // The first index lists the accounts, the second the entries of one account.
-    indexes: [["account"], ["account", "ended_at"]],
+    indexes: [["account", "ended_at"]],
+    packing: { members: { account: "word", ended_at: "time" }, isSmall: true },
   },
   (event) => (isOfInterest(event) ? subjectOf(event.stream) : null),
   (_, event) => (saidBy(event) === "ended" ? { account: event.meta.account, ended_at: String(event.data.at) } : null),

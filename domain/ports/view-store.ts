@@ -4,11 +4,28 @@ import type { Position, RecordedEvent } from "./event-log.ts";
 /** Plain JSON. A view can be searched by its declared fields alone, which are top-level members. */
 export type Document = JsonObject;
 
+/**
+ * "word": text of few different values, compared for equality alone, so that an engine may number the values. "time":
+ * as `Date.toISOString` writes it. "position": in the log. "subject": what follows the first dash of the member `stream`.
+ */
+export type Packed = "word" | "time" | "position" | "subject" | "text" | "number";
+
+/** How an engine may keep documents in less space. What is read from it stays the same. */
+type Packing = {
+  /** Fields or other members. */
+  readonly members: Readonly<Record<string, Packed>>;
+  /** The word and the number of which a document's id is made: `acc_x/000000000012`. Searches name the word. */
+  readonly numbered?: readonly [group: string, number: string];
+  /** True if a document has some dozens of bytes. */
+  readonly isSmall?: boolean;
+};
+
 export type ViewSchema = {
   readonly name: string;
   readonly fields: Readonly<Record<string, "text" | "number">>;
   /** Each index lists the fields compared for equality, then the sort; the document's id is always its last. */
   readonly indexes: readonly (readonly string[])[];
+  readonly packing?: Packing;
 };
 
 export type Condition = {
@@ -58,6 +75,8 @@ export type ViewStore = {
   getMany(view: string, ids: readonly string[]): Promise<ReadonlyMap<string, Document>>;
   page(view: string, query: ViewQuery): Promise<readonly FoundDocument[]>;
   count(view: string, where: readonly Condition[], atMost: number): Promise<number>;
+  /** The least value greater than `after` of a text field with which an index begins; null if there is none. */
+  next(view: string, field: string, after: string): Promise<string | null>;
   /** The checkpoint, up to which the view is folded; null before the first commit. */
   position(view: string): Promise<Position | null>;
   origin(view: string): Promise<ViewOrigin | null>;

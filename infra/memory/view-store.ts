@@ -101,6 +101,17 @@ export const memoryViewStore = (schemas: readonly ViewSchema[]): ViewStore => {
       for (const [, document] of documentsOf(view)) if (count < atMost && matches(schema, document, where)) count += 1;
       return count;
     },
+    async next(view, field, after) {
+      const schema = schemaOf(byName, view);
+      if (fieldType(schema, field) !== "text") throw new Error(`${field} is no text`);
+      const values = [...documentsOf(view)].flatMap(([, document]) => comparable(document, field, "text") ?? []);
+      return (
+        values
+          .map(String)
+          .filter((it) => compareValues(it, comparableValue(after)) > 0)
+          .sort(compareValues)[0] ?? null
+      );
+    },
     position: async (view) => viewOf(view).position,
     async origin(view) {
       const { log, last } = viewOf(view);

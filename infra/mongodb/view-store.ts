@@ -1,5 +1,5 @@
 import type { Document, ViewSchema, ViewStore } from "../../domain/ports/view-store.ts";
-import { isDocumentId, schemaOf, schemasByName } from "../view-schema.ts";
+import { comparableText, fieldType, isDocumentId, schemaOf, schemasByName } from "../view-schema.ts";
 import { chunksOf, IDS_MAX, mongoCollections, storedIn } from "./collections.ts";
 import { openConnection } from "./connection.ts";
 import { documentOf } from "./documents.ts";
@@ -63,6 +63,16 @@ export const mongoViewStore = async ({ url, schemas }: MongoViewStoreOptions): P
       if (filter === null || atMost <= 0) return 0;
       const options = { limit: atMost, maxTimeMS: QUERY_MS };
       return run(QUERY_MS, () => storedIn(connection.db, view).countDocuments(filter, options));
+    },
+
+    async next(view, field, after) {
+      fieldType(schemaOf(byName, view), field);
+      const options = { sort: { [field]: 1 }, limit: 1, projection: { [field]: 1 }, maxTimeMS: QUERY_MS } as const;
+      const found = await run(QUERY_MS, () =>
+        storedIn(connection.db, view).findOne({ [field]: { $gt: comparableText(after) } }, options),
+      );
+      const value = found?.[field];
+      return typeof value === "string" ? value : null;
     },
 
     close,

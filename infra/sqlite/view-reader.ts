@@ -26,6 +26,7 @@ export const sqliteViewReader = async (options: SqliteViewReaderOptions): Promis
     getMany: async (view, ids) => documentsOf(await ask("getMany", view, ids)),
     page: async (view, query) => foundOf(await ask("page", view, query)),
     count: (view, where, atMost) => ask("count", view, where, atMost),
+    next: (view, field, after) => ask("next", view, field, after),
     position: (view) => ask("position", view),
     origin: (view) => ask("origin", view),
     load: async () => {

@@ -1,48 +1,77 @@
 import type { Document, ViewSchema, ViewStore } from "../../domain/ports/view-store.ts";
 import { nameOf } from "../record-name.ts";
 import { ViewsUnavailable } from "../view-errors.ts";
-import { comparable, isDocumentId, schemaOf, schemasByName } from "../view-schema.ts";
-import type { Database, SqlValue, Statement } from "./driver.ts";
+import { isDocumentId, schemaOf, schemasByName } from "../view-schema.ts";
+import type { Database, Statement } from "./driver.ts";
+import { type Layout, layoutOf, othersOf, partsOf, quoted, tableOf, valuesOf } from "./view-layout.ts";
 import { type Row, viewQueries } from "./view-queries.ts";
-import { emptyView, isEngineError, openViews, quoted } from "./view-tables.ts";
+import { emptyView, isEngineError, openViews } from "./view-tables.ts";
+import { viewWords, type Words } from "./view-words.ts";
 
 export type SqliteViewStoreOptions = {
   readonly path: string;
   readonly schemas: readonly ViewSchema[];
 };
 
-type Fields = readonly (readonly [field: string, type: ViewSchema["fields"][string]])[];
+type Table = { readonly upsert: Statement; readonly remove: Statement };
 
+/** `others`: the documents of a numbered view that have no number. */
 type Writer = {
+  readonly layout: Layout;
   readonly advance: Statement;
-  readonly upsert: Statement;
-  readonly remove: Statement;
-  readonly fields: Fields;
+  readonly table: Table;
+  readonly others: Table | null;
 };
 
-const writerOf = (database: Database, { name, fields }: ViewSchema): Writer => {
-  const columns = ["document", ...Object.keys(fields)].map(quoted);
+const tableWriter = (database: Database, table: string, key: readonly string[], names: readonly string[]): Table => {
+  const changes = names
+    .filter((name) => !key.includes(name))
+    .map((name) => `${quoted(name)} = excluded.${quoted(name)}`);
   return {
-    advance: database.prepare(`UPDATE views SET position = ?, record = ? WHERE name = '${name}' AND position IS ?`),
     upsert: database.prepare(
-      `INSERT INTO ${quoted(name)} (id, ${columns.join(", ")}) VALUES (?${", ?".repeat(columns.length)})
-       ON CONFLICT (id) DO UPDATE SET ${columns.map((column) => `${column} = excluded.${column}`).join(", ")}`,
+      `INSERT INTO ${table} (${names.map(quoted).join(", ")}) VALUES (${names.map(() => "?").join(", ")})
+       ON CONFLICT (${key.map(quoted).join(", ")}) DO UPDATE SET ${changes.join(", ")}`,
     ),
-    remove: database.prepare(`DELETE FROM ${quoted(name)} WHERE id = ?`),
-    fields: Object.entries(fields),
+    remove: database.prepare(`DELETE FROM ${table} WHERE ${key.map((name) => `${quoted(name)} = ?`).join(" AND ")}`),
   };
 };
 
-/** A row has the id, the text and a value for each declared field, or the id alone for a document to remove. */
-const rowOf = (view: string, id: string, document: Document | null, fields: Fields): readonly SqlValue[] => {
-  if (!isDocumentId(id)) throw new TypeError(`view ${view}: ${JSON.stringify(id.slice(0, 80))} is no document id`);
-  if (document === null) return [id];
-  const values: SqlValue[] = [id, JSON.stringify(document)];
-  for (const [field, type] of fields) values.push(comparable(document, field, type));
-  return values;
+const writerOf = (database: Database, schema: ViewSchema): Writer => {
+  const layout = layoutOf(schema);
+  const { numbered } = layout;
+  const names = ["document", ...layout.columns.map(({ name }) => name)];
+  return {
+    layout,
+    advance: database.prepare(
+      `UPDATE views SET position = ?, record = ? WHERE name = '${schema.name}' AND position IS ?`,
+    ),
+    table:
+      numbered === null
+        ? tableWriter(database, tableOf(schema), ["id"], ["id", ...names])
+        : tableWriter(database, tableOf(schema), [numbered.group, numbered.number], names),
+    others: numbered && tableWriter(database, othersOf(schema), ["id"], ["id", "document"]),
+  };
 };
 
-/** `rowOf` stored the text, so it is a document. */
+/** Throws a TypeError for a document that no projection may make. */
+const write = ({ layout, table, others }: Writer, id: string, document: Document | null, words: Words): void => {
+  const { schema, numbered } = layout;
+  if (!isDocumentId(id))
+    throw new TypeError(`view ${schema.name}: ${JSON.stringify(id.slice(0, 80))} is no document id`);
+  const parts = numbered && partsOf(id);
+  if (numbered === null || parts === null) {
+    if (document === null) (others ?? table).remove.run(id);
+    else if (others !== null) others.upsert.run(id, JSON.stringify(document));
+    else table.upsert.run(id, ...valuesOf(layout, document, words));
+    return;
+  }
+  if (document === null) table.remove.run(words.numberOf(parts.group), parts.number);
+  else if (document[numbered.group] !== parts.group || document[numbered.number] !== parts.number)
+    throw new TypeError(`view ${schema.name}: ${id} is not made of the document's members`);
+  else table.upsert.run(...valuesOf(layout, document, words));
+};
+
+/** A row has the JSON of a document. */
 export const parseDocument = (text: string): Document => JSON.parse(text) as Document;
 
 export const documentsOf = (rows: readonly Row[]): ReadonlyMap<string, Document> =>
@@ -59,6 +88,7 @@ export const sqliteViewStore = ({ path, schemas }: SqliteViewStoreOptions): View
   const byName = schemasByName(schemas);
   const database = openViews(path, byName, false);
   const queries = viewQueries(database, byName);
+  const words = viewWords(database);
   const writers = new Map<string, Writer>();
   const writer = (view: string): Writer => {
     const prepared = writers.get(view) ?? writerOf(database, schemaOf(byName, view));
@@ -72,11 +102,17 @@ export const sqliteViewStore = ({ path, schemas }: SqliteViewStoreOptions): View
       throw isEngineError(error) ? new ViewsUnavailable(`${path} cannot be read`, { cause: error }) : error;
     }
   };
+  const rollback = (): void => {
+    words.forget();
+    if (database.isOpen && database.isTransaction) database.exec("ROLLBACK");
+  };
   const writing = <T>(work: () => T): T => {
     try {
       return work();
     } catch (error) {
-      if (database.isOpen && database.isTransaction) database.exec("ROLLBACK");
+      rollback();
+      // This is a projection's bug and not the engine's failure.
+      if (error instanceof TypeError) throw error;
       throw new ViewsUnavailable(`${path}: nothing was written`, { cause: error });
     }
   };
@@ -89,6 +125,7 @@ export const sqliteViewStore = ({ path, schemas }: SqliteViewStoreOptions): View
     getMany: async (view, ids) => documentsOf(reading(() => queries.getMany(view, ids))),
     page: async (view, query) => foundOf(reading(() => queries.page(view, query))),
     count: async (view, where, atMost) => reading(() => queries.count(view, where, atMost)),
+    next: async (view, field, after) => reading(() => queries.next(view, field, after)),
     position: async (view) => reading(() => queries.position(view)),
     origin: async (view) => reading(() => queries.origin(view)),
 
@@ -102,19 +139,16 @@ export const sqliteViewStore = ({ path, schemas }: SqliteViewStoreOptions): View
 
     async commit(view, after, upTo, { documents, record, absent }) {
       if (after !== null && upTo <= after) throw new Error(`view ${view}: a commit from ${after} back to ${upTo}`);
-      const write = writing(() => writer(view));
-      // An error here is a projection's bug and not the engine's failure, so the rows are made before the transaction.
-      const rows: (readonly SqlValue[])[] = [];
-      for (const [id, document] of documents)
-        if (document !== null || absent?.(id) !== true) rows.push(rowOf(view, id, document, write.fields));
       const named = record === undefined ? null : JSON.stringify(nameOf(record));
       return writing(() => {
+        const into = writer(view);
         database.exec("BEGIN IMMEDIATE");
-        if (Number(write.advance.run(upTo, named, after).changes) === 0) {
-          database.exec("ROLLBACK");
+        if (Number(into.advance.run(upTo, named, after).changes) === 0) {
+          rollback();
           return "stale";
         }
-        for (const row of rows) (row.length === 1 ? write.remove : write.upsert).run(...row);
+        for (const [id, document] of documents)
+          if (document !== null || absent?.(id) !== true) write(into, id, document, words);
         database.exec("COMMIT");
         return "committed";
       });

@@ -4,8 +4,10 @@ import { schemaOf } from "../view-schema.ts";
 import { isDamage } from "./database-file.ts";
 import { type Database, DatabaseSync } from "./driver.ts";
 import { createPrivateFile } from "./private-file.ts";
+import { layoutOf, othersOf, quoted, tableOf } from "./view-layout.ts";
+import { WORDS } from "./view-words.ts";
 
-const TABLES_FORMAT = 2;
+const TABLES_FORMAT = 3;
 /** Milliseconds to wait for a commit of another process, such as a rebuild next to a running service. */
 const LOCK_TIMEOUT_MS = 5_000;
 const CACHE_KIB = 32 * 1024;
@@ -20,21 +22,29 @@ const ENGINE_CODES: ReadonlySet<unknown> = new Set(["ERR_SQLITE_ERROR", "ERR_INV
 export const isEngineError = (error: unknown): boolean =>
   error instanceof Error && "code" in error && ENGINE_CODES.has(error.code);
 
-export const quoted = (identifier: string): string => `"${identifier}"`;
-
 export const indexName = ({ name }: Pick<ViewSchema, "name">, index: readonly string[]): string =>
   `${name}/${index.join("/")}`;
 
-const textOf = ({ fields, indexes }: ViewSchema): string =>
-  JSON.stringify({ fields: Object.fromEntries(Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1))), indexes });
+const sorted = (members: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+const textOf = ({ fields, indexes, packing }: ViewSchema): string =>
+  JSON.stringify({
+    fields: sorted(fields),
+    indexes,
+    packing: packing && { ...packing, members: sorted(packing.members) },
+  });
 
 const formatOf = (database: Database): number => Number(database.prepare("PRAGMA user_version").get()?.user_version);
 
 const isEmpty = (database: Database): boolean => database.prepare("SELECT 1 FROM sqlite_schema").get() === undefined;
 
+/** An older format is not read: its views are folded again. */
+const isOlder = (format: number): boolean => format > 0 && format < TABLES_FORMAT;
+
 const checkFormat = (database: Database, path: string): void => {
   const format = formatOf(database);
-  if (format === TABLES_FORMAT || (format === 0 && isEmpty(database))) return;
+  if (format === TABLES_FORMAT || isOlder(format) || (format === 0 && isEmpty(database))) return;
   const remedy = "delete it with its -wal and -shm files, as the views are folded again from the log";
   throw new OtherFormat(path, format === 0 ? null : format, TABLES_FORMAT, remedy);
 };
@@ -55,19 +65,32 @@ const VIEWS = `CREATE TABLE IF NOT EXISTS views (
   name TEXT PRIMARY KEY NOT NULL, schema TEXT NOT NULL, position TEXT, origin TEXT, record TEXT
 )`;
 
+const TYPES = { text: "TEXT", number: "REAL", word: "INTEGER", time: "INTEGER", position: "INTEGER" } as const;
+
 const createView = (database: Database, schema: ViewSchema): void => {
-  const table = quoted(schema.name);
-  const columns = Object.entries(schema.fields).map(
-    ([field, type]) => `, ${quoted(field)} ${type === "text" ? "TEXT" : "REAL"}`,
-  );
-  database.exec(`CREATE TABLE ${table} (id TEXT PRIMARY KEY NOT NULL, document TEXT NOT NULL${columns.join("")})`);
+  const { columns, numbered } = layoutOf(schema);
+  const table = tableOf(schema);
+  const declared = columns.map(({ name, kind }) => `${quoted(name)} ${TYPES[kind]}`);
+  if (numbered !== null) {
+    // New rows come last in the table, and SQLite appends its key to every index.
+    const key = `PRIMARY KEY (${quoted(numbered.group)}, ${quoted(numbered.number)})`;
+    database.exec(`CREATE TABLE ${table} (document TEXT, ${[...declared, key].join(", ")}) WITHOUT ROWID`);
+    database.exec(`CREATE TABLE ${othersOf(schema)} (id TEXT PRIMARY KEY NOT NULL, document TEXT NOT NULL)`);
+  } else {
+    // Rows that are hardly longer than their id are kept in the index of the ids.
+    const kept = schema.packing?.isSmall === true ? "WITHOUT ROWID" : "";
+    database.exec(
+      `CREATE TABLE ${table} (${["id TEXT PRIMARY KEY NOT NULL", "document TEXT", ...declared].join(", ")}) ${kept}`,
+    );
+  }
   for (const index of schema.indexes) {
     const name = quoted(indexName(schema, index));
     // A query on this index has a condition on every field but the last, so documents without one of those need no
     // entry.
     const there = index.slice(0, -1).map((field) => `${quoted(field)} IS NOT NULL`);
     const where = there.length === 0 ? "" : ` WHERE ${there.join(" AND ")}`;
-    database.exec(`CREATE INDEX ${name} ON ${table} (${[...index, "id"].map(quoted).join(", ")})${where}`);
+    const fields = numbered === null ? [...index, "id"] : index;
+    database.exec(`CREATE INDEX ${name} ON ${table} (${fields.map(quoted).join(", ")})${where}`);
   }
   database.prepare("INSERT INTO views (name, schema) VALUES (?, ?)").run(schema.name, textOf(schema));
 };
@@ -80,6 +103,11 @@ const isThere = (database: Database, path: string, schema: ViewSchema): boolean 
         "Give the changed view a new version in its name, or rebuild it: countersign views rebuild.",
     );
   return row !== undefined;
+};
+
+const removeTables = (database: Database): void => {
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+  for (const { name } of tables) database.exec(`DROP TABLE ${quoted(String(name))}`);
 };
 
 /** With `synchronous=NORMAL` a power loss can take the last commits as a whole, and their events are folded again. */
@@ -96,12 +124,18 @@ export const openViews = (path: string, schemas: ReadonlyMap<string, ViewSchema>
     }
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
     database.exec(`PRAGMA wal_autocheckpoint = ${WAL_CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${WAL_KEPT_BYTES}`);
-    transaction(database, () => {
+    const wasOlder = transaction(database, () => {
       checkFormat(database, path);
+      const older = isOlder(formatOf(database));
+      if (older) removeTables(database);
       database.exec(VIEWS);
+      database.exec(WORDS);
       database.exec(`PRAGMA user_version = ${TABLES_FORMAT}`);
       for (const schema of schemas.values()) if (!isThere(database, path, schema)) createView(database, schema);
+      return older;
     });
+    // The file would keep the size of the removed tables.
+    if (wasOlder) database.exec("VACUUM");
     return database;
   } catch (error) {
     database.close();
@@ -118,10 +152,12 @@ export const emptyView = (
   view: string,
   log: string,
 ): void => {
-  const { name } = schemaOf(schemas, view);
+  const schema = schemaOf(schemas, view);
+  const { name } = schema;
   transaction(database, () => {
     // Without a WHERE clause SQLite frees whole pages instead of visiting each row.
-    database.exec(`DELETE FROM ${quoted(name)}`);
+    database.exec(`DELETE FROM ${tableOf(schema)}`);
+    if (layoutOf(schema).numbered !== null) database.exec(`DELETE FROM ${othersOf(schema)}`);
     database.prepare("UPDATE views SET position = NULL, record = NULL, origin = ? WHERE name = ?").run(log, name);
   });
 };
@@ -136,7 +172,8 @@ export const removeViews = (path: string, names?: readonly string[]): readonly s
         .map(({ name }) => String(name));
       const removed = kept.filter((name) => names?.includes(name) ?? true);
       for (const name of removed) {
-        database.exec(`DROP TABLE ${quoted(name)}`);
+        database.exec(`DROP TABLE ${tableOf({ name })}`);
+        database.exec(`DROP TABLE IF EXISTS ${othersOf({ name })}`);
         database.prepare("DELETE FROM views WHERE name = ?").run(name);
       }
       return removed;

@@ -23,7 +23,7 @@ export type Retention = {
 
 export type RetentionDeps = {
   readonly log: EventLog;
-  readonly views: Pick<ViewStore, "page">;
+  readonly views: Pick<ViewStore, "page" | "next">;
   readonly sweeps: readonly Sweep[];
   /** An account without terms keeps everything, because it is unknown what its plan promises. */
   readonly termsOf: (account: string) => Promise<readonly RetentionTerm[]>;
@@ -37,7 +37,6 @@ const PAGE = 100;
 const GAP_MS = 100;
 
 const VIEW = retained.schema.name;
-const BY_ACCOUNT = { field: "account", order: "asc" } as const;
 const BY_END = { field: "ended_at", order: "asc" } as const;
 
 const reasonOf = ({ name, retentionDays }: Plan): string => `retention: ${retentionDays} days of the ${name} plan`;
@@ -106,11 +105,9 @@ export const retention = (deps: RetentionDeps): Retention => {
   const look = async (): Promise<number> => {
     let erased = 0;
     for (let account = ""; !looks.isStopping(); ) {
-      const where = [{ field: "account", is: ">", value: account }] as const;
-      const [next] = await views.page(VIEW, { where, sort: BY_ACCOUNT, limit: 1 });
-      if (next === undefined) break;
-      account = String(next.document.account);
-      const of = account;
+      const of = await views.next(VIEW, "account", account);
+      if (of === null) break;
+      account = of;
       erased += await alone(() => ofAccount(of));
     }
     return erased;

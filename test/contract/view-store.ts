@@ -11,6 +11,21 @@ const CONTRACT_SCHEMAS: readonly ViewSchema[] = [
     indexes: [["account", "at"], ["account", "state", "at"], ["at"]],
   },
   { name: "notes.v1", fields: { account: "text", text: "text" }, indexes: [["account", "text"]] },
+  {
+    name: "ended.v1",
+    fields: { account: "text", ended_at: "text" },
+    indexes: [["account", "ended_at"]],
+    packing: { members: { account: "word", ended_at: "time" }, isSmall: true },
+  },
+  {
+    name: "records.v1",
+    fields: { account: "text", index: "number", type: "text" },
+    indexes: [["account", "type", "index"]],
+    packing: {
+      members: { account: "word", type: "word", stream: "text", at: "time", position: "position", subject: "subject" },
+      numbered: ["account", "index"],
+    },
+  },
 ];
 
 /** Opens an empty store; whatever it stands on is removed when the store is closed. */
@@ -33,6 +48,9 @@ const put = async (views: ViewStore, view: string, documents: Record<string, Doc
   });
   assert.is(outcome, "committed");
 };
+
+/** JSON with members in one order, for documents whose `__proto__` a comparison of objects overlooks. */
+const sortedJson = (document: Document | null): string => JSON.stringify(Object.entries(document ?? {}).sort());
 
 const ids = (found: readonly { readonly id: string }[]): readonly string[] => found.map(({ id }) => id);
 const ascending = { field: "at", order: "asc" } as const;
@@ -480,7 +498,160 @@ const pages: readonly ContractCase[] = [
   },
 ];
 
-export const VIEW_STORE_CASES: readonly ContractCase[] = [...commits, ...loads, ...lookUps, ...pages];
+const ENDED = "ended.v1";
+const RECORDS = "records.v1";
+const NOON = "2026-03-01T12:00:00.000Z";
+/** Among them texts that look like times, of which `Date` reads some. */
+const TIMES: readonly string[] = [
+  "0000-01-01T00:00:00.000Z",
+  "2026-02-28T23:59:59.999Z",
+  NOON,
+  "2026-03-01T12:00:00.001Z",
+  "9999-12-31T23:59:59.999Z",
+];
+const NO_TIMES: readonly string[] = ["", "2026", "2026-02-30T00:00:00.000Z", "2026-02-28T24:00:00.000Z", "5", "~", "é"];
+const ofX = { field: "account", is: "=", value: "x" } as const;
+
+const numbered = (account: string, index: number, more: Document = {}): readonly [string, Document] => {
+  const position = String(index + 40).padStart(16, "0");
+  const known = {
+    stream: "delivery-evt_1",
+    subject: "evt_1",
+    at: NOON,
+    position,
+    type: index % 2 === 0 ? "even" : "odd",
+  };
+  return [`${account}/${String(index).padStart(12, "0")}`, { account, index, ...known, ...more }];
+};
+
+const packed: readonly ContractCase[] = [
+  {
+    name: "packed members of any value are read as they were put",
+    async run(views) {
+      const values = [...TIMES, ...NO_TIMES, "a\0b", "\ud800", null, true, 5, -0.5, [NOON], { at: NOON }];
+      const kept = values.flatMap((value, n): (readonly [string, Document])[] => [
+        [`t${n}`, { account: "x", ended_at: value }],
+        [`w${n}`, { account: value, ended_at: NOON, more: { account: value } }],
+      ]);
+      const documents = new Map<string, Document>([...kept, ["none", {}], ["more", { __proto__: null, more: [1] }]]);
+      documents.set("proto", JSON.parse('{"__proto__":{"a":1},"account":"x"}') as Document);
+      await put(views, ENDED, Object.fromEntries(documents));
+      for (const [id, document] of documents)
+        assert.is(sortedJson(await views.get(ENDED, id)), sortedJson({ ...document }), id);
+
+      const positions = ["0000000000000041", "41", "9".repeat(16), "0000000000000041-x", null, 41];
+      const streams = ["delivery-evt_1", "evt_1", "delivery-evt_1-2", null];
+      const odd = [...positions.map((position) => ({ position })), ...streams.map((stream) => ({ stream }))];
+      const records = new Map(odd.map((more, index) => numbered("x", index, more)));
+      await put(views, RECORDS, Object.fromEntries(records));
+      const found = await views.getMany(RECORDS, [...records.keys()]);
+      assert.is(found.size, odd.length);
+      for (const [id, document] of records) assert.equal(found.get(id), document);
+    },
+  },
+  {
+    name: "packed times are compared as the texts that they are, also with texts that are no times",
+    async run(views) {
+      await put(views, ENDED, Object.fromEntries(TIMES.map((ended_at, n) => [`d${n}`, { account: "x", ended_at }])));
+      const there = (keeps: (time: string) => boolean) => TIMES.flatMap((time, n) => (keeps(time) ? [`d${n}`] : []));
+      for (const value of [...TIMES, ...NO_TIMES]) {
+        const found = async (is: Condition["is"]) => {
+          const where = [ofX, { field: "ended_at", is, value }] as const;
+          const page = ids(await views.page(ENDED, { where, sort: { field: "ended_at", order: "asc" }, limit: 9 }));
+          assert.is(await views.count(ENDED, where, 9), page.length);
+          return page;
+        };
+        assert.equal(
+          await found("="),
+          there((time) => time === value),
+          `= ${value}`,
+        );
+        assert.equal(
+          await found("<"),
+          there((time) => time < value),
+          `< ${value}`,
+        );
+        assert.equal(
+          await found("<="),
+          there((time) => time <= value),
+          `<= ${value}`,
+        );
+        assert.equal(
+          await found(">"),
+          there((time) => time > value),
+          `> ${value}`,
+        );
+        assert.equal(
+          await found(">="),
+          there((time) => time >= value),
+          `>= ${value}`,
+        );
+        for (const order of ["asc", "desc"] as const) {
+          const query = { where: [ofX], sort: { field: "ended_at", order }, limit: 9 } as const;
+          const after = ids(await views.page(ENDED, { ...query, after: { value, id: "d2" } }));
+          const beyond = TIMES.flatMap((time, n) => {
+            const distance = time === value ? n - 2 : time < value ? -1 : 1;
+            return (order === "asc" ? distance > 0 : distance < 0) ? [`d${n}`] : [];
+          });
+          assert.equal(after, order === "asc" ? beyond : beyond.reverse(), `${order} after ${value}`);
+        }
+      }
+    },
+  },
+  {
+    name: "documents of a numbered view are found by id, by number and by word, and those without a number by id",
+    async run(views) {
+      const records = [0, 1, 2, 3].flatMap((index) => [numbered("x", index), numbered("y", index)]);
+      const head = { count: 4, categories: ["delivery"] };
+      await put(views, RECORDS, { ...Object.fromEntries(records), x: head, y: head });
+      assert.equal(await views.get(RECORDS, "x"), head);
+      assert.equal(
+        await views.getMany(RECORDS, ["x", ...records.map(([id]) => id)]),
+        new Map([["x", head], ...records]),
+      );
+      assert.is(await views.get(RECORDS, "x/000000000004"), null);
+      assert.is(await views.get(RECORDS, "z/000000000000"), null);
+      const sort = { field: "index", order: "desc" } as const;
+      const odd = [ofX, { field: "type", is: "=", value: "odd" }] as const;
+      const page = await views.page(RECORDS, { where: odd, sort, limit: 5 });
+      assert.equal(
+        page,
+        [3, 1].map((index) => numbered("x", index)).map(([id, document]) => ({ id, document })),
+      );
+      const after = { value: 3, id: numbered("x", 3)[0] };
+      assert.equal(ids(await views.page(RECORDS, { where: odd, sort, limit: 5, after })), ["x/000000000001"]);
+      assert.is(await views.count(RECORDS, odd, 5), 2);
+      assert.equal(await views.page(RECORDS, { where: [{ ...ofX, value: "z" }], sort, limit: 5 }), []);
+
+      await put(views, RECORDS, { x: null, "x/000000000003": null });
+      assert.is(await views.get(RECORDS, "x"), null);
+      assert.is(await views.count(RECORDS, odd, 5), 1);
+      await views.drop(RECORDS, LOG);
+      assert.is((await views.getMany(RECORDS, ["y", ...records.map(([id]) => id)])).size, 0);
+    },
+  },
+  {
+    name: "the values of a field are listed one after the other, packed or not",
+    async run(views) {
+      const accounts = ["b", "a", "é", "a", "c"];
+      const documents = Object.fromEntries(accounts.map((account, n) => [`d${n}`, { account, ended_at: NOON, at: n }]));
+      for (const view of [ENDED, ORDERS]) {
+        assert.is(await views.next(view, "account", ""), null);
+        await put(views, view, { ...documents, none: { ended_at: NOON } });
+        const seen: string[] = [];
+        for (let next = await views.next(view, "account", ""); next !== null; ) {
+          seen.push(next);
+          next = await views.next(view, "account", next);
+        }
+        assert.equal(seen, ["a", "b", "c", "é"]);
+        await put(views, view, { d1: null, d3: null });
+        assert.is(await views.next(view, "account", ""), "b", "a value without documents is passed over");
+      }
+    },
+  },
+];
+
+export const VIEW_STORE_CASES: readonly ContractCase[] = [...commits, ...loads, ...lookUps, ...pages, ...packed];
 
 /** Runs one case on a fresh store. */
 export const runCase = async ({ run }: ContractCase, open: OpenViewStore): Promise<void> => {

@@ -35,7 +35,9 @@ const node = (kept: Kept, step: Step, breaking: Breaking): Node => {
   const collections = stepwiseCollections(kept, step);
   const good = folding({ ...collections, ...breaking.collections?.(collections, kept) }, SCHEMAS);
   const parts = { ...good, ...breaking.folding?.(good) };
-  return { views: { ...parts, get: unused, getMany: unused, page: unused, count: unused, close: unused } };
+  return {
+    views: { ...parts, get: unused, getMany: unused, page: unused, count: unused, next: unused, close: unused },
+  };
 };
 
 /** Half of the documents that are in use at once, so that some come from memory and some from the store. */

@@ -72,7 +72,6 @@ test("a file of another format is refused in a sentence that says what to do", a
   await sqliteViewStore({ path, schemas: [schema] }).close();
   for (const [version, found] of [
     [99, "has format 99"],
-    [1, "has format 1"],
     [0, "names no format"],
   ] as const) {
     const database = new DatabaseSync(path);
@@ -80,9 +79,45 @@ test("a file of another format is refused in a sentence that says what to do", a
     database.close();
     const error = await thrown(() => sqliteViewStore({ path, schemas: [schema] }));
     assert.ok(isOtherFormat(error));
-    assert.match(error.message, `views.db ${found}, and this version reads format 2 alone: `);
+    assert.match(error.message, `views.db ${found}, and this version reads format 3 alone: `);
     assert.match(error.message, "delete it with its -wal and -shm files, as the views are folded again from the log");
   }
+});
+
+test("views of an older format are emptied, to be folded again in the present one", async ({ path }) => {
+  const old = new DatabaseSync(path);
+  old.exec(`CREATE TABLE views (name TEXT PRIMARY KEY NOT NULL, schema TEXT NOT NULL, position TEXT);
+    CREATE TABLE "things.v1" (id TEXT PRIMARY KEY NOT NULL, document TEXT NOT NULL);
+    INSERT INTO views VALUES ('things.v1', '{}', '9'); INSERT INTO "things.v1" VALUES ('a', '{}');
+    PRAGMA user_version = 2`);
+  old.close();
+  const views = sqliteViewStore({ path, schemas: [schema] });
+  assert.is(await views.position("things.v1"), null);
+  assert.is(await views.origin("things.v1"), null);
+  assert.is(await views.get("things.v1", "a"), null);
+  await views.commit("things.v1", null, "1", { documents: new Map([["b", { account: "x", at: 1 }]]) });
+  await views.close();
+  const again = sqliteViewStore({ path, schemas: [schema] });
+  assert.equal(await again.get("things.v1", "b"), { account: "x", at: 1 }, "only once");
+  await again.close();
+});
+
+test("a commit that failed leaves no number of a word that it gave", async ({ path }) => {
+  const packed: ViewSchema = { ...schema, packing: { members: { account: "word" } } };
+  const views = sqliteViewStore({ path, schemas: [packed] });
+  const bad = new Map<string, Document>([
+    ["a", { account: "failed", at: 1 }],
+    ["b".repeat(600), {}],
+  ]);
+  assert.instance(await thrown(() => views.commit("things.v1", null, "1", { documents: bad })), TypeError);
+  assert.is(await views.position("things.v1"), null);
+  const one = new Map([["a", { account: "one", at: 1 }]]);
+  assert.is(await views.commit("things.v1", null, "1", { documents: one }), "committed");
+  const two = new Map([["b", { account: "failed", at: 1 }]]);
+  assert.is(await views.commit("things.v1", "1", "2", { documents: two }), "committed");
+  assert.equal(await views.get("things.v1", "a"), { account: "one", at: 1 });
+  assert.equal(await views.get("things.v1", "b"), { account: "failed", at: 1 });
+  await views.close();
 });
 
 test("a damaged file is refused in a sentence that says what to do", async ({ path }) => {

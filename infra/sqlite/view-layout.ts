@@ -1,0 +1,163 @@
+import type { Json } from "../../domain/json.ts";
+import type { Document, Packed, ViewSchema } from "../../domain/ports/view-store.ts";
+import { comparableText } from "../view-schema.ts";
+import type { SqlRow, SqlValue } from "./driver.ts";
+import type { Words } from "./view-words.ts";
+
+type Kind = Exclude<Packed, "subject"> | "text" | "number";
+type Column = { readonly name: string; readonly kind: Kind };
+
+/** The two columns that are the id of a numbered view, such as `acc_x/000000000012`. */
+type Numbered = { readonly group: string; readonly number: string };
+
+/** Which members of a document are columns of its row. The others are JSON in the column `document`. */
+export type Layout = {
+  readonly schema: ViewSchema;
+  readonly columns: readonly Column[];
+  readonly kinds: ReadonlyMap<string, Kind>;
+  readonly numbered: Numbered | null;
+  /** The member that is what follows the first dash of the member `stream`, and so is not stored; null if none is. */
+  readonly subject: string | null;
+};
+
+const NUMBER_DIGITS = 12;
+const NUMBERED_ID = /^(.*)\/(\d{12})$/s;
+const POSITION_DIGITS = 16;
+
+export const quoted = (identifier: string): string => `"${identifier}"`;
+export const tableOf = ({ name }: Pick<ViewSchema, "name">): string => quoted(name);
+/** The documents of a numbered view that have no number. */
+export const othersOf = ({ name }: Pick<ViewSchema, "name">): string => quoted(`${name}/others`);
+
+export const layoutOf = (schema: ViewSchema): Layout => {
+  const { members = {}, numbered } = schema.packing ?? {};
+  const kinds = new Map<string, Kind>(Object.entries(schema.fields));
+  let subject: string | null = null;
+  for (const [name, packed] of Object.entries(members)) {
+    if (packed === "subject") subject = name;
+    else kinds.set(name, packed);
+  }
+  return {
+    schema,
+    columns: [...kinds].map(([name, kind]) => ({ name, kind })),
+    kinds,
+    numbered: numbered === undefined ? null : { group: numbered[0], number: numbered[1] },
+    subject,
+  };
+};
+
+export const numberedId = (group: string, number: number): string =>
+  `${group}/${String(number).padStart(NUMBER_DIGITS, "0")}`;
+
+/** Null for an id without a number. */
+export const partsOf = (id: string): { readonly group: string; readonly number: number } | null => {
+  const [, group, digits] = NUMBERED_ID.exec(id) ?? [];
+  return group === undefined ? null : { group, number: Number(digits) };
+};
+
+const subjectOf = (stream: unknown): string | null =>
+  typeof stream === "string" ? stream.slice(stream.indexOf("-") + 1) : null;
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const POSITION = /^\d{16}$/;
+/** No month has fewer days, so `Date.parse` need not be checked up to here: it takes the 30th of February, too. */
+const DAYS_MIN = 28;
+
+/** Milliseconds since 1970; null unless `Date.toISOString` writes exactly this text for them. */
+export const timeOf = (text: string): number | null => {
+  if (!TIME.test(text)) return null;
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) return null;
+  const isPlain = Number(text.slice(8, 10)) <= DAYS_MIN && Number(text.slice(11, 13)) < 24;
+  return isPlain || new Date(ms).toISOString() === text ? ms : null;
+};
+
+const positionOf = (text: string): number | null => {
+  const number = POSITION.test(text) ? Number(text) : Number.NaN;
+  return Number.isSafeInteger(number) ? number : null;
+};
+
+/** The value of a column; null if the member is absent, or has another type than its column. */
+const columnOf = (kind: Kind, value: unknown, words: Words): SqlValue => {
+  if (kind === "number") return typeof value === "number" && Number.isFinite(value) ? value : null;
+  if (typeof value !== "string") return null;
+  if (kind === "word") return words.numberOf(value);
+  if (kind === "position") return positionOf(value);
+  return kind === "time" ? (timeOf(value) ?? comparableText(value)) : comparableText(value);
+};
+
+/** True if `textOf` can read the member from its column, so that the JSON need not have it. */
+const isExact = (kind: Kind, value: unknown, column: SqlValue, words: Words): boolean => {
+  if (column === null) return false;
+  if (kind === "word") return words.wordOf(Number(column)) === value;
+  return kind === "text" ? column === value : typeof column === "number";
+};
+
+/** The members that no column has exactly, as JSON; null if there are none. */
+const restOf = ({ kinds, subject }: Layout, document: Document, inexact: readonly string[]): string | null => {
+  const isSubjectKnown = subject !== null && document[subject] === subjectOf(document.stream);
+  const rest: Record<string, Json | undefined> = {};
+  let isEmpty = true;
+  for (const name of Object.keys(document)) {
+    if (kinds.has(name) ? !inexact.includes(name) : isSubjectKnown && name === subject) continue;
+    // An object takes another prototype by this name, and not a member.
+    if (name === "__proto__") return JSON.stringify(document);
+    rest[name] = document[name];
+    isEmpty = false;
+  }
+  return isEmpty ? null : JSON.stringify(rest);
+};
+
+/** The JSON of what is not in columns, or null if nothing is left, and the values of the columns. */
+export const valuesOf = (layout: Layout, document: Document, words: Words): readonly SqlValue[] => {
+  const values: SqlValue[] = [null];
+  const inexact: string[] = [];
+  for (const { name, kind } of layout.columns) {
+    const value = document[name];
+    const column = columnOf(kind, value, words);
+    values.push(column);
+    if (value !== undefined && !isExact(kind, value, column, words)) inexact.push(name);
+  }
+  values[0] = restOf(layout, document, inexact);
+  return values;
+};
+
+const jsonOf = (kind: Kind, column: SqlValue, words: Words): string | null => {
+  if (column === null) return null;
+  if (kind === "word") return JSON.stringify(words.wordOf(Number(column)));
+  if (kind === "position") return `"${String(column).padStart(POSITION_DIGITS, "0")}"`;
+  if (kind === "time") return typeof column === "number" ? `"${new Date(column).toISOString()}"` : null;
+  return JSON.stringify(column);
+};
+
+/** The document as JSON. A member that is in the column and in `document` has the latter's value, as it comes last. */
+export const textOf = ({ columns, subject }: Layout, row: SqlRow, words: Words): string => {
+  const parts: string[] = [];
+  for (const { name, kind } of columns) {
+    const json = jsonOf(kind, row[name] ?? null, words);
+    if (json !== null) parts.push(`${quoted(name)}:${json}`);
+  }
+  const followed = subject === null ? null : subjectOf(row.stream);
+  if (followed !== null) parts.push(`${quoted(subject ?? "")}:${JSON.stringify(followed)}`);
+  if (row.document !== null) {
+    const rest = String(row.document).slice(1, -1);
+    if (rest !== "") parts.push(rest);
+  }
+  return `{${parts.join(",")}}`;
+};
+
+const FIRST_TIME = Date.UTC(-1, 11, 31, 24);
+const LAST_TIME = Date.UTC(10_000, 0) - 1;
+
+/** The first time that is not less than a text as texts; one more than the last if all times are less. */
+export const firstTimeFrom = (text: string): number => {
+  let low = FIRST_TIME;
+  let high = LAST_TIME + 1;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    // Times are ASCII, so their order by UTF-16 units is that by code points up to the first character that differs.
+    if (new Date(middle).toISOString() >= text) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+};
