@@ -41,7 +41,7 @@ export const checkGroup = (appends: readonly GroupedAppend[]): void => {
 
 export type EventText = { readonly type: string; readonly data: string; readonly meta: string };
 
-const lengthOf = (events: readonly EventText[]): number =>
+export const lengthOf = (events: readonly EventText[]): number =>
   events.reduce((length, { type, data, meta }) => length + type.length + data.length + meta.length, 0);
 
 const bytesOf = (events: readonly EventText[]): number => {

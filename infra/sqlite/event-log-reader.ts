@@ -6,6 +6,7 @@ import { ERASABLE_CATEGORIES, type StreamName } from "../stream-name.ts";
 import type { SqlRow } from "./driver.ts";
 import { identityIn } from "./event-log-identity.ts";
 import { openReading } from "./event-log-schema.ts";
+import { metadataIn } from "./metadata-text.ts";
 import { type Entry, StreamIndex } from "./stream-index.ts";
 
 const IS_RECORD = `category NOT IN (${ERASABLE_CATEGORIES.map((category) => `'${category}'`).join(", ")})`;
@@ -48,8 +49,7 @@ const recorded = (rows: readonly Row[]): RecordedEvent[] => {
   return rows.map((row) => {
     try {
       if (meta === undefined || row.meta !== text) {
-        // `append` wrote the metadata from those of a `NewEvent`, so they have its type.
-        meta = JSON.parse(row.meta) as Metadata;
+        meta = metadataIn(row.meta);
         text = row.meta;
       }
       return {

@@ -1,12 +1,14 @@
 import { resolve } from "node:path";
 import type { EventLog, Expected, Metadata, NewEvent } from "../../domain/ports/event-log.ts";
 import {
+  APPEND_BYTES_MAX,
   checkAppend,
   checkGroup,
   checkGroupSize,
   checkPage,
   checkRevision,
   checkSize,
+  lengthOf,
 } from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";
@@ -14,10 +16,14 @@ import { type Appender, type AppenderOptions, openAppender } from "./event-log-a
 import { openReader } from "./event-log-reader.ts";
 import { appendedSignal } from "./event-log-signal.ts";
 import type { Append, EventText } from "./event-log-writer.ts";
+import { metadataIn, metadataText, NAMES_MAX_LENGTH } from "./metadata-text.ts";
 
 export type SqliteEventLogOptions = AppenderOptions & {
   readonly readOnly?: boolean;
 };
+
+/** A character has at most three bytes of UTF-8, so no append and no group of this length exceeds a limit. */
+const COUNTED_FROM_LENGTH = APPEND_BYTES_MAX / 3;
 
 const toText = (events: readonly NewEvent[]): EventText[] => {
   let shared: Metadata | undefined;
@@ -25,7 +31,7 @@ const toText = (events: readonly NewEvent[]): EventText[] => {
   return events.map((event) => {
     if (event.meta !== shared) {
       shared = event.meta;
-      meta = JSON.stringify(shared);
+      meta = metadataText(shared);
     }
     return { id: event.id, type: event.type, data: JSON.stringify(event.data), meta };
   });
@@ -34,6 +40,14 @@ const toText = (events: readonly NewEvent[]): EventText[] => {
 const toAppend = (stream: string, expected: Expected, events: readonly NewEvent[]): Append => {
   const { category, key } = parseStreamName(stream);
   return { kind: "append", category, key, expected, events: toText(events) };
+};
+
+/** The limits of sizes count the metadata's JSON, as every engine does. Most appends are so short that no name matters. */
+const counted = (appends: readonly Append[]): readonly (readonly EventText[])[] => {
+  const texts = appends.map(({ events }) => events);
+  const length = appends.reduce((sum, { events }) => sum + lengthOf(events) + events.length * NAMES_MAX_LENGTH, 0);
+  if (length <= COUNTED_FROM_LENGTH) return texts;
+  return texts.map((events) => events.map((text) => ({ ...text, meta: JSON.stringify(metadataIn(text.meta)) })));
 };
 
 const readOnlyAppender: Appender = {
@@ -65,7 +79,7 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
       parseStreamName(stream);
       checkAppend(expected, events);
       const append = toAppend(stream, expected, events);
-      checkSize(append.events);
+      for (const texts of counted([append])) checkSize(texts);
       const outcome = await appender.submit(append);
       if (outcome.outcome === "erased" || outcome.outcome === "group")
         throw new Error("an append was answered as another operation");
@@ -79,7 +93,7 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
         ...toAppend(stream, expected, events),
         follows,
       }));
-      checkGroupSize(appends.map(({ events }) => events));
+      checkGroupSize(counted(appends));
       const answer = await appender.submit({ kind: "group", appends });
       if (answer.outcome !== "group") throw new Error("a group was answered as another operation");
       return answer.outcomes;

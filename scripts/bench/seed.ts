@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import type { NewEvent } from "../../domain/ports/event-log.ts";
+import type { Metadata, NewEvent } from "../../domain/ports/event-log.ts";
 import { base32 } from "../../infra/crypto/ids.ts";
 import { openWriting } from "../../infra/sqlite/event-log-schema.ts";
 import { type EventText, eventLogWriter } from "../../infra/sqlite/event-log-writer.ts";
+import { metadataText } from "../../infra/sqlite/metadata-text.ts";
 import { type LogLocation, openLog } from "../../src/engine/open-engines.ts";
 import { answerParent } from "./child.ts";
 import { monotonicMs } from "./clock.ts";
@@ -36,12 +37,16 @@ const CHECKPOINT_PAGES = 16_384;
 
 type Copy = { readonly category: string; readonly key: string; readonly events: readonly EventText[] };
 
-/** Makes the streams of the n-th webhook from those of a delivered one. */
-const copying = (order: SeedOrder): ((n: number) => readonly Copy[]) => {
+/** Makes the streams of the n-th webhook from those of a delivered one; `metaOf` gives the form in which metadata are kept. */
+const copying = (order: SeedOrder, metaOf: (meta: string) => string): ((n: number) => readonly Copy[]) => {
   const templates = new Templates(order);
   const streams = order.streams.map(({ category, events }) => ({
     category,
-    events: events.map(({ type, data, meta }) => ({ type, data: templates.add(data), meta: templates.add(meta) })),
+    events: events.map(({ type, data, meta }) => ({
+      type,
+      data: templates.add(data),
+      meta: templates.add(metaOf(meta)),
+    })),
   }));
   const original = Date.parse(order.receivedAt);
   const times = templates.times.map((time) => Date.parse(time) - original);
@@ -98,7 +103,8 @@ const seedServer = async (
 /** Copies a delivered webhook's streams into the log, because a million over HTTP take minutes. */
 const seed = async (order: SeedOrder): Promise<SeedOutcome> => {
   const { place, count, streams } = order;
-  const copiesOf = copying(order);
+  const isFile = place.engine === "sqlite";
+  const copiesOf = copying(order, (meta) => (isFile ? metadataText(JSON.parse(meta) as Metadata) : meta));
   const from = monotonicMs();
   if (place.engine === "sqlite") seedFile(place.path, count, copiesOf);
   else await seedServer(place, count, copiesOf);

@@ -287,7 +287,7 @@ test("a damaged record is refused by its name, and a damaged payload is shown wi
     for (const member of ["data", "meta"]) {
       const copy = `${path}-${member}`;
       copyFileSync(path, copy);
-      sql(copy, `UPDATE events SET ${member} = '[' || substr(${member}, 2) WHERE revision = 1 OR category = 'payload'`);
+      sql(copy, `UPDATE events SET ${member} = '~' || substr(${member}, 2) WHERE revision = 1 OR category = 'payload'`);
       const damaged = await sqliteEventLog({ path: copy, readOnly: true });
       const reads = [() => damaged.read(stream, null, 9), () => damaged.readAll(null, 9, "records")];
       for (const read of [...reads, () => damaged.readTypes(["Tested"], null, 9)]) {
