@@ -21,7 +21,7 @@ export const channelOf = (path: string): string => `event-log:${path}`;
 /** The threads' programs are .ts as this file is, or .js once compiled. */
 export const threadUrl = (name: string): URL => new URL(`./${name}${extname(import.meta.url)}`, import.meta.url);
 
-/** In MiB. `npm start` sets a larger young generation, which is meant for the main thread alone. */
+/** In MiB. A flag `--max-semi-space-size` of the process would override it. */
 export const YOUNG_MB = 16;
 
 export const startThread = (name: string, data: OpenOptions | CheckpointerData): Worker =>

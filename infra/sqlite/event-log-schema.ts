@@ -33,7 +33,7 @@ const SCHEMA = `
 `;
 
 /** A cache for pages of the index, which are read at random when a new stream begins. */
-const WRITER_CACHE_KIB = 16 * 1024;
+const WRITER_CACHE_KIB = 8 * 1024;
 const READER_CACHE_KIB = 8 * 1024;
 const BUSY_TIMEOUT_MS = 5_000;
 const BUSY_RETRY_MS = 10;

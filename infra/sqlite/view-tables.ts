@@ -10,7 +10,7 @@ import { WORDS } from "./view-words.ts";
 const TABLES_FORMAT = 3;
 /** Milliseconds to wait for a commit of another process, such as a rebuild next to a running service. */
 const LOCK_TIMEOUT_MS = 5_000;
-const CACHE_KIB = 32 * 1024;
+const CACHE_KIB = 16 * 1024;
 /** Small, because the writer's next commit invalidates a reader's pages; the operating system's cache keeps them. */
 const READER_CACHE_KIB = 8 * 1024;
 /** With SQLite's default of 1,000 the projector folds half as fast; with far more, checkpoints slow down readers. */

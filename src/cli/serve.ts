@@ -6,7 +6,7 @@ import { type Command, Ended, UsageError } from "./command.ts";
 
 /** The same entry as that of `npm start`, which prepares the process before the first module is loaded. */
 const ENTRY = fileURLToPath(new URL("../start.cjs", import.meta.url));
-const FLAGS = ["--max-semi-space-size=32", "--enable-source-maps"];
+const FLAGS = ["--enable-source-maps"];
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 /** If a signal ended the service, the exit code is this plus the signal's number, as shells have it. */

@@ -6,8 +6,6 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 
 const MAIN = new URL("../../src/start.cjs", import.meta.url).pathname;
-/** As `npm start` gives them, except for the source maps: to read those takes a tenth of a start. */
-const FLAGS = ["--max-semi-space-size=32"];
 /** Far more than a start takes beside any number of other tests. */
 const START_MS = 120_000;
 
@@ -42,7 +40,7 @@ export const spawnProgram = (
   dir: string,
   via: readonly string[] = [],
 ): ChildProcessByStdio<null, Readable, Readable> => {
-  const [command = process.execPath, ...args] = [...via, process.execPath, ...FLAGS, MAIN];
+  const [command = process.execPath, ...args] = [...via, process.execPath, MAIN];
   const child = spawn(command, args, {
     env: {
       PATH: process.env.PATH,

@@ -1,0 +1,32 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+
+const test = suite("the growth of heaps");
+
+const CHILD = new URL("./heap-growth-child.js", import.meta.url).pathname;
+
+/** With these flags V8 collects at the limit and not some time after it, so that the figure is the same on each machine. */
+const FLAGS = ["--expose-gc", "--single-threaded-gc", "--no-incremental-marking"];
+
+const growthOf = (thread: "main" | "worker"): number =>
+  Number(execFileSync(process.execPath, [...FLAGS, CHILD, thread], { encoding: "utf8" }));
+
+test("a heap is collected before it is twice what is alive, in the main thread and in others", () => {
+  for (const thread of ["main", "worker"] as const) {
+    const times = growthOf(thread);
+    assert.ok(times < 2, `${thread}: ${times} times`);
+  }
+});
+
+test("the program is started without flags for heaps, which would override the limits of its threads", () => {
+  const read = (path: string): string => readFileSync(path, "utf8");
+  const { start } = JSON.parse(read("package.json")).scripts;
+  for (const text of [start, ...["infra/Dockerfile", "docs/operator.md", "src/cli/serve.ts"].map(read)]) {
+    assert.match(text, "start.cjs");
+    assert.not.match(text, /--max-|semi-space|old-space/);
+  }
+});
+
+test.run();
