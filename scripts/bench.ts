@@ -27,41 +27,25 @@ import { availableParallelism, loadavg } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ConfigError } from "../src/config-error.ts";
-import { openLog } from "../src/engine/open-engines.ts";
-import { measureAdmission, measureLatency } from "./bench/admission.ts";
-import { type Records, recordsOf } from "./bench/admission-records.ts";
 import { measureAgainst, measureEngineRatio } from "./bench/against.ts";
 import { measureAttacks } from "./bench/attack.ts";
 import { openWorld, type World } from "./bench/bench-world.ts";
 import { measureBeside } from "./bench/beside.ts";
 import { bytesOfBoth, eventsThatFit, freeBytes } from "./bench/disk.ts";
 import { type EngineSet, enginesToMeasure } from "./bench/engines.ts";
-import { measureEcho, measureKeeping } from "./bench/floor.ts";
+import { measureEcho } from "./bench/floor.ts";
 import { type Growth, measureGrowth } from "./bench/growth.ts";
 import { growthRows, growthTable } from "./bench/growth-report.ts";
+import { type Lengths, measureOne } from "./bench/measure-one.ts";
 import type { Measured } from "./bench/measured.ts";
-import { measureArrival, measureSustained } from "./bench/pipeline.ts";
 import { measureProfile } from "./bench/profile.ts";
 import { printed, type Report } from "./bench/report.ts";
-import { measureCrash, measureIdle } from "./bench/rest.ts";
-import { close, logOf, runtimeOf, type Subject, setUp, upToDate } from "./bench/subject.ts";
 import { amount, figures } from "./bench/table.ts";
 import { type PairOutcome, pairTable, type TurnsOrder } from "./bench/turns.ts";
 import { workloadsNamed } from "./bench/workloads.ts";
 
-/** How long each measurement takes, in seconds. */
-type Lengths = {
-  readonly floor: number;
-  readonly admission: number;
-  readonly sustained: number;
-  readonly open: number;
-  readonly idle: number;
-  readonly growth: number;
-};
-
-const FULL: Lengths = { floor: 8, admission: 15, sustained: 60, open: 15, idle: 10, growth: 15 };
-const QUICK: Lengths = { floor: 2, admission: 4, sustained: 8, open: 3, idle: 3, growth: 3 };
-const WARM_UP_S = 3;
+const FULL: Lengths = { floor: 8, admission: 15, sustained: 60, open: 15, light: 8, idle: 10, growth: 15 };
+const QUICK: Lengths = { floor: 2, admission: 4, sustained: 8, open: 3, light: 2, idle: 3, growth: 3 };
 const SIZES_FULL = [10_000, 100_000];
 const SIZES_QUICK = [1_000, 5_000];
 const SMALL = 10_000;
@@ -98,58 +82,12 @@ const sizes = (): readonly number[] => {
 
 const say = (text: string): void => console.error(`bench: ${text}`);
 
-const recordedBy = async (subject: Subject): Promise<Records> => {
-  const { body } = await subject.client.call("GET", "/v1/events?limit=1");
-  const log = await openLog(logOf(subject), { readOnly: true });
-  try {
-    return await recordsOf(log, body.data[0].id);
-  } finally {
-    await log.close();
-  }
-};
-
 const fitting = (wanted: number, smaller: Growth | undefined): number => {
   if (smaller === undefined) return wanted;
   const bytes = bytesOfBoth(smaller.bytesPerEvent);
   const events = eventsThatFit(wanted, bytes, freeBytes());
   if (events < wanted) say(`the disk has room for ${events} events of ${bytes?.toFixed(0)} bytes, not for ${wanted}`);
   return events;
-};
-
-const measureOne = async (world: World, set: EngineSet, lengths: Lengths): Promise<Omit<Measured, "growth">> => {
-  let subject = await setUp(world.receiverPort, set);
-  try {
-    say("warming up");
-    await measureAdmission(world, subject, WARM_UP_S);
-    const { engines } = await runtimeOf(subject);
-    say("E, the bare echo");
-    const echo = await measureEcho(world, lengths.floor);
-    say("A, admissions");
-    const admission = await measureAdmission(world, subject, lengths.admission);
-    await upToDate(subject);
-    say("admissions at half load");
-    const halfLoad = await measureLatency(world, subject, admission.perS / 2, lengths.open);
-    say("S, the whole pipeline");
-    await measureArrival(world, subject, admission.perS / 4, WARM_UP_S);
-    const sustained = await measureSustained(world, subject, lengths.sustained);
-    say("deliveries at half load");
-    const arrival = await measureArrival(world, subject, sustained.perS / 2, lengths.open);
-    say("idle");
-    const idlePercent = await measureIdle(subject, lengths.idle);
-    say("kill -9");
-    const { crash, subject: next } = await measureCrash(world, subject);
-    subject = next;
-    const records = await recordedBy(subject);
-    // The service is stopped, because it would take a share of the machine from what is measured now.
-    await subject.program.stop();
-    say("I, the bare appends");
-    const keptPerS = await measureKeeping(records, lengths.floor, logOf(subject));
-    const floorPerS = 1 / (1 / echo.perS + 1 / keptPerS);
-    const { notes } = set;
-    return { engines, notes, echo, keptPerS, floorPerS, admission, sustained, halfLoad, arrival, idlePercent, crash };
-  } finally {
-    await close(subject);
-  }
 };
 
 const measureSizes = async (world: World, set: EngineSet, lengths: Lengths): Promise<readonly Growth[]> => {
@@ -164,7 +102,7 @@ const measureSizes = async (world: World, set: EngineSet, lengths: Lengths): Pro
 
 const measure = async (world: World, set: EngineSet, lengths: Lengths): Promise<Measured> => {
   say(`the ${set.name} engines`);
-  const one = await measureOne(world, set, lengths);
+  const one = await measureOne(world, set, lengths, say);
   return { ...one, growth: await measureSizes(world, set, lengths) };
 };
 

@@ -4,6 +4,7 @@ import { once } from "node:events";
 export type Child<Question, Answer> = {
   ask(question: Question): Promise<Answer>;
   tell(question: Question): void;
+  readonly pid: number;
   close(): Promise<void>;
 };
 
@@ -48,6 +49,7 @@ export const startChild = <Question, Answer>(name: string): Child<Question, Answ
       });
     },
     tell: (question) => send(question, 0),
+    pid: child.pid ?? 0,
     async close() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const exit = once(child, "exit");

@@ -1,5 +1,6 @@
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import { openLog } from "../../src/engine/open-engines.ts";
+import { until } from "../../test/support/program.ts";
 import { measureLatency, type OpenLoop } from "./admission.ts";
 import type { World } from "./bench-world.ts";
 import { startChild } from "./child.ts";
@@ -33,8 +34,10 @@ const textOf = ({ type, data, meta }: RecordedEvent): SeedStream["events"][numbe
 });
 
 const patternOf = async (subject: Subject): Promise<Omit<SeedOrder, "count">> => {
-  const { body } = await subject.client.call("GET", "/v1/events?status=delivered&limit=1");
-  const [{ id: eventId }] = body.data as [{ id: string }];
+  const eventId = await until("an event is listed as delivered", async () => {
+    const { body } = await subject.client.call("GET", "/v1/events?status=delivered&limit=1");
+    return (body.data as readonly { readonly id: string }[])[0]?.id;
+  });
   const place = logOf(subject);
   const log = await openLog(place, { readOnly: true });
   const stream = (category: string) => log.read(`${category}-${eventId}`, null, 100);

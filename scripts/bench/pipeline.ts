@@ -3,7 +3,7 @@ import { CONNECTIONS, latencies, OPEN_CONNECTIONS, orderTo, sendLoad, type World
 import { monotonicMs, sleep } from "./clock.ts";
 import type { LoadOutcome } from "./load.ts";
 import { type Spread, spreadOf } from "./spread.ts";
-import { runtimeOf, type Subject } from "./subject.ts";
+import { queuedOf, runtimeOf, type Subject } from "./subject.ts";
 import { WINDOW } from "./workloads.ts";
 
 export type Sustained = {
@@ -31,11 +31,6 @@ const LOOK_MS = 50;
 const DRAIN_LIMIT_MS = 600_000;
 /** The share of the load before counting begins, because the backlog has to be equal at both ends of the count. */
 const WARM_UP = 0.1;
-
-const queued = async ({ client, endpointId }: Subject): Promise<number> => {
-  const { body } = await client.call("GET", `/v1/endpoints/${endpointId}`);
-  return Number(body.health.queued);
-};
 
 const drained = async (world: World, subject: Subject, accepted: number): Promise<number> => {
   const from = monotonicMs();
@@ -82,7 +77,7 @@ export const measureSustained = async (world: World, subject: Subject, seconds: 
   load.tell({ credit: 0 });
   const begun = first ?? { at: startedAt, unique: 0 };
   const outcome = await sending;
-  const queuedAtEnd = await queued(subject);
+  const queuedAtEnd = await queuedOf(subject);
   const drainS = await drained(world, subject, outcome.accepted);
   const { unique, repeated, cpuShare } = await receiver.ask({ kind: "count" });
   return {

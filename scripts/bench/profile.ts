@@ -5,7 +5,7 @@ import type { World } from "./bench-world.ts";
 import type { EngineSet } from "./engines.ts";
 import { type CpuProfile, type SelfTimes, selfTimesOf } from "./self-times.ts";
 import { close, setUp } from "./subject.ts";
-import { amount, table } from "./table.ts";
+import { amount, microseconds, table } from "./table.ts";
 import { type Cost, DELIVERED } from "./workloads.ts";
 
 export type ProfileOrder = { readonly folder: string; readonly seconds: number; readonly say: (text: string) => void };
@@ -55,7 +55,7 @@ const tablesOf = (folder: string): readonly string[] =>
     .map(({ thread, times }) => selfTimeTable(thread, times));
 
 const headOf = ({ events, perS, processorMs }: Cost, folder: string): string => {
-  const time = processorMs === null ? "" : `, ${amount(processorMs)} ms of processor time each`;
+  const time = processorMs === null ? "" : `, ${microseconds(processorMs)} of processor time each`;
   return `${events} events delivered and folded, ${amount(perS)}/s${time}, while being profiled; profiles in ${folder}`;
 };
 

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { until } from "../../test/support/program.ts";
 import { OPEN_CONNECTIONS, orderTo, sendLoad, type World } from "./bench-world.ts";
 import { monotonicMs, sleep } from "./clock.ts";
@@ -15,10 +16,18 @@ export const measureIdle = async (subject: Subject, seconds: number): Promise<nu
 export type Crash = {
   /** Number of deliveries that the receiver had not answered when the service was killed. */
   readonly inFlight: number;
-  /** Seconds from the new process's start until it listens, and until the first and the last delivery is repeated. */
+  /** Seconds from the new process's start until /ready, and until the first and the last delivery is repeated. */
   readonly startS: number;
+  /** Seconds that Node itself takes to start and end. */
+  readonly nodeS: number;
   readonly firstAgainS: number;
   readonly allAgainS: number;
+};
+
+const nodeSeconds = (): number => {
+  const from = monotonicMs();
+  spawnSync(process.execPath, ["--eval", ""]);
+  return (monotonicMs() - from) / 1_000;
 };
 
 const CRASH_EVENTS = 50;
@@ -48,6 +57,7 @@ export const measureCrash = async (
   const crash = {
     inFlight,
     startS: again.startMs / 1_000,
+    nodeS: nodeSeconds(),
     firstAgainS: Math.min(...times),
     allAgainS: Math.max(...times),
   };

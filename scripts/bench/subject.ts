@@ -96,13 +96,19 @@ const READY_LOOK_MS = 5;
 
 const isReady = async ({ url }: Service): Promise<boolean> => (await fetch(`${url}/ready`)).ok;
 
+/** The subject with a new process, which runs in this environment on the same data. */
+export const started = async (subject: Subject, env: Engines["env"]): Promise<Subject> => {
+  const program = await startService({ ...subject.engines, env, dir: subject.program.dir });
+  return { ...subject, program, client: subject.client.at(program.url) };
+};
+
 /** `startMs` is the time from the start of the process until /ready answers that it is. */
 export const restarted = async (subject: Subject): Promise<{ readonly subject: Subject; readonly startMs: number }> => {
   const began = performance.now();
-  const program = await startService({ ...subject.engines, dir: subject.program.dir });
-  while (!(await isReady(program))) await sleep(READY_LOOK_MS);
+  const again = await started(subject, subject.engines.env);
+  while (!(await isReady(again.program))) await sleep(READY_LOOK_MS);
   const startMs = performance.now() - began;
-  return { subject: { ...subject, program, client: subject.client.at(program.url) }, startMs };
+  return { subject: again, startMs };
 };
 
 export const logOf = ({ program, engines }: Subject): LogLocation => {
@@ -131,4 +137,10 @@ export const runtimeOf = async ({ program }: Running): Promise<Runtime> => {
     lagEvents: Math.max(0, ...projections.map((view) => view.lag_events)),
     lagS: Math.max(0, ...projections.map((view) => view.lag_s)),
   };
+};
+
+/** Events of the endpoint that are not delivered yet. */
+export const queuedOf = async ({ client, endpointId }: Subject): Promise<number> => {
+  const { body } = await client.call("GET", `/v1/endpoints/${endpointId}`);
+  return Number(body.health.queued);
 };

@@ -13,6 +13,8 @@ export const amount = (value: number): string => {
   return value.toLocaleString("en-US", { maximumFractionDigits: digits, minimumFractionDigits: digits });
 };
 
+export const microseconds = (ms: number): string => `${amount(ms * 1_000)} µs`;
+
 export const milliseconds = ({ p50, p95, p99 }: Spread): string => `${[p50, p95, p99].map(amount).join(" / ")} ms`;
 
 export const atLeast = (name: string, value: number, bar: number, unit = ""): Row => ({

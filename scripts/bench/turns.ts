@@ -2,7 +2,7 @@ import type { World } from "./bench-world.ts";
 import type { EngineSet } from "./engines.ts";
 import { medianOf, type Ratio, ratioOf } from "./spread.ts";
 import { close, runtimeOf, type Subject, setUp } from "./subject.ts";
-import { amount, figures, type Row } from "./table.ts";
+import { amount, figures, microseconds, type Row } from "./table.ts";
 import type { Cost, Workload } from "./workloads.ts";
 
 export type Pair = {
@@ -118,7 +118,7 @@ const linesOf = ({ name, bars, without, with: own, rate, processor }: Compared):
   const { rateMin, processorMax } = bars;
   const rows: Row[] = [{ name, value: `${amount(own.perS)}/s, without ${amount(without.perS)}/s` }];
   if (own.processorMs !== null && without.processorMs !== null) {
-    const value = `${amount(own.processorMs)} ms, without ${amount(without.processorMs)} ms`;
+    const value = `${microseconds(own.processorMs)}, without ${microseconds(without.processorMs)}`;
     rows.push({ name: "   processor time of one", value });
   }
   if (processor !== null) {

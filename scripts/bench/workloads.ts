@@ -1,7 +1,7 @@
 import { acceptedPerSecond, CONNECTIONS, OPEN_CONNECTIONS, orderTo, sendLoad, type World } from "./bench-world.ts";
 import { sleep } from "./clock.ts";
 import { processorTimeOfWork } from "./processor-time.ts";
-import { runtimeOf, type Subject } from "./subject.ts";
+import { queuedOf, runtimeOf, type Subject } from "./subject.ts";
 
 /** What one event took, on average, from its request until the views have folded its records. */
 export type Cost = {
@@ -17,7 +17,8 @@ export type Workload = {
   readonly name: string;
   /** Events a second of an open loop; null for a closed loop. */
   readonly rate: number | null;
-  measure(world: World, subject: Subject, seconds: number): Promise<Cost>;
+  /** `pid` is the process whose time is counted, if not the subject's. */
+  measure(world: World, subject: Subject, seconds: number, pid?: number): Promise<Cost>;
 };
 
 /** At most this many events are admitted but not delivered: some 16 for each concurrent delivery. */
@@ -37,14 +38,17 @@ const waitFor = async (what: string, lookMs: number, isSo: () => Promise<boolean
 
 const folded = async (subject: Subject): Promise<void> => {
   await sleep(LOOK_MS);
-  await waitFor("the views are up to date", LOOK_MS, async () => (await runtimeOf(subject)).lagEvents === 0);
+  // The receiver has an event before the log has its end, which lowers the number of queued events.
+  const isFolded = async (): Promise<boolean> =>
+    (await runtimeOf(subject)).lagEvents === 0 && (await queuedOf(subject)) === 0;
+  await waitFor("the views are up to date", LOOK_MS, isFolded);
 };
 
 const allDelivered = ({ receiver }: World, accepted: number): Promise<void> =>
   waitFor("everything is delivered", CREDIT_MS, async () => (await receiver.ask({ kind: "count" })).unique >= accepted);
 
-const costOf = async (subject: Subject, work: () => Promise<Done>): Promise<Cost> => {
-  const { result, ms } = await processorTimeOfWork(subject.program.pid, async () => {
+const costOf = async (subject: Subject, work: () => Promise<Done>, pid = subject.program.pid): Promise<Cost> => {
+  const { result, ms } = await processorTimeOfWork(pid, async () => {
     const done = await work();
     await folded(subject);
     return done;
@@ -52,57 +56,69 @@ const costOf = async (subject: Subject, work: () => Promise<Done>): Promise<Cost
   return { ...result, processorMs: ms === null ? null : ms / result.events };
 };
 
-const admissionCost = (world: World, subject: Subject, seconds: number): Promise<Cost> =>
-  costOf(subject, async () => {
-    const order = orderTo(subject, subject.recordPath, { connections: CONNECTIONS, seconds, rate: null });
-    const outcome = await sendLoad(world, order);
-    return { events: outcome.accepted, perS: acceptedPerSecond(outcome) };
-  });
+type Work = (world: World, subject: Subject, seconds: number) => Promise<Done>;
+
+const admitAll: Work = async (world, subject, seconds) => {
+  const order = orderTo(subject, subject.recordPath, { connections: CONNECTIONS, seconds, rate: null });
+  const outcome = await sendLoad(world, order);
+  return { events: outcome.accepted, perS: acceptedPerSecond(outcome) };
+};
 
 /** Sends in a closed loop whose senders pause while they are `WINDOW` events ahead of the receiver. */
-const deliveredCost = (world: World, subject: Subject, seconds: number): Promise<Cost> =>
-  costOf(subject, async () => {
-    const { load, receiver } = world;
-    const send = { connections: CONNECTIONS, seconds, rate: null, credit: WINDOW };
-    const order = orderTo(subject, subject.deliverPath, send);
-    await receiver.ask({ kind: "begin", run: order.run, delayMs: 0 });
-    let isOver = false;
-    const sending = sendLoad(world, order).finally(() => {
-      isOver = true;
-    });
-    while (!isOver) {
-      const { unique } = await receiver.ask({ kind: "count" });
-      load.tell({ credit: unique + WINDOW });
-      await sleep(CREDIT_MS);
-    }
-    const { accepted, startedAt, endedAt } = await sending;
-    await allDelivered(world, accepted);
-    const { arrivals } = await receiver.ask({ kind: "arrivals" });
-    const inTime = arrivals.reduce((count, at) => (at <= endedAt ? count + 1 : count), 0);
-    return { events: accepted, perS: inTime / ((endedAt - startedAt) / 1_000) };
+const deliverAll: Work = async (world, subject, seconds) => {
+  const { load, receiver } = world;
+  const send = { connections: CONNECTIONS, seconds, rate: null, credit: WINDOW };
+  const order = orderTo(subject, subject.deliverPath, send);
+  await receiver.ask({ kind: "begin", run: order.run, delayMs: 0 });
+  let isOver = false;
+  const sending = sendLoad(world, order).finally(() => {
+    isOver = true;
   });
+  while (!isOver) {
+    const { unique } = await receiver.ask({ kind: "count" });
+    load.tell({ credit: unique + WINDOW });
+    await sleep(CREDIT_MS);
+  }
+  const { accepted, startedAt, endedAt } = await sending;
+  await allDelivered(world, accepted);
+  const { arrivals } = await receiver.ask({ kind: "arrivals" });
+  const inTime = arrivals.reduce((count, at) => (at <= endedAt ? count + 1 : count), 0);
+  return { events: accepted, perS: inTime / ((endedAt - startedAt) / 1_000) };
+};
 
-const costAt =
-  (rate: number) =>
-  (world: World, subject: Subject, seconds: number): Promise<Cost> =>
-    costOf(subject, async () => {
-      const order = orderTo(subject, subject.deliverPath, { connections: OPEN_CONNECTIONS, seconds, rate });
-      await world.receiver.ask({ kind: "begin", run: order.run, delayMs: 0 });
-      const { accepted } = await sendLoad(world, order);
-      await allDelivered(world, accepted);
-      return { events: accepted, perS: accepted / seconds };
-    });
+const admitAt =
+  (rate: number): Work =>
+  async (world, subject, seconds) => {
+    const send = { connections: OPEN_CONNECTIONS, seconds, rate };
+    const { accepted } = await sendLoad(world, orderTo(subject, subject.recordPath, send));
+    return { events: accepted, perS: accepted / seconds };
+  };
 
-const light = (rate: number): Workload => ({
-  key: "light",
-  name: `delivered at ${rate}/s`,
-  rate,
-  measure: costAt(rate),
+const deliverAt =
+  (rate: number): Work =>
+  async (world, subject, seconds) => {
+    const order = orderTo(subject, subject.deliverPath, { connections: OPEN_CONNECTIONS, seconds, rate });
+    await world.receiver.ask({ kind: "begin", run: order.run, delayMs: 0 });
+    const { accepted } = await sendLoad(world, order);
+    await allDelivered(world, accepted);
+    return { events: accepted, perS: accepted / seconds };
+  };
+
+const workload = (what: Pick<Workload, "key" | "name" | "rate">, work: Work): Workload => ({
+  ...what,
+  measure: (world, subject, seconds, pid) => costOf(subject, () => work(world, subject, seconds), pid),
 });
 
-export const ADMISSION: Workload = { key: "admission", name: "admission", rate: null, measure: admissionCost };
-export const DELIVERED: Workload = { key: "delivered", name: "delivered", rate: null, measure: deliveredCost };
-export const WORKLOADS: readonly Workload[] = [ADMISSION, DELIVERED, light(100), light(430)];
+/** Events a second. */
+export const RATES = { low: 100, usual: 430 } as const;
+
+export const admissionsAt = (rate: number): Workload =>
+  workload({ key: "admission", name: `admission at ${rate}/s`, rate }, admitAt(rate));
+export const deliveredAt = (rate: number): Workload =>
+  workload({ key: "light", name: `delivered at ${rate}/s`, rate }, deliverAt(rate));
+export const ADMISSION = workload({ key: "admission", name: "admission", rate: null }, admitAll);
+export const DELIVERED = workload({ key: "delivered", name: "delivered", rate: null }, deliverAll);
+export const WORKLOADS: readonly Workload[] = [ADMISSION, DELIVERED, deliveredAt(RATES.low), deliveredAt(RATES.usual)];
 
 /** Those that `only` names, separated by commas; all of them if it is empty. */
 export const workloadsNamed = (only: string): readonly Workload[] => {

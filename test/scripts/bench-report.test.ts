@@ -11,8 +11,9 @@ const timesMs = spreadOf([1, 2, 3]);
 const measured = (log: string, perS: number, notes: readonly string[] = []): Measured => ({
   engines: { log, views: "sqlite", feed: "none" },
   notes,
-  echo: { perS: 20_000, loadCpuShare: 0.5 },
+  echo: { perS: 20_000, loadCpuShare: 0.5, processorMs: 0.03 },
   keptPerS: 10_000,
+  keptMs: 0.03,
   floorPerS: 6_667,
   admission: { perS, latencyMs: timesMs, processorMs: null, loadCpuShare: 0.1, rssMiB: 200 },
   sustained: {
@@ -31,8 +32,17 @@ const measured = (log: string, perS: number, notes: readonly string[] = []): Mea
   },
   halfLoad: { rate: perS / 2, latencyMs: timesMs, late: 0 },
   arrival: { rate: perS / 4, admissionMs: timesMs, sentToArrivalMs: timesMs, admittedToArrivalMs: timesMs, late: 0 },
+  usualArrival: { rate: 430, admissionMs: timesMs, sentToArrivalMs: timesMs, admittedToArrivalMs: timesMs, late: 0 },
+  costs: {
+    admission: { full: 0.12, at430: 0.6, at100: 1.2 },
+    delivered: { full: 0.3, at430: 1.5, at100: null },
+  },
+  split: {
+    unfolded: { perS: perS * 2, latencyMs: timesMs, processorMs: null, loadCpuShare: 0.1, rssMiB: 200 },
+    folded: { full: 0.06, at430: 0.06, at100: 0.06 },
+  },
   idlePercent: 0.5,
-  crash: { inFlight: 32, startS: 1, firstAgainS: 1.5, allAgainS: 2 },
+  crash: { inFlight: 32, startS: 1, nodeS: 0.05, firstAgainS: 1.5, allAgainS: 2 },
   growth: [],
 });
 
@@ -47,12 +57,33 @@ test("the table names the measured engines, with notes about them", () => {
   assert.not.match(text, /ratio/);
 });
 
+test("processor times are given at three loads, with their multiple of the bare floor of the same run", () => {
+  const text = report(measured("sqlite", 4_000));
+  assert.match(text, /^\| F {2}bare echo \+ bare appends +\| 60\.0 µs: 30\.0 µs \+ 30\.0 µs \|/m);
+  assert.match(text, /^\| admission, folded +\| 120 µs, 2\.00 x +\| 600 µs, 10\.0 x +\| 1,200 µs, 20\.0 x \|$/m);
+  assert.match(text, /^\| event, admitted, delivered, folded +\| 300 µs, 5\.00 x +\| 1,500 µs, 25\.0 x +\| +\|$/m);
+  assert.match(text, /^\| +its folding alone, in a process of its own +\| 60\.0 µs, 1\.00 x/m);
+});
+
+test("a system that does not tell processor times has no table of them", () => {
+  assert.not.match(report({ ...measured("sqlite", 4_000), keptMs: null }), /processor time of one, and/);
+});
+
+test("the bar of A with the projector stopped is higher than that of A with views folding", () => {
+  const text = report(measured("sqlite", 2_800));
+  assert.match(text, /^\| A\/F +\| 0\.42 +\| at least 0\.60 +\| MISSED \|$/m);
+  assert.match(text, /^\| +A\/F with the projector stopped +\| 0\.84 +\| at least 0\.80 +\| MET +\|$/m);
+});
+
+test("Node's own start does not count against a start after a crash", () => {
+  assert.match(report(measured("sqlite", 1)), /^\| +without Node's own start +\| 0\.95 s +\| at most 1\.00 s +\| MET/m);
+});
+
 test("two sets of engines are shown side by side with their ratio", () => {
   const text = report(measured("sqlite", 4_000), measured("eventstoredb", 1_000));
   assert.match(text, /^\| figure +\| sqlite, sqlite \| eventstoredb, sqlite \| ratio {2}\|$/m);
   assert.match(text, /^\| A {2}admitted, closed loop, \/s +\| 4,000 +\| 1,000 +\| 0\.25 x \|$/m);
-  // What this machine cannot measure is left out.
-  assert.not.match(text, /processor time of one, ms/);
+  assert.match(text, /^\| +processor time of one delivered, ms +\| 0\.30 +\| 0\.30 +\| 1\.00 x \|$/m);
 });
 
 test.run();

@@ -34,7 +34,7 @@ test("a ratio is the median of the rounds' own ratios, with the smallest and the
 test("each ratio has its spread, and a missed bar is marked", () => {
   const text = pairTable(outcome(comparedOf(DELIVERED, againstBars(DELIVERED), rounds)));
   assert.match(text, /^\| delivered +\| 3,000\/s, without 1,000\/s +\| +\| +\|$/m);
-  assert.match(text, /^\| +processor time of one +\| 0\.20 ms, without 0\.50 ms +\| +\| +\|$/m);
+  assert.match(text, /^\| +processor time of one +\| 200 µs, without 500 µs +\| +\| +\|$/m);
   assert.match(
     text,
     /^\| +processor time, ratio +\| 0\.40 x \(0\.30 to 0\.50, 3 rounds\) +\| at most 0\.45 x +\| MET +\|$/m,
