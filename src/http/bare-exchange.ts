@@ -54,7 +54,8 @@ export class BareExchange {
 
   /** `position` is the text of the header `countersign-position`; null leaves it out. */
   answer(status: number, body: unknown, position: string | null): void {
-    const headers = Object.entries(this.#parts.safeHeaders()).flat();
+    const headers: string[] = [];
+    for (const [name, value] of Object.entries(this.#parts.safeHeaders())) headers.push(name, value);
     if (position !== null) headers.push("countersign-position", position);
     const text = body === undefined ? "" : JSON.stringify(body);
     if (body !== undefined) headers.push("content-type", JSON_TYPE);

@@ -43,6 +43,8 @@ class BareIngest {
     const { provider, source_id: sourceId } = address;
     const source = await this.#intake.sourceOf(address);
     if ("problem" in source) return source;
+    // Nothing more arrives of a client that has disconnected meanwhile, not even an event that says so.
+    if (request.destroyed) return overloaded;
     const share = this.#intake.begin(sourceId, source.account, ip);
     try {
       const arrived = arrivedBody(request);

@@ -10,9 +10,9 @@ import type { Webhook } from "../../admission/webhook.ts";
 import { BodyBudget, type BudgetedBody } from "../../http/body-budget.ts";
 import { ByteRate, SMALL_BYTES } from "../../http/byte-rate.ts";
 import type { BodyLimits } from "../../http/counted-body.ts";
-import { Deadlines } from "../../http/deadlines.ts";
 import { BODY_SILENCE_MS } from "../../http/limits.ts";
 import { loopLag } from "../../http/loop-lag.ts";
+import { TimeLimits } from "../../http/time-limits.ts";
 import { PAYLOAD_BYTES_MAX } from "../../streams/payloads.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
 
@@ -89,7 +89,7 @@ export class WebhookIntake {
   readonly #budget: BodyBudget;
   readonly #deciding: FairSemaphore;
   readonly #rate: ByteRate;
-  readonly #deadlines = new Deadlines();
+  readonly #timeLimits = new TimeLimits();
   readonly #networks = new LRUCache<string, string>({ max: ADDRESSES_MAX });
   #refusedLater = 0;
 
@@ -108,7 +108,7 @@ export class WebhookIntake {
 
   /** The source of a webhook, or why it takes none. */
   sourceOf({ provider, source_id: id }: WebhookAddress): ReturnType<ActiveSource> {
-    return this.#deadlines.within(this.#limits.lookMs, this.#deps.activeSource(provider, id), late);
+    return this.#timeLimits.within(this.#limits.lookMs, this.#deps.activeSource(provider, id), late);
   }
 
   begin(source: string, account: string, ip: string): Share {
@@ -156,7 +156,7 @@ export class WebhookIntake {
     const admitted = this.#deps.admit({ ...webhook, receivedAt, onVerified: body.verified });
     // The decision may end later than the answer, and keeps its turn until then.
     void admitted.then(done, done);
-    return this.#deadlines.within(leftMs - (performance.now() - from), admitted, late);
+    return this.#timeLimits.within(leftMs - (performance.now() - from), admitted, late);
   }
 
   /** Waits for the turn of a large body. Answers `overloaded` at once if the turn would come too late. */
@@ -165,7 +165,7 @@ export class WebhookIntake {
     const { body, account } = share;
     const { lookMs, decideMs } = this.#limits;
     const from = performance.now();
-    const plan = body.isTrusted() ? await this.#deadlines.within(lookMs, this.#deps.planOf(account), late) : null;
+    const plan = body.isTrusted() ? await this.#timeLimits.within(lookMs, this.#deps.planOf(account), late) : null;
     if (plan !== null && "problem" in plan) return plan;
     const bytesPerS = plan?.largeBodyBytesPerS ?? UNVERIFIED_BYTES_PER_S;
     const lookedMs = performance.now() - from;
