@@ -4,8 +4,16 @@ import { channelOf } from "./event-log-protocol.ts";
 
 /** Milliseconds after which a commit of another process is noticed; those of this process are signalled at once. */
 const OTHER_PROCESSES_MS = 200;
+/** The same after so many looks that have found no commit of any process, because each look wakes an idle process. */
+const QUIET_MS = 1_000;
+const QUIET_LOOKS = 50;
 
-export const appendedSignal = (path: string, dataVersion: () => number): Listeners => {
+export const appendedSignal = (
+  path: string,
+  dataVersion: () => number,
+  // Only tests give other times.
+  { soonMs = OTHER_PROCESSES_MS, quietMs = QUIET_MS, quietLooks = QUIET_LOOKS } = {},
+): Listeners => {
   const versionNow = (): number | null => {
     try {
       return dataVersion();
@@ -18,14 +26,18 @@ export const appendedSignal = (path: string, dataVersion: () => number): Listene
     channel.onmessage = () => listeners.wakeSoon();
     channel.unref();
     let seen = versionNow();
-    const timer = setInterval(() => {
+    let looks = 0;
+    let timer: NodeJS.Timeout;
+    const look = (): void => {
       const version = versionNow();
+      looks = version === seen ? looks + 1 : 0;
       if (version !== seen) listeners.wakeSoon();
       seen = version;
-    }, OTHER_PROCESSES_MS);
-    timer.unref();
+      timer = setTimeout(look, looks < quietLooks ? soonMs : quietMs).unref();
+    };
+    timer = setTimeout(look, soonMs).unref();
     return () => {
-      clearInterval(timer);
+      clearTimeout(timer);
       channel.close();
     };
   };

@@ -1,5 +1,6 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { Observer } from "./observer.ts";
+import { plainCounter, plainHistogram } from "./plain-figures.ts";
 import { type Readings, readFigures } from "./readings.ts";
 
 export type Metrics = Observer & {
@@ -28,11 +29,10 @@ const statusClass = (status: number): string => `${Math.floor(status / 100)}xx`;
 type Counted = Omit<Metrics, "scrape" | "contentType">;
 
 const counted = (registry: Registry): Counted => {
-  const registers = [registry];
-  const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
-    new Histogram<L>({ name: `countersign_${name}`, help, labelNames, buckets, registers });
-  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
-    new Counter<L>({ name: `countersign_${name}`, help, labelNames, registers });
+  const histogram = (name: string, help: string, bounds: readonly number[], ...labelNames: readonly string[]) =>
+    plainHistogram(registry, { name: `countersign_${name}`, help, labelNames }, bounds);
+  const counter = (name: string, help: string, ...labelNames: readonly string[]) =>
+    plainCounter(registry, { name: `countersign_${name}`, help, labelNames });
 
   const answers = "Requests answered, by the route's template";
   const calls = histogram("http_request_duration_seconds", answers, FAST, "route", "method", "status");
@@ -51,23 +51,22 @@ const counted = (registry: Registry): Counted => {
   const spanOutcomes = "Spans that reached the collector, and those that it refused for good";
   const spans = counter("trace_spans_total", spanOutcomes, "outcome");
   // These series start at 0, so that the first failure shows as a rise, for which an alert can be set.
-  attempts.zero({ outcome: "succeeded" });
-  for (const outcome of ["appended", "failed"]) appends.zero({ outcome });
-  for (const outcome of ["exported", "dropped"]) spans.inc({ outcome }, 0);
+  attempts.begin("succeeded");
+  for (const outcome of ["appended", "failed"]) appends.begin(outcome);
+  for (const outcome of ["exported", "dropped"]) spans.add(0, outcome);
 
   return {
-    answered: ({ route, method, status, ms }) =>
-      calls.observe({ route: route ?? NO_ROUTE, method, status: statusClass(status) }, ms / MS),
+    answered: ({ route, method, status, ms }) => calls.observe(ms / MS, route ?? NO_ROUTE, method, statusClass(status)),
     decided({ origin, outcome, gate, code, ms }) {
-      decisions.inc({ origin, outcome, gate: gate ?? NO_GATE, code: code ?? NO_GATE });
-      deciding.observe({ origin }, ms / MS);
+      decisions.add(1, origin, outcome, gate ?? NO_GATE, code ?? NO_GATE);
+      deciding.observe(ms / MS, origin);
     },
-    attempted: ({ outcome, ms }) => attempts.observe({ outcome }, ms / MS),
-    refused: (problem, whose) => refusals.inc({ problem, whose }),
+    attempted: ({ outcome, ms }) => attempts.observe(ms / MS, outcome),
+    refused: (problem, whose) => refusals.add(1, problem, whose),
     reserved: (batch) => batches.observe(batch),
-    appended: (ms, outcome) => appends.observe({ outcome }, ms / MS),
+    appended: (ms, outcome) => appends.observe(ms / MS, outcome),
     grouped: (size) => groups.observe(size),
-    traced: (count, outcome) => spans.inc({ outcome }, count),
+    traced: (count, outcome) => spans.add(count, outcome),
   };
 };
 
