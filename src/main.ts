@@ -11,6 +11,7 @@ import { makeDirectory } from "../infra/make-directory.ts";
 import { isThere } from "../infra/sqlite/database-file.ts";
 import { type ExclusiveLock, exclusiveLock } from "../infra/sqlite/exclusive-lock.ts";
 import { PROJECTIONS } from "../projections/all.ts";
+import { followLog } from "./composition/follow-log.ts";
 import { type Config, type Role, readConfig } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
 import { type EarlierTraces, hasFolded, lossOf } from "./engine/lost-log.ts";
@@ -162,9 +163,11 @@ const open = async (config: Config, logger: ProgramLogger): Promise<Service> => 
     clockProblem = problem;
     logger.warn(problem === null ? "The clock is right again: this node goes on." : `Nothing is written: ${problem}`);
   };
-  const { log, appends } = await usable(`${logIs} cannot be used`, async () =>
+  const measured = await usable(`${logIs} cannot be used`, async () =>
     measuredLog(await openLog(locations.log, { onGroup: meters.grouped, onClock }), meters),
   );
+  const { appends } = measured;
+  const { log, recent } = followLog(measured.log, config, locations);
   const key = await usable(`${logIs} cannot be used`, async () => {
     // The key is no trace here, because an interrupted first start leaves a key and an empty log.
     if ((await log.head()) === null) refuseLoss(locations, { keyFile: null, hasFolded: folded });
@@ -178,6 +181,7 @@ const open = async (config: Config, logger: ProgramLogger): Promise<Service> => 
           options: { hearsHurry: config.roles.includes("api") },
           onError: projectionFailed(logger),
           onDropped,
+          recent: locations.log.engine === "sqlite" ? null : recent,
         }),
       )
     : null;
@@ -211,6 +215,7 @@ const open = async (config: Config, logger: ProgramLogger): Promise<Service> => 
     locations,
     key,
     log,
+    recent,
     views,
     projector,
     feed,

@@ -13,7 +13,7 @@ import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { anyAppends } from "./any-appends.ts";
-import { appendedSignal } from "./appended-signal.ts";
+import { type AppendedSignal, appendedSignal } from "./appended-signal.ts";
 import { bytesOf, exactAppends } from "./appends.ts";
 import { logAttempts } from "./attempts.ts";
 import { clientConnection } from "./client.ts";
@@ -27,7 +27,7 @@ import { type Deadline, deadlineIn, LIMITS, type Limits } from "./limits.ts";
 import { checkOpened, lookAtClock, nameOf, type OpenedLog } from "./opening.ts";
 import { pages as pagesOf } from "./pages.ts";
 import { PendingWrites } from "./pending-writes.ts";
-import { reads as readsOf } from "./reads.ts";
+import { type Reads, reads as readsOf } from "./reads.ts";
 import { warnOfAddressUnseen } from "./tls-address.ts";
 
 export type EventStoreLogOptions = {
@@ -65,6 +65,22 @@ const checkDecided = (events: readonly NewEvent[], clock: Clock): void => {
     throw new LogUnavailable("this machine's clock was ahead of the server's when it was decided");
 };
 
+/** Reads whose followers need no subscription as long as they find records. */
+const seen = (reads: Reads, signal: AppendedSignal): Reads => ({
+  ...reads,
+  async readAll(after, limit, what) {
+    const page = await reads.readAll(after, limit, what);
+    const last = page.at(-1);
+    if (last !== undefined) signal.saw(last.position);
+    return page;
+  },
+  async readTypes(types, after, limit) {
+    const page = await reads.readTypes(types, after, limit);
+    if (page.upTo !== null) signal.saw(page.upTo);
+    return page;
+  },
+});
+
 /** The log in EventStoreDB 22.6 or newer. Throws a plain `Error` of one sentence if the server cannot be used. */
 export const eventStoreLog = async (options: EventStoreLogOptions): Promise<EventLog> => {
   const { readOnly = false, clock = systemClock, onClock } = options;
@@ -98,7 +114,10 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
   ): Promise<AppendOutcome> => {
     const appended =
       expected === "any" ? await any(stream, events) : await exact({ stream, expected, events }, deadline);
-    if (appended.outcome === "appended") signal.wakeSoon();
+    if (appended.outcome === "appended") {
+      signal.wakeSoon();
+      signal.saw(appended.position);
+    }
     return appended;
   };
 
@@ -153,7 +172,7 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
       });
     },
 
-    ...reads,
+    ...seen(reads, signal),
 
     async identity() {
       identity ??= await nameOf(opening);

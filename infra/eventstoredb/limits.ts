@@ -11,12 +11,13 @@ export const LIMITS = {
   openMs: 10_000,
   closeMs: 5_000,
   watchMs: 3_000,
+  /** The first pause in ms before followers are woken to look themselves; it doubles while they find nothing. */
+  pollMs: 100,
+  /** In ms: a subscription is open only after nothing has come for so long, as the server drops it under load. So long a dropped one stays closed. */
+  quietMs: 3_000,
   /** The pause in ms between two looks at the server's clock, each of which writes some hundred bytes. */
   clockLookMs: 60_000,
   clockTickMs: 1_000,
-  /** The first pause in ms before a dropped subscription is reopened; the pause doubles up to `reopenMaxMs`. */
-  reopenMs: 100,
-  reopenMaxMs: 5_000,
 };
 
 export type Limits = Readonly<typeof LIMITS>;

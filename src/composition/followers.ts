@@ -121,10 +121,10 @@ const reactorPart = (foundation: Foundation, requests: Requests, deps: Reactions
   };
 };
 
-const tracePart = ({ log, clock, exporter, errorsOf }: Foundation): readonly Part[] => {
+const tracePart = ({ log, recent, clock, exporter, errorsOf }: Foundation): readonly Part[] => {
   if (exporter === null) return [];
   const exporting = new Reactor(
-    { log, clock, onError: errorsOf("traces", "exporting traces") },
+    { log, recent, clock, onError: errorsOf("traces", "exporting traces") },
     traceReactions(log, exporter),
     {
       name: "traces",
@@ -168,6 +168,8 @@ export const feeding = (foundation: Foundation): FeedLoop | null =>
     ? null
     : new FeedLoop({
         ...foundation,
+        // The embedded log's own appends give places alone, and the feed needs whole records.
+        recent: foundation.isAlone ? null : foundation.recent,
         feed: foundation.feed,
         othersAreGone: foundation.isAlone,
         onError: foundation.errorsOf("feed", "publishing records"),

@@ -6,6 +6,7 @@ import type { SpanExporter } from "../../domain/ports/span-exporter.ts";
 import type { ViewStore } from "../../domain/ports/view-store.ts";
 import type { Config } from "../config.ts";
 import type { EngineLocations } from "../engine/open-engines.ts";
+import type { RecentRecords } from "../following/recent-records.ts";
 import type { ProgramLogger } from "../http/program-logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import type { Readings } from "../observability/readings.ts";
@@ -17,6 +18,8 @@ export type OpenedEngines = {
   /** The data key of the log (`key-ring.ts`), 32 bytes. */
   readonly key: Uint8Array;
   readonly log: EventLog;
+  /** Null: each follower reads the log by itself. */
+  readonly recent: RecentRecords | null;
   readonly views: ViewStore;
   readonly projector: ViewProgress;
   /** Null if this process publishes nothing to Kafka. */

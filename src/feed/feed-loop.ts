@@ -4,6 +4,7 @@ import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event
 import type { Feed } from "../../domain/ports/feed.ts";
 import { cursorOf, type LogCursor } from "../following/log-cursor.ts";
 import { pageSize } from "../following/page-size.ts";
+import type { RecentRecords } from "../following/recent-records.ts";
 import { wakeablePause } from "../following/wakeable-pause.ts";
 import type { PositionText } from "../http/position-text.ts";
 import { cloudEvent, isFed } from "./cloud-event.ts";
@@ -46,6 +47,8 @@ const MS_PER_S = 1_000;
 
 export type FeedLoopDeps = {
   readonly log: Pick<EventLog, "append" | "read" | "last" | "readAll" | "onAppended">;
+  /** Absent: the loop reads each record from the log by itself. */
+  readonly recent?: Pick<RecentRecords, "follow" | "readAll"> | null;
   readonly feed: Pick<Feed, "publish">;
   readonly positions: Pick<PositionText, "of">;
   readonly clock: Clock;
@@ -66,6 +69,7 @@ type Watch = { readonly revision: Checkpointed["revision"]; waitsSince: number |
  */
 export class FeedLoop {
   readonly #deps: FeedLoopDeps;
+  readonly #recent: Pick<RecentRecords, "follow" | "readAll">;
   readonly #times: FeedTimes;
   readonly #checkpoints: FeedCheckpoints;
   readonly #size = pageSize(PAGE_MAX);
@@ -84,13 +88,18 @@ export class FeedLoop {
   #failingSince = 0;
 
   constructor(deps: FeedLoopDeps) {
+    const { log, recent } = deps;
     this.#deps = deps;
+    this.#recent = recent ?? {
+      follow: (_types, wake) => log.onAppended(wake),
+      readAll: (after, limit) => log.readAll(after, limit, "records"),
+    };
     this.#times = { ...TIMES, ...deps.times };
     this.#checkpoints = feedCheckpoints(deps.log, deps.clock, deps.node);
   }
 
   start(): void {
-    this.#unsubscribe = this.#deps.log.onAppended(this.#rest.wake);
+    this.#unsubscribe = this.#recent.follow(null, this.#rest.wake);
     this.#running = this.#follow();
   }
 
@@ -149,9 +158,9 @@ export class FeedLoop {
   }
 
   async #publishPage(lead: Lead): Promise<boolean> {
-    const { log, feed, positions, node } = this.#deps;
+    const { feed, positions, node } = this.#deps;
     const limit = this.#size.events();
-    const page = await log.readAll(this.#after, limit, "records");
+    const page = await this.#recent.readAll(this.#after, limit);
     this.#size.learn(page);
     const records = page.filter(isFed);
     const last = records.at(-1);
@@ -193,7 +202,7 @@ export class FeedLoop {
   /** Finds the next record of the feed after the checkpoint, and moves `#after` past all that are not part of it. */
   async #firstWaiting(): Promise<RecordedEvent | null> {
     for (;;) {
-      const page = await this.#deps.log.readAll(this.#after, PAGE_MAX, "records");
+      const page = await this.#recent.readAll(this.#after, PAGE_MAX);
       const found = page.find(isFed);
       if (found !== undefined) return found;
       this.#after = page.at(-1)?.position ?? this.#after;

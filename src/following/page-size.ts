@@ -6,7 +6,8 @@ const EVENTS_MIN = 8;
 
 export type PageSize = { events(): number; learn(page: readonly RecordedEvent[]): void };
 
-const charsOf = ({ data }: RecordedEvent): number => {
+/** The characters of the texts at the top of a record's data, which is where long ones are. */
+export const charsOf = ({ data }: RecordedEvent): number => {
   let chars = 0;
   for (const key in data) {
     const value = data[key];

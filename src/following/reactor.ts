@@ -4,6 +4,7 @@ import type { EventLog, Expected, Position, RecordedEvent } from "../../domain/p
 import { systemEnvelope, toEvents } from "../streams/envelope.ts";
 import { cursorOf, type LogCursor, positionAfter } from "./log-cursor.ts";
 import type { NotYet, Reaction } from "./reaction.ts";
+import type { RecentRecords } from "./recent-records.ts";
 import { silentWaits, type Waits } from "./waits.ts";
 import { wakeablePause } from "./wakeable-pause.ts";
 
@@ -11,12 +12,14 @@ const PAGE = 500;
 const POLL_MS = 1_000;
 const GATHER_MS = 25;
 /** After so many looks without an event, a checkpoint is written, which limits how much a restart has to read again. */
-const EMPTY_LOOKS_MAX = 100;
+const EMPTY_LOOKS_MAX = 25;
 const BACKOFF_MS = 1_000;
 const FAILING_MS = 30_000;
 
 export type ReactorDeps = {
   readonly log: EventLog;
+  /** Absent: the reactor looks at the log after each append. */
+  readonly recent?: Pick<RecentRecords, "follow" | "readTypes"> | null;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 };
@@ -56,6 +59,7 @@ const grouped = <T>(items: readonly T[], keyOf: (item: T) => string): Map<string
 /** An event that fails holds up the next page, so reactions that may wait long have a reactor for themselves. */
 export class Reactor {
   readonly #log: EventLog;
+  readonly #recent: Pick<RecentRecords, "follow" | "readTypes">;
   readonly #clock: Clock;
   readonly #onError: (error: unknown) => void;
   readonly #options: Required<ReactorOptions>;
@@ -75,11 +79,15 @@ export class Reactor {
   #running: Promise<void> = Promise.resolve();
 
   constructor(
-    { log, clock, onError }: ReactorDeps,
+    { log, recent, clock, onError }: ReactorDeps,
     reactions: readonly Reaction[],
     options: ReactorOptions = MAIN_REACTOR,
   ) {
     this.#log = log;
+    this.#recent = recent ?? {
+      follow: (_types, wake) => log.onAppended(wake),
+      readTypes: (types, after, limit) => log.readTypes(types, after, limit),
+    };
     this.#clock = clock;
     this.#onError = onError;
     this.#options = { ...DEFAULTS, ...options };
@@ -88,7 +96,7 @@ export class Reactor {
   }
 
   start(): void {
-    this.#unsubscribe = this.#log.onAppended(() => this.#wake());
+    this.#unsubscribe = this.#recent.follow([...this.#reactions.keys()], () => this.#wake());
     this.#running = this.#follow();
   }
 
@@ -137,7 +145,7 @@ export class Reactor {
 
   async #page(): Promise<"more" | "end" | NotYet> {
     const from = this.#after;
-    const { events, upTo } = await this.#log.readTypes([...this.#reactions.keys()], from, PAGE);
+    const { events, upTo } = await this.#recent.readTypes([...this.#reactions.keys()], from, PAGE);
     const before = this.#handled.size;
     const waiting = await this.#reactToAll(events);
     if (waiting !== null) {

@@ -1,6 +1,8 @@
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { EngineLocations } from "../engine/open-engines.ts";
+import type { Types } from "../following/recent-records.ts";
 import type { ProjectorOptions } from "./projector.ts";
+import type { RecordsMessage } from "./projector-records.ts";
 import type { DropReason } from "./view-follower.ts";
 import type { ViewLag } from "./view-lag.ts";
 import type { ViewPosition } from "./view-positions.ts";
@@ -24,6 +26,10 @@ export type FromProjector =
   | { readonly kind: "reached"; readonly reached: readonly ViewPosition[] }
   | { readonly kind: "beat"; readonly progress: readonly ViewLag[] }
   | { readonly kind: "dropped"; readonly views: readonly string[]; readonly reason: DropReason }
-  | { readonly kind: "failed"; readonly failure: FailureText };
+  | { readonly kind: "failed"; readonly failure: FailureText }
+  | RecordsMessage;
 
-export type ToProjector = { readonly kind: "stop" | "hurry" };
+/** `appended`: this process has appended to the log. `choose`: the main thread follows these types of records. */
+export type ToProjector =
+  | { readonly kind: "stop" | "hurry" | "appended" }
+  | { readonly kind: "choose"; readonly types: Types; readonly choice: number };

@@ -4,6 +4,7 @@ import { Worker } from "node:worker_threads";
 import { PROJECTIONS } from "../../projections/all.ts";
 import type { Projection } from "../../projections/projection.ts";
 import type { EngineLocations } from "../engine/open-engines.ts";
+import type { RecentRecords, RecordSource } from "../following/recent-records.ts";
 import type { ProjectorFailure } from "./projector.ts";
 import type { FromProjector, ProjectorData, ToProjector } from "./projector-protocol.ts";
 import type { DropReason } from "./view-follower.ts";
@@ -18,6 +19,8 @@ export type ProjectorThreadOptions = {
   readonly onError?: (failure: ProjectorFailure) => void;
   readonly onDropped?: (views: readonly string[], reason: DropReason) => void;
   readonly onThread?: (worker: Worker) => void;
+  /** Is given the records of a log on a server, as the thread reads them. */
+  readonly recent?: RecentRecords | null;
 };
 
 const YOUNG_MB = 24;
@@ -27,13 +30,36 @@ const RESTART_MAX_MS = 30_000;
 
 const neighbour = (path: string): string => new URL(`${path}${extname(import.meta.url)}`, import.meta.url).href;
 
+/** Under load the thread is told of appends at most this often (ms). */
+const APPENDED_MS = 10;
+
+const appendedSource = (tell: (message: ToProjector) => void): RecordSource => {
+  let toldAt = Number.NEGATIVE_INFINITY;
+  let isDue = false;
+  const tellNow = (): void => {
+    isDue = false;
+    toldAt = performance.now();
+    tell({ kind: "appended" });
+  };
+  return {
+    wake() {
+      if (isDue) return;
+      if (performance.now() - toldAt >= APPENDED_MS) return tellNow();
+      isDue = true;
+      setTimeout(tellNow, APPENDED_MS).unref();
+    },
+    choose: (types, choice) => tell({ kind: "choose", types, choice }),
+  };
+};
+
 /** Folds in a thread, so that folding delays no request. Resolves once the projector follows the log. */
 export const projectorThread = async (given: ProjectorThreadOptions): Promise<ViewProgress> => {
-  const { locations, module, options = {}, onError = console.error, onDropped, onThread } = given;
+  const { locations, module, options = {}, onError = console.error, onDropped, onThread, recent } = given;
   const projections = module?.projections ?? PROJECTIONS;
   const projectionsUrl = module?.url ?? neighbour("../../projections/all");
   const data: ProjectorData = { locations, projectionsUrl, options };
-  const hurry = (): void => thread?.postMessage({ kind: "hurry" } satisfies ToProjector);
+  const tell = (message: ToProjector): void => thread?.postMessage(message);
+  const hurry = (): void => tell({ kind: "hurry" });
   const board = viewPositions(
     projections.map(({ schema }) => schema.name),
     hurry,
@@ -47,7 +73,11 @@ export const projectorThread = async (given: ProjectorThreadOptions): Promise<Vi
   let thread: Worker | null = null;
 
   const hear = (message: FromProjector): void => {
-    if (message.kind === "reached") board.record(message.reached);
+    if (message.kind === "records") {
+      recent?.offer(message, message.choice);
+      recent?.looked(message.upTo, message.choice);
+    } else if (message.kind === "looked") recent?.looked(message.at, message.choice);
+    else if (message.kind === "reached") board.record(message.reached);
     else if (message.kind === "beat") {
       progress = message.progress;
       lastBeat = performance.now();
@@ -58,6 +88,8 @@ export const projectorThread = async (given: ProjectorThreadOptions): Promise<Vi
     }
   };
 
+  const source = appendedSource(tell);
+
   const run = (): Promise<void> =>
     new Promise((started, failed) => {
       const worker = new Worker(new URL(neighbour("./projector-worker")), {
@@ -66,6 +98,7 @@ export const projectorThread = async (given: ProjectorThreadOptions): Promise<Vi
         resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
       });
       thread = worker;
+      recent?.feedFrom(source);
       let error: unknown = new Error("the projector's thread has ended");
       worker.on("message", (message: FromProjector) => {
         hear(message);
@@ -105,7 +138,7 @@ export const projectorThread = async (given: ProjectorThreadOptions): Promise<Vi
       clearTimeout(restart);
       if (thread === null) return;
       const exit = once(thread, "exit");
-      thread.postMessage({ kind: "stop" } satisfies ToProjector);
+      tell({ kind: "stop" });
       await exit;
     },
   };

@@ -5,6 +5,7 @@ import { systemClock } from "../../infra/clock.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { openLog, openViews } from "../engine/open-engines.ts";
 import type { FromProjector, ProjectorData, ToProjector } from "./projector-protocol.ts";
+import { sharedReader } from "./projector-records.ts";
 import { eventsBetweenIn } from "./view-lag.ts";
 import { inlineProjector } from "./view-progress.ts";
 
@@ -26,9 +27,11 @@ const views = await openViews(
   projections.map(({ schema }) => schema),
 );
 const log = await openLog(locations.log, { readOnly: true });
+// A read of the embedded log costs less than a message, so there each thread reads by itself.
+const shared = locations.log.engine === "sqlite" ? null : sharedReader(log, say);
 const following = await inlineProjector({
   ...options,
-  log,
+  log: shared?.log ?? log,
   views,
   projections,
   clock: systemClock,
@@ -41,7 +44,10 @@ const following = await inlineProjector({
 
 port.on("message", async (message: ToProjector) => {
   if (message.kind === "hurry") return following.hurry();
+  if (message.kind === "appended") return shared?.wake();
+  if (message.kind === "choose") return shared?.choose(message.types, message.choice);
   await following.stop();
+  await shared?.stop();
   await views.close();
   await log.close();
   port.close();

@@ -22,7 +22,7 @@ test("a node whose clock is not that of the log's server is not ready until it i
   const it = await service({
     ...{ config, log, views, projector, randomness, clock: systemClock, key: Buffer.alloc(32, 1) },
     locations: { log: { engine: "eventstoredb", url: "" }, views: { engine: "sqlite", path: "" } },
-    ...{ feed: null, exporter: null, meters: metrics(config), logger: programLogger(config) },
+    ...{ feed: null, recent: null, exporter: null, meters: metrics(config), logger: programLogger(config) },
     appends: () => ({ count: 0, oldestS: 0 }),
     clockProblem: () => problem,
   });

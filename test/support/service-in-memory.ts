@@ -36,7 +36,7 @@ export const startService = async (env: Record<string, string> = {}) => {
   const it = await service({
     ...{ config, log, views, projector, randomness, clock: systemClock, key: Buffer.alloc(32, 1) },
     locations: { log: { engine: "sqlite", path: "" }, views: { engine: "sqlite", path: "" } },
-    ...{ feed: null, exporter: null, meters: metrics(config) },
+    ...{ feed: null, recent: null, exporter: null, meters: metrics(config) },
     logger: programLogger(config, { write: (line: string) => void lines.push(line) }),
     appends: () => ({ count: 0, oldestS: 0 }),
     clockProblem: () => null,

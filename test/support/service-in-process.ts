@@ -39,7 +39,7 @@ export const serviceInProcess = async (
     ...{ config, log, views, projector, randomness, clock, key: Buffer.alloc(32, 1) },
     // Where nodes share a log, each asks it what the others hold.
     locations: { log: { engine: "eventstoredb", url: "" }, views: { engine: "sqlite", path: "" } },
-    ...{ feed: null, exporter: null, meters: metrics(config), logger: programLogger(config) },
+    ...{ feed: null, recent: null, exporter: null, meters: metrics(config), logger: programLogger(config) },
     appends: () => ({ count: 0, oldestS: 0 }),
     clockProblem: () => null,
   });

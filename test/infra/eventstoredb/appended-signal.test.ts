@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { appendedSignal } from "../../../infra/eventstoredb/appended-signal.ts";
 import type { Connection, Cursor, Follower } from "../../../infra/eventstoredb/connection.ts";
+import type { Limits } from "../../../infra/eventstoredb/limits.ts";
 import { positionOf } from "../../../infra/eventstoredb/positions.ts";
 import { until } from "../../support/until.ts";
 import { SHORT } from "./log-world.ts";
@@ -10,37 +11,72 @@ const test = suite("EventStoreDB log: the signal of what was appended");
 
 const at = (n: bigint): Cursor => ({ commit: n, prepare: n });
 
-test("a pending reopening of a subscription happens, however often the watchdog looks", async () => {
+const signalOf = (limits: Partial<Limits> = {}) => {
   let isDown = false;
   let head = 1n;
-  let opened = 0;
+  const facts = { opened: 0, open: 0, woken: 0 };
   let follower: Follower | undefined;
   const follow: Connection["follow"] = (asked) => {
     follower = asked;
-    if (!isDown) opened += 1;
+    facts.open += 1;
+    if (!isDown) facts.opened += 1;
     setImmediate(() => (isDown ? asked.dropped() : asked.opened()));
-    return () => undefined;
+    return () => {
+      facts.open -= 1;
+    };
   };
   const headOf = async () => {
     if (isDown) throw new Error("it is down");
-    head += 1n;
     return positionOf(at(head));
   };
-  // It waits longer than the watchdog, as after every outage of some seconds.
-  const limits = { ...SHORT, watchMs: 20, reopenMs: 5, reopenMaxMs: 100 };
-  const signal = appendedSignal({ follow } as Connection, headOf, limits);
-  signal.listen(() => undefined);
-  follower?.appended(at(head));
+  const signal = appendedSignal({ follow }, headOf, { ...SHORT, watchMs: 20, ...limits });
+  signal.listen(() => {
+    facts.woken += 1;
+  });
+  return {
+    signal,
+    facts,
+    append: () => {
+      head += 1n;
+      follower?.appended(at(head));
+    },
+    down: () => {
+      isDown = true;
+      follower?.dropped();
+    },
+    up: () => {
+      isDown = false;
+    },
+  };
+};
+
+test("a subscription that was dropped is opened again once it can be, however often the watchdog looks", async () => {
+  const { signal, facts, append, down, up } = signalOf();
+  append();
   for (let round = 1; round <= 3; round += 1) {
-    isDown = true;
-    follower?.dropped();
+    down();
     await new Promise((resolve) => setTimeout(resolve, 200));
-    isDown = false;
-    await until("it is open again", () => opened > round);
-    follower?.appended(at(head));
+    up();
+    await until("it is open again", () => facts.opened > round);
+    append();
   }
   signal.close();
-  assert.is(opened, 4);
+  assert.is(facts.opened, 4);
+});
+
+test("while records are seen, no subscription is open, and followers are woken to look themselves", async () => {
+  const { signal, facts, append } = signalOf({ pollMs: 5, quietMs: 200, watchMs: 10_000 });
+  append();
+  assert.is(facts.open, 0);
+  await until("they are woken again and again", () => {
+    signal.saw(positionOf(at(1n)));
+    return facts.opened === 1 && facts.woken > 0;
+  });
+  const before = facts.woken;
+  await until("they are woken without a report", () => facts.woken > before);
+  await until("it is quiet, so a subscription is open", () => facts.opened === 2);
+  signal.close();
+  assert.is(facts.open, 0);
 });
 
 test.run();

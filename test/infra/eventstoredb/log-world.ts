@@ -15,8 +15,8 @@ export const SHORT: Limits = {
   openMs: 1_500,
   closeMs: 1_000,
   watchMs: 200,
-  reopenMs: 10,
-  reopenMaxMs: 100,
+  pollMs: 20,
+  quietMs: 60,
 };
 
 /** As short where a test waits for it, and long where it waits for success: on a busy machine that takes seconds. */
