@@ -7,9 +7,10 @@ import type { Deliverer } from "../delivery/deliverer.ts";
 import type { IncomingRequest } from "../gates/incoming-request.ts";
 import type { StreamState } from "../streams/run-command.ts";
 import { ClaimLoop, type ClaimLoopDeps, type ClaimResult } from "./claim-loop.ts";
-import type { Claimable, RecordedVerdict } from "./claim-subject.ts";
-import type { JudgeDeps, Judgement } from "./judge.ts";
-import { judgement } from "./judge-request.ts";
+import type { Claimable } from "./claim-subject.ts";
+import { incomingOf, jobOf, requestOf, subjectOf } from "./event-request.ts";
+import { type Gated, Judge, type JudgeDeps, type Judgement } from "./judge.ts";
+import { judgingOf } from "./judge-request.ts";
 
 export type ClaimDeps = JudgeDeps &
   ClaimLoopDeps & {
@@ -18,78 +19,46 @@ export type ClaimDeps = JudgeDeps &
 
 export type EventClaimResult = ClaimResult<Delivery, Judgement>;
 
-export type Claim = (it: IncomingRequest, from: StreamState<Delivery>) => Promise<EventClaimResult>;
+/** `gated` is what the gates that take no places have just answered; they are asked if it is left out. */
+export type Claim = (it: IncomingRequest, from: StreamState<Delivery>, gated?: Gated) => Promise<EventClaimResult>;
 
 export const UNKNOWN: StreamState<Delivery> = { state: delivery.initial, revision: null };
-
-type Draft<T> = { -readonly [Name in keyof T]: T[Name] };
-
-/** Optional members are assigned one by one, which is ten times as fast as spreading them for each webhook. */
-const requestOf = (
-  it: IncomingRequest,
-  { payload, verdict, cost, ledgers, received_at, at }: RecordedVerdict,
-): Request => {
-  const request: Draft<Request> = {
-    event_id: it.eventId,
-    origin: it.origin,
-    delivery_key: it.deliveryKey,
-    type: it.eventType,
-    payload,
-    endpoint_id: it.endpointId,
-    verdict,
-    cost,
-    received_at,
-    authenticated_at: new Date(it.authenticatedAt).toISOString(),
-    at,
-  };
-  if (it.asked !== null) {
-    request.action = it.asked.action;
-    request.run = it.asked.run;
-  }
-  if (ledgers !== undefined) request.ledgers = ledgers;
-  if (it.replay !== undefined) request.replay = it.replay;
-  return request;
-};
 
 const isDecided = ({ replay }: IncomingRequest, state: Delivery): boolean =>
   isClaimed(state) || (replay !== undefined && wasReplayedBy(state, replay.id));
 
 export const claiming = (deps: ClaimDeps): Claim => {
-  const judge = judgement(deps);
+  const judge = new Judge(deps);
   const claims = new ClaimLoop(deps);
   const binding = approvalBinding(deps);
 
-  const claimable = (it: IncomingRequest): Claimable<Delivery, DeliveryEvent, Request, Judgement> => {
-    const { eventId, account, origin, trace, receivedAt, body, contentType, contentEncoding } = it;
+  const claimable = (it: IncomingRequest, gated?: Gated): Claimable<Delivery, DeliveryEvent, Request, Judgement> => {
+    let known = gated;
     return {
-      account,
-      origin,
-      trace,
-      receivedAt,
+      ...subjectOf(it),
       decider: delivery,
       erasedUpTo,
       isClaimed: (state) => isDecided(it, state),
-      id: eventId,
-      stream: `delivery-${eventId}`,
-      incoming: () => ({ body, contentType, contentEncoding, headers: it.shownHeaders() }),
-      endsLater: it.asked !== null,
-      judge: (places) => judge(it, places),
+      stream: `delivery-${it.eventId}`,
+      incoming: () => incomingOf(it),
+      judge: (places = "take") => {
+        const first = known;
+        // "ask" is followed by another question, for the same verdict.
+        if (places === "take") known = undefined;
+        return first === undefined ? judge.judge(judgingOf(deps, it), places) : judge.count(first, places);
+      },
       requestOf: (decided) => requestOf(it, decided),
-      bind: (request) => binding.ofEvent(account, request),
-      replay: it.replay,
-      askedAt: it.askedAt,
-      kept: it.kept,
+      bind: (request) => binding.ofEvent(it.account, request),
     };
   };
 
   const offer = (it: IncomingRequest, known: StreamState<Delivery>): void => {
-    if (it.endpointId === null || !isAdmitted(known.state)) return;
-    const { eventId, account, endpointId, trace, body, contentType, contentEncoding } = it;
-    deps.deliver.offer({ kind: "due", eventId, account, endpointId, trace, known, body, contentType, contentEncoding });
+    const job = jobOf(it);
+    if (job !== null && isAdmitted(known.state)) deps.deliver.offer({ ...job, known });
   };
 
-  return async (it, from) => {
-    const claimed = await claims.claim(claimable(it), from);
+  return async (it, from, gated) => {
+    const claimed = await claims.claim(claimable(it, gated), from);
     if (claimed.outcome === "claimed") offer(it, claimed.known);
     return claimed;
   };

@@ -20,7 +20,7 @@ import { appendKnown, foldStream, type StreamState } from "../streams/run-comman
 import type { Claimable, ClaimCommand, ClaimSubject, RecordedVerdict } from "./claim-subject.ts";
 import { Intake, type IntakeDeps, type StoredIntake } from "./intake.ts";
 import type { Judgement } from "./judge.ts";
-import type { TakenPlace } from "./limit-results.ts";
+import { claimEnvelope, decisionReport, recordedVerdict, settle } from "./recorded-verdict.ts";
 
 export type ClaimLoopDeps = IntakeDeps & {
   readonly log: EventLog;
@@ -52,21 +52,6 @@ type Attempt<S, E extends Fact, Q, J extends Judgement> = {
   readonly known: StreamState<S>;
   readonly envelope: Envelope;
   readonly judged: J;
-};
-
-/** An agent's request and one that waits for people hold their places until they have ended. */
-const lastingOf = (endsLater: boolean, { verdict, reservations }: Judgement): readonly TakenPlace[] =>
-  verdict.decision === "hold" || (verdict.decision === "allow" && endsLater)
-    ? reservations.filter(({ lasts }) => lasts)
-    : [];
-
-/**
- * If the quota counted a request in one month and its decision is recorded in the next, the decision gets the time of
- * the count, so that the bill and the quota of a month agree.
- */
-const decidedAt = (now: number, { countedAt }: Judgement): string => {
-  const at = iso(now);
-  return countedAt === null || at.startsWith(monthOf(countedAt)) ? at : iso(countedAt);
 };
 
 export class ClaimLoop {
@@ -101,7 +86,7 @@ export class ClaimLoop {
       return { outcome: "taken", known: from };
     }
     if (number > CLAIMS_MAX) throw new LogUnavailable(`${id} is written by too many at once`);
-    const envelope = this.#envelopeOf(it);
+    const envelope = claimEnvelope(it, this.#deps);
     const incoming = it.incoming();
     const payloadEnvelope = { ...envelope, commandId: `${envelope.commandId}/payload` };
     const intake = await this.#intake.judgeAndStore(it, incoming, payloadEnvelope);
@@ -152,7 +137,7 @@ export class ClaimLoop {
     const { it, known, envelope, judged } = attempt;
     const { log } = this.#deps;
     const { decider, stream } = it;
-    const decided = this.#decided(it, incoming, kept, judged);
+    const decided = recordedVerdict({ it, incoming, kept, judged }, this.#deps.clock.now());
     const command = await this.#commandFor(it, decided, judged);
     const decision = decider.decide(command, known.state);
     if (!decision.ok) {
@@ -168,34 +153,13 @@ export class ClaimLoop {
     this.#report(it, verdict === "deny" ? "blocked" : verdict === "hold" ? "held" : "admitted", judged);
     if (verdict === "deny") return { outcome: "denied", judged };
 
-    this.#settle(judged, decided);
+    settle(this.#deps.ledgers, judged, decided);
     const state = decision.events.reduce(decider.evolve, known.state);
     const { revision, position } = appended;
     // The answer names the approval, so the approval is requested before the answer is sent.
     const hold = records.find(isHold);
     const latest = hold === undefined ? position : await this.#approvals.request(hold);
     return { outcome: "claimed", known: { state, revision, position }, position: latest };
-  }
-
-  #decided(it: ClaimSubject, incoming: Incoming, kept: KeptPayload, judged: Judgement): RecordedVerdict {
-    const lasting = lastingOf(it.endsLater, judged);
-    const { revision, sha256, head } = kept;
-    const { body, contentType, contentEncoding } = incoming;
-    return {
-      payload: {
-        revision,
-        content_type: contentType,
-        ...contentEncodingField(contentEncoding),
-        size: body.length,
-        sha256,
-        ...(head === undefined ? {} : { head }),
-      },
-      verdict: judged.verdict,
-      cost: judged.cost,
-      ledgers: lasting.length === 0 ? undefined : lasting.map(({ stream }) => stream),
-      received_at: iso(it.receivedAt),
-      at: decidedAt(this.#deps.clock.now(), judged),
-    };
   }
 
   async #commandFor<S, E extends Fact, Q, J extends Judgement>(
@@ -222,33 +186,7 @@ export class ClaimLoop {
     return { type: "Hold", request, approval: approvalTerms(approvals, about) };
   }
 
-  #settle(judged: Judgement, { ledgers: lasting = [] }: RecordedVerdict): void {
-    const { ledgers } = this.#deps;
-    for (const reservation of judged.reservations) {
-      if (!lasting.includes(reservation.stream)) ledgers.settle(reservation, judged.cost ?? 0);
-    }
-  }
-
-  #envelopeOf({ account, origin, trace, replay }: ClaimSubject): Envelope {
-    return {
-      commandId: randomId("adm_", this.#deps.randomness),
-      account,
-      actor: replay?.by ?? { kind: origin.kind, id: origin.id },
-      trace,
-      at: iso(this.#deps.clock.now()),
-    };
-  }
-
   #report(it: ClaimSubject, outcome: DecisionReport["outcome"], judged?: Judgement): void {
-    const { id, origin, trace, receivedAt, askedAt = receivedAt } = it;
-    this.#deps.onDecided?.({
-      trace_id: trace.trace_id,
-      id,
-      origin: origin.kind,
-      outcome,
-      gate: judged?.deniedBy?.gate ?? null,
-      code: judged?.deniedBy?.code ?? null,
-      ms: Math.max(0, this.#deps.clock.now() - askedAt),
-    });
+    this.#deps.onDecided?.(decisionReport({ it, outcome, judged }, this.#deps.clock.now()));
   }
 }

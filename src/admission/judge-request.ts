@@ -85,7 +85,7 @@ export const policyOfEndpoint = async (
 };
 
 /** What a webhook's or an agent's request is judged on. */
-const judgingOf = (
+export const judgingOf = (
   { aggregates, checks = directChecks, digestKey }: JudgeDeps,
   it: IncomingRequest,
 ): JudgementInput => {

@@ -167,7 +167,7 @@ const concluded = ({ own, results, cost }: Passed, limits: LedgerVerdict, nowMs:
 };
 
 /** A request that no gate has denied yet, whose limits are still to be asked. */
-type PassedGates = {
+export type PassedGates = {
   readonly limits: Omit<LedgerInput, "nowMs">;
   /** `nowMs`: when the limits were asked, in ms since 1970. */
   readonly conclude: (limits: LedgerVerdict, nowMs: number) => Judgement;

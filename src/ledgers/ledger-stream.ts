@@ -66,7 +66,7 @@ export class LedgerStream {
   #sweeping: Promise<void> | null = null;
   #isLoaded = false;
   #turns = 0;
-  #settlements: Settle[] = [];
+  readonly #settlements: Settle[] = [];
   #settling: NodeJS.Timeout | null = null;
 
   constructor(stream: string, account: string, deps: LedgerStreamDeps) {
@@ -90,13 +90,15 @@ export class LedgerStream {
   /** Settles with the next append, or with one of its own within `SETTLE_MS`. A lost settlement is made up by a sweep. */
   settleLater(command: Settle): void {
     this.#settlements.push(command);
-    this.#settling ??= setTimeout(() => this.#deps.later(this.settled()), SETTLE_MS).unref();
+    this.#settling ??= setTimeout(() => {
+      this.#settling = null;
+      this.#deps.later(this.settled());
+    }, SETTLE_MS).unref();
   }
 
   /** Resolves once all settlements are recorded. */
-  settled(): Promise<void> {
-    if (this.#settlements.length === 0) return Promise.resolve();
-    return this.#inTurn(() => this.#conclude(this.#takeSettlements()));
+  async settled(): Promise<void> {
+    while (this.#settlements.length > 0) await this.#inTurn(() => this.#conclude(this.#takeSettlements()));
   }
 
   /** Null if the ledger is in use, closed, or not read yet. `whenFree` then tells when to ask again. */
@@ -174,10 +176,12 @@ export class LedgerStream {
 
   /** The events that hold places, in the order in which they reserved them. */
   holders(): Promise<readonly string[]> {
-    return this.#inTurn(async () => {
-      await this.#conclude(this.#takeSettlements());
-      await this.#copy.catchUp();
-      return [...this.#copy.ledger.open.keys()];
+    return this.#during(async () => {
+      await this.settled();
+      return this.#takeTurn(async () => {
+        await this.#copy.catchUp();
+        return [...this.#copy.ledger.open.keys()];
+      });
     });
   }
 
@@ -280,11 +284,13 @@ export class LedgerStream {
     if (how === "reload") throw new LogUnavailable(`the last append to ${this.#stream} may be missing`);
   }
 
+  /** So many at once that their record stays far below the limit of an append. The timer stays for the others. */
   #takeSettlements(): Settle[] {
-    if (this.#settling !== null) clearTimeout(this.#settling);
-    this.#settling = null;
-    const taken = this.#settlements;
-    this.#settlements = [];
+    const taken = this.#settlements.splice(0, BATCH_MAX);
+    if (this.#settlements.length === 0 && this.#settling !== null) {
+      clearTimeout(this.#settling);
+      this.#settling = null;
+    }
     return taken;
   }
 

@@ -3,7 +3,7 @@ import type { PayloadName } from "../../domain/delivery/damage.ts";
 import type { ErasedUpTo, PayloadHead } from "../../domain/delivery/events.ts";
 import type { PayloadEvent } from "../../domain/delivery/payload-events.ts";
 import { eventOf } from "../../domain/events.ts";
-import type { EventLog, Expected, Revision } from "../../domain/ports/event-log.ts";
+import type { EventLog, Expected, NewEvent, Revision } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import { BLANK_TYPE } from "../../infra/stream-name.ts";
@@ -50,6 +50,13 @@ export type KeptPayload = {
   readonly isReused?: true;
 };
 
+/** `kept` describes the payload once `events` are appended. */
+export type PayloadDraft = {
+  readonly stream: string;
+  readonly events: readonly NewEvent[];
+  readonly kept: KeptPayload;
+};
+
 export type OnDamage = (eventId: string, name: PayloadName) => Promise<void>;
 
 export type ReadPayload = Pick<Kept, "content_type" | "content_encoding" | "headers"> & {
@@ -81,6 +88,8 @@ export const contentEncodingField = (contentEncoding: string): { readonly conten
 
 export type Payloads = {
   keepFirst(eventId: string, incoming: Incoming, envelope: Envelope): Promise<KeptPayload | null>;
+  /** The append that stores a payload which fits into one, in a stream that has to be absent; null for a longer body. */
+  draftFirst(eventId: string, incoming: Incoming, envelope: Envelope): PayloadDraft | null;
   /** Finds this payload among those stored after the erasure that `erased` names, or stores it. */
   keepAgain(eventId: string, incoming: Incoming, envelope: Envelope, erased?: ErasedUpTo): Promise<KeptPayload>;
   /** Null if the payload was erased. "damaged" if its bytes do not match the hash: they are neither shown nor sent. */
@@ -130,6 +139,34 @@ const samePayload = ({ payloads }: Stored, { body, whole = body }: Incoming): Ke
   return null;
 };
 
+type KeptParts = Pick<NewPayload, "eventId" | "incoming"> & {
+  readonly salt: Buffer;
+  readonly last: Buffer;
+  readonly parts: readonly Revision[];
+};
+
+const payloadKept = ({ eventId, incoming, salt, last, parts }: KeptParts): PayloadEvent => {
+  const data: Kept = {
+    event_id: eventId,
+    salt: salt.toString("base64"),
+    content_type: incoming.contentType,
+    ...contentEncodingField(incoming.contentEncoding),
+    ...encodeBody(last),
+    ...(parts.length === 0 ? {} : { parts }),
+    headers: incoming.headers,
+  };
+  return { type: "PayloadKept", data };
+};
+
+const draftFirst = (randomness: Randomness, { eventId, incoming, envelope }: NewPayload): PayloadDraft | null => {
+  const { body } = incoming;
+  if (slicesOf(body).length > 1) return null;
+  const salt = Buffer.from(randomness.bytes(SALT_BYTES));
+  const fact = payloadKept({ eventId, incoming, salt, last: body, parts: [] });
+  const kept = { revision: 0, ...hashesOf(salt, incoming) };
+  return { stream: payloadStream(eventId), events: toEvents([fact], envelope), kept };
+};
+
 /**
  * Appends the parts of a long body first. The payload exists once the `PayloadKept` that names them is appended; parts
  * that a crash left without it are removed by an erasure.
@@ -163,16 +200,8 @@ const appendPayload = async (
   }
   const last = slices.at(-1) ?? incoming.body;
   const sha256 = hash.update(last).digest("hex");
-  const data: Kept = {
-    event_id: eventId,
-    salt: salt.toString("base64"),
-    content_type: incoming.contentType,
-    ...contentEncodingField(incoming.contentEncoding),
-    ...encodeBody(last),
-    ...(parts.length === 0 ? {} : { parts }),
-    headers: incoming.headers,
-  };
-  const appended = await appendKnown(log, stream, at, toEvents([{ type: "PayloadKept", data }], envelope));
+  const fact = payloadKept({ eventId, incoming, salt, last, parts });
+  const appended = await appendKnown(log, stream, at, toEvents([fact], envelope));
   if (appended.outcome === "conflict") return { actual: appended.actual };
   return { revision: appended.revision, ...hashesOf(salt, incoming, sha256) };
 };
@@ -231,6 +260,7 @@ export const payloads = (
       const first = await appendPayload(deps, { eventId, incoming, envelope }, "absent");
       return "sha256" in first ? first : null;
     },
+    draftFirst: (eventId, incoming, envelope) => draftFirst(randomness, { eventId, incoming, envelope }),
     keepAgain: (eventId, incoming, envelope, erased = null) =>
       appendOrFind(deps, { eventId, incoming, envelope }, erased),
     async read(eventId, name) {

@@ -52,21 +52,29 @@ export const foldStream = async <S, E extends Fact>(
   }
 };
 
-/** Repeats an append whose outcome is unknown with the same ids and revision, so that it takes effect once. */
-export const appendKnown = async (
-  log: Pick<EventLog, "append">,
-  stream: string,
-  expected: Exclude<Expected, "any">,
-  events: Parameters<EventLog["append"]>[2],
-): ReturnType<EventLog["append"]> => {
+const untilKnown = async <T>(append: () => Promise<T>): Promise<T> => {
   for (let attempt = 0; ; attempt += 1) {
     try {
-      return await log.append(stream, expected, events);
+      return await append();
     } catch (error) {
       if (!(error instanceof OutcomeUnknown) || attempt >= UNKNOWN_RETRIES_MAX) throw error;
     }
   }
 };
+
+/** Repeats an append whose outcome is unknown with the same ids and revision, so that it takes effect once. */
+export const appendKnown = (
+  log: Pick<EventLog, "append">,
+  stream: string,
+  expected: Exclude<Expected, "any">,
+  events: Parameters<EventLog["append"]>[2],
+): ReturnType<EventLog["append"]> => untilKnown(() => log.append(stream, expected, events));
+
+/** Like `appendKnown`, for a group. */
+export const appendGroupKnown = (
+  log: Pick<EventLog, "appendGroup">,
+  appends: Parameters<EventLog["appendGroup"]>[0],
+): ReturnType<EventLog["appendGroup"]> => untilKnown(() => log.appendGroup(appends));
 
 type CommandRun<S, C, E, R> = {
   readonly decider: Decider<S, C, E, R>;

@@ -89,7 +89,7 @@ export const admissionNode = (log: EventLog, clock: Clock) => {
     onError,
   });
   const counted = new Tallies({ log, clock, randomness, onError });
-  const deliver = { offer: () => undefined };
+  const deliver = { lease: () => null, offer: () => undefined };
   const admit = admission({
     ...{ log, clock, randomness, deliver },
     activeSource: activeSource(streams),

@@ -158,6 +158,7 @@ export const deliverySimulation = async (receivers: Readonly<Record<string, Answ
           body: Buffer.from("{}"),
         }),
         keepFirst: async () => null,
+        draftFirst: () => null,
         keepAgain: () => Promise.reject(new Error("nothing is kept here")),
       },
       outbound: {

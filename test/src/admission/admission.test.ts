@@ -85,7 +85,7 @@ const admitting = (
     accountOf: async () => ({ plan: PLANS.scale, timeZone: "UTC" }),
     digestKey: Buffer.alloc(32),
     allowances: enoughBytes,
-    deliver: { offer: () => {} },
+    deliver: { lease: () => null, offer: () => {} },
     webhookParser,
   });
   return async (id: string, more: object = {}) => {

@@ -1,0 +1,232 @@
+import { delivery } from "../../domain/delivery/decider.ts";
+import type { Delivery } from "../../domain/delivery/state.ts";
+import type { Answer } from "../../domain/ledger/batch.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { GroupedAppend, GroupedOutcome, NewEvent, Position, Revision } from "../../domain/ports/event-log.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
+import type { AdmissionLease } from "../delivery/admission-lease.ts";
+import type { Deliverer } from "../delivery/deliverer.ts";
+import type { IncomingRequest } from "../gates/incoming-request.ts";
+import type { ByteAllowances, TakenBytes } from "../ledgers/byte-allowances.ts";
+import type { LedgerTurn } from "../ledgers/ledger-turn.ts";
+import type { Ledgers, Reservation } from "../ledgers/ledgers.ts";
+import { toEvents } from "../streams/envelope.ts";
+import { bytesOf, type Incoming, type KeptPayload, type PayloadDraft, type Payloads } from "../streams/payloads.ts";
+import type { LedgerAsk } from "./ask-ledgers.ts";
+import { incomingOf, jobOf, requestOf, subjectOf } from "./event-request.ts";
+import { RECORDS_BYTES } from "./intake.ts";
+import type { Judgement, PassedGates } from "./judge.ts";
+import { ledgerGates } from "./ledger-gates.ts";
+import { claimEnvelope, recordedVerdict } from "./recorded-verdict.ts";
+
+export type GroupDeps = {
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly ledgers: Pick<Ledgers, "turns" | "release" | "settle">;
+  readonly payloads: Pick<Payloads, "draftFirst">;
+  readonly allowances: Pick<ByteAllowances, "takeAtHand">;
+  readonly deliver: Pick<Deliverer, "lease" | "offer">;
+};
+
+/** A webhook that every gate has passed but those which count. */
+export type Candidate = {
+  readonly it: IncomingRequest;
+  readonly gates: PassedGates;
+  /** Set if an earlier group has stored the payload and lost its claim. */
+  readonly kept: KeptPayload | null;
+};
+
+/** "aside": a group cannot admit the request. "busy": it may once the ledger is free. */
+export type Unadmitted = { readonly outcome: "aside" } | ({ readonly outcome: "busy" } & LedgerName);
+
+type LedgerName = { readonly stream: string; readonly account: string };
+
+type Asked = { readonly turn: LedgerTurn; readonly answer: Answer };
+
+export type Decided<C extends Candidate> = {
+  readonly candidate: C;
+  readonly judged: Judgement;
+  readonly bytes: TakenBytes;
+  readonly payload: PayloadDraft | null;
+  readonly kept: KeptPayload;
+  readonly records: readonly NewEvent[];
+  /** The delivery's state after its admission, without the lease. */
+  readonly admitted: Delivery;
+  readonly lease: AdmissionLease | null;
+};
+
+export type Settled<C extends Candidate> = Decided<C> &
+  (
+    | { readonly outcome: "admitted"; readonly revision: Revision; readonly position: Position }
+    /**
+     * `lost` are the places that were taken although the claim was not. If only a ledger was lost to another node, the
+     * request can be decided again with its payload, which is then `stored`; else `stored` is null.
+     */
+    | { readonly outcome: "lost"; readonly lost: readonly Reservation[]; readonly stored: KeptPayload | null }
+  );
+
+type Content = { readonly incoming: Incoming };
+type Indexed = { readonly payload: number | null; readonly claim: number };
+
+const ASIDE: Unadmitted = { outcome: "aside" };
+
+const isAppended = (outcome: GroupedOutcome | undefined): boolean => outcome?.outcome === "appended";
+
+/**
+ * Admissions that are decided at once and appended together: the ledgers' reservations, the payloads, and the claims,
+ * each of which follows what it rests on. Whatever is not a plain admission with everything at hand is left to
+ * `ClaimLoop`, so that a group never waits.
+ */
+export class AdmissionGroup<C extends Candidate> {
+  readonly #deps: GroupDeps;
+  readonly #nowMs: number;
+  readonly #turns = new Map<string, LedgerTurn>();
+  readonly #decided: Decided<C>[] = [];
+  readonly #appends: GroupedAppend[] = [];
+  readonly #ledgerAt = new Map<string, number>();
+  #indexes: readonly Indexed[] = [];
+
+  constructor(deps: GroupDeps) {
+    this.#deps = deps;
+    this.#nowMs = deps.clock.now();
+  }
+
+  /** Null if the request is admitted with the group. */
+  decide(candidate: C): Unadmitted | null {
+    const { it } = candidate;
+    const asked: Asked[] = [];
+    const judged = this.#count(candidate, asked);
+    if ("outcome" in judged) return this.#retract(asked, judged);
+    const incoming = incomingOf(it);
+    const bytes = this.#deps.allowances.takeAtHand(it.account, "stored", bytesOf(incoming) + RECORDS_BYTES);
+    if (bytes === null) return this.#retract(asked, ASIDE);
+    this.#admit({ candidate, incoming, judged, bytes });
+    return null;
+  }
+
+  /** The appends of the whole group: the ledgers' first, as the claims follow them. */
+  appends(): readonly GroupedAppend[] {
+    const trace = this.#decided[0]?.candidate.it.trace;
+    for (const [stream, turn] of this.#turns) {
+      const draft = trace === undefined ? null : turn.draft(trace);
+      if (draft === null) turn.end("cancelled");
+      else this.#ledgerAt.set(stream, this.#push({ ...draft, follows: [] }));
+    }
+    this.#indexes = this.#decided.map((decided) => this.#append(decided));
+    return this.#appends;
+  }
+
+  /** Ends the ledgers' turns, and tells of each request what became of it. */
+  settle(outcomes: readonly GroupedOutcome[]): readonly Settled<C>[] {
+    for (const [stream, index] of this.#ledgerAt) {
+      const outcome = outcomes[index];
+      const turn = this.#turns.get(stream);
+      if (outcome?.outcome === "appended") turn?.appended(outcome.revision);
+      else turn?.end("conflicted");
+    }
+    return this.#decided.map((decided, index) => this.#settleOne(decided, this.#indexes[index], outcomes));
+  }
+
+  /** Nothing is known of the appends, so nothing is sent, and the ledgers are read again. */
+  fail(isUnwritten: boolean): void {
+    for (const stream of this.#ledgerAt.keys()) this.#turns.get(stream)?.end("reload");
+    for (const { lease, bytes } of this.#decided) {
+      lease?.cancel();
+      if (isUnwritten) bytes.giveBack();
+    }
+  }
+
+  /** The ledgers whose turns the group holds until it is settled or has failed. */
+  ledgers(): Iterable<string> {
+    return this.#ledgerAt.keys();
+  }
+
+  candidates(): readonly C[] {
+    return this.#decided.map(({ candidate }) => candidate);
+  }
+
+  /** Asks the gates that count. A denial is left to the general path, which reads the ledger before it refuses. */
+  #count({ gates }: Candidate, asked: Asked[]): Judgement | Unadmitted {
+    const asking = ledgerGates({ ...gates.limits, nowMs: this.#nowMs });
+    let step = asking.next(null);
+    while (step.done !== true) {
+      const reserved = this.#reserve(step.value, asked);
+      if ("outcome" in reserved) return reserved;
+      step = asking.next(reserved);
+    }
+    const judged = gates.conclude(step.value, this.#nowMs);
+    return judged.verdict.decision === "allow" ? judged : ASIDE;
+  }
+
+  #reserve(asked: LedgerAsk, answers: Asked[]): Reservation | Unadmitted {
+    if (asked.ask === "release") return ASIDE;
+    const isOfDay = asked.ask === "day";
+    const { event, limits, places = 1 } = asked.request;
+    const { turns } = this.#deps.ledgers;
+    const stream = isOfDay ? turns.dayLedger(asked.request.policy) : asked.request.stream;
+    if (stream === null) return ASIDE;
+    const account = isOfDay ? asked.request.policy.account : asked.request.account;
+    const turn = this.#turns.get(stream) ?? turns.take(stream, account);
+    if (turn === null) return { outcome: "busy", stream, account };
+    this.#turns.set(stream, turn);
+    const answer = turn.reserve({ type: "Reserve", event, cost: isOfDay ? asked.request.cost : 0, places, limits });
+    answers.push({ turn, answer });
+    return answer.granted ? { stream, account, event, answer } : ASIDE;
+  }
+
+  #retract(asked: readonly Asked[], unadmitted: Unadmitted): Unadmitted {
+    for (const { turn, answer } of asked.toReversed()) turn.retract(answer);
+    return unadmitted;
+  }
+
+  #admit({ candidate, incoming, judged, bytes }: Pick<Decided<C>, "candidate" | "judged" | "bytes"> & Content): void {
+    const { it } = candidate;
+    const envelope = claimEnvelope(it, this.#deps);
+    const payload =
+      candidate.kept === null
+        ? this.#deps.payloads.draftFirst(it.eventId, incoming, {
+            ...envelope,
+            commandId: `${envelope.commandId}/payload`,
+          })
+        : null;
+    const kept = candidate.kept ?? payload?.kept;
+    if (kept === undefined) throw new Error(`the payload of ${it.eventId} is too long for a group`);
+    const verdict = recordedVerdict({ it: subjectOf(it), incoming, kept, judged }, this.#nowMs);
+    const decision = delivery.decide({ type: "Admit", request: requestOf(it, verdict) }, delivery.initial);
+    if (!decision.ok) throw new Error(`${it.eventId} cannot be admitted: ${decision.rejection}`);
+    const admitted = decision.events.reduce(delivery.evolve, delivery.initial);
+    const job = jobOf(it);
+    const lease = job === null ? null : this.#deps.deliver.lease(job, admitted);
+    const records = [...toEvents(decision.events, envelope), ...(lease?.records ?? [])];
+    this.#decided.push({ candidate, judged, bytes, payload, kept, records, admitted, lease });
+  }
+
+  #append({ candidate, judged, payload, records }: Decided<C>): Indexed {
+    const ledgers = judged.reservations.flatMap(({ stream }) => this.#ledgerAt.get(stream) ?? []);
+    const { eventId } = candidate.it;
+    const first = payload === null ? null : this.#push({ ...payload, expected: "absent", follows: [] });
+    const follows = first === null ? ledgers : [...ledgers, first];
+    const claim = this.#push({ stream: `delivery-${eventId}`, expected: "absent", events: records, follows });
+    return { payload: first, claim };
+  }
+
+  #push({ stream, expected, events, follows }: GroupedAppend): number {
+    this.#appends.push({ stream, expected, events, follows });
+    return this.#appends.length - 1;
+  }
+
+  #settleOne(decided: Decided<C>, at: Indexed | undefined, outcomes: readonly GroupedOutcome[]): Settled<C> {
+    const claim = at === undefined ? undefined : outcomes[at.claim];
+    if (at === undefined || claim === undefined) throw new Error("a group was not answered whole");
+    if (claim.outcome === "appended") {
+      return { ...decided, outcome: "admitted", revision: claim.revision, position: claim.position };
+    }
+    decided.lease?.cancel();
+    decided.bytes.giveBack();
+    const { reservations } = decided.judged;
+    const lost = reservations.filter(({ stream }) => isAppended(outcomes[this.#ledgerAt.get(stream) ?? -1]));
+    const isStored = at.payload === null || isAppended(outcomes[at.payload]);
+    const isOfLedger = claim.outcome === "refused" && isStored;
+    return { ...decided, outcome: "lost", lost, stored: isOfLedger ? decided.kept : null };
+  }
+}

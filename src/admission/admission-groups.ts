@@ -1,0 +1,162 @@
+import type { Delivery } from "../../domain/delivery/state.ts";
+import type { EventLog, GroupedAppend, Position } from "../../domain/ports/event-log.ts";
+import { OutcomeUnknown } from "../../infra/log-errors.ts";
+import type { IncomingRequest } from "../gates/incoming-request.ts";
+import type { Reservation } from "../ledgers/ledgers.ts";
+import type { DecisionReport } from "../observability/observer.ts";
+import { appendGroupKnown } from "../streams/run-command.ts";
+import { AdmissionGroup, type Candidate, type GroupDeps, type Settled, type Unadmitted } from "./admission-group.ts";
+import { jobOf, subjectOf } from "./event-request.ts";
+import type { PassedGates } from "./judge.ts";
+import { decisionReport } from "./recorded-verdict.ts";
+
+export type AdmissionGroupsDeps = GroupDeps & {
+  readonly log: Pick<EventLog, "appendGroup">;
+  readonly onDecided?: (decision: DecisionReport) => void;
+};
+
+/** With these limits a group takes the main thread for a few ms, and is far below the limits of the log's groups. */
+const GROUP_REQUESTS_MAX = 64;
+const GROUP_BODY_BYTES_MAX = 1_048_576;
+/** Longer bodies are parsed and stored by the general path. */
+const BODY_BYTES_MAX = 32_768;
+/** A second group, of other ledgers, may be decided while the first is being appended. */
+const UNDER_WAY_MAX = 2;
+/** A request that so many groups could not admit, as its ledgers were in use or lost, takes the general path. */
+const TRIES_MAX = 3;
+
+export type Grouped =
+  | { readonly outcome: "admitted"; readonly state: Delivery; readonly position: Position; readonly lost: Lost }
+  /** The general path has to decide. */
+  | { readonly outcome: "aside"; readonly lost: Lost };
+
+/** Places of lost claims. They are given back after the decision, so that no other event takes them meanwhile. */
+type Lost = readonly Reservation[];
+
+type Waiting = Candidate & {
+  readonly tries: number;
+  readonly lost: Lost;
+  readonly resolve: (grouped: Grouped) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+type Busy = Extract<Unadmitted, { outcome: "busy" }>;
+type Admitted = Extract<Settled<Waiting>, { outcome: "admitted" }>;
+
+const leave = ({ resolve, lost }: Waiting): void => resolve({ outcome: "aside", lost });
+
+/** Puts the admissions that wait at the same time into groups: the next begins when the last is appended. */
+export class AdmissionGroups {
+  readonly #deps: AdmissionGroupsDeps;
+  #waiting: Waiting[] = [];
+  /** Requests whose ledgers are held by groups under way. */
+  #blocked: Waiting[] = [];
+  /** Requests by the ledger that they wait for, because another part of the program uses it. */
+  readonly #byLedger = new Map<string, Waiting[]>();
+  readonly #held = new Set<string>();
+  #underWay = 0;
+  #isDue = false;
+
+  constructor(deps: AdmissionGroupsDeps) {
+    this.#deps = deps;
+  }
+
+  admit(it: IncomingRequest, gates: PassedGates): Promise<Grouped> {
+    if (it.body.length > BODY_BYTES_MAX) return Promise.resolve({ outcome: "aside", lost: [] });
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ it, gates, kept: null, tries: 1, lost: [], resolve, reject });
+      this.#pumpSoon();
+    });
+  }
+
+  /** Requests that come in the same turn of the event loop share a group even if nothing is under way. */
+  #pumpSoon(): void {
+    if (this.#isDue || this.#waiting.length === 0 || this.#underWay >= UNDER_WAY_MAX) return;
+    this.#isDue = true;
+    setImmediate(() => {
+      this.#isDue = false;
+      this.#pump();
+      this.#pumpSoon();
+    });
+  }
+
+  #pump(): void {
+    const group = new AdmissionGroup<Waiting>(this.#deps);
+    for (const candidate of this.#takeNext()) {
+      const unadmitted = group.decide(candidate);
+      if (unadmitted?.outcome === "busy") this.#waitFor(candidate, unadmitted);
+      else if (unadmitted !== null) leave(candidate);
+    }
+    const appends = group.appends();
+    if (appends.length > 0) void this.#append(group, appends);
+  }
+
+  #takeNext(): readonly Waiting[] {
+    let bytes = 0;
+    const tooMuch = this.#waiting.findIndex(({ it }, index) => {
+      bytes += it.body.length;
+      return index >= GROUP_REQUESTS_MAX || bytes > GROUP_BODY_BYTES_MAX;
+    });
+    return this.#waiting.splice(0, tooMuch === -1 ? this.#waiting.length : tooMuch);
+  }
+
+  #waitFor(candidate: Waiting, { stream, account }: Busy): void {
+    if (this.#held.has(stream)) {
+      this.#blocked.push(candidate);
+      return;
+    }
+    const others = this.#byLedger.get(stream);
+    if (candidate.tries >= TRIES_MAX) leave(candidate);
+    else if (others !== undefined) others.push(candidate);
+    else {
+      this.#byLedger.set(stream, [candidate]);
+      // If the ledger cannot be read, the general path says why.
+      const retry = () => this.#retry(stream);
+      this.#deps.ledgers.turns.whenFree(stream, account).then(retry, retry);
+    }
+  }
+
+  #retry(stream: string): void {
+    for (const candidate of this.#byLedger.get(stream) ?? []) {
+      this.#waiting.push({ ...candidate, tries: candidate.tries + 1 });
+    }
+    this.#byLedger.delete(stream);
+    this.#pumpSoon();
+  }
+
+  async #append(group: AdmissionGroup<Waiting>, appends: readonly GroupedAppend[]): Promise<void> {
+    this.#underWay += 1;
+    for (const stream of group.ledgers()) this.#held.add(stream);
+    try {
+      const outcomes = await appendGroupKnown(this.#deps.log, appends);
+      for (const settled of group.settle(outcomes)) this.#conclude(settled);
+    } catch (error) {
+      group.fail(!(error instanceof OutcomeUnknown));
+      for (const { reject } of group.candidates()) reject(error);
+    }
+    this.#underWay -= 1;
+    for (const stream of group.ledgers()) this.#held.delete(stream);
+    this.#waiting.unshift(...this.#blocked.splice(0));
+    this.#pumpSoon();
+  }
+
+  #conclude(settled: Settled<Waiting>): void {
+    const { candidate } = settled;
+    if (settled.outcome === "admitted") return this.#admitted(settled);
+    const lost = [...candidate.lost, ...settled.lost];
+    const { stored } = settled;
+    if (stored === null || candidate.tries >= TRIES_MAX) candidate.resolve({ outcome: "aside", lost });
+    else this.#waiting.push({ ...candidate, tries: candidate.tries + 1, kept: stored, lost });
+  }
+
+  #admitted({ candidate, judged, admitted, lease, revision, position }: Admitted): void {
+    const { it, resolve, lost } = candidate;
+    const { ledgers, onDecided, clock, deliver } = this.#deps;
+    for (const reservation of judged.reservations) ledgers.settle(reservation, judged.cost ?? 0);
+    onDecided?.(decisionReport({ it: subjectOf(it), outcome: "admitted", judged }, clock.now()));
+    const job = jobOf(it);
+    if (lease !== null) lease.begin({ revision, position });
+    else if (job !== null) deliver.offer({ ...job, known: { state: admitted, revision, position } });
+    resolve({ outcome: "admitted", state: admitted, position, lost });
+  }
+}
