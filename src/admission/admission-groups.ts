@@ -1,11 +1,11 @@
-import type { Delivery } from "../../domain/delivery/state.ts";
-import type { EventLog, GroupedAppend, Position } from "../../domain/ports/event-log.ts";
+import type { EventLog, GroupedAppend } from "../../domain/ports/event-log.ts";
 import { OutcomeUnknown } from "../../infra/log-errors.ts";
 import type { IncomingRequest } from "../gates/incoming-request.ts";
 import type { Reservation } from "../ledgers/ledgers.ts";
 import type { DecisionReport } from "../observability/observer.ts";
 import { appendGroupKnown } from "../streams/run-command.ts";
 import { AdmissionGroup, type Candidate, type GroupDeps, type Settled, type Unadmitted } from "./admission-group.ts";
+import type { EventClaimResult } from "./claim-event.ts";
 import { jobOf, subjectOf } from "./event-request.ts";
 import type { PassedGates } from "./judge.ts";
 import { decisionReport } from "./recorded-verdict.ts";
@@ -26,11 +26,11 @@ const UNDER_WAY_MAX = 2;
 const TRIES_MAX = 3;
 
 export type Grouped =
-  | { readonly outcome: "admitted"; readonly state: Delivery; readonly position: Position; readonly lost: Lost }
+  | (Extract<EventClaimResult, { outcome: "claimed" }> & { readonly lost: Lost })
   /** The general path has to decide. */
   | { readonly outcome: "aside"; readonly lost: Lost };
 
-/** Places of lost claims. They are given back after the decision, so that no other event takes them meanwhile. */
+/** Places of lost claims, which the caller has to give back. */
 type Lost = readonly Reservation[];
 
 type Waiting = Candidate & {
@@ -142,7 +142,10 @@ export class AdmissionGroups {
 
   #conclude(settled: Settled<Waiting>): void {
     const { candidate } = settled;
-    if (settled.outcome === "admitted") return this.#admitted(settled);
+    if (settled.outcome === "admitted") {
+      this.#admitted(settled);
+      return;
+    }
     const lost = [...candidate.lost, ...settled.lost];
     const { stored } = settled;
     if (stored === null || candidate.tries >= TRIES_MAX) candidate.resolve({ outcome: "aside", lost });
@@ -154,9 +157,10 @@ export class AdmissionGroups {
     const { ledgers, onDecided, clock, deliver } = this.#deps;
     for (const reservation of judged.reservations) ledgers.settle(reservation, judged.cost ?? 0);
     onDecided?.(decisionReport({ it: subjectOf(it), outcome: "admitted", judged }, clock.now()));
+    const known = { state: admitted, revision, position };
     const job = jobOf(it);
     if (lease !== null) lease.begin({ revision, position });
-    else if (job !== null) deliver.offer({ ...job, known: { state: admitted, revision, position } });
-    resolve({ outcome: "admitted", state: admitted, position, lost });
+    else if (job !== null) deliver.offer({ ...job, known });
+    resolve({ outcome: "claimed", known, position, lost });
   }
 }

@@ -2,7 +2,6 @@ import { LRUCache } from "lru-cache";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Delivery } from "../../domain/delivery/state.ts";
 import { statusOf } from "../../domain/delivery/status.ts";
-import type { Position } from "../../domain/ports/event-log.ts";
 import type { PresentSource } from "../../domain/source/decider.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";
 import type { IncomingRequest } from "../gates/incoming-request.ts";
@@ -10,34 +9,23 @@ import { type Answer, positionOf } from "../http/route.ts";
 import type { Trace } from "../streams/envelope.ts";
 import { type Problem, problem } from "../streams/problems.ts";
 import { foldStream, type StreamState } from "../streams/run-command.ts";
-import type { GroupDeps } from "./admission-group.ts";
-import { AdmissionGroups } from "./admission-groups.ts";
-import { type Claim, type ClaimDeps, claiming, UNKNOWN } from "./claim-event.ts";
+import { type Claim, claiming } from "./claim-event.ts";
+import { claimingNew, type NewClaimDeps } from "./claim-new-event.ts";
 import { denialProblem } from "./denial-problem.ts";
-import { type Gated, Judge } from "./judge.ts";
-import { judgingOf } from "./judge-request.ts";
 import { singleFlight } from "./single-flight.ts";
 import type { WebhookCounts } from "./webhook-counts.ts";
 
 /** So many event ids are remembered. The repeat of an event that is forgotten is found when its claim conflicts. */
 const RECENT_MAX = 50_000;
 
-export type WebhookDecisionsDeps = ClaimDeps & GroupDeps & { readonly counts: WebhookCounts };
+export type WebhookDecisionsDeps = NewClaimDeps & { readonly counts: WebhookCounts };
 
 export type VerifiedWebhook = IncomingRequest & { readonly source: PresentSource };
-
-type Accepted = { readonly state: Delivery; readonly position: Position };
-
-const accepted = (eventId: string, { state, position }: Accepted): Answer => {
-  const approval = state.phase === "held" ? { approval_id: state.approval.approval_id } : {};
-  return { status: 202, body: { event_id: eventId, status: statusOf(state), ...approval }, position };
-};
 
 export class WebhookDecisions {
   readonly #deps: WebhookDecisionsDeps;
   readonly #claim: Claim;
-  readonly #judge: Judge;
-  readonly #groups: AdmissionGroups;
+  readonly #claimNew: ReturnType<typeof claimingNew>;
   readonly #approvals: ReturnType<typeof approvalRequests>;
   readonly #decideOnce = singleFlight<Buffer, Answer | Problem>((a, b) => a.equals(b));
   readonly #recent = new LRUCache<string, true>({ max: RECENT_MAX });
@@ -45,8 +33,7 @@ export class WebhookDecisions {
   constructor(deps: WebhookDecisionsDeps) {
     this.#deps = deps;
     this.#claim = claiming(deps);
-    this.#judge = new Judge(deps);
-    this.#groups = new AdmissionGroups(deps);
+    this.#claimNew = claimingNew(deps);
     this.#approvals = approvalRequests(deps);
   }
 
@@ -59,27 +46,16 @@ export class WebhookDecisions {
   async #decideFirst(it: VerifiedWebhook): Promise<Answer | Problem> {
     const { eventId } = it;
     const isRepeat = this.#recent.has(eventId);
-    const from = isRepeat ? await foldStream(this.#deps.log, delivery, `delivery-${eventId}`) : UNKNOWN;
     this.#recent.set(eventId, true);
-    return isRepeat ? this.#decideAlone(it, from) : this.#decideNew(it);
-  }
-
-  async #decideNew(it: VerifiedWebhook): Promise<Answer | Problem> {
-    const gated = await this.#judge.gates(judgingOf(this.#deps, it));
-    if ("denied" in gated) return this.#decideAlone(it, UNKNOWN, gated);
-    const grouped = await this.#groups.admit(it, gated);
-    const answer =
-      grouped.outcome === "admitted" ? accepted(it.eventId, grouped) : await this.#decideAlone(it, UNKNOWN, gated);
-    for (const reservation of grouped.lost) await this.#deps.ledgers.release(reservation, it.trace);
-    return answer;
-  }
-
-  async #decideAlone(it: VerifiedWebhook, from: StreamState<Delivery>, gated?: Gated): Promise<Answer | Problem> {
-    const { eventId } = it;
-    const claimed = await this.#claim(it, from, gated);
+    const claimed = isRepeat
+      ? await this.#claim(it, await foldStream(this.#deps.log, delivery, `delivery-${eventId}`))
+      : await this.#claimNew(it);
     if (claimed.outcome === "taken") return this.#duplicate(it, claimed.known);
     if (claimed.outcome === "denied") return denialProblem({ event_id: eventId }, claimed.judged);
-    return accepted(eventId, { state: claimed.known.state, position: claimed.position });
+    const { known, position } = claimed;
+    const { state } = known;
+    const approval = state.phase === "held" ? { approval_id: state.approval.approval_id } : {};
+    return { status: 202, body: { event_id: eventId, status: statusOf(state), ...approval }, position };
   }
 
   async #duplicate(it: VerifiedWebhook, known: StreamState<Delivery>): Promise<Answer | Problem> {

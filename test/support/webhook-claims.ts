@@ -5,8 +5,10 @@ import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
-import { claiming, type EventClaimResult, UNKNOWN } from "../../src/admission/claim-event.ts";
+import { claiming, type EventClaimResult } from "../../src/admission/claim-event.ts";
+import { claimingNew, type NewClaimDeps } from "../../src/admission/claim-new-event.ts";
 import { compiledPolicies } from "../../src/gates/compiled-policy.ts";
+import type { IncomingRequest } from "../../src/gates/incoming-request.ts";
 import { type Ledgers, ledgers } from "../../src/ledgers/ledgers.ts";
 import type { LedgerMemory } from "../../src/ledgers/ledgers-in-memory.ts";
 import { placeStatus } from "../../src/ledgers/place-status.ts";
@@ -70,40 +72,43 @@ export const claimNode = (
       throw error;
     },
     memory,
+    deliver = { lease: () => null, offer: () => undefined },
+    endpointId = null,
   }: {
     readonly log?: EventLog;
     readonly orphanAgeMs?: number;
     readonly onError?: (error: unknown) => void;
     readonly memory?: LedgerMemory | undefined;
+    readonly deliver?: NewClaimDeps["deliver"];
+    readonly endpointId?: string | null;
   } = {},
 ): ClaimNode => {
   const deps = { log, clock, randomness, placeStatus: placeStatus(log, clock, randomness), orphanAgeMs, onError };
   const places = ledgers(deps, memory);
-  const claim = claiming({
+  const claims = {
     ...{ log, clock, randomness, ledgers: places, aggregates: aggregates(log, clock) },
     payloads: payloads(log, randomness),
     policies: compiledPolicies(),
     digestKey: Buffer.alloc(32, 1),
     allowances: enoughBytes,
     accountOf: async () => ({ plan, timeZone: "UTC" }),
-    deliver: { offer: () => undefined },
-  });
+    deliver,
+  };
+  const claim = claiming(claims);
+  const claimNew = claimingNew(claims);
   return {
     ledgers: places,
     async send(key, payload, reads = false) {
       const body = Buffer.from(JSON.stringify(payload));
       const eventId = webhookId(key);
-      const from = reads ? await foldStream(log, delivery, `delivery-${eventId}`) : UNKNOWN;
-      return claim(
-        {
-          ...{ eventId, account: ACCOUNT, policyId: POLICY_ID, endpointId: null, deliveryKey: key, eventType: "order" },
-          origin: { kind: "source", id: SOURCE_ID, name: "shop", type: "hmac" },
-          ...{ body, contentType: "application/json", contentEncoding: "", json: () => payload, isStrict: true },
-          ...{ headers: {}, shownHeaders: () => ({}), trace: TRACE, asked: null },
-          ...{ receivedAt: clock.ms, authenticatedAt: clock.ms },
-        },
-        from,
-      );
+      const it: IncomingRequest = {
+        ...{ eventId, account: ACCOUNT, policyId: POLICY_ID, endpointId, deliveryKey: key, eventType: "order" },
+        origin: { kind: "source", id: SOURCE_ID, name: "shop", type: "hmac" },
+        ...{ body, contentType: "application/json", contentEncoding: "", json: () => payload, isStrict: true },
+        ...{ headers: {}, shownHeaders: () => ({}), trace: TRACE, asked: null },
+        ...{ receivedAt: clock.ms, authenticatedAt: clock.ms },
+      };
+      return reads ? claim(it, await foldStream(log, delivery, `delivery-${eventId}`)) : claimNew(it);
     },
   };
 };

@@ -1,0 +1,25 @@
+import type { IncomingRequest } from "../gates/incoming-request.ts";
+import type { GroupDeps } from "./admission-group.ts";
+import { AdmissionGroups } from "./admission-groups.ts";
+import { type ClaimDeps, claiming, type EventClaimResult, UNKNOWN } from "./claim-event.ts";
+import { Judge } from "./judge.ts";
+import { judgingOf } from "./judge-request.ts";
+
+export type NewClaimDeps = ClaimDeps & GroupDeps;
+
+/** Claims events whose ids are most likely new. What a group cannot admit is claimed alone. */
+export const claimingNew = (deps: NewClaimDeps): ((it: IncomingRequest) => Promise<EventClaimResult>) => {
+  const judge = new Judge(deps);
+  const groups = new AdmissionGroups(deps);
+  const claim = claiming(deps);
+
+  return async (it) => {
+    const gated = await judge.gates(judgingOf(deps, it));
+    if ("denied" in gated) return claim(it, UNKNOWN, gated);
+    const grouped = await groups.admit(it, gated);
+    const claimed = grouped.outcome === "claimed" ? grouped : await claim(it, UNKNOWN, gated);
+    // Lost places are given back after the decision, so that no other event takes them meanwhile.
+    for (const reservation of grouped.lost) await deps.ledgers.release(reservation, it.trace);
+    return claimed;
+  };
+};
