@@ -1,11 +1,20 @@
 import type { Worker } from "node:worker_threads";
+import type { GroupedOutcome } from "../../domain/ports/event-log.ts";
 import { LogUnavailable, OutcomeUnknown } from "../log-errors.ts";
-import { type FromWriter, startThread, type ToWriter, type Weight, weightOf } from "./event-log-protocol.ts";
+import { OperationsEncoder, OutcomesDecoder } from "./event-log-messages.ts";
+import {
+  type FromWriter,
+  type GroupAnswer,
+  startThread,
+  type ToWriter,
+  type Weight,
+  weightOf,
+} from "./event-log-protocol.ts";
 import type { OpenOptions } from "./event-log-schema.ts";
-import type { GroupResult, Operation, Outcome } from "./event-log-writer.ts";
+import type { EventText, Operation, Outcome } from "./event-log-writer.ts";
 
 export type Appender = {
-  submit(operation: Operation): Promise<Outcome>;
+  submit(operation: Operation<EventText>): Promise<Outcome>;
   close(): Promise<void>;
 };
 
@@ -14,9 +23,25 @@ const PENDING_APPENDS_MAX = 10_000;
 const PENDING_SIZE_MAX = 64 * 1024 * 1024;
 
 type Pending = {
+  readonly kind: Operation["kind"];
   readonly weight: Weight;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: Error) => void;
+};
+
+/** Null if the writer did not answer all of the operation. */
+const outcomeOf = ({ kind, weight }: Pending, outcomes: OutcomesDecoder): Outcome | null => {
+  if (kind !== "group") {
+    const outcome = outcomes.next();
+    return outcome?.outcome === "refused" ? null : outcome;
+  }
+  const all: GroupedOutcome[] = [];
+  for (let append = 0; append < weight.appends; append += 1) {
+    const outcome = outcomes.next();
+    if (outcome === null || outcome.outcome === "erased") return null;
+    all.push(outcome);
+  }
+  return { outcome: "group", outcomes: all };
 };
 
 type Writer = { readonly worker: Worker; readonly opened: Promise<void> };
@@ -28,14 +53,14 @@ export type AppenderOptions = OpenOptions & {
 
 export const openAppender = async ({ onWriter, onGroup, ...data }: AppenderOptions): Promise<Appender> => {
   const pending: Pending[] = [];
-  let outbox: Operation[] = [];
+  const outbox = new OperationsEncoder();
   let pendingAppends = 0;
   let pendingSize = 0;
   let writer: Writer | null = null;
   let isClosed = false;
   let isDue = false;
 
-  const settle = (count: number, settleOne: (pending: Pending, index: number) => void): void => {
+  const settle = (count: number, settleOne: (pending: Pending) => void): void => {
     const settled = pending.splice(0, count);
     for (const { weight } of settled) {
       pendingAppends -= weight.appends;
@@ -45,14 +70,14 @@ export const openAppender = async ({ onWriter, onGroup, ...data }: AppenderOptio
     settled.forEach(settleOne);
   };
 
-  const settleGroup = (count: number, group: GroupResult): void => {
+  const settleGroup = (count: number, group: GroupAnswer): void => {
     if (group.result === "committed") {
-      const { outcomes } = group;
+      const outcomes = new OutcomesDecoder(group.outcomes);
       onGroup?.(count);
-      settle(count, ({ resolve, reject }, index) => {
-        const outcome = outcomes[index];
-        if (outcome === undefined) reject(new OutcomeUnknown("the writer gave no answer"));
-        else resolve(outcome);
+      settle(count, (one) => {
+        const outcome = outcomeOf(one, outcomes);
+        if (outcome === null) one.reject(new OutcomeUnknown("the writer gave no answer"));
+        else one.resolve(outcome);
       });
       return;
     }
@@ -80,7 +105,7 @@ export const openAppender = async ({ onWriter, onGroup, ...data }: AppenderOptio
       worker.on("exit", () => {
         writer = null;
         const Failure = isOpen ? OutcomeUnknown : LogUnavailable;
-        settle(pending.length - outbox.length, ({ reject: fail }) => fail(new Failure(failure.message)));
+        settle(pending.length - outbox.count, ({ reject: fail }) => fail(new Failure(failure.message)));
         reject(failure);
         flush();
       });
@@ -93,13 +118,12 @@ export const openAppender = async ({ onWriter, onGroup, ...data }: AppenderOptio
   /** One message is under way at a time, so that operations submitted meanwhile share the next transaction and sync. */
   const flush = (): void => {
     isDue = false;
-    const underWay = pending.length - outbox.length;
-    if (outbox.length === 0 || (underWay > 0 && !isClosed)) return;
+    const underWay = pending.length - outbox.count;
+    if (outbox.count === 0 || (underWay > 0 && !isClosed)) return;
     writer ??= start();
-    const message: ToWriter = { kind: "operations", operations: outbox };
-    outbox = [];
+    const message = { kind: "operations", ...outbox.take() } satisfies ToWriter;
     writer.worker.ref();
-    writer.worker.postMessage(message);
+    writer.worker.postMessage(message, [message.texts]);
   };
 
   writer = start();
@@ -113,14 +137,14 @@ export const openAppender = async ({ onWriter, onGroup, ...data }: AppenderOptio
       const { appends, size } = weight;
       if (pendingAppends + appends > PENDING_APPENDS_MAX || pendingSize + size > PENDING_SIZE_MAX)
         throw new LogUnavailable("too many appends are waiting");
-      outbox.push(operation);
+      outbox.add(operation);
       pendingAppends += appends;
       pendingSize += size;
       if (!isDue) {
         isDue = true;
         setImmediate(flush);
       }
-      return new Promise((resolve, reject) => pending.push({ weight, resolve, reject }));
+      return new Promise((resolve, reject) => pending.push({ kind: operation.kind, weight, resolve, reject }));
     },
 
     async close() {

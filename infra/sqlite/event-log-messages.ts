@@ -120,9 +120,7 @@ const numbersOf = (single: Single): readonly [number, number, number] => {
 
 export const encodeOutcomes = (outcomes: readonly Outcome[]): Float64Array =>
   Float64Array.from(
-    outcomes
-      .flatMap((one): readonly Single[] => (one.outcome === "group" ? one.outcomes : [one]))
-      .flatMap(numbersOf),
+    outcomes.flatMap((one): readonly Single[] => (one.outcome === "group" ? one.outcomes : [one])).flatMap(numbersOf),
   );
 
 /** Reads the outcomes in the order in which they were encoded. */
@@ -136,7 +134,9 @@ export class OutcomesDecoder {
 
   /** Null if the writer gave no further outcome. */
   next(): Single | null {
-    const [code, revision = 0, position = 0] = this.#numbers.subarray(this.#at, this.#at + NUMBERS);
+    const code = this.#numbers[this.#at];
+    const revision = this.#numbers[this.#at + 1] ?? 0;
+    const position = this.#numbers[this.#at + 2] ?? 0;
     this.#at += NUMBERS;
     switch (code) {
       case APPENDED:

@@ -1,16 +1,20 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
+import type { OperationsMessage } from "./event-log-messages.ts";
 import type { OpenOptions } from "./event-log-schema.ts";
 import type { GroupResult, Operation } from "./event-log-writer.ts";
 
-export type ToWriter =
-  | { readonly kind: "operations"; readonly operations: readonly Operation[] }
-  | { readonly kind: "close" };
+export type ToWriter = ({ readonly kind: "operations" } & OperationsMessage) | { readonly kind: "close" };
 
 export type FromWriter =
   | { readonly kind: "opened" }
   /** The answer is for the oldest `count` unanswered operations. */
-  | { readonly kind: "group"; readonly count: number; readonly group: GroupResult };
+  | { readonly kind: "group"; readonly count: number; readonly group: GroupAnswer };
+
+/** `outcomes` as `encodeOutcomes` makes them. */
+export type GroupAnswer =
+  | { readonly result: "committed"; readonly outcomes: Float64Array }
+  | Exclude<GroupResult, { readonly result: "committed" }>;
 
 export type ToCheckpointer = "copy" | "close";
 export type FromCheckpointer = { readonly copied: boolean };
@@ -33,7 +37,7 @@ export const startThread = (name: string, data: OpenOptions | CheckpointerData):
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
   });
 
-/** An operation as the limits count it: a group has several appends. `size` is in UTF-16 units. */
+/** An operation as the limits count it: a group has several appends. `size` is in UTF-16 units, and in the writer's thread in bytes. */
 export type Weight = { readonly appends: number; readonly size: number };
 
 export const weightOf = (operation: Operation): Weight => {

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { BroadcastChannel, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { checkpoints } from "./event-log-checkpoints.ts";
+import { decodeOperations, encodeOutcomes } from "./event-log-messages.ts";
 import { channelOf, type FromWriter, type ToWriter, weightOf } from "./event-log-protocol.ts";
 import { type OpenOptions, openWriting } from "./event-log-schema.ts";
 import { eventLogWriter, type Operation } from "./event-log-writer.ts";
@@ -39,7 +40,7 @@ const send = (message: FromWriter): void => port.postMessage(message);
 
 const take = (message: ToWriter): void => {
   if (message.kind === "close") isClosing = true;
-  else backlog.push(...message.operations);
+  else backlog.push(...decodeOperations(message));
 };
 
 const nextGroup = (): Operation[] => {
@@ -70,9 +71,11 @@ const run = (): void => {
   const group = nextGroup();
   if (group.length > 0) {
     const result = writer.commit(group);
-    send({ kind: "group", count: group.length, group: result });
-    if (result.result === "committed") signalSoon();
-    wal.written(group, result.result === "committed" ? result.indexed : 0);
+    const isCommitted = result.result === "committed";
+    const answer = isCommitted ? { ...result, outcomes: encodeOutcomes(result.outcomes) } : result;
+    send({ kind: "group", count: group.length, group: answer });
+    if (isCommitted) signalSoon();
+    wal.written(group, isCommitted ? result.indexed : 0);
   }
   // `setImmediate` gives messages of the checkpointer a turn between two groups.
   if (backlog.length > 0) setImmediate(run);

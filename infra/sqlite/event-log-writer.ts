@@ -9,17 +9,23 @@ import { type Entry, StreamIndex } from "./stream-index.ts";
 
 export type EventText = { readonly id: string; readonly type: string; readonly data: string; readonly meta: string };
 
-export type Append = {
+/** An event as it is stored: bytes are text in UTF-8. */
+export type EventRow = Pick<EventText, "id" | "type"> & {
+  readonly data: string | Uint8Array;
+  readonly meta: string | Uint8Array;
+};
+
+export type Append<E = EventRow> = {
   readonly kind: "append";
   readonly category: string;
   readonly key: string;
   readonly expected: Expected;
-  readonly events: readonly EventText[];
+  readonly events: readonly E[];
 };
 /** All of it is in one transaction. */
-type Group = {
+type Group<E> = {
   readonly kind: "group";
-  readonly appends: readonly (Append & Pick<GroupedAppend, "follows">)[];
+  readonly appends: readonly (Append<E> & Pick<GroupedAppend, "follows">)[];
 };
 type Erase = {
   readonly kind: "erase";
@@ -27,7 +33,7 @@ type Erase = {
   readonly key: string;
   readonly upTo: number;
 };
-export type Operation = Append | Group | Erase;
+export type Operation<E = EventRow> = Append<E> | Group<E> | Erase;
 
 export type Outcome =
   | AppendOutcome
@@ -44,7 +50,7 @@ export type EventLogWriter = {
   commit(operations: readonly Operation[]): GroupResult;
 };
 
-const BLANK_ROW: EventText = { id: "", type: "", data: "", meta: "" };
+const BLANK_ROW: EventRow = { id: "", type: "", data: "", meta: "" };
 
 /** `index` and `batches` are for tests, which give another index, and smaller batches. */
 export const eventLogWriter = (
@@ -55,7 +61,8 @@ export const eventLogWriter = (
   const begin = db.prepare("BEGIN IMMEDIATE");
   const commit = db.prepare("COMMIT");
   const insert = db.prepare(
-    "INSERT INTO events (category, key, revision, id, type, data, meta) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    `INSERT INTO events (category, key, revision, id, type, data, meta)
+      VALUES (?, ?, ?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT))`,
   );
   const idAt = db.prepare("SELECT id FROM events WHERE position = ?");
   const typeAt = db.prepare("SELECT type FROM events WHERE position = ?");
@@ -66,7 +73,7 @@ export const eventLogWriter = (
   // The newest records are read now and not within the first transaction.
   index.refresh();
 
-  const write = ({ category, key }: StreamName, revision: number, event: EventText): number => {
+  const write = ({ category, key }: StreamName, revision: number, event: EventRow): number => {
     const done = insert.run(category, key, revision, event.id, event.type, event.data, event.meta);
     const position = Number(done.lastInsertRowid);
     index.add({ category, key, revision, position });

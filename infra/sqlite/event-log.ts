@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { EventLog, Expected, Metadata, NewEvent } from "../../domain/ports/event-log.ts";
+import type { EventLog, GroupedAppend, Metadata, NewEvent } from "../../domain/ports/event-log.ts";
 import {
   APPEND_BYTES_MAX,
   checkAppend,
@@ -18,6 +18,8 @@ import { appendedSignal } from "./event-log-signal.ts";
 import type { Append, EventText } from "./event-log-writer.ts";
 import { metadataIn, metadataText, NAMES_MAX_LENGTH } from "./metadata-text.ts";
 
+type GroupedText = Append<EventText> & Pick<GroupedAppend, "follows">;
+
 export type SqliteEventLogOptions = AppenderOptions & {
   readonly readOnly?: boolean;
 };
@@ -25,25 +27,22 @@ export type SqliteEventLogOptions = AppenderOptions & {
 /** A character has at most three bytes of UTF-8, so no append and no group of this length exceeds a limit. */
 const COUNTED_FROM_LENGTH = APPEND_BYTES_MAX / 3;
 
-const toText = (events: readonly NewEvent[]): EventText[] => {
+/** Makes JSON of events. Events that share their metadata, as those of one command do, have it made once. */
+const eventTexts = (): ((events: readonly NewEvent[]) => EventText[]) => {
   let shared: Metadata | undefined;
   let meta = "";
-  return events.map((event) => {
-    if (event.meta !== shared) {
-      shared = event.meta;
-      meta = metadataText(shared);
-    }
-    return { id: event.id, type: event.type, data: JSON.stringify(event.data), meta };
-  });
-};
-
-const toAppend = (stream: string, expected: Expected, events: readonly NewEvent[]): Append => {
-  const { category, key } = parseStreamName(stream);
-  return { kind: "append", category, key, expected, events: toText(events) };
+  return (events) =>
+    events.map((event) => {
+      if (event.meta !== shared) {
+        shared = event.meta;
+        meta = metadataText(shared);
+      }
+      return { id: event.id, type: event.type, data: JSON.stringify(event.data), meta };
+    });
 };
 
 /** The limits of sizes count the metadata's JSON, as every engine does. Most appends are so short that no name matters. */
-const counted = (appends: readonly Append[]): readonly (readonly EventText[])[] => {
+const counted = (appends: readonly Append<EventText>[]): readonly (readonly EventText[])[] => {
   const texts = appends.map(({ events }) => events);
   const length = appends.reduce((sum, { events }) => sum + lengthOf(events) + events.length * NAMES_MAX_LENGTH, 0);
   if (length <= COUNTED_FROM_LENGTH) return texts;
@@ -76,9 +75,9 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
 
   return {
     async append(stream, expected, events) {
-      parseStreamName(stream);
+      const name = parseStreamName(stream);
       checkAppend(expected, events);
-      const append = toAppend(stream, expected, events);
+      const append = { kind: "append", ...name, expected, events: eventTexts()(events) } as const;
       for (const texts of counted([append])) checkSize(texts);
       const outcome = await appender.submit(append);
       if (outcome.outcome === "erased" || outcome.outcome === "group")
@@ -87,12 +86,13 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
     },
 
     async appendGroup(group) {
-      for (const { stream } of group) parseStreamName(stream);
+      const names = group.map(({ stream }) => parseStreamName(stream));
       checkGroup(group);
-      const appends = group.map(({ stream, expected, events, follows }) => ({
-        ...toAppend(stream, expected, events),
-        follows,
-      }));
+      const textsOf = eventTexts();
+      const appends = group.map(({ expected, events, follows }, index): GroupedText => {
+        const { category = "", key = "" } = names[index] ?? {};
+        return { kind: "append", category, key, expected, events: textsOf(events), follows };
+      });
       checkGroupSize(counted(appends));
       const answer = await appender.submit({ kind: "group", appends });
       if (answer.outcome !== "group") throw new Error("a group was answered as another operation");

@@ -69,7 +69,7 @@ const fail = async (writer: Worker | undefined): Promise<void> => {
   // The appender lets the thread go once nothing is pending: nothing else would keep this process until it has ended.
   const awake = setInterval(() => undefined, 1_000);
   const ended = new Promise<void>((resolve) => writer.once("exit", () => resolve()));
-  writer.postMessage({ kind: "operations", operations: null });
+  writer.postMessage({ kind: "operations", heads: "no JSON" });
   await ended;
   clearInterval(awake);
 };
