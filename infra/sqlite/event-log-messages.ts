@@ -13,8 +13,8 @@ export type OperationsMessage = { readonly heads: string; readonly texts: ArrayB
 type EventHead = readonly [id: string, type: string, dataSize: number, metaSize: number];
 
 const BYTES_MIN = 64 * 1024;
-/** The buffer of a message begins with as many bytes as the last message had, but with no more than this. */
-const BYTES_FIRST_MAX = 1024 * 1024;
+/** A larger buffer is not kept for the next message. */
+const BYTES_KEPT_MAX = 1024 * 1024;
 const UTF8_BYTES_PER_UNIT_MAX = 3;
 /** The bytes of longer texts are counted first, because room for three times their length would be too much. */
 const UNCOUNTED_LENGTH_MAX = 64 * 1024;
@@ -47,9 +47,11 @@ export class OperationsEncoder {
 
   /** The message with everything added since the last one. Its `texts` are to be transferred. */
   take(): OperationsMessage {
+    // The copy is exactly as large as the texts, and the buffer is used again: a new one for each message costs more.
     // A buffer that `allocUnsafeSlow` makes has an ArrayBuffer of its own.
-    const message = { heads: JSON.stringify(this.#heads), texts: this.#bytes.buffer as ArrayBuffer };
-    this.#bytes = Buffer.allocUnsafeSlow(Math.min(Math.max(this.#length, BYTES_MIN), BYTES_FIRST_MAX));
+    const texts = this.#bytes.buffer.slice(0, this.#length) as ArrayBuffer;
+    const message = { heads: JSON.stringify(this.#heads), texts };
+    if (this.#bytes.length > BYTES_KEPT_MAX) this.#bytes = Buffer.allocUnsafeSlow(BYTES_MIN);
     this.#length = 0;
     this.#heads = [];
     this.#meta = "";
