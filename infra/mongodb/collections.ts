@@ -7,8 +7,11 @@ import { refusedDuplicates } from "./duplicates.ts";
 import type { Collections } from "./folding.ts";
 
 const FOLD_MS = 10_000;
-/** Documents of one command: more than the views have of a page of the log, and written well within `FOLD_MS`. */
-const WRITES_MAX = 4_096;
+/**
+ * Documents of one command. Even a busy server writes so many well within `FOLD_MS`; more at once would be refused and
+ * tried again for ever.
+ */
+const WRITES_MAX = 1_024;
 /** A view reads its checkpoint and its documents, writes the leading ones, and then the others (`folding.ts`). */
 const STEPS = 4;
 const TAKEN_MAX = 8_192;

@@ -104,6 +104,15 @@ test("the views that write documents of one page move their checkpoints with one
   );
 });
 
+test("a view that writes more documents than a server takes in time writes them in parts", async (context) => {
+  const { views, commands } = context;
+  answering(context, [], 1);
+  const documents = new Map(Array.from({ length: 3_000 }, (_, at) => [`${at}`, { at }]));
+  assert.is(await views.commit("one.v1", null, "1", { documents }), "committed");
+  const inserts = commands.filter((command) => command.startsWith("insert"));
+  assert.is(inserts.length, 3);
+});
+
 test("a view whose write fails keeps no other view's checkpoint back", async (context) => {
   const { double, views } = context;
   answering(context, [], 1);
