@@ -5,6 +5,14 @@ import type { Job } from "./job.ts";
 /** The job as the admission has it, with everything that the request needs. */
 export type LeasableJob = Job & Required<Pick<Job, "trace" | "body" | "contentType" | "contentEncoding">>;
 
+/** The job, if everything that the request needs came with it. A probe depends on more than the job. */
+export const leasable = (job: Job): LeasableJob | null => {
+  const { kind, trace, body, contentType, contentEncoding } = job;
+  if (kind === "probe" || trace === undefined || body === undefined) return null;
+  if (contentType === undefined || contentEncoding === undefined) return null;
+  return { ...job, trace, body, contentType, contentEncoding };
+};
+
 /**
  * The lease of the first attempt, taken together with the admission. Exactly one of `begin` and `cancel` has to be
  * called, because the lease holds one of the endpoint's slots until then; any later call does nothing.

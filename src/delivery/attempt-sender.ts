@@ -1,8 +1,10 @@
+import { delivery } from "../../domain/delivery/decider.ts";
 import type { Delivery } from "../../domain/delivery/state.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
+import type { GroupedAppend } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import type { HttpSender, SendOutcome } from "../../domain/ports/sender.ts";
-import type { Trace } from "../streams/envelope.ts";
+import { type Envelope, type Trace, toEvents } from "../streams/envelope.ts";
 import type { StreamState } from "../streams/run-command.ts";
 import { DeliveryWriter, withRetries } from "./delivery-writer.ts";
 import type { LeasedJob } from "./loaded-job.ts";
@@ -20,6 +22,12 @@ export type AttemptSenderDeps = ResponseStoreDeps & {
 
 /** `response` resolves when the receiver's response is stored, or could not be; it never rejects. */
 export type RecordedAttempt = { readonly known: StreamState<Delivery>; readonly response: Promise<void> };
+
+/** `known` is null if the outcome was not appended. */
+type AppendedTogether = { readonly isStored: boolean; readonly known: StreamState<Delivery> | null };
+
+const NEITHER: AppendedTogether = { isStored: false, known: null };
+const DONE = Promise.resolve();
 
 export type SentAttempt = {
   readonly outcome: "sent";
@@ -85,12 +93,43 @@ export class AttemptSender {
   ): Promise<RecordedAttempt> {
     const { job, known, trace } = leased;
     const { onError } = this.#deps;
-    const store = this.#responses.storing({ job, known, sent, headers }, this.#writer.envelope(job.account, trace));
+    const envelope = this.#writer.envelope(job.account, trace);
+    const responseEnvelope = { ...envelope, commandId: `${envelope.commandId}/response` };
+    const exchange = { job, known, sent, headers };
     // The outcome is what an agent waits for, so its response is stored before the outcome is recorded.
     const isAgents = known.state.request.origin.kind === "agent";
+    const atHand = isAgents ? null : this.#responses.atHand(exchange, responseEnvelope);
+    const together = atHand === null ? NEITHER : await this.#appendBoth(leased, end, envelope, atHand.append);
+    const store = this.#responses.storing(exchange, responseEnvelope, atHand?.form);
     if (isAgents) await withRetries(store).catch(onError);
-    const response = isAgents ? Promise.resolve() : store().catch(onError);
-    const ran = await withRetries(() => this.#writer.run(leased, end));
+    const response = isAgents || together.isStored ? DONE : store().catch(onError);
+    if (together.known !== null) return { known: together.known, response };
+    const ran = await withRetries(() => this.#writer.run(leased, end, envelope));
     return { known: ran.known, response };
+  }
+
+  /**
+   * Appends the response and the outcome as one group, in which neither depends on the other. Whatever is not appended,
+   * or not known to be, is appended by itself with the same ids, which the log recognises.
+   */
+  async #appendBoth(
+    { job, known }: LeasedJob,
+    end: EndAttempt,
+    envelope: Envelope,
+    response: GroupedAppend,
+  ): Promise<AppendedTogether> {
+    const decision = delivery.decide(end, known.state);
+    if (!decision.ok || known.revision === null) return NEITHER;
+    const events = toEvents(decision.events, envelope);
+    const outcome = { stream: `delivery-${job.eventId}`, expected: known.revision, events, follows: [] };
+    try {
+      const [stored, ended] = await this.#deps.log.appendGroup([response, outcome]);
+      const isStored = stored?.outcome === "appended";
+      if (ended?.outcome !== "appended") return { isStored, known: null };
+      const { revision, position } = ended;
+      return { isStored, known: { state: decision.events.reduce(delivery.evolve, known.state), revision, position } };
+    } catch {
+      return NEITHER;
+    }
   }
 }

@@ -13,7 +13,7 @@ import { systemTimers, type Timers } from "../following/timers.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { toEvents } from "../streams/envelope.ts";
 import type { Payloads } from "../streams/payloads.ts";
-import { foldStream, type StreamState } from "../streams/run-command.ts";
+import { appendKnown, foldStream, type StreamState } from "../streams/run-command.ts";
 import type { LeasableJob } from "./admission-lease.ts";
 import { withApprovedTarget } from "./approved-target.ts";
 import { AttemptSender, type AttemptSenderDeps, type SentAttempt } from "./attempt-sender.ts";
@@ -84,17 +84,27 @@ export class Attempts {
   }
 
   /**
-   * Decides on the start of a delivery that is about to be admitted. Null if more would have to be read: an agent may be
+   * Starts and sends a job with all that it needs, as `begin` would. Undefined if another node has written to the
+   * delivery, so that it has to be read.
+   */
+  async beginAtHand(start: DecidedStart, from: StreamState<Delivery>): Promise<NotSent | SentAttempt | undefined> {
+    const { job, records } = start;
+    const appended = await appendKnown(this.#deps.log, `delivery-${job.eventId}`, from.revision ?? "absent", records);
+    if (appended.outcome === "conflict") return undefined;
+    return this.sendStarted(start, { revision: appended.revision, position: appended.position });
+  }
+
+  /**
+   * Decides on the start of a delivery whose state is known and its endpoint takes deliveries. Null if more would have to be read: an agent may be
    * suspended, and an approved delivery is bound to a target.
    */
-  start(job: LeasableJob, admitted: Delivery, endpoint: PresentEndpoint): DecidedStart | null {
-    if (!isActive(admitted) || admitted.request.origin.kind === "agent" || admitted.request.bound !== undefined)
-      return null;
+  start(job: LeasableJob, known: Delivery, endpoint: PresentEndpoint): DecidedStart | null {
+    if (!isActive(known) || known.request.origin.kind === "agent" || known.request.bound !== undefined) return null;
     const times = this.#times();
     const start = { nowMs: times.startedAt, timeoutMs: endpoint.settings.timeout_ms, isCircuitOpen: false };
-    const decision = delivery.decide(startCommand(job, admitted, this.#deps, start), admitted);
+    const decision = delivery.decide(startCommand(job, known, this.#deps, start), known);
     if (!decision.ok) return null;
-    const state = decision.events.reduce(delivery.evolve, admitted);
+    const state = decision.events.reduce(delivery.evolve, known);
     const records = toEvents(decision.events, this.#writer.envelope(job.account, job.trace));
     return { job, endpoint, records, state, times };
   }

@@ -1,12 +1,12 @@
 import { attemptableAt, type Delivery } from "../../domain/delivery/state.ts";
-import { endpoint as endpointDecider, takesDeliveries } from "../../domain/endpoint/decider.ts";
+import { endpoint as endpointDecider, type PresentEndpoint, takesDeliveries } from "../../domain/endpoint/decider.ts";
 import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { systemTimers } from "../following/timers.ts";
 import type { AttemptReport } from "../observability/observer.ts";
 import { systemEnvelope } from "../streams/envelope.ts";
 import type { StreamState } from "../streams/run-command.ts";
-import type { AdmissionLease, LeasableJob } from "./admission-lease.ts";
+import { type AdmissionLease, type LeasableJob, leasable } from "./admission-lease.ts";
 import type { SentAttempt } from "./attempt-sender.ts";
 import { type AttemptDeps, Attempts, type DecidedStart, type NotSent } from "./attempts.ts";
 import { Backlog } from "./backlog.ts";
@@ -47,7 +47,8 @@ export class Deliverer {
   readonly #rounds: DiskRounds;
   readonly #attempts: Attempts;
   readonly #written = new WrittenRevisions();
-  readonly #recording = new Set<Promise<void>>();
+  /** How many attempts are being recorded. Counted, because a set of promises would keep what they refer to too long. */
+  #recording = 0;
   #isStarted = false;
   #isStopping = false;
 
@@ -79,11 +80,10 @@ export class Deliverer {
   lease(job: LeasableJob, admitted: Delivery): AdmissionLease | null {
     if (this.#isStopping || !this.#isStarted || this.#isFull()) return null;
     const lane = this.#lanes.find(job.endpointId);
-    const known = this.#deps.aggregates.atHand(endpointDecider, `endpoint-${job.endpointId}`);
-    // A state that the lane has not seen is first noticed by an attempt, which then does more than send.
-    if (lane === undefined || lane.seen === null || lane.seen !== known?.state) return null;
-    if (!takesDeliveries(lane.seen) || isOrdered(lane.seen) || !this.#lanes.mayBegin(lane, job.eventId)) return null;
-    const start = this.#attempts.start(job, admitted, lane.seen);
+    const endpoint = this.#endpointAtHand(lane);
+    if (lane === undefined || endpoint === null) return null;
+    if (isOrdered(endpoint) || !this.#lanes.mayBegin(lane, job.eventId)) return null;
+    const start = this.#attempts.start(job, admitted, endpoint);
     // Room is asked for last, because it counts as the start of a request for the endpoint's rate.
     if (start === null || !this.#hasRoom(lane)) return null;
     this.#lanes.begin(lane, job);
@@ -128,7 +128,7 @@ export class Deliverer {
   }
 
   #isBusy(): boolean {
-    return this.#lanes.running > 0 || this.#recording.size > 0 || this.#rounds.isLooking;
+    return this.#lanes.running > 0 || this.#recording > 0 || this.#rounds.isLooking;
   }
 
   async #look(): Promise<void> {
@@ -145,7 +145,7 @@ export class Deliverer {
   }
 
   #isFull(): boolean {
-    return this.#lanes.running + this.#recording.size >= RUNNING_MAX;
+    return this.#lanes.running + this.#recording >= RUNNING_MAX;
   }
 
   /** Neither an endpoint nor an account may take more requests than it leaves to the others. */
@@ -175,7 +175,23 @@ export class Deliverer {
     this.#pump();
   }
 
+  /** The endpoint, if it is known to take deliveries without reading anything. */
+  #endpointAtHand(lane: EndpointLane | undefined): PresentEndpoint | null {
+    if (lane === undefined || lane.seen === null || !takesDeliveries(lane.seen)) return null;
+    const known = this.#deps.aggregates.atHand(endpointDecider, `endpoint-${lane.endpointId}`);
+    // A state that the lane has not seen is first noticed by an attempt, which then does more than send.
+    return known?.state === lane.seen ? lane.seen : null;
+  }
+
   async #attempt(job: Job): Promise<SentAttempt | null> {
+    const { known, ...unread } = job;
+    const endpoint = this.#endpointAtHand(this.#lanes.find(job.endpointId));
+    const whole = leasable(job);
+    const start = endpoint && known && whole && this.#attempts.start(whole, known.state, endpoint);
+    if (start && known) {
+      const attempt = await this.#attempts.beginAtHand(start, known);
+      return attempt === undefined ? this.#attempt(unread) : this.#sentBy(job, attempt);
+    }
     const { state } = await this.#deps.aggregates.load(endpointDecider, `endpoint-${job.endpointId}`);
     if (!this.#intake.maySend(job, state)) return null;
     return this.#sentBy(job, await this.#attempts.begin(job, state));
@@ -192,9 +208,9 @@ export class Deliverer {
   }
 
   #track(recorded: Promise<void>): void {
-    this.#recording.add(recorded);
+    this.#recording += 1;
     recorded.then(() => {
-      this.#recording.delete(recorded);
+      this.#recording -= 1;
       this.#pump();
     });
   }

@@ -34,9 +34,8 @@ export class DeliveryWriter {
     this.#deps = deps;
   }
 
-  run({ job, known, trace }: LoadedJob, command: DeliveryCommand) {
+  run({ job, known, trace }: LoadedJob, command: DeliveryCommand, envelope = this.envelope(job.account, trace)) {
     const stream = `delivery-${job.eventId}`;
-    const envelope = this.envelope(job.account, trace);
     return runCommand(this.#deps.log, { decider: delivery, stream, from: known, command, envelope });
   }
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { EventLog, Expected } from "../../domain/ports/event-log.ts";
+import type { EventLog, Expected, GroupedAppend } from "../../domain/ports/event-log.ts";
 import type { SendOutcome } from "../../domain/ports/sender.ts";
 import { isErasedSince } from "../erasure/erasures.ts";
 import type { ByteAllowances, TakenBytes } from "../ledgers/byte-allowances.ts";
@@ -15,7 +15,7 @@ import type { Outbound } from "./outbound.ts";
 export type ResponseStoreDeps = {
   readonly log: EventLog;
   readonly outbound: Pick<Outbound, "shown">;
-  readonly allowances: Pick<ByteAllowances, "take">;
+  readonly allowances: Pick<ByteAllowances, "take" | "takeAtHand">;
 };
 
 export type Exchange = Pick<ActiveJob, "known"> & {
@@ -24,12 +24,15 @@ export type Exchange = Pick<ActiveJob, "known"> & {
   readonly headers: Record<string, string>;
 };
 
-type Form = { readonly data: ResponseKept; readonly taken: TakenBytes | null };
+export type ResponseForm = { readonly data: ResponseKept; readonly taken: TakenBytes | null };
 
 /** Bytes stored of a body, and of headers, after `stored_bytes_day` is used up: most responses have no more. */
 export const RESPONSE_HEAD_BYTES = 1_024;
 
 const TYPE_MAX = 256;
+const NO_BODY = Buffer.alloc(0);
+
+const bufferOf = (body: Uint8Array): Buffer => Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 
 const headersOfHead = (headers: ResponseKept["headers"]): ResponseKept["headers"] => {
   if (headerBytes(headers) <= RESPONSE_HEAD_BYTES) return headers;
@@ -49,11 +52,11 @@ export class ResponseStore {
    * erasure takes a later revision than the one expected here, so an append after it conflicts and finds the record of
    * the erasure.
    */
-  storing(exchange: Exchange, envelope: Envelope): () => Promise<void> {
+  storing(exchange: Exchange, envelope: Envelope, made: ResponseForm | null = null): () => Promise<void> {
     const { log } = this.#deps;
     const { job, known } = exchange;
     let expected: Exclude<Expected, "any"> = known.state.request.payload.revision;
-    let form: Promise<Form> | null = null;
+    let form: Promise<ResponseForm> | null = made === null ? null : Promise.resolve(made);
     return async () => {
       form ??= this.#formOf(exchange);
       const { data, taken } = await form.catch((error: unknown) => {
@@ -73,10 +76,28 @@ export class ResponseStore {
     };
   }
 
-  /** Takes the bytes from the account's `stored_bytes_day`; without them only the head is stored. */
-  async #formOf({ job, known, sent, headers }: Exchange): Promise<Form> {
+  /** The first append of `storing`, if the response's bytes are at hand; null if bytes would have to be leased. */
+  atHand(
+    exchange: Exchange,
+    envelope: Envelope,
+  ): { readonly append: GroupedAppend; readonly form: ResponseForm } | null {
+    const { whole, body, bytes } = this.#wholeOf(exchange);
+    const { job, known } = exchange;
+    const taken = bytes === 0 ? null : this.#deps.allowances.takeAtHand(job.account, "stored", bytes);
+    if (taken === null && bytes > 0) return null;
+    const data = { ...whole, ...encodeBody(body) };
+    const append = {
+      stream: payloadStream(job.eventId),
+      expected: known.state.request.payload.revision,
+      events: toEvents([{ type: "ResponseKept", data }], envelope),
+      follows: [],
+    };
+    return { append, form: { data, taken } };
+  }
+
+  #wholeOf({ job, known, sent, headers }: Exchange) {
     const isAnswered = sent.outcome === "answered";
-    const body = Buffer.from(isAnswered ? sent.body : "");
+    const body = isAnswered ? bufferOf(sent.body) : NO_BODY;
     const whole = {
       event_id: job.eventId,
       number: known.state.attempts,
@@ -85,6 +106,13 @@ export class ResponseStore {
       request_headers: this.#deps.outbound.shown(headers),
     };
     const bytes = body.length + headerBytes(whole.headers) + headerBytes(whole.request_headers);
+    return { whole, body, bytes };
+  }
+
+  /** Takes the bytes from the account's `stored_bytes_day`; without them only the head is stored. */
+  async #formOf(exchange: Exchange): Promise<ResponseForm> {
+    const { job } = exchange;
+    const { whole, body, bytes } = this.#wholeOf(exchange);
     const taken = bytes === 0 ? null : await this.#deps.allowances.take(job.account, "stored", bytes);
     if (taken !== null || bytes === 0) return { data: { ...whole, ...encodeBody(body) }, taken };
     const head = body.subarray(0, RESPONSE_HEAD_BYTES);

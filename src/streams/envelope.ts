@@ -33,12 +33,18 @@ type SystemEnvelope = Pick<Envelope, "commandId" | "at" | "causationId"> & {
   readonly trace?: Trace;
 };
 
-export const systemEnvelope = ({ actor, account = "", trace = NO_TRACE, ...rest }: SystemEnvelope): Envelope => ({
-  ...rest,
-  account,
-  trace,
-  actor: { kind: "system", id: actor },
-});
+/** Every attempt makes envelopes, so their members are named one by one, which is far faster than spreading the rest. */
+export const systemEnvelope = ({
+  commandId,
+  at,
+  causationId,
+  actor,
+  account = "",
+  trace = NO_TRACE,
+}: SystemEnvelope): Envelope => {
+  const it = { commandId, at, account, trace, actor: { kind: "system", id: actor } } as const;
+  return causationId === undefined ? it : { ...it, causationId };
+};
 
 export const causedEnvelope = (
   { id, meta }: Pick<RecordedEvent, "id" | "meta">,

@@ -11,6 +11,7 @@ import { Deliverer } from "../../src/delivery/deliverer.ts";
 import { aggregates } from "../../src/streams/aggregates.ts";
 import { type Envelope, type Fact, toEvents } from "../../src/streams/envelope.ts";
 import { foldPage, namingRecords } from "../../src/views/fold-page.ts";
+import { appendingLog } from "./appending-log.ts";
 import { enoughBytes } from "./enough-bytes.ts";
 import { request, START } from "./history.ts";
 import { removeFolder, temporaryFolder } from "./program.ts";
@@ -109,17 +110,15 @@ export const deliverySimulation = async (receivers: Readonly<Record<string, Answ
     });
   });
 
-  const deliverersLog = (of: EventLog): EventLog => ({
-    ...of,
-    async append(stream, expected, events) {
+  const deliverersLog = (of: EventLog): EventLog =>
+    appendingLog(of, async (stream, expected, events) => {
       // What a payload stream would hold is of no interest here, and half of all that is written.
       if (stream.startsWith("payload-")) return { outcome: "appended", revision: 0, position: "0" };
       const appended = await of.append(stream, expected, events);
       const ms = troubles.appendMs?.(events[0]?.type ?? "") ?? 0;
       if (ms > 0) await time.sleep(ms);
       return appended;
-    },
-  });
+    });
 
   const timings = { dns: 0, connect: 0, tls: 0, first_byte: 1, total: 1 };
   const sender: HttpSender = {

@@ -316,4 +316,36 @@ test("10,000 events that wait for one endpoint take no lease from another", asyn
   await stop();
 });
 
+test("a job that came with everything is sent at once, unless another node has leased it meanwhile", async () => {
+  for (const isLeasedElsewhere of [false, true]) {
+    const { it, node, later, stop } = await warm();
+    const { fact, at } = admissionOf(it, "evt_1", "end_1");
+    const envelope = { commandId: "adm_1", account: ACCOUNT, actor: { kind: "source", id: "src_1" }, trace: TRACE, at };
+    const known = { state: delivery.evolve(delivery.initial, fact), revision: 0 };
+    await it.log.append("delivery-evt_1", "absent", toEvents([fact], envelope as Envelope));
+    if (isLeasedElsewhere) {
+      const attempt = { event_id: "evt_1", endpoint_id: "end_1", number: 1, trigger: "auto", node: "node_1", at };
+      const data = { ...attempt, lease_until: new Date(it.clock.now() + 5_000).toISOString() };
+      await it.append("delivery-evt_1", { type: "AttemptStarted", data });
+    }
+    const content = { body: Buffer.from("{}"), contentType: "application/json", contentEncoding: "" };
+    node.offer({
+      kind: "due",
+      eventId: "evt_1",
+      account: ACCOUNT,
+      endpointId: "end_1",
+      trace: TRACE,
+      known,
+      ...content,
+    });
+    await later(PAUSE_MS);
+    assert.is(sentOf(it, "evt_1"), isLeasedElsewhere ? 0 : 1);
+    await later(7_000);
+    assert.is(sentOf(it, "evt_1"), 1);
+    const starts = isLeasedElsewhere ? ["AttemptStarted", "AttemptStarted"] : ["AttemptStarted"];
+    assert.equal(await typesOf(it, "evt_1"), ["EventAdmitted", ...starts, "AttemptSucceeded", "EventDelivered"]);
+    await stop();
+  }
+});
+
 test.run();

@@ -16,6 +16,7 @@ import { damageRecords } from "../../../src/streams/payload-damage.ts";
 import { payloads } from "../../../src/streams/payloads.ts";
 import { foldStream, runCommand } from "../../../src/streams/run-command.ts";
 import { inlineProjector } from "../../../src/views/view-progress.ts";
+import { appendingLog } from "../../support/appending-log.ts";
 import { damagedLog } from "../../support/damaged-log.ts";
 import { enoughBytes } from "../../support/enough-bytes.ts";
 import { request } from "../../support/history.ts";
@@ -53,14 +54,14 @@ const world = async (answers: (node: string) => Promise<void> = roundTrip) => {
   const reads = { payload: 0, delivery: 0 };
   const damaged = new Set<string>();
   const onDisk = damagedLog(kept, damaged);
+  const append: EventLog["append"] = async (stream, expected, events) => {
+    await roundTrip();
+    const outcome = await kept.append(stream, expected, events);
+    if (events[0]?.type === "AttemptStarted") starts[outcome.outcome] += 1;
+    return outcome;
+  };
   const log: EventLog = {
-    ...kept,
-    async append(stream, expected, events) {
-      await roundTrip();
-      const outcome = await kept.append(stream, expected, events);
-      if (events[0]?.type === "AttemptStarted") starts[outcome.outcome] += 1;
-      return outcome;
-    },
+    ...appendingLog(kept, append),
     async read(stream, ...rest) {
       if (stream.startsWith("payload-")) reads.payload += 1;
       if (stream.startsWith("delivery-")) reads.delivery += 1;
@@ -77,10 +78,10 @@ const world = async (answers: (node: string) => Promise<void> = roundTrip) => {
     trace: { trace_id: "1".repeat(32), span_id: "2".repeat(16) },
     at: new Date(clock.now()).toISOString(),
   });
-  const append = (stream: string, fact: Fact, expected: Expected = "absent") =>
+  const record = (stream: string, fact: Fact, expected: Expected = "absent") =>
     kept.append(stream, expected, toEvents([fact], envelope()));
   const registered = { ...ENDPOINT, endpoint_id: "end_1", account: "acc_1", secret: "sealed", at: envelope().at };
-  await append("endpoint-end_1", { type: "EndpointRegistered", data: registered });
+  await record("endpoint-end_1", { type: "EndpointRegistered", data: registered });
 
   const sent: { readonly node: string; readonly id: string }[] = [];
   const node = (name: string) => {
@@ -136,9 +137,9 @@ const world = async (answers: (node: string) => Promise<void> = roundTrip) => {
       if (stored === null) throw new Error(`${event_id} is there already`);
       const payload = { ...stored, content_type: "application/json", size: 2 };
       const data = request({ event_id, endpoint_id: "end_1", payload, at: envelope().at });
-      await append(`delivery-${event_id}`, { type: "EventAdmitted", data });
+      await record(`delivery-${event_id}`, { type: "EventAdmitted", data });
     },
-    append,
+    append: record,
     envelope,
     reads,
     types: async () => (await kept.readAll(null, 10_000)).map(({ type }) => type),

@@ -13,6 +13,7 @@ import { erasePayload } from "../../../src/routes/events/event-payload.ts";
 import { aggregates } from "../../../src/streams/aggregates.ts";
 import { NO_TRACE, toEvents } from "../../../src/streams/envelope.ts";
 import { payloadStream, payloads } from "../../../src/streams/payloads.ts";
+import { appendingLog } from "../../support/appending-log.ts";
 import { callOf } from "../../support/call.ts";
 import { enoughBytes } from "../../support/enough-bytes.ts";
 import { at, deliveryFacts, endpointRegistered } from "../../support/history.ts";
@@ -71,16 +72,16 @@ const told = async (
 
   const late = gate();
   let isGone = false;
+  const appendLate: EventLog["append"] = async (stream, expected, events) => {
+    if (isGone) throw new LogUnavailable("the node is gone");
+    if (events[0]?.type !== "ResponseKept") return log.append(stream, expected, events);
+    await late.opened;
+    const appended = await log.append(stream, expected, events);
+    isGone = nodeDies;
+    return appended;
+  };
   const nodeLog: EventLog = {
-    ...log,
-    async append(stream, expected, events) {
-      if (isGone) throw new LogUnavailable("the node is gone");
-      if (events[0]?.type !== "ResponseKept") return log.append(stream, expected, events);
-      await late.opened;
-      const appended = await log.append(stream, expected, events);
-      isGone = nodeDies;
-      return appended;
-    },
+    ...appendingLog(log, appendLate),
     async read(...of) {
       if (isGone) throw new LogUnavailable("the node is gone");
       return log.read(...of);
