@@ -52,10 +52,13 @@ export const fieldType = ({ name, fields }: ViewSchema, field: string): FieldTyp
 export const isOfType = (value: unknown, type: FieldType): value is string | number =>
   type === "text" ? typeof value === "string" : typeof value === "number" && Number.isFinite(value);
 
+/** Nearly every text is printable ASCII, which is seen faster. */
+const PLAIN = /^[ -~]*$/;
 const NOT_COMPARABLE = /\0|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 /** SQLite drivers may cut text at a NUL, and UTF-8 has no lone surrogates, so comparisons replace both with U+FFFD. */
-export const comparableText = (text: string): string => text.replace(NOT_COMPARABLE, "\ufffd");
+export const comparableText = (text: string): string =>
+  PLAIN.test(text) ? text : text.replace(NOT_COMPARABLE, "\ufffd");
 
 export const comparable = (document: Document, field: string, type: FieldType): string | number | null => {
   const value = Object.hasOwn(document, field) ? document[field] : null;

@@ -21,7 +21,7 @@ export type Layout = {
 };
 
 const NUMBER_DIGITS = 12;
-const NUMBERED_ID = /^(.*)\/(\d{12})$/s;
+const DIGITS = /^\d{12}$/;
 const POSITION_DIGITS = 16;
 
 export const quoted = (identifier: string): string => `"${identifier}"`;
@@ -51,8 +51,11 @@ export const numberedId = (group: string, number: number): string =>
 
 /** Null for an id without a number. */
 export const partsOf = (id: string): { readonly group: string; readonly number: number } | null => {
-  const [, group, digits] = NUMBERED_ID.exec(id) ?? [];
-  return group === undefined ? null : { group, number: Number(digits) };
+  const end = id.length - NUMBER_DIGITS;
+  const digits = id.slice(end);
+  return end > 0 && id[end - 1] === "/" && DIGITS.test(digits)
+    ? { group: id.slice(0, end - 1), number: Number(digits) }
+    : null;
 };
 
 const subjectOf = (stream: unknown): string | null =>
@@ -101,11 +104,11 @@ const restOf = ({ kinds, subject }: Layout, document: Document, inexact: readonl
   for (const name of Object.keys(document)) {
     if (kinds.has(name) ? !inexact.includes(name) : isSubjectKnown && name === subject) continue;
     // An object takes another prototype by this name, and not a member.
-    if (name === "__proto__") return JSON.stringify(document);
+    if (name === "__proto__") return withShortTimes(JSON.stringify(document));
     rest[name] = document[name];
     isEmpty = false;
   }
-  return isEmpty ? null : JSON.stringify(rest);
+  return isEmpty ? null : withShortTimes(JSON.stringify(rest));
 };
 
 /** The JSON of what is not in columns, or null if nothing is left, and the values of the columns. */
@@ -121,6 +124,22 @@ export const valuesOf = (layout: Layout, document: Document, words: Words): read
   values[0] = restOf(layout, document, inexact);
   return values;
 };
+
+/** Times are most of what repeats in documents. JSON has no control characters, so one can mark a short time. */
+const TIME_MARK = "\u0001";
+const QUOTED_TIME = /"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is the mark.
+const SHORT_TIME = /\u0001([0-9a-z]+)/g;
+const SHORT_RADIX = 36;
+
+const withShortTimes = (json: string): string =>
+  json.replace(QUOTED_TIME, (quotedTime) => {
+    const ms = timeOf(quotedTime.slice(1, -1));
+    return ms === null || ms < 0 ? quotedTime : TIME_MARK + ms.toString(SHORT_RADIX);
+  });
+
+const withWholeTimes = (json: string): string =>
+  json.replace(SHORT_TIME, (_, digits: string) => `"${new Date(Number.parseInt(digits, SHORT_RADIX)).toISOString()}"`);
 
 const jsonOf = (kind: Kind, column: SqlValue, words: Words): string | null => {
   if (column === null) return null;
@@ -140,7 +159,7 @@ export const textOf = ({ columns, subject }: Layout, row: SqlRow, words: Words):
   const followed = subject === null ? null : subjectOf(row.stream);
   if (followed !== null) parts.push(`${quoted(subject ?? "")}:${JSON.stringify(followed)}`);
   if (row.document !== null) {
-    const rest = String(row.document).slice(1, -1);
+    const rest = withWholeTimes(String(row.document)).slice(1, -1);
     if (rest !== "") parts.push(rest);
   }
   return `{${parts.join(",")}}`;

@@ -7,7 +7,7 @@ import { createPrivateFile } from "./private-file.ts";
 import { layoutOf, othersOf, quoted, tableOf } from "./view-layout.ts";
 import { WORDS } from "./view-words.ts";
 
-const TABLES_FORMAT = 3;
+const TABLES_FORMAT = 4;
 /** Milliseconds to wait for a commit of another process, such as a rebuild next to a running service. */
 const LOCK_TIMEOUT_MS = 5_000;
 const CACHE_KIB = 16 * 1024;

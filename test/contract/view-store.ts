@@ -531,7 +531,7 @@ const packed: readonly ContractCase[] = [
       const values = [...TIMES, ...NO_TIMES, "a\0b", "\ud800", null, true, 5, -0.5, [NOON], { at: NOON }];
       const kept = values.flatMap((value, n): (readonly [string, Document])[] => [
         [`t${n}`, { account: "x", ended_at: value }],
-        [`w${n}`, { account: value, ended_at: NOON, more: { account: value } }],
+        [`w${n}`, { account: value, ended_at: NOON, more: { account: value, [String(value)]: [value, "\u0001abc"] } }],
       ]);
       const documents = new Map<string, Document>([...kept, ["none", {}], ["more", { __proto__: null, more: [1] }]]);
       documents.set("proto", JSON.parse('{"__proto__":{"a":1},"account":"x"}') as Document);

@@ -79,7 +79,7 @@ test("a file of another format is refused in a sentence that says what to do", a
     database.close();
     const error = await thrown(() => sqliteViewStore({ path, schemas: [schema] }));
     assert.ok(isOtherFormat(error));
-    assert.match(error.message, `views.db ${found}, and this version reads format 3 alone: `);
+    assert.match(error.message, `views.db ${found}, and this version reads format 4 alone: `);
     assert.match(error.message, "delete it with its -wal and -shm files, as the views are folded again from the log");
   }
 });
