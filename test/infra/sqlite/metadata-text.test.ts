@@ -27,13 +27,23 @@ test("metadata are read as they were written, with and without what may be absen
   assert.is(JSON.stringify(metadataIn(metadataText(META))), JSON.stringify(META));
 });
 
+const { schema: _, ...withoutSchema } = META;
+
 test("metadata that another program has extended are kept whole", () => {
   const extended: readonly object[] = [
     { ...META, tenant: "acme" },
     { ...META, actor: { ...META.actor, name: "shop" } },
     { account: "acc_1", actor: { kind: "system", id: "test" } },
+    { ...withoutSchema, tenant: "acme" },
+    { ...META, actor: { kind: "system", name: "shop" } },
   ];
   for (const meta of extended) assert.equal(metadataIn(metadataText(meta as Metadata)), meta);
+});
+
+test("a damaged text of metadata is refused", () => {
+  const text = metadataText(META);
+  for (const damaged of ["", "[]", "~", text.slice(0, 40), text.replace(/"acc_\w+",/, ""), `${text.slice(0, -1)},1,2]`])
+    assert.throws(() => metadataIn(damaged), undefined, damaged);
 });
 
 test("the text is a third shorter than the object's", () => {
