@@ -23,7 +23,8 @@ export const measureAgainst = (
   order: TurnsOrder,
 ): Promise<PairOutcome> => {
   const name = `this build, and without it ${checkout}`;
-  return measurePair(world, { name, without: ofCheckout(set, checkout), with: set, barsOf: againstBars }, order);
+  const bars = { barsOf: againstBars, diskMax: 0.5 };
+  return measurePair(world, { name, without: ofCheckout(set, checkout), with: set, ...bars }, order);
 };
 
 /** An event on another log may take this many times the processor time of the service's own process. */
@@ -35,5 +36,5 @@ const engineBars = ({ key, rate }: Workload): Bars => ({
 /** The service on these engines, against the service on the embedded ones. */
 export const measureEngineRatio = (world: World, set: EngineSet, order: TurnsOrder): Promise<PairOutcome> => {
   const name = `${set.name} engines, and without them the embedded ones`;
-  return measurePair(world, { name, without: EMBEDDED, with: set, barsOf: engineBars }, order);
+  return measurePair(world, { name, without: EMBEDDED, with: set, barsOf: engineBars, diskMax: null }, order);
 };

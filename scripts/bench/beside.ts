@@ -31,12 +31,12 @@ export const measureBeside = async (
   order: Omit<TurnsOrder, "workloads">,
 ): Promise<readonly PairOutcome[]> => {
   const collector = await hanging();
-  const barsOf = () => BARS;
+  const bars = { barsOf: () => BARS, diskMax: null };
   const to = (url: string): EngineSet => withEnv(set, { OTEL_EXPORTER_OTLP_ENDPOINT: url });
   const pairs: readonly Pair[] = [
-    { name: "traces, to a collector that is not there", without: set, with: to(CLOSED), barsOf },
-    { name: "traces, to a collector that hangs", without: set, with: to(collector.url), barsOf },
-    { name: "log lines, LOG_LEVEL info", without: withEnv(set, { LOG_LEVEL: "silent" }), with: set, barsOf },
+    { name: "traces, to a collector that is not there", without: set, with: to(CLOSED), ...bars },
+    { name: "traces, to a collector that hangs", without: set, with: to(collector.url), ...bars },
+    { name: "log lines, LOG_LEVEL info", without: withEnv(set, { LOG_LEVEL: "silent" }), with: set, ...bars },
   ];
   try {
     const measured: PairOutcome[] = [];

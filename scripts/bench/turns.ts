@@ -1,4 +1,5 @@
 import type { World } from "./bench-world.ts";
+import { bytesOfBoth, databaseBytes } from "./disk.ts";
 import type { EngineSet } from "./engines.ts";
 import { medianOf, type Ratio, ratioOf } from "./spread.ts";
 import { close, runtimeOf, type Subject, setUp } from "./subject.ts";
@@ -10,6 +11,8 @@ export type Pair = {
   readonly without: EngineSet;
   readonly with: EngineSet;
   barsOf(workload: Workload): Bars;
+  /** Target for the ratio with/without of bytes on disk; null for none. */
+  readonly diskMax: number | null;
 };
 
 /** Targets for the ratio with/without; null for none. */
@@ -35,7 +38,14 @@ export type PairOutcome = {
   readonly compared: readonly Compared[];
   readonly rssWithoutMiB: number;
   readonly rssWithMiB: number;
+  readonly disk: Disk | null;
 };
+
+/**
+ * Bytes of the log and the views for one event. Null where several workloads were measured, whose events differ in size
+ * and whose numbers depend on the speed.
+ */
+type Disk = { readonly without: number; readonly with: number; readonly max: number | null };
 
 const mediansOf = (costs: readonly Cost[]): Medians => {
   const ms = costs.flatMap(({ processorMs }) => (processorMs === null ? [] : [processorMs]));
@@ -82,6 +92,34 @@ const measureRound = async (
   return { without: await measure(without), with: first };
 };
 
+const bytesPerEvent = async ({ program }: Subject, costs: readonly Cost[]): Promise<number | null> => {
+  // SQLite empties the write-ahead logs when the last connection is closed.
+  await program.stop();
+  const bytes = bytesOfBoth({
+    log: databaseBytes(program.dir, "log.db"),
+    views: databaseBytes(program.dir, "views.db"),
+  });
+  const events = costs.reduce((sum, cost) => sum + cost.events, 0);
+  return bytes === null ? null : bytes / events;
+};
+
+const diskOf = async (
+  pair: Pair,
+  subjects: readonly [Subject, Subject],
+  all: readonly Round[],
+): Promise<Disk | null> => {
+  const [first, second] = subjects;
+  const without = await bytesPerEvent(
+    first,
+    all.map((round) => round.without),
+  );
+  const own = await bytesPerEvent(
+    second,
+    all.map((round) => round.with),
+  );
+  return without === null || own === null ? null : { without, with: own, max: pair.diskMax };
+};
+
 /** Both services run all the time and are measured in turns, so that the machine's other load affects both alike. */
 export const measurePair = async (world: World, pair: Pair, order: TurnsOrder): Promise<PairOutcome> => {
   const { workloads, rounds, seconds, say } = order;
@@ -91,18 +129,22 @@ export const measurePair = async (world: World, pair: Pair, order: TurnsOrder): 
     const both = subjects as [Subject, Subject];
     const [without, own] = both;
     const measured = workloads.map((workload) => ({ workload, rounds: [] as Round[] }));
+    const all: Round[] = [];
     for (let round = -1; round < rounds; round += 1) {
       say(round < 0 ? `${pair.name}: warming up` : `round ${round + 1} of ${rounds}`);
       for (const { workload, rounds: done } of measured) {
         const outcome = await measureRound((subject) => workload.measure(world, subject, seconds), both, round);
+        all.push(outcome);
         if (round >= 0) done.push(outcome);
       }
     }
+    const [rssWithoutMiB, rssWithMiB] = [(await runtimeOf(without)).rssMiB, (await runtimeOf(own)).rssMiB];
     return {
       name: pair.name,
       compared: measured.map(({ workload, rounds: done }) => comparedOf(workload, pair.barsOf(workload), done)),
-      rssWithoutMiB: (await runtimeOf(without)).rssMiB,
-      rssWithMiB: (await runtimeOf(own)).rssMiB,
+      rssWithoutMiB,
+      rssWithMiB,
+      disk: workloads.length === 1 ? await diskOf(pair, both, all) : null,
     };
   } finally {
     for (const subject of subjects) await close(subject);
@@ -134,9 +176,17 @@ const linesOf = ({ name, bars, without, with: own, rate, processor }: Compared):
   return rows;
 };
 
-export const pairTable = ({ name, compared, rssWithMiB, rssWithoutMiB }: PairOutcome): string =>
+const diskRow = ({ without, with: own, max }: Disk): Row => {
+  const ratio = own / without;
+  const name = "bytes on disk an event";
+  const value = `${amount(own)}, without ${amount(without)}: ${amount(ratio)} x`;
+  return max === null ? { name, value } : { name, value, bar: `at most ${max} x`, isMet: ratio <= max };
+};
+
+export const pairTable = ({ name, compared, rssWithMiB, rssWithoutMiB, disk }: PairOutcome): string =>
   figures([
     { name, value: "" },
     ...compared.flatMap(linesOf),
     { name: "RSS", value: `${amount(rssWithMiB)} MiB, without ${amount(rssWithoutMiB)} MiB` },
+    ...(disk === null ? [] : [diskRow(disk)]),
   ]);

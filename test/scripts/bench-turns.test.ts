@@ -21,6 +21,7 @@ const outcome = (...compared: PairOutcome["compared"]): PairOutcome => ({
   compared,
   rssWithoutMiB: 300,
   rssWithMiB: 310,
+  disk: null,
 });
 
 test("a ratio is the median of the rounds' own ratios, with the smallest and the largest", () => {
@@ -45,6 +46,12 @@ test("each ratio has its spread, and a missed bar is marked", () => {
     missed,
     /^\| +rate, ratio +\| 2\.50 x \(2\.00 to 3\.00, 3 rounds\) +\| at least 2\.6 x +\| MISSED +\|$/m,
   );
+});
+
+test("bytes on disk are compared where one workload was measured", () => {
+  const text = pairTable({ ...outcome(), disk: { without: 10_000, with: 4_000, max: 0.5 } });
+  assert.match(text, /^\| bytes on disk an event +\| 4,000, without 10,000: 0\.40 x +\| at most 0\.5 x +\| MET \|$/m);
+  assert.not.match(pairTable(outcome()), /bytes on disk/);
 });
 
 test("the rate of an open loop is given, so it is no result", () => {
