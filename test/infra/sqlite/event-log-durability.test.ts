@@ -117,13 +117,15 @@ test("answered appends survive kill -9, whole, in order and without gaps", () =>
 
       const log = await sqliteEventLog({ path });
       const stored = new Map<string, string[]>();
+      const grouped = new Map<string, string>();
       let count = 0;
       for (let at = null as string | null; ; ) {
         const page = await log.readAll(at, 1_000);
         const last = page.at(-1);
         if (last === undefined) break;
-        for (const { id, stream, position } of page) {
+        for (const { id, stream, position, data } of page) {
           count += 1;
+          if (typeof data.with === "string") grouped.set(stream, data.with);
           assert.is(Number(position), count, "a gap in the positions");
           stored.set(stream, [...(stored.get(stream) ?? []), id]);
         }
@@ -131,6 +133,8 @@ test("answered appends survive kill -9, whole, in order and without gaps", () =>
       }
       for (const [stream, ids] of answered) assert.equal(stored.get(stream), ids, `round ${round}: ${stream}`);
       for (const [stream, ids] of stored) assert.is(ids.length, 2, `round ${round}: ${stream} was torn`);
+      for (const other of grouped.values())
+        assert.ok(stored.has(other), `round ${round}: a group was torn at ${other}`);
       assert.is((await log.append(newStream(), "absent", [event(), event()])).outcome, "appended");
       await log.close();
     }

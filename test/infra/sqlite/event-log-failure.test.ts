@@ -33,6 +33,22 @@ test("a full disk refuses an append that does not fit and takes one that does", 
     await log.close();
   }));
 
+test("a full disk refuses the whole of a group, and what it left out is written once there is room", () =>
+  inNewFile(async (path) => {
+    const small = await sqliteEventLog({ path, maxPages: 200 });
+    const group = [event(), big(), event()].map((one, index) => ({
+      ...{ stream: newStream(), expected: "absent" as const, events: [one] },
+      follows: index === 0 ? [] : [index - 1],
+    }));
+    assert.is((await rejection(() => small.appendGroup(group))).name, "LogUnavailable");
+    assert.equal(await readOn(small, null), []);
+    await small.close();
+    const log = await sqliteEventLog({ path });
+    for (const { outcome } of await log.appendGroup(group)) assert.is(outcome, "appended");
+    assert.is((await readOn(log, null)).length, 3);
+    await log.close();
+  }));
+
 test("when a group fails, each of its appends may be sent again", () =>
   inNewFile(async (path) => {
     const log = await sqliteEventLog({ path, maxPages: 200 });
