@@ -133,13 +133,13 @@ export const openAppender = async ({ onWriter, onGroup, ...data }: AppenderOptio
   return {
     async submit(operation) {
       if (isClosed) throw new LogUnavailable("the event log is closed");
-      const weight = weightOf(operation);
-      const { appends, size } = weight;
+      const { appends, size } = weightOf(operation);
       if (pendingAppends + appends > PENDING_APPENDS_MAX || pendingSize + size > PENDING_SIZE_MAX)
         throw new LogUnavailable("too many appends are waiting");
-      outbox.add(operation);
+      // From here on it takes as much memory as its encoded texts.
+      const weight = { appends, size: outbox.add(operation) };
       pendingAppends += appends;
-      pendingSize += size;
+      pendingSize += weight.size;
       if (!isDue) {
         isDue = true;
         setImmediate(flush);

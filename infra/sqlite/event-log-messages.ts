@@ -13,7 +13,7 @@ export type OperationsMessage = { readonly heads: string; readonly texts: ArrayB
 type EventHead = readonly [id: string, type: string, dataSize: number, metaSize: number];
 
 const BYTES_MIN = 64 * 1024;
-/** A larger buffer is not kept for the next message. */
+/** A larger buffer is handed over itself, and not kept for the next message. */
 const BYTES_KEPT_MAX = 1024 * 1024;
 const UTF8_BYTES_PER_UNIT_MAX = 3;
 /** The bytes of longer texts are counted first, because room for three times their length would be too much. */
@@ -41,17 +41,28 @@ export class OperationsEncoder {
     return this.#heads.length;
   }
 
-  add(operation: Operation<EventText>): void {
-    this.#heads.push(withEvents(operation, this.#headsOf));
+  /** Returns how many bytes the operation's texts have. */
+  add(operation: Operation<EventText>): number {
+    const [length, meta] = [this.#length, this.#meta];
+    try {
+      this.#heads.push(withEvents(operation, this.#headsOf));
+    } catch (error) {
+      // The texts have no other marks than their sizes, so what was written of them would shift all that follow.
+      this.#length = length;
+      this.#meta = meta;
+      throw error;
+    }
+    return this.#length - length;
   }
 
   /** The message with everything added since the last one. Its `texts` are to be transferred. */
   take(): OperationsMessage {
-    // The copy is exactly as large as the texts, and the buffer is used again: a new one for each message costs more.
-    // A buffer that `allocUnsafeSlow` makes has an ArrayBuffer of its own.
-    const texts = this.#bytes.buffer.slice(0, this.#length) as ArrayBuffer;
-    const message = { heads: JSON.stringify(this.#heads), texts };
-    if (this.#bytes.length > BYTES_KEPT_MAX) this.#bytes = Buffer.allocUnsafeSlow(BYTES_MIN);
+    const isKept = this.#bytes.length <= BYTES_KEPT_MAX;
+    // A buffer that `allocUnsafeSlow` makes has an ArrayBuffer of its own. That of few texts is copied and used again,
+    // because a new one for each message costs more.
+    const buffer = this.#bytes.buffer as ArrayBuffer;
+    const message = { heads: JSON.stringify(this.#heads), texts: isKept ? buffer.slice(0, this.#length) : buffer };
+    if (!isKept) this.#bytes = Buffer.allocUnsafeSlow(BYTES_MIN);
     this.#length = 0;
     this.#heads = [];
     this.#meta = "";

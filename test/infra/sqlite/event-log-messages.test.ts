@@ -107,6 +107,18 @@ test("texts of a MiB and more arrive whole, with small ones before and after the
   assert.equal(sent(encoder).map(asTexts), [operation, operation]);
 });
 
+test("an operation that cannot be encoded leaves nothing in the message", () => {
+  const encoder = new OperationsEncoder();
+  const good = { id: "1", type: "Happened", data: '{"n":1}', meta: "{}" };
+  const append: Append<EventText> = { kind: "append", category: "payload", key: "a", expected: "any", events: [good] };
+  encoder.add(append);
+  // What a full memory does: it fails in the middle of the operation.
+  const bad = { ...good, data: null as unknown as string };
+  assert.throws(() => encoder.add({ ...append, events: [{ ...good, meta: "[]" }, bad] }));
+  encoder.add(append);
+  assert.equal(sent(encoder).map(asTexts), [append, append]);
+});
+
 test("metadata of successive events are sent once", () => {
   const encoder = new OperationsEncoder();
   const meta = JSON.stringify({ text: "m".repeat(10_000) });
