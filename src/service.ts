@@ -18,6 +18,7 @@ import type { OpenedEngines } from "./composition/opened-engines.ts";
 import { type Part, type Parts, parts, timer } from "./composition/part.ts";
 import { buildRequests, type Requests } from "./composition/requests.ts";
 import { buildRoutes, type RoutesDeps } from "./composition/routes.ts";
+import { CONNECTIONS_MAX } from "./http/limits.ts";
 import { problemRecords } from "./http/problem-records.ts";
 import { endpointsReading } from "./observability/endpoints-reading.ts";
 import { partsReading } from "./observability/parts-reading.ts";
@@ -177,6 +178,9 @@ const httpOf = (foundation: Foundation, deps: RoutesDeps): Promise<FastifyInstan
   });
 };
 
+/** With Node's own backlog of 511, a burst of connections during a long turn of the event loop is reset unanswered. */
+const BACKLOG = CONNECTIONS_MAX;
+
 /** Puts the service together; `composition/` gives each part what it needs. */
 export const service = async (engines: OpenedEngines): Promise<Service> => {
   const { config, clock } = engines;
@@ -218,7 +222,7 @@ export const service = async (engines: OpenedEngines): Promise<Service> => {
   return {
     async start() {
       // The server listens before the parts start, so that a port in use stops the start before anything is sent.
-      if (config.roles.includes("api")) await http.listen({ host: config.host, port: config.port });
+      if (config.roles.includes("api")) await http.listen({ host: config.host, port: config.port, backlog: BACKLOG });
       foundation.listensOn(address()?.port ?? config.port);
       all.start();
       return address();

@@ -41,7 +41,8 @@ const LINGER_BYTES_MAX = 1_048_576;
  */
 const closeLingering = (socket: Duplex): void => {
   let left = LINGER_BYTES_MAX;
-  const limit = setTimeout(() => socket.destroy(), LINGER_MS);
+  // After a long turn of the event loop, timers run before sockets are read, and `setImmediate` runs after it.
+  const limit = setTimeout(() => setImmediate(() => socket.destroy()), LINGER_MS);
   limit.unref();
   // Node's own listener would parse the bytes and end the connection at the first error.
   socket.removeAllListeners("data");

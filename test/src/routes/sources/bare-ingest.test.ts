@@ -47,7 +47,7 @@ type Over = {
 };
 
 /** A server with the route, which knows what was admitted, answered and seen by Fastify. */
-const listening = async ({ look, admit, limits, silenceMs = 60_000, app: deps = {} }: Over = {}) => {
+const listening = async ({ look, admit, limits, silenceMs = 600_000, app: deps = {} }: Over = {}) => {
   const admitted: Webhook[] = [];
   const answered: AnswerReport[] = [];
   const problems: string[] = [];
