@@ -14,14 +14,17 @@ const keyOf = (secret: string): Buffer => Buffer.from(secret.slice(SECRET_PREFIX
 
 /** One signature for each secret, so that secrets can be rotated. `timestampS` is in seconds since 1970. */
 export const signatureHeader = (secrets: readonly string[], id: string, timestampS: number, body: Uint8Array): string =>
-  secrets
-    .map((secret) => {
-      const mac = createHmac("sha256", keyOf(secret)).update(`${id}.${timestampS}.`).update(body);
-      return `v1,${mac.digest("base64")}`;
-    })
-    .join(" ");
+  signatureBy(secrets.map(keyOf), `${id}.${timestampS}.`, body);
 
-const COVERED = /^(webhook-id|webhook-timestamp|countersign-.+)$/;
+const signatureBy = (keys: readonly Buffer[], head: string, body: Uint8Array): string =>
+  keys.map((key) => `v1,${createHmac("sha256", key).update(head).update(body).digest("base64")}`).join(" ");
+
+const OWN_PREFIX = "countersign-";
+
+const isCovered = (name: string): boolean =>
+  name === "webhook-id" ||
+  name === "webhook-timestamp" ||
+  (name.startsWith(OWN_PREFIX) && name.length > OWN_PREFIX.length);
 
 /** The signature of Standard Webhooks covers id, time and body, that of RFC 9421 also every `countersign-*` header. */
 export const signedHeaders = (
@@ -32,11 +35,21 @@ export const signedHeaders = (
 ): Record<"webhook-signature" | "content-digest" | "signature-input" | "signature", string> => {
   const created = Number(headers["webhook-timestamp"]);
   const digest = contentDigest(body);
-  const components: Component[] = Object.entries(headers).filter(([name]) => COVERED.test(name));
+  const keys = secrets.map(keyOf);
+  const components: Component[] = [];
+  for (const name in headers) {
+    if (isCovered(name)) components.push([name, headers[name] ?? ""]);
+  }
   components.push(["content-digest", digest]);
+  const { signature, "signature-input": input } = messageSignature(keys, components, {
+    created,
+    keyid,
+    alg: "hmac-sha256",
+  });
   return {
-    "webhook-signature": signatureHeader(secrets, headers["webhook-id"], created, body),
+    "webhook-signature": signatureBy(keys, `${headers["webhook-id"]}.${created}.`, body),
     "content-digest": digest,
-    ...messageSignature(secrets.map(keyOf), components, { created, keyid, alg: "hmac-sha256" }),
+    "signature-input": input,
+    signature,
   };
 };

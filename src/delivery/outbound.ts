@@ -1,5 +1,4 @@
 import { iso } from "../../domain/calendar.ts";
-import { defined } from "../../domain/defined.ts";
 import type { Request } from "../../domain/delivery/events.ts";
 import { activeSecrets, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
@@ -43,41 +42,39 @@ const OWN = new Set([
   "traceparent",
 ]);
 
-const agentHeaders = (request: Outgoing["request"]): Record<string, string> => {
-  if (request?.action === undefined || request.run === undefined) return {};
+const addAgentHeaders = (headers: Record<string, string>, request: Outgoing["request"]): void => {
+  if (request?.action === undefined || request.run === undefined) return;
   const { origin, action, run, bundle } = request;
-  return {
-    "countersign-action": action.name,
-    "countersign-agent": origin.id,
-    ...defined({ "countersign-bundle": bundle?.id, "countersign-run": run.id ?? undefined }),
-    "countersign-depth": String(run.depth + 1),
-  };
+  headers["countersign-action"] = action.name;
+  headers["countersign-agent"] = origin.id;
+  if (bundle !== undefined) headers["countersign-bundle"] = bundle.id;
+  if (run.id !== null) headers["countersign-run"] = run.id;
+  headers["countersign-depth"] = String(run.depth + 1);
 };
 
 export const outbound = (box: Pick<SecretBox, "open">, version: string): Outbound => {
+  const userAgent = `Countersign/${version}`;
   return {
     headers({ job, endpoint, number, contentType, contentEncoding, body, trace, nowMs, request }) {
       const { account } = job;
       const stream = `endpoint-${job.endpointId}`;
       const active = activeSecrets(endpoint, iso(nowMs));
       const secrets = active.map((sealed) => box.open(sealed, { account, stream, field: "secret" }));
+      // Every attempt makes these headers, so they are put into one object one by one, which is faster than spreading.
       const own: Record<string, string> = {};
       for (const [name, { sealed }] of Object.entries(endpoint.settings.headers)) {
         own[name] = box.open(sealed, { account, stream, field: `headers.${name}` });
       }
-      const headers = {
-        ...own,
-        ...defined({ "content-type": contentType || undefined }),
-        // The body goes out in the bytes and codings in which it came.
-        ...defined({ "content-encoding": contentEncoding || undefined }),
-        "user-agent": `Countersign/${version}`,
-        "webhook-id": job.eventId,
-        "webhook-timestamp": String(Math.floor(nowMs / 1_000)),
-        "countersign-attempt": String(number),
-        ...agentHeaders(request),
-        traceparent: `00-${trace.trace_id}-${attemptSpanId(job.eventId, number)}-01`,
-      };
-      return { ...headers, ...signedHeaders(secrets, headers, body, job.endpointId) };
+      if (contentType !== "") own["content-type"] = contentType;
+      // The body goes out in the bytes and codings in which it came.
+      if (contentEncoding !== "") own["content-encoding"] = contentEncoding;
+      own["user-agent"] = userAgent;
+      const ids = { "webhook-id": job.eventId, "webhook-timestamp": String(Math.floor(nowMs / 1_000)) };
+      const headers: Record<string, string> & typeof ids = Object.assign(own, ids);
+      headers["countersign-attempt"] = String(number);
+      addAgentHeaders(headers, request);
+      headers.traceparent = `00-${trace.trace_id}-${attemptSpanId(job.eventId, number)}-01`;
+      return Object.assign(headers, signedHeaders(secrets, headers, body, job.endpointId));
     },
     shown: (headers) =>
       Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, OWN.has(name) ? value : "[redacted]"])),
