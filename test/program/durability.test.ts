@@ -243,8 +243,8 @@ testWhere(
 );
 
 for (const [file, format] of [
-  ["log.db", 3],
-  ["views.db", 2],
+  ["log.db", 4],
+  ["views.db", 4],
 ] as const) {
   test(`a ${file} of another format is refused in one sentence, and stays as it is`, async () => {
     await (await startProgram({}, dir)).stop();
