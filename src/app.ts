@@ -206,7 +206,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
       idempotency: idempotent,
       progress: deps.progress,
       positions: deps.positions,
-      head: () => deps.log.head(),
+      head: (what) => deps.log.head(what),
       rate: apiRate(clock),
       changes: changeAllowance(deps.allowances.take, clock),
       rateOf: async (account) => {

@@ -12,6 +12,7 @@ import type { ChangeAllowance } from "./change-allowance.ts";
 import { crossSite, isUnsafe, type Protected } from "./cross-site.ts";
 import { type Command, type Idempotency, newCommand } from "./idempotency.ts";
 import { idempotencyKey } from "./idempotency-key.ts";
+import { onceFolded } from "./late-views.ts";
 import { VIEW_WAIT_MS } from "./limits.ts";
 import { headerValues } from "./malformed-requests.ts";
 import { routeSchema } from "./openapi.ts";
@@ -188,7 +189,7 @@ const callOf = ({ route, request, closing, key }: Called, deps: AddRoutesDeps, {
 
 const handled = async (called: Called, deps: AddRoutesDeps, command: Command): Promise<SentAnswer> => {
   const { route, request } = called;
-  const answer = await route.handle(callOf(called, deps, command));
+  const answer = await onceFolded(route, deps, () => route.handle(callOf(called, deps, command)));
   if (isProblem(answer)) noteProblem(request, answer);
   return sentAnswer(answer, request.id, deps.positions);
 };
