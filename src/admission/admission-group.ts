@@ -10,7 +10,7 @@ import type { IncomingRequest } from "../gates/incoming-request.ts";
 import type { ByteAllowances, TakenBytes } from "../ledgers/byte-allowances.ts";
 import type { LedgerTurn } from "../ledgers/ledger-turn.ts";
 import type { Ledgers, Reservation } from "../ledgers/ledgers.ts";
-import { toEvents } from "../streams/envelope.ts";
+import { type Trace, toEvents } from "../streams/envelope.ts";
 import { bytesOf, type Incoming, type KeptPayload, type PayloadDraft, type Payloads } from "../streams/payloads.ts";
 import type { LedgerAsk } from "./ask-ledgers.ts";
 import { incomingOf, jobOf, requestOf, subjectOf } from "./event-request.ts";
@@ -70,6 +70,14 @@ type Indexed = { readonly payload: number | null; readonly claim: number };
 
 const ASIDE: Unadmitted = { outcome: "aside" };
 
+/** In the reverse order, as a ledger can undo just its last reservation. */
+const retract = (asked: readonly Asked[]): void => {
+  for (const { turn, answer } of asked.toReversed()) turn.retract(answer);
+};
+
+const positionOf = (settled: Settled<Candidate>): Position | "" =>
+  settled.outcome === "admitted" ? settled.position : "";
+
 const isAppended = (outcome: GroupedOutcome | undefined): boolean => outcome?.outcome === "appended";
 
 /**
@@ -81,6 +89,8 @@ export class AdmissionGroup<C extends Candidate> {
   readonly #deps: GroupDeps;
   readonly #nowMs: number;
   readonly #turns = new Map<string, LedgerTurn>();
+  /** By ledger, the trace of its first reservation. A group may have requests of several accounts. */
+  readonly #traces = new Map<string, Trace>();
   readonly #decided: Decided<C>[] = [];
   readonly #appends: GroupedAppend[] = [];
   readonly #ledgerAt = new Map<string, number>();
@@ -91,23 +101,23 @@ export class AdmissionGroup<C extends Candidate> {
     this.#nowMs = deps.clock.now();
   }
 
-  /** Null if the request is admitted with the group. */
+  /** Null if the request is admitted with the group. If it throws, the group is as if the request had not come. */
   decide(candidate: C): Unadmitted | null {
-    const { it } = candidate;
     const asked: Asked[] = [];
-    const judged = this.#count(candidate, asked);
-    if ("outcome" in judged) return this.#retract(asked, judged);
-    const incoming = incomingOf(it);
-    const bytes = this.#deps.allowances.takeAtHand(it.account, "stored", bytesOf(incoming) + RECORDS_BYTES);
-    if (bytes === null) return this.#retract(asked, ASIDE);
-    this.#admit({ candidate, incoming, judged, bytes });
-    return null;
+    try {
+      const unadmitted = this.#decide(candidate, asked);
+      if (unadmitted !== null) retract(asked);
+      return unadmitted;
+    } catch (error) {
+      retract(asked);
+      throw error;
+    }
   }
 
   /** The appends of the whole group: the ledgers' first, as the claims follow them. */
   appends(): readonly GroupedAppend[] {
-    const trace = this.#decided[0]?.candidate.it.trace;
     for (const [stream, turn] of this.#turns) {
+      const trace = this.#traces.get(stream);
       const draft = trace === undefined ? null : turn.draft(trace);
       if (draft === null) turn.end("cancelled");
       else this.#ledgerAt.set(stream, this.#push({ ...draft, follows: [] }));
@@ -116,7 +126,7 @@ export class AdmissionGroup<C extends Candidate> {
     return this.#appends;
   }
 
-  /** Ends the ledgers' turns, and tells of each request what became of it. */
+  /** Ends the ledgers' turns, and tells of each request what became of it, in the order of the log. */
   settle(outcomes: readonly GroupedOutcome[]): readonly Settled<C>[] {
     for (const [stream, index] of this.#ledgerAt) {
       const outcome = outcomes[index];
@@ -124,12 +134,14 @@ export class AdmissionGroup<C extends Candidate> {
       if (outcome?.outcome === "appended") turn?.appended(outcome.revision);
       else turn?.end("conflicted");
     }
-    return this.#decided.map((decided, index) => this.#settleOne(decided, this.#indexes[index], outcomes));
+    return this.#decided
+      .map((decided, index) => this.#settleOne(decided, this.#indexes[index], outcomes))
+      .toSorted((a, b) => (positionOf(a) < positionOf(b) ? -1 : 1));
   }
 
   /** Nothing is known of the appends, so nothing is sent, and the ledgers are read again. */
   fail(isUnwritten: boolean): void {
-    for (const stream of this.#ledgerAt.keys()) this.#turns.get(stream)?.end("reload");
+    for (const turn of this.#turns.values()) turn.end("reload");
     for (const { lease, bytes } of this.#decided) {
       lease?.cancel();
       if (isUnwritten) bytes.giveBack();
@@ -143,6 +155,27 @@ export class AdmissionGroup<C extends Candidate> {
 
   candidates(): readonly C[] {
     return this.#decided.map(({ candidate }) => candidate);
+  }
+
+  #decide(candidate: C, asked: Asked[]): Unadmitted | null {
+    const judged = this.#count(candidate, asked);
+    if ("outcome" in judged) return judged;
+    const { it, kept } = candidate;
+    const incoming = incomingOf(it);
+    // A payload that an earlier group has stored was counted then.
+    const stored = RECORDS_BYTES + (kept === null ? bytesOf(incoming) : 0);
+    const bytes = this.#deps.allowances.takeAtHand(it.account, "stored", stored);
+    if (bytes === null) return ASIDE;
+    try {
+      this.#decided.push(this.#admit({ candidate, incoming, judged, bytes }));
+    } catch (error) {
+      bytes.giveBack();
+      throw error;
+    }
+    for (const { stream } of judged.reservations) {
+      if (!this.#traces.has(stream)) this.#traces.set(stream, it.trace);
+    }
+    return null;
   }
 
   /** Asks the gates that count. A denial is left to the general path, which reads the ledger before it refuses. */
@@ -174,12 +207,12 @@ export class AdmissionGroup<C extends Candidate> {
     return answer.granted ? { stream, account, event, answer } : ASIDE;
   }
 
-  #retract(asked: readonly Asked[], unadmitted: Unadmitted): Unadmitted {
-    for (const { turn, answer } of asked.toReversed()) turn.retract(answer);
-    return unadmitted;
-  }
-
-  #admit({ candidate, incoming, judged, bytes }: Pick<Decided<C>, "candidate" | "judged" | "bytes"> & Content): void {
+  #admit({
+    candidate,
+    incoming,
+    judged,
+    bytes,
+  }: Pick<Decided<C>, "candidate" | "judged" | "bytes"> & Content): Decided<C> {
     const { it } = candidate;
     const envelope = claimEnvelope(it, this.#deps);
     const payload =
@@ -195,10 +228,14 @@ export class AdmissionGroup<C extends Candidate> {
     const decision = delivery.decide({ type: "Admit", request: requestOf(it, verdict) }, delivery.initial);
     if (!decision.ok) throw new Error(`${it.eventId} cannot be admitted: ${decision.rejection}`);
     const admitted = decision.events.reduce(delivery.evolve, delivery.initial);
+    const records = toEvents(decision.events, envelope);
     const job = jobOf(it);
+    // The lease is taken last, as nothing that could throw may follow it.
     const lease = job === null ? null : this.#deps.deliver.lease(job, admitted);
-    const records = [...toEvents(decision.events, envelope), ...(lease?.records ?? [])];
-    this.#decided.push({ candidate, judged, bytes, payload, kept, records, admitted, lease });
+    return {
+      ...{ candidate, judged, bytes, payload, kept, admitted, lease },
+      records: lease === null ? records : [...records, ...lease.records],
+    };
   }
 
   #append({ candidate, judged, payload, records }: Decided<C>): Indexed {
@@ -222,10 +259,12 @@ export class AdmissionGroup<C extends Candidate> {
       return { ...decided, outcome: "admitted", revision: claim.revision, position: claim.position };
     }
     decided.lease?.cancel();
-    decided.bytes.giveBack();
+    const isStored = at.payload === null || isAppended(outcomes[at.payload]);
+    // A stored payload stays counted: whoever claims the event finds it, and does not count it again.
+    if (isStored) decided.bytes.giveBack(RECORDS_BYTES);
+    else decided.bytes.giveBack();
     const { reservations } = decided.judged;
     const lost = reservations.filter(({ stream }) => isAppended(outcomes[this.#ledgerAt.get(stream) ?? -1]));
-    const isStored = at.payload === null || isAppended(outcomes[at.payload]);
     const isOfLedger = claim.outcome === "refused" && isStored;
     return { ...decided, outcome: "lost", lost, stored: isOfLedger ? decided.kept : null };
   }

@@ -1,4 +1,4 @@
-import type { EventLog, GroupedAppend } from "../../domain/ports/event-log.ts";
+import type { EventLog, GroupedAppend, GroupedOutcome } from "../../domain/ports/event-log.ts";
 import { OutcomeUnknown } from "../../infra/log-errors.ts";
 import type { IncomingRequest } from "../gates/incoming-request.ts";
 import type { Reservation } from "../ledgers/ledgers.ts";
@@ -22,8 +22,12 @@ const GROUP_BODY_BYTES_MAX = 1_048_576;
 const BODY_BYTES_MAX = 32_768;
 /** A second group, of other ledgers, may be decided while the first is being appended. */
 const UNDER_WAY_MAX = 2;
+/** A group that is appended for longer (ms), as when a reply was lost, holds up only what needs its ledgers. */
+const SLOW_MS = 500;
 /** A request that so many groups could not admit, as its ledgers were in use or lost, takes the general path. */
 const TRIES_MAX = 3;
+/** So does one that has met groups with one of its ledgers so often: newer requests that need fewer pass it. */
+const BLOCKED_MAX = 8;
 
 export type Grouped =
   | (Extract<EventClaimResult, { outcome: "claimed" }> & { readonly lost: Lost })
@@ -35,6 +39,7 @@ type Lost = readonly Reservation[];
 
 type Waiting = Candidate & {
   readonly tries: number;
+  readonly blocked: number;
   readonly lost: Lost;
   readonly resolve: (grouped: Grouped) => void;
   readonly reject: (error: unknown) => void;
@@ -42,6 +47,11 @@ type Waiting = Candidate & {
 
 type Busy = Extract<Unadmitted, { outcome: "busy" }>;
 type Admitted = Extract<Settled<Waiting>, { outcome: "admitted" }>;
+
+const fail = (group: AdmissionGroup<Waiting>, error: unknown): void => {
+  group.fail(!(error instanceof OutcomeUnknown));
+  for (const { reject } of group.candidates()) reject(error);
+};
 
 const leave = ({ resolve, lost }: Waiting): void => resolve({ outcome: "aside", lost });
 
@@ -64,7 +74,7 @@ export class AdmissionGroups {
   admit(it: IncomingRequest, gates: PassedGates): Promise<Grouped> {
     if (it.body.length > BODY_BYTES_MAX) return Promise.resolve({ outcome: "aside", lost: [] });
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ it, gates, kept: null, tries: 1, lost: [], resolve, reject });
+      this.#waiting.push({ it, gates, kept: null, tries: 1, blocked: 0, lost: [], resolve, reject });
       this.#pumpSoon();
     });
   }
@@ -83,12 +93,20 @@ export class AdmissionGroups {
   #pump(): void {
     const group = new AdmissionGroup<Waiting>(this.#deps);
     for (const candidate of this.#takeNext()) {
-      const unadmitted = group.decide(candidate);
-      if (unadmitted?.outcome === "busy") this.#waitFor(candidate, unadmitted);
-      else if (unadmitted !== null) leave(candidate);
+      try {
+        const unadmitted = group.decide(candidate);
+        if (unadmitted?.outcome === "busy") this.#waitFor(candidate, unadmitted);
+        else if (unadmitted !== null) leave(candidate);
+      } catch (error) {
+        candidate.reject(error);
+      }
     }
-    const appends = group.appends();
-    if (appends.length > 0) void this.#append(group, appends);
+    try {
+      const appends = group.appends();
+      if (appends.length > 0) void this.#append(group, appends);
+    } catch (error) {
+      fail(group, error);
+    }
   }
 
   #takeNext(): readonly Waiting[] {
@@ -101,12 +119,12 @@ export class AdmissionGroups {
   }
 
   #waitFor(candidate: Waiting, { stream, account }: Busy): void {
-    if (this.#held.has(stream)) {
-      this.#blocked.push(candidate);
+    if (this.#held.has(stream) && candidate.blocked < BLOCKED_MAX) {
+      this.#blocked.push({ ...candidate, blocked: candidate.blocked + 1 });
       return;
     }
     const others = this.#byLedger.get(stream);
-    if (candidate.tries >= TRIES_MAX) leave(candidate);
+    if (candidate.tries >= TRIES_MAX || this.#held.has(stream)) leave(candidate);
     else if (others !== undefined) others.push(candidate);
     else {
       this.#byLedger.set(stream, [candidate]);
@@ -127,17 +145,31 @@ export class AdmissionGroups {
   async #append(group: AdmissionGroup<Waiting>, appends: readonly GroupedAppend[]): Promise<void> {
     this.#underWay += 1;
     for (const stream of group.ledgers()) this.#held.add(stream);
+    let isCounted = true;
+    const uncount = (): void => {
+      if (isCounted) this.#underWay -= 1;
+      isCounted = false;
+      this.#pumpSoon();
+    };
+    const slow = setTimeout(uncount, SLOW_MS).unref();
+    const outcomes = await appendGroupKnown(this.#deps.log, appends).catch((error: unknown) => {
+      fail(group, error);
+      return null;
+    });
+    clearTimeout(slow);
+    for (const stream of group.ledgers()) this.#held.delete(stream);
+    if (outcomes !== null) this.#settle(group, outcomes);
+    this.#waiting.unshift(...this.#blocked.splice(0));
+    uncount();
+  }
+
+  #settle(group: AdmissionGroup<Waiting>, outcomes: readonly GroupedOutcome[]): void {
     try {
-      const outcomes = await appendGroupKnown(this.#deps.log, appends);
       for (const settled of group.settle(outcomes)) this.#conclude(settled);
     } catch (error) {
-      group.fail(!(error instanceof OutcomeUnknown));
+      // Those that were answered already stay so.
       for (const { reject } of group.candidates()) reject(error);
     }
-    this.#underWay -= 1;
-    for (const stream of group.ledgers()) this.#held.delete(stream);
-    this.#waiting.unshift(...this.#blocked.splice(0));
-    this.#pumpSoon();
   }
 
   #conclude(settled: Settled<Waiting>): void {

@@ -17,9 +17,14 @@ export const claimingNew = (deps: NewClaimDeps): ((it: IncomingRequest) => Promi
     const gated = await judge.gates(judgingOf(deps, it));
     if ("denied" in gated) return claim(it, UNKNOWN, gated);
     const grouped = await groups.admit(it, gated);
-    const claimed = grouped.outcome === "claimed" ? grouped : await claim(it, UNKNOWN, gated);
-    // Lost places are given back after the decision, so that no other event takes them meanwhile.
-    for (const reservation of grouped.lost) await deps.ledgers.release(reservation, it.trace);
-    return claimed;
+    try {
+      return grouped.outcome === "claimed" ? grouped : await claim(it, UNKNOWN, gated);
+    } finally {
+      // Lost places are given back after the decision, so that no other event takes them meanwhile.
+      for (const reservation of grouped.lost) {
+        // A place that stays taken is found by the ledger's next sweep.
+        await deps.ledgers.release(reservation, it.trace).catch(() => undefined);
+      }
+    }
   };
 };

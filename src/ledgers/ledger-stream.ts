@@ -11,6 +11,7 @@ import { NO_TRACE, type Trace } from "../streams/envelope.ts";
 import { LedgerCopy } from "./ledger-copy.ts";
 import { LedgerTurn, type Settle, type TurnEnd } from "./ledger-turn.ts";
 import { type OrphanDeps, OrphanedPlaces, suspectOf } from "./orphaned-places.ts";
+import { type DueSettlements, Settlements } from "./settlements.ts";
 
 export type LedgerFigures = {
   /** Money is in micro-euros; `open` and `spent` count places. */
@@ -40,9 +41,6 @@ const BATCH_MAX = 1_000;
 /** Commands that may wait for the append in flight; any further command is refused with `LogUnavailable`. */
 const QUEUE_MAX = 10_000;
 const ATTEMPTS_MAX = 64;
-/** Settlements wait this many ms for an append that they can be part of. Until then their places count as open. */
-const SETTLE_MS = 1_000;
-
 type Waiting = {
   readonly command: LedgerCommand;
   readonly trace: Trace;
@@ -66,8 +64,7 @@ export class LedgerStream {
   #sweeping: Promise<void> | null = null;
   #isLoaded = false;
   #turns = 0;
-  readonly #settlements: Settle[] = [];
-  #settling: NodeJS.Timeout | null = null;
+  readonly #settlements = new Settlements(() => this.#deps.later(this.settled()));
 
   constructor(stream: string, account: string, deps: LedgerStreamDeps) {
     this.#stream = stream;
@@ -87,18 +84,16 @@ export class LedgerStream {
     });
   }
 
-  /** Settles with the next append, or with one of its own within `SETTLE_MS`. A lost settlement is made up by a sweep. */
+  /** Settles with the next append, or with one of its own within a second. A sweep makes up for a lost settlement. */
   settleLater(command: Settle): void {
-    this.#settlements.push(command);
-    this.#settling ??= setTimeout(() => {
-      this.#settling = null;
-      this.#deps.later(this.settled());
-    }, SETTLE_MS).unref();
+    this.#settlements.add(command);
   }
 
-  /** Resolves once all settlements are recorded. */
+  /** Resolves once all settlements are recorded, and those of the turn that is under way. */
   async settled(): Promise<void> {
-    while (this.#settlements.length > 0) await this.#inTurn(() => this.#conclude(this.#takeSettlements()));
+    const conclude = () => this.#inTurn(() => this.#conclude(this.#settlements.take().commands));
+    if (this.#turns > 0) await conclude();
+    while (!this.#settlements.isEmpty) await conclude();
   }
 
   /** Null if the ledger is in use, closed, or not read yet. `whenFree` then tells when to ask again. */
@@ -187,7 +182,7 @@ export class LedgerStream {
 
   /** A ledger that is not busy can be dropped and read again from its stream. */
   busy(): boolean {
-    return this.#running || this.#queue.length > 0 || this.#underWay > 0 || this.#settlements.length > 0;
+    return this.#running || this.#queue.length > 0 || this.#underWay > 0 || !this.#settlements.isEmpty;
   }
 
   hasPlaces(): boolean {
@@ -210,7 +205,7 @@ export class LedgerStream {
 
   async #settleBatch(batch: readonly Waiting[]): Promise<void> {
     const copy = this.#copy;
-    const settlements = this.#takeSettlements();
+    const { commands: settlements } = this.#settlements.take();
     let isFresh = false;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
       const [open, late] = copy.ledger.closed ? split(batch) : [batch, []];
@@ -258,17 +253,17 @@ export class LedgerStream {
   }
 
   #openTurn(): LedgerTurn {
-    const settlements = this.#takeSettlements();
+    const due = this.#settlements.take();
     let end: (how: TurnEnd) => void = () => undefined;
     const ended = new Promise<TurnEnd>((resolve) => {
       end = resolve;
     });
     // The turn is taken now, although the promise of the turn before is followed up only later.
-    this.#inTurn(async () => this.#endTurn(await ended, settlements)).catch(() => undefined);
+    this.#inTurn(async () => this.#endTurn(await ended, due)).catch(() => undefined);
     return new LedgerTurn({
       copy: this.#copy,
       nowMs: this.#deps.clock.now(),
-      settlements,
+      settlements: due.commands,
       onEnd: (how, reservations) => {
         if (how === "appended") this.#deps.onBatch?.(reservations);
         end(how);
@@ -276,22 +271,12 @@ export class LedgerStream {
     });
   }
 
-  async #endTurn(how: TurnEnd, settlements: readonly Settle[]): Promise<void> {
+  async #endTurn(how: TurnEnd, due: DueSettlements): Promise<void> {
     if (how === "appended") return this.#copy.checkpoint();
-    for (const settlement of settlements) this.settleLater(settlement);
+    this.#settlements.putBack(due);
     if (how === "conflicted") await this.#copy.catchUp();
     // `#afterFailure` lets the ledger be read again.
     if (how === "reload") throw new LogUnavailable(`the last append to ${this.#stream} may be missing`);
-  }
-
-  /** So many at once that their record stays far below the limit of an append. The timer stays for the others. */
-  #takeSettlements(): Settle[] {
-    const taken = this.#settlements.splice(0, BATCH_MAX);
-    if (this.#settlements.length === 0 && this.#settling !== null) {
-      clearTimeout(this.#settling);
-      this.#settling = null;
-    }
-    return taken;
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

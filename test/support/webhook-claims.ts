@@ -74,6 +74,7 @@ export const claimNode = (
     memory,
     deliver = { lease: () => null, offer: () => undefined },
     endpointId = null,
+    allowances = enoughBytes,
   }: {
     readonly log?: EventLog;
     readonly orphanAgeMs?: number;
@@ -81,6 +82,7 @@ export const claimNode = (
     readonly memory?: LedgerMemory | undefined;
     readonly deliver?: NewClaimDeps["deliver"];
     readonly endpointId?: string | null;
+    readonly allowances?: NewClaimDeps["allowances"];
   } = {},
 ): ClaimNode => {
   const deps = { log, clock, randomness, placeStatus: placeStatus(log, clock, randomness), orphanAgeMs, onError };
@@ -90,7 +92,7 @@ export const claimNode = (
     payloads: payloads(log, randomness),
     policies: compiledPolicies(),
     digestKey: Buffer.alloc(32, 1),
-    allowances: enoughBytes,
+    allowances,
     accountOf: async () => ({ plan, timeZone: "UTC" }),
     deliver,
   };

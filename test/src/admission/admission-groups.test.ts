@@ -6,6 +6,7 @@ import type { EventLog, GroupedAppend } from "../../../domain/ports/event-log.ts
 import { LogUnavailable, OutcomeUnknown } from "../../../infra/log-errors.ts";
 import type { EventClaimResult } from "../../../src/admission/claim-event.ts";
 import type { AdmissionLease } from "../../../src/delivery/admission-lease.ts";
+import { enoughBytes } from "../../support/enough-bytes.ts";
 import {
   ACCOUNT,
   type ClaimNode,
@@ -13,6 +14,7 @@ import {
   claimNode,
   claimsWorld,
   POLICY_ID,
+  webhookId,
 } from "../../support/webhook-claims.ts";
 
 const test = suite("admissions in groups");
@@ -202,6 +204,55 @@ test("a lease is in the append of its admission, begins after it, and ends if th
   const [taken, claimed] = await sendAll(node, keys(2));
   assert.equal([taken?.outcome, claimed?.outcome], ["taken", "claimed"]);
   assert.equal(told.map((it) => it.replace(/evt_\w+ /, "")).toSorted(), ["begins after 0", "is cancelled"]);
+});
+
+test("a request whose decision throws fails alone, and leaves its place and the ledger's turn to the others", async () => {
+  const world = await worldOf();
+  const broken = webhookId("key_1");
+  const deliver = {
+    lease: ({ eventId }: { eventId: string }) => {
+      if (eventId === broken) throw new Error("a bug");
+      return null;
+    },
+    offer: () => undefined,
+  };
+  const node = claimNode(world, { deliver, endpointId: "end_1" });
+  await begun(node);
+  const [first, second, third] = await Promise.allSettled(keys(3).map((key) => node.send(key, PAYLOAD)));
+  assert.equal([first?.status, second?.status, third?.status], ["fulfilled", "rejected", "fulfilled"]);
+  assert.is((await node.ledgers.figures(DAY, ACCOUNT)).spent, 3);
+  assert.equal(outcomesOf(await sendAll(node, keys(20, "later"))), { claimed: 7, denied: 13 });
+});
+
+test("a body is counted once, although its first group lost the ledger to another node", async () => {
+  const world = await worldOf();
+  let taken = 0;
+  const take = (bytes: number) => {
+    taken += bytes;
+    return {
+      giveBack: (some = bytes) => {
+        taken -= some;
+      },
+    };
+  };
+  const allowances: NonNullable<Parameters<typeof claimNode>[1]>["allowances"] = {
+    take: async (_account, kind, bytes) => (kind === "stored" ? take(bytes) : enoughBytes.take(_account, kind, bytes)),
+    takeAtHand: (_account, kind, bytes) =>
+      kind === "stored" ? take(bytes) : enoughBytes.takeAtHand(_account, kind, bytes),
+    hasRoom: async () => true,
+  };
+  const [node, other] = [claimNode(world, { allowances }), claimNode(world)];
+  await begun(node);
+  await node.ledgers.idle();
+  taken = 0;
+  assert.is((await node.send("alone", PAYLOAD)).outcome, "claimed");
+  const once = taken;
+  await node.ledgers.idle();
+  await other.send("theirs", PAYLOAD);
+  await other.ledgers.idle();
+  taken = 0;
+  assert.is((await node.send("contested", PAYLOAD)).outcome, "claimed");
+  assert.is(taken, once);
 });
 
 test.run();
