@@ -97,7 +97,9 @@ export const appendedSignal = (
   return {
     ...listeners,
     saw(upTo) {
-      if (seen === null || upTo > seen) seen = upTo;
+      // Whoever reads older records, as a view that catches up, must not delay the polls for new ones.
+      if (seen !== null && upTo <= seen) return;
+      seen = upTo;
       sawMore();
     },
   };

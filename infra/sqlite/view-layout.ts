@@ -141,11 +141,14 @@ const withShortTimes = (json: string): string =>
 const withWholeTimes = (json: string): string =>
   json.replace(SHORT_TIME, (_, digits: string) => `"${new Date(Number.parseInt(digits, SHORT_RADIX)).toISOString()}"`);
 
+/** SQLite turns a text that spells a number into that number, which no time may have (ECMA-262, time values). */
+const isTime = (column: SqlValue): column is number => typeof column === "number" && Math.abs(column) <= 8.64e15;
+
 const jsonOf = (kind: Kind, column: SqlValue, words: Words): string | null => {
   if (column === null) return null;
   if (kind === "word") return JSON.stringify(words.wordOf(Number(column)));
   if (kind === "position") return `"${String(column).padStart(POSITION_DIGITS, "0")}"`;
-  if (kind === "time") return typeof column === "number" ? `"${new Date(column).toISOString()}"` : null;
+  if (kind === "time") return isTime(column) ? `"${new Date(column).toISOString()}"` : null;
   return JSON.stringify(column);
 };
 

@@ -243,11 +243,15 @@ const waitFor = async (
     const end = await head();
     return end !== null && end >= position;
   };
-  if (reads === undefined ? await isInLog() : await progress.waitFor(reads, position, VIEW_WAIT_MS)) return null;
-  // Where nodes share a log, a node may learn of another's append a moment late, so it waits once before it refuses.
-  if (reads === undefined) await sleep(VIEW_WAIT_MS);
-  if (!(await isInLog())) return AFTER_THE_END;
-  return reads === undefined ? null : BEHIND;
+  let leftMs = VIEW_WAIT_MS;
+  // Views do not wait for a position beyond the end, because they fold in a hurry while anybody waits.
+  if (!(await isInLog())) {
+    // Where nodes share a log, a node may learn of another's append a moment late, so it waits once before it refuses.
+    await sleep(VIEW_WAIT_MS);
+    if (!(await isInLog())) return AFTER_THE_END;
+    leftMs = 0;
+  }
+  return reads === undefined || (await progress.waitFor(reads, position, leftMs)) ? null : BEHIND;
 };
 
 const respond =

@@ -509,7 +509,17 @@ const TIMES: readonly string[] = [
   "2026-03-01T12:00:00.001Z",
   "9999-12-31T23:59:59.999Z",
 ];
-const NO_TIMES: readonly string[] = ["", "2026", "2026-02-30T00:00:00.000Z", "2026-02-28T24:00:00.000Z", "5", "~", "é"];
+const NO_TIMES: readonly string[] = [
+  "",
+  "2026",
+  "2026-02-30T00:00:00.000Z",
+  "2026-02-28T24:00:00.000Z",
+  "5",
+  "9e15",
+  "-9e15",
+  "~",
+  "é",
+];
 const ofX = { field: "account", is: "=", value: "x" } as const;
 
 const numbered = (account: string, index: number, more: Document = {}): readonly [string, Document] => {

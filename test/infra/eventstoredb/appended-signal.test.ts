@@ -79,4 +79,15 @@ test("while records are seen, no subscription is open, and followers are woken t
   assert.is(facts.open, 0);
 });
 
+test("older records that are read meanwhile delay no poll", async () => {
+  const { signal, facts, append } = signalOf({ pollMs: 20, quietMs: 60_000, watchMs: 10_000 });
+  append();
+  signal.saw(positionOf(at(9n)));
+  const before = facts.woken;
+  const reading = setInterval(() => signal.saw(positionOf(at(3n))), 1);
+  await until("they are woken nevertheless", () => facts.woken > before);
+  clearInterval(reading);
+  signal.close();
+});
+
 test.run();
