@@ -428,7 +428,13 @@ const bundles: readonly Story[] = [
       const left = made(await free.bundle(randomUUID(), [create(UNDO_FAILS), pay(FAIL)]));
       await found("POST /v1/bundles", left, ...bundleOf(left.body));
       const path = `/v1/bundles/${left.body.id}/steps/0/resolve`;
-      const resolved = made(await client.session("POST", path, { comment: "by phone" }));
+      // On a busy machine the bundle may be answered while it is still being taken back.
+      let answer = await client.session("POST", path, { comment: "by phone" });
+      await until("the bundle has been taken back as far as it can", async () => {
+        if (answer.status === 409) answer = await client.session("POST", path, { comment: "by phone" });
+        return answer.status !== 409;
+      });
+      const resolved = made(answer);
       await found("POST /v1/bundles/{id}/steps/{index}/resolve", resolved, [
         `/v1/bundles?${NEWEST}`,
         named(left.body.id, ({ steps }) => steps[0].resolution?.comment === "by phone"),
