@@ -2,6 +2,8 @@ import { Shares } from "./shares.ts";
 
 /** Waiting parties take turns, so that a party with many callers cannot shut out the others. */
 export type FairSemaphore = {
+  /** True if a place is free; the caller then has to leave. */
+  tryEnter(party: string): boolean;
   /** Resolves with false if no place was free within `waitMs`; after true the caller has to leave. */
   enter(party: string, waitMs: number): Promise<boolean>;
   leave(party: string): void;
@@ -24,9 +26,12 @@ export const fairSemaphore = (size: number, partyMax = size): FairSemaphore => {
     return false;
   };
 
+  const tryEnter = (party: string): boolean => !waiting.has(party) && places.take([party], 1);
+
   return {
+    tryEnter,
     enter(party, waitMs) {
-      if (!waiting.has(party) && places.take([party], 1)) return Promise.resolve(true);
+      if (tryEnter(party)) return Promise.resolve(true);
       return new Promise((resolve) => {
         const queue = waiting.get(party) ?? new Set();
         waiting.set(party, queue);

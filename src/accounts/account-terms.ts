@@ -5,11 +5,12 @@ import type { RetentionTerm } from "../../domain/account/retention.ts";
 import { openedWith, planAt, retentionAt, type Subscription } from "../../domain/account/subscription.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
+import { goOn, type OrPromise } from "../streams/or-promise.ts";
 import { accountStream } from "./accounts.ts";
 
 /** The plan is read from the account's stream and not from a view, so that a change applies on every node at once. */
 export type AccountTerms = {
-  accountOf(id: string): Promise<{ readonly plan: Plan; readonly timeZone: string }>;
+  accountOf(id: string): OrPromise<{ readonly plan: Plan; readonly timeZone: string }>;
   planOf(id: string): Promise<Plan>;
   timeZoneOf(id: string): Promise<string>;
   subscriptionOf(id: string): Promise<Subscription>;
@@ -18,17 +19,18 @@ export type AccountTerms = {
 };
 
 export const accountTerms = (aggregates: Pick<Aggregates, "load">, clock: Clock): AccountTerms => {
-  const openAccount = async (id: string) => {
-    const { state } = await aggregates.load(account, accountStream(id));
-    return state.phase === "open" ? state : null;
-  };
+  const openAccount = (id: string) =>
+    goOn(aggregates.load(account, accountStream(id)), ({ state }) => (state.phase === "open" ? state : null));
   const now = (): string => new Date(clock.now()).toISOString();
 
-  const accountOf: AccountTerms["accountOf"] = async (id) => {
-    const open = await openAccount(id);
-    if (open === null) return { plan: PLANS.free, timeZone: "UTC" };
-    return { plan: planNamed(planAt(open.subscription, now())), timeZone: open.time_zone };
-  };
+  const accountOf: AccountTerms["accountOf"] = (id) =>
+    goOn(openAccount(id), (open) => {
+      if (open === null) return { plan: PLANS.free, timeZone: "UTC" };
+      const { subscription, time_zone: timeZone } = open;
+      // The time matters only while a change is scheduled.
+      const plan = subscription.scheduled === null ? subscription.plan : planAt(subscription, now());
+      return { plan: planNamed(plan), timeZone };
+    });
   return {
     accountOf,
     planOf: async (id) => (await accountOf(id)).plan,

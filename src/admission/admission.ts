@@ -10,6 +10,7 @@ import { redactHeaders } from "../providers/redact.ts";
 import { type WebhookRequest, webhookRequest } from "../providers/request.ts";
 import { verify } from "../providers/verify.ts";
 import { eventIdOf } from "../streams/event-id.ts";
+import { goOn, type OrPromise } from "../streams/or-promise.ts";
 import { type Problem, problem } from "../streams/problems.ts";
 import type { ActiveSource } from "./active-source.ts";
 import { withoutBodyDigest } from "./body-digests.ts";
@@ -25,7 +26,8 @@ export type AdmissionDeps = WebhookDecisionsDeps & {
   readonly webhookParser?: Pick<BodyReader, "run">;
 };
 
-export type Admission = (webhook: Webhook) => Promise<Answer | Problem>;
+/** No promise for what is answered at once, such as a signature that does not match. */
+export type Admission = (webhook: Webhook) => OrPromise<Answer | Problem>;
 
 type VerifiedRequest = {
   readonly webhook: Webhook;
@@ -53,7 +55,7 @@ const answerUnverified = (
 };
 
 /** A large body is parsed on another thread; a small one here, once for the delivery id and the gates. */
-const identityOf = async (deps: AdmissionDeps, { source, request }: VerifiedRequest): Promise<Identity> => {
+const identityOf = (deps: AdmissionDeps, { source, request }: VerifiedRequest): OrPromise<Identity> => {
   const { type, dedupe, account } = source;
   if (deps.webhookParser === undefined || request.body.length <= DIRECT_BYTES_MAX)
     return identify(type, request, dedupe);
@@ -96,12 +98,20 @@ export const admission = (deps: AdmissionDeps): Admission => {
   const decisions = new WebhookDecisions(deps);
   const withKeyOfBody = bodyKeys(deps);
 
-  return async (webhook) => {
-    const { sourceId, headers, rawHeaders, body } = webhook;
-    const source = await deps.activeSource(webhook.provider, sourceId);
-    if ("problem" in source) return source;
-    const verifiedAt = deps.clock.now();
+  const decide = (it: VerifiedRequest, { deliveryKey, eventType }: Identity): Promise<Answer | Problem> => {
+    const { webhook, source, verifiedAt } = it;
     const { type, dedupe, account } = source;
+    const decideAs = (key: string) => decisions.decide(incomingRequest(it, key, eventType));
+    const digestOf = { account, sourceId: webhook.sourceId, body: webhook.body };
+    if (deliveryKey !== null) return decideAs(withoutBodyDigest(deliveryKey, digestOf, deps.digestKey));
+    if (isByBody(type, dedupe)) return withKeyOfBody(digestOf, verifiedAt, decideAs);
+    return decideAs(randomId("", deps.randomness));
+  };
+
+  const admit = (webhook: Webhook, source: PresentSource): OrPromise<Answer | Problem> => {
+    const { sourceId, headers, rawHeaders, body } = webhook;
+    const verifiedAt = deps.clock.now();
+    const { type } = source;
     const url = `${deps.publicUrl()}/v1/webhooks/${type}/${sourceId}`;
     const request = webhookRequest({ headers, rawHeaders, body, url }, jsonOf);
     const it = { webhook, source, request, verifiedAt };
@@ -110,12 +120,11 @@ export const admission = (deps: AdmissionDeps): Admission => {
     webhook.onVerified?.();
     const challenge = answerDirectly(type, "signed", request);
     if (challenge !== null) return challenge;
-
-    const { deliveryKey, eventType } = await identityOf(deps, it);
-    const decideAs = (key: string) => decisions.decide(incomingRequest(it, key, eventType));
-    const digestOf = { account, sourceId, body };
-    if (deliveryKey !== null) return decideAs(withoutBodyDigest(deliveryKey, digestOf, deps.digestKey));
-    if (isByBody(type, dedupe)) return withKeyOfBody(digestOf, verifiedAt, decideAs);
-    return decideAs(randomId("", deps.randomness));
+    return goOn(identityOf(deps, it), (identity) => decide(it, identity));
   };
+
+  return (webhook) =>
+    goOn(webhook.source ?? deps.activeSource(webhook.provider, webhook.sourceId), (source) =>
+      "problem" in source ? source : admit(webhook, source),
+    );
 };

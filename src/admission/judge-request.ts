@@ -6,6 +6,7 @@ import { type Checks, directChecks } from "../gates/checks.ts";
 import type { IncomingRequest } from "../gates/incoming-request.ts";
 import type { PolicyCheck } from "../gates/policy-gates.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
+import { goOn, type OrPromise } from "../streams/or-promise.ts";
 import {
   Judge,
   type JudgeDeps,
@@ -66,22 +67,27 @@ const checkOne = (checks: Checks, it: IncomingRequest, policy: PolicyAsked): Pol
 };
 
 /** The policies of the sender, of the action and of the endpoint. The last two apply whoever sends. */
-const policiesFor = async (
+const policiesFor = (
   aggregates: Pick<Aggregates, "load">,
   { account, policyId, asked, endpointId }: Pick<IncomingRequest, "account" | "policyId" | "asked" | "endpointId">,
-): Promise<readonly PolicyUse[]> => {
-  const ids = [policyId, asked?.compiled.policyId ?? null, await policyOfEndpoint(aggregates, account, endpointId)];
-  return [...new Set(ids)].flatMap((id) => (id === null ? [] : [{ id }]));
-};
+): OrPromise<readonly PolicyUse[]> =>
+  goOn(policyOfEndpoint(aggregates, account, endpointId), (ofEndpoint) => {
+    const uses: PolicyUse[] = [];
+    for (const id of [policyId, asked?.compiled.policyId ?? null, ofEndpoint]) {
+      if (id !== null && !uses.some((use) => use.id === id)) uses.push({ id });
+    }
+    return uses;
+  });
 
-export const policyOfEndpoint = async (
+export const policyOfEndpoint = (
   aggregates: Pick<Aggregates, "load">,
   account: string,
   endpointId: string | null,
-): Promise<string | null> => {
+): OrPromise<string | null> => {
   if (endpointId === null) return null;
-  const { state } = await aggregates.load(endpointDecider, `endpoint-${endpointId}`);
-  return state.phase === "present" && state.account === account ? state.settings.policy_id : null;
+  return goOn(aggregates.load(endpointDecider, `endpoint-${endpointId}`), ({ state }) =>
+    state.phase === "present" && state.account === account ? state.settings.policy_id : null,
+  );
 };
 
 /** What a webhook's or an agent's request is judged on. */

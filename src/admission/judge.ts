@@ -15,6 +15,7 @@ import type { PolicyCheck } from "../gates/policy-gates.ts";
 import type { Ledgers, Reservation } from "../ledgers/ledgers.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { Trace } from "../streams/envelope.ts";
+import { goOn, type OrPromise } from "../streams/or-promise.ts";
 import { askLedgers } from "./ask-ledgers.ts";
 import { type LedgerVerdict, ledgerGates } from "./ledger-gates.ts";
 import type { LedgerInput, TakenPlace } from "./limit-results.ts";
@@ -37,8 +38,6 @@ export type PolicyAsked = AppliedPolicy & {
   readonly definition: PolicyDefinition;
   readonly compiled: CompiledPolicy;
 };
-
-type OrPromise<T> = T | Promise<T>;
 
 export type JudgementInput = {
   readonly id: string;
@@ -193,30 +192,8 @@ export class Judge {
   }
 
   /** Asks all gates that take no places. */
-  async gates(it: JudgementInput): Promise<Gated> {
-    const own = await it.own();
-    const ownDenial = deniedBy(own, true);
-    if (ownDenial !== undefined) {
-      const verdict = { decision: "deny", policy: null, gates: own } as const;
-      const retryAfterS = afterSecond(ownDenial);
-      return { denied: { ...NOTHING_COUNTED, verdict, deniedBy: ownDenial, cost: null, retryAfterS } };
-    }
-    const results = await this.#checks(it);
-    const isOne = results.length < 2;
-    const policies = policiesIn(results.map(({ policy }) => policy));
-    const cost = it.cost(results.map(({ checked }) => checked));
-    const groups = results.map((result) => groupOf(result, isOne));
-    const denial = deniedByAny(groups);
-    if (denial !== undefined) {
-      const gates = [...own, ...groups.flatMap((group) => group.gates)];
-      const verdict = { decision: "deny", ...policies, gates } as const;
-      return { denied: { ...NOTHING_COUNTED, verdict, deniedBy: denial, cost, retryAfterS: afterSecond(denial) } };
-    }
-    const { plan, timeZone } = await this.#deps.accountOf(it.account);
-    return {
-      limits: limitsAsked(it, results, cost, { plan, timeZone }),
-      conclude: (limits, nowMs) => concluded({ own, results, cost }, limits, nowMs),
-    };
+  gates(it: JudgementInput): OrPromise<Gated> {
+    return goOn(it.own(), (own) => this.#afterOwn(it, own));
   }
 
   async count(gated: Gated, places: Places): Promise<Judgement> {
@@ -227,20 +204,53 @@ export class Judge {
     return gated.conclude(await askLedgers(asking, places === "take" ? ledgers : ledgers.preview), nowMs);
   }
 
-  async #checks(it: JudgementInput): Promise<readonly PolicyResult[]> {
-    const results: PolicyResult[] = [];
-    for (const use of await it.policies()) {
-      const policy = await this.#policyOf(it.account, use);
-      results.push({ policy, checked: await it.check(policy) });
+  #afterOwn(it: JudgementInput, own: readonly GateResult[]): OrPromise<Gated> {
+    const ownDenial = deniedBy(own, true);
+    if (ownDenial !== undefined) {
+      const verdict = { decision: "deny", policy: null, gates: own } as const;
+      const retryAfterS = afterSecond(ownDenial);
+      return { denied: { ...NOTHING_COUNTED, verdict, deniedBy: ownDenial, cost: null, retryAfterS } };
     }
-    return results;
+    const results = goOn(it.policies(), (uses) => this.#checks(it, uses, []));
+    return goOn(results, (checked) => this.#afterChecks(it, own, checked));
   }
 
-  async #policyOf(account: string, use: PolicyUse): Promise<PolicyAsked> {
-    const { id } = use;
-    const { state } = await this.#deps.aggregates.load(policyDecider, `policy-${id}`);
-    if (state.phase !== "published" || state.account !== account) throw new Error(`${id} is no policy of ${account}`);
-    const { version, definition } = state;
-    return { ...use, version, definition, compiled: this.#deps.policies.get(account, id, version, definition) };
+  #afterChecks(it: JudgementInput, own: readonly GateResult[], results: readonly PolicyResult[]): OrPromise<Gated> {
+    const isOne = results.length < 2;
+    const policies = policiesIn(results.map(({ policy }) => policy));
+    const cost = it.cost(results.map(({ checked }) => checked));
+    const groups = results.map((result) => groupOf(result, isOne));
+    const denial = deniedByAny(groups);
+    if (denial !== undefined) {
+      const gates = [...own, ...groups.flatMap((group) => group.gates)];
+      const verdict = { decision: "deny", ...policies, gates } as const;
+      return { denied: { ...NOTHING_COUNTED, verdict, deniedBy: denial, cost, retryAfterS: afterSecond(denial) } };
+    }
+    return goOn(this.#deps.accountOf(it.account), (terms) => ({
+      limits: limitsAsked(it, results, cost, terms),
+      conclude: (limits, nowMs) => concluded({ own, results, cost }, limits, nowMs),
+    }));
+  }
+
+  /** Checks one policy after another. `results` are those of the first policies. */
+  #checks(
+    it: JudgementInput,
+    uses: readonly PolicyUse[],
+    results: readonly PolicyResult[],
+  ): OrPromise<readonly PolicyResult[]> {
+    const use = uses[results.length];
+    if (use === undefined) return results;
+    const policy = this.#policyOf(it.account, use);
+    const checked = goOn(policy, (asked) => goOn(it.check(asked), (check) => ({ policy: asked, checked: check })));
+    return goOn(checked, (result) => this.#checks(it, uses, results.length === 0 ? [result] : [...results, result]));
+  }
+
+  #policyOf(account: string, { id, steps }: PolicyUse): OrPromise<PolicyAsked> {
+    return goOn(this.#deps.aggregates.load(policyDecider, `policy-${id}`), ({ state }) => {
+      if (state.phase !== "published" || state.account !== account) throw new Error(`${id} is no policy of ${account}`);
+      const { version, definition } = state;
+      const compiled = this.#deps.policies.get(account, id, version, definition);
+      return steps === undefined ? { id, version, definition, compiled } : { id, steps, version, definition, compiled };
+    });
   }
 }

@@ -89,7 +89,7 @@ const peopleRoutes = (foundation: Foundation, { members }: RoutesDeps): readonly
   ...memberRoutes({ ...foundation, ...members }),
   ...apiKeyRoutes(foundation),
   ...capabilityRoutes({
-    planOf: foundation.accountOf,
+    planOf: async (account) => foundation.accountOf(account),
     providers: providerCatalogue(),
     maxPayloadBytes: PAYLOAD_BYTES_MAX,
   }),

@@ -1,4 +1,5 @@
 import { Deadlines, type Timed } from "../../infra/http/deadlines.ts";
+import type { OrPromise } from "../streams/or-promise.ts";
 
 /** Limits (ms) are rounded up to a multiple of this, because waits with different limits share no timer. */
 const GRAIN_MS = 50;
@@ -7,8 +8,12 @@ const GRAIN_MS = 50;
 export class TimeLimits {
   readonly #deadlines = new Deadlines();
 
-  /** Resolves as `work` does, or with `late` if that takes longer than `limitMs`. */
-  within<T, Late>(limitMs: number, work: Promise<T>, late: Late): Promise<T | Late> {
+  /** Resolves as `work` does, or with `late` if that takes longer than `limitMs`. `ended` is called once `work` ends. */
+  within<T, Late>(limitMs: number, work: OrPromise<T>, late: Late, ended?: () => void): OrPromise<T | Late> {
+    if (!(work instanceof Promise)) {
+      ended?.();
+      return work;
+    }
     const wholeMs = Math.ceil(limitMs / GRAIN_MS) * GRAIN_MS;
     return new Promise((resolve, reject) => {
       let isLate = false;
@@ -18,17 +23,18 @@ export class TimeLimits {
       };
       const dueAt = performance.now() + wholeMs;
       const timed: Timed = { limitMs: wholeMs, dueAt, earlier: null, later: null, expire, giveUp: expire };
-      const inTime = (): void => {
+      const end = (): void => {
+        ended?.();
         if (!isLate) this.#deadlines.remove(timed);
       };
       this.#deadlines.add(timed);
       work.then(
         (value) => {
-          inTime();
+          end();
           resolve(value);
         },
         (error: unknown) => {
-          inTime();
+          end();
           reject(error);
         },
       );

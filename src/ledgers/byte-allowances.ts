@@ -5,6 +5,7 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { NO_TRACE } from "../streams/envelope.ts";
+import type { OrPromise } from "../streams/or-promise.ts";
 import type { Ledgers } from "./ledgers.ts";
 import { LEASE_PREFIX } from "./place-status.ts";
 
@@ -29,7 +30,7 @@ export type ByteAllowancesDeps = {
   readonly ledgers: Pick<Ledgers, "reserve" | "settle">;
   readonly clock: Clock;
   readonly randomness: Randomness;
-  readonly accountOf: (account: string) => Promise<{ readonly plan: Plan }>;
+  readonly accountOf: (account: string) => OrPromise<{ readonly plan: Plan }>;
   readonly onError: (error: unknown) => void;
 };
 

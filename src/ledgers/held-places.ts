@@ -5,6 +5,7 @@ import type { EventLog } from "../../domain/ports/event-log.ts";
 import { subjectOf } from "../../projections/streams.ts";
 import type { Reaction } from "../following/reaction.ts";
 import type { Trace } from "../streams/envelope.ts";
+import type { OrPromise } from "../streams/or-promise.ts";
 import { foldStream } from "../streams/run-command.ts";
 import type { Ledgers, Reservation } from "./ledgers.ts";
 
@@ -31,7 +32,7 @@ export type HeldPlaces = {
 
 export type HeldPlacesDeps = {
   readonly ledgers: Pick<Ledgers, "reserve">;
-  readonly accountOf: (account: string) => Promise<{ readonly plan: Plan }>;
+  readonly accountOf: (account: string) => OrPromise<{ readonly plan: Plan }>;
 };
 
 export const heldPlaces = ({ ledgers, accountOf }: HeldPlacesDeps): HeldPlaces => ({

@@ -3,6 +3,7 @@ import type { Decider } from "../../domain/decider.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Position, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
 import type { Envelope, Fact } from "./envelope.ts";
+import type { OrPromise } from "./or-promise.ts";
 import { type Foldable, foldStream, runDerived, type StreamState } from "./run-command.ts";
 
 export type Handled<S, R> =
@@ -11,8 +12,11 @@ export type Handled<S, R> =
   | { readonly outcome: "rejected"; readonly rejection: R; readonly state: S };
 
 export type Aggregates = {
-  /** Folds the stream. Appends of other nodes may be missing from the state if they are younger than `maxAgeMs`. */
-  load<S, E extends Fact>(decider: Foldable<S, E>, stream: string, maxAgeMs?: number): Promise<StreamState<S>>;
+  /**
+   * The folded stream, without a promise if it is at hand. Appends of other nodes may be missing from the state if they
+   * are younger than `maxAgeMs`.
+   */
+  load<S, E extends Fact>(decider: Foldable<S, E>, stream: string, maxAgeMs?: number): OrPromise<StreamState<S>>;
   /**
    * The state as `load` would return it without reading; null if it is older than `STALENESS_MAX_MS`. A state that will
    * soon be too old is read again meanwhile, so a stream that is asked for often stays at hand.
@@ -111,6 +115,18 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
     return age >= 0 && age < maxAgeMs;
   };
 
+  /** Null if the state is too old. One that soon will be is read again meanwhile. */
+  const atHand = <S, E extends Fact>(decider: Foldable<S, E>, stream: string): StreamState<S> | null => {
+    const entry = cache.get(stream);
+    if (entry === undefined) return null;
+    const ageMs = clock.now() - entry.checkedAt;
+    // A negative age, after the clock was set back, counts as old.
+    if (ageMs < 0 || ageMs >= STALENESS_MAX_MS) return null;
+    // If this read fails, the state becomes too old, and the next `load` fails with the same error.
+    if (ageMs >= SOON_STALE_MS && entry.looking === null) look(entry, decider, stream).catch(() => undefined);
+    return entry.known as StreamState<S>;
+  };
+
   const look = async <S, E extends Fact>(entry: Cached, decider: Foldable<S, E>, stream: string): Promise<void> => {
     const looking = { startedAt: clock.now(), done: catchUp(entry, decider, stream) };
     entry.looking = looking;
@@ -119,6 +135,19 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
     } finally {
       if (entry.looking === looking) entry.looking = null;
     }
+  };
+
+  const loadYounger = async <S, E extends Fact>(
+    decider: Foldable<S, E>,
+    stream: string,
+    maxAgeMs: number,
+  ): Promise<StreamState<S>> => {
+    const entry = cached(stream, decider.initial);
+    if (!isYounger(entry.checkedAt, maxAgeMs)) {
+      const { looking } = entry;
+      await (looking !== null && isYounger(looking.startedAt, maxAgeMs) ? looking.done : look(entry, decider, stream));
+    }
+    return entry.known as StreamState<S>;
   };
 
   const handleDerived: Aggregates["handleDerived"] = async <S, C, E extends Fact, R>(
@@ -143,25 +172,12 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
   };
 
   return {
-    async load<S, E extends Fact>(decider: Foldable<S, E>, stream: string, maxAgeMs = STALENESS_MAX_MS) {
-      const entry = cached(stream, decider.initial);
-      if (!isYounger(entry.checkedAt, maxAgeMs)) {
-        const { looking } = entry;
-        await (looking !== null && isYounger(looking.startedAt, maxAgeMs)
-          ? looking.done
-          : look(entry, decider, stream));
-      }
-      return entry.known as StreamState<S>;
+    load(decider, stream, maxAgeMs = STALENESS_MAX_MS) {
+      const known = maxAgeMs === STALENESS_MAX_MS ? atHand(decider, stream) : null;
+      return known ?? loadYounger(decider, stream, maxAgeMs);
     },
 
-    atHand<S, E extends Fact>(decider: Foldable<S, E>, stream: string) {
-      const entry = cache.get(stream);
-      if (entry === undefined || !isYounger(entry.checkedAt, STALENESS_MAX_MS)) return null;
-      // If this read fails, the state becomes too old, and the next `load` fails with the same error.
-      if (entry.looking === null && !isYounger(entry.checkedAt, SOON_STALE_MS))
-        look(entry, decider, stream).catch(() => undefined);
-      return entry.known as StreamState<S>;
-    },
+    atHand,
 
     handle: (decider, stream, command, envelope) => handleDerived(decider, stream, () => command, envelope),
     handleDerived,

@@ -12,6 +12,7 @@ import { ByteRate, SMALL_BYTES } from "../../http/byte-rate.ts";
 import type { BodyLimits } from "../../http/counted-body.ts";
 import { BODY_SILENCE_MS } from "../../http/limits.ts";
 import { loopLag } from "../../http/loop-lag.ts";
+import type { Answer } from "../../http/route.ts";
 import { TimeLimits } from "../../http/time-limits.ts";
 import { PAYLOAD_BYTES_MAX } from "../../streams/payloads.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
@@ -61,6 +62,8 @@ const ADDRESSES_MAX = 10_000;
 
 export type WebhookAddress = { readonly provider: string; readonly source_id: string };
 
+export type Arrived = Omit<Webhook, "receivedAt" | "onVerified">;
+
 /** What one webhook takes of the limits. */
 export type Share = {
   readonly body: BudgetedBody;
@@ -106,7 +109,7 @@ export class WebhookIntake {
     return this.#budget.requests < this.#limits.requests && this.#lag() <= this.#limits.lagMs;
   }
 
-  /** The source of a webhook, or why it takes none. */
+  /** The source of a webhook, or why it takes none. No promise if the source is at hand. */
   sourceOf({ provider, source_id: id }: WebhookAddress): ReturnType<ActiveSource> {
     return this.#timeLimits.within(this.#limits.lookMs, this.#deps.activeSource(provider, id), late);
   }
@@ -132,31 +135,44 @@ export class WebhookIntake {
   }
 
   /** `isGone` tells whether the client has disconnected. */
-  async decide(
-    share: Share,
-    webhook: Omit<Webhook, "receivedAt" | "onVerified">,
-    isGone: () => boolean,
-  ): ReturnType<Admission> {
+  decide(share: Share, arrived: Arrived, isGone: () => boolean): ReturnType<Admission> {
     const { body } = share;
     body.complete();
     if (!body.enter()) return overloaded;
+    const { provider, sourceId, source, headers, rawHeaders, body: bytes, ip, trace } = arrived;
     const receivedAt = this.#deps.clock.now();
+    const onVerified = body.verified;
+    const webhook = { provider, sourceId, source, headers, rawHeaders, body: bytes, ip, trace, receivedAt, onVerified };
+    const { decideMs } = this.#limits;
     const party = body.party();
+    if (bytes.length <= SMALL_BYTES && this.#deciding.tryEnter(party)) return this.#admit(webhook, party, decideMs);
+    return this.#decideInTurn(share, webhook, isGone);
+  }
+
+  async #decideInTurn(share: Share, webhook: Webhook, isGone: () => boolean): Promise<Answer | Problem> {
+    const party = share.body.party();
     const tooLate = share.waitedMs === null ? await this.#awaitTurn(share, webhook.body.length) : null;
     if (tooLate !== null) return tooLate;
     const leftMs = this.#limits.decideMs - (share.waitedMs ?? 0);
     const from = performance.now();
     if (!(await this.#deciding.enter(party, leftMs))) return late;
-    const done = (): void => this.#deciding.leave(party);
     // A client that disconnected while it waited gets no decision, as it will repeat the webhook.
     if (isGone()) {
-      done();
+      this.#deciding.leave(party);
       return overloaded;
     }
-    const admitted = this.#deps.admit({ ...webhook, receivedAt, onVerified: body.verified });
-    // The decision may end later than the answer, and keeps its turn until then.
-    void admitted.then(done, done);
-    return this.#timeLimits.within(leftMs - (performance.now() - from), admitted, late);
+    return this.#admit(webhook, party, leftMs - (performance.now() - from));
+  }
+
+  #admit(webhook: Webhook, party: string, leftMs: number): ReturnType<Admission> {
+    const done = (): void => this.#deciding.leave(party);
+    try {
+      // The decision may end later than the answer, and keeps its turn until then.
+      return this.#timeLimits.within(leftMs, this.#deps.admit(webhook), late, done);
+    } catch (error) {
+      done();
+      throw error;
+    }
   }
 
   /** Waits for the turn of a large body. Answers `overloaded` at once if the turn would come too late. */

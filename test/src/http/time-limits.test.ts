@@ -8,7 +8,7 @@ const never = new Promise<never>(() => undefined);
 
 test("work that ends in time is answered as it ends, and what takes longer as late", async () => {
   const limits = new TimeLimits();
-  const failing = limits.within(60_000, Promise.reject(new Error("lost")), "late");
+  const failing = Promise.resolve(limits.within(60_000, Promise.reject(new Error("lost")), "late"));
   assert.is(await failing.catch(({ message }) => message), "lost");
   assert.is(await limits.within(60_000, Promise.resolve("done"), "late"), "done");
   assert.equal(await Promise.all([limits.within(120, never, "second"), limits.within(10, never, "first")]), [

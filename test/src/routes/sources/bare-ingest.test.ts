@@ -148,7 +148,7 @@ test("the admission gets the same webhook as with Fastify", async () => {
     ];
     for (const more of lines) {
       for (const path of [PATH, `${PATH}?`]) await raw(port, post(path, LENGTH + CLOSE + more));
-      const [bare, fastify] = admitted.splice(0).map(({ trace, onVerified, ...webhook }) => {
+      const [bare, fastify] = admitted.splice(0).map(({ trace, onVerified, source: _known, ...webhook }) => {
         const { trace_id, span_id, ...caller } = trace;
         return { ...webhook, caller, idOf: more.startsWith("traceparent") ? trace_id : trace_id.length };
       });
