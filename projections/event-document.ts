@@ -1,5 +1,5 @@
 import type { Failure, Timings } from "../domain/delivery/attempt-end.ts";
-import type { BundleStep, HoldOutcome, Origin, PayloadHead, Replay } from "../domain/delivery/events.ts";
+import type { BundleStep, HoldOutcome, Origin, Replay } from "../domain/delivery/events.ts";
 import type { DeliveryStatus } from "../domain/delivery/status.ts";
 import type { Verdict } from "../domain/gate/verdict.ts";
 import type { Position } from "../domain/ports/event-log.ts";
@@ -7,6 +7,9 @@ import type { ReplayFilter } from "../domain/replay/events.ts";
 
 /** `unknown` means that the attempt's process ended before it recorded an outcome. */
 type AttemptOutcome = "running" | "succeeded" | "failed" | "unknown";
+
+/** `sha256` is the commitment in the record: hex SHA-256 over a salt and the bytes. */
+export type PayloadHead = { readonly size: number; readonly sha256: string };
 
 /** An attempt's headers and bodies are not here but in `payload-<event>`, which can be erased. */
 export type Attempt = {

@@ -53,7 +53,7 @@ const decided = (
   { type, data: request }: Decision,
   { account, trace_id }: RecordedEvent["meta"],
 ): EventDocument => {
-  const { content_encoding: _, ...payload } = request.payload;
+  const { revision, content_type, size, commitment, head } = request.payload;
   const last = DECIDED[type];
   const stages = stagesOf(request, last);
   return {
@@ -66,7 +66,11 @@ const decided = (
     type: request.type,
     delivery_id: request.delivery_key,
     received_at: before?.received_at ?? request.received_at,
-    payload: { ...payload, erased_at: null },
+    payload: {
+      ...{ revision, content_type, size, sha256: commitment },
+      ...(head === undefined ? {} : { head: { size: head.size, sha256: head.commitment } }),
+      erased_at: null,
+    },
     verdict: request.verdict,
     cost: request.cost,
     ...(request.bundle === undefined ? {} : { bundle: request.bundle }),

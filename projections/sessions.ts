@@ -1,5 +1,5 @@
 import type { AccountEvent, SessionEvent } from "../domain/account/events.ts";
-import type { Commitment } from "../domain/personal/events.ts";
+import type { Commitment } from "../domain/evidence/commitment.ts";
 import { eventOf, perDocument } from "./projection.ts";
 import { subjectOf } from "./streams.ts";
 

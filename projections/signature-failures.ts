@@ -1,4 +1,4 @@
-import type { Commitment } from "../domain/personal/events.ts";
+import type { Commitment } from "../domain/evidence/commitment.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import type { Document } from "../domain/ports/view-store.ts";
 import type { SignatureFailureReason, SourceEvent } from "../domain/source/events.ts";

@@ -1,4 +1,4 @@
-import type { Commitment } from "../personal/events.ts";
+import type { Commitment } from "../evidence/commitment.ts";
 import type { Sealed } from "../sealed.ts";
 import type { KeyRole } from "./events.ts";
 import type { MembershipCommand, MembershipRejection } from "./membership.ts";

@@ -1,4 +1,4 @@
-import type { Commitment } from "../personal/events.ts";
+import type { Commitment } from "../evidence/commitment.ts";
 import type { Sealed } from "../sealed.ts";
 
 /** Each role has the rights of all roles after it in this list. */

@@ -1,5 +1,5 @@
 import { accept, type Decision, reject } from "../decider.ts";
-import type { Commitment } from "../personal/events.ts";
+import type { Commitment } from "../evidence/commitment.ts";
 import type { Sealed } from "../sealed.ts";
 import type { AccountEvent, LinkMaker, Role } from "./events.ts";
 import { isOpen, type Membership, type OpenLink, openInvitation, openReset } from "./membership-state.ts";

@@ -1,5 +1,5 @@
 import { accept, type Decider, reject } from "../decider.ts";
-import type { Commitment } from "../personal/events.ts";
+import type { Commitment } from "../evidence/commitment.ts";
 import type { SessionEvent } from "./events.ts";
 
 export type SessionState =

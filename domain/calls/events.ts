@@ -1,4 +1,4 @@
-import type { Commitment } from "../personal/events.ts";
+import type { Commitment } from "../evidence/commitment.ts";
 import type { ReplayFilter } from "../replay/events.ts";
 
 /** What a node has counted in one minute; the records of several nodes add up. */

@@ -1,7 +1,10 @@
 import { accept, type Decider, reject } from "../decider.ts";
+import type { Commitment } from "../evidence/commitment.ts";
 import type { DeliveryEvent, PayloadRef } from "./events.ts";
 
-export type PayloadName = Pick<PayloadRef, "revision" | "sha256" | "head">;
+export type PayloadName = Pick<PayloadRef, "revision" | "commitment"> & {
+  readonly head?: Pick<Commitment, "commitment" | "size">;
+};
 
 /** `payload` is what the last decision names, `found` the last revision found damaged; null without one. */
 export type Damage = { readonly payload: PayloadName | null; readonly found: number | null };
@@ -21,8 +24,9 @@ export const NO_DAMAGE: Damage = { payload: null, found: null };
 
 export const decideDamage =
   <E>(eventOf: (found: { readonly subject: string; readonly revision: number; readonly at: string }) => E) =>
-  ({ subject, payload: { revision, sha256 }, at }: FindDamage, { payload, found }: Damage) => {
-    if (payload?.revision !== revision || payload.sha256 !== sha256) return reject<DamageRejection>("not-decided");
+  ({ subject, payload: { revision, commitment }, at }: FindDamage, { payload, found }: Damage) => {
+    if (payload?.revision !== revision || payload.commitment !== commitment)
+      return reject<DamageRejection>("not-decided");
     return found === revision ? accept<E>() : accept<E>(eventOf({ subject, revision, at }));
   };
 

@@ -1,4 +1,5 @@
 import type { Target } from "../endpoint/target.ts";
+import type { Commitment } from "../evidence/commitment.ts";
 import type { Verdict } from "../gate/verdict.ts";
 import type { AttemptEnd, Failure } from "./attempt-end.ts";
 
@@ -10,18 +11,18 @@ export type Origin = {
   readonly type: string;
 };
 
-export type PayloadRef = {
+/** The commitment to a payload, and what is said of it beside. `size` and `commitment` are those of the whole body. */
+export type PayloadRef = Omit<Commitment, "id"> & {
+  /** Absent if only the beginning of the body is stored, of which `head` is the commitment, with the same salt. */
+  readonly id?: string;
+  readonly head?: Commitment;
+  /** The commitment to the headers that came with the body, as canonical JSON (RFC 8785); absent if there were none. */
+  readonly headers?: Commitment;
   readonly revision: number;
   readonly content_type: string;
   /** The body's content coding, such as "gzip" (RFC 9110, section 8.4); absent without one. */
   readonly content_encoding?: string;
-  readonly size: number;
-  /** Hex SHA-256 over salt and body. The salt is erased with the payload, so that the hash then gives nothing away. */
-  readonly sha256: string;
-  readonly head?: PayloadHead;
 };
-
-export type PayloadHead = { readonly size: number; readonly sha256: string };
 
 export type RequestedAction = {
   readonly name: string;

@@ -12,8 +12,10 @@ export type PayloadEvent =
       readonly type: "PayloadKept";
       readonly data: {
         readonly event_id: string;
-        /** 16 random bytes in base64, which the payload's hash includes. */
+        /** Each salt is 16 random bytes in base64, which the commitment to the payload or to its headers includes. */
         readonly salt: string;
+        /** Absent without headers. */
+        readonly headers_salt?: string;
         readonly content_type: string;
         readonly content_encoding?: string;
         /** "text" if the body is UTF-8 that survives the round trip, else "base64". */

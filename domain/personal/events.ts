@@ -1,11 +1,5 @@
 import type { JsonObject } from "../json.ts";
 
-/**
- * A record has this commitment in place of personal data: hex SHA-256 over 16 random bytes and the value's bytes.
- * `size` is in bytes.
- */
-export type Commitment = { readonly id: string; readonly commitment: string; readonly size: number };
-
 /** The bytes of a text are UTF-8, those of an object its canonical JSON (RFC 8785). */
 export type PersonalValue = string | JsonObject;
 

@@ -1,4 +1,4 @@
-import type { Commitment } from "../personal/events.ts";
+import type { Commitment } from "../evidence/commitment.ts";
 import type { Sealed } from "../sealed.ts";
 
 /** For each type `src/providers/provider-schemes.ts` says how webhooks are verified. */

@@ -1,7 +1,7 @@
 import type { Timings } from "../../domain/delivery/attempt-end.ts";
-import type { BundleStep, PayloadHead, Replayer } from "../../domain/delivery/events.ts";
+import type { BundleStep, Replayer } from "../../domain/delivery/events.ts";
 import type { AccountFacets } from "../account-facets.ts";
-import type { Attempt, EventDocument, EventReplay, Stage } from "../event-document.ts";
+import type { Attempt, EventDocument, EventReplay, PayloadHead, Stage } from "../event-document.ts";
 import { ORIGIN, origin_id, origin_kind, VERDICT } from "./decided.ts";
 import {
   amount,

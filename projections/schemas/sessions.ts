@@ -1,4 +1,4 @@
-import type { Commitment } from "../../domain/personal/events.ts";
+import type { Commitment } from "../../domain/evidence/commitment.ts";
 import type { SessionDocument } from "../sessions.ts";
 import { closed, count, text, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";

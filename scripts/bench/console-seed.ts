@@ -71,7 +71,7 @@ const factsOf = (owner: Owner, n: number, count: number): { readonly id: string;
     },
     delivery_key: deliveryKeyOf(n),
     type,
-    payload: { revision: 0, content_type: "application/json", size: 812, sha256: "0".repeat(64) },
+    payload: { revision: 0, content_type: "application/json", size: 812, commitment: "0".repeat(64) },
     endpoint_id: drawn >= 50 && drawn < 70 ? null : endpoint_id,
     verdict: {
       decision: isBlocked ? "deny" : "allow",

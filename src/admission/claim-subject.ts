@@ -2,7 +2,8 @@ import type { Decider } from "../../domain/decider.ts";
 import type { ErasedUpTo, HeldFor, Origin, PayloadRef, Replay } from "../../domain/delivery/events.ts";
 import type { BoundRequest } from "../approvals/approval-binding.ts";
 import type { Fact, Trace } from "../streams/envelope.ts";
-import type { Incoming, KeptPayload } from "../streams/payloads.ts";
+import type { KeptPayload } from "../streams/payload-ref.ts";
+import type { Incoming } from "../streams/payloads.ts";
 import type { Judgement, Places } from "./judge.ts";
 
 export type ClaimCommand<Q> =

@@ -5,7 +5,8 @@ import { randomId } from "../../infra/crypto/ids.ts";
 import type { Ledgers } from "../ledgers/ledgers.ts";
 import type { DecisionReport } from "../observability/observer.ts";
 import type { Envelope } from "../streams/envelope.ts";
-import { contentEncodingField, type Incoming, type KeptPayload } from "../streams/payloads.ts";
+import { type KeptPayload, payloadRef } from "../streams/payload-ref.ts";
+import type { Incoming } from "../streams/payloads.ts";
 import type { ClaimSubject, RecordedVerdict } from "./claim-subject.ts";
 import type { Judgement } from "./judge.ts";
 import type { TakenPlace } from "./limit-results.ts";
@@ -34,17 +35,8 @@ type Verdict = {
 
 export const recordedVerdict = ({ it, incoming, kept, judged }: Verdict, nowMs: number): RecordedVerdict => {
   const lasting = lastingOf(it.endsLater, judged);
-  const { revision, sha256, head } = kept;
-  const { body, contentType, contentEncoding } = incoming;
   return {
-    payload: {
-      revision,
-      content_type: contentType,
-      ...contentEncodingField(contentEncoding),
-      size: body.length,
-      sha256,
-      ...(head === undefined ? {} : { head }),
-    },
+    payload: payloadRef(kept, incoming),
     verdict: judged.verdict,
     cost: judged.cost,
     ledgers: lasting.length === 0 ? undefined : lasting.map(({ stream }) => stream),

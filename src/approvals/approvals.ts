@@ -36,7 +36,7 @@ export const eventDigest = (account: string, { origin, payload, endpoint_id, act
   digestOf({
     account,
     sender: { kind: origin.kind, id: origin.id },
-    payload: payload.sha256,
+    payload: payload.commitment,
     endpoint_id,
     action: action === undefined ? null : { name: action.name, version: action.version },
     bound: boundTo(bound),
@@ -57,7 +57,7 @@ export const bundleApprovalDigest = (account: string, { origin, payload, steps }
   digestOf({
     account,
     sender: { kind: origin.kind, id: origin.id },
-    payload: payload.sha256,
+    payload: payload.commitment,
     steps: steps.map(({ index, action: { name, version }, endpoint_id, compensation, bound }) => ({
       position: { index, of: steps.length },
       action: { name, version },

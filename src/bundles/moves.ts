@@ -17,7 +17,8 @@ import type { Outcomes } from "../execute/outcome-waits.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { bundleStream } from "../streams/bundle-id.ts";
 import { type Envelope, systemEnvelope, type Trace } from "../streams/envelope.ts";
-import { type KeptPayload, type Payloads, payloadStream } from "../streams/payloads.ts";
+import { type KeptPayload, payloadRef } from "../streams/payload-ref.ts";
+import { type Incoming, type Payloads, payloadStream } from "../streams/payloads.ts";
 import { foldStream, runCommand, type StreamState } from "../streams/run-command.ts";
 import { hasEnded } from "./answer.ts";
 import { type Contents, contents } from "./contents.ts";
@@ -102,8 +103,8 @@ export class BundleMoves {
   }
 
   async #start(it: BundleEntry, { type, index, eventId, body }: Start): Promise<void> {
-    const { revision, sha256 } = await this.#store(it, eventId, body);
-    const payload = { revision, content_type: JSON_TYPE, size: body.length, sha256 };
+    const incoming = { body, contentType: JSON_TYPE, contentEncoding: "", headers: {} };
+    const payload = payloadRef(await this.#store(it, eventId, incoming), incoming);
     await this.#run(it, { type, index, payload, at: this.#now() });
     const { state } = it.known;
     const step = "steps" in state ? state.steps[index] : undefined;
@@ -113,8 +114,7 @@ export class BundleMoves {
     it.delivery = { eventId, known: UNKNOWN, body };
   }
 
-  async #store(it: BundleEntry, eventId: string, body: Buffer): Promise<KeptPayload> {
-    const incoming = { body, contentType: JSON_TYPE, contentEncoding: "", headers: {} };
+  async #store(it: BundleEntry, eventId: string, incoming: Incoming): Promise<KeptPayload> {
     const envelope = this.#envelopeOf(it);
     const first = await this.#deps.payloads.keepFirst(eventId, incoming, envelope);
     return first ?? this.#deps.payloads.keepAgain(eventId, incoming, envelope);

@@ -68,7 +68,7 @@ export const requestOfUndo = (state: RunningBundle, index: number): Request => {
   const { bundle_id: id } = state.request;
   // The payload's digest includes a salt, so that an erased payload cannot be guessed from this one.
   const identity = { undoes: action.digest, action: name, schema_version: version, target: endpoint_id };
-  const digest = hash("sha256", canonicalJson({ ...identity, payload: it.payload.sha256 }));
+  const digest = hash("sha256", canonicalJson({ ...identity, payload: it.payload.commitment }));
   return {
     ...common(state, it, bound),
     event_id,

@@ -1,7 +1,8 @@
 import type { CallsEvent } from "../../domain/calls/events.ts";
 import type { Origin } from "../../domain/delivery/events.ts";
+import type { Commitment } from "../../domain/evidence/commitment.ts";
 import type { GateResult } from "../../domain/gate/verdict.ts";
-import type { Client, Commitment } from "../../domain/personal/events.ts";
+import type { Client } from "../../domain/personal/events.ts";
 import type { Actor } from "../../domain/ports/event-log.ts";
 import type { ReplayFilter } from "../../domain/replay/events.ts";
 import { NO_TRACE, type Trace } from "../streams/envelope.ts";

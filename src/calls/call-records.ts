@@ -1,5 +1,5 @@
 import type { CallsEvent } from "../../domain/calls/events.ts";
-import type { Commitment } from "../../domain/personal/events.ts";
+import type { Commitment } from "../../domain/evidence/commitment.ts";
 import type { EventLog, Position } from "../../domain/ports/event-log.ts";
 import { clientOf, type PersonalData } from "../erasure/personal-data.ts";
 import type { Envelope } from "../streams/envelope.ts";

@@ -1,4 +1,5 @@
-import type { Client, Commitment } from "../../domain/personal/events.ts";
+import type { Commitment } from "../../domain/evidence/commitment.ts";
+import type { Client } from "../../domain/personal/events.ts";
 import type { Actor } from "../../domain/ports/event-log.ts";
 import type { Fact, Trace } from "../streams/envelope.ts";
 

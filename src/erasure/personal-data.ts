@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { isEvent } from "../../domain/events.ts";
+import type { Commitment } from "../../domain/evidence/commitment.ts";
 import type { Json } from "../../domain/json.ts";
 import { type PersonalErasure, personalErasure } from "../../domain/personal/erasure.ts";
-import type { Client, Commitment, PersonalDataEvent, PersonalValue } from "../../domain/personal/events.ts";
+import type { Client, PersonalDataEvent, PersonalValue } from "../../domain/personal/events.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";

@@ -1,6 +1,6 @@
 import type { Origin, Replay, RequestedAction, Run } from "../../domain/delivery/events.ts";
 import type { Trace } from "../streams/envelope.ts";
-import type { KeptPayload } from "../streams/payloads.ts";
+import type { KeptPayload } from "../streams/payload-ref.ts";
 import type { CompiledAction } from "./compiled-action.ts";
 
 export type AgentRequest = {

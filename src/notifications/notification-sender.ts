@@ -9,7 +9,8 @@ import type { Deliverer } from "../delivery/deliverer.ts";
 import { eraseLeft } from "../erasure/erasures.ts";
 import { type Envelope, systemEnvelope, traceOfRecord } from "../streams/envelope.ts";
 import { eventIdOf } from "../streams/event-id.ts";
-import type { KeptPayload, Payloads } from "../streams/payloads.ts";
+import { type KeptPayload, payloadRef } from "../streams/payload-ref.ts";
+import type { Payloads } from "../streams/payloads.ts";
 import { foldStream, runCommand } from "../streams/run-command.ts";
 import type { Notification } from "./notification.ts";
 
@@ -59,7 +60,7 @@ export const notificationSender =
       origin: { kind: "system", id: type, name: type, type: "notification" },
       delivery_key: deliveryKey,
       type,
-      payload: { ...kept, content_type: CONTENT_TYPE, size: body.length },
+      payload: payloadRef(kept, incoming),
       endpoint_id: endpointId,
       verdict: { decision: "allow", policy: null, gates: [] },
       cost: null,

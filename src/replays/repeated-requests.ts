@@ -12,6 +12,7 @@ import { actionStream } from "../streams/action-stream.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { Trace } from "../streams/envelope.ts";
 import { payloadDamaged } from "../streams/payload-damage.ts";
+import { keptPayload } from "../streams/payload-ref.ts";
 import type { Payloads, ReadPayload } from "../streams/payloads.ts";
 import { type Problem, payloadNotKept, problem } from "../streams/problems.ts";
 
@@ -117,7 +118,7 @@ export const repeatedRequests = ({ aggregates, payloads, actions }: RepeatedRequ
       authenticatedAt: Date.parse(request.authenticated_at),
       replay,
       askedAt,
-      kept: { revision: request.payload.revision, sha256: request.payload.sha256 },
+      kept: keptPayload(request.payload),
     };
   };
 };

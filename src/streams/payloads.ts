@@ -1,14 +1,17 @@
 import { createHash } from "node:crypto";
 import type { PayloadName } from "../../domain/delivery/damage.ts";
-import type { ErasedUpTo, PayloadHead } from "../../domain/delivery/events.ts";
+import type { ErasedUpTo } from "../../domain/delivery/events.ts";
 import type { PayloadEvent } from "../../domain/delivery/payload-events.ts";
 import { eventOf } from "../../domain/events.ts";
+import { headersId, payloadId } from "../../domain/evidence/commitment.ts";
 import type { EventLog, Expected, NewEvent, Revision } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import { BLANK_TYPE } from "../../infra/stream-name.ts";
+import { bytesOfHeaders, commit, saltedHash, twoSalts } from "./commitments.ts";
 import { type Envelope, toEvents } from "./envelope.ts";
 import { type Encoded, encodeBody, isEncoded, isSameBytes, joinedBody, slicesOf } from "./payload-encoding.ts";
+import { contentEncodingField, type KeptPayload } from "./payload-ref.ts";
 import { appendKnown } from "./run-command.ts";
 import { pagesOf } from "./stream-pages.ts";
 
@@ -28,6 +31,11 @@ export type Incoming = {
 /** Once an account has used up its bytes for refused payloads, only so many bytes of each are stored. */
 const HEAD_BYTES = 4_096;
 
+const hasAny = (headers: Incoming["headers"]): boolean => {
+  for (const _ in headers) return true;
+  return false;
+};
+
 export const headerBytes = (headers: Incoming["headers"]): number => {
   let bytes = 0;
   for (const name in headers) bytes += name.length + (headers[name]?.length ?? 0);
@@ -41,13 +49,6 @@ export const headOf = (incoming: Incoming): Incoming => {
   const headers = headerBytes(incoming.headers) > HEAD_BYTES ? {} : incoming.headers;
   if (incoming.body.length <= HEAD_BYTES) return { ...incoming, headers };
   return { ...incoming, headers, body: incoming.body.subarray(0, HEAD_BYTES), whole: incoming.body };
-};
-
-export type KeptPayload = {
-  readonly revision: Revision;
-  readonly sha256: string;
-  readonly head?: PayloadHead;
-  readonly isReused?: true;
 };
 
 /** `kept` describes the payload once `events` are appended. */
@@ -67,24 +68,24 @@ export type ReadPayload = Pick<Kept, "content_type" | "content_encoding" | "head
 
 /** 1 MiB less 64 KiB for the envelope, so that a payload stays below the limit of one append. */
 export const PAYLOAD_BYTES_MAX = 1_048_576 - 65_536;
-const SALT_BYTES = 16;
 const READ_PAGE = 20;
 const KEEP_ATTEMPTS_MAX = 64;
 
 export const payloadStream = (eventId: string): string => `payload-${eventId}`;
 
-export const payloadDigest = (salt: Uint8Array, body: Uint8Array): string =>
-  createHash("sha256").update(salt).update(body).digest("hex");
+type Salts = readonly [body: Uint8Array, headers: Uint8Array];
 
-const hashesOf = (
-  salt: Uint8Array,
-  { body, whole }: Pick<Incoming, "body" | "whole">,
-  sha256 = payloadDigest(salt, body),
-): Pick<KeptPayload, "sha256" | "head"> =>
-  whole === undefined ? { sha256 } : { sha256: payloadDigest(salt, whole), head: { size: body.length, sha256 } };
-
-export const contentEncodingField = (contentEncoding: string): { readonly content_encoding?: string } =>
-  contentEncoding === "" ? {} : { content_encoding: contentEncoding };
+const commitmentsTo = (
+  id: string,
+  [salt, headersSalt]: Salts,
+  { body, whole, headers }: Pick<Incoming, "body" | "whole" | "headers">,
+  commitment = saltedHash(salt, body),
+): Pick<KeptPayload, "id" | "commitment" | "head" | "headers"> => {
+  const ofHeaders = hasAny(headers) ? { headers: commit(headersId(id), headersSalt, bytesOfHeaders(headers)) } : {};
+  return whole === undefined
+    ? { id, commitment, ...ofHeaders }
+    : { commitment: saltedHash(salt, whole), head: { id, commitment, size: body.length }, ...ofHeaders };
+};
 
 export type Payloads = {
   keepFirst(eventId: string, incoming: Incoming, envelope: Envelope): Promise<KeptPayload | null>;
@@ -98,7 +99,10 @@ export type Payloads = {
 
 type Stored = {
   readonly parts: Map<Revision, Encoded>;
-  readonly payloads: { readonly revision: Revision; readonly salt: string; readonly body: Buffer }[];
+  readonly payloads: (Pick<Kept, "salt" | "headers_salt" | "headers"> & {
+    readonly revision: Revision;
+    readonly body: Buffer;
+  })[];
 };
 
 const isRevisionBelow = (value: unknown, end: Revision): boolean =>
@@ -108,6 +112,7 @@ const isWellFormed = ({ type, data }: PayloadEvent, revision: Revision): boolean
   type === "PayloadKept" &&
   isEncoded(data) &&
   typeof data.salt === "string" &&
+  (data.headers_salt === undefined || typeof data.headers_salt === "string") &&
   (data.parts === undefined ||
     (Array.isArray(data.parts) && data.parts.every((part) => isRevisionBelow(part, revision))));
 
@@ -123,32 +128,36 @@ const storedPayloads = async (log: EventLog, eventId: string, erased: ErasedUpTo
       if (event.type === "PayloadPartKept" && isEncoded(event.data)) found.parts.set(revision, event.data);
       else if (event.type === "PayloadKept" && isWellFormed(event, revision)) {
         const body = joinedBody(event.data, (part) => found.parts.get(part));
-        if (body !== null) found.payloads.push({ revision, salt: event.data.salt, body });
+        if (body !== null) found.payloads.push({ ...event.data, revision, body });
       }
     }
   }
   return found;
 };
 
-const samePayload = ({ payloads }: Stored, { body, whole = body }: Incoming): KeptPayload | null => {
+const samePayload = ({ payloads }: Stored, eventId: string, { body, whole = body }: Incoming): KeptPayload | null => {
   for (const wanted of whole === body ? [{ body }] : [{ body: whole }, { body, whole }]) {
     const same = payloads.find((it) => it.body.equals(wanted.body));
     if (same === undefined) continue;
-    return { revision: same.revision, ...hashesOf(Buffer.from(same.salt, "base64"), wanted), isReused: true };
+    const { revision, salt, headers_salt = "", headers } = same;
+    const salts: Salts = [Buffer.from(salt, "base64"), Buffer.from(headers_salt, "base64")];
+    const hashes = commitmentsTo(payloadId(eventId, revision), salts, { ...wanted, headers });
+    return { revision, ...hashes, isReused: true };
   }
   return null;
 };
 
 type KeptParts = Pick<NewPayload, "eventId" | "incoming"> & {
-  readonly salt: Buffer;
+  readonly salts: readonly [Buffer, Buffer];
   readonly last: Buffer;
   readonly parts: readonly Revision[];
 };
 
-const payloadKept = ({ eventId, incoming, salt, last, parts }: KeptParts): PayloadEvent => {
+const payloadKept = ({ eventId, incoming, salts: [salt, headersSalt], last, parts }: KeptParts): PayloadEvent => {
   const data: Kept = {
     event_id: eventId,
     salt: salt.toString("base64"),
+    ...(hasAny(incoming.headers) ? { headers_salt: headersSalt.toString("base64") } : {}),
     content_type: incoming.contentType,
     ...contentEncodingField(incoming.contentEncoding),
     ...encodeBody(last),
@@ -161,9 +170,9 @@ const payloadKept = ({ eventId, incoming, salt, last, parts }: KeptParts): Paylo
 const draftFirst = (randomness: Randomness, { eventId, incoming, envelope }: NewPayload): PayloadDraft | null => {
   const { body } = incoming;
   if (slicesOf(body).length > 1) return null;
-  const salt = Buffer.from(randomness.bytes(SALT_BYTES));
-  const fact = payloadKept({ eventId, incoming, salt, last: body, parts: [] });
-  const kept = { revision: 0, ...hashesOf(salt, incoming) };
+  const salts = twoSalts(randomness);
+  const fact = payloadKept({ eventId, incoming, salts, last: body, parts: [] });
+  const kept = { revision: 0, ...commitmentsTo(payloadId(eventId, 0), salts, incoming) };
   return { stream: payloadStream(eventId), events: toEvents([fact], envelope), kept };
 };
 
@@ -178,8 +187,8 @@ const appendPayload = async (
   stored: ReadonlyMap<Revision, Encoded> = new Map(),
 ): Promise<KeptPayload | { readonly actual: Revision | "absent" }> => {
   const stream = payloadStream(eventId);
-  const salt = Buffer.from(randomness.bytes(SALT_BYTES));
-  const hash = createHash("sha256").update(salt);
+  const salts = twoSalts(randomness);
+  const hash = createHash("sha256").update(salts[0]);
   const slices = slicesOf(incoming.body);
   const parts: Revision[] = [];
   let at = expected;
@@ -199,23 +208,24 @@ const appendPayload = async (
     at = appended.revision;
   }
   const last = slices.at(-1) ?? incoming.body;
-  const sha256 = hash.update(last).digest("hex");
-  const fact = payloadKept({ eventId, incoming, salt, last, parts });
+  const commitment = hash.update(last).digest("hex");
+  const fact = payloadKept({ eventId, incoming, salts, last, parts });
   const appended = await appendKnown(log, stream, at, toEvents([fact], envelope));
   if (appended.outcome === "conflict") return { actual: appended.actual };
-  return { revision: appended.revision, ...hashesOf(salt, incoming, sha256) };
+  const { revision } = appended;
+  return { revision, ...commitmentsTo(payloadId(eventId, revision), salts, incoming, commitment) };
 };
 
 const appendOrFind = async (deps: PayloadsDeps, given: NewPayload, erased: ErasedUpTo): Promise<KeptPayload> => {
   let expected: Exact = "absent";
   for (let attempt = 1; attempt <= KEEP_ATTEMPTS_MAX; attempt += 1) {
     const stored = await storedPayloads(deps.log, given.eventId, erased);
-    const same = samePayload(stored, given.incoming);
+    const same = samePayload(stored, given.eventId, given.incoming);
     if (same !== null) return same;
     // Each try has its own command id: else the log would take a part that was erased meanwhile for one stored already.
     const envelope = { ...given.envelope, commandId: `${given.envelope.commandId}/${attempt}` };
     const added = await appendPayload(deps, { ...given, envelope }, expected, stored.parts);
-    if ("sha256" in added) return added;
+    if ("commitment" in added) return added;
     expected = added.actual;
   }
   throw new LogUnavailable(`the payload of ${given.eventId} is written by too many at once`);
@@ -230,7 +240,7 @@ const recordAt = async (log: EventLog, eventId: string, wanted: Revision): Promi
 const readPayload = async (
   log: EventLog,
   eventId: string,
-  { revision, sha256, head }: PayloadName,
+  { revision, commitment, head }: PayloadName,
 ): Promise<ReadPayload | "damaged" | null> => {
   const event = await recordAt(log, eventId, revision);
   if (event === null) return null;
@@ -245,7 +255,7 @@ const readPayload = async (
   const { content_type, content_encoding = "", headers } = event.data;
   const salt = Buffer.from(event.data.salt, "base64");
   const body = joinedBody(event.data, (part) => parts.get(part));
-  if (body === null || payloadDigest(salt, body) !== (head?.sha256 ?? sha256)) return "damaged";
+  if (body === null || saltedHash(salt, body) !== (head?.commitment ?? commitment)) return "damaged";
   return { content_type, ...contentEncodingField(content_encoding), headers, body, salt };
 };
 
@@ -258,7 +268,7 @@ export const payloads = (
   return {
     async keepFirst(eventId, incoming, envelope) {
       const first = await appendPayload(deps, { eventId, incoming, envelope }, "absent");
-      return "sha256" in first ? first : null;
+      return "commitment" in first ? first : null;
     },
     draftFirst: (eventId, incoming, envelope) => draftFirst(randomness, { eventId, incoming, envelope }),
     keepAgain: (eventId, incoming, envelope, erased = null) =>

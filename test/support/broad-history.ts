@@ -266,8 +266,8 @@ const deliveries = (log: History): void => {
     is.failed(51),
   ]);
   told("evt_5", (is) => [is.blocked({ verdict: { ...VIOLATED, decision: "deny", policy: null } }), is.blocked()]);
-  const head = { size: 4_096, sha256: "e".repeat(64) };
-  const cut = { revision: 0, content_type: "text/plain", size: 5_000, sha256: "d".repeat(64), head };
+  const head = { id: "evt_5h/0", size: 4_096, commitment: "e".repeat(64) };
+  const cut = { revision: 0, content_type: "text/plain", size: 5_000, commitment: "d".repeat(64), head };
   told("evt_5h", (is) => [is.blocked({ payload: cut })]);
   told("evt_6", (is) => [is.admitted({ endpoint_id: null })]);
   told("evt_7", (is) => [is.admitted(), is.started(1, 30)]);

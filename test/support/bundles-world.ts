@@ -23,6 +23,7 @@ import { aggregates } from "../../src/streams/aggregates.ts";
 import { type Envelope, toEvents } from "../../src/streams/envelope.ts";
 import { eventIdOf } from "../../src/streams/event-id.ts";
 import { damageRecords } from "../../src/streams/payload-damage.ts";
+import { payloadRef } from "../../src/streams/payload-ref.ts";
 import { payloads } from "../../src/streams/payloads.ts";
 import { foldStream } from "../../src/streams/run-command.ts";
 import { inlineProjector } from "../../src/views/view-progress.ts";
@@ -76,7 +77,7 @@ export const bundlesWorld = async () => {
   const requestOf = async (bundleId: string, steps: readonly StepInput[]): Promise<BundleRequest> => {
     const body = Buffer.from(JSON.stringify(steps.map(({ payload }) => payload)));
     const incoming = { body, contentType: "application/json", contentEncoding: "", headers: {} };
-    const { revision, sha256 } = await kept.keepAgain(bundleId, incoming, systems(now()));
+    const stored = await kept.keepAgain(bundleId, incoming, systems(now()));
     return {
       bundle_id: bundleId,
       name: null,
@@ -84,7 +85,7 @@ export const bundlesWorld = async () => {
       key: bundleId,
       steps: steps.map((step, index) => stepOf(bundleId, index, step)),
       run: { id: "run-1", depth: 0 },
-      payload: { revision, content_type: "application/json", size: body.length, sha256 },
+      payload: payloadRef(stored, incoming),
       digest: "d",
       verdict: { decision: "allow", policy: { id: POLICY_ID, version: 1 }, gates: [] },
       cost: null,

@@ -6,8 +6,8 @@ import type { PayloadEvent } from "../../domain/delivery/payload-events.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Actor, EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { ReplayCursor, ReplayEvent, ReplayFilter } from "../../domain/replay/events.ts";
+import { saltedHash } from "../../src/streams/commitments.ts";
 import { decodeBody } from "../../src/streams/payload-encoding.ts";
-import { payloadDigest } from "../../src/streams/payloads.ts";
 
 export const START = Date.UTC(2026, 2, 1, 12);
 /** Seconds behind the start, as the log writes times. */
@@ -63,7 +63,7 @@ export const history = (): History => {
 /** What facts say of a payload's hash, as nobody has stored it yet. */
 const NO_HASH = "00";
 
-type Hashed = { readonly payload?: { readonly revision: number; readonly sha256: string } };
+type Hashed = { readonly payload?: { readonly revision: number; readonly commitment: string } };
 
 /** With the hashes of the payloads that are among the events: those are checked before anything is shown or sent. */
 const withHashes = (events: readonly RecordedEvent[]): readonly RecordedEvent[] => {
@@ -71,13 +71,15 @@ const withHashes = (events: readonly RecordedEvent[]): readonly RecordedEvent[] 
   for (const { stream, revision, type, data } of events) {
     if (type !== "PayloadKept" || typeof data.salt !== "string" || typeof data.body !== "string") continue;
     const { salt, ...body } = data as unknown as Extract<PayloadEvent, { type: "PayloadKept" }>["data"];
-    hashes.set(`${stream}/${revision}`, payloadDigest(Buffer.from(salt, "base64"), decodeBody(body)));
+    hashes.set(`${stream}/${revision}`, saltedHash(Buffer.from(salt, "base64"), decodeBody(body)));
   }
   return events.map((event) => {
     const { payload } = event.data as Hashed;
     const id = event.data.event_id ?? event.data.bundle_id;
-    const sha256 = payload?.sha256 === NO_HASH ? hashes.get(`payload-${id}/${payload.revision}`) : undefined;
-    return sha256 === undefined ? event : { ...event, data: { ...event.data, payload: { ...payload, sha256 } } };
+    const commitment = payload?.commitment === NO_HASH ? hashes.get(`payload-${id}/${payload.revision}`) : undefined;
+    return commitment === undefined
+      ? event
+      : { ...event, data: { ...event.data, payload: { ...payload, commitment } } };
   });
 };
 
@@ -92,7 +94,7 @@ export const request = (over: Partial<Request> = {}): Request => ({
   origin: { kind: "source", id: "src_1", name: "shop", type: "stripe" },
   delivery_key: "evt_stripe",
   type: "payment_intent.succeeded",
-  payload: { revision: 0, content_type: "application/json", size: 2, sha256: NO_HASH },
+  payload: { revision: 0, content_type: "application/json", size: 2, commitment: NO_HASH },
   endpoint_id: "end_1",
   verdict: { decision: "allow", policy: { id: "pol_1", version: 1 }, gates: [] },
   cost: 20_000,
@@ -300,7 +302,7 @@ export const approvalFacts = (approval_id = "apr_1", over: Partial<ApprovalReque
   };
 };
 
-const PAYLOAD_REF = { revision: 0, content_type: "application/json", size: 2, sha256: NO_HASH } as const;
+const PAYLOAD_REF = { revision: 0, content_type: "application/json", size: 2, commitment: NO_HASH } as const;
 
 /** The step of a bundle: compensable, for a cent. */
 export const bundleStep = (index: number, over: Partial<Step> = {}, bundle_id = "bun_1"): Step => ({

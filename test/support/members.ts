@@ -1,6 +1,6 @@
 import { account } from "../../domain/account/decider.ts";
 import type { Role } from "../../domain/account/events.ts";
-import type { Commitment } from "../../domain/personal/events.ts";
+import type { Commitment } from "../../domain/evidence/commitment.ts";
 import { accountStream } from "../../src/accounts/accounts.ts";
 import type { Aggregates } from "../../src/streams/aggregates.ts";
 import type { Envelope } from "../../src/streams/envelope.ts";

@@ -1,6 +1,7 @@
 import { account } from "../../../domain/account/decider.ts";
 import { session } from "../../../domain/account/session.ts";
-import type { Client, Commitment } from "../../../domain/personal/events.ts";
+import type { Commitment } from "../../../domain/evidence/commitment.ts";
+import type { Client } from "../../../domain/personal/events.ts";
 import type { Clock } from "../../../domain/ports/clock.ts";
 import type { EventLog, Position } from "../../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";

@@ -11,6 +11,7 @@ import type { REASON_BODY } from "../../http/json-schema.ts";
 import { type Answer, type Call, calledBy, positionOf } from "../../http/route.ts";
 import { isEventId } from "../../streams/event-id.ts";
 import { payloadDamaged } from "../../streams/payload-damage.ts";
+import { shownPayload } from "../../streams/payload-ref.ts";
 import { notFound, type Problem, problem } from "../../streams/problems.ts";
 import { foldStream } from "../../streams/run-command.ts";
 import { eraseOwnBundle } from "../bundles/bundle-payload.ts";
@@ -45,7 +46,7 @@ export const visiblePayload = async (
   event: EventDocument,
   call: Call,
 ): Promise<VisiblePayload | Problem> => {
-  const kept = event.payload.erased_at === null ? await deps.payloads.read(id, event.payload) : null;
+  const kept = event.payload.erased_at === null ? await deps.payloads.read(id, shownPayload(event.payload)) : null;
   if (kept === "damaged") return payloadDamaged();
   if (kept === null) return problem("not-found", "The payload was erased; the event's record stays.");
   const { body, content_encoding: contentEncoding } = kept;

@@ -17,6 +17,7 @@ import { isPage, LISTING_QUERY, listOf } from "../../http/listing.ts";
 import { type Answer, type Call, calledBy, READERS, type Route, route } from "../../http/route.ts";
 import { redactionSource } from "../../redaction/answer-redaction.ts";
 import { type Exchanges, exchangesOf } from "../../streams/exchanges.ts";
+import { shownPayload } from "../../streams/payload-ref.ts";
 import type { Payloads } from "../../streams/payloads.ts";
 import { notFound, type Problem, payloadNotKept } from "../../streams/problems.ts";
 import { documentIn, typedDocument } from "../../views/typed-documents.ts";
@@ -88,7 +89,7 @@ const exchanged = async (deps: EventsDeps, { id, event }: Found, call: Call): Pr
   const { headers, responses } = await exchangesOf(deps.log, id, event.payload.revision, numbersOf(event));
   // The payload is read only to find its hidden values in the targets' answers.
   const isCompared = paths.length > 0 && responses.size > 0 && event.payload.erased_at === null;
-  const payload = isCompared ? await deps.payloads.read(id, event.payload) : null;
+  const payload = isCompared ? await deps.payloads.read(id, shownPayload(event.payload)) : null;
   const order = { attempts: event.attempts, responses, hiding: redactionSource(paths, payload) };
   const busy = bodyReader.busy(principal.account, "attempts", order);
   if (busy !== null) return busy;

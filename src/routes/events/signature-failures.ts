@@ -1,4 +1,5 @@
-import type { Client, Commitment } from "../../../domain/personal/events.ts";
+import type { Commitment } from "../../../domain/evidence/commitment.ts";
+import type { Client } from "../../../domain/personal/events.ts";
 import type { Condition, ViewStore } from "../../../domain/ports/view-store.ts";
 import { source } from "../../../domain/source/decider.ts";
 import { type SignatureFailureDocument, signatureFailures } from "../../../projections/signature-failures.ts";

@@ -11,7 +11,7 @@ const test = suite("bundle");
 const given = specFor(bundle);
 const is = bundleFacts();
 
-const PAYLOAD = { revision: 0, content_type: "application/json", size: 2, sha256: "00" };
+const PAYLOAD = { revision: 0, content_type: "application/json", size: 2, commitment: "00" };
 const start = (index: number, second: number): BundleCommand => ({
   type: "StartStep",
   index,

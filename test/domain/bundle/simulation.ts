@@ -65,7 +65,7 @@ const RETRY_S = 3;
 const ATTEMPTS_MAX = 3;
 /** Of a scene that does not end. */
 const TURNS_MAX = 20_000;
-const PAYLOAD = { revision: 0, content_type: "application/json", size: 2, sha256: "00" } as const;
+const PAYLOAD = { revision: 0, content_type: "application/json", size: 2, commitment: "00" } as const;
 
 const FAILURES = {
   refused: { failure: { kind: "http-4xx", detail: "" }, status: 422 },

@@ -33,7 +33,7 @@ test("damage is recorded once for each payload that was decided on", () => {
 
 test("damage is not recorded under a hash that the stream does not have", () => {
   assert.is(decided([]), "not-decided");
-  assert.is(decided([FACTS.admitted()], { ...NAME, sha256: "11" }), "not-decided");
+  assert.is(decided([FACTS.admitted()], { ...NAME, commitment: "11" }), "not-decided");
   assert.is(decided([FACTS.admitted()], { ...NAME, revision: 1 }), "not-decided");
 });
 

@@ -16,7 +16,7 @@ const request = (endpoint: string | null = "end_1"): Request => ({
   origin: { kind: "source", id: "src_1", name: "shop", type: "stripe" },
   delivery_key: "evt_stripe",
   type: "payment_intent.succeeded",
-  payload: { revision: 0, content_type: "application/json", size: 2, sha256: "00" },
+  payload: { revision: 0, content_type: "application/json", size: 2, commitment: "00" },
   endpoint_id: endpoint,
   verdict: { decision: "allow", policy: null, gates: [] },
   cost: null,

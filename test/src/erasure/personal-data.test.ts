@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { Commitment } from "../../../domain/evidence/commitment.ts";
 import type { JsonObject } from "../../../domain/json.ts";
-import type { Commitment } from "../../../domain/personal/events.ts";
 import type { EventLog, RecordedEvent } from "../../../domain/ports/event-log.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";

@@ -156,7 +156,7 @@ const dying = (log: EventLog, writes: number, isDone: boolean): EventLog => {
 test("a bundle's payload that was erased before the copy or since is erased in the target as well", async () => {
   const [source, target] = [memoryEventLog(), memoryEventLog()];
   const facts = bundleFacts("bun_1");
-  const payload = { revision: 1, content_type: "", size: 0, sha256: "" };
+  const payload = { revision: 1, content_type: "", size: 0, commitment: "" };
   const write = (stream: string, ...of: readonly { readonly type: string; readonly data: object }[]) =>
     source.append(
       stream,

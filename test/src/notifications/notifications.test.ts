@@ -4,8 +4,9 @@ import type { JsonObject } from "../../../domain/json.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { NOTIFICATIONS } from "../../../src/notifications/names.ts";
 import { SUBSCRIBERS_MAX } from "../../../src/notifications/subscribers.ts";
+import { saltedHash } from "../../../src/streams/commitments.ts";
 import { eventIdOf } from "../../../src/streams/event-id.ts";
-import { payloadDigest, payloadStream } from "../../../src/streams/payloads.ts";
+import { payloadStream } from "../../../src/streams/payloads.ts";
 import { failingLog } from "../../support/failing-log.ts";
 import { at, deliveryFacts, SERVER_ERROR, START } from "../../support/history.ts";
 import { fieldOf } from "../../support/log-facts.ts";
@@ -154,14 +155,14 @@ test("a notification is a system event without gates and cost, in the trace of i
   const [kept] = await world.log.read(payloadStream(eventId), null, 10);
   const [cause] = await world.log.read("approval-apr_1", null, 1);
   const body = Buffer.from(String(kept?.data.body));
-  const sha256 = payloadDigest(Buffer.from(String(kept?.data.salt), "base64"), body);
+  const commitment = saltedHash(Buffer.from(String(kept?.data.salt), "base64"), body);
   const now = new Date(START).toISOString();
   assert.equal(admitted?.data, {
     event_id: eventId,
     origin: { kind: "system", id: "approval.requested", name: "approval.requested", type: "notification" },
     delivery_key: "apr_1/end_1",
     type: "approval.requested",
-    payload: { revision: 0, sha256, content_type: "application/json", size: body.length },
+    payload: { id: `${eventId}/0`, revision: 0, commitment, content_type: "application/json", size: body.length },
     endpoint_id: "end_1",
     verdict: { decision: "allow", policy: null, gates: [] },
     cost: null,
@@ -244,8 +245,8 @@ for (const before of [0, 1, 2, 3]) {
       assert.is(kept.length, 1);
       const { salt, body } = kept[0]?.data ?? {};
       const [admitted] = await world.log.read(`delivery-${eventId}`, null, 1);
-      const sha256 = payloadDigest(Buffer.from(String(salt), "base64"), Buffer.from(String(body)));
-      assert.is(admitted === undefined ? "" : fieldOf(admitted, "payload", "sha256"), sha256);
+      const commitment = saltedHash(Buffer.from(String(salt), "base64"), Buffer.from(String(body)));
+      assert.is(admitted === undefined ? "" : fieldOf(admitted, "payload", "commitment"), commitment);
     }
   });
 }

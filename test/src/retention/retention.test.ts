@@ -147,7 +147,7 @@ const retentionOf = ({ name, open }: EngineSet): void => {
       assert.is(erased?.reason, "retention: 3 days of the free plan", name);
       const [first] = await it.log.read(`delivery-${it.id(name)}`, null, 1);
       const payload = first?.data.payload as JsonObject | undefined;
-      assert.is(payload?.sha256, "00", name);
+      assert.is(payload?.commitment, "00", name);
     }
     const last = await it.log.last(`delivery-${it.id("delivered")}`);
     assert.equal([last?.meta.account, last?.meta.actor], [it.account(1), { kind: "system", id: "retention" }]);

@@ -8,7 +8,8 @@ import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
 import { toEvents } from "../../../src/streams/envelope.ts";
 import { damageRecords } from "../../../src/streams/payload-damage.ts";
-import { type KeptPayload, payloads } from "../../../src/streams/payloads.ts";
+import type { KeptPayload } from "../../../src/streams/payload-ref.ts";
+import { payloads } from "../../../src/streams/payloads.ts";
 import { inDirectory } from "../../infra/sqlite/event-log-children.ts";
 import { damagedLog } from "../../support/damaged-log.ts";
 import { failingLog } from "../../support/failing-log.ts";
@@ -76,7 +77,7 @@ test("the damage is recorded once in the stream of the event or bundle, however 
 test("a reader with another hash gets nothing, and nothing is recorded", async () => {
   const log = memoryEventLog();
   const name = await admitted(log, EVENT);
-  assert.is(await reader(log).read(EVENT, { ...name, sha256: "00" }), "damaged");
+  assert.is(await reader(log).read(EVENT, { ...name, commitment: "00" }), "damaged");
   assert.is((await log.last(`delivery-${EVENT}`))?.type, "EventAdmitted");
 });
 

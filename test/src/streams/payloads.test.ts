@@ -3,11 +3,12 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { canonicalJson } from "../../../src/streams/canonical-json.ts";
+import { saltedHash } from "../../../src/streams/commitments.ts";
 import { encodeBody } from "../../../src/streams/payload-encoding.ts";
 import {
   type Incoming,
   PAYLOAD_BYTES_MAX,
-  payloadDigest,
   payloadStream,
   payloads,
   type ReadPayload,
@@ -77,7 +78,7 @@ for (const [name, body] of LARGEST) {
     assert.is(read?.content_type, "application/json");
 
     const { data } = (await log.last(STREAM)) ?? {};
-    assert.is(kept.sha256, payloadDigest(Buffer.from(String(data?.salt), "base64"), body));
+    assert.is(kept.commitment, saltedHash(Buffer.from(String(data?.salt), "base64"), body));
     // The same again is found, and nothing is kept twice.
     assert.equal(await payloads(log, randomness).keepAgain(ID, incoming(body), envelope()), {
       ...kept,
@@ -130,7 +131,7 @@ test("the parts that a crash left of a long body are used again and are no paylo
     .keepFirst(ID, incoming(body), envelope())
     .catch(() => undefined);
   assert.is((await log.last(STREAM))?.type, "PayloadPartKept");
-  assert.is(await payloads(log, randomness).read(ID, { revision: 1, sha256: "" }), null);
+  assert.is(await payloads(log, randomness).read(ID, { revision: 1, commitment: "" }), null);
 
   assert.is(await payloads(log, randomness).keepFirst(ID, incoming(body), envelope()), null);
   const kept = await payloads(log, randomness).keepAgain(ID, incoming(body), envelope());
@@ -155,8 +156,8 @@ test("of many simultaneous writers of one long body one stores it, and all get t
     return (await racer.keepFirst(ID, incoming(body), envelope())) ?? racer.keepAgain(ID, incoming(body), envelope());
   };
   const outcomes = await Promise.all(Array.from({ length: 8 }, race));
-  for (const { revision, sha256 } of outcomes)
-    assert.equal([revision, sha256], [outcomes[0]?.revision, outcomes[0]?.sha256]);
+  for (const { revision, commitment } of outcomes)
+    assert.equal([revision, commitment], [outcomes[0]?.revision, outcomes[0]?.commitment]);
   assert.is(outcomes.filter(({ isReused }) => isReused !== true).length, 1);
   const stored = await log.read(STREAM, null, 100);
   assert.is(stored.filter(({ type }) => type === "PayloadKept").length, 1);
@@ -229,6 +230,35 @@ test("neither an erased payload nor one of its parts is used again, also before 
   assert.ok(partly.revision > again.revision);
   await log.erase(STREAM, again.revision - 1);
   assert.ok(intact(await keeper.read(ID, partly))?.body.equals(BYTES));
+});
+
+test("a record commits to body and headers under salts of their own, which the erasable stream holds", async () => {
+  const body = Buffer.from("{}");
+  const whole = Buffer.from("{} and more");
+  for (const given of [incoming(body), { ...incoming(body), whole }, { ...incoming(body), headers: {} }]) {
+    const log = memoryEventLog();
+    const kept = await payloads(log, randomness).keepFirst(ID, given, envelope());
+    const [stored] = await log.read(STREAM, null, 1);
+    const saltOf = (name: string) => Buffer.from(String(stored?.data[name] ?? ""), "base64");
+    const of = (salt: Buffer, bytes: Buffer, id: string) => {
+      assert.is(salt.length, 16);
+      return { id, commitment: createHash("sha256").update(salt).update(bytes).digest("hex"), size: bytes.length };
+    };
+    const ofBody = of(saltOf("salt"), body, `${ID}/0`);
+    const { id, commitment, head, headers } = kept ?? {};
+    if ("whole" in given) {
+      assert.equal(head, ofBody);
+      assert.equal([id, commitment], [undefined, of(saltOf("salt"), whole, "").commitment]);
+    } else assert.equal([id, commitment, head], [ofBody.id, ofBody.commitment, undefined]);
+    const named = Buffer.from(canonicalJson(given.headers));
+    const expected = named.length === 2 ? undefined : of(saltOf("headers_salt"), named, `${ID}/0/headers`);
+    assert.equal(headers, expected);
+    assert.is.not(saltOf("salt").toString("hex"), saltOf("headers_salt").toString("hex"));
+    assert.equal(await payloads(log, randomness).keepAgain(ID, { ...given, headers: { other: "1" } }, envelope()), {
+      ...kept,
+      isReused: true,
+    });
+  }
 });
 
 test.run();
