@@ -51,6 +51,9 @@ export type GroupedAppend = {
 
 export type GroupedOutcome = AppendOutcome | { readonly outcome: "refused" };
 
+/** Hears the answer of one append of a group, by its index, before the whole group is answered. */
+export type AppendAnswered = (index: number, outcome: GroupedOutcome) => void;
+
 /** `upTo`: where the next search has to begin; null if nothing follows the position that was asked for. */
 export type TypesPage = { readonly events: readonly RecordedEvent[]; readonly upTo: Position | null };
 
@@ -65,8 +68,11 @@ export type EventLog = {
    * Decides the appends in their order, and answers each. On the embedded log a group is one transaction; elsewhere an
    * append goes out when those that it follows are answered, and earlier ones to its stream. After `OutcomeUnknown` any of
    * them may have been written: when the same group is sent again, those are recognised by their ids.
+   *
+   * A log that answers the appends one by one calls `onAnswer` for each, even if the group then fails, and again if the
+   * same group is sent again. The others never call it.
    */
-  appendGroup(appends: readonly GroupedAppend[]): Promise<readonly GroupedOutcome[]>;
+  appendGroup(appends: readonly GroupedAppend[], onAnswer?: AppendAnswered): Promise<readonly GroupedOutcome[]>;
   read(stream: string, after: Revision | null, limit: number): Promise<readonly RecordedEvent[]>;
   last(stream: string): Promise<RecordedEvent | null>;
   /** Reads all streams in one total order; "records" leaves out `payload-` and `personal-` streams. */

@@ -159,7 +159,7 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
       });
     },
 
-    async appendGroup(appends) {
+    async appendGroup(appends, onAnswer) {
       for (const { stream } of appends) parseStreamName(stream);
       checkGroup(appends);
       const texts = appends.map(({ events }) => textsOf(events));
@@ -168,7 +168,9 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
       return writes.run(bytesOf(made.flatMap(({ events }) => events)), async () => {
         await checkClock(appends.flatMap(({ events }) => events));
         const deadline = deadlineIn(limits.appendMs);
-        return groupAppends(made, ({ stream, expected, events }) => append(stream, expected, events, deadline));
+        const send = ({ stream, expected, events }: (typeof made)[number]) =>
+          append(stream, expected, events, deadline);
+        return groupAppends(made, send, onAnswer);
       });
     },
 

@@ -1,4 +1,4 @@
-import type { AppendOutcome, GroupedAppend, GroupedOutcome } from "../../domain/ports/event-log.ts";
+import type { AppendAnswered, AppendOutcome, GroupedAppend, GroupedOutcome } from "../../domain/ports/event-log.ts";
 import { errorMessage } from "../error-message.ts";
 import { isAppended, REFUSED } from "../grouped-appends.ts";
 import { AppendTooLarge, LogUnavailable, OutcomeUnknown } from "../log-errors.ts";
@@ -13,6 +13,7 @@ const isUnwritten = (error: unknown): boolean => error instanceof LogUnavailable
 export const groupAppends = async <A extends Pick<GroupedAppend, "stream" | "follows">>(
   appends: readonly A[],
   append: (one: A) => Promise<AppendOutcome>,
+  onAnswer: AppendAnswered = () => undefined,
 ): Promise<readonly GroupedOutcome[]> => {
   const answers: Promise<GroupedOutcome>[] = [];
   const newestIn = new Map<string, Promise<GroupedOutcome>>();
@@ -24,8 +25,14 @@ export const groupAppends = async <A extends Pick<GroupedAppend, "stream" | "fol
     return followed.every(isAppended) ? append(one) : REFUSED;
   };
 
-  for (const one of appends) {
-    const answer = send(one, newestIn.get(one.stream));
+  const sendAt = async (one: A, index: number): Promise<GroupedOutcome> => {
+    const answer = await send(one, newestIn.get(one.stream));
+    onAnswer(index, answer);
+    return answer;
+  };
+
+  for (const [index, one] of appends.entries()) {
+    const answer = sendAt(one, index);
     answers.push(answer);
     newestIn.set(one.stream, answer);
   }

@@ -67,7 +67,12 @@ export type Settled<C extends Candidate> = Decided<C> &
   );
 
 type Content = { readonly incoming: Incoming };
-type Indexed = { readonly payload: number | null; readonly claim: number };
+/** `payload` and `claim` are indexes of appends; `payload` is null if an earlier group has stored it. */
+type Appended<C extends Candidate> = {
+  readonly decided: Decided<C>;
+  readonly payload: number | null;
+  readonly claim: number;
+};
 
 const ASIDE: Unadmitted = { outcome: "aside" };
 
@@ -78,6 +83,11 @@ const retract = (asked: readonly Asked[]): void => {
 
 const positionOf = (settled: Settled<Candidate>): Position | "" =>
   settled.outcome === "admitted" ? settled.position : "";
+
+const admittedAt = <C extends Candidate>(
+  decided: Decided<C>,
+  { revision, position }: Extract<GroupedOutcome, { outcome: "appended" }>,
+): Settled<C> => ({ ...decided, outcome: "admitted", revision, position });
 
 const isAppended = (outcome: GroupedOutcome | undefined): boolean => outcome?.outcome === "appended";
 
@@ -92,10 +102,13 @@ export class AdmissionGroup<C extends Candidate> {
   readonly #turns = new Map<string, LedgerTurn>();
   /** By ledger, the trace of its first reservation. A group may have requests of several accounts. */
   readonly #traces = new Map<string, Trace>();
-  readonly #decided: Decided<C>[] = [];
+  readonly #unsettled = new Set<Decided<C>>();
   readonly #appends: GroupedAppend[] = [];
   readonly #ledgerAt = new Map<string, number>();
-  #indexes: readonly Indexed[] = [];
+  /** The ledgers whose turns have not ended. */
+  readonly #openTurns = new Set<string>();
+  /** What is not settled yet, by the index of its claim. */
+  readonly #byClaim = new Map<number, Appended<C>>();
 
   constructor(deps: GroupDeps) {
     this.#deps = deps;
@@ -120,42 +133,60 @@ export class AdmissionGroup<C extends Candidate> {
     for (const [stream, turn] of this.#turns) {
       const trace = this.#traces.get(stream);
       const draft = trace === undefined ? null : turn.draft(trace);
-      if (draft === null) turn.end("cancelled");
-      else this.#ledgerAt.set(stream, this.#push({ ...draft, follows: [] }));
+      if (draft !== null) this.#ledgerAt.set(stream, this.#push({ ...draft, follows: [] }));
+      else {
+        this.#openTurns.delete(stream);
+        turn.end("cancelled");
+      }
     }
-    this.#indexes = this.#decided.map((decided) => this.#append(decided));
+    for (const decided of this.#unsettled) this.#append(decided);
     return this.#appends;
   }
 
-  /** Ends the ledgers' turns, and tells of each request what became of it, in the order of the log. */
+  /** Ends the turn of the ledger whose append is answered, and returns the ledger; null if there is none to end. */
+  endTurnAt(index: number, outcome: GroupedOutcome): string | null {
+    const stream = this.#appends[index]?.stream;
+    if (stream === undefined || !this.#openTurns.has(stream)) return null;
+    this.#endTurn(stream, outcome);
+    return stream;
+  }
+
+  /**
+   * Settles a request that the answer of one append has admitted. One that lost its claim is left to `settle`, as it has
+   * to know what became of its ledgers and its payload.
+   */
+  settleAt(index: number, outcome: GroupedOutcome): Settled<C> | null {
+    const decided = this.#byClaim.get(index)?.decided;
+    if (decided === undefined || outcome.outcome !== "appended") return null;
+    this.#byClaim.delete(index);
+    this.#unsettled.delete(decided);
+    return admittedAt(decided, outcome);
+  }
+
+  /** Ends the ledgers' turns, and tells of each request not settled yet what became of it, in the order of the log. */
   settle(outcomes: readonly GroupedOutcome[]): readonly Settled<C>[] {
-    for (const [stream, index] of this.#ledgerAt) {
-      const outcome = outcomes[index];
-      const turn = this.#turns.get(stream);
-      if (outcome?.outcome === "appended") turn?.appended(outcome.revision);
-      else turn?.end("conflicted");
-    }
-    return this.#decided
-      .map((decided, index) => this.#settleOne(decided, this.#indexes[index], outcomes))
+    for (const stream of this.#openTurns) this.#endTurn(stream, outcomes[this.#ledgerAt.get(stream) ?? -1]);
+    return [...this.#byClaim.values()]
+      .map((appended) => this.#settleOne(appended, outcomes))
       .toSorted((a, b) => (positionOf(a) < positionOf(b) ? -1 : 1));
   }
 
-  /** Nothing is known of the appends, so nothing is sent, and the ledgers are read again. */
+  /** Nothing is known of the other appends, so nothing is sent for them, and their ledgers are read again. */
   fail(isUnwritten: boolean): void {
-    for (const turn of this.#turns.values()) turn.end("reload");
-    for (const { lease, bytes } of this.#decided) {
+    for (const stream of this.#openTurns) this.#turns.get(stream)?.end("reload");
+    for (const { lease, bytes } of this.#unsettled) {
       lease?.cancel();
       if (isUnwritten) bytes.giveBack();
     }
   }
 
-  /** The ledgers whose turns the group holds until it is settled or has failed. */
-  ledgers(): Iterable<string> {
-    return this.#ledgerAt.keys();
+  /** The ledgers whose turns the group still holds: until their appends are answered, or it has failed. */
+  ledgers(): ReadonlySet<string> {
+    return this.#openTurns;
   }
 
   candidates(): readonly C[] {
-    return this.#decided.map(({ candidate }) => candidate);
+    return Array.from(this.#unsettled, ({ candidate }) => candidate);
   }
 
   #decide(candidate: C, asked: Asked[]): Unadmitted | null {
@@ -168,7 +199,7 @@ export class AdmissionGroup<C extends Candidate> {
     const bytes = this.#deps.allowances.takeAtHand(it.account, "stored", stored);
     if (bytes === null) return ASIDE;
     try {
-      this.#decided.push(this.#admit({ candidate, incoming, judged, bytes }));
+      this.#unsettled.add(this.#admit({ candidate, incoming, judged, bytes }));
     } catch (error) {
       bytes.giveBack();
       throw error;
@@ -203,6 +234,7 @@ export class AdmissionGroup<C extends Candidate> {
     const turn = this.#turns.get(stream) ?? turns.take(stream, account);
     if (turn === null) return { outcome: "busy", stream, account };
     this.#turns.set(stream, turn);
+    this.#openTurns.add(stream);
     const answer = turn.reserve({ type: "Reserve", event, cost: isOfDay ? asked.request.cost : 0, places, limits });
     answers.push({ turn, answer });
     return answer.granted ? { stream, account, event, answer } : ASIDE;
@@ -239,13 +271,14 @@ export class AdmissionGroup<C extends Candidate> {
     };
   }
 
-  #append({ candidate, judged, payload, records }: Decided<C>): Indexed {
+  #append(decided: Decided<C>): void {
+    const { candidate, judged, payload, records } = decided;
     const ledgers = judged.reservations.flatMap(({ stream }) => this.#ledgerAt.get(stream) ?? []);
     const { eventId } = candidate.it;
     const first = payload === null ? null : this.#push({ ...payload, expected: "absent", follows: [] });
     const follows = first === null ? ledgers : [...ledgers, first];
     const claim = this.#push({ stream: `delivery-${eventId}`, expected: "absent", events: records, follows });
-    return { payload: first, claim };
+    this.#byClaim.set(claim, { decided, payload: first, claim });
   }
 
   #push({ stream, expected, events, follows }: GroupedAppend): number {
@@ -253,12 +286,17 @@ export class AdmissionGroup<C extends Candidate> {
     return this.#appends.length - 1;
   }
 
-  #settleOne(decided: Decided<C>, at: Indexed | undefined, outcomes: readonly GroupedOutcome[]): Settled<C> {
-    const claim = at === undefined ? undefined : outcomes[at.claim];
-    if (at === undefined || claim === undefined) throw new Error("a group was not answered whole");
-    if (claim.outcome === "appended") {
-      return { ...decided, outcome: "admitted", revision: claim.revision, position: claim.position };
-    }
+  #endTurn(stream: string, outcome: GroupedOutcome | undefined): void {
+    this.#openTurns.delete(stream);
+    const turn = this.#turns.get(stream);
+    if (outcome?.outcome === "appended") turn?.appended(outcome.revision);
+    else turn?.end("conflicted");
+  }
+
+  #settleOne({ decided, ...at }: Appended<C>, outcomes: readonly GroupedOutcome[]): Settled<C> {
+    const claim = outcomes[at.claim];
+    if (claim === undefined) throw new Error("a group was not answered whole");
+    if (claim.outcome === "appended") return admittedAt(decided, claim);
     decided.lease?.cancel();
     const isStored = at.payload === null || isAppended(outcomes[at.payload]);
     // A stored payload stays counted: whoever claims the event finds it, and does not count it again.

@@ -152,15 +152,34 @@ export class AdmissionGroups {
       this.#pumpSoon();
     };
     const slow = setTimeout(uncount, SLOW_MS).unref();
-    const outcomes = await appendGroupKnown(this.#deps.log, appends).catch((error: unknown) => {
+    const settleAt = (index: number, outcome: GroupedOutcome): void => this.#settleAt(group, index, outcome);
+    const outcomes = await appendGroupKnown(this.#deps.log, appends, settleAt).catch((error: unknown) => {
       fail(group, error);
       return null;
     });
     clearTimeout(slow);
     for (const stream of group.ledgers()) this.#held.delete(stream);
     if (outcomes !== null) this.#settle(group, outcomes);
-    this.#waiting.unshift(...this.#blocked.splice(0));
+    this.#unblock();
     uncount();
+  }
+
+  #unblock(): void {
+    this.#waiting.unshift(...this.#blocked.splice(0));
+  }
+
+  /** On a log on a server one append may take seconds, and delays neither the group's others nor its ledgers. */
+  #settleAt(group: AdmissionGroup<Waiting>, index: number, outcome: GroupedOutcome): void {
+    try {
+      const ledger = group.endTurnAt(index, outcome);
+      if (ledger !== null) this.#held.delete(ledger);
+      if (ledger !== null && group.ledgers().size === 0) this.#unblock();
+      const settled = group.settleAt(index, outcome);
+      if (settled !== null) this.#conclude(settled);
+      this.#pumpSoon();
+    } catch (error) {
+      for (const { reject } of group.candidates()) reject(error);
+    }
   }
 
   #settle(group: AdmissionGroup<Waiting>, outcomes: readonly GroupedOutcome[]): void {

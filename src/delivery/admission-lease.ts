@@ -19,6 +19,7 @@ export const leasable = (job: Job): LeasableJob | null => {
  *
  * 1. `Deliverer.lease(job, admitted)` is asked before the append, with the state after `EventAdmitted`.
  * 2. `records` are appended directly after `EventAdmitted`, in the same append. The delivery's state is then `state`.
+ *    An ordered endpoint's lease has no records: its slot is a place in the log's order, and `begin` queues the job.
  * 3. Once the append is durable, `begin` sends the request. If the append conflicted, failed or has an unknown outcome,
  *    `cancel` gives the slot back and nothing is sent: a lease that was recorded nevertheless ends by itself, and the
  *    event is found on disk.
@@ -27,6 +28,21 @@ export type AdmissionLease = {
   readonly records: readonly NewEvent[];
   readonly state: Delivery;
   /** Takes the revision and position of the last of `records`, as the append returned them. Returns at once. */
-  begin(appended: { readonly revision: Revision; readonly position?: Position | undefined }): void;
+  begin(appended: { readonly revision: Revision; readonly position: Position }): void;
   cancel(): void;
+};
+
+/** The lease, of which only the first call of `begin` or `cancel` does anything. */
+export const endedOnce = (lease: AdmissionLease): AdmissionLease => {
+  let isOpen = true;
+  const once = (act: () => void): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    act();
+  };
+  return {
+    ...lease,
+    begin: (appended) => once(() => lease.begin(appended)),
+    cancel: () => once(() => lease.cancel()),
+  };
 };

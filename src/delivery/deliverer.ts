@@ -6,7 +6,7 @@ import { systemTimers } from "../following/timers.ts";
 import type { AttemptReport } from "../observability/observer.ts";
 import { systemEnvelope } from "../streams/envelope.ts";
 import type { StreamState } from "../streams/run-command.ts";
-import { type AdmissionLease, type LeasableJob, leasable } from "./admission-lease.ts";
+import { type AdmissionLease, endedOnce, type LeasableJob, leasable } from "./admission-lease.ts";
 import type { SentAttempt } from "./attempt-sender.ts";
 import { type AttemptDeps, Attempts, type DecidedStart, type NotSent } from "./attempts.ts";
 import { Backlog } from "./backlog.ts";
@@ -14,7 +14,7 @@ import { DiskRounds, LOOK_GAP_MS } from "./disk-rounds.ts";
 import { reportAttempt } from "./endpoint-health.ts";
 import { type EndpointLane, isOrdered } from "./endpoint-lane.ts";
 import { Intake } from "./intake.ts";
-import type { Job } from "./job.ts";
+import { bypassesCircuit, type Job } from "./job.ts";
 import { LANE_MAX, Lanes, RUNNING_MAX } from "./lanes.ts";
 import { LookTimer, POLL_MS } from "./look-timer.ts";
 import type { AttemptResult } from "./outcome.ts";
@@ -68,38 +68,35 @@ export class Deliverer {
 
   /** A job that is not taken is found on disk later. */
   offer(job: Job): void {
-    if (this.#isStopping || !this.#isStarted || !this.#intake.mayQueue(job)) return;
-    if (this.#lanes.put(job)) this.#pump();
+    const position = bypassesCircuit(job) ? undefined : job.known?.position;
+    const lane = this.#lanes.find(job.endpointId);
+    if (lane === undefined || position === undefined) this.#queue([job]);
+    else this.#queue(lane.admissions.add({ job, position }));
   }
 
   /**
    * Takes the lease of a delivery's first attempt before its admission is appended, so that both are one append. Null
-   * whenever anything is not at hand; the admission then offers the job after its append. Ordered endpoints are left
-   * out, because only the append decides which of two admissions comes first.
+   * whenever anything is not at hand; the admission then offers the job after its append. The lease of an ordered
+   * endpoint has no records, because only the append decides which of two admissions comes first.
    */
   lease(job: LeasableJob, admitted: Delivery): AdmissionLease | null {
-    if (this.#isStopping || !this.#isStarted || this.#isFull()) return null;
+    if (this.#isStopping || !this.#isStarted) return null;
     const lane = this.#lanes.find(job.endpointId);
+    if (lane?.seen && isOrdered(lane.seen)) return this.#inOrder(lane, job, admitted);
     const endpoint = this.#endpointAtHand(lane);
-    if (lane === undefined || endpoint === null) return null;
-    if (isOrdered(endpoint) || !this.#lanes.mayBegin(lane, job.eventId)) return null;
+    if (lane === undefined || endpoint === null || this.#isFull()) return null;
+    if (!this.#lanes.mayBegin(lane, job.eventId)) return null;
     const start = this.#attempts.start(job, admitted, endpoint);
     // Room is asked for last, because it counts as the start of a request for the endpoint's rate.
     if (start === null || !this.#hasRoom(lane)) return null;
     this.#lanes.begin(lane, job);
     const { records, state } = start;
-    let isOpen = true;
-    const once = (act: () => void): void => {
-      if (!isOpen) return;
-      isOpen = false;
-      act();
-    };
-    return {
+    return endedOnce({
       records,
       state,
-      begin: (appended) => once(() => void this.#work(job, this.#send(start, appended))),
-      cancel: () => once(() => this.#free(job)),
-    };
+      begin: (appended) => void this.#work(job, this.#send(start, appended)),
+      cancel: () => this.#free(job),
+    });
   }
 
   start(): void {
@@ -125,6 +122,26 @@ export class Deliverer {
 
   healthy(): boolean {
     return this.#rounds.healthy();
+  }
+
+  #queue(jobs: readonly Job[]): void {
+    if (this.#isStopping || !this.#isStarted) return;
+    let isAny = false;
+    for (const job of jobs) isAny = (this.#intake.mayQueue(job) && this.#lanes.put(job)) || isAny;
+    if (isAny) this.#pump();
+  }
+
+  #inOrder({ admissions }: EndpointLane, job: Job, admitted: Delivery): AdmissionLease {
+    const open = admissions.open();
+    return endedOnce({
+      records: [],
+      state: admitted,
+      begin: ({ revision, position }) => {
+        const known = { state: admitted, revision, position };
+        this.#queue(admissions.close(open, { job: { ...job, known }, position }));
+      },
+      cancel: () => this.#queue(admissions.close(open, null)),
+    });
   }
 
   #isBusy(): boolean {

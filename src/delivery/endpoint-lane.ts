@@ -3,6 +3,7 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import type { Timers } from "../following/timers.ts";
 import { AttemptWindow } from "./attempt-window.ts";
 import type { Job, JobKey } from "./job.ts";
+import { OrderedAdmissions } from "./ordered-admissions.ts";
 import { OrderedOverflow } from "./ordered-overflow.ts";
 import { Pace } from "./pace.ts";
 
@@ -13,6 +14,7 @@ export class EndpointLane {
   seen: PresentEndpoint | null = null;
   readonly pace: Pace;
   readonly attempts = new AttemptWindow();
+  readonly admissions = new OrderedAdmissions();
   readonly overflow = new OrderedOverflow();
   /** The id of the last probed event if the receiver works and refused that event; null otherwise. */
   refusedProbe: string | null = null;

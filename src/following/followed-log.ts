@@ -25,8 +25,8 @@ export const followedLog = (log: EventLog, recent: RecentRecords, countsRecords:
       note(events, answer);
       return answer;
     },
-    async appendGroup(appends) {
-      const answers = await log.appendGroup(appends);
+    async appendGroup(appends, onAnswer) {
+      const answers = await log.appendGroup(appends, onAnswer);
       for (const [index, { events }] of appends.entries()) {
         const answer = answers[index];
         if (answer !== undefined) note(events, answer);

@@ -45,10 +45,10 @@ export const measuredLog = (log: EventLog, { appended }: Pick<Observer, "appende
           ({ outcome }) => outcome,
         ),
       // A refused append is counted as a conflict, because another append of its group had one.
-      appendGroup: (appends) =>
+      appendGroup: (appends, onAnswer) =>
         measured(
           appends.length,
-          () => log.appendGroup(appends),
+          () => log.appendGroup(appends, onAnswer),
           (answer, index) => (answer[index]?.outcome === "appended" ? "appended" : "conflict"),
         ),
     },

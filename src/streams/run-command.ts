@@ -1,6 +1,13 @@
 import type { Decider } from "../../domain/decider.ts";
 import { eventOf } from "../../domain/events.ts";
-import type { EventLog, Expected, Position, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
+import type {
+  AppendAnswered,
+  EventLog,
+  Expected,
+  Position,
+  RecordedEvent,
+  Revision,
+} from "../../domain/ports/event-log.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { type Envelope, type Fact, toEvents } from "./envelope.ts";
 
@@ -74,7 +81,8 @@ export const appendKnown = (
 export const appendGroupKnown = (
   log: Pick<EventLog, "appendGroup">,
   appends: Parameters<EventLog["appendGroup"]>[0],
-): ReturnType<EventLog["appendGroup"]> => untilKnown(() => log.appendGroup(appends));
+  onAnswer?: AppendAnswered,
+): ReturnType<EventLog["appendGroup"]> => untilKnown(() => log.appendGroup(appends, onAnswer));
 
 type CommandRun<S, C, E, R> = {
   readonly decider: Decider<S, C, E, R>;

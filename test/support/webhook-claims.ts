@@ -41,8 +41,8 @@ export const claimsWorld = async (
   at: string,
   limits: Omit<PolicyDefinition, "name">,
   plan: Plan = PLANS.scale,
+  log: EventLog = memoryEventLog(),
 ): Promise<ClaimsWorld> => {
-  const log = memoryEventLog();
   const definition: JsonObject = { name: "claims", cost: { pointer: "cost" }, ...limits };
   const data = { policy_id: POLICY_ID, account: ACCOUNT, version: 1, definition, created_by: "key_1", at };
   const envelope = {

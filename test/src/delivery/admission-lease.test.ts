@@ -113,7 +113,7 @@ test("an endpoint gives no more leases than it takes requests at once, and a can
   await later(20);
   assert.is(sentOf(it, "evt_4"), 1, "the waiting event has the slot");
   first.cancel();
-  first.begin({ revision: 1 });
+  first.begin({ revision: 1, position: "1" });
   const third = taken(lease(it, node, "evt_3"));
   assert.is(lease(it, node, "evt_5"), null, "a second call gave nothing back");
   second.cancel();
@@ -125,7 +125,7 @@ test("an endpoint gives no more leases than it takes requests at once, and a can
 
 test("an event that waits for the endpoint, or is leased already, leaves no lease to others", async () => {
   const { it, node, stop } = await warm({ end_1: () => ({ status: 200, ms: 10_000 }) }, { concurrency: 1 });
-  assert.is(lease(it, node, "evt_1"), null, "it is busy, and takes its events in order");
+  assert.equal(lease(it, node, "evt_1")?.records, [], "it is busy, and takes its events in order");
   await stop();
   const wide = await warm();
   const its = taken(lease(wide.it, wide.node, "evt_1"));
@@ -182,7 +182,7 @@ test("an endpoint that is disabled, deleted, ordered, failing or at its rate giv
   await change("EndpointDisabled", { reason: "by hand", by: { kind: "member", id: "mem_1" } });
   await change("EndpointDeleted", {});
   const ordered = await warm({ end_1: ok }, { concurrency: 1 });
-  assert.is(lease(ordered.it, ordered.node, "evt_1"), null, "ordered");
+  assert.equal(lease(ordered.it, ordered.node, "evt_1")?.records, [], "ordered");
   await ordered.stop();
   const failing = await warm({ end_1: () => ({ status: 500, ms: 1 }) });
   for (let n = 0; n < 12; n += 1) await failing.it.admit(`evt_${n}`, "end_1", failing.node);
@@ -259,10 +259,31 @@ test("the append of an admission that another request has won cancels the lease,
   const lost = await append(it, "evt_1", again).catch(() => null);
   assert.is(lost, null);
   again.cancel();
-  its.begin({ revision: 1 });
+  its.begin({ revision: 1, position: "1" });
   await later(PAUSE_MS);
   assert.is(sentOf(it, "evt_1"), 1);
   assert.equal(await typesOf(it, "evt_2"), []);
+  await stop();
+});
+
+test("admissions of an ordered endpoint are sent in the log's order, whichever is told of first", async () => {
+  const { it, node, later, stop } = await warm({ end_1: ok }, { concurrency: 1 });
+  // Until then older events may be on disk, which go first.
+  await later(5_000);
+  const leases = ["evt_1", "evt_2", "evt_3"].map((eventId) => taken(lease(it, node, eventId)));
+  const [first, second, lost] = leases;
+  const appended = [];
+  for (const [n, its] of [first, second].entries()) appended.push(await append(it, `evt_${n + 1}`, taken(its ?? null)));
+  const [before, after] = appended;
+  if (before === undefined || after === undefined) throw new Error("nothing was appended");
+  second?.begin(after);
+  await later(PAUSE_MS);
+  assert.is(sentOf(it, "evt_2"), 0, "evt_1 may come first");
+  lost?.cancel();
+  first?.begin(before);
+  await later(PAUSE_MS);
+  const ids = it.sent.map(({ eventId }) => eventId);
+  assert.equal(ids.slice(-2), ["evt_1", "evt_2"]);
   await stop();
 });
 
