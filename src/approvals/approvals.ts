@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { BundleRequest, Compensation, Step } from "../../domain/bundle/events.ts";
 import type { Bound, Request } from "../../domain/delivery/events.ts";
+import { canonicalJson } from "../../domain/evidence/canonical-json.ts";
 import type { Json } from "../../domain/json.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
-import { canonicalJson } from "../streams/canonical-json.ts";
 
 const APPROVAL_ID = /^apr_[a-z2-7]{32}$/;
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import { canonicalJson } from "../../domain/evidence/canonical-json.ts";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
-import { canonicalJson } from "../streams/canonical-json.ts";
 
 /** The prefix distinguishes the leaves of the Merkle tree from its inner nodes (RFC 6962, section 2.1). */
 const LEAF_PREFIX = Uint8Array.of(0);

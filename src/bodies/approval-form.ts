@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { FormSeen } from "../../domain/approval/events.ts";
+import { canonicalJson } from "../../domain/evidence/canonical-json.ts";
 import { escapePointer } from "../../domain/gate/field-path.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { HiddenPaths } from "../redaction/answer-redaction.ts";
-import { canonicalJson } from "../streams/canonical-json.ts";
 
 export type Form = FormSeen & { readonly shown_digest: string };
 

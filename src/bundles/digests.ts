@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { type Reference, withReplacedReferences } from "../../domain/bundle/results.ts";
+import { canonicalJson } from "../../domain/evidence/canonical-json.ts";
 import type { Json } from "../../domain/json.ts";
 import { type ActionIdentity, actionDigest } from "../execute/digest.ts";
-import { canonicalJson } from "../streams/canonical-json.ts";
 
 type StepIdentity = Pick<ActionIdentity, "action" | "version" | "target" | "payload">;
 

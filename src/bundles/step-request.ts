@@ -3,8 +3,8 @@ import type { Step } from "../../domain/bundle/events.ts";
 import { type RunningBundle, type Start, startOf, undoStartOf } from "../../domain/bundle/state.ts";
 import { defined } from "../../domain/defined.ts";
 import type { Bound, PayloadRef, Request } from "../../domain/delivery/events.ts";
+import { canonicalJson } from "../../domain/evidence/canonical-json.ts";
 import { allowed, type Verdict } from "../../domain/gate/verdict.ts";
-import { canonicalJson } from "../streams/canonical-json.ts";
 
 type Delivered = {
   readonly step: Step;

@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import type { ActionDefinition } from "../../domain/action/definition.ts";
 import type { Parts, PolicyPart } from "../../domain/change-control/configuration.ts";
+import { canonicalJson } from "../../domain/evidence/canonical-json.ts";
 import type { Json } from "../../domain/json.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
-import { canonicalJson } from "../streams/canonical-json.ts";
 
 export const controlsStream = (account: string): string => `controls-${account}`;
 

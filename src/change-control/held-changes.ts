@@ -11,6 +11,7 @@ import type { Configuration } from "../../domain/change-control/configuration.ts
 import type { ControlChange } from "../../domain/change-control/control-change.ts";
 import { controls as controlsDecider, protectedOf } from "../../domain/change-control/decider.ts";
 import type { Weakening } from "../../domain/change-control/weakening.ts";
+import { canonicalJson } from "../../domain/evidence/canonical-json.ts";
 import type { Json, JsonObject } from "../../domain/json.ts";
 import { policy as policyDecider } from "../../domain/policy/decider.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
@@ -23,7 +24,6 @@ import { approvalStream } from "../approvals/approvals.ts";
 import { type Reaction, reaction } from "../following/reaction.ts";
 import { type Answer, positionOf } from "../http/route.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
-import { canonicalJson } from "../streams/canonical-json.ts";
 import { changeStream } from "../streams/change-stream.ts";
 import { causedEnvelope, type Envelope } from "../streams/envelope.ts";
 import { changedMeanwhile, limitReached, type Problem, problem } from "../streams/problems.ts";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { isEvent } from "../../domain/events.ts";
+import { canonicalJson } from "../../domain/evidence/canonical-json.ts";
 import type { Commitment } from "../../domain/evidence/commitment.ts";
 import type { Json } from "../../domain/json.ts";
 import { type PersonalErasure, personalErasure } from "../../domain/personal/erasure.ts";
@@ -8,7 +9,6 @@ import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { type Reaction, reaction } from "../following/reaction.ts";
-import { canonicalJson } from "../streams/canonical-json.ts";
 import { type Envelope, toEvents } from "../streams/envelope.ts";
 import { appendKnown, type CommandResult, foldStream, runCommand } from "../streams/run-command.ts";
 

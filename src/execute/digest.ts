@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
+import { canonicalJson } from "../../domain/evidence/canonical-json.ts";
 import type { Json } from "../../domain/json.ts";
-import { canonicalJson } from "../streams/canonical-json.ts";
 
 export type ActionIdentity = {
   readonly account: string;

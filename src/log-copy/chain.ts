@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
+import { canonicalJson } from "../../domain/evidence/canonical-json.ts";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
-import { canonicalJson } from "../streams/canonical-json.ts";
 
 /** `sha256` is hex: 64 zeros for an empty log, then SHA-256 over the previous hex and the next record's text. */
 export type Chain = { readonly count: number; readonly sha256: string };

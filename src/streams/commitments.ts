@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import { canonicalJson } from "../../domain/evidence/canonical-json.ts";
 import type { Commitment } from "../../domain/evidence/commitment.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
-import { canonicalJson } from "./canonical-json.ts";
 
 const SALT_BYTES = 16;
 

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { canonicalJson } from "../../../domain/evidence/canonical-json.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { canonicalJson } from "../../../src/streams/canonical-json.ts";
 import { saltedHash } from "../../../src/streams/commitments.ts";
 import { encodeBody } from "../../../src/streams/payload-encoding.ts";
 import {

@@ -1,0 +1,50 @@
+import type { Json, JsonObject } from "../json.ts";
+import type { Actor } from "../ports/event-log.ts";
+
+/** An id is a prefix and 160 bits in base32; only a whole value counts. */
+const ID = /^[a-z]+_[a-z2-7]{32}$/;
+
+/** A sender or an agent chose the values of these members, so an id in them says nothing about the record. */
+const CHOSEN_BY_SENDERS: ReadonlySet<string> = new Set(["delivery_key", "idempotency_key", "type", "run"]);
+
+const ACTION_KEY_PREFIX = "action:";
+
+/** What follows the first dash of a stream's name. */
+export const subjectOf = (stream: string): string => stream.slice(stream.indexOf("-") + 1);
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const addIds = (value: Json, found: Set<string>): void => {
+  if (typeof value === "string") {
+    if (ID.test(value)) found.add(value);
+    return;
+  }
+  if (!isObject(value)) return;
+  for (const [name, member] of Object.entries(value)) if (!CHOSEN_BY_SENDERS.has(name)) addIds(member, found);
+};
+
+const actionNameOf = ({ action }: JsonObject): string | null => {
+  if (typeof action === "string") return action;
+  return isObject(action) && typeof action.name === "string" ? action.name : null;
+};
+
+export type KeyedRecord = {
+  readonly account: string;
+  readonly actor: Actor;
+  readonly stream: string;
+  readonly data: JsonObject;
+};
+
+/** All by which an auditor can ask for the record and be shown that no other one is missing, in the order of UTF-16. */
+export const keysOf = ({ account, actor, stream, data }: KeyedRecord): readonly string[] => {
+  const found = new Set<string>();
+  addIds(actor.id, found);
+  addIds(subjectOf(stream), found);
+  addIds(data, found);
+  // Every record names its account, so the account would say nothing.
+  found.delete(account);
+  const action = actionNameOf(data);
+  if (action !== null) found.add(`${ACTION_KEY_PREFIX}${action}`);
+  return [...found].sort();
+};
