@@ -42,6 +42,7 @@ const ROOMS: readonly string[] = [
   "replays",
   "retention",
   "audit",
+  "evidence-pack",
   "feed",
   "notifications",
   "billing",
