@@ -21,10 +21,10 @@ export const EMPTY_NODE: TrieNode = { hash: new Uint8Array(HASH_BYTES), isEmpty:
 
 export const keyHashOf = (sha256: Sha256, key: string): Uint8Array => sha256(utf8(key));
 
-const entryHash = (sha256: Sha256, { keyHash, number, last }: KeyEntry): Uint8Array =>
+export const entryHash = (sha256: Sha256, { keyHash, number, last }: KeyEntry): Uint8Array =>
   sha256(joined(ENTRY_PREFIX, keyHash, uint64(number), uint64(last)));
 
-const innerHash = (sha256: Sha256, left: Uint8Array, right: Uint8Array): Uint8Array =>
+export const innerHash = (sha256: Sha256, left: Uint8Array, right: Uint8Array): Uint8Array =>
   sha256(joined(NODE_PREFIX, left, right));
 
 export const entryNode = (sha256: Sha256, entry: KeyEntry): TrieNode => ({
