@@ -10,6 +10,7 @@ import type { ControlsEvent } from "./change-control/events.ts";
 import type { DeliveryEvent } from "./delivery/events.ts";
 import type { PayloadEvent } from "./delivery/payload-events.ts";
 import type { EndpointEvent } from "./endpoint/events.ts";
+import type { InstanceEvent } from "./evidence/instance-events.ts";
 import type { LedgerEvent } from "./ledger/events.ts";
 import type { PersonalDataEvent, PersonalErasureEvent } from "./personal/events.ts";
 import type { PolicyEvent } from "./policy/events.ts";
@@ -28,6 +29,7 @@ type EventsByCategory = {
   readonly bundle: BundleEvent;
   readonly calls: CallsEvent;
   readonly change: ChangeEvent;
+  readonly checkpoint: InstanceEvent;
   readonly controls: ControlsEvent;
   readonly delivery: DeliveryEvent;
   readonly email: EmailEvent;

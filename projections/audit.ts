@@ -43,7 +43,8 @@ export const recordId = (account: string, index: number): string =>
 /** Not audited: payloads and personal data, which are erased, and checkpoints, which are about the records. */
 const NO_RECORDS: ReadonlySet<string> = new Set(["payload", "personal", "checkpoint"]);
 
-const isRecord = ({ stream, meta }: RecordedEvent): boolean =>
+/** True if the event is one of its account's records, which are numbered, and are the leaves of the account's tree. */
+export const isRecord = ({ stream, meta }: Pick<RecordedEvent, "stream" | "meta">): boolean =>
   meta.account !== "" && !NO_RECORDS.has(categoryOf(stream));
 
 const EMPTY: AuditHead = { count: 0, latest: "", disorder_ms: 0, categories: [] };

@@ -22,6 +22,7 @@ const ROOMS: readonly string[] = [
   "following",
   "threads",
   "engine",
+  "evidence",
   "views",
   "providers",
   "erasure",

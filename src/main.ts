@@ -17,6 +17,7 @@ import { ConfigError } from "./config-error.ts";
 import { type EarlierTraces, hasFolded, lossOf } from "./engine/lost-log.ts";
 import {
   type EngineLocations,
+  evidenceFileOf,
   locationsOf,
   openFeed,
   openLog,
@@ -139,7 +140,8 @@ const open = async (config: Config, logger: ProgramLogger): Promise<Service> => 
   checkRanges(config);
   const locations = locationsOf(config);
   const isEmbedded = Object.values(locations).some(({ engine }) => engine === "sqlite");
-  if (isEmbedded) await openDataDir(config, locations);
+  const keepsEvidence = config.roles.includes("projector");
+  if (isEmbedded || keepsEvidence) await openDataDir(config, locations);
   const inDataDir = `in DATA_DIR ${config.dataDir}`;
   const logIs = locations.log.engine === "sqlite" ? `The event log ${inDataDir}` : "The event log at EVENTSTORE_URL";
   const viewsAre = locations.views.engine === "sqlite" ? `The views ${inDataDir}` : "The views at MONGODB_URL";
@@ -178,6 +180,7 @@ const open = async (config: Config, logger: ProgramLogger): Promise<Service> => 
     ? await usable(`${viewsAre} cannot be used`, () =>
         projectorThread({
           locations,
+          evidence: evidenceFileOf(config),
           options: { hearsHurry: config.roles.includes("api") },
           onError: projectionFailed(logger),
           onDropped,

@@ -29,6 +29,9 @@ type EngineSettings = {
 
 export const sqliteLogIn = (dataDir: string): LogLocation => ({ engine: "sqlite", path: join(dataDir, "log.db") });
 
+/** What the evidence is folded into, on any engine. It can be deleted, as it is folded again from the log. */
+export const evidenceFileOf = ({ dataDir }: Pick<EngineSettings, "dataDir">): string => join(dataDir, "evidence.db");
+
 export const locationsOf = ({ dataDir, eventstoreUrl, mongodbUrl }: EngineSettings): EngineLocations => ({
   log: eventstoreUrl === null ? sqliteLogIn(dataDir) : { engine: "eventstoredb", url: eventstoreUrl },
   views:

@@ -9,8 +9,10 @@ import type { ViewPosition } from "./view-positions.ts";
 
 export type ProjectorData = {
   readonly locations: EngineLocations;
+  /** The file into which the evidence is folded; null if the thread does not fold it. */
+  readonly evidence: string | null;
   readonly projectionsUrl: string;
-  readonly options: Omit<ProjectorOptions, "onProgress" | "onError" | "onDropped">;
+  readonly options: Omit<ProjectorOptions, "also" | "onProgress" | "onError" | "onDropped">;
 };
 
 /** A failure between threads: its error is sent as text, as what it carries may not be cloneable. */

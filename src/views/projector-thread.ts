@@ -14,6 +14,8 @@ import { SILENCE_MAX_MS, type ViewProgress } from "./view-progress.ts";
 
 export type ProjectorThreadOptions = {
   readonly locations: EngineLocations;
+  /** The file into which the evidence is folded; null or absent if this thread does not fold it. */
+  readonly evidence?: string | null;
   readonly module?: { readonly url: string; readonly projections: readonly Projection[] };
   readonly options?: ProjectorData["options"];
   readonly onError?: (failure: ProjectorFailure) => void;
@@ -57,7 +59,7 @@ export const projectorThread = async (given: ProjectorThreadOptions): Promise<Vi
   const { locations, module, options = {}, onError = console.error, onDropped, onThread, recent } = given;
   const projections = module?.projections ?? PROJECTIONS;
   const projectionsUrl = module?.url ?? neighbour("../../projections/all");
-  const data: ProjectorData = { locations, projectionsUrl, options };
+  const data: ProjectorData = { locations, evidence: given.evidence ?? null, projectionsUrl, options };
   const tell = (message: ToProjector): void => thread?.postMessage(message);
   const hurry = (): void => tell({ kind: "hurry" });
   const board = viewPositions(

@@ -2,8 +2,10 @@ import { setPriority } from "node:os";
 import { inspect } from "node:util";
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../infra/clock.ts";
+import { sqliteEvidenceStore } from "../../infra/sqlite/evidence-store.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { openLog, openViews } from "../engine/open-engines.ts";
+import { EvidenceFollower } from "../evidence/evidence-follower.ts";
 import type { FromProjector, ProjectorData, ToProjector } from "./projector-protocol.ts";
 import { sharedReader } from "./projector-records.ts";
 import { eventsBetweenIn } from "./view-lag.ts";
@@ -11,7 +13,7 @@ import { inlineProjector } from "./view-progress.ts";
 
 if (parentPort === null) throw new Error("the projector's thread is a worker thread");
 const port = parentPort;
-const { locations, projectionsUrl, options } = workerData as ProjectorData;
+const { locations, evidence: evidenceFile, projectionsUrl, options } = workerData as ProjectorData;
 
 /** The thread's lower priority: when processors are scarce, requests go first and the views catch up later. */
 const NICE = 5;
@@ -27,11 +29,14 @@ const views = await openViews(
   projections.map(({ schema }) => schema),
 );
 const log = await openLog(locations.log, { readOnly: true });
+const evidence = evidenceFile === null ? null : sqliteEvidenceStore(evidenceFile);
 // A read of the embedded log costs less than a message, so there each thread reads by itself.
 const shared = locations.log.engine === "sqlite" ? null : sharedReader(log, say);
+const followed = shared?.log ?? log;
 const following = await inlineProjector({
   ...options,
-  log: shared?.log ?? log,
+  log: followed,
+  also: evidence === null ? [] : [new EvidenceFollower(followed, evidence)],
   views,
   projections,
   clock: systemClock,
@@ -49,6 +54,7 @@ port.on("message", async (message: ToProjector) => {
   await following.stop();
   await shared?.stop();
   await views.close();
+  await evidence?.close();
   await log.close();
   port.close();
 });

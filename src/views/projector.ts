@@ -6,7 +6,7 @@ import type { Projection } from "../../projections/projection.ts";
 import { type PageSize, pageSize } from "../following/page-size.ts";
 import { wakeablePause } from "../following/wakeable-pause.ts";
 import { ProjectionFailed } from "./fold-page.ts";
-import { type DropReason, ViewFollower } from "./view-follower.ts";
+import { type DropReason, type PageFollower, ViewFollower } from "./view-follower.ts";
 import type { ViewPosition } from "./view-positions.ts";
 
 export type ProjectorFailure = {
@@ -23,6 +23,8 @@ export type ProjectorOptions = {
   /** False if processes that cannot call `hurry` wait for these views: then records gather less long under load. */
   readonly hearsHurry?: boolean;
   readonly documentsMax?: number;
+  /** Followers besides those of the views, which share their pages. */
+  readonly also?: readonly PageFollower[];
   readonly retryMinMs?: number;
   readonly retryMaxMs?: number;
   readonly onProgress?: (reached: readonly ViewPosition[]) => void;
@@ -50,13 +52,14 @@ const DEFAULTS = {
   gatherMs: GATHER_MS,
   hearsHurry: true,
   documentsMax: DOCUMENTS_MAX,
+  also: [] as readonly PageFollower[],
   retryMinMs: RETRY_MIN_MS,
   retryMaxMs: RETRY_MAX_MS,
 };
 
 const DROP_REASONS: readonly DropReason[] = ["unknown-log", "record-missing"];
 
-type Followed = { readonly follower: ViewFollower; failures: number; retryAt: number };
+type Followed = { readonly follower: PageFollower; failures: number; retryAt: number };
 type Round = "idle" | "some" | "busy" | "more";
 
 const progressOf = ({ follower }: Followed): ViewPosition => ({ view: follower.view, position: follower.position() });
@@ -82,13 +85,10 @@ export class Projector {
   constructor(log: EventLog, views: ViewStore, projections: readonly Projection[], options: ProjectorOptions = {}) {
     this.#log = log;
     this.#options = { ...DEFAULTS, ...options };
-    const { documentsMax, pageMax } = this.#options;
+    const { documentsMax, pageMax, also } = this.#options;
     this.#size = pageSize(pageMax);
-    this.#all = projections.map((projection) => ({
-      follower: new ViewFollower(log, views, projection, documentsMax),
-      failures: 0,
-      retryAt: 0,
-    }));
+    const own = projections.map((projection) => new ViewFollower(log, views, projection, documentsMax));
+    this.#all = [...own, ...also].map((follower) => ({ follower, failures: 0, retryAt: 0 }));
   }
 
   async start(): Promise<void> {

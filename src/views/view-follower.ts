@@ -10,6 +10,9 @@ export type DropReason = "unknown-log" | "record-missing";
 
 export type FollowedLog = Pick<EventLog, "identity" | "read">;
 
+/** What folds the pages of the log that a projector reads. */
+export type PageFollower = Pick<ViewFollower, "view" | "position" | "claim" | "refresh" | "advance">;
+
 type Documents = ReadonlyMap<string, LoadedDocument>;
 
 export class ViewFollower {
