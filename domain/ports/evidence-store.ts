@@ -56,7 +56,7 @@ export type EvidenceOrigin = {
   readonly last: (RecordName & { readonly position: Position }) | null;
 };
 
-export type UnsealedHead = Frontier & { readonly account: string };
+type UnsealedHead = Frontier & { readonly account: string };
 
 /** The sizes and roots that are sealed are the newest generation's alone. All reads throw `EvidenceDamaged`. */
 export type EvidenceReads = {
