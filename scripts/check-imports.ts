@@ -16,6 +16,7 @@ const ROOMS: readonly string[] = [
   "console",
   "sdk",
   "sdk-types",
+  "witness",
   "streams",
   "redaction",
   "keys",

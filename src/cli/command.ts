@@ -24,6 +24,8 @@ export type Options = Readonly<Record<string, string | boolean | undefined>>;
 export type Arguments = {
   readonly positionals: readonly string[];
   readonly options: Options;
+  /** The values of each option that may be given several times; absent if it was not given. */
+  readonly lists: Readonly<Record<string, readonly string[]>>;
 };
 
 export type Command = {

@@ -4,7 +4,7 @@ import { defined } from "../../domain/defined.ts";
 import { visibleText } from "../../domain/visible-text.ts";
 import { isOtherFormat } from "../../infra/other-format.ts";
 import { accountRecover } from "./account-recover.ts";
-import { type Command, Ended, type Env, type Screen, type Terminal, UsageError } from "./command.ts";
+import { type Arguments, type Command, Ended, type Env, type Screen, type Terminal, UsageError } from "./command.ts";
 import { completion } from "./completion.ts";
 import { eventsShow } from "./events-show.ts";
 import { eventsTail } from "./events-tail.ts";
@@ -18,6 +18,7 @@ import { sdkTypes } from "./sdk-types.ts";
 import { serve } from "./serve.ts";
 import { status } from "./status.ts";
 import { viewsRebuild } from "./views-rebuild.ts";
+import { witness } from "./witness.ts";
 
 const COMMANDS: readonly Command[] = [
   serve,
@@ -30,6 +31,7 @@ const COMMANDS: readonly Command[] = [
   logCopy,
   logVerify,
   viewsRebuild,
+  witness,
   keyRotate,
   accountRecover,
   sdkTypes,
@@ -64,6 +66,16 @@ const parse = (command: Command, args: readonly string[]): ReturnType<typeof par
     // The error of parseArgs names the wrong argument, so its message is shown.
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
+};
+
+const apart = (values: ReturnType<typeof parseArgs>["values"]): Pick<Arguments, "options" | "lists"> => {
+  const options: Record<string, string | boolean> = {};
+  const lists: Record<string, readonly string[]> = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (Array.isArray(value)) lists[name] = value.map(String);
+    else if (value !== undefined) options[name] = value;
+  }
+  return { options, lists };
 };
 
 type Found = { readonly command: Command; readonly args: readonly string[] };
@@ -118,8 +130,7 @@ export const run = async (given: readonly string[], env: Env, own: Terminal): Pr
   try {
     const { values, positionals } = parse(command, args);
     if (values.help === true) terminal.out(helpOf(command));
-    // The cast is safe, because no command declares an option that may be given several times.
-    else await command.run({ positionals, options: values as Record<string, string | boolean> }, env, terminal);
+    else await command.run({ positionals, ...apart(values) }, env, terminal);
     return 0;
   } catch (error) {
     if (error instanceof Ended) return error.status;
