@@ -18,6 +18,8 @@ const FLIGHT_BYTES_MAX = 4 * 1024 * 1024;
 /** Last revisions are kept for this many erasable streams. In a forgotten one, a record waits to be appended alone. */
 const HEADS_MAX = 100_000;
 const READ_PAGE = 500;
+/** A longer append goes alone, unless the target has taken one as long. If it is refused, nothing stands after the gap. */
+const BYTES_TOGETHER_MAX = 64 * 1024;
 
 type Batch = {
   readonly stream: string;
@@ -73,11 +75,13 @@ const referredTo = async (source: EventLog, { stream, revision }: RecordedEvent)
 
 /**
  * Appends in the source's order, so that an interrupted copy is a beginning of the source. `inFlight` is 1 unless the
- * target commits appends that are sent together in order, and all or none of them.
+ * target writes appends that are sent together in their order. If their answers are lost, the engine sends all of them
+ * again in that order. As a repeat adds nothing, each record still comes after those before it.
  */
 export const recordAppender = (source: EventLog, target: EventLog, inFlight: number): RecordAppender => {
   let flight: Batch[] = [];
   let flightBytes = 0;
+  let bytesTaken = BYTES_TOGETHER_MAX;
   const heads = new Map<string, Revision>();
   const unerased = new Map<string, Revision>();
 
@@ -94,6 +98,7 @@ export const recordAppender = (source: EventLog, target: EventLog, inFlight: num
       const batch = batches[index];
       if (batch !== undefined && outcome.outcome === "conflict") throw refused(batch, outcome.actual);
     }
+    bytesTaken = Math.max(bytesTaken, ...batches.map(({ bytes }) => bytes));
   };
 
   const eraseTo = async ({ stream, upTo }: { stream: string; upTo: Revision }, meta: Metadata): Promise<void> => {
@@ -150,11 +155,13 @@ export const recordAppender = (source: EventLog, target: EventLog, inFlight: num
       if (!follows(record)) return addAfterGap(batch, record);
       const last = flight.at(-1);
       const isSame = last?.stream === stream && last.events.length < BATCH_EVENTS_MAX;
-      if (isSame && last.bytes + bytes <= APPEND_BYTES_MAX) {
+      const room = flight.length === 1 ? APPEND_BYTES_MAX : bytesTaken;
+      if (isSame && last.bytes + bytes <= room) {
         last.events.push(event);
         last.bytes += bytes;
       } else {
-        if (flight.length >= inFlight || flightBytes + bytes > FLIGHT_BYTES_MAX) await flush();
+        const isFull = flight.length >= inFlight || flightBytes + bytes > FLIGHT_BYTES_MAX;
+        if (isFull || bytes > bytesTaken || (last?.bytes ?? 0) > bytesTaken) await flush();
         flight.push(batch);
       }
       flightBytes += bytes;

@@ -12,9 +12,12 @@ import { type CopyResult, copyLog } from "../../../src/log-copy/copy.ts";
 import { chainOf } from "../../../src/log-copy/records.ts";
 import { payloadStream } from "../../../src/streams/payloads.ts";
 import { event, rejection } from "../../contract/event-log-events.ts";
+import type { Misbehaviour } from "../../support/eventstore-double/misbehaviour.ts";
 import { startEventStoreDouble } from "../../support/eventstore-double/server.ts";
 import { bundleFacts } from "../../support/history.ts";
 import { APPEND_LIMIT_BYTES, measuredLog } from "../../support/measured-log.ts";
+import { seededRandom } from "../../support/seeded-random.ts";
+import { until } from "../../support/until.ts";
 import { contentOf, variedLog } from "../../support/varied-log.ts";
 
 const test = suite<{ directory: string }>("log copy");
@@ -92,6 +95,97 @@ const onEventStoreDB = async (use: (target: EventLog) => Promise<void>): Promise
     await double.stop();
   }
 };
+
+/** More than one turn's worth, as the command sends them. */
+const TOGETHER = 256;
+const CUTS: readonly Misbehaviour[] = [{ how: "cut" }, { how: "cut", committed: true }];
+
+test("a copy to EventStoreDB whose calls are cut, or that is interrupted among many appends, ends equal to the source", async () => {
+  const source = memoryEventLog();
+  await variedLog(source, 21).add(150);
+  const whole = await chainOf(source);
+  const random = seededRandom(21);
+  const double = await startEventStoreDouble();
+  let underWay = 0;
+  let most = 0;
+  const open = async (): Promise<EventLog> => {
+    const log = await eventStoreLog({ url: double.url, limits: { closeMs: 1 } });
+    return {
+      ...log,
+      async append(...args) {
+        underWay += 1;
+        most = Math.max(most, underWay);
+        try {
+          return await log.append(...args);
+        } finally {
+          underWay -= 1;
+        }
+      },
+    };
+  };
+  let interrupted = 0;
+  for (let round = 0; interrupted < 8; round += 1) {
+    assert.ok(round < 100, "the copy ended before it was interrupted often");
+    const target = await open();
+    const how = CUTS[round % CUTS.length] ?? { how: "cut" };
+    let appends = random.below(100);
+    double.misbehave(how, {
+      method: "append",
+      times: 1 + random.below(3),
+      where: () => {
+        appends -= 1;
+        return appends <= 0;
+      },
+    });
+    const enough = double.calls("append").length + random.below(60);
+    let isOver = false;
+    const copying = copy(source, target, 1 + random.below(TOGETHER)).then(
+      () => true,
+      () => false,
+    );
+    const whenOver = copying.then(() => {
+      isOver = true;
+    });
+    await until("the copy has got so far", () => isOver || double.calls("append").length >= enough);
+    await target.close();
+    await whenOver;
+    if (!(await copying)) interrupted += 1;
+    else if (interrupted < 8) await variedLog(source, 100 + round).add(20);
+  }
+  double.behave();
+  const target = await open();
+  await copy(source, target, TOGETHER);
+  await isCopy(source, target);
+  assert.ok((await chainOf(target)).count >= whole.count);
+  assert.ok(most > 50, `${most} appends were under way at once`);
+  await target.close();
+  await double.stop();
+});
+
+test("a long append goes alone until the target has taken one as long, so that its refusal leaves no gap", () =>
+  onEventStoreDB(async (server) => {
+    const source = memoryEventLog();
+    for (let n = 0; n < 40; n += 1) {
+      const size = n === 20 || n === 30 ? 100_000 : 10;
+      await source.append(`delivery-evt_${n}`, "absent", [event({ text: "x".repeat(size) })]);
+    }
+    const flights: number[] = [];
+    let underWay = 0;
+    const target: EventLog = {
+      ...server,
+      async append(...args) {
+        if (underWay === 0) flights.push(0);
+        underWay += 1;
+        flights.push((flights.pop() ?? 0) + 1);
+        const appended = await server.append(...args);
+        underWay -= 1;
+        return appended;
+      },
+    };
+    await copy(source, target, TOGETHER);
+    assert.equal(flights, [20, 1, 19]);
+    await isCopy(source, target);
+  }));
 
 /** The payload of an event that is copied already. */
 const copiedPayload = async (source: EventLog, target: EventLog): Promise<string> => {

@@ -103,7 +103,7 @@ test(`${EVENTS} events are the same in EventStoreDB and back again, and fold to 
   const server = await openLog({ engine: "eventstoredb", url: double.url });
   const back = await sqliteEventLog({ path: join(directory, "back.db") });
 
-  const there = await copyLog(source, server, { inFlight: 1 });
+  const there = await copyLog(source, server, { inFlight: TOGETHER });
   const again = await copyLog(server, back, { inFlight: TOGETHER });
   assert.ok(there.copied >= EVENTS * 0.98, `${there.copied} copied`);
   assert.is(again.copied, there.copied);

@@ -71,6 +71,8 @@ const answerOf = (context: Context, call: BatchCall, id: string, { stream, expec
 /** One call for all appends of a client; each is told by its correlation id. */
 export const batchAppend = (context: Context) => (call: BatchCall) => {
   const pendings = new Map<string, Pending>();
+  /** The server takes the appends of a call one by one, so none that came after a cut is written. */
+  let isCut = false;
 
   const finish = (id: string, pending: Pending): void => {
     pendings.delete(id);
@@ -82,6 +84,7 @@ export const batchAppend = (context: Context) => (call: BatchCall) => {
       batch: true,
       requiresLeader: requiresLeader(call.metadata),
     });
+    isCut ||= odd?.how === "cut";
     answerWrite(context, odd, appending(context, odd, pending), answerOf(context, call, id, pending));
   };
 
@@ -93,6 +96,7 @@ export const batchAppend = (context: Context) => (call: BatchCall) => {
   };
 
   call.on("data", (request: streams.BatchAppendReq) => {
+    if (isCut) return;
     const id = request.getCorrelationId()?.getString() ?? "";
     const options = request.getOptions();
     if (options !== undefined) {
