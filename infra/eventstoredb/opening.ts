@@ -6,7 +6,7 @@ import type { ExactAppends } from "./appends.ts";
 import { attempts } from "./attempts.ts";
 import { aheadMs, type ClockLook, clockProblem, momentOf } from "./clock-check.ts";
 import { ConnectionFailure, type FailureReason } from "./connection.ts";
-import type { Limits } from "./limits.ts";
+import { deadlineIn, type Limits } from "./limits.ts";
 import type { Pages } from "./pages.ts";
 import { metadataEvent, metastreamOf, readMetadata } from "./stream-metadata.ts";
 
@@ -69,7 +69,7 @@ export const nameOf = async (opening: Opening): Promise<string | null> => {
   if (opening.exact === null) return null;
   const data = new TextEncoder().encode(JSON.stringify({ format: LOG_FORMAT, identity: randomUUID() }));
   const event = { id: randomUUID(), type: NAMED_TYPE, data, meta: null };
-  await opening.exact({ stream: NAMED, expected: "absent", events: [event] });
+  await opening.exact({ stream: NAMED, expected: "absent", events: [event] }, deadlineIn(opening.limits.openMs));
   return nameOf(opening);
 };
 
@@ -81,7 +81,8 @@ export const lookAtClock = async (opening: Opening): Promise<ClockLook | null | 
   const { revision, fields } = await reading((idleMs) => readMetadata(pages, NAMED, idleMs));
   const event = metadataEvent(randomUUID(), fields);
   const from = momentOf(clock);
-  const { outcome } = await exact({ stream: metastreamOf(NAMED), expected: revision ?? "absent", events: [event] });
+  const look = { stream: metastreamOf(NAMED), expected: revision ?? "absent", events: [event] } as const;
+  const { outcome } = await exact(look, deadlineIn(limits.openMs));
   if (outcome === "conflict") return "overtaken";
   const { writtenMs } = await reading((idleMs) => readMetadata(pages, NAMED, idleMs));
   return writtenMs === null ? null : { writtenMs, from, to: momentOf(clock) };
