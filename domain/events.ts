@@ -11,6 +11,7 @@ import type { DeliveryEvent } from "./delivery/events.ts";
 import type { PayloadEvent } from "./delivery/payload-events.ts";
 import type { EndpointEvent } from "./endpoint/events.ts";
 import type { InstanceEvent } from "./evidence/instance-events.ts";
+import type { KeyMapEvent } from "./evidence/key-map-events.ts";
 import type { LedgerEvent } from "./ledger/events.ts";
 import type { PersonalDataEvent, PersonalErasureEvent } from "./personal/events.ts";
 import type { PolicyEvent } from "./policy/events.ts";
@@ -35,6 +36,7 @@ type EventsByCategory = {
   readonly email: EmailEvent;
   readonly endpoint: EndpointEvent;
   readonly erasure: PersonalErasureEvent;
+  readonly keymap: KeyMapEvent;
   readonly ledger: LedgerEvent;
   readonly payload: PayloadEvent;
   readonly personal: PersonalDataEvent;

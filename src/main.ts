@@ -24,6 +24,7 @@ import {
   openSpanExporter,
   openViewReader,
 } from "./engine/open-engines.ts";
+import { mapSealing } from "./evidence/map-sealing.ts";
 import { bufferedLines, type LineStream } from "./http/buffered-lines.ts";
 import { type ProgramLogger, programLogger } from "./http/program-logger.ts";
 import { hasRing } from "./keys/key-ring.ts";
@@ -184,6 +185,9 @@ const open = async (config: Config, logger: ProgramLogger): Promise<Service> => 
           options: { hearsHurry: config.roles.includes("api") },
           onError: projectionFailed(logger),
           onDropped,
+          onMap: mapSealing(log, systemClock, (err) =>
+            logger.error({ err }, "a key map could not be sealed; it is tried again"),
+          ),
           recent: locations.log.engine === "sqlite" ? null : recent,
         }),
       )

@@ -1,6 +1,7 @@
 import type { KeyLink } from "../evidence/leaf.ts";
 import type { Frontier } from "../evidence/merkle.ts";
 import type { Position } from "./event-log.ts";
+import type { AddedRecords, KeyMapStore } from "./key-map-store.ts";
 import type { RecordName } from "./view-store.ts";
 
 /** A tree is named by its account; "" names the instance tree. */
@@ -81,6 +82,7 @@ export type EvidencePage = {
   readonly heads: ReadonlyMap<TreeName, Frontier>;
   readonly tiles: readonly Tile[];
   readonly keys: ReadonlyMap<string, ReadonlyMap<string, KeyLink>>;
+  readonly added: ReadonlyMap<string, AddedRecords>;
   readonly sealed: readonly SealedHead[];
   readonly instance: InstanceState;
   /** True if a new generation begins in this page: earlier sealed heads and the earlier instance tree are removed. */
@@ -92,6 +94,7 @@ export type EvidencePage = {
  * compared with the sealed ones in the log.
  */
 export type EvidenceStore = EvidenceReads & {
+  readonly maps: KeyMapStore;
   /** In one transaction. Writes nothing and is "stale" if another process has moved the position. */
   commit(after: Position | null, page: EvidencePage): Promise<"committed" | "stale">;
   /** Empties the store, and assigns it to the log with this identity. */

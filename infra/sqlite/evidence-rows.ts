@@ -16,6 +16,16 @@ export const bytesOf = (value: SqlValue | undefined): Uint8Array => {
   throw new EvidenceDamaged("a hash is not there");
 };
 
+/** Bytes with their sum in front, so that a changed byte is found when they are read. */
+export const withSum = (bytes: Uint8Array): Uint8Array => Buffer.concat([sumOf(bytes), bytes]);
+
+export const withoutSum = (value: SqlValue | undefined): Uint8Array => {
+  const all = bytesOf(value);
+  const bytes = all.subarray(SUM_BYTES);
+  if (Buffer.compare(sumOf(bytes), all.subarray(0, SUM_BYTES)) !== 0) throw new EvidenceDamaged("a row was changed");
+  return bytes;
+};
+
 const rootsOf = (bytes: Uint8Array): readonly Uint8Array[] =>
   Array.from({ length: bytes.length / HASH_BYTES }, (_, i) => bytes.slice(i * HASH_BYTES, (i + 1) * HASH_BYTES));
 

@@ -12,6 +12,7 @@ import { nameOf } from "../record-name.ts";
 import { isDamage } from "./database-file.ts";
 import { bytesOf, frontierOf, NO_LEAF, sealedOf, statementsOf, sumOf } from "./evidence-rows.ts";
 import { openEvidence, removeEvidence, TABLE_NAMES } from "./evidence-tables.ts";
+import { SqliteKeyMaps } from "./key-map-store.ts";
 
 const INSTANCE: TreeName = "";
 const EMPTY_INSTANCE: InstanceState = { revision: null, keys: [], difference: null };
@@ -19,6 +20,7 @@ const EMPTY = { size: 0, roots: [] };
 
 /** Each process opens the file for itself. `path` may be ":memory:". */
 class SqliteEvidence implements EvidenceStore {
+  readonly maps: SqliteKeyMaps;
   readonly #path: string;
   #database: ReturnType<typeof openEvidence>;
   #sql: ReturnType<typeof statementsOf>;
@@ -29,6 +31,10 @@ class SqliteEvidence implements EvidenceStore {
     this.#path = path;
     this.#database = openEvidence(path);
     this.#sql = statementsOf(this.#database);
+    this.maps = new SqliteKeyMaps(
+      () => this.#database,
+      (work) => this.#guarded(work),
+    );
   }
 
   async origin(): Promise<EvidenceOrigin | null> {
@@ -154,7 +160,7 @@ class SqliteEvidence implements EvidenceStore {
     this.#database.exec(`DELETE FROM sealed; UPDATE trees SET sealed_size = 0, sealed_leaf = ${NO_LEAF}`);
   }
 
-  #write({ heads, tiles, keys, sealed }: EvidencePage): void {
+  #write({ heads, tiles, keys, added, sealed }: EvidencePage): void {
     for (const [tree, { size, roots }] of heads) this.#sql.grow.run(size, Buffer.concat(roots), this.#numberOf(tree));
     for (const { tree, level, number, hashes } of tiles)
       this.#sql.putTile.run(this.#numberOf(tree), level, number, hashes, sumOf(hashes));
@@ -162,6 +168,7 @@ class SqliteEvidence implements EvidenceStore {
       const tree = this.#numberOf(account);
       for (const [key, [n, last]] of links) this.#sql.putKey.run(tree, key, n, last);
     }
+    for (const [account, records] of added) this.maps.write(this.#numberOf(account), records);
     for (const { account, size, root, leaf } of sealed) {
       const tree = this.#numberOf(account);
       this.#sql.putSealed.run(leaf, tree, size, Buffer.from(root, "base64"));

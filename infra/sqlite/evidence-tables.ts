@@ -1,23 +1,25 @@
 import { rmSync } from "node:fs";
 import { isDamage } from "./database-file.ts";
 import { type Database, DatabaseSync } from "./driver.ts";
+import { KEY_MAP_TABLE_NAMES, KEY_MAP_TABLES } from "./key-map-tables.ts";
 import { createPrivateFile } from "./private-file.ts";
 
 /** A file of another format is begun anew, because all of it can be folded again from the log. */
-const FORMAT = 1;
+const FORMAT = 2;
 const LOCK_TIMEOUT_MS = 5_000;
 const CACHE_KIB = 8 * 1024;
 const WAL_KEPT_BYTES = 16 * 1024 * 1024;
 
 /**
- * `trees.sealed_leaf` is the leaf of the instance tree that last sealed the tree, -1 if none has. A tile's sum is the
+ * `trees.sealed_leaf` is the leaf of the instance tree that last sealed the tree, -1 if none has; `mapped` is the size of
+ * which the last map was sealed, -1 if none was. A tile's sum is the
  * beginning of the SHA-256 of its hashes, so that a changed byte is found when the tile is read.
  */
 const TABLES = `
 CREATE TABLE state (id INTEGER PRIMARY KEY CHECK (id = 1), log TEXT NOT NULL, position TEXT, record TEXT, instance TEXT NOT NULL);
 CREATE TABLE trees (
   number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, frontier BLOB NOT NULL,
-  sealed_size INTEGER NOT NULL, sealed_leaf INTEGER NOT NULL
+  sealed_size INTEGER NOT NULL, sealed_leaf INTEGER NOT NULL, mapped INTEGER NOT NULL DEFAULT -1
 );
 CREATE INDEX unsealed ON trees (sealed_leaf) WHERE size > sealed_size AND name <> '';
 CREATE TABLE tiles (
@@ -29,9 +31,9 @@ CREATE TABLE keys (
 ) WITHOUT ROWID;
 CREATE TABLE sealed (leaf INTEGER PRIMARY KEY, tree INTEGER NOT NULL, size INTEGER NOT NULL, root BLOB NOT NULL);
 CREATE INDEX sealed_sizes ON sealed (tree, size);
-`;
+${KEY_MAP_TABLES}`;
 
-export const TABLE_NAMES = ["state", "trees", "tiles", "keys", "sealed"] as const;
+export const TABLE_NAMES = ["state", "trees", "tiles", "keys", "sealed", ...KEY_MAP_TABLE_NAMES] as const;
 
 const isOfFormat = (database: Database): boolean =>
   Number(database.prepare("PRAGMA user_version").get()?.user_version) === FORMAT;

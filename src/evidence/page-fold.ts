@@ -2,6 +2,7 @@ import { LRUCache } from "lru-cache";
 import { fromBase64, toBase64, utf8 } from "../../domain/evidence/bytes.ts";
 import { accountOrigin, checkpointText, type LogName } from "../../domain/evidence/checkpoint.ts";
 import { INSTANCE_STREAM, type InstanceEvent, type SealedRoot } from "../../domain/evidence/instance-events.ts";
+import { keyMapStream, readKeyMapSealed } from "../../domain/evidence/key-map-events.ts";
 import { type KeyLink, keysOfRecord, leafBytes, leafOf } from "../../domain/evidence/leaf.ts";
 import { leafHash } from "../../domain/evidence/merkle.ts";
 import { signingKeyLeaf } from "../../domain/evidence/signing-key.ts";
@@ -16,6 +17,7 @@ import {
   type SealedHead,
   type TreeName,
 } from "../../domain/ports/evidence-store.ts";
+import type { MapSeal, RecordLinks } from "../../domain/ports/key-map-store.ts";
 import { nameOf } from "../../infra/record-name.ts";
 import { isRecord } from "../../projections/audit.ts";
 import { GrowingTree } from "./growing-tree.ts";
@@ -47,12 +49,15 @@ const NO_LINK: KeyLink = [0, null];
 
 const linkId = (account: string, key: string): string => `${account} ${key}`;
 
+type Added = { readonly first: number; readonly links: RecordLinks[]; readonly seals: MapSeal[] };
+
 /** Folds one page of the log; nothing is written before `result` is committed. */
 export class PageFold {
   readonly #store: Reads;
   readonly #cache: FoldCache;
   readonly #trees = new Map<TreeName, GrowingTree>();
   readonly #links = new Map<string, Map<string, KeyLink>>();
+  readonly #added = new Map<string, Added>();
   #sealed: SealedHead[] = [];
   #instance: InstanceState;
   #isNewGeneration = false;
@@ -80,6 +85,7 @@ export class PageFold {
       heads: new Map(trees.map(([name, tree]) => [name, tree.frontier()])),
       tiles: trees.flatMap(([, tree]) => tree.takeTiles()),
       keys: this.#links,
+      added: this.#added,
       sealed: this.#sealed,
       instance: this.#instance,
       isNewGeneration: this.#isNewGeneration,
@@ -100,7 +106,18 @@ export class PageFold {
       this.#cache.links.set(linkId(account, key), next);
     }
     this.#links.set(account, changed);
+    this.#add(event, index, links);
     await tree.append(this.#store, leafHash(sha256, leafBytes(leafOf(sha256, event, { index, keys: links }))));
+  }
+
+  #add(event: RecordedEvent, index: number, links: Readonly<Record<string, KeyLink>>): void {
+    const { account } = event.meta;
+    const added = this.#added.get(account) ?? { first: index, links: [], seals: [] };
+    added.links.push(Object.entries(links));
+    const sealed = event.stream === keyMapStream(account) ? readKeyMapSealed(event.data) : null;
+    // A seal of more records than there are is compared with the map of those before it, and differs from it.
+    if (sealed !== null) added.seals.push({ index, size: Math.min(sealed.size, index), root: sealed.root });
+    this.#added.set(account, added);
   }
 
   async #onInstance(event: RecordedEvent): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { EngineLocations } from "../engine/open-engines.ts";
+import type { MapCandidate } from "../evidence/key-maps.ts";
 import type { Types } from "../following/recent-records.ts";
 import type { ProjectorOptions } from "./projector.ts";
 import type { RecordsMessage } from "./projector-records.ts";
@@ -29,6 +30,7 @@ export type FromProjector =
   | { readonly kind: "beat"; readonly progress: readonly ViewLag[] }
   | { readonly kind: "dropped"; readonly views: readonly string[]; readonly reason: DropReason }
   | { readonly kind: "failed"; readonly failure: FailureText }
+  | { readonly kind: "map"; readonly candidate: MapCandidate }
   | RecordsMessage;
 
 /** `appended`: this process has appended to the log. `choose`: the main thread follows these types of records. */

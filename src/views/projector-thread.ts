@@ -4,6 +4,7 @@ import { Worker } from "node:worker_threads";
 import { PROJECTIONS } from "../../projections/all.ts";
 import type { Projection } from "../../projections/projection.ts";
 import type { EngineLocations } from "../engine/open-engines.ts";
+import type { MapCandidate } from "../evidence/key-maps.ts";
 import type { RecentRecords, RecordSource } from "../following/recent-records.ts";
 import type { ProjectorFailure } from "./projector.ts";
 import type { FromProjector, ProjectorData, ToProjector } from "./projector-protocol.ts";
@@ -21,6 +22,8 @@ export type ProjectorThreadOptions = {
   readonly onError?: (failure: ProjectorFailure) => void;
   readonly onDropped?: (views: readonly string[], reason: DropReason) => void;
   readonly onThread?: (worker: Worker) => void;
+  /** A key map that is to be sealed. */
+  readonly onMap?: (candidate: MapCandidate) => void;
   /** Is given the records of a log on a server, as the thread reads them. */
   readonly recent?: RecentRecords | null;
 };
@@ -83,7 +86,8 @@ export const projectorThread = async (given: ProjectorThreadOptions): Promise<Vi
     else if (message.kind === "beat") {
       progress = message.progress;
       lastBeat = performance.now();
-    } else if (message.kind === "dropped") onDropped?.(message.views, message.reason);
+    } else if (message.kind === "map") given.onMap?.(message.candidate);
+    else if (message.kind === "dropped") onDropped?.(message.views, message.reason);
     else if (message.kind === "failed") {
       const { text, ...failure } = message.failure;
       onError({ ...failure, error: new Error(text) });

@@ -6,6 +6,8 @@ import { sqliteEvidenceStore } from "../../infra/sqlite/evidence-store.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { openLog, openViews } from "../engine/open-engines.ts";
 import { EvidenceFollower } from "../evidence/evidence-follower.ts";
+import { KEY_MAPS, KeyMapKeeper } from "../evidence/key-map-keeper.ts";
+import { KeyMaps } from "../evidence/key-maps.ts";
 import type { FromProjector, ProjectorData, ToProjector } from "./projector-protocol.ts";
 import { sharedReader } from "./projector-records.ts";
 import { eventsBetweenIn } from "./view-lag.ts";
@@ -47,10 +49,21 @@ const following = await inlineProjector({
   onError: ({ error, ...failure }) => say({ kind: "failed", failure: { ...failure, text: inspect(error) } }),
 });
 
+const keyMaps =
+  evidence === null
+    ? null
+    : new KeyMapKeeper(evidence.maps, new KeyMaps(evidence.maps), {
+        onCandidate: (candidate) => say({ kind: "map", candidate }),
+        onError: (error, retryInMs) =>
+          say({ kind: "failed", failure: { view: KEY_MAPS, position: null, text: inspect(error), retryInMs } }),
+      });
+keyMaps?.start();
+
 port.on("message", async (message: ToProjector) => {
   if (message.kind === "hurry") return following.hurry();
   if (message.kind === "appended") return shared?.wake();
   if (message.kind === "choose") return shared?.choose(message.types, message.choice);
+  await keyMaps?.stop();
   await following.stop();
   await shared?.stop();
   await views.close();
