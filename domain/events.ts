@@ -12,6 +12,7 @@ import type { PayloadEvent } from "./delivery/payload-events.ts";
 import type { EndpointEvent } from "./endpoint/events.ts";
 import type { InstanceEvent } from "./evidence/instance-events.ts";
 import type { KeyMapEvent } from "./evidence/key-map-events.ts";
+import type { WitnessEvent } from "./evidence/witness-events.ts";
 import type { LedgerEvent } from "./ledger/events.ts";
 import type { PersonalDataEvent, PersonalErasureEvent } from "./personal/events.ts";
 import type { PolicyEvent } from "./policy/events.ts";
@@ -30,7 +31,7 @@ type EventsByCategory = {
   readonly bundle: BundleEvent;
   readonly calls: CallsEvent;
   readonly change: ChangeEvent;
-  readonly checkpoint: InstanceEvent;
+  readonly checkpoint: InstanceEvent | WitnessEvent;
   readonly controls: ControlsEvent;
   readonly delivery: DeliveryEvent;
   readonly email: EmailEvent;

@@ -24,6 +24,7 @@ const ROOMS: readonly string[] = [
   "threads",
   "engine",
   "evidence",
+  "witnessing",
   "views",
   "providers",
   "erasure",

@@ -4,6 +4,8 @@ import { PLANS, type Plan } from "../domain/account/plans.ts";
 import { ConfigError, type Env } from "./config-error.ts";
 import type { KafkaLocation, OtlpLocation, StripeOptions } from "./engine/open-engines.ts";
 import { readStripe } from "./stripe-config.ts";
+import { readWitnesses } from "./witness-config.ts";
+import type { WitnessConfig } from "./witnessing/witness-config.ts";
 
 export type Role = "api" | "projector" | "deliverer" | "feed";
 const ROLES: readonly Role[] = ["api", "projector", "deliverer", "feed"];
@@ -42,6 +44,8 @@ export type Config = {
   readonly serviceName: string;
   /** If null, no payment provider is asked: plans change without a payment. */
   readonly stripe: StripeOptions | null;
+  /** Null if no witness is asked. */
+  readonly witnesses: WitnessConfig | null;
   readonly version: string;
   readonly commit: string;
 };
@@ -245,6 +249,7 @@ export const readConfig = (env: Env): Config => {
     otlp: otlp(env),
     serviceName: env.OTEL_SERVICE_NAME || "countersign",
     stripe: readStripe(env),
+    witnesses: readWitnesses(env),
     ...build(env),
   };
 };

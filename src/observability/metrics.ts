@@ -7,6 +7,7 @@ export type Metrics = Observer & {
   grouped(appends: number): void;
   /** Spans that are "dropped" never reach the collector. */
   traced(spans: number, outcome: "exported" | "dropped"): void;
+  witnessAsked(witness: string, outcome: "cosigned" | "failed"): void;
   scrape(readings: Readings): Promise<string>;
   readonly contentType: string;
 };
@@ -50,6 +51,8 @@ const counted = (registry: Registry): Counted => {
   const groups = histogram("log_group_size", "Appends that one sync of the embedded log made durable", BATCH);
   const spanOutcomes = "Spans that reached the collector, and those that it refused for good";
   const spans = counter("trace_spans_total", spanOutcomes, "outcome");
+  const asked = "Checkpoints submitted to a witness, by what came of them";
+  const witnessCalls = counter("witness_calls_total", asked, "witness", "outcome");
   // These series start at 0, so that the first failure shows as a rise, for which an alert can be set.
   attempts.begin("succeeded");
   for (const outcome of ["appended", "failed"]) appends.begin(outcome);
@@ -67,6 +70,7 @@ const counted = (registry: Registry): Counted => {
     appended: (ms, outcome) => appends.observe(ms / MS, outcome),
     grouped: (size) => groups.observe(size),
     traced: (count, outcome) => spans.add(count, outcome),
+    witnessAsked: (witness, outcome) => witnessCalls.add(1, witness, outcome),
   };
 };
 
