@@ -212,7 +212,7 @@ const otlp = (env: Env): Config["otlp"] => {
   return { endpoint: url.href, headers: otlpHeaders(env.OTEL_EXPORTER_OTLP_HEADERS) };
 };
 
-const build = (env: Env): { version: string; commit: string } => {
+export const build = (env: Env): { version: string; commit: string } => {
   const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   const { version } = JSON.parse(text) as { version: string };
   return { version, commit: env.COMMIT || "unknown" };

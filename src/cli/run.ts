@@ -8,6 +8,7 @@ import { type Arguments, type Command, Ended, type Env, type Screen, type Termin
 import { completion } from "./completion.ts";
 import { eventsShow } from "./events-show.ts";
 import { eventsTail } from "./events-tail.ts";
+import { evidence } from "./evidence.ts";
 import { table } from "./formats.ts";
 import { keyRotate } from "./key-rotate.ts";
 import { listen } from "./listen.ts";
@@ -28,6 +29,7 @@ const COMMANDS: readonly Command[] = [
   replay,
   replayCancel,
   listen,
+  evidence,
   logCopy,
   logVerify,
   viewsRebuild,

@@ -1,5 +1,6 @@
 import type { Json } from "../../domain/json.ts";
 import type { Claim, Control, ControlFile } from "./control-file.ts";
+import { CONTROL_FILE, EXPORT_FILE } from "./files.ts";
 import { NEVER_EVIDENCED } from "./never-evidenced.ts";
 import type { Answer } from "./query/answer.ts";
 import { Evaluation, KEYS_MAX } from "./query/evaluation.ts";
@@ -7,13 +8,10 @@ import { isIn, type Period } from "./query/filter.ts";
 import type { Leaf } from "./query/leaf.ts";
 import { type ExportEnd, type ExportHeader, readExport } from "./read-export.ts";
 
-const EXPORT_FILE = "export.ndjson";
-const CONTROL_FILE = "framework.json";
-
 export type ClaimFinding = Answer &
   Pick<Claim, "id" | "statement"> & { readonly query: Json; readonly uses: readonly string[] };
 
-type ControlFinding = Pick<Control, "id" | "title"> & {
+export type ControlFinding = Pick<Control, "id" | "title"> & {
   readonly may_support: string;
   readonly claims: readonly ClaimFinding[];
   readonly not_evidenced: readonly string[];
@@ -33,6 +31,8 @@ export type Findings = {
   readonly period: Period;
   /** The clock of the machine on which the pack was made. */
   readonly made_at: string;
+  /** The version of the program. Another one may word the report otherwise. */
+  readonly made_by: string;
   readonly framework: { readonly id: string; readonly title: string; readonly source: string };
   readonly export: ExportHeader & {
     readonly records: number;
@@ -100,6 +100,7 @@ export type Asked = {
   readonly controlFile: ControlFile;
   readonly period: Period;
   readonly madeAt: string;
+  readonly madeBy: string;
   /** `KEYS_MAX` but in tests. */
   readonly keysMax?: number;
   /** Called for each record, for a display of the progress. */
@@ -113,6 +114,7 @@ const findings = ({ header, evaluation, count }: Under, end: ExportEnd, asked: A
   account: header.account,
   period: asked.period,
   made_at: asked.madeAt,
+  made_by: asked.madeBy,
   framework: { id: asked.controlFile.id, title: asked.controlFile.title, source: asked.controlFile.source },
   export: { ...header, ...end, in_period: count.facts(), last_recorded_at: count.lastRecordedAt },
   controls: claimFindings(asked.controlFile.controls, evaluation.answers()),
@@ -141,3 +143,6 @@ export const findingsOf = async (chunks: AsyncIterable<Uint8Array>, asked: Asked
   if (under === null) throw new Error("the export had no header");
   return findings(under, end, asked);
 };
+
+/** Indented, because people read it too. */
+export const findingsText = (it: Findings): string => `${JSON.stringify(it, null, 1)}\n`;

@@ -24,6 +24,7 @@ export const ask = async (
     controlFile: controlFileIn(controlFileWith(claim)),
     period: PERIOD,
     madeAt: "2026-02-02T00:00:00.000Z",
+    madeBy: "1.0.0",
   };
   const found = await findingsOf(chunksOf(exportLines(records, from)), { ...asked, ...(keysMax ? { keysMax } : {}) });
   const finding = found.controls[0]?.claims[0];

@@ -2,7 +2,7 @@ import { createHash, type Hash } from "node:crypto";
 import type { JsonObject } from "../../../domain/json.ts";
 
 /** How many indexes an answer names itself; `sha256` binds all of them. */
-export const INDEXES_MAX = 50;
+export const INDEXES_MAX = 20;
 
 /**
  * The records on which an answer rests. `sha256` is hex, over one line for each of them in their order: its index, and

@@ -11,6 +11,9 @@ import { type KeyBudget, type Question, Unanswerable } from "./question.ts";
 /** How many records one question compares, so that it ends in time if many candidates fit many records. */
 const COMPARED_MAX = 50_000_000;
 
+/** How many records an answer shows together with those that they needed. */
+const EXAMPLES_MAX = 5;
+
 /** `isWhole`: the export begins at the account's first record. */
 export type Terms = { readonly period: Period; readonly keys: KeyBudget; readonly isWhole: boolean };
 
@@ -33,6 +36,7 @@ export class EveryQuestion implements Question {
   readonly #subjectPointers: readonly Pointer[];
   readonly #indexes = new IndexList();
   readonly #unmetFirst: JsonObject[] = [];
+  readonly #examples: JsonObject[] = [];
   #compared = 0;
   #subjects = 0;
   #unmet = 0;
@@ -52,7 +56,7 @@ export class EveryQuestion implements Question {
   see(leaf: Leaf): void {
     for (const candidates of this.#all) {
       if (candidates.need.when !== "after") continue;
-      for (const { subject, found } of candidates.fulfil(leaf, this.#period)) this.#indexes.add(subject.index, found);
+      for (const { subject, found } of candidates.fulfil(leaf, this.#period)) this.#meet(subject, found);
     }
     if (matches(leaf, this.#of, this.#period)) this.#ask(kept(leaf, this.#subjectPointers));
     for (const candidates of this.#all) {
@@ -66,10 +70,11 @@ export class EveryQuestion implements Question {
     const unmet = this.#unmet;
     // In a part of the account's records, the record that is missing may lie before the part.
     const isDecided = this.#subjects > 0 && (unmet === 0 || this.#isWhole);
+    const counts = { count: this.#subjects, met: this.#subjects - unmet, unmet };
     return {
       holds: isDecided ? unmet === 0 : null,
       unanswered: null,
-      result: { count: this.#subjects, met: this.#subjects - unmet, unmet, unmet_first: this.#unmetFirst },
+      result: { ...counts, unmet_first: this.#unmetFirst, examples: this.#examples },
       rests_on: this.#indexes.restsOn(),
     };
   }
@@ -95,8 +100,13 @@ export class EveryQuestion implements Question {
 
   #settle(subject: Kept, alternative: readonly Candidates[], found: readonly number[]): void {
     const later = alternative.find(({ need }) => need.when === "after");
-    if (later === undefined) this.#indexes.add(subject.index, found);
+    if (later === undefined) this.#meet(subject, found);
     else if (!later.wait({ subject, found })) this.#lack(subject, later.need.name);
+  }
+
+  #meet({ index }: Kept, found: readonly number[]): void {
+    this.#indexes.add(index, found);
+    if (this.#examples.length < EXAMPLES_MAX) this.#examples.push({ index, needs: found });
   }
 
   #lack({ index, recordedAt }: Kept, need: string): void {

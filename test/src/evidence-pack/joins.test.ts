@@ -34,7 +34,8 @@ test("a release rests on its request, its votes and its grant, and names them", 
   const records = [requested(), vote("mem_a"), vote("mem_b"), granted(), released()];
   const found = await ask(releasesApproved, records);
   assert.is(found.holds, true);
-  assert.equal(found.result, { count: 1, met: 1, unmet: 0, unmet_first: [] });
+  const examples = [{ index: 4, needs: [0, 1, 2, 3] }];
+  assert.equal(found.result, { count: 1, met: 1, unmet: 0, unmet_first: [], examples });
   assert.is(found.rests_on.sha256, createHash("sha256").update("4 0,1,2,3\n").digest("hex"));
 });
 

@@ -1,0 +1,194 @@
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { fromBase64 } from "../../../domain/evidence/bytes.ts";
+import { parseCheckpoint } from "../../../domain/evidence/checkpoint.ts";
+import { leafHash, verifyInclusion } from "../../../domain/evidence/merkle.ts";
+import { parseNote, parseVerifierKey } from "../../../domain/evidence/signed-note.ts";
+import { parseTlogProof } from "../../../domain/evidence/tlog-proof.ts";
+import { sha256 } from "../../../infra/crypto/sha256.ts";
+import { checkPack, type PackFault, type PackToCheck } from "../../../src/evidence-pack/check-pack.ts";
+import { readControlText } from "../../../src/evidence-pack/control-text.ts";
+import { PACK_FILES } from "../../../src/evidence-pack/files.ts";
+import { GENERIC } from "../../../src/evidence-pack/frameworks/generic.ts";
+import {
+  emptyFolder,
+  FolderInUse,
+  packAround,
+  saveExport,
+  verifierKeyOf,
+} from "../../../src/evidence-pack/make-pack.ts";
+import { signedManifest } from "../../../src/evidence-pack/manifest.ts";
+import { chunksOf, type ExportedRecord, exportLines, PERIOD, signerKey } from "../../support/evidence-export.ts";
+
+const ID = `evt_${"b".repeat(32)}`;
+
+const RECORDS: readonly ExportedRecord[] = [
+  { type: "EventAdmitted", data: { event_id: ID, endpoint_id: "end_1", verdict: { decision: "allow" } } },
+  { type: "AttemptStarted", data: { event_id: ID } },
+  { type: "AttemptSucceeded", data: { event_id: ID, status_code: 200 } },
+  { type: "EventDelivered", data: { event_id: ID } },
+  { type: "MemberRemoved", data: { member: "<b>&\u202e" } },
+];
+
+const CONTROLS = GENERIC.controls as readonly { readonly id: string }[]; // A valid control file has this list.
+const ALL = CONTROLS.map(({ id }) => id);
+
+const SIGNER = signerKey("auditor", 7);
+
+/** Makes a pack in a new folder and removes it after `use`. */
+const withPack = async (
+  use: (folder: string, check: (more?: Partial<PackToCheck>) => ReturnType<typeof checkPack>) => Promise<void>,
+) => {
+  const folder = mkdtempSync(join(tmpdir(), "pack-"));
+  try {
+    await saveExport(folder, chunksOf(exportLines(RECORDS)));
+    const controlText = JSON.stringify(GENERIC);
+    const controlFile = readControlText(Buffer.from(controlText));
+    const made = { period: PERIOD, madeAt: "2026-02-02T00:00:00.000Z", madeBy: "1.0.0", signer: SIGNER };
+    await packAround({ folder, controlText, controlFile, ...made });
+    await use(folder, (more) => checkPack({ folder, packKey: null, version: "1.0.0", ...more }));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+};
+
+const namesOf = (faults: readonly PackFault[]): readonly string[] => faults.map(({ file }) => file);
+
+test("a pack that nobody changed has no fault, and names who signed it only to those who know the key", () =>
+  withPack(async (_, check) => {
+    assert.equal((await check()).faults, []);
+    assert.is((await check()).isVouchedFor, false);
+    const packKey = parseVerifierKey(sha256, verifierKeyOf(SIGNER));
+    assert.is((await check({ packKey })).isVouchedFor, true);
+    const stranger = await check({ packKey: parseVerifierKey(sha256, verifierKeyOf(signerKey("auditor", 8))) });
+    assert.match(stranger.faults[0]?.why ?? "", /not signed by the key that you gave/);
+  }));
+
+test("a changed byte in any file is found, with the file and every control that uses it", () =>
+  withPack(async (folder, check) => {
+    for (const name of PACK_FILES) {
+      const path = join(folder, name);
+      const bytes = readFileSync(path);
+      for (const at of [0, Math.floor(bytes.length / 2), bytes.length - 1]) {
+        const changed = Buffer.from(bytes);
+        changed[at] = (changed[at] ?? 0) ^ 1;
+        writeFileSync(path, changed);
+        const { faults } = await check();
+        assert.equal(namesOf(faults), [name], `${name} at ${at}`);
+        assert.equal(faults[0]?.controls, ALL);
+      }
+      writeFileSync(path, bytes);
+    }
+    assert.equal((await check()).faults, []);
+  }));
+
+test("any changed byte of the manifest is found, and then nothing else is said", () =>
+  withPack(async (folder, check) => {
+    const path = join(folder, "manifest.txt");
+    const bytes = readFileSync(path);
+    for (let at = 0; at < bytes.length; at += 7) {
+      const changed = Buffer.from(bytes);
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      writeFileSync(path, changed);
+      const { faults, manifest } = await check();
+      assert.equal(namesOf(faults), ["manifest.txt"]);
+      assert.is(manifest, null);
+    }
+  }));
+
+test("a file that is missing, replaced by a link, or added is named", () =>
+  withPack(async (folder, check) => {
+    const report = join(folder, "report.html");
+    const elsewhere = `${folder}-report.html`;
+    writeFileSync(elsewhere, readFileSync(report));
+    unlinkSync(report);
+    assert.match((await check()).faults[0]?.why ?? "", /missing/);
+    symlinkSync(elsewhere, report);
+    assert.equal(namesOf((await check()).faults), ["report.html"]);
+    unlinkSync(report);
+    writeFileSync(report, readFileSync(elsewhere));
+    unlinkSync(elsewhere);
+    writeFileSync(join(folder, "more.html"), "");
+    assert.equal(namesOf((await check()).faults), ["more.html"]);
+  }));
+
+/** What somebody does who wants another answer to be believed: changes a file and signs a new manifest. */
+const rewrite = async (folder: string, name: string, change: (text: string) => string) => {
+  const path = join(folder, name);
+  const before = readFileSync(path, "utf8");
+  const after = change(before);
+  assert.is.not(after, before);
+  writeFileSync(path, after);
+  const { manifest } = await checkPack({ folder, packKey: null, version: "1.0.0" });
+  if (manifest === null) throw new Error("the manifest cannot be read");
+  const digest = { size: Buffer.byteLength(after), sha256: Buffer.from(sha256(Buffer.from(after))).toString("hex") };
+  const files = manifest.files.map((it) => (it.name === name ? { ...it, ...digest } : it));
+  writeFileSync(join(folder, "manifest.txt"), signedManifest({ ...manifest, files }, SIGNER));
+};
+
+test("an answer that is not the export's is found under a new manifest, and its controls are named", () =>
+  withPack(async (folder, check) => {
+    await rewrite(folder, "controls.json", (text) => text.replace('"count": 1', '"count": 2'));
+    const { faults } = await check();
+    assert.equal(namesOf(faults), ["controls.json"]);
+    assert.equal(faults[0]?.controls, ["approvals"]);
+    assert.equal((await check({ version: "2.0.0" })).faults, faults);
+  }));
+
+test("a report that says something else is found under a new manifest", () =>
+  withPack(async (folder, check) => {
+    await rewrite(folder, "report.html", (text) => text.replace("Nothing to check", "Holds"));
+    assert.equal(namesOf((await check()).faults), ["report.html"]);
+    const other = await check({ version: "2.0.0" });
+    assert.match(other.unchecked[0] ?? "", /report.html was made by version 1.0.0 and this is 2.0.0/);
+  }));
+
+test("a record that was changed is found under a new manifest, because the checkpoint is of other records", () =>
+  withPack(async (folder, check) => {
+    await rewrite(folder, "export.ndjson", (text) => {
+      const lines = text.split("\n");
+      const line = JSON.parse(lines[3] ?? "") as { leaf: string };
+      line.leaf = Buffer.from(Buffer.from(line.leaf, "base64").toString().replace("200", "201")).toString("base64");
+      return lines.with(3, JSON.stringify(line)).join("\n");
+    });
+    const { faults } = await check();
+    assert.equal(namesOf(faults), ["export.ndjson"]);
+    assert.match(faults[0]?.why ?? "", /not those of the checkpoint/);
+    assert.equal(faults[0]?.controls, ALL);
+  }));
+
+test("each named record has a proof that holds without the others", () =>
+  withPack(async (folder) => {
+    const lines = readFileSync(join(folder, "proofs.ndjson"), "utf8").trimEnd().split("\n");
+    assert.is(lines.length, RECORDS.length);
+    for (const line of lines) {
+      const { index, leaf, proof } = JSON.parse(line) as { index: number; leaf: string; proof: string };
+      const { path = [], checkpoint = "" } = parseTlogProof(proof) ?? {};
+      const head = parseCheckpoint(parseNote(checkpoint)?.text ?? "");
+      assert.ok(head);
+      const hash = leafHash(sha256, fromBase64(leaf) ?? new Uint8Array());
+      assert.ok(verifyInclusion(sha256, { index, size: head.size, leafHash: hash, path }, head.root));
+    }
+  }));
+
+test("the report shows text of records as text, with invisible characters escaped, and loads nothing", () =>
+  withPack(async (folder) => {
+    const html = readFileSync(join(folder, "report.html"), "utf8");
+    assert.ok(html.includes("&lt;b&gt;&amp;\\u202e"));
+    assert.not.match(html, /<script|src=|url\(|@import|<link/);
+    assert.not.match(html, /compl(?:y|ies|ian)/i);
+    assert.match(html, /<html lang="en">/);
+  }));
+
+test("a pack is not made in a folder that is in use", () =>
+  withPack(async (folder) => {
+    await emptyFolder(folder).then(
+      () => assert.unreachable(),
+      (error) => assert.instance(error, FolderInUse),
+    );
+  }));
+
+test.run();
