@@ -21,7 +21,7 @@ const offered = async (...words: readonly string[]): Promise<readonly string[]> 
 };
 
 testIn("bash", "bash is offered commands, their second words and their flags", async () => {
-  assert.equal(await offered("e"), ["evidence", "events"]);
+  assert.equal(await offered("e"), ["events", "evidence"]);
   assert.equal(await offered("events", ""), ["tail", "show"]);
   assert.equal(await offered("events", "tail", "--fo"), ["--follow"]);
   assert.equal(await offered("replay", "--dr"), ["--dry-run"]);
