@@ -243,7 +243,7 @@ testWhere(
 );
 
 for (const [file, format] of [
-  ["log.db", 4],
+  ["log.db", 5],
   ["views.db", 4],
 ] as const) {
   test(`a ${file} of another format is refused in one sentence, and stays as it is`, async () => {
