@@ -1,4 +1,5 @@
 import type { AccountEvent, ApiKeyEvent, EmailEvent, SessionEvent } from "./account/events.ts";
+import type { PreferencesEvent } from "./account/preferences.ts";
 import type { StartLinkEvent } from "./account/start-link.ts";
 import type { ActionEvent } from "./action/events.ts";
 import type { AgentEvent } from "./agent/events.ts";
@@ -42,6 +43,7 @@ type EventsByCategory = {
   readonly payload: PayloadEvent;
   readonly personal: PersonalDataEvent;
   readonly policy: PolicyEvent;
+  readonly preferences: PreferencesEvent;
   readonly replay: ReplayEvent;
   readonly replays: ReplayPlaceEvent;
   readonly session: SessionEvent;

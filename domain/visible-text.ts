@@ -1,6 +1,6 @@
 /**
  * Characters that are invisible or reorder text (UAX #9, section 2; Default_Ignorable_Code_Point), blank braille, and
- * every space but the plain one. `src/console/browser/visible-text.ts` repeats this for the browser.
+ * every space but the plain one. `console/design/visible-text.ts` repeats this for the browser.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}\u2800]|(?! )\p{Zs}/gu;
 const UNSEEN_IN_LINES = /(?!\t|\r?\n)(?:[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}\u2800]|(?! )\p{Zs})/gu;

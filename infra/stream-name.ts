@@ -2,17 +2,20 @@
 export type StreamName = { readonly category: string; readonly key: string };
 
 const STREAM_NAME_MAX = 512;
-/** A category begins with a letter, which excludes the engines' system streams (`$...`). */
-const STREAM_NAME = /^(?<category>[a-z][a-z0-9_]*)-(?<key>[^\p{Cc}\p{Cs}]+)$/u;
+/** A category and a key. A category begins with a letter, which excludes the engines' system streams (`$...`). */
+const STREAM_NAME = /^[a-z][a-z0-9_]*-[^\p{Cc}\p{Cs}]+$/u;
 
 export const parseStreamName = (stream: string): StreamName => {
-  const { category, key } = STREAM_NAME.exec(stream)?.groups ?? {};
-  if (category === undefined || key === undefined || stream.length > STREAM_NAME_MAX)
+  if (stream.length > STREAM_NAME_MAX || !STREAM_NAME.test(stream))
     throw new TypeError(`not a stream name: ${JSON.stringify(stream.slice(0, STREAM_NAME_MAX))}`);
-  return { category, key };
+  const dash = stream.indexOf("-");
+  return { category: stream.slice(0, dash), key: stream.slice(dash + 1) };
 };
 
 export const ERASABLE_CATEGORIES: readonly string[] = ["payload", "personal"];
+
+/** Events write these streams, all the time; people and their programs write the others. */
+export const FREQUENT_CATEGORIES: readonly string[] = ["delivery", "payload", "ledger", "bundle", "checkpoint"];
 
 export const isErasable = ({ category }: Pick<StreamName, "category">): boolean =>
   ERASABLE_CATEGORIES.includes(category);

@@ -15,7 +15,7 @@ export type AccountFacets = {
 /** More types than any provider has. The limit keeps a sender that invents types from growing the document for ever. */
 const TYPES_MAX = 500;
 /** Ten times the sources of the largest plan, because deleted sources count, too. */
-const ORIGINS_MAX = 1_000;
+export const ORIGINS_MAX = 1_000;
 export const NO_FACETS: AccountFacets = { types: [], types_complete: true, origins: [] };
 
 export const withEvent = (before: AccountFacets, { type, origin }: Request): AccountFacets => {

@@ -17,6 +17,7 @@ import { retention } from "./retention.ts";
 import { sessions } from "./sessions.ts";
 import { signatureFailures } from "./signature-failures.ts";
 import { sources } from "./sources.ts";
+import { stats } from "./stats.ts";
 import { status } from "./status.ts";
 import { usage } from "./usage.ts";
 
@@ -42,4 +43,5 @@ export const PROJECTIONS: readonly Projection[] = [
   gateDenials,
   signatureFailures,
   retention,
+  stats,
 ];

@@ -61,6 +61,10 @@ export type EventDocument = {
   readonly origin_kind: Origin["kind"];
   readonly origin_id: string;
   readonly endpoint_id: string | null;
+  /** The policy that decided; absent without one. */
+  readonly policy_id?: string;
+  /** The agent's own id of the task to which the request belongs; absent if it gave none. */
+  readonly run_id?: string;
   readonly type: string;
   readonly delivery_id: string;
   /** When the first request came, so that an event that is sent again keeps its place in lists. */

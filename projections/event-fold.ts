@@ -18,7 +18,8 @@ export type Decision = Extract<DeliveryEvent, { type: keyof typeof DECIDED }>;
 // `hasOwn`, because an event type may be called "constructor", which every object has.
 export const isDecision = ({ type }: { readonly type: string }): boolean => Object.hasOwn(DECIDED, type);
 
-const admittedStatus = (endpointId: string | null): DeliveryStatus => (endpointId === null ? "recorded" : "queued");
+export const admittedStatus = (endpointId: string | null): DeliveryStatus =>
+  endpointId === null ? "recorded" : "queued";
 
 /** At most this many replays are kept, so that a program that replays one event for ever does not grow its document. */
 const REPLAYS_MAX = 50;
@@ -63,6 +64,8 @@ const decided = (
     origin_kind: request.origin.kind,
     origin_id: request.origin.id,
     endpoint_id: request.endpoint_id,
+    ...(request.verdict.policy === null ? {} : { policy_id: request.verdict.policy.id }),
+    ...(request.run === undefined || request.run.id === null ? {} : { run_id: request.run.id }),
     type: request.type,
     delivery_id: request.delivery_key,
     received_at: before?.received_at ?? request.received_at,

@@ -8,13 +8,15 @@ import { deliveryOf } from "./streams.ts";
 /** One document for each event of the API, and one for each account with the types and origins of its events. */
 export const events: Projection<EventDocument | AccountFacets> = {
   schema: {
-    name: "events.v2",
+    name: "events.v3",
     fields: {
       account: "text",
       status: "text",
       origin_kind: "text",
       origin_id: "text",
       endpoint_id: "text",
+      policy_id: "text",
+      run_id: "text",
       type: "text",
       replayable: "text",
       received_at: "text",
@@ -23,6 +25,8 @@ export const events: Projection<EventDocument | AccountFacets> = {
       ["account", "received_at"],
       ["account", "origin_id", "received_at"],
       ["account", "endpoint_id", "received_at"],
+      ["account", "policy_id", "received_at"],
+      ["account", "run_id", "received_at"],
       ["account", "type", "received_at"],
       // The store takes the last of equally good indexes, so the better one for lists by status comes last.
       ["account", "status", "received_at"],
@@ -36,6 +40,8 @@ export const events: Projection<EventDocument | AccountFacets> = {
         origin_kind: "word",
         origin_id: "word",
         endpoint_id: "word",
+        policy_id: "word",
+        run_id: "text",
         replayable: "word",
         received_at: "time",
         delivery_id: "text",

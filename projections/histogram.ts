@@ -1,29 +1,34 @@
 /**
- * Durations in whole milliseconds, stored as `[bin, count, bin, count, …]` by rising bin. There are 8 bins for each
- * power of two, so a bin's middle is at most 6.25 % off. Integer arithmetic puts a value into the same bin on every
- * engine, which Math.log2 does not promise.
+ * Durations in whole milliseconds, stored as `[bin, count, bin, count, …]` by rising bin. Bins are those of
+ * HdrHistogram (hdrhistogram.github.io): each power of two has 2^bits bins of equal width, so a bin's middle is at most
+ * 1 / 2^(bits + 1) off. Integer arithmetic puts a value into the same bin on every engine, which the logarithm of
+ * DDSketch (Masson, Rim and Lee, VLDB 2019) does not promise.
  */
 export type Histogram = readonly number[];
 
 export const NO_DURATIONS: Histogram = [];
 
+/** At most 6.25 % off. */
 const SUB_BITS = 3;
-const SUB_BINS = 1 << SUB_BITS;
+/** At most 3.125 % off. */
+export const FINE_BITS = 4;
 /** Some 24 days. Longer durations, and NaN, are counted as this one. */
 const DURATION_MAX_MS = 2 ** 31 - 1;
 
-export const binOf = (durationMs: number): number => {
+export const binOf = (durationMs: number, bits = SUB_BITS): number => {
+  const bins = 1 << bits;
   const value = durationMs > 0 ? Math.floor(Math.min(durationMs, DURATION_MAX_MS)) : 0;
-  if (value < SUB_BINS) return value;
+  if (value < bins) return value;
   const exponent = 31 - Math.clz32(value);
-  return (exponent - SUB_BITS) * SUB_BINS + (value >>> (exponent - SUB_BITS));
+  return (exponent - bits) * bins + (value >>> (exponent - bits));
 };
 
 /** The middle of a bin, in milliseconds. */
-export const durationOf = (bin: number): number => {
-  if (bin < 2 * SUB_BINS) return bin;
-  const shift = Math.floor(bin / SUB_BINS) - 1;
-  const low = (bin - shift * SUB_BINS) * 2 ** shift;
+export const durationOf = (bin: number, bits = SUB_BITS): number => {
+  const bins = 1 << bits;
+  if (bin < 2 * bins) return bin;
+  const shift = Math.floor(bin / bins) - 1;
+  const low = (bin - shift * bins) * 2 ** shift;
   return low + (2 ** shift - 1) / 2;
 };
 
@@ -54,12 +59,12 @@ export const sizeOf = (histogram: Histogram): number => {
 };
 
 /** The nearest-rank percentile of the durations (ms), with `share` in (0, 1]; null if there are no durations. */
-export const percentile = (histogram: Histogram, share: number): number | null => {
+export const percentile = (histogram: Histogram, share: number, bits = SUB_BITS): number | null => {
   const rank = Math.ceil(sizeOf(histogram) * share);
   let seen = 0;
   for (let at = 0; at < histogram.length; at += 2) {
     seen += histogram[at + 1] ?? 0;
-    if (seen >= rank) return Math.round(durationOf(histogram[at] ?? 0));
+    if (seen >= rank) return Math.round(durationOf(histogram[at] ?? 0, bits));
   }
   return null;
 };

@@ -5,21 +5,29 @@ import { dirname, join, normalize, sep } from "node:path";
 /** For each folder, what it may import. "type:x" allows only `import type`; "pkg" stands for npm and node: modules. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   domain: ["domain"],
-  projections: ["projections", "type:domain"],
+  projections: ["projections", "domain"],
   infra: ["infra", "type:domain", "pkg"],
   src: ["src", "infra", "projections", "domain", "pkg"],
+  console: ["console", "pkg"],
 };
+/** The console runs in browsers: it takes the verifier and the API's types, which are generated into the build folder. */
+const CONSOLE = { shares: [join("src", "verifier"), join("domain", "evidence")], types: join("build", "page-types") };
+/** This part of it makes the bundle, with the whole program at hand. */
+const BUNDLING = join("console", "bundle");
 /** These folders run in other people's programs and in browsers, so they import nothing but themselves. */
-const ALONE = [join("src", "sdk"), join("src", "console", "browser")];
+const ALONE = [join("src", "sdk")];
+/** The verifier runs there, too, and shares with the service what both compute. */
+const VERIFIER = [join("src", "verifier"), join("domain", "evidence")] as const;
 /** A room imports only itself and the rooms above it. `ANYWHERE` and the files of src/ import any room. */
 const ROOMS: readonly string[] = [
   "console",
   "sdk",
   "sdk-types",
-  "witness",
+  "verifier",
   "streams",
   "redaction",
   "keys",
+  "witness",
   "following",
   "threads",
   "engine",
@@ -44,6 +52,7 @@ const ROOMS: readonly string[] = [
   "bundles",
   "replays",
   "retention",
+  "sealing",
   "audit",
   "evidence-pack",
   "feed",
@@ -75,7 +84,12 @@ const roomOf = (path: string): string | null => {
 const breachOf = ({ file, target, path, isType }: Import): string | null => {
   const alone = ALONE.find((it) => file.startsWith(it + sep));
   if (alone !== undefined) return path?.startsWith(alone + sep) ? null : `${alone}/ may not import ${target}`;
+  if (file.startsWith(VERIFIER[0] + sep) && !isType)
+    return VERIFIER.some((it) => path?.startsWith(it + sep)) ? null : `${VERIFIER[0]}/ may not import ${target}`;
+  if (file.startsWith(BUNDLING + sep)) return null;
   const from = file.split(sep)[0] ?? "";
+  if (from === "console" && CONSOLE.shares.some((it) => path?.startsWith(it + sep))) return null;
+  if (from === "console" && isType && path?.startsWith(CONSOLE.types + sep)) return null;
   const to = path?.split(sep)[0] ?? "pkg";
   const allowed = ALLOWED[from] ?? [];
   if (!allowed.includes(to) && !(isType && allowed.includes(`type:${to}`))) {
@@ -100,7 +114,7 @@ const importsOf = (file: string): readonly Import[] =>
 let breaches = 0;
 for (const folder of Object.keys(ALLOWED)) {
   for (const entry of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
-    if (!entry.endsWith(".ts")) continue;
+    if (!/\.tsx?$/.test(entry)) continue;
     const file = join(folder, entry);
     for (const it of importsOf(file)) {
       const breach = breachOf(it);

@@ -23,6 +23,8 @@ export type Config = {
   readonly publicUrl: string | null;
   readonly dataDir: string;
   readonly key: string | null;
+  /** The file of the key that signs checkpoints; null for one that is made in `dataDir`. */
+  readonly auditKeyFile: string | null;
   readonly roles: readonly Role[];
   readonly deliveryAllowCidrs: readonly string[];
   /** "direct": this process asks the DNS servers itself; "system": getaddrinfo does. */
@@ -227,12 +229,19 @@ export const readConfig = (env: Env): Config => {
       "COUNTERSIGN_KEY is required with EVENTSTORE_URL: 32 bytes in base64, the same for every node (openssl rand -base64 32).",
     );
   }
+  const signs = roles(env.ROLES).some((role) => role === "api" || role === "projector");
+  if (eventstoreUrl !== null && signs && !env.AUDIT_KEY_FILE) {
+    throw new ConfigError(
+      "AUDIT_KEY_FILE is required with EVENTSTORE_URL: the file of the key that signs checkpoints, the same for every node (countersign audit make-key).",
+    );
+  }
   return {
     host: env.HOST || "127.0.0.1",
     port: port(env.PORT || "8080"),
     publicUrl: publicUrl(env.PUBLIC_URL),
     dataDir: env.DATA_DIR || "./data",
     key: env.COUNTERSIGN_KEY || null,
+    auditKeyFile: env.AUDIT_KEY_FILE || null,
     roles: roles(env.ROLES),
     deliveryAllowCidrs: list(env.DELIVERY_ALLOW_CIDRS),
     deliveryDns: oneOf(env, "DELIVERY_DNS", DELIVERY_DNS, "direct"),

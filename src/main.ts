@@ -12,12 +12,12 @@ import { isThere } from "../infra/sqlite/database-file.ts";
 import { type ExclusiveLock, exclusiveLock } from "../infra/sqlite/exclusive-lock.ts";
 import { PROJECTIONS } from "../projections/all.ts";
 import { followLog } from "./composition/follow-log.ts";
+import { foldedEvidence, openEvidence, openEvidenceStore, reopening } from "./composition/opened-evidence.ts";
 import { type Config, type Role, readConfig } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
 import { type EarlierTraces, hasFolded, lossOf } from "./engine/lost-log.ts";
 import {
   type EngineLocations,
-  evidenceFileOf,
   locationsOf,
   openFeed,
   openLog,
@@ -141,8 +141,8 @@ const open = async (config: Config, logger: ProgramLogger): Promise<Service> => 
   checkRanges(config);
   const locations = locationsOf(config);
   const isEmbedded = Object.values(locations).some(({ engine }) => engine === "sqlite");
-  const keepsEvidence = config.roles.includes("projector");
-  if (isEmbedded || keepsEvidence) await openDataDir(config, locations);
+  const evidenceFile = foldedEvidence(config);
+  if (isEmbedded || evidenceFile !== null) await openDataDir(config, locations);
   const inDataDir = `in DATA_DIR ${config.dataDir}`;
   const logIs = locations.log.engine === "sqlite" ? `The event log ${inDataDir}` : "The event log at EVENTSTORE_URL";
   const viewsAre = locations.views.engine === "sqlite" ? `The views ${inDataDir}` : "The views at MONGODB_URL";
@@ -177,13 +177,15 @@ const open = async (config: Config, logger: ProgramLogger): Promise<Service> => 
     const serverKey = present ?? (await keyFor(config, log));
     return openDataKey(log, config, serverKey, systemClock);
   });
+  const store = await usable(`The evidence ${inDataDir} cannot be used`, () => openEvidenceStore(config));
+  const onError = reopening(store, projectionFailed(logger));
   const here = config.roles.includes("projector")
     ? await usable(`${viewsAre} cannot be used`, () =>
         projectorThread({
           locations,
-          evidence: evidenceFileOf(config),
+          evidence: evidenceFile,
           options: { hearsHurry: config.roles.includes("api") },
-          onError: projectionFailed(logger),
+          onError,
           onDropped,
           onMap: mapSealing(log, systemClock, (err) =>
             logger.error({ err }, "a key map could not be sealed; it is tried again"),
@@ -194,6 +196,7 @@ const open = async (config: Config, logger: ProgramLogger): Promise<Service> => 
     : null;
   const projector =
     here ?? watchedViews({ log, views, names, clock: systemClock, eventsBetween: eventsBetweenIn(locations.log) });
+  const evidence = await openEvidence(store, locations, { projector: here, file: evidenceFile, onError });
   const { kafka } = config;
   const feed =
     kafka === null || !config.roles.includes("feed")
@@ -225,6 +228,7 @@ const open = async (config: Config, logger: ProgramLogger): Promise<Service> => 
     recent,
     views,
     projector,
+    evidence,
     feed,
     exporter,
     meters,

@@ -18,6 +18,8 @@ import type { OpenedEngines } from "./composition/opened-engines.ts";
 import { type Part, type Parts, parts, timer } from "./composition/part.ts";
 import { buildRequests, type Requests } from "./composition/requests.ts";
 import { buildRoutes, type RoutesDeps } from "./composition/routes.ts";
+import { sealingParts } from "./composition/sealing-parts.ts";
+import { witnessParts } from "./composition/witness-parts.ts";
 import { CONNECTIONS_MAX } from "./http/limits.ts";
 import { problemRecords } from "./http/problem-records.ts";
 import { endpointsReading } from "./observability/endpoints-reading.ts";
@@ -194,6 +196,8 @@ export const service = async (engines: OpenedEngines): Promise<Service> => {
   const working = [
     ...engineParts(foundation),
     ...(feed === null || foundation.feed === null ? [] : [feedPart(feed, foundation.feed)]),
+    ...sealingParts(foundation),
+    ...witnessParts(foundation),
     ...requestParts(foundation, requests),
     ...followerParts(foundation, requests, { accounts: members.accounts, changes, renewal }),
     // Without the role "api" nothing hands admissions to this deliverer, so it looks after each append of others.

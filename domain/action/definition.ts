@@ -13,4 +13,8 @@ export type ActionDefinition = {
   readonly reversibility: Reversibility;
   readonly compensation?: string;
   readonly policy_id?: string;
+  /** The template of the sentence that people decide on (`title.ts`). */
+  readonly title?: string;
+  /** What people call a field, by its JSON Pointer (RFC 6901). */
+  readonly labels?: Readonly<Record<string, string>>;
 };

@@ -1,3 +1,5 @@
+import type { Commitment } from "../evidence/commitment.ts";
+
 export type FailureKind =
   | "dns"
   | "connect"
@@ -26,6 +28,12 @@ export type Timings = {
   readonly total: number;
 };
 
+/**
+ * Commitments to what is stored of an attempt. `headers`: JSON `{"request": {…}, "response": {…}}`, in the order in which
+ * they are stored. `response`: the body of the response; absent without one.
+ */
+export type KeptExchange = { readonly headers: Commitment; readonly response?: Commitment };
+
 export type AttemptEnd = {
   readonly event_id: string;
   readonly endpoint_id: string;
@@ -40,6 +48,8 @@ export type AttemptEnd = {
   readonly resent?: true;
   /** The attempt ended before there was a connection, so the receiver cannot have got the request. */
   readonly unsent?: true;
+  /** Absent if nothing could be stored: an erasure came first, or the log refused it. */
+  readonly kept?: KeptExchange;
   /** The attempt went to a target that the endpoint has left since, so it says nothing about the endpoint. */
   readonly elsewhere?: true;
 };

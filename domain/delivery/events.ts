@@ -16,7 +16,7 @@ export type PayloadRef = Omit<Commitment, "id"> & {
   /** Absent if only the beginning of the body is stored, of which `head` is the commitment, with the same salt. */
   readonly id?: string;
   readonly head?: Commitment;
-  /** The commitment to the headers that came with the body, as canonical JSON (RFC 8785); absent if there were none. */
+  /** The commitment to the headers that came with the body, as JSON in their order; absent if there were none. */
   readonly headers?: Commitment;
   readonly revision: number;
   readonly content_type: string;
@@ -27,7 +27,7 @@ export type PayloadRef = Omit<Commitment, "id"> & {
 export type RequestedAction = {
   readonly name: string;
   readonly version: number;
-  /** Hex SHA-256 over account, agent, action, version, target, payload and place in the bundle (`actionDigest`). */
+  /** Hex HMAC over account, agent, action, version, target, payload and place in the bundle (`actionDigest`). */
   readonly digest: string;
 };
 
@@ -48,6 +48,8 @@ export type Bound = {
   readonly target: Target | null;
   /** The action's version when the approval was asked for, or null; the request names the version that decided it. */
   readonly action_version: number | null;
+  /** The template of that version (`domain/action/title.ts`), which the digest covers; absent if it has none. */
+  readonly title?: string;
 };
 
 export type Request = {
@@ -114,6 +116,7 @@ export type DeliveryEvent =
         readonly observed: boolean;
         readonly held_at: string;
         readonly attempts?: number;
+        readonly replay_id?: string;
         readonly at: string;
       };
     }

@@ -62,6 +62,7 @@ export const decideRelease = ({ approvalId, digest, at }: CommandOf<"Release">, 
       observed: request.verdict.observed === true,
       held_at: request.at,
       ...defined({ attempts: before?.attempts }),
+      ...replayField({ replay: before?.replay ?? null, request }),
       at,
     }),
   };

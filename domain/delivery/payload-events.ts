@@ -31,6 +31,9 @@ export type PayloadEvent =
       readonly data: {
         readonly event_id: string;
         readonly number: number;
+        /** Salts like those of a payload. `salt` is absent without a body. */
+        readonly salt?: string;
+        readonly headers_salt: string;
         readonly headers: Readonly<Record<string, string>>;
         readonly encoding: "text" | "base64";
         readonly body: string;

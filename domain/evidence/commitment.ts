@@ -10,6 +10,7 @@ export type Commitment = { readonly id: string; readonly commitment: string; rea
  * slash, which no other id does.
  */
 export const payloadId = (subject: string, revision: number): string => `${subject}/${revision}`;
+export const attemptId = (payload: string, number: number): string => `${payload}/attempts/${number}`;
 export const headersId = (payload: string): string => `${payload}/headers`;
 
 const PARTS = /^([^/]+)\/(\d+)(?:\/|$)/;

@@ -11,7 +11,10 @@ export type InstanceEvent =
         readonly vkey: string;
         readonly previous: string | null;
         readonly reason: string | null;
-        /** The signature line of the key before it, under the checkpoint that ends with this leaf; null for a first key. */
+        /**
+         * The signature lines of the key before it and of this key, under the checkpoint that ends with this leaf; null
+         * for a first key.
+         */
         readonly handover: string | null;
       };
     };

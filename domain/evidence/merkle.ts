@@ -155,6 +155,20 @@ export const rootFromInclusion = (sha256: Sha256, { index, size, leafHash, path 
   return last === 0 ? hash : null;
 };
 
+/** The hashes of a path that are left of its leaf: the frontier of the tree that ended before the leaf. */
+export const frontierBefore = ({ index, size, path }: Omit<Inclusion, "leafHash">): Frontier => {
+  const roots: Uint8Array[] = [];
+  let [node, last] = [index, size - 1];
+  for (const sibling of path) {
+    if (node % 2 === 1 || node === last) {
+      roots.unshift(sibling);
+      while (node % 2 === 0 && node !== 0) [node, last] = [node / 2, Math.floor(last / 2)];
+    }
+    [node, last] = [Math.floor(node / 2), Math.floor(last / 2)];
+  }
+  return { size: index, roots };
+};
+
 export const verifyInclusion = (sha256: Sha256, inclusion: Inclusion, root: Uint8Array): boolean => {
   const found = rootFromInclusion(sha256, inclusion);
   return found !== null && sameBytes(found, root);

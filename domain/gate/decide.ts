@@ -27,9 +27,13 @@ export const deniedByAny = (groups: readonly GateGroup[]): GateResult | undefine
 };
 
 export const decideAll = (groups: readonly GateGroup[]): Pick<Verdict, "decision" | "observed"> => {
-  const decisions = groups.map(({ gates, blocks }) => decide(gates, blocks));
-  const has = (wanted: GateOutcome): boolean => decisions.some(({ decision }) => decision === wanted);
-  if (has("deny")) return { decision: "deny" };
-  const decision = has("hold") ? "hold" : "allow";
-  return decisions.some(({ observed }) => observed === true) ? { decision, observed: true } : { decision };
+  let decision: GateOutcome = "allow";
+  let isObserved = false;
+  for (const { gates, blocks } of groups) {
+    const decided = decide(gates, blocks);
+    if (decided.decision === "deny") return decided;
+    if (decided.decision === "hold") decision = "hold";
+    isObserved ||= decided.observed === true;
+  }
+  return isObserved ? { decision, observed: true } : { decision };
 };

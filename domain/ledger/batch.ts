@@ -18,6 +18,10 @@ export type Answer = {
   readonly isContested?: true;
 };
 
+type Draft<T> = { -readonly [Name in keyof T]: T[Name] };
+
+const reading = (used: number, own: number, limit: number): Reading => ({ used, limit, over: used + own > limit });
+
 const GRANTED: Answer = { granted: true };
 
 const CONTESTED: Answer = { granted: false, isContested: true };
@@ -125,8 +129,8 @@ export class LedgerBatch {
     const known = this.#ledger.recent.get(event);
     if (known?.settled === true) return this.#readWithout(known, limits);
     const answer = this.#read({ cost, places, limits });
-    if (!answer.granted) return answer;
-    return { ...answer, reservation: this.#enter({ event, cost, at: this.#at, places }, { cost, places }) };
+    if (answer.granted) answer.reservation = this.#enter({ event, cost, at: this.#at, places }, { cost, places });
+    return answer;
   }
 
   /** A request that costs more than the place it joins, as one with another payload, raises the place's cost. */
@@ -153,19 +157,20 @@ export class LedgerBatch {
     return reservation;
   }
 
-  #read({ cost, places, limits }: Wanted): Answer {
+  #read({ cost, places, limits }: Wanted): Draft<Answer> {
     const ledger = this.#ledger;
-    const reading = (used: number, own: number, limit: number): Reading => ({ used, limit, over: used + own > limit });
-    const { budget: budgetMax, rate: rateMax, count: countMax } = limits;
-    const spent = ledger.reserved + ledger.settled + this.#cost;
-    const recent = ledger.recentCount - this.#expired + this.#places;
-    const taken = ledger.openCount + ledger.settledCount + this.#places;
-    const budget = budgetMax === undefined ? undefined : reading(spent, cost, budgetMax);
-    const inWindow = rateMax === undefined ? undefined : reading(recent, places, rateMax);
-    const count = countMax === undefined ? undefined : reading(taken, places, countMax);
-    const rate = inWindow && { ...inWindow, retryAfterMs: this.#retryAfterMs(inWindow, places) };
-    const granted = ![budget, rate, count].some((it) => it?.over === true);
-    return defined({ granted, budget, rate, count });
+    const { budget, rate, count } = limits;
+    const answer: Draft<Answer> = { granted: true };
+    if (budget !== undefined) answer.budget = reading(ledger.reserved + ledger.settled + this.#cost, cost, budget);
+    if (rate !== undefined) {
+      const inWindow = reading(ledger.recentCount - this.#expired + this.#places, places, rate);
+      answer.rate = { ...inWindow, retryAfterMs: this.#retryAfterMs(inWindow, places) };
+    }
+    if (count !== undefined) {
+      answer.count = reading(ledger.openCount + ledger.settledCount + this.#places, places, count);
+    }
+    answer.granted = answer.budget?.over !== true && answer.rate?.over !== true && answer.count?.over !== true;
+    return answer;
   }
 
   /** A request for an event that already has a place passes all limits. */

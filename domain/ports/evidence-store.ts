@@ -24,8 +24,9 @@ export type SealedHead = {
 };
 
 /**
- * A leaf of the instance tree that names the key which signs from there on. `handover` is the signature of the key before
- * it, as a line of a signed note, under the instance checkpoint that ends with this leaf; null for a first key.
+ * A leaf of the instance tree that names the key which signs from there on. `handover` has the signatures of the key
+ * before it and of this key, as two lines of a signed note, under the instance checkpoint that ends with this leaf; null
+ * for a first key.
  */
 export type NamedSigningKey = {
   readonly leaf: number;
@@ -71,6 +72,8 @@ export type EvidenceReads = {
   newestSealed(account: string): Promise<SealedHead | null>;
   /** The first sealed head with more than `index` leaves. */
   firstSealed(account: string, index: number): Promise<SealedHead | null>;
+  /** The newest head of the account among the leaves of the instance tree before this one. */
+  sealedBefore(account: string, leaf: number): Promise<SealedHead | null>;
   /** The account checkpoint that is this leaf of the instance tree; null if the leaf names a key, or is not there. */
   sealedAt(leaf: number): Promise<SealedHead | null>;
   /** Heads that have grown since they were sealed; those whose last seal is the oldest come first. */

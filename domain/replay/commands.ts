@@ -1,5 +1,6 @@
 import type { Replayer } from "../delivery/events.ts";
 import type { ReplayCursor } from "./events.ts";
+import type { SkipCount } from "./skips.ts";
 import type { Started } from "./state.ts";
 
 export type ReplayCommand =
@@ -10,7 +11,7 @@ export type ReplayCommand =
   | {
       readonly type: "ProgressReplay";
       readonly cursor: ReplayCursor | null;
-      readonly skipped: number;
+      readonly skipped: readonly SkipCount[];
       readonly node: string;
       readonly at: string;
     }

@@ -14,14 +14,14 @@ export const replay: Decider<ReplayState, ReplayCommand, ReplayEvent, ReplayReje
 
   evolve(state, event) {
     if (event.type === "ReplayStarted") {
-      return { phase: "running", started: event.data, cursor: null, skipped: 0, claim: null };
+      return { phase: "running", started: event.data, cursor: null, skipped: [], claim: null };
     }
     if (state.phase === "absent") {
       return event.type === "ReplayAbandoned" ? { ...state, abandonedUpTo: event.data.place } : state;
     }
     switch (event.type) {
       case "ReplayProgressed": {
-        const { cursor, skipped, node, at } = event.data;
+        const { cursor, skipped_by: skipped = [], node, at } = event.data;
         return { ...state, cursor, skipped, claim: { node, at } };
       }
       case "ReplayCancelled":
@@ -54,10 +54,11 @@ export const replay: Decider<ReplayState, ReplayCommand, ReplayEvent, ReplayReje
     switch (command.type) {
       case "ProgressReplay": {
         if (state.phase !== "running") return reject("ended");
-        const { cursor, skipped, node } = command;
+        const { cursor, skipped: skipped_by, node } = command;
+        const skipped = skipped_by.reduce((sum, { count }) => sum + count, 0);
         // Another node has already handled events after this cursor.
         if (isBehind(cursor, state.cursor)) return reject("overtaken");
-        return accept({ type: "ReplayProgressed", data: { replay_id, cursor, skipped, node, at } });
+        return accept({ type: "ReplayProgressed", data: { replay_id, cursor, skipped, skipped_by, node, at } });
       }
       case "CancelReplay":
         if (account !== command.account) return reject("not-found");

@@ -1,5 +1,6 @@
 import type { Replayer } from "../delivery/events.ts";
 import type { Position } from "../ports/event-log.ts";
+import type { SkipCount } from "./skips.ts";
 
 export type ReplayFilter = {
   readonly status: "failed" | "blocked";
@@ -21,7 +22,10 @@ export type ReplayEvent =
         readonly replay_id: string;
         readonly account: string;
         readonly filter: ReplayFilter;
+        /** All events of the filter, those of `excluded` included. */
         readonly total: number;
+        /** Events of the filter that nothing can send, as a bundle's steps; they are never asked. Absent: none. */
+        readonly excluded?: readonly SkipCount[];
         readonly rate_per_second: number;
         readonly by: Replayer;
         readonly reason: string | null;
@@ -37,7 +41,10 @@ export type ReplayEvent =
       readonly data: {
         readonly replay_id: string;
         readonly cursor: ReplayCursor | null;
+        /** Events that were asked and could not be replayed. */
         readonly skipped: number;
+        /** The parts of `skipped`; absent in older records. */
+        readonly skipped_by?: readonly SkipCount[];
         readonly node: string;
         readonly at: string;
       };

@@ -1,4 +1,5 @@
 import type { ReplayCursor, ReplayEvent } from "./events.ts";
+import type { SkipCount } from "./skips.ts";
 
 export type Started = Extract<ReplayEvent, { type: "ReplayStarted" }>["data"];
 
@@ -6,7 +7,7 @@ export type BegunReplay = {
   readonly phase: "running" | "done" | "cancelled";
   readonly started: Started;
   readonly cursor: ReplayCursor | null;
-  readonly skipped: number;
+  readonly skipped: readonly SkipCount[];
   /** The node that works on the replay, and the time of its last report; null before the first report. */
   readonly claim: { readonly node: string; readonly at: string } | null;
 };

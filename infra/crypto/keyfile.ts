@@ -54,6 +54,12 @@ const parseKey = (text: string, name: string): Uint8Array => {
 };
 
 const readKeyFile = (path: string): Uint8Array | null => {
+  const text = readSecretFile(path);
+  return text === null ? null : parseKey(text, `The key file ${path}`);
+};
+
+/** The file's text without the newline at its end; null if there is none. A file that others can read is refused. */
+export const readSecretFile = (path: string): string | null => {
   let file: number;
   try {
     file = openSync(path, constants.O_RDONLY);
@@ -68,19 +74,25 @@ const readKeyFile = (path: string): Uint8Array | null => {
       throw new KeyUnusable(
         `The key file ${path} has mode ${(mode & 0o777).toString(8)}, others can read it: run "chmod 600 ${path}".`,
       );
-    return parseKey(readFileSync(file, "utf8").trimEnd(), `The key file ${path}`);
+    return readFileSync(file, "utf8").trimEnd();
   } finally {
     closeSync(file);
   }
 };
 
-/** The key is written to a draft and synced, and then linked to `path`, so that the file appears once and complete. */
-const createKeyFile = (path: string, randomness: Randomness): void => {
+const createKeyFile = (path: string, randomness: Randomness): void =>
+  createSecretFile(path, Buffer.from(randomness.bytes(KEY_BYTES)).toString("base64"), randomness);
+
+/**
+ * The text is written to a draft and synced, and then linked to `path`, so that the file appears once and complete. A
+ * file that is there already stays.
+ */
+export const createSecretFile = (path: string, text: string, randomness: Randomness): void => {
   const draft = `${path}.${Buffer.from(randomness.bytes(8)).toString("hex")}`;
   try {
     const file = openSync(draft, "wx", 0o600);
     try {
-      writeSync(file, `${Buffer.from(randomness.bytes(KEY_BYTES)).toString("base64")}\n`);
+      writeSync(file, `${text}\n`);
       fsyncSync(file);
       linkSync(draft, path);
     } finally {
@@ -94,12 +106,16 @@ const createKeyFile = (path: string, randomness: Randomness): void => {
 };
 
 /** At any moment `path` has the old or the new key. The file `next`, which has the new key too, is removed last. */
-export const replaceKeyFile = (path: string, next: string, key: Uint8Array, randomness: Randomness): void => {
+export const replaceKeyFile = (path: string, next: string, key: Uint8Array, randomness: Randomness): void =>
+  replaceSecretFile(path, next, Buffer.from(key).toString("base64"), randomness);
+
+/** As `replaceKeyFile`, for any text. */
+export const replaceSecretFile = (path: string, next: string, text: string, randomness: Randomness): void => {
   const draft = `${path}.${Buffer.from(randomness.bytes(8)).toString("hex")}`;
   const owner = statSync(path);
   const file = openSync(draft, "wx", 0o600);
   try {
-    writeSync(file, `${Buffer.from(key).toString("base64")}\n`);
+    writeSync(file, `${text}\n`);
     // If root runs the rotation, the file is given to its previous owner, else the service could not read it.
     if (process.geteuid?.() === 0) fchownSync(file, owner.uid, owner.gid);
     fsyncSync(file);

@@ -2,18 +2,24 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Metadata, Position, RecordedEvent, Revision, TypesPage } from "../../domain/ports/event-log.ts";
 import { damaged } from "../damaged-event.ts";
 import { numberOf, positionOf } from "../event-log-arguments.ts";
-import { ERASABLE_CATEGORIES, type StreamName } from "../stream-name.ts";
+import { ERASABLE_CATEGORIES, FREQUENT_CATEGORIES, type StreamName } from "../stream-name.ts";
 import type { SqlRow } from "./driver.ts";
 import { identityIn } from "./event-log-identity.ts";
 import { openReading } from "./event-log-schema.ts";
 import { metadataIn } from "./metadata-text.ts";
 import { type Entry, StreamIndex } from "./stream-index.ts";
 
-const IS_RECORD = `category NOT IN (${ERASABLE_CATEGORIES.map((category) => `'${category}'`).join(", ")})`;
+const isNoneOf = (categories: readonly string[]): string =>
+  `category NOT IN (${categories.map((category) => `'${category}'`).join(", ")})`;
+const IS_RECORD = isNoneOf(ERASABLE_CATEGORIES);
+/** Streams of the configuration are read on and on, and would else each time take up all events that came meanwhile. */
+const IS_RARE = isNoneOf(FREQUENT_CATEGORIES);
 
 export type EventLogReader = {
   read(stream: StreamName, after: Revision | null, limit: number): RecordedEvent[];
   last(stream: StreamName): RecordedEvent | null;
+  /** This process has appended `count` records, the last of them at `position`, so they need not be looked for. */
+  appended(stream: StreamName, count: number, position: Position): void;
   readAll(after: Position | null, limit: number, what: "everything" | "records"): RecordedEvent[];
   readTypes(types: readonly string[], after: Position | null, limit: number): TypesPage;
   head(what: "everything" | "records"): Position | null;
@@ -78,9 +84,16 @@ const COLUMNS = "position, category, key, revision, id, type, data, meta";
 /** `hash` is for tests: it replaces the hash of the streams' names. */
 export const openReader = (path: string, hash?: (stream: StreamName) => number): EventLogReader => {
   const db = openReading(path);
-  const index = new StreamIndex(db, hash);
+  const everyStream = new StreamIndex(db, { hash });
+  const rareStreams = new StreamIndex(db, { hash, only: IS_RARE });
   // The newest records are read now and not during the first request.
-  index.refresh();
+  everyStream.refresh();
+  rareStreams.refresh();
+  const indexOf = ({ category }: StreamName): StreamIndex => {
+    const index = FREQUENT_CATEGORIES.includes(category) ? everyStream : rareStreams;
+    index.refresh();
+    return index;
+  };
   // An erased event has an empty type.
   const at = db.prepare(
     `SELECT ${COLUMNS} FROM events WHERE position IN (SELECT value FROM json_each(?)) AND type <> '' ORDER BY position`,
@@ -103,7 +116,7 @@ export const openReader = (path: string, hash?: (stream: StreamName) => number):
 
   return {
     read(stream, after, limit) {
-      index.refresh();
+      const index = indexOf(stream);
       const rows: Row[] = [];
       for (let next = (after ?? -1) + 1; rows.length < limit; ) {
         const entries = index.from(stream, next, limit - rows.length);
@@ -115,13 +128,17 @@ export const openReader = (path: string, hash?: (stream: StreamName) => number):
       return recorded(rows);
     },
     last(stream) {
-      index.refresh();
+      const index = indexOf(stream);
       for (let limit = 1; ; limit *= LAST_FACTOR) {
         const entries = index.newest(stream, limit);
         const row = rowsAt(entries).at(-1);
         if (row !== undefined) return recorded([row])[0] ?? null;
         if (entries.length < limit) return null;
       }
+    },
+    appended({ category }, count, position) {
+      const upTo = numberOf(position);
+      if (FREQUENT_CATEGORIES.includes(category)) rareStreams.skip(upTo - count, upTo);
     },
     readAll: (after, limit, what) =>
       recorded((what === "records" ? records : all).all(numberOf(after), limit) as Row[]),

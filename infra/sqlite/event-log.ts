@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { EventLog, GroupedAppend, Metadata, NewEvent } from "../../domain/ports/event-log.ts";
+import type { EventLog, GroupedAppend, GroupedOutcome, Metadata, NewEvent } from "../../domain/ports/event-log.ts";
 import {
   APPEND_BYTES_MAX,
   checkAppend,
@@ -66,6 +66,10 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
   let closing: Promise<void> | undefined;
   let identity: string | null = null;
 
+  const note = (append: Append<EventText>, outcome: GroupedOutcome | undefined): void => {
+    if (outcome?.outcome === "appended") reader.appended(append, append.events.length, outcome.position);
+  };
+
   const close = async (): Promise<void> => {
     signal.close();
     // The writer's last checkpoint waits for no reader, so the reader is closed before the writer.
@@ -82,6 +86,7 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
       const outcome = await appender.submit(append);
       if (outcome.outcome === "erased" || outcome.outcome === "group")
         throw new Error("an append was answered as another operation");
+      note(append, outcome);
       return outcome;
     },
 
@@ -96,6 +101,7 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
       checkGroupSize(counted(appends));
       const answer = await appender.submit({ kind: "group", appends });
       if (answer.outcome !== "group") throw new Error("a group was answered as another operation");
+      for (const [index, append] of appends.entries()) note(append, answer.outcomes[index]);
       return answer.outcomes;
     },
 

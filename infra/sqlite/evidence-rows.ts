@@ -66,6 +66,7 @@ export const statementsOf = (database: Database) => {
     ),
     newestSealed: database.prepare(`${sealed} WHERE name = ? ORDER BY sealed.size DESC LIMIT 1`),
     firstSealed: database.prepare(`${sealed} WHERE name = ? AND sealed.size > ? ORDER BY sealed.size LIMIT 1`),
+    sealedBefore: database.prepare(`${sealed} WHERE name = ? AND leaf < ? ORDER BY sealed.size DESC LIMIT 1`),
     sealedAt: database.prepare(`${sealed} WHERE leaf = ?`),
     putSealed: database.prepare("INSERT INTO sealed (leaf, tree, size, root) VALUES (?, ?, ?, ?)"),
     markSealed: database.prepare("UPDATE trees SET sealed_size = ?, sealed_leaf = ? WHERE number = ?"),

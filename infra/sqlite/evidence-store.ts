@@ -2,6 +2,7 @@ import type { KeyLink } from "../../domain/evidence/leaf.ts";
 import type {
   EvidenceOrigin,
   EvidencePage,
+  EvidenceReads,
   EvidenceStore,
   InstanceState,
   TileName,
@@ -11,7 +12,7 @@ import { EvidenceDamaged, EvidenceUnavailable } from "../evidence-errors.ts";
 import { nameOf } from "../record-name.ts";
 import { isDamage } from "./database-file.ts";
 import { bytesOf, frontierOf, NO_LEAF, sealedOf, statementsOf, sumOf } from "./evidence-rows.ts";
-import { openEvidence, removeEvidence, TABLE_NAMES } from "./evidence-tables.ts";
+import { openEvidence, openEvidenceToRead, removeEvidence, TABLE_NAMES } from "./evidence-tables.ts";
 import { SqliteKeyMaps } from "./key-map-store.ts";
 
 const INSTANCE: TreeName = "";
@@ -27,9 +28,9 @@ class SqliteEvidence implements EvidenceStore {
   /** Filled in commits alone, as another process may call `drop`, after which a commit is stale and forgets them. */
   readonly #numbers = new Map<TreeName, number>();
 
-  constructor(path: string) {
+  constructor(path: string, database = openEvidence(path)) {
     this.#path = path;
-    this.#database = openEvidence(path);
+    this.#database = database;
     this.#sql = statementsOf(this.#database);
     this.maps = new SqliteKeyMaps(
       () => this.#database,
@@ -84,6 +85,10 @@ class SqliteEvidence implements EvidenceStore {
 
   async firstSealed(account: string, index: number) {
     return this.#guarded(() => sealedOf(this.#sql.firstSealed.get(account, index)));
+  }
+
+  async sealedBefore(account: string, leaf: number) {
+    return this.#guarded(() => sealedOf(this.#sql.sealedBefore.get(account, leaf)));
   }
 
   async sealedAt(leaf: number) {
@@ -203,3 +208,9 @@ class SqliteEvidence implements EvidenceStore {
 }
 
 export const sqliteEvidenceStore = (path: string): EvidenceStore => new SqliteEvidence(path);
+
+/** Of a file that others write, which stays as it is. Null if it is damaged as a whole, or of another format. */
+export const sqliteEvidenceToRead = (path: string): (EvidenceReads & Pick<EvidenceStore, "maps" | "close">) | null => {
+  const database = openEvidenceToRead(path);
+  return database === null ? null : new SqliteEvidence(path, database);
+};

@@ -64,6 +64,18 @@ const openFile = (path: string): Database => {
   }
 };
 
+/** Changes nothing, also if the file is damaged or of another format: null then. */
+export const openEvidenceToRead = (path: string): Database | null => {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: LOCK_TIMEOUT_MS });
+  try {
+    if (isOfFormat(database)) return database;
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+  }
+  database.close();
+  return null;
+};
+
 export const removeEvidence = (path: string): void => {
   for (const suffix of ["", "-wal", "-shm"]) rmSync(`${path}${suffix}`, { force: true });
 };

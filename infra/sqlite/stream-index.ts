@@ -58,6 +58,9 @@ const hashOf = ({ category, key }: StreamName): number => mixed(key) * CATEGORIE
 
 const nameOf = ({ category, key }: StreamName): string => `${category}-${key}`;
 
+/** `hash` is for tests: it replaces the hash of the streams' names. */
+type IndexOptions = { readonly hash?: ((stream: StreamName) => number) | undefined; readonly only?: string };
+
 /** `hash`: null until it is needed. */
 type TailStream = { readonly stream: StreamName; hash: number | null; entries: Entry[] };
 
@@ -72,6 +75,7 @@ const positionsIn = ({ position, others }: RunRow): readonly number[] =>
  */
 export class StreamIndex {
   readonly #version;
+  readonly #head;
   readonly #indexed;
   readonly #scan;
   readonly #runs;
@@ -83,13 +87,15 @@ export class StreamIndex {
   #seenVersion: unknown = null;
   #lastHashed: { readonly name: string; readonly hash: number } | null = null;
 
-  /** `hash` is for tests: it replaces the hash of the streams' names. */
-  constructor(db: Database, hash = hashOf) {
+  /** `only` is a condition of SQL: the tail leaves out what it excludes. */
+  constructor(db: Database, { hash = hashOf, only = "TRUE" }: IndexOptions = {}) {
     this.#hashOf = hash;
+    this.#head = db.prepare("SELECT max(position) AS position FROM events");
     this.#version = db.prepare("PRAGMA data_version");
     this.#indexed = db.prepare("SELECT up_to FROM indexed");
     this.#scan = db.prepare(
-      "SELECT position, category, key, revision FROM events WHERE position > ? ORDER BY position LIMIT ?",
+      `SELECT position, category, key, revision FROM events WHERE position > ? AND position <= ? AND ${only}
+       ORDER BY position LIMIT ?`,
     );
     const runs = `SELECT streams.revision, streams.position, others FROM streams JOIN events USING (position)
       WHERE hash = ? AND key = ? AND category = ?`;
@@ -123,12 +129,19 @@ export class StreamIndex {
     const version = this.#version.get()?.data_version;
     if (version === this.#seenVersion) return;
     this.forgetUpTo(Number(this.#indexed.get()?.up_to));
+    const head = Number(this.#head.get()?.position ?? 0);
     for (;;) {
-      const rows = this.#scan.all(this.#scannedTo, SCAN_PAGE) as NamedRow[];
+      const rows = this.#scan.all(this.#scannedTo, head, SCAN_PAGE) as NamedRow[];
       for (const row of rows) this.add(row);
       if (rows.length < SCAN_PAGE) break;
     }
+    this.#scannedTo = Math.max(this.#scannedTo, head);
     this.#seenVersion = version;
+  }
+
+  /** Takes notice of records after `after` and up to `upTo` that are none of this tail, if it knows those before them. */
+  skip(after: number, upTo: number): void {
+    if (this.#scannedTo === after) this.#scannedTo = upTo;
   }
 
   /** Adds a record that this connection has appended or read to the tail; called in the order of positions. */

@@ -17,6 +17,12 @@ const DEFINITION = closed<ActionDefinition>("The action's definition. Money in e
   ),
   compensation: optional(text("The name of the action that undoes it.")),
   policy_id: optional(text("The policy for every request of it, from any agent, pol_….")),
+  title: optional(text("The template of the sentence that people approve; JSON Pointers in braces name fields.")),
+  labels: optional({
+    type: "object",
+    description: "What people call the fields, by JSON Pointer.",
+    additionalProperties: { type: "string" },
+  }),
 });
 
 export const actionsView: PublishedView = {

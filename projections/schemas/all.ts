@@ -17,6 +17,7 @@ import { retentionView } from "./retention.ts";
 import { sessionsView } from "./sessions.ts";
 import { signatureFailuresView } from "./signature-failures.ts";
 import { sourcesView } from "./sources.ts";
+import { statsView } from "./stats.ts";
 import { statusView } from "./status.ts";
 import { usageView } from "./usage.ts";
 
@@ -42,4 +43,5 @@ export const PUBLISHED: readonly PublishedView[] = [
   gateDenialsView,
   signatureFailuresView,
   retentionView,
+  statsView,
 ];

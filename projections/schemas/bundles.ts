@@ -70,7 +70,7 @@ const STEP = closed<BundleStepDocument>("One step with its outcome.", {
     "unknown: it may have been done. compensated: it was undone, perhaps by a person, or did not need to be. skipped: " +
       "it was never sent.",
   ),
-  event_id: orNull(text("The event that carries it, evt_…; events.v2 has it."), "it was not started."),
+  event_id: orNull(text("The event that carries it, evt_…; events.v3 has it."), "it was not started."),
   compensation_event_id: orNull(text("The event of its undo, evt_…."), "none was started."),
   started_at: orNull(time("When its start was recorded."), "it was not started."),
   ended_at: orNull(time("When its outcome was recorded."), "it has not ended."),

@@ -2,7 +2,7 @@ import type { Origin } from "../../domain/delivery/events.ts";
 import type { AppliedPolicy, GateResult, PolicyRef, Verdict } from "../../domain/gate/verdict.ts";
 import { closed, count, list, oneOf, optional, orNull, text } from "./json-schema.ts";
 
-const GATES: readonly GateResult["gate"][] = [
+export const GATES: readonly GateResult["gate"][] = [
   "scope",
   "schema",
   "require_fields",

@@ -133,6 +133,8 @@ const EVENT = closed<EventDocument>("A webhook, or an agent's request, with its 
   origin_kind,
   origin_id,
   endpoint_id: orNull(text("The endpoint's id, end_…."), "the event is only recorded."),
+  policy_id: optional(text("The policy that decided. Missing: there was none.")),
+  run_id: optional(text("The agent's own id of the task. Missing: it gave none.")),
   type: text(
     "The provider's type, such as payment_intent.succeeded, or the name of the action that an agent requests; " +
       "empty without one.",
@@ -182,7 +184,7 @@ const SEEN = closed<AccountFacets>("One for each account, under its id: the type
 });
 
 export const eventsView: PublishedView = {
-  view: "events.v2",
+  view: "events.v3",
   description:
     "One document for every webhook that was authenticated and decided on, with its attempts and its timeline; " +
     "documents without a status list the types and senders of an account's events.",

@@ -6,7 +6,7 @@ import { ACCOUNT } from "./words.ts";
 export const gateDenialsView: PublishedView = {
   view: "refusals.v1",
   description:
-    "The gate that refused an event. If the event is admitted later, the document stays; events.v2 has the status.",
+    "The gate that refused an event. If the event is admitted later, the document stays; events.v3 has the status.",
   id: "The event's id, evt_….",
   documents: [
     closed<GateDenialDocument>("A blocked event.", {

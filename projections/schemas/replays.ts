@@ -1,7 +1,9 @@
 import type { ReplayFilter } from "../../domain/replay/events.ts";
+import type { SkipCount } from "../../domain/replay/skips.ts";
+import { SKIP_REASONS } from "../replay-skips.ts";
 import type { ReplayDocument } from "../replays.ts";
 import { REPLAYER } from "./events.ts";
-import { closed, count, oneOf, optional, orNull, text, time } from "./json-schema.ts";
+import { closed, count, list, oneOf, optional, orNull, text, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
 import { ACCOUNT } from "./words.ts";
 
@@ -16,6 +18,11 @@ const FILTER = closed<ReplayFilter>("Selects the events that meet all conditions
   to: optional(time("Received before this time.")),
 });
 
+const SKIPS = closed<SkipCount>("Events that were passed over.", {
+  reason: oneOf(SKIP_REASONS, "changed: they had ended otherwise, or were gone, before their turn."),
+  count: count("How many."),
+});
+
 const CANCELLED = closed<NonNullable<ReplayDocument["cancelled"]>>("The cancellation.", {
   by: REPLAYER,
   reason: orNull(text("The reason."), "none was given."),
@@ -23,7 +30,7 @@ const CANCELLED = closed<NonNullable<ReplayDocument["cancelled"]>>("The cancella
 
 export const replaysView: PublishedView = {
   view: "replays.v1",
-  description: "Bulk replays and their progress. A replay of one event is only in events.v2.",
+  description: "Bulk replays and their progress. A replay of one event is only in events.v3.",
   id: "The replay's id, rpl_….",
   documents: [
     closed<ReplayDocument>("A replay.", {
@@ -35,6 +42,13 @@ export const replaysView: PublishedView = {
       delivered: count("Replayed events that were delivered."),
       failed: count("Replayed events that failed or were refused, rejected or cancelled again."),
       skipped: count("Events that could not be replayed, or had changed before their turn."),
+      skipped_by: list(SKIPS, "The parts of `skipped`, by their reason."),
+      excluded: list(SKIPS, "The part of `skipped_by` that was known at the start."),
+      open: {
+        type: "object",
+        description: "Replayed events that have not ended, by the id of their endpoint.",
+        additionalProperties: { type: "integer", minimum: 1 },
+      },
       rate_per_second: count("The most events a second."),
       by: REPLAYER,
       reason: orNull(text("The reason."), "none was given."),

@@ -27,10 +27,11 @@ export const FAILURE_KIND = oneOf(FAILURE_KINDS, "A code for programs.");
 export const failure = (description: string) =>
   closed<Failure>(description, { kind: FAILURE_KIND, detail: text("The failure as a sentence.") });
 
-export const histogram = (description: string) =>
+/** `bins`: how many there are for each power of two. */
+export const histogram = (description: string, bins = 8) =>
   list(
     { type: "integer", minimum: 0 },
-    `${description} A histogram in whole milliseconds, flat: bin, count, bin, count …, by rising bin. A bin below 16 is ` +
-      "its duration; for any other bin b, with s = floor(b / 8) - 1, it counts durations from (b - 8 * s) * 2^s ms, " +
-      "2^s of them. Histograms are merged by adding the counts of equal bins.",
+    `${description} A histogram in whole milliseconds, flat: bin, count, bin, count …, by rising bin. A bin below ` +
+      `${2 * bins} is its duration; for any other bin b, with s = floor(b / ${bins}) - 1, it counts durations from ` +
+      `(b - ${bins} * s) * 2^s ms, 2^s of them. Histograms are merged by adding the counts of equal bins.`,
   );

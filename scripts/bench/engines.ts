@@ -1,11 +1,18 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { MongoClient } from "mongodb";
 import { defined } from "../../domain/defined.ts";
+import { formatSignerKey } from "../../domain/evidence/signed-note.ts";
+import { createSecretFile } from "../../infra/crypto/keyfile.ts";
+import { randomness } from "../../infra/crypto/randomness.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import { ConfigError } from "../../src/config-error.ts";
 import { openLog } from "../../src/engine/open-engines.ts";
+import { makeSigningKey } from "../../src/sealing/signing-key.ts";
 import { testTopic } from "../../test/support/kafka.ts";
 import { databaseBeside } from "./database-beside.ts";
 
@@ -97,6 +104,9 @@ const open = async (config: Config, flags: EngineFlags): Promise<Engines> => {
   const topic = kafka === null ? null : await testTopic(kafka.brokers);
   const double = flags.double ? await startDouble() : null;
   const eventstoreUrl = double?.url ?? config.eventstoreUrl;
+  const folder = mkdtempSync(join(tmpdir(), "countersign-bench-audit-"));
+  const auditKeyFile = join(folder, "audit-key");
+  createSecretFile(auditKeyFile, formatSignerKey(makeSigningKey("localhost", randomness)), randomness);
   return {
     env: defined({
       EVENTSTORE_URL: eventstoreUrl ?? undefined,
@@ -104,18 +114,23 @@ const open = async (config: Config, flags: EngineFlags): Promise<Engines> => {
       KAFKA_BROKERS: topic?.brokers.join(","),
       KAFKA_TOPIC: topic?.name,
       COUNTERSIGN_KEY: key ?? randomBytes(32).toString("base64"),
+      AUDIT_KEY_FILE: auditKeyFile,
     }),
     async close() {
       if (mongodbUrl !== null) await dropDatabase(mongodbUrl);
       await topic?.remove();
       await double?.stop();
+      rmSync(folder, { recursive: true });
     },
   };
 };
 
 const configured = async (env: Env, flags: EngineFlags): Promise<EngineSet> => {
   const { EVENTSTORE_URL, MONGODB_URL, KAFKA_BROKERS, KAFKA_TOPIC, COUNTERSIGN_KEY } = env;
-  const config = readConfig({ EVENTSTORE_URL, MONGODB_URL, KAFKA_BROKERS, KAFKA_TOPIC, COUNTERSIGN_KEY });
+  // The benchmark makes a signing key of its own.
+  const AUDIT_KEY_FILE = "made later";
+  const servers = { EVENTSTORE_URL, MONGODB_URL, KAFKA_BROKERS, KAFKA_TOPIC };
+  const config = readConfig({ ...servers, COUNTERSIGN_KEY, AUDIT_KEY_FILE });
   const { eventstoreUrl, mongodbUrl, kafka } = config;
   if (flags.double && eventstoreUrl !== null) throw new ConfigError(TWO_LOGS);
   if (!flags.double && eventstoreUrl === null && mongodbUrl === null && kafka === null) throw new ConfigError(NONE_SET);

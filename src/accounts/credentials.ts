@@ -23,11 +23,21 @@ type CredentialsDeps = {
 export const apiKeyStream = (id: string): string => `apikey-${id}`;
 export const agentStream = (id: string): string => `agent-${id}`;
 
-export const credentialStreams = (principal: Principal): readonly string[] => {
+const credentialStreams = (principal: Principal): readonly string[] => {
   if (principal.kind === "agent") return [agentStream(principal.id)];
   const owner = accountStream(principal.account);
   return principal.kind === "member" ? [owner, principal.session] : [owner];
 };
+
+/** Calls `onChanged` when this node has changed something of the credential, until the returned function is called. */
+export const watchCredential =
+  (aggregates: Pick<Aggregates, "watch">, principal: Principal) =>
+  (onChanged: () => void): (() => void) => {
+    const watched = credentialStreams(principal).map((stream) => aggregates.watch(stream, onChanged));
+    return () => {
+      for (const stop of watched) stop();
+    };
+  };
 
 /** A revoked credential is refused at once on the node that revoked it, elsewhere within `STALENESS_MAX_MS`. */
 export const credentials = ({ aggregates, hashes, clock }: CredentialsDeps): Authenticate => {

@@ -1,3 +1,4 @@
+import { iso } from "../../domain/calendar.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Delivery } from "../../domain/delivery/state.ts";
 import type { Answer } from "../../domain/ledger/batch.ts";
@@ -9,16 +10,16 @@ import type { Deliverer } from "../delivery/deliverer.ts";
 import type { IncomingRequest } from "../gates/incoming-request.ts";
 import type { ByteAllowances, TakenBytes } from "../ledgers/byte-allowances.ts";
 import type { LedgerTurn } from "../ledgers/ledger-turn.ts";
-import type { Ledgers, Reservation } from "../ledgers/ledgers.ts";
-import { type Trace, toEvents } from "../streams/envelope.ts";
+import type { DayRequest, Ledgers, Reservation } from "../ledgers/ledgers.ts";
+import type { Recorder, Trace } from "../streams/envelope.ts";
 import type { KeptPayload } from "../streams/payload-ref.ts";
 import { bytesOf, type Incoming, type PayloadDraft, type Payloads } from "../streams/payloads.ts";
 import type { LedgerAsk } from "./ask-ledgers.ts";
-import { incomingOf, jobOf, requestOf, subjectOf } from "./event-request.ts";
+import { incomingOf, jobOf, requestOf } from "./event-request.ts";
 import { RECORDS_BYTES } from "./intake.ts";
 import type { Judgement, PassedGates } from "./judge.ts";
 import { ledgerGates } from "./ledger-gates.ts";
-import { claimEnvelope, recordedVerdict } from "./recorded-verdict.ts";
+import { claimCommand, claimEnvelope, recordedVerdict } from "./recorded-verdict.ts";
 
 export type GroupDeps = {
   readonly clock: Clock;
@@ -56,15 +57,14 @@ export type Decided<C extends Candidate> = {
   readonly lease: AdmissionLease | null;
 };
 
-export type Settled<C extends Candidate> = Decided<C> &
-  (
-    | { readonly outcome: "admitted"; readonly revision: Revision; readonly position: Position }
-    /**
-     * `lost` are the places that were taken although the claim was not. If only a ledger was lost to another node, the
-     * request can be decided again with its payload, which is then `stored`; else `stored` is null.
-     */
-    | { readonly outcome: "lost"; readonly lost: readonly Reservation[]; readonly stored: KeptPayload | null }
-  );
+export type Settled<C extends Candidate> = { readonly decided: Decided<C> } & (
+  | { readonly outcome: "admitted"; readonly revision: Revision; readonly position: Position }
+  /**
+   * `lost` are the places that were taken although the claim was not. If only a ledger was lost to another node, the
+   * request can be decided again with its payload, which is then `stored`; else `stored` is null.
+   */
+  | { readonly outcome: "lost"; readonly lost: readonly Reservation[]; readonly stored: KeptPayload | null }
+);
 
 type Content = { readonly incoming: Incoming };
 /** `payload` and `claim` are indexes of appends; `payload` is null if an earlier group has stored it. */
@@ -87,7 +87,7 @@ const positionOf = (settled: Settled<Candidate>): Position | "" =>
 const admittedAt = <C extends Candidate>(
   decided: Decided<C>,
   { revision, position }: Extract<GroupedOutcome, { outcome: "appended" }>,
-): Settled<C> => ({ ...decided, outcome: "admitted", revision, position });
+): Settled<C> => ({ decided, outcome: "admitted", revision, position });
 
 const isAppended = (outcome: GroupedOutcome | undefined): boolean => outcome?.outcome === "appended";
 
@@ -98,7 +98,12 @@ const isAppended = (outcome: GroupedOutcome | undefined): boolean => outcome?.ou
  */
 export class AdmissionGroup<C extends Candidate> {
   readonly #deps: GroupDeps;
+  readonly #recorder: Recorder;
   readonly #nowMs: number;
+  readonly #at: string;
+  /** The commands of the group's claims have this id and a number each. */
+  readonly #command: string;
+  readonly #dayLedgers = new Map<string, string | null>();
   readonly #turns = new Map<string, LedgerTurn>();
   /** By ledger, the trace of its first reservation. A group may have requests of several accounts. */
   readonly #traces = new Map<string, Trace>();
@@ -110,9 +115,12 @@ export class AdmissionGroup<C extends Candidate> {
   /** What is not settled yet, by the index of its claim. */
   readonly #byClaim = new Map<number, Appended<C>>();
 
-  constructor(deps: GroupDeps) {
+  constructor(deps: GroupDeps, recorder: Recorder) {
     this.#deps = deps;
+    this.#recorder = recorder;
     this.#nowMs = deps.clock.now();
+    this.#at = iso(this.#nowMs);
+    this.#command = claimCommand(deps.randomness);
   }
 
   /** Null if the request is admitted with the group. If it throws, the group is as if the request had not come. */
@@ -166,9 +174,8 @@ export class AdmissionGroup<C extends Candidate> {
   /** Ends the ledgers' turns, and tells of each request not settled yet what became of it, in the order of the log. */
   settle(outcomes: readonly GroupedOutcome[]): readonly Settled<C>[] {
     for (const stream of this.#openTurns) this.#endTurn(stream, outcomes[this.#ledgerAt.get(stream) ?? -1]);
-    return [...this.#byClaim.values()]
-      .map((appended) => this.#settleOne(appended, outcomes))
-      .toSorted((a, b) => (positionOf(a) < positionOf(b) ? -1 : 1));
+    const settled = [...this.#byClaim.values()].map((appended) => this.#settleOne(appended, outcomes));
+    return settled.sort((a, b) => (positionOf(a) < positionOf(b) ? -1 : 1));
   }
 
   /** Nothing is known of the other appends, so nothing is sent for them, and their ledgers are read again. */
@@ -212,7 +219,7 @@ export class AdmissionGroup<C extends Candidate> {
 
   /** Asks the gates that count. A denial is left to the general path, which reads the ledger before it refuses. */
   #count({ gates }: Candidate, asked: Asked[]): Judgement | Unadmitted {
-    const asking = ledgerGates({ ...gates.limits, nowMs: this.#nowMs });
+    const asking = ledgerGates(gates.limits, this.#nowMs);
     let step = asking.next(null);
     while (step.done !== true) {
       const reserved = this.#reserve(step.value, asked);
@@ -228,7 +235,7 @@ export class AdmissionGroup<C extends Candidate> {
     const isOfDay = asked.ask === "day";
     const { event, limits, places = 1 } = asked.request;
     const { turns } = this.#deps.ledgers;
-    const stream = isOfDay ? turns.dayLedger(asked.request.policy) : asked.request.stream;
+    const stream = isOfDay ? this.#dayLedger(asked.request.policy) : asked.request.stream;
     if (stream === null) return ASIDE;
     const account = isOfDay ? asked.request.policy.account : asked.request.account;
     const turn = this.#turns.get(stream) ?? turns.take(stream, account);
@@ -240,6 +247,14 @@ export class AdmissionGroup<C extends Candidate> {
     return answer.granted ? { stream, account, event, answer } : ASIDE;
   }
 
+  #dayLedger(policy: DayRequest["policy"]): string | null {
+    const known = this.#dayLedgers.get(policy.id);
+    if (known !== undefined) return known;
+    const stream = this.#deps.ledgers.turns.dayLedger(policy);
+    this.#dayLedgers.set(policy.id, stream);
+    return stream;
+  }
+
   #admit({
     candidate,
     incoming,
@@ -247,43 +262,47 @@ export class AdmissionGroup<C extends Candidate> {
     bytes,
   }: Pick<Decided<C>, "candidate" | "judged" | "bytes"> & Content): Decided<C> {
     const { it } = candidate;
-    const envelope = claimEnvelope(it, this.#deps);
+    // The payload is of the same command, and so has the same metadata.
+    const envelope = claimEnvelope(it, `${this.#command}/${this.#unsettled.size}`, this.#at);
+    const { payloads, deliver } = this.#deps;
     const payload =
-      candidate.kept === null
-        ? this.#deps.payloads.draftFirst(it.eventId, incoming, {
-            ...envelope,
-            commandId: `${envelope.commandId}/payload`,
-          })
-        : null;
+      candidate.kept === null ? payloads.draftFirst(it.eventId, incoming, envelope, this.#recorder) : null;
     const kept = candidate.kept ?? payload?.kept;
     if (kept === undefined) throw new Error(`the payload of ${it.eventId} is too long for a group`);
-    const verdict = recordedVerdict({ it: subjectOf(it), incoming, kept, judged }, this.#nowMs);
+    const { asked, receivedAt } = it;
+    const about = { endsLater: asked !== null, receivedAt };
+    const verdict = recordedVerdict({ it: about, incoming, kept, judged }, this.#nowMs);
     const decision = delivery.decide({ type: "Admit", request: requestOf(it, verdict) }, delivery.initial);
     if (!decision.ok) throw new Error(`${it.eventId} cannot be admitted: ${decision.rejection}`);
     const admitted = decision.events.reduce(delivery.evolve, delivery.initial);
-    const records = toEvents(decision.events, envelope);
+    const records = this.#recorder.toEvents(decision.events, envelope);
     const job = jobOf(it);
     // The lease is taken last, as nothing that could throw may follow it.
-    const lease = job === null ? null : this.#deps.deliver.lease(job, admitted);
-    return {
-      ...{ candidate, judged, bytes, payload, kept, admitted, lease },
-      records: lease === null ? records : [...records, ...lease.records],
-    };
+    const lease = job === null ? null : deliver.lease(job, admitted);
+    if (lease !== null) records.push(...lease.records);
+    return { candidate, judged, bytes, payload, kept, admitted, lease, records };
   }
 
   #append(decided: Decided<C>): void {
     const { candidate, judged, payload, records } = decided;
-    const ledgers = judged.reservations.flatMap(({ stream }) => this.#ledgerAt.get(stream) ?? []);
+    const follows: number[] = [];
+    for (const { stream } of judged.reservations) {
+      const at = this.#ledgerAt.get(stream);
+      if (at !== undefined) follows.push(at);
+    }
+    let first: number | null = null;
+    if (payload !== null) {
+      const { stream, events } = payload;
+      first = this.#push({ stream, expected: "absent", events, follows: [] });
+      follows.push(first);
+    }
     const { eventId } = candidate.it;
-    const first = payload === null ? null : this.#push({ ...payload, expected: "absent", follows: [] });
-    const follows = first === null ? ledgers : [...ledgers, first];
     const claim = this.#push({ stream: `delivery-${eventId}`, expected: "absent", events: records, follows });
     this.#byClaim.set(claim, { decided, payload: first, claim });
   }
 
-  #push({ stream, expected, events, follows }: GroupedAppend): number {
-    this.#appends.push({ stream, expected, events, follows });
-    return this.#appends.length - 1;
+  #push(append: GroupedAppend): number {
+    return this.#appends.push(append) - 1;
   }
 
   #endTurn(stream: string, outcome: GroupedOutcome | undefined): void {
@@ -305,6 +324,6 @@ export class AdmissionGroup<C extends Candidate> {
     const { reservations } = decided.judged;
     const lost = reservations.filter(({ stream }) => isAppended(outcomes[this.#ledgerAt.get(stream) ?? -1]));
     const isOfLedger = claim.outcome === "refused" && isStored;
-    return { ...decided, outcome: "lost", lost, stored: isOfLedger ? decided.kept : null };
+    return { decided, outcome: "lost", lost, stored: isOfLedger ? decided.kept : null };
   }
 }

@@ -3,6 +3,7 @@ import { OutcomeUnknown } from "../../infra/log-errors.ts";
 import type { IncomingRequest } from "../gates/incoming-request.ts";
 import type { Reservation } from "../ledgers/ledgers.ts";
 import type { DecisionReport } from "../observability/observer.ts";
+import { Recorder } from "../streams/envelope.ts";
 import { appendGroupKnown } from "../streams/run-command.ts";
 import { AdmissionGroup, type Candidate, type GroupDeps, type Settled, type Unadmitted } from "./admission-group.ts";
 import type { EventClaimResult } from "./claim-event.ts";
@@ -58,6 +59,7 @@ const leave = ({ resolve, lost }: Waiting): void => resolve({ outcome: "aside", 
 /** Puts the admissions that wait at the same time into groups: the next begins when the last is appended. */
 export class AdmissionGroups {
   readonly #deps: AdmissionGroupsDeps;
+  readonly #recorder: Recorder;
   #waiting: Waiting[] = [];
   /** Requests whose ledgers are held by groups under way. */
   #blocked: Waiting[] = [];
@@ -69,6 +71,7 @@ export class AdmissionGroups {
 
   constructor(deps: AdmissionGroupsDeps) {
     this.#deps = deps;
+    this.#recorder = new Recorder(deps.randomness);
   }
 
   admit(it: IncomingRequest, gates: PassedGates): Promise<Grouped> {
@@ -91,7 +94,7 @@ export class AdmissionGroups {
   }
 
   #pump(): void {
-    const group = new AdmissionGroup<Waiting>(this.#deps);
+    const group = new AdmissionGroup<Waiting>(this.#deps, this.#recorder);
     for (const candidate of this.#takeNext()) {
       try {
         const unadmitted = group.decide(candidate);
@@ -192,7 +195,7 @@ export class AdmissionGroups {
   }
 
   #conclude(settled: Settled<Waiting>): void {
-    const { candidate } = settled;
+    const { candidate } = settled.decided;
     if (settled.outcome === "admitted") {
       this.#admitted(settled);
       return;
@@ -203,7 +206,7 @@ export class AdmissionGroups {
     else this.#waiting.push({ ...candidate, tries: candidate.tries + 1, kept: stored, lost });
   }
 
-  #admitted({ candidate, judged, admitted, lease, revision, position }: Admitted): void {
+  #admitted({ decided: { candidate, judged, admitted, lease }, revision, position }: Admitted): void {
     const { it, resolve, lost } = candidate;
     const { ledgers, onDecided, clock, deliver } = this.#deps;
     for (const reservation of judged.reservations) ledgers.settle(reservation, judged.cost ?? 0);

@@ -3,11 +3,11 @@ import { activeSecrets, type PresentSource } from "../../domain/source/decider.t
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import { type BodyReader, DIRECT_BYTES_MAX } from "../bodies/body-reader.ts";
-import { jsonOf } from "../gates/incoming-request.ts";
+import { BodyContent } from "../gates/incoming-request.ts";
 import type { Answer } from "../http/route.ts";
 import { answerDirectly, type Identity, identify, isByBody } from "../providers/identify.ts";
 import { redactHeaders } from "../providers/redact.ts";
-import { type WebhookRequest, webhookRequest } from "../providers/request.ts";
+import type { WebhookRequest } from "../providers/request.ts";
 import { verify } from "../providers/verify.ts";
 import { eventIdOf } from "../streams/event-id.ts";
 import { goOn, type OrPromise } from "../streams/or-promise.ts";
@@ -33,6 +33,7 @@ type VerifiedRequest = {
   readonly webhook: Webhook;
   readonly source: PresentSource;
   readonly request: WebhookRequest;
+  readonly content: BodyContent;
   readonly verifiedAt: number;
 };
 
@@ -64,7 +65,7 @@ const identityOf = (deps: AdmissionDeps, { source, request }: VerifiedRequest): 
 };
 
 const incomingRequest = (
-  { webhook, source, request, verifiedAt }: VerifiedRequest,
+  { webhook, source, content, verifiedAt }: VerifiedRequest,
   deliveryKey: string,
   eventType: string,
 ): VerifiedWebhook => {
@@ -83,7 +84,8 @@ const incomingRequest = (
     body,
     contentType: contentTypeOf(headers["content-type"]),
     contentEncoding: contentEncodingOf(headers["content-encoding"]),
-    json: request.json,
+    json: content.json,
+    text: content.text,
     isStrict: false,
     headers,
     shownHeaders: () => redactHeaders(headers, auth),
@@ -113,8 +115,9 @@ export const admission = (deps: AdmissionDeps): Admission => {
     const verifiedAt = deps.clock.now();
     const { type } = source;
     const url = `${deps.publicUrl()}/v1/webhooks/${type}/${sourceId}`;
-    const request = webhookRequest({ headers, rawHeaders, body, url }, jsonOf);
-    const it = { webhook, source, request, verifiedAt };
+    const content = new BodyContent(body);
+    const request = { headers, rawHeaders, body, url, json: content.json };
+    const it = { webhook, source, request, content, verifiedAt };
     const unverified = answerUnverified(deps, it);
     if (unverified !== null) return unverified;
     webhook.onVerified?.();

@@ -12,17 +12,17 @@ export type LedgerAsk =
  */
 export type Asking<T> = Generator<LedgerAsk, T, Reservation | null>;
 
-export function* askFor(ask: Exclude<LedgerAsk, { ask: "release" }>): Asking<Reservation> {
-  const reservation = yield ask;
+/** What a question for places has yielded. */
+export const answered = (reservation: Reservation | null): Reservation => {
   if (reservation === null) throw new Error("a question for places was not answered");
   return reservation;
-}
+};
 
 export function* giveBack(reservations: readonly Reservation[], trace: Trace): Asking<void> {
   for (const reservation of reservations) yield { ask: "release", reservation, trace };
 }
 
-const answered = async (ledgers: Reserving, asked: LedgerAsk): Promise<Reservation | null> => {
+const answerTo = async (ledgers: Reserving, asked: LedgerAsk): Promise<Reservation | null> => {
   if (asked.ask === "day") return ledgers.reserveDay(asked.request);
   if (asked.ask === "places") return ledgers.reserve(asked.request);
   await ledgers.release(asked.reservation, asked.trace);
@@ -31,6 +31,6 @@ const answered = async (ledgers: Reserving, asked: LedgerAsk): Promise<Reservati
 
 export const askLedgers = async <T>(asking: Asking<T>, ledgers: Reserving): Promise<T> => {
   let step = asking.next(null);
-  while (step.done !== true) step = asking.next(await answered(ledgers, step.value));
+  while (step.done !== true) step = asking.next(await answerTo(ledgers, step.value));
   return step.value;
 };

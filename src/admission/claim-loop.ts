@@ -1,4 +1,5 @@
 import { approvalTerms } from "../../domain/approval/terms.ts";
+import { iso } from "../../domain/calendar.ts";
 import { defined } from "../../domain/defined.ts";
 import { isErasedAt } from "../../domain/delivery/erased.ts";
 import type { Origin } from "../../domain/delivery/events.ts";
@@ -19,7 +20,7 @@ import { appendKnown, foldStream, type StreamState } from "../streams/run-comman
 import type { Claimable, ClaimCommand, ClaimSubject, RecordedVerdict } from "./claim-subject.ts";
 import { Intake, type IntakeDeps, type StoredIntake } from "./intake.ts";
 import type { Judgement } from "./judge.ts";
-import { claimEnvelope, decisionReport, recordedVerdict, settle } from "./recorded-verdict.ts";
+import { claimCommand, claimEnvelope, decisionReport, recordedVerdict, settle } from "./recorded-verdict.ts";
 
 export type ClaimLoopDeps = IntakeDeps & {
   readonly log: EventLog;
@@ -85,7 +86,8 @@ export class ClaimLoop {
       return { outcome: "taken", known: from };
     }
     if (number > CLAIMS_MAX) throw new LogUnavailable(`${id} is written by too many at once`);
-    const envelope = claimEnvelope(it, this.#deps);
+    const { clock, randomness } = this.#deps;
+    const envelope = claimEnvelope(it, claimCommand(randomness), iso(clock.now()));
     const incoming = it.incoming();
     const payloadEnvelope = { ...envelope, commandId: `${envelope.commandId}/payload` };
     const intake = await this.#intake.judgeAndStore(it, incoming, payloadEnvelope);

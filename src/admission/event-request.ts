@@ -1,3 +1,4 @@
+import { iso } from "../../domain/calendar.ts";
 import type { Request } from "../../domain/delivery/events.ts";
 import type { LeasableJob } from "../delivery/admission-lease.ts";
 import type { IncomingRequest } from "../gates/incoming-request.ts";
@@ -21,7 +22,7 @@ export const requestOf = (
     verdict,
     cost,
     received_at,
-    authenticated_at: new Date(it.authenticatedAt).toISOString(),
+    authenticated_at: iso(it.authenticatedAt),
     at,
   };
   if (it.asked !== null) {
@@ -33,8 +34,9 @@ export const requestOf = (
   return request;
 };
 
-export const incomingOf = ({ body, contentType, contentEncoding, shownHeaders }: IncomingRequest): Incoming => ({
+export const incomingOf = ({ body, text, contentType, contentEncoding, shownHeaders }: IncomingRequest): Incoming => ({
   body,
+  text,
   contentType,
   contentEncoding,
   headers: shownHeaders(),

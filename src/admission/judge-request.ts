@@ -52,18 +52,22 @@ const checkOne = (checks: Checks, it: IncomingRequest, policy: PolicyAsked): Pol
   // amount.
   const costMicro = rule === null ? undefined : typeof found === "number" ? found : null;
   const atLeastMicro = asked?.costMicro ?? 0;
-  const missing = costMicro === null ? { costMissing: whyCostUnknown(rule, json(), "action") } : {};
   const { id: originId, name, type } = it.origin;
-  return checks.policy(policy, {
-    ...{ account, isStrict, payload: json, body: () => body },
+  const question = {
+    account,
+    isStrict,
+    payload: json,
+    body: () => body,
+    text: it.text,
     headers: it.headers,
     source: asked === null ? { id: originId, name, type } : null,
     agent: asked === null ? null : { id: originId, name },
     action: asked?.action.name ?? null,
     costMicro,
     atLeastMicro,
-    ...missing,
-  });
+  };
+  if (costMicro !== null) return checks.policy(policy, question);
+  return checks.policy(policy, { ...question, costMissing: whyCostUnknown(rule, json(), "action") });
 };
 
 /** The policies of the sender, of the action and of the endpoint. The last two apply whoever sends. */

@@ -100,7 +100,7 @@ const groupOf = (
   isOne: boolean,
   counted: readonly GateResult[] = [],
 ): GateGroup => ({
-  gates: named([...checked.gates, ...counted], policy, isOne),
+  gates: named(counted.length === 0 ? checked.gates : [...checked.gates, ...counted], policy, isOne),
   blocks: policy.definition.block_on_violation !== false,
 });
 
@@ -120,8 +120,11 @@ const listed = (
   groups: readonly GateGroup[],
   quota: readonly GateResult[],
 ): readonly GateResult[] => {
-  const gates = groups.flatMap((group) => group.gates);
-  return [...own, ...gates.filter((gate) => !isApproval(gate)), ...quota, ...gates.filter(isApproval)];
+  const gates = [...own];
+  const approvals: GateResult[] = [];
+  for (const group of groups) for (const gate of group.gates) (isApproval(gate) ? approvals : gates).push(gate);
+  gates.push(...quota, ...approvals);
+  return gates;
 };
 
 const rulesThatHold = (results: readonly PolicyResult[]): readonly ApprovalRule[] =>
@@ -136,7 +139,7 @@ const limitsAsked = (
   results: readonly PolicyResult[],
   cost: number | null,
   { plan, timeZone }: { readonly plan: Plan; readonly timeZone: string },
-): Omit<LedgerInput, "nowMs"> => ({
+): LedgerInput => ({
   ...{ account, timeZone, eventId, run, trace },
   plan: countsForPlan ? plan : null,
   policies: results.map(({ policy, checked: { cost: own, costMissing } }) => ({
@@ -158,7 +161,7 @@ type Passed = {
 const concluded = ({ own, results, cost }: Passed, limits: LedgerVerdict, nowMs: number): Judgement => {
   const { gates: counted, quota, reservations, retryAfterS } = limits;
   const groups = results.map((result, index) => groupOf(result, results.length < 2, counted[index]));
-  const all = [{ gates: [...own, ...quota], blocks: true }, ...groups];
+  const all: readonly GateGroup[] = [{ gates: [...own, ...quota], blocks: true }, ...groups];
   const policies = policiesIn(results.map(({ policy }) => policy));
   const verdict = { ...decideAll(all), ...policies, gates: listed(own, groups, quota) };
   const approvals = rulesThatHold(results);
@@ -167,7 +170,7 @@ const concluded = ({ own, results, cost }: Passed, limits: LedgerVerdict, nowMs:
 
 /** A request that no gate has denied yet, whose limits are still to be asked. */
 export type PassedGates = {
-  readonly limits: Omit<LedgerInput, "nowMs">;
+  readonly limits: LedgerInput;
   /** `nowMs`: when the limits were asked, in ms since 1970. */
   readonly conclude: (limits: LedgerVerdict, nowMs: number) => Judgement;
 };
@@ -200,7 +203,7 @@ export class Judge {
     if ("denied" in gated) return gated.denied;
     const { ledgers, clock } = this.#deps;
     const nowMs = clock.now();
-    const asking = ledgerGates({ ...gated.limits, nowMs });
+    const asking = ledgerGates(gated.limits, nowMs);
     return gated.conclude(await askLedgers(asking, places === "take" ? ledgers : ledgers.preview), nowMs);
   }
 

@@ -1,10 +1,12 @@
+import type { Plan } from "../../domain/account/plans.ts";
 import { monthEnd, monthOf, untilMidnight } from "../../domain/calendar.ts";
 import { COST_UNKNOWN, whyCostUnknown } from "../../domain/gate/cost.ts";
 import { allowed, denied, type GateResult } from "../../domain/gate/verdict.ts";
 import type { Answer } from "../../domain/ledger/batch.ts";
 import type { Limits } from "../../domain/ledger/commands.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
-import { type Asking, askFor, giveBack } from "./ask-ledgers.ts";
+import type { Reservation } from "../ledgers/ledgers.ts";
+import { type Asking, answered, giveBack } from "./ask-ledgers.ts";
 import {
   asksFor,
   contested,
@@ -14,7 +16,6 @@ import {
   type LimitResult,
   NO_LIMITS,
   overLimit,
-  type PolicyLimitsInput,
   type TakenPlace,
   TOO_MANY_STEPS,
 } from "./limit-results.ts";
@@ -38,6 +39,14 @@ const limitsOf = ({ budget_eur_day: euros, rate_per_minute: rate }: PolicyDefini
   rate,
 });
 
+const lasting = ({ stream, account, event, answer }: Reservation): TakenPlace => ({
+  lasts: true,
+  stream,
+  account,
+  event,
+  answer,
+});
+
 const rateGate = ({ rate }: Answer, places: number): GateResult[] => {
   if (rate === undefined) return [];
   const detail = `${rate.used} of ${rate.limit} in the last minute${asksFor(places)}`;
@@ -54,8 +63,8 @@ const budgetGate = ({ budget }: Answer, cost: number): GateResult[] => {
 const costUnknown = (missing: string): GateResult =>
   denied("budget", COST_UNKNOWN, `What this event costs cannot be determined: ${missing}`);
 
-function* dayGates(input: PolicyLimitsInput): Asking<LimitResult> {
-  const { account, eventId, trace, policy, timeZone, nowMs } = input;
+function* dayGates(input: LedgerInput, policy: LimitedPolicy, nowMs: number): Asking<LimitResult> {
+  const { account, eventId, trace, timeZone } = input;
   const { places = 1 } = policy;
   const limits = limitsOf(policy.definition);
   if (limits.budget !== undefined && policy.cost === null) {
@@ -66,32 +75,25 @@ function* dayGates(input: PolicyLimitsInput): Asking<LimitResult> {
   const cost = policy.cost ?? 0;
   const day = { account, id: policy.id, timeZone };
   const request = { policy: day, event: eventId, cost, limits, trace, places };
-  const reserved = yield* askFor({ ask: "day", request });
+  const reserved = answered(yield { ask: "day", request });
   const { answer } = reserved;
   if (answer.isContested === true) return contested("rate");
   const gates = [...rateGate(answer, places), ...budgetGate(answer, cost)];
-  if (answer.granted) return { gates, taken: [{ lasts: true, ...reserved }], denied: false, retryAfterS: null };
+  if (answer.granted) return { gates, taken: [lasting(reserved)], denied: false, retryAfterS: null };
   if (answer.rate !== undefined && exceeds(places, answer.rate.limit)) return overLimit(gates, null);
   const wait = answer.budget?.over === true ? untilMidnight(timeZone, nowMs) : (answer.rate?.retryAfterMs ?? 0);
   return overLimit(gates, wait);
 }
 
-function* quotaGate(input: LedgerInput): Asking<LimitResult> {
-  const { account, eventId, trace, plan, nowMs } = input;
-  if (plan === null || !plan.hardStop) return NO_LIMITS;
+function* quotaGate({ account, eventId, trace }: LedgerInput, plan: Plan, nowMs: number): Asking<LimitResult> {
   const month = monthOf(nowMs);
   const limit = { count: plan.eventsPerMonth };
   const request = { stream: `ledger-${account}-${month}`, account, event: eventId, limits: limit, trace };
-  const reserved = yield* askFor({ ask: "places", request });
+  const reserved = answered(yield { ask: "places", request });
   const used = reserved.answer.count?.used ?? 0;
   if (reserved.answer.granted) {
     const detail = `${used} of ${plan.eventsPerMonth} events of the ${plan.name} plan used in ${month}`;
-    return {
-      gates: [allowed("quota", detail)],
-      taken: [{ lasts: true, ...reserved }],
-      denied: false,
-      retryAfterS: null,
-    };
+    return { gates: [allowed("quota", detail)], taken: [lasting(reserved)], denied: false, retryAfterS: null };
   }
   const detail = `All ${plan.eventsPerMonth} events of the ${plan.name} plan are used in ${month}`;
   return overLimit([denied("quota", "quota-reached", detail)], monthEnd(nowMs) - nowMs);
@@ -110,7 +112,7 @@ const byId = (policies: readonly LimitedPolicy[]): readonly LimitedPolicy[] =>
  * A denial gives back the places in all ledgers. A policy that only observes takes no place in a ledger of its own that
  * would have denied, but the other policies count the request, because it is admitted.
  */
-export function* ledgerGates(input: LedgerInput): Asking<LedgerVerdict> {
+export function* ledgerGates(input: LedgerInput, nowMs: number): Asking<LedgerVerdict> {
   const { trace, policies } = input;
   const gatesByPolicy = new Map<LimitedPolicy, readonly GateResult[]>();
   const taken: TakenPlace[] = [];
@@ -122,16 +124,18 @@ export function* ledgerGates(input: LedgerInput): Asking<LedgerVerdict> {
   });
   for (const policy of byId(policies)) {
     const blocks = policy.definition.block_on_violation !== false;
-    for (const ask of [dayGates, loopGate]) {
-      const counted = yield* ask({ ...input, policy });
-      gatesByPolicy.set(policy, inOrder([...(gatesByPolicy.get(policy) ?? []), ...counted.gates]));
+    for (const ask of policy.definition.loop === undefined ? [dayGates] : [dayGates, loopGate]) {
+      const counted = yield* ask(input, policy, nowMs);
+      const earlier = gatesByPolicy.get(policy);
+      gatesByPolicy.set(policy, earlier === undefined ? counted.gates : inOrder([...earlier, ...counted.gates]));
       taken.push(...counted.taken);
       if (!counted.denied || !blocks) continue;
       yield* giveBack(taken.splice(0), trace);
       return verdict([], counted.retryAfterS);
     }
   }
-  const quota = yield* quotaGate(input);
+  const { plan } = input;
+  const quota = plan?.hardStop === true ? yield* quotaGate(input, plan, nowMs) : NO_LIMITS;
   taken.push(...quota.taken);
   if (quota.denied) yield* giveBack(taken.splice(0), trace);
   return verdict(quota.gates, quota.retryAfterS);

@@ -27,7 +27,6 @@ export type LedgerInput = {
   readonly eventId: string;
   readonly policies: readonly LimitedPolicy[];
   readonly run: Run | null;
-  readonly nowMs: number;
   readonly trace: Trace;
 };
 
@@ -77,5 +76,3 @@ export const contested = (gate: "rate" | "loop"): LimitResult =>
     [denied(gate, "contested", "another request with this key, and fewer steps, is being decided")],
     ORPHAN_AGE_MS,
   );
-
-export type PolicyLimitsInput = LedgerInput & { readonly policy: LimitedPolicy };

@@ -5,7 +5,7 @@ import { type LoopRule, runLedger, sameLedger } from "../../domain/ledger/loop.t
 import { derivedId } from "../../infra/crypto/ids.ts";
 import type { Ledgers, Reservation } from "../ledgers/ledgers.ts";
 import type { Trace } from "../streams/envelope.ts";
-import { type Asking, askFor, askLedgers, giveBack } from "./ask-ledgers.ts";
+import { type Asking, answered, askLedgers, giveBack } from "./ask-ledgers.ts";
 import {
   asksFor,
   contested,
@@ -15,7 +15,6 @@ import {
   type LimitResult,
   NO_LIMITS,
   overLimit,
-  type PolicyLimitsInput,
   RUN_USED_UP,
   type TakenPlace,
   TOO_DEEP,
@@ -77,8 +76,8 @@ function* runLimit({ policyId, loop, run, places = 1 }: LoopInput, take: Take): 
 }
 
 /** If one of the three limits (depth, repetitions, run) denies, the places of the others are given back. */
-export function* loopGate(input: PolicyLimitsInput): Asking<LimitResult> {
-  const { account, eventId, trace, policy, run } = input;
+export function* loopGate(input: LedgerInput, policy: LimitedPolicy): Asking<LimitResult> {
+  const { account, eventId, trace, run } = input;
   const { id: policyId, identical, places: asked = 1 } = policy;
   const { loop } = policy.definition;
   if (loop === undefined) return NO_LIMITS;
@@ -86,7 +85,7 @@ export function* loopGate(input: PolicyLimitsInput): Asking<LimitResult> {
   const taken: TakenPlace[] = [];
   const take: Take = function* (stream, limits, places) {
     const request = { stream, account, event: eventId, limits, trace, places };
-    const reserved = yield* askFor({ ask: "places", request });
+    const reserved = answered(yield { ask: "places", request });
     if (reserved.answer.granted) taken.push({ lasts: false, ...reserved });
     return reserved.answer;
   };
@@ -121,7 +120,7 @@ export const repetitionGate = async (
   const granted: Reservation[] = [];
   const take: Take = function* (stream, limits, places) {
     const request = { stream, account, event: holder, limits, trace, places };
-    const reservation = yield* askFor({ ask: "places", request });
+    const reservation = answered(yield { ask: "places", request });
     if (reservation.answer.granted) granted.push(reservation);
     return reservation.answer;
   };

@@ -1,5 +1,4 @@
 import { iso, monthOf } from "../../domain/calendar.ts";
-import type { Clock } from "../../domain/ports/clock.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { Ledgers } from "../ledgers/ledgers.ts";
@@ -23,7 +22,8 @@ const lastingOf = (endsLater: boolean, { verdict, reservations }: Judgement): re
  */
 const decidedAt = (nowMs: number, { countedAt }: Judgement): string => {
   const at = iso(nowMs);
-  return countedAt === null || at.startsWith(monthOf(countedAt)) ? at : iso(countedAt);
+  const isSameMonth = countedAt === null || countedAt === nowMs || at.startsWith(monthOf(countedAt));
+  return isSameMonth ? at : iso(countedAt);
 };
 
 type Verdict = {
@@ -56,16 +56,13 @@ export const settle = (
   }
 };
 
+export const claimCommand = (randomness: Randomness): string => randomId("adm_", randomness);
+
 export const claimEnvelope = (
   { account, origin, trace, replay }: Pick<ClaimSubject, "account" | "origin" | "trace" | "replay">,
-  { clock, randomness }: { readonly clock: Clock; readonly randomness: Randomness },
-): Envelope => ({
-  commandId: randomId("adm_", randomness),
-  account,
-  actor: replay?.by ?? { kind: origin.kind, id: origin.id },
-  trace,
-  at: iso(clock.now()),
-});
+  commandId: string,
+  at: string,
+): Envelope => ({ commandId, account, actor: replay?.by ?? { kind: origin.kind, id: origin.id }, trace, at });
 
 type Report = {
   readonly it: Pick<ClaimSubject, "id" | "origin" | "trace" | "receivedAt" | "askedAt">;

@@ -1,5 +1,6 @@
 import { action as actionDecider } from "../../domain/action/decider.ts";
 import type { BundleRequest, Compensation, Step } from "../../domain/bundle/events.ts";
+import { defined } from "../../domain/defined.ts";
 import type { Bound, Request } from "../../domain/delivery/events.ts";
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import { type Target, targetOf } from "../../domain/endpoint/target.ts";
@@ -48,15 +49,16 @@ export const approvalBinding = ({ aggregates, clock }: BindingDeps): ApprovalBin
     return marked.phase === "present" ? targetOf(marked) : null;
   };
 
-  const versionNow = async (account: string, asked: Asked): Promise<number | null> => {
-    if (asked === undefined) return null;
+  const actionNow = async (account: string, asked: Asked): Promise<Omit<Bound, "target">> => {
+    if (asked === undefined) return { action_version: null };
     const { state } = await aggregates.load(actionDecider, actionStream(account, asked.name), 0);
-    return state.phase === "absent" ? asked.version : state.version;
+    if (state.phase !== "defined") return { action_version: state.phase === "absent" ? asked.version : state.version };
+    return { action_version: state.version, ...defined({ title: state.definition.title }) };
   };
 
   const boundNow = async (account: string, endpointId: string | null, asked: Asked): Promise<Bound> => ({
     target: endpointId === null ? null : await targetNow(account, endpointId),
-    action_version: await versionNow(account, asked),
+    ...(await actionNow(account, asked)),
   });
 
   const undoNow = async (account: string, undo: Compensation | null): Promise<Compensation | null> =>

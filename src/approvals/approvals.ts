@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { BundleRequest, Compensation, Step } from "../../domain/bundle/events.ts";
+import { defined } from "../../domain/defined.ts";
 import type { Bound, Request } from "../../domain/delivery/events.ts";
 import { canonicalJson } from "../../domain/evidence/canonical-json.ts";
 import type { Json } from "../../domain/json.ts";
@@ -21,9 +22,10 @@ export const approvalStream = (approvalId: string): string => `approval-${approv
 /** Hex SHA-256 over canonical JSON (RFC 8785). */
 const digestOf = (value: Json): string => createHash("sha256").update(canonicalJson(value)).digest("hex");
 
-const boundTo = ({ target, action_version }: Bound = { target: null, action_version: null }): Json => ({
+const boundTo = ({ target, action_version, title }: Bound = { target: null, action_version: null }): Json => ({
   action_version,
   target,
+  ...defined({ title }),
 });
 
 type Approved = Pick<Request, "origin" | "payload" | "endpoint_id" | "action" | "bound">;

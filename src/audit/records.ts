@@ -54,6 +54,23 @@ export const eventsFrom = async (
   return Promise.all(known.map((id) => eventOf(log, recordOf(found.get(id)))));
 };
 
+/** The records at these indexes, which the view has. */
+export const eventsAt = async (
+  { views, log }: { readonly views: Pick<ViewStore, "getMany">; readonly log: Pick<EventLog, "read"> },
+  account: string,
+  indexes: readonly number[],
+): Promise<readonly RecordedEvent[]> => {
+  const ids = indexes.map((index) => recordId(account, index));
+  const found = await views.getMany(audit.schema.name, ids);
+  return Promise.all(
+    ids.map((id) => {
+      const document = found.get(id);
+      if (document === undefined) throw new Error(`the view has no record ${id}`);
+      return eventOf(log, recordOf(document));
+    }),
+  );
+};
+
 type IsReached = (index: number) => Promise<boolean>;
 
 /** Binary search for the first index for which `isReached` holds; it has to hold for every later index too. */

@@ -6,6 +6,7 @@ import {
   type AuditFilter,
   type AuditSources,
   type Bounds,
+  eventOf,
   firstIndex,
   recordAt,
   recordOf,
@@ -34,7 +35,10 @@ const boundsOf = async (views: Views, filter: AuditFilter, head: AuditHead): Pro
   return order === "asc" ? { low: Math.max(low, after + 1), high } : { low, high: Math.min(high, after) };
 };
 
-const matches = ({ from, to, type, actor, subject, stream }: AuditFilter, record: AuditDocument): boolean =>
+export const matchesFilter = (
+  { from, to, type, actor, subject, stream }: Omit<AuditFilter, "order" | "after">,
+  record: AuditDocument,
+): boolean =>
   (from === null || record.recorded_at >= from) &&
   (to === null || record.recorded_at < to) &&
   (type === undefined || record.type === type) &&
@@ -99,8 +103,29 @@ export const searchAudit = async (
     const records = await walk(bounds);
     const last = records.at(-1);
     if (last === undefined) break;
-    matching.push(...records.filter((record) => matches(filter, record)));
+    matching.push(...records.filter((record) => matchesFilter(filter, record)));
     bounds = filter.order === "asc" ? { ...bounds, low: last.index + 1 } : { ...bounds, high: last.index };
   }
   return matching.slice(0, limit);
+};
+
+/** Of one subject, so many records are looked at for the one with an id. */
+const LOOKED_AT_MAX = 10_000;
+
+/** The index of the record with this id among those about a subject; null if it is not one of them. */
+export const indexOfRecord = async (
+  from: AuditSources,
+  { account, id, subject }: { readonly account: string; readonly id: string; readonly subject: string },
+): Promise<number | null> => {
+  let after: number | null = null;
+  for (let looked = 0; looked < LOOKED_AT_MAX; looked += CHUNK) {
+    const filter = { account, from: null, to: null, subject, order: "desc", after } as const;
+    const records: readonly AuditDocument[] = await searchAudit(from, filter, CHUNK);
+    const events = await Promise.all(records.map((record) => eventOf(from.log, record)));
+    const found = events.findIndex((event) => event.id === id);
+    if (found !== -1) return records[found]?.index ?? null;
+    if (records.length < CHUNK) return null;
+    after = records.at(-1)?.index ?? null;
+  }
+  return null;
 };

@@ -1,3 +1,4 @@
+import { titleOf } from "../../domain/action/title.ts";
 import { defined } from "../../domain/defined.ts";
 import { redactJson } from "../../domain/gate/redact.ts";
 import type { Json } from "../../domain/json.ts";
@@ -8,13 +9,17 @@ import { type Form, formOf } from "./approval-form.ts";
 
 export type ContentOrder = {
   readonly asked: object;
-  readonly steps: readonly object[] | null;
+  readonly steps: readonly { readonly title: string | null }[] | null;
   /** Null if no payload was stored or it is erased; "damaged" if the payload does not match its recorded hash. */
   readonly kept: { readonly body: Uint8Array; readonly salt: Uint8Array } | "damaged" | null;
   readonly hidden: HiddenPaths;
+  /** The template of the sentence; null without one, and for a bundle, whose steps have templates of their own. */
+  readonly title: string | null;
 };
 
 export type VisibleContent = {
+  /** The sentence, in which hidden fields are hidden; null without a template, or if the payload is not shown as JSON. */
+  readonly title: string | null;
   /** The thread `body-reader` returns the payload as bytes of JSON text, which go into the answer unparsed. */
   readonly payload: Json | Uint8Array;
   /** Null if the payload is erased or damaged, or if it is not JSON and has fields that the reader may not see. */
@@ -28,7 +33,7 @@ export type VisibleContent = {
 type Content = VisibleContent & { readonly payload: Json; readonly hidden: HiddenPaths };
 
 const WHOLE: HiddenPaths = [[]];
-const NOTHING: Content = { payload: null, payload_format: null, redacted: false, hidden: [] };
+const NOTHING: Content = { title: null, payload: null, payload_format: null, redacted: false, hidden: [] };
 
 const parsed = (text: string): { readonly json: Json } | null => {
   try {
@@ -53,18 +58,27 @@ const visibleBody = (body: Buffer, hidden: HiddenPaths): Pick<Content, "payload"
   return { payload: it.json, payload_format: "json", hidden };
 };
 
-const eventContent = ({ kept, hidden }: ContentOrder): Content => {
+const eventContent = ({ kept, hidden, title }: ContentOrder): Content => {
   if (kept === "damaged") return { ...NOTHING, hidden: WHOLE, payload_damaged: true };
   if (kept === null) return NOTHING;
-  return { ...visibleBody(Buffer.from(kept.body), hidden), redacted: hidden.length > 0 };
+  const body = visibleBody(Buffer.from(kept.body), hidden);
+  const shown = title !== null && body.payload_format === "json" ? titleOf(title, body.payload) : null;
+  return { title: shown, ...body, redacted: hidden.length > 0 };
 };
 
-const bundleContent = ({ kept, hidden }: ContentOrder, steps: readonly object[]): Content => {
+const bundleContent = (
+  { kept, hidden }: ContentOrder,
+  steps: readonly { readonly title: string | null }[],
+): Content => {
   const isThere = kept !== null && kept !== "damaged";
   // This service wrote a bundle's payload: a JSON array with the payload of each step.
   const bodies = isThere ? (JSON.parse(Buffer.from(kept.body).toString("utf8")) as readonly Json[]) : [];
-  const shown = steps.map((step, index) => ({ ...step, payload: redactJson(bodies[index] ?? null, hidden) }));
+  const shown = steps.map(({ title, ...step }, index) => {
+    const payload = redactJson(bodies[index] ?? null, hidden);
+    return { ...step, title: title !== null && isThere ? titleOf(title, payload) : null, payload };
+  });
   return {
+    title: null,
     payload: shown,
     payload_format: isThere ? "json" : null,
     redacted: hidden.length > 0,

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "../../domain/json.ts";
 import type { Identity } from "../providers/identify.ts";
 import { redactText } from "../redaction/redact-text.ts";
 import { type ContentOrder, contentOf, type VisibleContent } from "./approval-content.ts";
+import { type FieldsOrder, type VisibleFields, visibleFields } from "./approval-fields.ts";
 import type { Form } from "./approval-form.ts";
 import { type AttemptsOrder, type VisibleAttempt, visibleAttempts } from "./event-answer.ts";
 import { type PlacesOrder, placesIn } from "./result-places.ts";
@@ -14,6 +15,7 @@ type TextOrder = { readonly body: Uint8Array; readonly hidden: readonly FieldPat
 /** Orders and answers are plain data, because they are sent to another thread and back. */
 export type Orders = {
   readonly content: ContentOrder;
+  readonly fields: FieldsOrder;
   readonly text: TextOrder;
   readonly attempts: AttemptsOrder;
   readonly results: ResultsOrder;
@@ -23,6 +25,7 @@ export type Orders = {
 
 export type Answers = {
   readonly content: VisibleContent & { readonly form: Form };
+  readonly fields: VisibleFields;
   /** Null if the body is not JSON: hidden fields cannot be found in it, so nothing of it is shown. */
   readonly text: Uint8Array | null;
   readonly attempts: readonly VisibleAttempt[];
@@ -52,6 +55,10 @@ export const TASKS: { readonly [Name in TaskName]: Task<Orders[Name], Answers[Na
       const { payload } = answer;
       return { ...answer, payload: payload instanceof Uint8Array ? payload : Buffer.from(JSON.stringify(payload)) };
     },
+  },
+  fields: {
+    bytesOf: ({ kept }) => (kept === null || kept === "damaged" ? 0 : kept.body.length),
+    run: visibleFields,
   },
   text: {
     bytesOf: ({ body }) => body.length,

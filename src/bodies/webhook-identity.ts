@@ -1,7 +1,7 @@
 import type { DedupeRule, ProviderType } from "../../domain/source/events.ts";
-import { jsonOf } from "../gates/incoming-request.ts";
+import { BodyContent } from "../gates/incoming-request.ts";
 import { type Identity, identify } from "../providers/identify.ts";
-import { type WebhookRequest, webhookRequest } from "../providers/request.ts";
+import type { WebhookRequest } from "../providers/request.ts";
 
 export type IdentityOrder = Omit<WebhookRequest, "json" | "body"> & {
   readonly type: ProviderType;
@@ -11,5 +11,6 @@ export type IdentityOrder = Omit<WebhookRequest, "json" | "body"> & {
 
 export const identityOf = ({ type, dedupe, body, ...rest }: IdentityOrder): Identity => {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
-  return identify(type, webhookRequest({ ...rest, body: bytes }, jsonOf), dedupe);
+  const { json } = new BodyContent(bytes);
+  return identify(type, { ...rest, body: bytes, json }, dedupe);
 };

@@ -57,14 +57,18 @@ const reused = (bundleId: string): Problem =>
   });
 
 /** A repeat is compared with the action versions of the first request: publishing a new version does not change it. */
-const isRepeatOf = ({ account, agentId: agent, steps }: BundleOrder, recorded: BundleRequest): boolean => {
+const isRepeatOf = (
+  key: Uint8Array,
+  { account, agentId: agent, steps }: BundleOrder,
+  recorded: BundleRequest,
+): boolean => {
   if (steps.length !== recorded.steps.length) return false;
   const identities = recorded.steps.map(({ action, endpoint_id: target }, index) => ({
     ...{ version: action.version, target },
     action: steps[index]?.action ?? "",
     payload: steps[index]?.payload ?? null,
   }));
-  return bundleDigest(account, agent, stepDigests({ account, agent, steps: identities })) === recorded.digest;
+  return bundleDigest(account, agent, stepDigests({ key, account, agent, steps: identities })) === recorded.digest;
 };
 
 type PlannedBundle = {
@@ -93,7 +97,7 @@ export const bundleClaim = (deps: BundleClaimDeps): BeginBundle => {
   ): Promise<BundleStart | Problem | null> => {
     const { state } = known;
     const recorded = requestOf(state);
-    if (recorded !== null && !isRepeatOf(order, recorded)) return reused(bundleId);
+    if (recorded !== null && !isRepeatOf(deps.digestKey, order, recorded)) return reused(bundleId);
     // A bundle that was refused is decided anew when it is requested again.
     if (!isClaimed(state)) return null;
     const position = await approvals.recorded(bundleStream(bundleId), known);

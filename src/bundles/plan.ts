@@ -18,6 +18,7 @@ export const STEPS_MAX = 50;
 export type PlanDeps = {
   readonly aggregates: Pick<Aggregates, "load">;
   readonly actions: CompiledActions;
+  readonly digestKey: Uint8Array;
 };
 
 export type PlanOrder = {
@@ -72,7 +73,7 @@ const compensationOf = async (
   return it.phase === "defined" ? { name, version: it.version, endpoint_id: it.definition.endpoint_id } : null;
 };
 
-export const bundlePlan = ({ aggregates, actions }: PlanDeps) => {
+export const bundlePlan = ({ aggregates, actions, digestKey }: PlanDeps) => {
   const named = async (
     { account, steps }: PlanOrder,
     { settings: { scope } }: PresentAgent,
@@ -127,6 +128,7 @@ export const bundlePlan = ({ aggregates, actions }: PlanDeps) => {
     if ("problem" in undone) return undone;
 
     const identity = {
+      key: digestKey,
       account,
       agent: agent.agentId,
       steps: defined.map(({ name: action, version, definition }, index) => ({

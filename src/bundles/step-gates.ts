@@ -123,7 +123,7 @@ export const stepGates = ({
       ...{ account, trace, policyId: policy.id, loop: policy.loop },
       // The step takes a place of its own: the bundle's place counts only payloads that were known at its verdict.
       holder: stepPlace(bundle_id, index),
-      digest: samenessOf(digestKey, actionDigest(identity)),
+      digest: samenessOf(digestKey, actionDigest(digestKey, identity)),
     });
   };
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { readFile, rm, stat } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rename, rm, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ED25519, parseSignerKey, type SignerKey, verifierKey } from "../../domain/evidence/signed-note.ts";
 import { ed25519Signer } from "../../infra/crypto/ed25519.ts";
@@ -13,12 +13,12 @@ import {
   includedControlText,
   readControlText,
 } from "../evidence-pack/control-text.ts";
-import { MANIFEST_FILE, PACK_FILES } from "../evidence-pack/files.ts";
 import type { Findings } from "../evidence-pack/findings.ts";
 import { emptyFolder, type MadePack, packAround, saveExport, verifierKeyOf } from "../evidence-pack/make-pack.ts";
 import type { Period } from "../evidence-pack/query/filter.ts";
 import { BadControlFile } from "../evidence-pack/query/reader.ts";
 import { stateOf } from "../evidence-pack/report/claim.ts";
+import { limitHeapGrowth } from "../threads/heap-growth.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf } from "./api.ts";
 import { type Arguments, type Command, type Env, type Options, type Terminal, UsageError } from "./command.ts";
 import { json, table } from "./formats.ts";
@@ -105,12 +105,17 @@ const exportOf = async (args: Arguments, env: Env, period: Period): Promise<Asyn
   return response.body;
 };
 
-/** What a failed call leaves in the folder would keep the next one from using it. */
-const cleared = async <T>(folder: string, make: () => Promise<T>): Promise<T> => {
+/** Makes the pack in a folder beside its own, which it replaces when it is whole: a crash leaves no half pack there. */
+const whole = async <T>(folder: string, make: (partial: string) => Promise<T>): Promise<T> => {
+  await emptyFolder(folder);
+  const partial = await mkdtemp(`${folder}.partial-`);
   try {
-    return await make();
+    const made = await make(partial);
+    await chmod(partial, (await stat(folder)).mode);
+    await rename(partial, folder);
+    return made;
   } catch (error) {
-    for (const name of [...PACK_FILES, MANIFEST_FILE]) await rm(join(folder, name), { force: true });
+    await rm(partial, { recursive: true, force: true });
     throw error;
   }
 };
@@ -183,13 +188,13 @@ export const evidence: Command = {
     const day = (iso: string): string => iso.slice(0, 10);
     const folder = resolve(String(options.out ?? `evidence-${day(period.from)}-${day(period.to)}`));
     const chunks = await exportOf(args, env, period);
-    await emptyFolder(folder);
+    limitHeapGrowth();
     const told = progress(terminal);
-    const made = await cleared(folder, async () => {
-      await saveExport(folder, chunks);
+    const made = await whole(folder, async (partial) => {
+      await saveExport(partial, chunks);
       const [madeAt, madeBy] = [new Date().toISOString(), build(env).version];
       const onRecord = (count: number): void => told("asked", count);
-      return packAround({ folder, signer, period, madeAt, madeBy, onRecord, ...controls });
+      return packAround({ folder: partial, signer, period, madeAt, madeBy, onRecord, ...controls });
     });
     const { findings } = made;
     if (options.json !== true) return say(terminal, folder, made);

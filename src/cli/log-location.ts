@@ -25,7 +25,7 @@ export const checkExists = (location: LogLocation): void => {
 };
 
 /** The roles of a service that append to the log; a service holds a lock for each of its roles. */
-const WRITING_ROLES = ["api", "deliverer", "feed"];
+const WRITING_ROLES = ["api", "projector", "deliverer", "feed"];
 
 /** Takes the locks of services on an embedded log, so that none starts during a copy. Throws if one is running. */
 export const lockLog = (location: LogLocation): readonly ExclusiveLock[] => {

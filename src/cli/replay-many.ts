@@ -12,6 +12,8 @@ export type ReplayRequest = {
 
 export type Plan = {
   readonly count: number;
+  readonly waiting_at: readonly { readonly endpoint_id: string; readonly reason: string; readonly count: number }[];
+  readonly skipped: readonly { readonly reason: string; readonly count: number }[];
   readonly oldest: string | null;
   readonly newest: string | null;
   readonly endpoints: readonly { readonly id: string | null; readonly count: number }[];
@@ -35,9 +37,19 @@ const SETTLE_MS = 10_000;
 export const planOf = async (api: Api, request: ReplayRequest): Promise<Plan> =>
   (await api.post<Plan>("/v1/replays", { ...request, dry_run: true })).body;
 
-export const planLines = ({ count, oldest, newest, endpoints, estimated_s }: Plan): readonly string[] => [
+export const planLines = ({
+  count,
+  waiting_at,
+  skipped,
+  oldest,
+  newest,
+  endpoints,
+  estimated_s,
+}: Plan): readonly string[] => [
   `${count} events${oldest === null || newest === null ? "" : `, received ${shownTime(oldest)} to ${shownTime(newest)}`}`,
   ...endpoints.map(({ id, count: own }) => `  ${id ?? "no endpoint"}  ${own}`),
+  ...waiting_at.map(({ endpoint_id, reason, count: own }) => `  ${own} wait at ${endpoint_id}: ${reason}`),
+  ...skipped.map(({ reason, count: own }) => `  ${own} are skipped: ${reason}`),
   ...(count === 0 ? [] : [`about ${shownSeconds(estimated_s)}`]),
 ];
 

@@ -4,6 +4,7 @@ import { defined } from "../../domain/defined.ts";
 import { visibleText } from "../../domain/visible-text.ts";
 import { isOtherFormat } from "../../infra/other-format.ts";
 import { accountRecover } from "./account-recover.ts";
+import { auditMakeKey, auditReopen, auditRotateKey } from "./audit-keys.ts";
 import { type Arguments, type Command, Ended, type Env, type Screen, type Terminal, UsageError } from "./command.ts";
 import { completion } from "./completion.ts";
 import { eventsShow } from "./events-show.ts";
@@ -18,6 +19,7 @@ import { replay, replayCancel } from "./replay.ts";
 import { sdkTypes } from "./sdk-types.ts";
 import { serve } from "./serve.ts";
 import { status } from "./status.ts";
+import { verify } from "./verify.ts";
 import { viewsRebuild } from "./views-rebuild.ts";
 import { witness } from "./witness.ts";
 
@@ -33,8 +35,12 @@ const COMMANDS: readonly Command[] = [
   logCopy,
   logVerify,
   viewsRebuild,
+  verify,
   witness,
   keyRotate,
+  auditMakeKey,
+  auditRotateKey,
+  auditReopen,
   accountRecover,
   sdkTypes,
   completion(() => COMMANDS),

@@ -31,6 +31,8 @@ import { decisionLines, errorLines, observers } from "../observability/log-lines
 import { aggregates } from "../streams/aggregates.ts";
 import { damageRecords } from "../streams/payload-damage.ts";
 import { payloads } from "../streams/payloads.ts";
+import { buildSealing } from "./build-sealing.ts";
+import { buildWitnessed } from "./build-witnessed.ts";
 import type { OpenedEngines } from "./opened-engines.ts";
 
 const publicAddress = (config: Config) => {
@@ -87,6 +89,7 @@ export const buildFoundation = async (engines: OpenedEngines) => {
   const recordingCounts = errorsOf("counts", "recording refusals and repeats");
   const counted = new Tallies({ log, clock, randomness, onError: recordingCounts });
   const personal = personalData(log, randomness);
+  const sealing = buildSealing(engines, address.publicUrl);
   return {
     ...engines,
     progress: engines.projector,
@@ -101,6 +104,8 @@ export const buildFoundation = async (engines: OpenedEngines) => {
     hashes: credentialHashes(key),
     headerDigest: headerDigests(subkey(key, "header-digests")),
     positions: positionText(await log.identity()),
+    sealing,
+    cosigned: buildWitnessed(engines, sealing),
     provider: await billingProvider(engines, box, address.publicUrl),
     errorsOf,
     waitsOf: (part: string) => waitLines(logger, part),

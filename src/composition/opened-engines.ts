@@ -11,6 +11,7 @@ import type { ProgramLogger } from "../http/program-logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import type { Readings } from "../observability/readings.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
+import type { OpenedEvidence } from "./opened-evidence.ts";
 
 export type OpenedEngines = {
   readonly config: Config;
@@ -32,6 +33,8 @@ export type OpenedEngines = {
   readonly clockProblem: () => string | null;
   /** Reads the appends to the log that have no answer yet. */
   readonly appends: Readings["appends"];
+  /** Null or absent on a node that answers no requests and folds no views. */
+  readonly evidence?: OpenedEvidence | null;
   readonly clock: Clock;
   readonly randomness: Randomness;
 };

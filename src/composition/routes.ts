@@ -3,6 +3,7 @@ import type { Position } from "../../domain/ports/event-log.ts";
 import { approvalReleases } from "../approvals/approval-releases.ts";
 import type { ApprovalRenewal } from "../approvals/approval-renewal.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";
+import { AccountEvidence, NO_WITNESSES } from "../audit/account-evidence.ts";
 import type { AppliedChanges } from "../change-control/held-changes.ts";
 import { references } from "../change-control/references.ts";
 import type { FeedLoop } from "../feed/feed-loop.ts";
@@ -15,16 +16,22 @@ import { authRoutes } from "../routes/accounts/auth.ts";
 import { capabilityRoutes } from "../routes/accounts/capabilities.ts";
 import { linkRoutes } from "../routes/accounts/links.ts";
 import { memberRoutes } from "../routes/accounts/members.ts";
+import { preferenceRoutes } from "../routes/accounts/preferences.ts";
 import { sessionRoutes } from "../routes/accounts/sessions.ts";
 import { actionRoutes } from "../routes/agents/actions.ts";
 import { agentRoutes } from "../routes/agents/agents.ts";
 import { executeRoutes } from "../routes/agents/execute.ts";
 import { approvalRoutes } from "../routes/approvals/approvals.ts";
+import { attentionRoutes } from "../routes/attention/attention.ts";
 import { auditRoutes } from "../routes/audit/audit.ts";
 import { auditStreamRoutes } from "../routes/audit/audit-stream.ts";
+import { checkpointRoutes } from "../routes/audit/checkpoints.ts";
+import { exportRoutes } from "../routes/audit/export.ts";
 import { billingRoutes } from "../routes/billing/billing.ts";
 import { checkoutRoutes } from "../routes/billing/checkout.ts";
 import { bundleRoutes } from "../routes/bundles/bundles.ts";
+import { directoryRoutes } from "../routes/directory/directory.ts";
+import { namesOf } from "../routes/directory/names.ts";
 import { endpointRoutes } from "../routes/endpoints/endpoints.ts";
 import { eventTraceRoutes } from "../routes/events/event-trace.ts";
 import { eventRoutes } from "../routes/events/events.ts";
@@ -35,6 +42,8 @@ import { policyRoutes } from "../routes/policies/policies.ts";
 import { policyLedgerRoutes } from "../routes/policies/policy-ledger.ts";
 import { replayRoutes } from "../routes/replays/replays.ts";
 import { sourceRoutes } from "../routes/sources/sources.ts";
+import { statsRoutes } from "../routes/stats/stats.ts";
+import { streamRoutes } from "../routes/stream/stream.ts";
 import { PAYLOAD_BYTES_MAX } from "../streams/payloads.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Members } from "./members.ts";
@@ -87,7 +96,9 @@ const peopleRoutes = (foundation: Foundation, { members }: RoutesDeps): readonly
   ...linkRoutes(members),
   ...sessionRoutes({ ...foundation, sessions: members.sessions }),
   ...memberRoutes({ ...foundation, ...members }),
+  ...preferenceRoutes(foundation),
   ...apiKeyRoutes(foundation),
+  ...directoryRoutes(foundation),
   ...capabilityRoutes({
     planOf: async (account) => foundation.accountOf(account),
     providers: providerCatalogue(),
@@ -116,6 +127,23 @@ const configurationRoutes = (
   ];
 };
 
+/** Null on a node that folds no evidence. */
+const evidenceOf = ({ evidence, sealing, cosigned }: Foundation): AccountEvidence | null =>
+  evidence == null || sealing === null
+    ? null
+    : new AccountEvidence(evidence.store, sealing, cosigned?.witnessed ?? NO_WITNESSES);
+
+const evidenceRoutes = (shared: Foundation): readonly Route[] => {
+  const foundation = { ...shared, evidence: evidenceOf(shared) };
+  return [
+    ...auditRoutes({ ...foundation, namesOf: (account, ids) => namesOf(foundation, account, ids) }),
+    ...streamRoutes({ ...foundation, onError: foundation.errorsOf("stream", "looking for changes") }),
+    ...auditStreamRoutes({ ...foundation, onError: foundation.errorsOf("audit stream", "looking for new records") }),
+    ...checkpointRoutes(foundation),
+    ...exportRoutes(foundation),
+  ];
+};
+
 const requestRoutes = (shared: Foundation, { requests, changes, renewal }: RoutesDeps): readonly Route[] => {
   const foundation = { ...shared, bodyReader: requests.bodyReader };
   const { replayer, startBulkReplay, bulkReplayer } = requests;
@@ -134,10 +162,10 @@ const requestRoutes = (shared: Foundation, { requests, changes, renewal }: Route
       outcomes: requests.bundleOutcomes,
     }),
     ...eventRoutes(foundation),
+    ...statsRoutes(foundation),
+    ...attentionRoutes(foundation),
     ...replayRoutes({ ...foundation, replayer, startBulkReplay, bulkReplayer }),
     ...approvalRoutes({ ...foundation, releases: approvalReleases(foundation), renewal, changes }),
-    ...auditRoutes(foundation),
-    ...auditStreamRoutes({ ...foundation, onError: foundation.errorsOf("audit stream", "looking for new records") }),
   ];
 };
 
@@ -146,5 +174,6 @@ export const buildRoutes = (foundation: Foundation, deps: RoutesDeps): readonly 
   ...peopleRoutes(foundation, deps),
   ...configurationRoutes(foundation, deps),
   ...requestRoutes(foundation, deps),
+  ...evidenceRoutes(foundation),
   ...statusRoutes({ ...foundation, components: deps.components }),
 ];

@@ -1,9 +1,11 @@
+import type { KeptExchange } from "../../domain/delivery/attempt-end.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Delivery } from "../../domain/delivery/state.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { GroupedAppend } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import type { HttpSender, SendOutcome } from "../../domain/ports/sender.ts";
+import { AppendTooLarge } from "../../infra/log-errors.ts";
 import { type Envelope, type Trace, toEvents } from "../streams/envelope.ts";
 import type { StreamState } from "../streams/run-command.ts";
 import { DeliveryWriter, withRetries } from "./delivery-writer.ts";
@@ -20,14 +22,10 @@ export type AttemptSenderDeps = ResponseStoreDeps & {
   readonly onError: (error: unknown) => void;
 };
 
-/** `response` resolves when the receiver's response is stored, or could not be; it never rejects. */
-export type RecordedAttempt = { readonly known: StreamState<Delivery>; readonly response: Promise<void> };
-
-/** `known` is null if the outcome was not appended. */
-type AppendedTogether = { readonly isStored: boolean; readonly known: StreamState<Delivery> | null };
-
-const NEITHER: AppendedTogether = { isStored: false, known: null };
-const DONE = Promise.resolve();
+const withKept = (end: EndAttempt, kept: KeptExchange | null): EndAttempt => {
+  if (kept === null) return end;
+  return end.type === "Succeed" ? { ...end, end: { ...end.end, kept } } : { ...end, end: { ...end.end, kept } };
+};
 
 export type SentAttempt = {
   readonly outcome: "sent";
@@ -37,7 +35,7 @@ export type SentAttempt = {
   readonly end: EndAttempt;
   readonly trace: Trace;
   /** Records the outcome; may be called once. Retries for a while, then rejects with the log's errors. */
-  record(): Promise<RecordedAttempt>;
+  record(): Promise<StreamState<Delivery>>;
 };
 
 export class AttemptSender {
@@ -90,46 +88,50 @@ export class AttemptSender {
     end: EndAttempt,
     sent: SendOutcome,
     headers: Record<string, string>,
-  ): Promise<RecordedAttempt> {
+  ): Promise<StreamState<Delivery>> {
     const { job, known, trace } = leased;
     const { onError } = this.#deps;
     const envelope = this.#writer.envelope(job.account, trace);
     const responseEnvelope = { ...envelope, commandId: `${envelope.commandId}/response` };
     const exchange = { job, known, sent, headers };
-    // The outcome is what an agent waits for, so its response is stored before the outcome is recorded.
-    const isAgents = known.state.request.origin.kind === "agent";
-    const atHand = isAgents ? null : this.#responses.atHand(exchange, responseEnvelope);
-    const together = atHand === null ? NEITHER : await this.#appendBoth(leased, end, envelope, atHand.append);
+    const atHand = this.#responses.atHand(exchange, responseEnvelope);
+    const together =
+      atHand === null ? null : await this.#appendBoth(leased, withKept(end, atHand.form.kept), envelope, atHand.append);
+    if (together !== null) return together;
     const store = this.#responses.storing(exchange, responseEnvelope, atHand?.form);
-    if (isAgents) await withRetries(store).catch(onError);
-    const response = isAgents || together.isStored ? DONE : store().catch(onError);
-    if (together.known !== null) return { known: together.known, response };
-    const ran = await withRetries(() => this.#writer.run(leased, end, envelope));
-    return { known: ran.known, response };
+    const storedOrNot = () =>
+      store().catch((error: unknown) => {
+        // Only a response that no log takes is left out: after any other error both are tried again.
+        if (!(error instanceof AppendTooLarge)) throw error;
+        onError(error);
+        return null;
+      });
+    const ran = await withRetries(async () => this.#writer.run(leased, withKept(end, await storedOrNot()), envelope));
+    return ran.known;
   }
 
   /**
-   * Appends the response and the outcome as one group, in which neither depends on the other. Whatever is not appended,
-   * or not known to be, is appended by itself with the same ids, which the log recognises.
+   * Appends the response and the outcome as one group. The outcome, for which an agent waits, follows the response,
+   * because it commits to it. Whatever is not appended, or not known to be, is appended by itself with the same ids,
+   * which the log recognises: null then.
    */
   async #appendBoth(
     { job, known }: LeasedJob,
     end: EndAttempt,
     envelope: Envelope,
     response: GroupedAppend,
-  ): Promise<AppendedTogether> {
+  ): Promise<StreamState<Delivery> | null> {
     const decision = delivery.decide(end, known.state);
-    if (!decision.ok || known.revision === null) return NEITHER;
+    if (!decision.ok || known.revision === null) return null;
     const events = toEvents(decision.events, envelope);
-    const outcome = { stream: `delivery-${job.eventId}`, expected: known.revision, events, follows: [] };
+    const outcome = { stream: `delivery-${job.eventId}`, expected: known.revision, events, follows: [0] };
     try {
-      const [stored, ended] = await this.#deps.log.appendGroup([response, outcome]);
-      const isStored = stored?.outcome === "appended";
-      if (ended?.outcome !== "appended") return { isStored, known: null };
+      const [, ended] = await this.#deps.log.appendGroup([response, outcome]);
+      if (ended?.outcome !== "appended") return null;
       const { revision, position } = ended;
-      return { isStored, known: { state: decision.events.reduce(delivery.evolve, known.state), revision, position } };
+      return { state: decision.events.reduce(delivery.evolve, known.state), revision, position };
     } catch {
-      return NEITHER;
+      return null;
     }
   }
 }

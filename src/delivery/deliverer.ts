@@ -236,9 +236,9 @@ export class Deliverer {
     const { onAttempt, onError } = this.#deps;
     const judged = sent.concernsEndpoint ? this.#judge(job, sent).catch(onError) : null;
     onAttempt?.(attemptedOf(job, sent));
-    const { known, response } = await sent.record();
+    const known = await sent.record();
     this.#changed(job, known);
-    await Promise.all([response, judged]);
+    await judged;
   }
 
   async #judge(job: Job, { result, trace }: SentAttempt): Promise<void> {

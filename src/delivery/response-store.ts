@@ -1,9 +1,13 @@
 import { createHash } from "node:crypto";
+import type { KeptExchange } from "../../domain/delivery/attempt-end.ts";
+import { attemptId, headersId, payloadId } from "../../domain/evidence/commitment.ts";
 import type { EventLog, Expected, GroupedAppend } from "../../domain/ports/event-log.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
 import type { SendOutcome } from "../../domain/ports/sender.ts";
 import { isErasedSince } from "../erasure/erasures.ts";
 import type { ByteAllowances, TakenBytes } from "../ledgers/byte-allowances.ts";
 import { redactHeaders } from "../providers/redact.ts";
+import { bytesOfExchange, commit, twoSalts } from "../streams/commitments.ts";
 import { type Envelope, toEvents } from "../streams/envelope.ts";
 import type { ResponseKept } from "../streams/exchanges.ts";
 import { encodeBody } from "../streams/payload-encoding.ts";
@@ -14,6 +18,7 @@ import type { Outbound } from "./outbound.ts";
 
 export type ResponseStoreDeps = {
   readonly log: EventLog;
+  readonly randomness: Randomness;
   readonly outbound: Pick<Outbound, "shown">;
   readonly allowances: Pick<ByteAllowances, "take" | "takeAtHand">;
 };
@@ -24,7 +29,14 @@ export type Exchange = Pick<ActiveJob, "known"> & {
   readonly headers: Record<string, string>;
 };
 
-export type ResponseForm = { readonly data: ResponseKept; readonly taken: TakenBytes | null };
+/** `kept` is what the record of the attempt's end says of `data`. */
+export type ResponseForm = {
+  readonly data: ResponseKept;
+  readonly kept: KeptExchange;
+  readonly taken: TakenBytes | null;
+};
+
+type Unsalted = Omit<ResponseKept, "salt" | "headers_salt">;
 
 /** Bytes stored of a body, and of headers, after `stored_bytes_day` is used up: most responses have no more. */
 export const RESPONSE_HEAD_BYTES = 1_024;
@@ -48,28 +60,28 @@ export class ResponseStore {
   }
 
   /**
-   * The function that is returned stores the response. It rejects with the log's errors and may be called again. An
-   * erasure takes a later revision than the one expected here, so an append after it conflicts and finds the record of
+   * The function that is returned stores the response, and returns the commitments to it, or null after an erasure. It
+   * rejects with the log's errors and may be called again. An erasure takes a later revision than the one expected here, so an append after it conflicts and finds the record of
    * the erasure.
    */
-  storing(exchange: Exchange, envelope: Envelope, made: ResponseForm | null = null): () => Promise<void> {
+  storing(exchange: Exchange, envelope: Envelope, made: ResponseForm | null = null) {
     const { log } = this.#deps;
     const { job, known } = exchange;
     let expected: Exclude<Expected, "any"> = known.state.request.payload.revision;
     let form: Promise<ResponseForm> | null = made === null ? null : Promise.resolve(made);
-    return async () => {
+    return async (): Promise<KeptExchange | null> => {
       form ??= this.#formOf(exchange);
-      const { data, taken } = await form.catch((error: unknown) => {
+      const { data, kept, taken } = await form.catch((error: unknown) => {
         form = null;
         throw error;
       });
       const events = toEvents([{ type: "ResponseKept", data }], envelope);
       for (;;) {
         const appended = await log.append(payloadStream(job.eventId), expected, events);
-        if (appended.outcome === "appended") return;
+        if (appended.outcome === "appended") return kept;
         if (await isErasedSince(log, job.eventId, known.revision)) {
           taken?.giveBack();
-          return;
+          return null;
         }
         expected = appended.actual;
       }
@@ -85,14 +97,14 @@ export class ResponseStore {
     const { job, known } = exchange;
     const taken = bytes === 0 ? null : this.#deps.allowances.takeAtHand(job.account, "stored", bytes);
     if (taken === null && bytes > 0) return null;
-    const data = { ...whole, ...encodeBody(body) };
+    const form = this.#salted(exchange, { ...whole, ...encodeBody(body) }, body, taken);
     const append = {
       stream: payloadStream(job.eventId),
       expected: known.state.request.payload.revision,
-      events: toEvents([{ type: "ResponseKept", data }], envelope),
+      events: toEvents([{ type: "ResponseKept", data: form.data }], envelope),
       follows: [],
     };
-    return { append, form: { data, taken } };
+    return { append, form };
   }
 
   #wholeOf({ job, known, sent, headers }: Exchange) {
@@ -114,7 +126,9 @@ export class ResponseStore {
     const { job } = exchange;
     const { whole, body, bytes } = this.#wholeOf(exchange);
     const taken = bytes === 0 ? null : await this.#deps.allowances.take(job.account, "stored", bytes);
-    if (taken !== null || bytes === 0) return { data: { ...whole, ...encodeBody(body) }, taken };
+    if (taken !== null || bytes === 0) {
+      return this.#salted(exchange, { ...whole, ...encodeBody(body) }, body, taken);
+    }
     const head = body.subarray(0, RESPONSE_HEAD_BYTES);
     const data = {
       ...whole,
@@ -124,6 +138,17 @@ export class ResponseStore {
       truncated: whole.truncated || head.length < body.length,
       head: { size: body.length, sha256: createHash("sha256").update(body).digest("hex") },
     };
-    return { data, taken };
+    return this.#salted(exchange, data, head, taken);
+  }
+
+  /** `body`: the bytes that are stored. */
+  #salted({ job, known }: Exchange, data: Unsalted, body: Buffer, taken: TakenBytes | null): ResponseForm {
+    const [salt, headersSalt] = twoSalts(this.#deps.randomness);
+    const id = attemptId(payloadId(job.eventId, known.state.request.payload.revision), data.number);
+    const headers = commit(headersId(id), headersSalt, bytesOfExchange(data));
+    const salts = { headers_salt: headersSalt.toString("base64") };
+    if (body.length === 0) return { data: { ...data, ...salts }, kept: { headers }, taken };
+    const kept = { headers, response: commit(id, salt, body) };
+    return { data: { ...data, salt: salt.toString("base64"), ...salts }, kept, taken };
   }
 }

@@ -24,7 +24,7 @@ export type PackFault = {
 
 export type PackVerdict = {
   readonly faults: readonly PackFault[];
-  /** What was not checked, as sentences. */
+  /** What was not checked, as phrases. */
   readonly unchecked: readonly string[];
   /** Null if the manifest could not be read. */
   readonly manifest: Manifest | null;
@@ -165,7 +165,7 @@ export const checkPack = async (pack: PackToCheck): Promise<PackVerdict> => {
     };
     return {
       faults: [fault],
-      unchecked: ["Nothing else of the folder was checked."],
+      unchecked: ["a check of all other files but the export, because their list cannot be read"],
       manifest: null,
       isVouchedFor: false,
     };
@@ -179,12 +179,12 @@ export const checkPack = async (pack: PackToCheck): Promise<PackVerdict> => {
   const known = new Set(listed.map(({ file }) => file));
   const unchecked = [
     ...(listed.some(isGiven)
-      ? [`The queries were not asked again, because ${EXPORT_FILE} or ${CONTROL_FILE} was changed.`]
+      ? [`the answers to the queries, because ${EXPORT_FILE} or ${CONTROL_FILE} was changed`]
       : []),
     ...(version === manifest.madeBy
       ? []
       : [
-          `${REPORT_FILE} was made by version ${manifest.madeBy} and this is ${version}: read ${FINDINGS_FILE}, which was checked.`,
+          `a check of ${REPORT_FILE}: it was made by version ${manifest.madeBy} and this is ${version}; read ${FINDINGS_FILE}, which was checked`,
         ]),
   ];
   return { faults: [...listed, ...derived.filter(({ file }) => !known.has(file))], unchecked, manifest, isVouchedFor };

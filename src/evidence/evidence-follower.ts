@@ -5,7 +5,7 @@ import { hasRecord } from "../following/log-cursor.ts";
 import { FoldCache, PageFold } from "./page-fold.ts";
 
 /** The name under which the fold of the evidence is reported beside those of the views. */
-const EVIDENCE = "evidence";
+export const EVIDENCE = "evidence";
 
 type FollowedLog = Pick<EventLog, "identity" | "read">;
 

@@ -8,8 +8,8 @@ import {
   rootOf,
 } from "../../domain/evidence/merkle.ts";
 import type { EvidenceReads, Tile, TileName, TreeName } from "../../domain/ports/evidence-store.ts";
+import { sha256 } from "../../infra/crypto/sha256.ts";
 import { EvidenceDamaged } from "../../infra/evidence-errors.ts";
-import { sha256 } from "./sha256.ts";
 import { frontierAt, subtreeHashes, TILE_HASHES, TILE_LEVELS } from "./tree-reads.ts";
 
 type Tiles = Pick<EvidenceReads, "tiles">;

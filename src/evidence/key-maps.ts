@@ -3,8 +3,8 @@ import { toHex } from "../../domain/evidence/bytes.ts";
 import { type KeyEntry, keyHashOf } from "../../domain/evidence/key-map.ts";
 import { KeyMapTrie, type MapRow, type MapRows } from "../../domain/evidence/key-map-rows.ts";
 import type { KeyMapStore, MapDifference, MapSeal } from "../../domain/ports/key-map-store.ts";
+import { sha256 } from "../../infra/crypto/sha256.ts";
 import { EvidenceDamaged } from "../../infra/evidence-errors.ts";
-import { sha256 } from "./sha256.ts";
 
 /** Records whose keys are set in one turn of the event loop: some 20 ms. */
 const RECORDS_A_TURN = 512;

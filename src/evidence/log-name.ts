@@ -1,7 +1,7 @@
 import { FIRST_GENERATION, type LogName, parseCheckpoint, parseOrigin } from "../../domain/evidence/checkpoint.ts";
 import { parseVerifierKey } from "../../domain/evidence/signed-note.ts";
 import type { InstanceState } from "../../domain/ports/evidence-store.ts";
-import { sha256 } from "./sha256.ts";
+import { sha256 } from "../../infra/crypto/sha256.ts";
 
 /** The generation after that of the last checkpoint before it. */
 const generationAfter = (previous: string | null): number => {

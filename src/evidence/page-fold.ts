@@ -18,11 +18,11 @@ import {
   type TreeName,
 } from "../../domain/ports/evidence-store.ts";
 import type { MapSeal, RecordLinks } from "../../domain/ports/key-map-store.ts";
+import { sha256 } from "../../infra/crypto/sha256.ts";
 import { nameOf } from "../../infra/record-name.ts";
 import { isRecord } from "../../projections/audit.ts";
 import { GrowingTree } from "./growing-tree.ts";
 import { logNameOf } from "./log-name.ts";
-import { sha256 } from "./sha256.ts";
 
 /** Trees and links that pages need again and again are kept in memory: some 8 KiB for each tree that grows. */
 const TREES_MAX = 1_024;

@@ -9,8 +9,8 @@ import {
   type Subtree,
 } from "../../domain/evidence/merkle.ts";
 import type { EvidenceReads, TileName, TreeName } from "../../domain/ports/evidence-store.ts";
+import { sha256 } from "../../infra/crypto/sha256.ts";
 import { EvidenceDamaged } from "../../infra/evidence-errors.ts";
-import { sha256 } from "./sha256.ts";
 
 /** A tile has the hashes of 2 ** 8 subtrees (https://c2sp.org/tlog-tiles). */
 export const TILE_LEVELS = 8;

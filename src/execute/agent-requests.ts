@@ -52,24 +52,24 @@ const reused = (eventId: string): Problem =>
   });
 
 /** The recorded version is compared, so that a new version of the action does not change a repeat. */
-const isRepeatOf = (request: ExecuteRequest, { action, endpoint_id: target }: Request): boolean => {
+const isRepeatOf = (key: Uint8Array, request: ExecuteRequest, { action, endpoint_id: target }: Request): boolean => {
   if (action === undefined) return false;
   const { account, agentId: agent, payload } = request;
   const identity = { account, agent, action: request.action, version: action.version, target, payload };
-  return actionDigest(identity) === action.digest;
+  return actionDigest(key, identity) === action.digest;
 };
 
 type RequestContext = Pick<IncomingRequest, "eventId" | "receivedAt"> &
-  Pick<AgentRequest, "compiled" | "isInScope"> & { readonly action: DefinedAction };
+  Pick<AgentRequest, "compiled" | "isInScope"> & { readonly action: DefinedAction; readonly digestKey: Uint8Array };
 
 const incomingRequest = (
   { account, agentId, key, payload, runId, depth, costMicro, userAgent, trace }: ExecuteRequest,
   { settings }: PresentAgent,
-  { eventId, receivedAt, action, compiled, isInScope }: RequestContext,
+  { digestKey, eventId, receivedAt, action, compiled, isInScope }: RequestContext,
 ): IncomingRequest => {
   const { name, version, definition } = action;
   const target = definition.endpoint_id;
-  const digest = actionDigest({ account, agent: agentId, action: name, version, target, payload });
+  const digest = actionDigest(digestKey, { account, agent: agentId, action: name, version, target, payload });
   return {
     eventId,
     account,
@@ -107,7 +107,7 @@ export const executing = (deps: ExecuteDeps): Execute => {
   ): Promise<ExecutionStart | Problem | null> => {
     const { state } = known;
     const recorded = requestOf(state);
-    if (recorded !== null && !isRepeatOf(request, recorded)) return reused(eventId);
+    if (recorded !== null && !isRepeatOf(deps.digestKey, request, recorded)) return reused(eventId);
     if (!isClaimed(state)) return null;
     const position = await approvals.recorded(`delivery-${eventId}`, known);
     return { eventId, known, replayed: true, position };
@@ -129,7 +129,7 @@ export const executing = (deps: ExecuteDeps): Execute => {
     if (action.phase !== "defined") return unknownAction(name, isInScope);
     const compiled = deps.actions.get(action);
     const claimed = await claim(
-      incomingRequest(request, agent, { eventId, receivedAt, action, compiled, isInScope }),
+      incomingRequest(request, agent, { digestKey: deps.digestKey, eventId, receivedAt, action, compiled, isInScope }),
       from,
     );
     if (claimed.outcome === "denied") return denialProblem({ event_id: eventId }, claimed.judged);

@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { canonicalJson } from "../../domain/evidence/canonical-json.ts";
 import type { Json } from "../../domain/json.ts";
 
@@ -13,9 +13,14 @@ export type ActionIdentity = {
   readonly bundle?: { readonly index: number; readonly of: number };
 };
 
-/** Hex SHA-256 of the canonical form (RFC 8785). Approvals are bound to it, and repetitions recognised by it. */
-export const actionDigest = ({ account, agent, action, version, target, payload, bundle }: ActionIdentity): string =>
-  hash(
-    "sha256",
-    canonicalJson({ account, agent, action, schema_version: version, target, payload, bundle: bundle ?? null }),
-  );
+/**
+ * Hex HMAC-SHA-256 of the canonical form (RFC 8785), by which repetitions are recognised. It is recorded and outlives the
+ * payload, so it has a key: else a short payload could be guessed from it.
+ */
+export const actionDigest = (
+  key: Uint8Array,
+  { account, agent, action, version, target, payload, bundle }: ActionIdentity,
+): string =>
+  createHmac("sha256", key)
+    .update(canonicalJson({ account, agent, action, schema_version: version, target, payload, bundle: bundle ?? null }))
+    .digest("hex");

@@ -1,27 +1,11 @@
-import { Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import type { Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { PositionText } from "../http/position-text.ts";
 import { cloudEvent } from "./cloud-event.ts";
 import type { FollowedCount } from "./record-counts.ts";
-
-/** Times, in ms, of a stream of server-sent events (WHATWG HTML, section 9.2). */
-export type EventStreamTimes = {
-  readonly heartbeatMs: number;
-  readonly recheckMs: number;
-  readonly drainMs: number;
-};
-
-export const EVENT_STREAM_TIMES: EventStreamTimes = {
-  /** Many proxies cut a connection that is silent for 30 s, so a comment is sent earlier. */
-  heartbeatMs: 15_000,
-  /** The credential is checked this often: if another node ends it, the stream has to end within 2 s. */
-  recheckMs: 1_000,
-  drainMs: 30_000,
-};
+import { RETRY_MS, type SentEvents, sentEvents } from "./sent-events.ts";
 
 const CHUNK = 16;
-const BUFFER_BYTES = 16 * 1024;
-const RETRY_MS = 3_000;
 
 export const START_ID = "start";
 const TAG_LENGTH = 8;
@@ -35,23 +19,16 @@ const frameOf = (index: number, record: RecordedEvent, positions: Pick<PositionT
   return `id: ${streamIdOf(index, record)}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 };
 
-export type EventStreamSource = {
+export type EventStreamSource = Omit<SentEvents, "frames" | "wake"> & {
   readonly next: number;
   readonly lastId: string;
   readonly newerThan: Position | null;
   readonly count: FollowedCount;
   readonly read: (index: number, limit: number) => Promise<readonly RecordedEvent[]>;
   readonly positions: Pick<PositionText, "of">;
-  readonly isStillAllowed: () => Promise<boolean>;
-  readonly watchCredential: (onChanged: () => void) => () => void;
-  readonly closing: AbortSignal;
-  readonly times: EventStreamTimes;
-  readonly onEnd: () => void;
 };
 
-type Frames = Omit<EventStreamSource, "isStillAllowed">;
-
-async function* framesOf(source: Frames, mayGoOn: () => Promise<boolean>): AsyncGenerator<string, void> {
+async function* framesOf(source: EventStreamSource, mayGoOn: () => Promise<boolean>): AsyncGenerator<string, void> {
   const { count, times, newerThan } = source;
   let { next } = source;
   let sentAt = performance.now();
@@ -76,99 +53,14 @@ async function* framesOf(source: Frames, mayGoOn: () => Promise<boolean>): Async
   }
 }
 
-/** Calls during a run of `work` lead to one more run after it, so two runs never overlap. `work` must not reject. */
-const coalesced = (work: () => Promise<void>): (() => void) => {
-  let isRunning = false;
-  let isCalled = false;
-  const run = async (): Promise<void> => {
-    isRunning = true;
-    while (isCalled) {
-      isCalled = false;
-      await work();
-    }
-    isRunning = false;
-  };
-  return () => {
-    isCalled = true;
-    if (!isRunning) void run();
-  };
-};
-
 /** The stream ends when the client leaves or does not read, when the credential ends, and when the server closes. */
-export const eventStream = (source: EventStreamSource): Readable => {
-  const { count, closing, times, onEnd, isStillAllowed, watchCredential } = source;
-  let isDestroyed = false;
-  let isRevoked = false;
-  let isPumping = false;
-  let fullSince: number | null = null;
-
-  const fail = (error: unknown): void => {
-    stream.destroy(error instanceof Error ? error : new Error(String(error)));
-  };
-
-  const revoke = (): void => {
-    if (isRevoked || isDestroyed) return;
-    isRevoked = true;
-    count.wake();
-    if (stream.readableLength > 0) stream.destroy();
-    else stream.push(null);
-    // A client that does not read would not notice the end of the stream, so the stream is destroyed after `drainMs`.
-    fullSince = performance.now();
-  };
-
-  const isOver = (): boolean => isDestroyed || isRevoked || closing.aborted;
-  const mayGoOn = async (): Promise<boolean> => {
-    if (isOver()) return false;
-    if (!(await isStillAllowed())) revoke();
-    return !isOver();
-  };
-  const frames = framesOf(source, mayGoOn);
-
-  const recheck = coalesced(async () => {
-    await mayGoOn().catch(fail);
-  });
-
-  const pump = async (): Promise<void> => {
-    isPumping = true;
-    try {
-      let isRoom = true;
-      while (isRoom) {
-        const { value, done } = await frames.next();
-        if (isDestroyed || isRevoked) return;
-        isRoom = stream.push(done === true ? null : value) && done !== true;
-      }
-      fullSince = performance.now();
-    } catch (error) {
-      fail(error);
-    } finally {
-      isPumping = false;
-    }
-  };
-
-  const unwatch = watchCredential(recheck);
-  const rechecks = setInterval(recheck, times.recheckMs).unref();
-  const watch = setInterval(() => {
-    if (fullSince !== null && performance.now() - fullSince >= times.drainMs) stream.destroy();
-  }, times.drainMs / 4).unref();
-
-  const stream = new Readable({
-    highWaterMark: BUFFER_BYTES,
-    read() {
-      fullSince = null;
-      if (!isPumping) void pump();
-    },
-    destroy(error, done) {
-      isDestroyed = true;
-      unwatch();
-      clearInterval(rechecks);
-      clearInterval(watch);
-      closing.removeEventListener("abort", count.wake);
-      count.wake();
-      count.end();
-      onEnd();
-      done(error);
+export const eventStream = (source: EventStreamSource): Readable =>
+  sentEvents({
+    ...source,
+    frames: (mayGoOn) => framesOf(source, mayGoOn),
+    wake: source.count.wake,
+    onEnd() {
+      source.count.end();
+      source.onEnd();
     },
   });
-  closing.addEventListener("abort", count.wake);
-  return stream;
-};

@@ -15,6 +15,8 @@ export type Question = Omit<PolicyInput, "payload" | "ambiguous"> & {
   /** Undefined if the body is not JSON. */
   readonly payload: () => unknown;
   readonly body: () => Uint8Array;
+  /** The body as UTF-8, if it was decoded already. */
+  readonly text?: (() => string) | undefined;
   /** False if the JSON was not searched for duplicate names yet: a policy that reads the payload then does so first. */
   readonly isStrict: boolean;
 };
@@ -40,20 +42,23 @@ export const bytesOf = (payload: Json): Uint8Array => Buffer.from(JSON.stringify
 /** Levels of nesting. A policy that reads the payload denies JSON that is nested deeper. */
 const DEPTH_MAX = 64;
 
-const isAmbiguous = (body: Uint8Array): boolean => {
-  const scanned = scanJson(Buffer.from(body.buffer, body.byteOffset, body.length).toString("utf8"), DEPTH_MAX);
+const textOf = ({ body, text }: Pick<Question, "body" | "text">): string => {
+  if (text !== undefined) return text();
+  const { buffer, byteOffset, length } = body();
+  return Buffer.from(buffer, byteOffset, length).toString("utf8");
+};
+
+const isAmbiguous = (question: Pick<Question, "body" | "text">): boolean => {
+  const scanned = scanJson(textOf(question), DEPTH_MAX, true);
   return scanned.duplicate !== undefined || scanned.tooDeep === true;
 };
 
-export const checkDirectly = (
-  compiled: CompiledPolicy,
-  { payload, body, isStrict, ...question }: Omit<Question, "account">,
-): PolicyCheck => {
+export const checkDirectly = (compiled: CompiledPolicy, question: Omit<Question, "account">): PolicyCheck => {
   const { readsPayload } = compiled;
   return compiled.check({
     ...question,
-    payload: readsPayload ? payload() : undefined,
-    ambiguous: readsPayload && !isStrict && isAmbiguous(body()),
+    payload: readsPayload ? question.payload() : undefined,
+    ambiguous: readsPayload && !question.isStrict && isAmbiguous(question),
   });
 };
 
@@ -110,7 +115,7 @@ export const sharedChecks = (thread: CheckThread, clock: Clock): Checks => {
 
   return {
     policy(policy, question) {
-      const { account, body, isStrict, payload: _parsed, ...rest } = question;
+      const { account, body } = question;
       const { compiled } = policy;
       const isLarge = compiled.readsPayload && body().length > DIRECT_BODY_BYTES_MAX;
       if (!isLarge && compiled.isUncompiled !== true && direct.has(account)) {
@@ -120,7 +125,8 @@ export const sharedChecks = (thread: CheckThread, clock: Clock): Checks => {
       }
       if (!elsewhere.has(account)) return deniedCheck(policy);
       const { id, version, definition } = policy;
-      const order = { account, key: `${id}/${version}`, definition, isStrict, input: rest };
+      const { isStrict, account: _whose, body: _bytes, text: _decoded, payload: _parsed, ...input } = question;
+      const order = { account, key: `${id}/${version}`, definition, isStrict, input };
       return answered(account, order, body(), deniedCheck(policy));
     },
     async schema(asked) {

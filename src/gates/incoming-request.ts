@@ -24,6 +24,8 @@ export type IncomingRequest = {
   readonly contentType: string;
   readonly contentEncoding: string;
   readonly json: () => unknown;
+  /** The body as UTF-8, if it was decoded already. */
+  readonly text?: () => string;
   /** False if the JSON was not searched for duplicate names yet: a policy that reads the payload then does so first. */
   readonly isStrict: boolean;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -40,10 +42,34 @@ export type IncomingRequest = {
   readonly kept?: KeptPayload;
 };
 
-export const jsonOf = (body: Buffer): unknown => {
+const parsed = (text: string): unknown => {
   try {
-    return JSON.parse(body.toString("utf8"));
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
 };
+
+export const jsonOf = (body: Buffer): unknown => parsed(body.toString("utf8"));
+
+/** A body's text and JSON, each of which is made once, when it is first asked for. */
+export class BodyContent {
+  readonly #body: Buffer;
+  #text: string | null = null;
+  #json: { readonly value: unknown } | null = null;
+
+  constructor(body: Buffer) {
+    this.#body = body;
+  }
+
+  readonly text = (): string => {
+    this.#text ??= this.#body.toString("utf8");
+    return this.#text;
+  };
+
+  /** Undefined if the body is not JSON. */
+  readonly json = (): unknown => {
+    this.#json ??= { value: parsed(this.text()) };
+    return this.#json.value;
+  };
+}

@@ -7,16 +7,24 @@ import type { JsonSchema } from "./route.ts";
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 50;
 const CURSOR_LENGTH_MAX = 1024;
+/** Counting stops here, after a few milliseconds. */
+const TOTAL_MAX = 10_000;
 
 export const LISTING_QUERY = {
   limit: { type: "integer", minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT },
+  total: { enum: ["true", "false"], description: "true: count all that match, up to 10,000" },
   cursor: { type: "string", maxLength: CURSOR_LENGTH_MAX, description: "`next_cursor` of the page before" },
 } as const satisfies Record<string, JsonSchema>;
 
 export const listOf = (item: JsonSchema): JsonSchema => ({
   type: "object",
   required: ["data", "next_cursor"],
-  properties: { data: { type: "array", items: item }, next_cursor: { type: ["string", "null"] } },
+  properties: {
+    data: { type: "array", items: item },
+    next_cursor: { type: ["string", "null"] },
+    total: { type: "integer", maximum: TOTAL_MAX, description: "If it was asked for and can be counted" },
+    total_is_more: { type: "boolean", description: "True if there are more than `total`" },
+  },
 });
 
 export type Cursor = { readonly value: string | number; readonly id: string };
@@ -49,7 +57,16 @@ export type Listing = {
   readonly sort: { readonly field: string; readonly order: "asc" | "desc" };
 };
 
-export type Page<T> = { readonly data: readonly T[]; readonly next_cursor: string | null };
+type Total = { readonly total?: number; readonly total_is_more?: boolean };
+export type Page<T> = Total & { readonly data: readonly T[]; readonly next_cursor: string | null };
+
+/** A list that this process filters has no `count`, and then no total. */
+type Listed = Pick<ViewStore, "page"> & Partial<Pick<ViewStore, "count">>;
+
+const totalOf = async (views: Listed, { view, where }: Listing): Promise<Total> => {
+  const count = await views.count?.(view, where, TOTAL_MAX + 1);
+  return count === undefined ? {} : { total: Math.min(count, TOTAL_MAX), total_is_more: count > TOTAL_MAX };
+};
 
 const limitOf = (given: unknown = LIMIT_DEFAULT): number | null =>
   typeof given === "number" && Number.isInteger(given) && given >= 1 && given <= LIMIT_MAX ? given : null;
@@ -58,7 +75,7 @@ export const invalid = (path: string, message: string): Problem =>
   problem("invalid-request", `The parameter ${path} ${message}.`, { errors: [{ path: `/${path}`, message }] });
 
 export const pageOf = async <D extends object = Document, T = unknown>(
-  views: Pick<ViewStore, "page">,
+  views: Listed,
   { view, where, sort }: Listing,
   query: Readonly<Record<string, unknown>>,
   show: (document: D, id: string) => T,
@@ -79,6 +96,7 @@ export const pageOf = async <D extends object = Document, T = unknown>(
   return {
     data: shown.map(({ id, document }) => show(typedDocument<D>(document), id)),
     next_cursor: last === undefined ? null : cursorAfter(last, sort.field),
+    ...(query.total === "true" ? await totalOf(views, { view, where, sort }) : {}),
   };
 };
 

@@ -95,7 +95,7 @@ export const routeSchema = (route: Route): Record<string, unknown> => {
     ...defined({
       [KEY_NEEDED]: route.answersRepeats,
       params: names.length === 0 ? undefined : { type: "object", required: names, properties: params },
-      querystring: { type: "object", additionalProperties: false, properties: query },
+      querystring: { type: "object", additionalProperties: route.anyQuery === true, properties: query },
       body: route.body,
       headers: route.headers && { type: "object", properties: route.headers },
     }),

@@ -30,6 +30,8 @@ const RECORDED: Readonly<Record<ProblemCode, Recorded>> = {
   overloaded: NOT_ABLE,
   unavailable: NOT_ABLE,
   "view-behind": NOT_ABLE,
+  "not-sealed": NOT_ABLE,
+  "not-witnessed": NOT_ABLE,
   "payload-damaged": { because: "PayloadDamageFound or BundleDamageFound is the record." },
   "invalid-signature": { because: "SourceRejectsCounted or StrangersRefused is the record." },
   "delivery-id-reused": { because: "DeliveryIdReused is the record." },

@@ -112,6 +112,8 @@ export type Route = {
   readonly always?: true | ((body: unknown) => boolean);
   /** The call may wait long, so `Call.closing` is aborted as well when the client disconnects. */
   readonly waits?: true;
+  /** The query is for the page's own script, and is neither checked nor given to the handler. */
+  readonly anyQuery?: true;
   readonly reads?: readonly string[];
   readonly handle: (call: Call) => Promise<Answer | Problem>;
 };

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Plan } from "../../domain/account/plans.ts";
-import { dayIn } from "../../domain/calendar.ts";
+import { DAY_MS, dayIn } from "../../domain/calendar.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
@@ -52,7 +52,8 @@ const LIMIT_OF: Readonly<Record<AllowanceKind, (plan: Plan) => number>> = {
 const KINDS = Object.keys(LIMIT_OF).length;
 
 class Allowance {
-  readonly day: string;
+  /** UTC, in days since 1970. */
+  readonly day: number;
   readonly #deps: ByteAllowancesDeps;
   readonly #account: string;
   readonly #kind: AllowanceKind;
@@ -60,7 +61,7 @@ class Allowance {
   #lastAnswer: { readonly limit: number; readonly left: number } | null = null;
   #leasing: Promise<void> | null = null;
 
-  constructor(deps: ByteAllowancesDeps, account: string, kind: AllowanceKind, day: string) {
+  constructor(deps: ByteAllowancesDeps, account: string, kind: AllowanceKind, day: number) {
     this.#deps = deps;
     this.#account = account;
     this.#kind = kind;
@@ -117,7 +118,7 @@ class Allowance {
     const bytes = Math.min(Math.max(missing, usual), this.#leftOf(limit));
     if (bytes <= 0) return;
     const { ledgers, randomness } = this.#deps;
-    const stream = `ledger-${this.#account}-${this.#kind}-${this.day}`;
+    const stream = `ledger-${this.#account}-${this.#kind}-${dayIn("UTC", this.day * DAY_MS)}`;
     const name = randomId(LEASE_PREFIX, randomness);
     const reservation = await ledgers.reserve({
       stream,
@@ -141,9 +142,10 @@ export const byteAllowances = (deps: ByteAllowancesDeps): ByteAllowances => {
 
   const allowanceOf = (account: string, kind: AllowanceKind): Allowance => {
     const key = `${kind} ${account}`;
-    const day = dayIn("UTC", deps.clock.now());
+    const day = Math.floor(deps.clock.now() / DAY_MS);
     const known = allowances.get(key);
-    const allowance = known?.day === day ? known : new Allowance(deps, account, kind, day);
+    if (known?.day === day) return known;
+    const allowance = new Allowance(deps, account, kind, day);
     allowances.set(key, allowance);
     return allowance;
   };

@@ -12,18 +12,6 @@ export type WebhookRequest = {
   readonly json: () => unknown;
 };
 
-export const webhookRequest = (
-  { headers, rawHeaders, body, url }: Omit<WebhookRequest, "json">,
-  read: (body: Buffer) => unknown,
-): WebhookRequest => {
-  let known: { readonly value: unknown } | null = null;
-  const json = (): unknown => {
-    known ??= { value: read(body) };
-    return known.value;
-  };
-  return { headers, rawHeaders, body, url, json };
-};
-
 export type SourceAuth = {
   readonly auth: HmacAuth | null;
   /** All active secrets of the source, the newest first. A signature by any of them is accepted. */

@@ -5,9 +5,11 @@ import type { ViewStore } from "../../domain/ports/view-store.ts";
 import type { ReplayCommand } from "../../domain/replay/commands.ts";
 import { replay as replayDecider } from "../../domain/replay/decider.ts";
 import type { ReplayCursor } from "../../domain/replay/events.ts";
+import type { SkipCount, SkipReason } from "../../domain/replay/skips.ts";
 import type { BegunReplay } from "../../domain/replay/state.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
+import { sumOfSkips } from "../../projections/replay-skips.ts";
 import { replays as replaysView } from "../../projections/replays.ts";
 import { type PollLoop, pollLoop } from "../following/poll-loop.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
@@ -15,6 +17,7 @@ import { type Envelope, systemEnvelope } from "../streams/envelope.ts";
 import { pagesIn } from "../views/typed-documents.ts";
 import type { EventReplayer } from "./event-replayer.ts";
 import { type ChosenPage, chosenAfter, isShownUpTo } from "./plan.ts";
+import { skipReasonOf } from "./replay-problems.ts";
 import { replayStream } from "./stream.ts";
 
 export type BulkReplayerDeps = {
@@ -54,7 +57,7 @@ type Run = {
   readonly rate: number;
   readonly upTo: Position | null;
   cursor: ReplayCursor | null;
-  skipped: number;
+  skipped: readonly SkipCount[];
   dueMs: number;
   eventsSinceCheckpoint: number;
   checkpointMs: number;
@@ -139,7 +142,8 @@ export class BulkReplayer {
       const replayed = await Promise.all(batch.map((it) => this.#replayEvent(state, run.upTo, it.id)));
       const last = batch.at(-1);
       if (last !== undefined) run.cursor = { received_at: last.received_at, id: last.id };
-      run.skipped += replayed.filter((isReplayed) => !isReplayed).length;
+      const skips = replayed.filter((reason) => reason !== null).map((reason) => ({ reason, count: 1 }));
+      run.skipped = sumOfSkips([...run.skipped, ...skips]);
       run.dueMs = Math.max(run.dueMs, performance.now() - BEHIND_MAX_MS) + (batch.length * SECOND_MS) / run.rate;
       run.eventsSinceCheckpoint += batch.length;
       const isDue =
@@ -149,16 +153,17 @@ export class BulkReplayer {
     return true;
   }
 
-  async #replayEvent({ started }: BegunReplay, upTo: Position | null, eventId: string): Promise<boolean> {
+  /** Null if the event was replayed, or refused by the gates a second time, which counts as failed. */
+  async #replayEvent({ started }: BegunReplay, upTo: Position | null, eventId: string): Promise<SkipReason | null> {
     const { replay_id: id, account, by, reason } = started;
     const envelope: Envelope = { ...this.#envelopeOf(account), commandId: `${id}/${eventId}`, actor: by };
     try {
-      const { outcome } = await this.#deps.replayer.replay({ eventId, replay: { id, by, reason }, envelope, upTo });
-      return outcome !== "refused";
+      const done = await this.#deps.replayer.replay({ eventId, replay: { id, by, reason }, envelope, upTo });
+      return done.outcome === "refused" ? skipReasonOf(done.problem) : null;
     } catch (error) {
       if (error instanceof LogUnavailable || error instanceof OutcomeUnknown) throw error;
       this.#deps.onError(error);
-      return false;
+      return "error";
     }
   }
 

@@ -186,13 +186,13 @@ export class EventReplayer {
   async #hindrance({ endpoint_id, origin, at }: Request): Promise<Problem | null> {
     const { aggregates } = this.#deps;
     const { state } = await aggregates.load(endpointDecider, `endpoint-${endpoint_id}`);
-    if (state.phase !== "present") return conflict("The endpoint of the event was deleted.");
+    if (state.phase !== "present") return conflict("The endpoint of the event was deleted.", "endpoint-deleted");
     if (state.disabled !== null) {
       const detail = `The endpoint is disabled: ${state.disabled.reason} Enable it, then replay.`;
       return problem("endpoint-disabled", detail, { extra: { endpoint_id } });
     }
     const stopped = origin.kind === "agent" ? await suspensionReason(aggregates, { origin, at }) : null;
-    return stopped === null ? null : conflict(`${stopped} Its earlier requests are not sent.`);
+    return stopped === null ? null : conflict(`${stopped} Its earlier requests are not sent.`, "agent-suspended");
   }
 
   #offer(order: ReplayOrder, known: StreamState<Delivery>, trace: Trace, body: Buffer | undefined): void {

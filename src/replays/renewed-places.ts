@@ -4,9 +4,10 @@ import { denialProblem } from "../admission/denial-problem.ts";
 import type { Judgement } from "../admission/judge.ts";
 import type { IncomingRequest } from "../gates/incoming-request.ts";
 import type { Ledgers } from "../ledgers/ledgers.ts";
-import { type Problem, problem } from "../streams/problems.ts";
+import type { Problem } from "../streams/problems.ts";
 import type { RepeatedRequests } from "./repeated-requests.ts";
 import type { ReplayOrder } from "./replay-order.ts";
+import { conflict } from "./replay-problems.ts";
 
 export type RenewedPlaces = {
   readonly places: NonNullable<ReplayCommand["places"]>;
@@ -29,7 +30,7 @@ export const renewedPlaces =
     const it = await again(request, { account, replay, trace, askedAt: Date.parse(at) });
     if ("problem" in it) return it;
     if (it.asked?.action.digest !== request.action?.digest) {
-      return problem("conflict", "The action was redefined in the meantime: the agent has to request it again.");
+      return conflict("The action was redefined in the meantime: the agent has to request it again.", "action-changed");
     }
     const judged = await judge(it);
     const { verdict, reservations, cost } = judged;
@@ -40,7 +41,7 @@ export const renewedPlaces =
     // A request that people approved needs no second approval, because it never reached its target.
     if (verdict.decision === "hold" && releases.length === 0) {
       await giveBack();
-      return problem("conflict", "The policy now requires approval: the agent has to request it again.");
+      return conflict("The policy now requires approval: the agent has to request it again.", "approval-needed");
     }
     const lasting = reservations.filter(({ lasts }) => lasts);
     return {

@@ -7,7 +7,7 @@ import { source as sourceDecider } from "../../domain/source/decider.ts";
 import { agentStream } from "../accounts/credentials.ts";
 import { actionDigest } from "../execute/digest.ts";
 import type { CompiledActions } from "../gates/compiled-action.ts";
-import { type AgentRequest, type IncomingRequest, jsonOf } from "../gates/incoming-request.ts";
+import { type AgentRequest, BodyContent, type IncomingRequest, jsonOf } from "../gates/incoming-request.ts";
 import { actionStream } from "../streams/action-stream.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { Trace } from "../streams/envelope.ts";
@@ -15,11 +15,13 @@ import { payloadDamaged } from "../streams/payload-damage.ts";
 import { keptPayload } from "../streams/payload-ref.ts";
 import type { Payloads, ReadPayload } from "../streams/payloads.ts";
 import { type Problem, payloadNotKept, problem } from "../streams/problems.ts";
+import { conflict } from "./replay-problems.ts";
 
 export type RepeatedRequestsDeps = {
   readonly aggregates: Pick<Aggregates, "load">;
   readonly payloads: Pick<Payloads, "read">;
   readonly actions: CompiledActions;
+  readonly digestKey: Uint8Array;
 };
 
 /** Makes a stored request anew as if its sender had sent it again; a problem if that is impossible. */
@@ -35,13 +37,16 @@ export type RepeatedRequests = (
 
 type Sender = Pick<IncomingRequest, "origin" | "policyId" | "endpointId" | "asked" | "isStrict">;
 
-const conflict = (detail: string): Problem => problem("conflict", detail);
-
-export const repeatedRequests = ({ aggregates, payloads, actions }: RepeatedRequestsDeps): RepeatedRequests => {
+export const repeatedRequests = ({
+  aggregates,
+  payloads,
+  actions,
+  digestKey,
+}: RepeatedRequestsDeps): RepeatedRequests => {
   const sentBySource = async ({ origin: { id, type } }: Request, account: string): Promise<Sender | Problem> => {
     const { state } = await aggregates.load(sourceDecider, `source-${id}`);
     if (state.phase !== "present" || state.account !== account) {
-      return conflict("Its source was deleted, and with it the policy that it has to pass.");
+      return conflict("Its source was deleted, and with it the policy that it has to pass.", "source-deleted");
     }
     const { name, policy_id: policyId, endpoint_id: endpointId, status } = state.settings;
     if (status === "paused") {
@@ -59,7 +64,8 @@ export const repeatedRequests = ({ aggregates, payloads, actions }: RepeatedRequ
       aggregates.load(agentDecider, agentStream(id)),
       aggregates.load(actionDecider, actionStream(account, name)),
     ]);
-    if (agent.phase !== "present" || agent.account !== account) return conflict("The agent was deleted.");
+    if (agent.phase !== "present" || agent.account !== account)
+      return conflict("The agent was deleted.", "agent-deleted");
     if (agent.suspended !== null) {
       return problem("agent-suspended", `The agent is suspended: ${agent.suspended.reason}`);
     }
@@ -68,7 +74,7 @@ export const repeatedRequests = ({ aggregates, payloads, actions }: RepeatedRequ
     }
     const { version } = action;
     const { endpoint_id: target } = action.definition;
-    const digest = actionDigest({ account, agent: id, action: name, version, target, payload });
+    const digest = actionDigest(digestKey, { account, agent: id, action: name, version, target, payload });
     const again: AgentRequest = {
       action: { name, version, digest },
       run,
@@ -92,11 +98,11 @@ export const repeatedRequests = ({ aggregates, payloads, actions }: RepeatedRequ
     if (head !== undefined) return payloadNotKept(head.size, size);
     const kept = await payloads.read(request.event_id, request.payload);
     if (kept === "damaged") return payloadDamaged();
-    if (kept === null) return conflict("Its payload was erased, so there is nothing to send.");
+    if (kept === null) return conflict("Its payload was erased, so there is nothing to send.", "payload-erased");
     const sender = await senderOf(request, account, kept);
     if ("problem" in sender) return sender;
     const { body, headers } = kept;
-    let json: { readonly value: unknown } | null = null;
+    const { json } = new BodyContent(body);
     return {
       ...sender,
       eventId: request.event_id,
@@ -106,10 +112,7 @@ export const repeatedRequests = ({ aggregates, payloads, actions }: RepeatedRequ
       body,
       contentType: request.payload.content_type,
       contentEncoding: request.payload.content_encoding ?? "",
-      json: () => {
-        json ??= { value: jsonOf(body) };
-        return json.value;
-      },
+      json,
       // Secrets and signatures are not stored, so conditions see them redacted.
       headers,
       shownHeaders: () => headers,

@@ -151,7 +151,7 @@ const typeOf = (schema: unknown, place: Place): Type => {
 
 /**
  * Every value that the schema (2020-12 or draft-07) allows has this type. Constraints that TypeScript lacks are left
- * out, and a reference that leads nowhere becomes `unknown`.
+ * out, and a reference that leads nowhere becomes `unknown`. References are looked up in `root`.
  */
-export const schemaType = (schema: unknown, indent = ""): Type =>
-  typeOf(schema, { root: schema, refs: ["#"], kinds: KINDS, isPart: false, indent, written: { parts: 0 } });
+export const schemaType = (schema: unknown, indent = "", root = schema): Type =>
+  typeOf(schema, { root, refs: ["#"], kinds: KINDS, isPart: false, indent, written: { parts: 0 } });

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Actor, Metadata, NewEvent, RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
 
 export type Trace = {
   readonly trace_id: string;
@@ -62,25 +63,59 @@ export const eventId = (commandId: string, index: number): string => {
   return `${h.slice(0, 8)}-${h.slice(8, 12)}-8${h.slice(13, 16)}-a${h.slice(17, 20)}-${h.slice(20, 32)}`;
 };
 
-const metadata = (envelope: Envelope): Metadata => ({
-  account: envelope.account,
-  actor: envelope.actor,
-  command_id: envelope.commandId,
-  trace_id: envelope.trace.trace_id,
-  span_id: envelope.trace.span_id,
-  ...(envelope.trace.parent_span_id === undefined ? {} : { parent_span_id: envelope.trace.parent_span_id }),
-  causation_id: envelope.causationId ?? null,
-  recorded_at: envelope.at,
-  schema: 1,
+const metadata = ({ account, actor, commandId, trace, causationId, at }: Envelope): Metadata => {
+  const { trace_id, span_id, parent_span_id } = trace;
+  const ids = { account, actor, command_id: commandId, trace_id, span_id };
+  const rest = { causation_id: causationId ?? null, recorded_at: at, schema: 1 };
+  return parent_span_id === undefined ? { ...ids, ...rest } : { ...ids, parent_span_id, ...rest };
+};
+
+const recordOf = ({ type, data }: Fact, id: string, meta: Metadata): NewEvent => ({
+  id,
+  type,
+  // The data of every event type in domain/ is plain JSON, which the compiler cannot see through the type parameter.
+  data: data as JsonObject,
+  meta,
 });
 
+/** The records of a command, with the same ids however often they are made. */
 export const toEvents = (facts: readonly Fact[], envelope: Envelope): NewEvent[] => {
   const meta = metadata(envelope);
-  return facts.map((fact, index) => ({
-    id: eventId(envelope.commandId, index),
-    type: fact.type,
-    // The data of every event type in domain/ is plain JSON, which the compiler cannot see through the type parameter.
-    data: fact.data as JsonObject,
-    meta,
-  }));
+  return facts.map((fact, index) => recordOf(fact, eventId(envelope.commandId, index), meta));
 };
+
+const IDS_OF_PREFIX = 4_096;
+const PREFIX_BYTES = 14;
+
+/**
+ * Makes records that are sent again only as they are, so that their ids can be random: UUIDs (version 8) with 108
+ * random bits for each 4,096. A hash for each id, as `eventId` takes, and metadata for each record would cost 4 % of an
+ * admission.
+ */
+export class Recorder {
+  readonly #randomness: Randomness;
+  #prefix = "";
+  #used = IDS_OF_PREFIX;
+  #last: { readonly envelope: Envelope; readonly meta: Metadata } | null = null;
+
+  constructor(randomness: Randomness) {
+    this.#randomness = randomness;
+  }
+
+  toEvents(facts: readonly Fact[], envelope: Envelope): NewEvent[] {
+    if (this.#last?.envelope !== envelope) this.#last = { envelope, meta: metadata(envelope) };
+    const { meta } = this.#last;
+    return facts.map((fact) => recordOf(fact, this.#nextId(), meta));
+  }
+
+  #nextId(): string {
+    if (this.#used === IDS_OF_PREFIX) {
+      const hex = Buffer.from(this.#randomness.bytes(PREFIX_BYTES)).toString("hex");
+      const [a, b, c, d] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 15), hex.slice(15, 18)];
+      this.#prefix = `${a}-${b}-8${c}-a${d}-${hex.slice(18, 27)}`;
+      this.#used = 0;
+    }
+    this.#used += 1;
+    return this.#prefix + (IDS_OF_PREFIX + this.#used - 1).toString(16).slice(1);
+  }
+}

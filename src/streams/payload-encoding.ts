@@ -15,10 +15,13 @@ const LONG_ESCAPES = /[\0-\x07\x0b\x0e-\x1f]/;
 const base64Length = (body: Buffer): number => Math.ceil(body.length / 3) * 4;
 const jsonLength = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
 
-/** Encodes a body as text, which people can read in the log, unless it is not UTF-8 or is shorter as base64. */
-export const encodeBody = (body: Buffer): Encoded => {
+/**
+ * Encodes a body as text, which people can read in the log, unless it is not UTF-8 or is shorter as base64. `decoded`
+ * gives the body as UTF-8.
+ */
+export const encodeBody = (body: Buffer, decoded = (): string => body.toString("utf8")): Encoded => {
   if (isUtf8(body)) {
-    const text = body.toString("utf8");
+    const text = decoded();
     const isShort = body.length <= TEXT_UNMEASURED_MAX && !LONG_ESCAPES.test(text);
     if (isShort || jsonLength(text) <= base64Length(body)) return { encoding: "text", body: text };
   }

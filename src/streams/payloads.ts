@@ -9,7 +9,7 @@ import type { Randomness } from "../../domain/ports/randomness.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import { BLANK_TYPE } from "../../infra/stream-name.ts";
 import { bytesOfHeaders, commit, saltedHash, twoSalts } from "./commitments.ts";
-import { type Envelope, toEvents } from "./envelope.ts";
+import { type Envelope, type Recorder, toEvents } from "./envelope.ts";
 import { type Encoded, encodeBody, isEncoded, isSameBytes, joinedBody, slicesOf } from "./payload-encoding.ts";
 import { contentEncodingField, type KeptPayload } from "./payload-ref.ts";
 import { appendKnown } from "./run-command.ts";
@@ -24,6 +24,8 @@ export type Incoming = {
   readonly contentType: string;
   readonly contentEncoding: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** `body` as UTF-8, if it was decoded already. */
+  readonly text?: (() => string) | undefined;
   /** Given if `body` is only the beginning of the payload: the whole body, to which the hash refers. */
   readonly whole?: Buffer;
 };
@@ -48,7 +50,7 @@ export const bytesOf = ({ body, contentType, headers }: Incoming): number =>
 export const headOf = (incoming: Incoming): Incoming => {
   const headers = headerBytes(incoming.headers) > HEAD_BYTES ? {} : incoming.headers;
   if (incoming.body.length <= HEAD_BYTES) return { ...incoming, headers };
-  return { ...incoming, headers, body: incoming.body.subarray(0, HEAD_BYTES), whole: incoming.body };
+  return { ...incoming, text: undefined, headers, body: incoming.body.subarray(0, HEAD_BYTES), whole: incoming.body };
 };
 
 /** `kept` describes the payload once `events` are appended. */
@@ -90,7 +92,7 @@ const commitmentsTo = (
 export type Payloads = {
   keepFirst(eventId: string, incoming: Incoming, envelope: Envelope): Promise<KeptPayload | null>;
   /** The append that stores a payload which fits into one, in a stream that has to be absent; null for a longer body. */
-  draftFirst(eventId: string, incoming: Incoming, envelope: Envelope): PayloadDraft | null;
+  draftFirst(eventId: string, incoming: Incoming, envelope: Envelope, recorder?: Recorder): PayloadDraft | null;
   /** Finds this payload among those stored after the erasure that `erased` names, or stores it. */
   keepAgain(eventId: string, incoming: Incoming, envelope: Envelope, erased?: ErasedUpTo): Promise<KeptPayload>;
   /** Null if the payload was erased. "damaged" if its bytes do not match the hash: they are neither shown nor sent. */
@@ -149,7 +151,7 @@ const samePayload = ({ payloads }: Stored, eventId: string, { body, whole = body
 
 type KeptParts = Pick<NewPayload, "eventId" | "incoming"> & {
   readonly salts: readonly [Buffer, Buffer];
-  readonly last: Buffer;
+  readonly last: Encoded;
   readonly parts: readonly Revision[];
 };
 
@@ -160,20 +162,25 @@ const payloadKept = ({ eventId, incoming, salts: [salt, headersSalt], last, part
     ...(hasAny(incoming.headers) ? { headers_salt: headersSalt.toString("base64") } : {}),
     content_type: incoming.contentType,
     ...contentEncodingField(incoming.contentEncoding),
-    ...encodeBody(last),
+    ...last,
     ...(parts.length === 0 ? {} : { parts }),
     headers: incoming.headers,
   };
   return { type: "PayloadKept", data };
 };
 
-const draftFirst = (randomness: Randomness, { eventId, incoming, envelope }: NewPayload): PayloadDraft | null => {
+const draftFirst = (
+  randomness: Randomness,
+  { eventId, incoming, envelope }: NewPayload,
+  recorder?: Recorder,
+): PayloadDraft | null => {
   const { body } = incoming;
   if (slicesOf(body).length > 1) return null;
   const salts = twoSalts(randomness);
-  const fact = payloadKept({ eventId, incoming, salts, last: body, parts: [] });
+  const fact = payloadKept({ eventId, incoming, salts, last: encodeBody(body, incoming.text), parts: [] });
   const kept = { revision: 0, ...commitmentsTo(payloadId(eventId, 0), salts, incoming) };
-  return { stream: payloadStream(eventId), events: toEvents([fact], envelope), kept };
+  const events = recorder?.toEvents([fact], envelope) ?? toEvents([fact], envelope);
+  return { stream: payloadStream(eventId), events, kept };
 };
 
 /**
@@ -188,12 +195,12 @@ const appendPayload = async (
 ): Promise<KeptPayload | { readonly actual: Revision | "absent" }> => {
   const stream = payloadStream(eventId);
   const salts = twoSalts(randomness);
-  const hash = createHash("sha256").update(salts[0]);
+  const digest = createHash("sha256").update(salts[0]);
   const slices = slicesOf(incoming.body);
   const parts: Revision[] = [];
   let at = expected;
   for (const [index, bytes] of slices.slice(0, -1).entries()) {
-    hash.update(bytes);
+    digest.update(bytes);
     const slice = encodeBody(bytes);
     const known = [...stored].find(([, part]) => isSameBytes(part, slice));
     if (known !== undefined) {
@@ -208,8 +215,8 @@ const appendPayload = async (
     at = appended.revision;
   }
   const last = slices.at(-1) ?? incoming.body;
-  const commitment = hash.update(last).digest("hex");
-  const fact = payloadKept({ eventId, incoming, salts, last, parts });
+  const commitment = digest.update(last).digest("hex");
+  const fact = payloadKept({ eventId, incoming, salts, last: encodeBody(last), parts });
   const appended = await appendKnown(log, stream, at, toEvents([fact], envelope));
   if (appended.outcome === "conflict") return { actual: appended.actual };
   const { revision } = appended;
@@ -270,7 +277,8 @@ export const payloads = (
       const first = await appendPayload(deps, { eventId, incoming, envelope }, "absent");
       return "commitment" in first ? first : null;
     },
-    draftFirst: (eventId, incoming, envelope) => draftFirst(randomness, { eventId, incoming, envelope }),
+    draftFirst: (eventId, incoming, envelope, recorder) =>
+      draftFirst(randomness, { eventId, incoming, envelope }, recorder),
     keepAgain: (eventId, incoming, envelope, erased = null) =>
       appendOrFind(deps, { eventId, incoming, envelope }, erased),
     async read(eventId, name) {

@@ -36,6 +36,8 @@ export const PROBLEMS = {
   expired: { status: 409, title: "The approval has expired", retryable: false },
   "already-delivered": { status: 409, title: "The event has already been delivered", retryable: false },
   "endpoint-disabled": { status: 409, title: "The endpoint is disabled", retryable: false },
+  "not-sealed": { status: 409, title: "Not sealed yet", retryable: true },
+  "not-witnessed": { status: 409, title: "Not witnessed yet", retryable: true },
   conflict: { status: 409, title: "Not possible in the current state", retryable: false },
   "too-large": { status: 413, title: "Too large", retryable: false },
   "unsupported-media-type": { status: 415, title: "Unsupported content type", retryable: false },

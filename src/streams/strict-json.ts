@@ -66,14 +66,18 @@ const isDuplicate = (frame: Frame, key: string): boolean => {
 
 const pointer = (frames: readonly Frame[]): string => frames.map(({ at }) => `/${escapePointer(String(at))}`).join("");
 
-/** Scans valid JSON without recursion, and ends at the first duplicate key or at the first level that is too deep. */
-export const scanJson = (text: string, depthMax: number): JsonScan => {
+/**
+ * Scans valid JSON without recursion, and ends at the first duplicate key or at the first level that is too deep.
+ * With `skipsNumbers` it does not look for numbers that would not be kept exactly.
+ */
+export const scanJson = (text: string, depthMax: number, skipsNumbers = false): JsonScan => {
   const frames: Frame[] = [];
   let frame: Frame | undefined;
   let keyNext = false;
   let proto: string | undefined;
   let inexact: string | undefined;
-  const found = (scan: JsonScan): JsonScan => defined({ ...scan, proto, inexact });
+  const found = (scan: JsonScan): JsonScan =>
+    proto === undefined && inexact === undefined ? scan : defined({ ...scan, proto, inexact });
 
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -109,7 +113,7 @@ export const scanJson = (text: string, depthMax: number): JsonScan => {
         keyNext = false;
         break;
       default:
-        if (isNumberStart(code)) {
+        if (!skipsNumbers && isNumberStart(code)) {
           const number = numberAt(text, at);
           if (inexact === undefined && !isExactNumber(number)) inexact = pointer(frames);
           at += number.length - 1;

@@ -1,6 +1,6 @@
 import type { Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Document, LoadedDocument } from "../../domain/ports/view-store.ts";
-import type { Documents, Projection } from "../../projections/projection.ts";
+import type { DocumentChange, Documents, Projection } from "../../projections/projection.ts";
 
 /** A projection has thrown, which is a bug in it. The events from `position` on are not folded. */
 export class ProjectionFailed extends Error {
@@ -25,6 +25,8 @@ export type Folded = {
    */
   readonly documents: ReadonlyMap<string, Document | null>;
   readonly leading: number;
+  /** What the records changed, in their order; empty if the view has no totals. */
+  readonly changes: readonly DocumentChange[];
 };
 
 /** The records of the page that a projection does not ignore. */
@@ -56,6 +58,7 @@ export const foldPage = (
   const changed = new Map<string, Document | null>();
   const unasked = new Map<string, Document | null>();
   const namedSoFar = new Set<string>();
+  const changes: DocumentChange[] = [];
 
   const isFolded = (id: string, { position }: RecordedEvent): boolean => {
     const reached = loaded.get(id)?.position ?? null;
@@ -79,7 +82,10 @@ export const foldPage = (
       put(id, document) {
         if (isFolded(id, event)) return;
         if (named.includes(id)) {
-          if (document !== current(id)) changed.set(id, document);
+          const before = current(id);
+          if (document === before) return;
+          if (projection.totals !== undefined) changes.push({ id, position: event.position, before, after: document });
+          changed.set(id, document);
         } else if (namedSoFar.has(id)) isInOrder = false;
         else if (!isKnown) unasked.set(id, document);
       },
@@ -101,5 +107,5 @@ export const foldPage = (
     events += 1;
   }
   const documents = unasked.size === 0 ? changed : new Map([...unasked, ...changed]);
-  return { events, documents, leading: unasked.size };
+  return { events, documents, leading: unasked.size, changes };
 };

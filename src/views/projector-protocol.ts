@@ -1,6 +1,7 @@
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { EngineLocations } from "../engine/open-engines.ts";
 import type { MapCandidate } from "../evidence/key-maps.ts";
+import type { Unsealed } from "../evidence/unsealed.ts";
 import type { Types } from "../following/recent-records.ts";
 import type { ProjectorOptions } from "./projector.ts";
 import type { RecordsMessage } from "./projector-records.ts";
@@ -31,9 +32,15 @@ export type FromProjector =
   | { readonly kind: "dropped"; readonly views: readonly string[]; readonly reason: DropReason }
   | { readonly kind: "failed"; readonly failure: FailureText }
   | { readonly kind: "map"; readonly candidate: MapCandidate }
+  /** The answer to `unsealed`; null if it could not be found out. */
+  | { readonly kind: "unsealed"; readonly question: number; readonly unsealed: Unsealed | null }
   | RecordsMessage;
 
-/** `appended`: this process has appended to the log. `choose`: the main thread follows these types of records. */
+/**
+ * `unsealed`: the main thread is about to seal. `appended`: this process has appended to the log. `choose`: the main thread
+ * follows these types of records.
+ */
 export type ToProjector =
   | { readonly kind: "stop" | "hurry" | "appended" }
+  | { readonly kind: "unsealed"; readonly question: number }
   | { readonly kind: "choose"; readonly types: Types; readonly choice: number };

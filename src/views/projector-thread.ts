@@ -5,6 +5,7 @@ import { PROJECTIONS } from "../../projections/all.ts";
 import type { Projection } from "../../projections/projection.ts";
 import type { EngineLocations } from "../engine/open-engines.ts";
 import type { MapCandidate } from "../evidence/key-maps.ts";
+import type { Unsealed } from "../evidence/unsealed.ts";
 import type { RecentRecords, RecordSource } from "../following/recent-records.ts";
 import type { ProjectorFailure } from "./projector.ts";
 import type { FromProjector, ProjectorData, ToProjector } from "./projector-protocol.ts";
@@ -33,6 +34,9 @@ const YOUNG_MB = 24;
 const RESTART_MIN_MS = 100;
 const RESTART_MAX_MS = 30_000;
 
+/** A thread that folds a large page, or a long log for the first time, answers late. */
+const UNSEALED_MS = 5_000;
+
 const neighbour = (path: string): string => new URL(`${path}${extname(import.meta.url)}`, import.meta.url).href;
 
 /** Under load the thread is told of appends at most this often (ms). */
@@ -57,8 +61,39 @@ const appendedSource = (tell: (message: ToProjector) => void): RecordSource => {
   };
 };
 
+export type ProjectorThread = ViewProgress & {
+  /** What is folded of the log's present records and not sealed; null if the thread does not answer in time. */
+  unsealed(): Promise<Unsealed | null>;
+};
+
+type Question = (unsealed: Unsealed | null) => void;
+
+/** Questions to the thread. One without an answer, as when the thread has ended, is answered with null. */
+const questions = (ask: (question: number) => void) => {
+  const waiting = new Map<number, Question>();
+  let asked = 0;
+  const answer = (question: number, unsealed: Unsealed | null): void => {
+    waiting.get(question)?.(unsealed);
+    waiting.delete(question);
+  };
+  return {
+    answer,
+    ask: (): Promise<Unsealed | null> =>
+      new Promise((resolve) => {
+        asked += 1;
+        const question = asked;
+        const timer = setTimeout(() => answer(question, null), UNSEALED_MS).unref();
+        waiting.set(question, (unsealed) => {
+          clearTimeout(timer);
+          resolve(unsealed);
+        });
+        ask(question);
+      }),
+  };
+};
+
 /** Folds in a thread, so that folding delays no request. Resolves once the projector follows the log. */
-export const projectorThread = async (given: ProjectorThreadOptions): Promise<ViewProgress> => {
+export const projectorThread = async (given: ProjectorThreadOptions): Promise<ProjectorThread> => {
   const { locations, module, options = {}, onError = console.error, onDropped, onThread, recent } = given;
   const projections = module?.projections ?? PROJECTIONS;
   const projectionsUrl = module?.url ?? neighbour("../../projections/all");
@@ -87,6 +122,7 @@ export const projectorThread = async (given: ProjectorThreadOptions): Promise<Vi
       progress = message.progress;
       lastBeat = performance.now();
     } else if (message.kind === "map") given.onMap?.(message.candidate);
+    else if (message.kind === "unsealed") asking.answer(message.question, message.unsealed);
     else if (message.kind === "dropped") onDropped?.(message.views, message.reason);
     else if (message.kind === "failed") {
       const { text, ...failure } = message.failure;
@@ -95,6 +131,7 @@ export const projectorThread = async (given: ProjectorThreadOptions): Promise<Vi
   };
 
   const source = appendedSource(tell);
+  const asking = questions((question) => tell({ kind: "unsealed", question }));
 
   const run = (): Promise<void> =>
     new Promise((started, failed) => {
@@ -139,6 +176,7 @@ export const projectorThread = async (given: ProjectorThreadOptions): Promise<Vi
     progress: async () => progress,
     onProgress: board.onReached,
     waitFor: board.waitFor,
+    unsealed: asking.ask,
     async stop() {
       isStopping = true;
       clearTimeout(restart);

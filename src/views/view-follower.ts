@@ -3,7 +3,7 @@ import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event
 import type { Document, LoadedDocument, ViewStore } from "../../domain/ports/view-store.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { hasRecord } from "../following/log-cursor.ts";
-import { foldPage, namingRecords, ProjectionFailed } from "./fold-page.ts";
+import { type Folded, foldPage, namingRecords, ProjectionFailed } from "./fold-page.ts";
 
 /** Why a view is dropped and folded again: it may be of another log, or this log lacks the last record it folded. */
 export type DropReason = "unknown-log" | "record-missing";
@@ -14,6 +14,9 @@ export type FollowedLog = Pick<EventLog, "identity" | "read">;
 export type PageFollower = Pick<ViewFollower, "view" | "position" | "claim" | "refresh" | "advance">;
 
 type Documents = ReadonlyMap<string, LoadedDocument>;
+
+/** An event changes many more totals than documents, and the same ones again and again. */
+const TOTALS_TIMES = 4;
 
 export class ViewFollower {
   readonly view: string;
@@ -32,7 +35,7 @@ export class ViewFollower {
     this.#log = log;
     this.#views = views;
     this.#projection = projection;
-    this.#recent = new LRUCache({ max: documentsMax });
+    this.#recent = new LRUCache({ max: projection.totals === undefined ? documentsMax : TOTALS_TIMES * documentsMax });
   }
 
   position(): Position | null {
@@ -105,7 +108,7 @@ export class ViewFollower {
     const naming = namingRecords(this.#projection, page);
     const ids = new Set<string>();
     for (const { ids: named } of naming) for (const id of named) ids.add(id);
-    const loaded = await this.#load(ids);
+    let loaded = await this.#load(ids);
     if (loaded === "stale") return this.#overtaken();
     let folded = foldPage(this.#projection, naming, loaded);
     if (!this.#isUndisturbed || [...loaded.values()].some((it) => it.position !== null)) {
@@ -113,13 +116,17 @@ export class ViewFollower {
       if (all === "stale") return this.#overtaken();
       folded = foldPage(this.#projection, naming.slice(0, folded.events), all);
     }
-    const { documents, leading } = folded;
+    const totalled = await this.#withTotals(folded, loaded);
+    if (totalled === "stale") return this.#overtaken();
+    const { documents, leading } = totalled;
+    loaded = totalled.loaded;
     const next = naming[folded.events];
     const events = next === undefined ? page.length : page.indexOf(next.event);
     const record = page[events - 1];
     if (record === undefined) throw new Error(`${this.view}: the fold of a page took no event`);
     const upTo = record.position;
-    const absent = (id: string): boolean => loaded.get(id)?.document === null;
+    const present = loaded;
+    const absent = (id: string): boolean => present.get(id)?.document === null;
     const outcome = await this.#views.commit(this.view, this.#position, upTo, { documents, leading, record, absent });
     if (outcome === "stale") return this.#overtaken();
     this.#position = upTo;
@@ -152,6 +159,32 @@ export class ViewFollower {
     if (unasked.length === 0) return loaded;
     const found = await this.#views.load(this.view, this.#position, unasked);
     return found === "stale" ? found : new Map([...loaded, ...found]);
+  }
+
+  /** Adds the totals, which are written first, and removes the documents that are final. */
+  async #withTotals(
+    { documents, leading, changes }: Folded,
+    loaded: Documents,
+  ): Promise<(Pick<Folded, "documents" | "leading"> & { readonly loaded: Documents }) | "stale"> {
+    const { totals } = this.#projection;
+    if (totals === undefined || changes.length === 0) return { documents, leading, loaded };
+    const summed = totals.sum(changes);
+    // A named document ahead of the checkpoint brings no change of what it contains already, which its totals in the store
+    // contain as well, but those in memory do not.
+    const isNamedAhead = [...loaded.values()].some(({ position }) => position !== null);
+    const found = isNamedAhead
+      ? await this.#views.load(this.view, this.#position, summed.ids)
+      : await this.#load(summed.ids);
+    if (found === "stale") return found;
+    const sums = summed.fold(found);
+    const rest = [...documents].map(
+      ([id, document]) => [id, document !== null && totals.isFinal(document) ? null : document] as const,
+    );
+    return {
+      documents: new Map([...sums, ...rest]),
+      leading: sums.size + leading,
+      loaded: new Map([...loaded, ...found]),
+    };
   }
 
   #remember(loaded: Documents, changed: ReadonlyMap<string, Document | null>, upTo: Position): void {

@@ -27,6 +27,8 @@ export type WitnessClientOptions = {
   /** The submission prefix, without a slash at the end. */
   readonly url: string;
   readonly call: (call: LimitedCall) => Promise<LimitedAnswer>;
+  /** Ends a call that is under way. */
+  readonly signal: AbortSignal;
   readonly tree: InstanceTree;
   readonly clock: Clock;
 };
@@ -50,13 +52,13 @@ export class WitnessClient {
   }
 
   async submit(checkpoint: InstanceCheckpoint): Promise<WitnessOutcome> {
-    const { url, call, tree } = this.#options;
+    const { url, call, tree, signal } = this.#options;
     if (this.#size > checkpoint.size) this.#size = 0;
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const oldSize = this.#size;
       const proof = await tree.consistency(oldSize, checkpoint.size);
       const body = formatAddCheckpoint({ oldSize, proof, note: checkpoint.note });
-      const sent = { method: "POST", body, timeoutMs: TIMEOUT_MS, bytesMax: BYTES_MAX } as const;
+      const sent = { method: "POST", body, timeoutMs: TIMEOUT_MS, bytesMax: BYTES_MAX, signal } as const;
       const answer = await call({ url: `${url}/add-checkpoint`, ...sent });
       if (!answer.ok) return failed(answer.problem);
       if (answer.status === 200) return this.#cosigned(checkpoint, answer.body);
@@ -93,9 +95,9 @@ export class WitnessClient {
    */
   async #contradiction(own: InstanceCheckpoint, claim: string): Promise<WitnessOutcome> {
     this.#size = 0;
-    const { url, call, tree } = this.#options;
+    const { url, call, tree, signal } = this.#options;
     const shownAt = `${url}/${toHex(sha256(utf8(own.origin)))}/checkpoint`;
-    const answer = await call({ url: shownAt, method: "GET", timeoutMs: TIMEOUT_MS, bytesMax: BYTES_MAX });
+    const answer = await call({ url: shownAt, method: "GET", timeoutMs: TIMEOUT_MS, bytesMax: BYTES_MAX, signal });
     const note = answer.ok && answer.status === 200 ? parseNote(answer.body) : null;
     const shown = note === null ? null : parseCheckpoint(note.text);
     if (note === null || shown?.origin !== own.origin) return failed(`${claim}, and shows no proof`);

@@ -57,15 +57,24 @@ type Asked = {
 export class WitnessRounds {
   readonly #deps: WitnessRoundsDeps;
   readonly #asked: readonly Asked[];
+  readonly #stopping = new AbortController();
   #isFirst = true;
-  #hasQuorum = false;
+  /** Of the last round that asked; true before the first. */
+  #hasQuorum = true;
 
   constructor(deps: WitnessRoundsDeps) {
     const { tree, clock, call = limitedCall } = deps;
     this.#deps = deps;
     this.#asked = deps.config.witnesses.map((witness) => ({
       witness,
-      client: new WitnessClient({ key: witness.key, url: witness.url, call, tree, clock }),
+      client: new WitnessClient({
+        key: witness.key,
+        url: witness.url,
+        call,
+        tree,
+        clock,
+        signal: this.#stopping.signal,
+      }),
       ...{ underWay: null, told: "nothing", ahead: null, roundsBehind: 0 },
     }));
   }
@@ -73,6 +82,11 @@ export class WitnessRounds {
   /** True if the quorum has cosigned in the last round that asked. */
   healthy(): boolean {
     return this.#hasQuorum;
+  }
+
+  /** Ends the round that is under way, which records nothing then if it has no quorum yet. */
+  stop(): void {
+    this.#stopping.abort();
   }
 
   async run(): Promise<void> {
@@ -137,6 +151,7 @@ export class WitnessRounds {
     const outcome = await this.#submit(asked, checkpoint).catch(
       (error: unknown): WitnessOutcome => ({ outcome: "failed", problem: `is not asked: ${String(error)}` }),
     );
+    if (this.#stopping.signal.aborted) return null;
     this.#deps.onOutcome(name, outcome.outcome === "cosigned" ? "cosigned" : "failed");
     if (outcome.outcome === "cosigned") {
       asked.told = "nothing";

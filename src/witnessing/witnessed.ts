@@ -14,7 +14,7 @@ import type { WitnessConfig } from "./witness-config.ts";
 /** An instance checkpoint of this log; `note` is the checkpoint with the log's signatures and the cosignatures. */
 export type CosignedCheckpoint = TreeHead & { readonly note: string };
 
-type Witnessed = {
+export type Witnessed = {
   /** Whether a checkpoint is published only once it is witnessed; false as well if no witness is configured. */
   readonly isRequired: boolean;
   /** The newest checkpoint that the configured quorum has cosigned; null if there is none. */

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { visibleText as inBrowser } from "../../console/design/visible-text.ts";
 import { visibleLine, visibleText } from "../../domain/visible-text.ts";
-import { visibleText as inBrowser } from "../../src/console/browser/visible-text.ts";
 
 const test = suite("visible text");
 

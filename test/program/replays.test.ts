@@ -80,6 +80,7 @@ const replays = (name: string, { open }: Pick<EngineSet, "open">, events: number
     assert.is(status, 200);
     assert.equal(body, {
       count: about.count,
+      ...{ waiting: 0, waiting_at: [], skipped: [] },
       oldest: new Date(about.from).toISOString(),
       newest: new Date(about.from + about.count - 1).toISOString(),
       endpoints: [{ id: endpointId, count: about.count }],

@@ -80,7 +80,7 @@ const retention = ({ name, open }: EngineSet): void => {
       const { body } = await client.at(program.url).session("GET", "/v1/audit?type=PayloadErased");
       return body.data.length === 1 ? body.data[0] : null;
     });
-    assert.equal(audit.actor, { kind: "system", id: "retention" });
+    assert.equal(audit.actor, { kind: "system", id: "retention", name: null });
     assert.is(audit.data.reason, "retention: 3 days of the free plan");
     // It is recorded first, and a log that is busy is asked again by whoever follows.
     await until("what was kept is gone", async () => {

@@ -36,10 +36,11 @@ test("the outcomes of its events are counted from their records; unprocessed eve
   log.add("replay-rpl_1", is.progressed(12, { received_at: at(0), id: "evt_3" }, 1));
   const counts = { total: 5, replayed: 2, delivered: 1, failed: 1 };
   const running = { account: "acc_1", status: "running", filter: { status: "failed" }, ...counts, skipped: 1 };
+  const changed = (count: number) => ({ skipped_by: [{ reason: "changed", count }], excluded: [], open: {} });
   const about = { rate_per_second: 10, by: BY, reason: "mended", started_at: at(0), ended_at: null, cancelled: null };
-  assert.equal(of(log, "rpl_1"), { ...running, ...about });
+  assert.equal(of(log, "rpl_1"), { ...running, ...about, ...changed(1) });
   log.add("replay-rpl_1", is.finished(13));
-  assert.equal(of(log, "rpl_1"), { ...running, ...about, status: "done", skipped: 3, ended_at: at(13) });
+  assert.equal(of(log, "rpl_1"), { ...running, ...about, ...changed(3), status: "done", skipped: 3, ended_at: at(13) });
   assert.is(of(log, "rpl_other"), undefined, "of one event there is no document");
 });
 

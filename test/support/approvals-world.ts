@@ -40,6 +40,7 @@ import { testClock } from "./http-app.ts";
 import { CLIENT, joinAccount } from "./members.ts";
 import { NO_CALLS } from "./no-calls.ts";
 import { noChanges } from "./no-controls.ts";
+import { noLedgers } from "./no-ledgers.ts";
 
 const ACCOUNT = "acc_a";
 const PROJECTIONS = [events, approvals];
@@ -126,6 +127,7 @@ export const approvalsWorld = ({
     const renewal = approvalRenewal({ log: over, aggregates: streams, clock, randomness });
     const releases = approvalReleases({ log: over, aggregates: streams, clock });
     const routes = approvalRoutes({
+      ...{ clock, ledgers: noLedgers, timeZoneOf: async () => "UTC" },
       calls: NO_CALLS,
       bodyReader: reading,
       aggregates: streams,

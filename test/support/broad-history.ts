@@ -227,6 +227,8 @@ const actions = (log: History): void => {
   defined("act_1", 2, { endpoint_id: "end_1", schema: { type: "object" }, cost, ...undone });
   defined("act_2", 1, { endpoint_id: "end_1", cost: { fixed_eur: 0.02 }, reversibility: "irreversible" });
   defined("act_3", 1, { endpoint_id: "end_1", reversibility: "reversible" });
+  const words = { title: "Pay {/amount|eur}", labels: { "/amount": "Amount" } };
+  defined("act_4", 1, { endpoint_id: "end_1", reversibility: "reversible", ...words });
   const gone = { action_id: "act_3", account: "acc_1", name: "act_3", at: at(9) };
   log.add("action-act_3", { type: "ActionDeleted", data: gone });
 };
@@ -276,6 +278,11 @@ const deliveries = (log: History): void => {
   told("evt_10", (is) => [is.held({ approval_id: "apr_10" }), is.released(20, "apr_10"), is.started(1, 21)]);
   const origin = { kind: "system", id: "agent.resumed", name: "agent.resumed", type: "notification" } as const;
   told("evt_12", (is) => [is.admitted({ origin, type: origin.id, cost: null }), is.started(1, 10)]);
+  const agent = { kind: "agent", id: "agt_1", name: "refunds", type: "agent" } as const;
+  const asked = { origin: agent, type: "act.0", run: { id: "run_1", depth: 0 } } as const;
+  told("evt_15", (is) => [is.admitted(asked), is.started(1, 10), is.succeeded(1, 11), is.delivered(11)]);
+  told("evt_16", (is) => [is.held({ approval_id: "apr_16" }, { ...asked, endpoint_id: null })]);
+  told("evt_17", (is) => [is.held({ approval_id: "apr_17" }), is.holdEnded(20, "expired", "apr_17")]);
   const bundle = { id: "bun_2", index: 0, undo: false };
   const often = Array.from({ length: 111 }, (_, n) => n + 1);
   told("evt_14", (is) => [
@@ -366,7 +373,8 @@ const replays = (log: History): void => {
   const narrow = { status: "blocked", source_id: "src_1", endpoint_id: "end_1", from: at(0), to: at(99) } as const;
   of("rpl_1", (is) => [is.started()]);
   of("rpl_2", (is) => [byKey(is.started(narrow, null)), is.progressed(1, null), is.cancelled(2)]);
-  of("rpl_3", (is) => [is.started(), byKey(is.cancelled(2, null))]);
+  const steps = [{ reason: "bundle-step", count: 2 }] as const;
+  of("rpl_3", (is) => [is.started({ status: "failed" }, "mended", 3, steps), byKey(is.cancelled(2, null))]);
   const end = (it: DeliveryEvent): DeliveryEvent =>
     ({ ...it, data: { ...it.data, replay_id: "rpl_1" } }) as DeliveryEvent;
   const failing: Tell = (is) => [is.admitted(), is.started(1, 1), is.attemptFailed(1, 2, null), is.failed(2)];

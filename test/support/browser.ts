@@ -142,7 +142,7 @@ export type BrowserPage = {
   click(name: string, within?: string): Promise<void>;
   /** A field by its label. */
   fill(label: string, value: string, within?: string): Promise<void>;
-  key(key: "Tab" | "Enter" | "Space"): Promise<void>;
+  key(key: keyof typeof KEYS): Promise<void>;
   shaped(shape: Shape): Promise<void>;
   /** Text that is hard to read, each with its contrast. */
   pale(): Promise<readonly string[]>;
@@ -160,6 +160,10 @@ const KEYS = {
   Tab: { key: "Tab", code: "Tab", windowsVirtualKeyCode: 9 },
   Enter: { key: "Enter", code: "Enter", windowsVirtualKeyCode: 13, text: "\r" },
   Space: { key: " ", code: "Space", windowsVirtualKeyCode: 32, text: " " },
+  Escape: { key: "Escape", code: "Escape", windowsVirtualKeyCode: 27 },
+  ArrowLeft: { key: "ArrowLeft", code: "ArrowLeft", windowsVirtualKeyCode: 37 },
+  ArrowRight: { key: "ArrowRight", code: "ArrowRight", windowsVirtualKeyCode: 39 },
+  ArrowDown: { key: "ArrowDown", code: "ArrowDown", windowsVirtualKeyCode: 40 },
 } as const;
 
 const CONTROLS: ReadonlySet<unknown> = new Set(["button", "link", "textbox", "searchbox", "combobox", "spinbutton"]);

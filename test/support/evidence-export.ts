@@ -40,7 +40,7 @@ const OPERATOR = signerKey("host/instance", 1);
 const vkeyOf = ({ name, seed }: SignerKey): string =>
   formatVerifierKey(verifierKey(sha256, name, ED25519, ed25519Signer(seed).publicKey));
 
-const OPERATOR_KEY = vkeyOf(OPERATOR);
+export const OPERATOR_KEY = vkeyOf(OPERATOR);
 
 /** Makes leaves with the right links of their keys. */
 const leaves = (records: readonly ExportedRecord[], from: number): readonly Uint8Array[] => {

@@ -5,9 +5,11 @@ import { append, EMPTY_FRONTIER, leafHash } from "../../domain/evidence/merkle.t
 import type { JsonObject } from "../../domain/json.ts";
 import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { EvidenceStore } from "../../domain/ports/evidence-store.ts";
+import { sha256 } from "../../infra/crypto/sha256.ts";
+import { sqliteEvidenceStore } from "../../infra/sqlite/evidence-store.ts";
 import { isRecord } from "../../projections/audit.ts";
+import type { LeafReads } from "../../src/audit/record-leaves.ts";
 import { EvidenceFollower } from "../../src/evidence/evidence-follower.ts";
-import { sha256 } from "../../src/evidence/sha256.ts";
 
 const idOf = (prefix: string, n: number): string =>
   `${prefix}_${"abcdefghijklmnopqrstuvwxyz234567".charAt(n % 32).repeat(32)}`;
@@ -80,4 +82,21 @@ export const frontiersOf = (records: readonly RecordedEvent[], account: string) 
     frontiers.push(append(sha256, frontiers[index] ?? EMPTY_FRONTIER, leafHash(sha256, leaf)));
   }
   return frontiers;
+};
+
+/** The leaves of a log that a test appends to; so many records of each account count as sealed, and as witnessed. */
+export const foldedLeaves = async (
+  log: EventLog,
+  covered: { readonly sealed: number; readonly witnessed: number } = { sealed: 0, witnessed: 0 },
+): Promise<LeafReads> => {
+  const store = sqliteEvidenceStore(":memory:");
+  const follower = await folded(log, store);
+  return {
+    async folded(account) {
+      await foldAll(follower, log);
+      return (await store.head(account)).size;
+    },
+    links: (account, indexes) => store.maps.recordLinks(account, indexes),
+    covered: async () => covered,
+  };
 };

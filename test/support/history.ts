@@ -6,6 +6,7 @@ import type { PayloadEvent } from "../../domain/delivery/payload-events.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Actor, EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { ReplayCursor, ReplayEvent, ReplayFilter } from "../../domain/replay/events.ts";
+import type { SkipCount } from "../../domain/replay/skips.ts";
 import { saltedHash } from "../../src/streams/commitments.ts";
 import { decodeBody } from "../../src/streams/payload-encoding.ts";
 
@@ -414,15 +415,23 @@ export const bundleFacts = (bundle_id = "bun_1") => {
   };
 };
 
+const changed = (count: number) => (count === 0 ? [] : [{ reason: "changed", count } as const]);
+
 /** The facts of one replay of many events. */
 export const replayFacts = (replay_id = "rpl_1") => ({
-  started: (filter: ReplayFilter = { status: "failed" }, reason: string | null = "mended", total = 3): ReplayEvent => ({
+  started: (
+    filter: ReplayFilter = { status: "failed" },
+    reason: string | null = "mended",
+    total = 3,
+    excluded: readonly SkipCount[] = [],
+  ): ReplayEvent => ({
     type: "ReplayStarted",
     data: {
       replay_id,
       account: "acc_1",
       filter,
       total,
+      excluded,
       rate_per_second: 10,
       by: { kind: "member", id: "mem_1" },
       reason,
@@ -433,7 +442,7 @@ export const replayFacts = (replay_id = "rpl_1") => ({
   }),
   progressed: (second: number, cursor: ReplayCursor | null, skipped = 0, node = "node_1"): ReplayEvent => ({
     type: "ReplayProgressed",
-    data: { replay_id, cursor, skipped, node, at: at(second) },
+    data: { replay_id, cursor, skipped, skipped_by: changed(skipped), node, at: at(second) },
   }),
   cancelled: (second: number, reason: string | null = "enough"): ReplayEvent => ({
     type: "ReplayCancelled",

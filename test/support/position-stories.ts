@@ -500,6 +500,10 @@ export const signsUp = async (base: string, found: (client: Client) => Found): P
   const erased = made(await person.session("DELETE", `/v1/audit/personal/${personal}`, { reason: "a test" }));
   const names = ({ data }: Reply["body"]): boolean => data.some((it: Reply["body"]) => it.data.id === personal);
   await asPerson("DELETE /v1/audit/personal/{id}", erased, ["/v1/audit?type=PersonalDataErased", names]);
+  const wishes = { scheme: "dark", density: "compact", letters: true, views: [] };
+  const preferred = made(await person.session("PUT", "/v1/members/me/preferences", wishes));
+  const isDark = ({ scheme }: Reply["body"]): boolean => scheme === "dark";
+  await asPerson("PUT /v1/members/me/preferences", preferred, ["/v1/members/me/preferences", isDark]);
   const passwords = { current_password: PASSWORD, new_password: "another horse battery" };
   const changed = made(await person.session("POST", "/v1/auth/password", passwords));
   await asPerson("POST /v1/auth/password", changed, [sessions, isAlone]);

@@ -1,9 +1,15 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { ED25519, formatSignerKey, verifierKey } from "../../domain/evidence/signed-note.ts";
+import { ed25519Signer } from "../../infra/crypto/ed25519.ts";
+import { sha256 } from "../../infra/crypto/sha256.ts";
+
+const KEY = verifierKey(sha256, "localhost/instance", ED25519, ed25519Signer(new Uint8Array(32)).publicKey);
+const AUDIT_KEY = formatSignerKey({ name: KEY.name, keyId: KEY.keyId, type: ED25519, seed: new Uint8Array(32) });
 
 const MAIN = new URL("../../src/start.cjs", import.meta.url).pathname;
 /** Far more than a start takes beside any number of other tests. */
@@ -34,6 +40,14 @@ export const killPrograms = (): void => {
 process.on("exit", killPrograms);
 process.once("SIGTERM", () => process.exit(1));
 
+/** The signing key of all nodes that tests start on a server's log, in a file in the node's folder. */
+const givenAuditKey = (dir: string): string => {
+  const path = join(dir, "given-audit-key");
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(path, `${AUDIT_KEY}\n`, { mode: 0o600 });
+  return path;
+};
+
 /** `via`: a command that runs the program in its own place, as strace or setpriv do. */
 export const spawnProgram = (
   env: Record<string, string>,
@@ -41,6 +55,7 @@ export const spawnProgram = (
   via: readonly string[] = [],
 ): ChildProcessByStdio<null, Readable, Readable> => {
   const [command = process.execPath, ...args] = [...via, process.execPath, MAIN];
+  const signing = env.EVENTSTORE_URL === undefined ? {} : { AUDIT_KEY_FILE: givenAuditKey(dir) };
   const child = spawn(command, args, {
     env: {
       PATH: process.env.PATH,
@@ -49,6 +64,7 @@ export const spawnProgram = (
       DELIVERY_ALLOW_CIDRS: "127.0.0.0/8",
       SIGNUP_PLAN: "scale",
       LOG_LEVEL: "warn",
+      ...signing,
       ...env,
     },
     stdio: ["ignore", "pipe", "pipe"],

@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import type { Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Document } from "../../domain/ports/view-store.ts";
-import type { Projection } from "../../projections/projection.ts";
+import type { DocumentChange, Projection } from "../../projections/projection.ts";
 
 export type Projected = {
   /** Folds a page as the projector does; what is at or below the checkpoint is skipped. */
@@ -27,6 +27,7 @@ export const projected = (projection: Projection): Projected => {
       const fresh = page.filter(({ position }) => checkpoint === null || position > checkpoint);
       const touched = new Map<string, Document | null>();
       for (const event of fresh) for (const id of projection.idsOf(event)) touched.set(id, parse(committed.get(id)));
+      const changes: DocumentChange[] = [];
       for (const event of fresh) {
         const named = projection.idsOf(event);
         if (named.length === 0) continue;
@@ -35,8 +36,18 @@ export const projected = (projection: Projection): Projected => {
             assert.ok(named.includes(id), `${id} was not named in idsOf`);
             return touched.get(id) ?? null;
           },
-          put: (id, document) => touched.set(id, document),
+          put(id, document) {
+            changes.push({ id, position: event.position, before: touched.get(id) ?? null, after: document });
+            touched.set(id, document);
+          },
         });
+      }
+      const { totals } = projection;
+      if (totals !== undefined) {
+        for (const [id, document] of touched) if (document !== null && totals.isFinal(document)) touched.set(id, null);
+        const summed = totals.sum(changes);
+        const loaded = summed.ids.map((id) => [id, { document: parse(committed.get(id)), position: null }] as const);
+        for (const [id, document] of summed.fold(new Map(loaded))) touched.set(id, document);
       }
       for (const [id, document] of touched) {
         if (document === null) committed.delete(id);

@@ -52,6 +52,7 @@ export const SOURCE_ID = `src_${"a".repeat(32)}`;
 export const ENDPOINT_ID = `end_${"a".repeat(32)}`;
 export const POLICY_ID = `pol_${"a".repeat(32)}`;
 export const AGENT_ID = `agt_${"a".repeat(32)}`;
+const DIGEST_KEY = Buffer.alloc(32, 1);
 const ACTION = "refund.create";
 const SHOP: Origin = { kind: "source", id: SOURCE_ID, name: "shop", type: "hmac" };
 const AGENT: Origin = { kind: "agent", id: AGENT_ID, name: "refunds", type: "agent" };
@@ -93,10 +94,12 @@ export const replayWorld = async (policy: Partial<PolicyDefinition> = {}) => {
   };
   await publish(policy, 1);
   const target = { name: "app", url: "https://app.example/hook", timeout_ms: 1_000, retry_schedule_s: [] };
-  await add(`endpoint-${ENDPOINT_ID}`, "EndpointRegistered", {
-    ...{ endpoint_id: ENDPOINT_ID, account: ACCOUNT, secret: "sealed", at: now() },
-    ...{ ...target, concurrency: 10, rate_per_second: null, headers: {}, notifications: [], policy_id: null },
-  });
+  const endpoint = (id: string) =>
+    add(`endpoint-${id}`, "EndpointRegistered", {
+      ...{ endpoint_id: id, account: ACCOUNT, secret: "sealed", at: now() },
+      ...{ ...target, concurrency: 10, rate_per_second: null, headers: {}, notifications: [], policy_id: null },
+    });
+  await endpoint(ENDPOINT_ID);
   await add(`source-${SOURCE_ID}`, "SourceRegistered", {
     ...{ source_id: SOURCE_ID, account: ACCOUNT, name: "shop", type: "hmac", auth: null, dedupe: null },
     ...{
@@ -134,7 +137,10 @@ export const replayWorld = async (policy: Partial<PolicyDefinition> = {}) => {
     if (stored === null) throw new Error(`${eventId} is there already`);
     const at = new Date(Date.parse("2026-03-01T12:00:00.000Z") + number * 1_000).toISOString();
     const about = { account: ACCOUNT, agent: AGENT_ID, action: ACTION, version: 1, target: ENDPOINT_ID, payload };
-    const asked = { action: { name: ACTION, version: 1, digest: actionDigest(about) }, run: { id: null, depth: 0 } };
+    const asked = {
+      action: { name: ACTION, version: 1, digest: actionDigest(DIGEST_KEY, about) },
+      run: { id: null, depth: 0 },
+    };
     return {
       event_id: eventId,
       origin,
@@ -183,6 +189,7 @@ export const replayWorld = async (policy: Partial<PolicyDefinition> = {}) => {
     clock,
     kept,
     add,
+    endpoint,
     publish,
     attempt,
     append,
@@ -278,7 +285,7 @@ export const replayNode = async (
     ...{ log, aggregates: streams, clock, randomness, payloads: payloads(log, randomness), ledgers: places },
     deliver: { offer: (job) => void offered.push(job) },
     policies: compiledPolicies(),
-    digestKey: Buffer.alloc(32, 1),
+    digestKey: DIGEST_KEY,
     allowances: enoughBytes,
     accountOf: async () => ({ plan: PLANS.scale, timeZone: "UTC" }),
     actions: compiledActions(),

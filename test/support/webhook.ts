@@ -1,17 +1,10 @@
 import type { HmacAuth, ProviderType } from "../../domain/source/events.ts";
-import { type WebhookRequest, webhookRequest } from "../../src/providers/request.ts";
+import { BodyContent } from "../../src/gates/incoming-request.ts";
+import type { WebhookRequest } from "../../src/providers/request.ts";
 import { verify } from "../../src/providers/verify.ts";
 
 export const SOURCE_URL = "https://countersign.example/v1/webhooks/square/src_1";
 export const NOW_S = 1_772_366_400;
-
-const jsonOrNothing = (body: Buffer): unknown => {
-  try {
-    return JSON.parse(body.toString("utf8"));
-  } catch {
-    return undefined;
-  }
-};
 
 /** As Node hands it over: lower-case names, and what was sent twice joined, but kept apart in `rawHeaders`. */
 export const webhook = (
@@ -25,7 +18,8 @@ export const webhook = (
     const before = joined[name.toLowerCase()];
     joined[name.toLowerCase()] = before === undefined ? value : `${before}, ${value}`;
   }
-  return webhookRequest({ headers: joined, rawHeaders: sent.flat(), body: Buffer.from(body), url }, jsonOrNothing);
+  const bytes = Buffer.from(body);
+  return { headers: joined, rawHeaders: sent.flat(), body: bytes, url, json: new BodyContent(bytes).json };
 };
 
 export type Outcome = "ok" | string;

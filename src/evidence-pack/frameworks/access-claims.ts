@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../domain/json.ts";
+import { distinct, listed } from "./claims.ts";
 
 export const membersInvited: JsonObject = {
   id: "members-invited",
@@ -18,38 +19,31 @@ export const membersInvited: JsonObject = {
   },
 };
 
-export const memberChanges: JsonObject = {
-  id: "member-changes",
-  statement: "These are the members who were invited, joined, changed their role, or were removed.",
-  query: {
-    ask: "list",
-    of: { type: ["MemberInvited", "MemberAdded", "MemberRoleChanged", "MemberRemoved", "InvitationWithdrawn"] },
-    show: [
-      { label: "member", at: "/data/member" },
-      { label: "role", at: "/data/role" },
-      { label: "role before", at: "/data/previous_role" },
-      { label: "by", at: "/actor/id" },
-    ],
+export const memberChanges = listed(
+  "member-changes",
+  "These are the members who were invited, joined, changed their role, or were removed.",
+  {
+    type: ["MemberInvited", "MemberAdded", "MemberRoleChanged", "MemberRemoved", "InvitationWithdrawn"],
+    show: { member: "/data/member", role: "/data/role", "role before": "/data/previous_role", by: "/actor/id" },
     first: 50,
   },
-};
+);
 
-export const keyChanges: JsonObject = {
-  id: "key-changes",
-  statement: "These are the API keys and agents' keys that were made, rotated or revoked.",
-  query: {
-    ask: "list",
-    of: { type: ["ApiKeyCreated", "ApiKeyRevoked", "AgentRegistered", "AgentKeyRotated", "AgentDeleted"] },
-    show: [
-      { label: "key", at: "/data/key_id" },
-      { label: "agent", at: "/data/agent_id" },
-      { label: "role", at: "/data/role" },
-      { label: "expires", at: "/data/expires_at" },
-      { label: "by", at: "/actor/id" },
-    ],
+export const keyChanges = listed(
+  "key-changes",
+  "These are the API keys and agents' keys that were made, rotated or revoked.",
+  {
+    type: ["ApiKeyCreated", "ApiKeyRevoked", "AgentRegistered", "AgentKeyRotated", "AgentDeleted"],
+    show: {
+      key: "/data/key_id",
+      agent: "/data/agent_id",
+      role: "/data/role",
+      expires: "/data/expires_at",
+      by: "/actor/id",
+    },
     first: 50,
   },
-};
+);
 
 export const noSessionAfterRemoval: JsonObject = {
   id: "no-session-after-removal",
@@ -110,25 +104,17 @@ export const agentsInForce: JsonObject = {
   },
 };
 
-export const callsRefused: JsonObject = {
-  id: "calls-refused",
-  statement:
-    "Calls were refused for these reasons. Refusals beyond the first of a kind in a minute are counted in further records.",
-  query: { ask: "distinct", of: { type: ["CallsRefused"] }, at: "/data/problem" },
-};
+export const callsRefused = distinct(
+  "calls-refused",
+  "Calls were refused for these reasons. Refusals beyond the first of a kind in a minute are counted in further records.",
+  { type: ["CallsRefused"], at: "/data/problem" },
+);
 
-export const payloadsRead: JsonObject = {
-  id: "payloads-read",
-  statement:
-    "These are records of members and keys that read a payload with nothing hidden, or had hidden fields shown.",
-  query: {
-    ask: "list",
-    of: { type: ["PayloadRead", "MorePayloadsRead", "HiddenFieldsRevealed"] },
-    show: [
-      { label: "by", at: "/actor/id" },
-      { label: "of", at: "/data/subject" },
-      { label: "approval", at: "/data/approval_id" },
-      { label: "times", at: "/data/count" },
-    ],
+export const payloadsRead = listed(
+  "payloads-read",
+  "These are records of members and keys that read a payload with nothing hidden, or had hidden fields shown.",
+  {
+    type: ["PayloadRead", "MorePayloadsRead", "HiddenFieldsRevealed"],
+    show: { by: "/actor/id", of: "/data/subject", approval: "/data/approval_id", times: "/data/count" },
   },
-};
+);

@@ -34,14 +34,7 @@ export const GENERIC: JsonObject = {
       id: "changes",
       title: "Who changed the rules, and who approved it?",
       may_support: "Controls on change management.",
-      claims: [
-        approvals.protectedPoliciesApproved,
-        approvals.changesApproved,
-        operation.weakenings,
-        operation.protectionLifts,
-        operation.configurationChanges,
-        operation.policyVersions,
-      ],
+      claims: operation.CHANGE_CLAIMS,
       not_evidenced: [
         "Changes of the service's software and of other systems.",
         "That a weakening by way of an agent, source, action, endpoint or member had an approval.",

@@ -1,4 +1,6 @@
 import type { JsonObject } from "../../../domain/json.ts";
+import { changesApproved, protectedPoliciesApproved } from "./approval-claims.ts";
+import { counted, distinct, listed } from "./claims.ts";
 
 export const budgetsKept: JsonObject = {
   id: "budgets-kept",
@@ -7,123 +9,99 @@ export const budgetsKept: JsonObject = {
   query: { ask: "budgets" },
 };
 
-export const weakenings: JsonObject = {
-  id: "weakenings",
-  statement: "These changes of the configuration weakened a control, for these reasons.",
-  query: {
-    ask: "list",
-    of: { type: ["ControlsWeakened"] },
-    show: [
-      { label: "what", at: "/data/change/kind" },
-      { label: "which", at: "/data/change/id" },
-      { label: "by", at: "/data/by" },
-      { label: "why it weakens", at: "/data/reasons" },
-    ],
+const weakenings = listed("weakenings", "These changes of the configuration weakened a control, for these reasons.", {
+  type: ["ControlsWeakened"],
+  show: { what: "/data/change/kind", which: "/data/change/id", by: "/data/by", "why it weakens": "/data/reasons" },
+  first: 50,
+});
+
+const protectionLifts = counted(
+  "protection-lifts",
+  "The protection of policies was lifted, or a lift was asked for, on the operator's machine so often.",
+  { type: ["ProtectionLiftRequested", "ProtectionLifted", "ProtectionLiftCancelled"] },
+);
+
+const configurationChanges = distinct(
+  "configuration-changes",
+  "The parts of the configuration on which approvals depend were changed so often, by kind of part.",
+  { type: ["ControlsChanged", "ControlsWeakened"], at: "/data/change/kind" },
+);
+
+const policyVersions = listed(
+  "policy-versions",
+  "These versions of policies were published, by these people and keys.",
+  {
+    type: ["PolicyPublished"],
+    show: {
+      policy: "/data/policy_id",
+      version: "/data/version",
+      name: "/data/definition/name",
+      by: "/data/created_by",
+    },
     first: 50,
   },
-};
+);
 
-export const protectionLifts: JsonObject = {
-  id: "protection-lifts",
-  statement: "The protection of policies was lifted, or a lift was asked for, on the operator's machine so often.",
-  query: { ask: "count", of: { type: ["ProtectionLiftRequested", "ProtectionLifted", "ProtectionLiftCancelled"] } },
-};
+/** Who changed the configuration, and who approved it. */
+export const CHANGE_CLAIMS: readonly JsonObject[] = [
+  protectedPoliciesApproved,
+  changesApproved,
+  weakenings,
+  protectionLifts,
+  configurationChanges,
+  policyVersions,
+];
 
-export const configurationChanges: JsonObject = {
-  id: "configuration-changes",
-  statement: "The parts of the configuration on which approvals depend were changed so often, by kind of part.",
-  query: { ask: "distinct", of: { type: ["ControlsChanged", "ControlsWeakened"] }, at: "/data/change/kind" },
-};
-
-export const policyVersions: JsonObject = {
-  id: "policy-versions",
-  statement: "These versions of policies were published, by these people and keys.",
-  query: {
-    ask: "list",
-    of: { type: ["PolicyPublished"] },
-    show: [
-      { label: "policy", at: "/data/policy_id" },
-      { label: "version", at: "/data/version" },
-      { label: "name", at: "/data/definition/name" },
-      { label: "by", at: "/data/created_by" },
-    ],
-    first: 50,
-  },
-};
-
-export const decisions: JsonObject = {
-  id: "decisions",
-  statement: "The gates decided so on requests; each record has the verdict of every gate that was asked.",
-  query: {
-    ask: "distinct",
-    of: { type: ["EventAdmitted", "EventBlocked", "EventHeld", "BundleAdmitted", "BundleBlocked", "BundleHeld"] },
+export const decisions = distinct(
+  "decisions",
+  "The gates decided so on requests; each record has the verdict of every gate that was asked.",
+  {
+    type: ["EventAdmitted", "EventBlocked", "EventHeld", "BundleAdmitted", "BundleBlocked", "BundleHeld"],
     at: "/data/verdict/decision",
   },
-};
+);
 
-export const decidedByPolicy: JsonObject = {
-  id: "decided-by-policy",
-  statement: "So many requests were refused or held, by the policy that was asked.",
-  query: {
-    ask: "distinct",
-    of: { type: ["EventBlocked", "EventHeld", "BundleBlocked", "BundleHeld"] },
-    at: "/data/verdict/policy/id",
-  },
-};
+export const decidedByPolicy = distinct(
+  "decided-by-policy",
+  "So many requests were refused or held, by the policy that was asked.",
+  { type: ["EventBlocked", "EventHeld", "BundleBlocked", "BundleHeld"], at: "/data/verdict/policy/id" },
+);
 
-export const forgeriesCounted: JsonObject = {
-  id: "forgeries-counted",
-  statement: "So many records count webhooks that were refused because their signature was missing, wrong or too old.",
-  query: { ask: "distinct", of: { type: ["SourceRejectsCounted"] }, at: "/data/source_id" },
-};
+export const forgeriesCounted = distinct(
+  "forgeries-counted",
+  "So many records count webhooks that were refused because their signature was missing, wrong or too old.",
+  { type: ["SourceRejectsCounted"], at: "/data/source_id" },
+);
 
-export const endpointAlarms: JsonObject = {
-  id: "endpoint-alarms",
-  statement:
-    "The service recorded these changes of its receivers' health, and these budgets that came near their limit.",
-  query: {
-    ask: "distinct",
-    of: {
-      type: [
-        "EndpointDegraded",
-        "EndpointOpened",
-        "EndpointWarned",
-        "EndpointDisabled",
-        "EndpointRecovered",
-        "BudgetThresholdReached",
-      ],
-    },
+export const endpointAlarms = distinct(
+  "endpoint-alarms",
+  "The service recorded these changes of its receivers' health, and these budgets that came near their limit.",
+  {
+    type: [
+      "EndpointDegraded",
+      "EndpointOpened",
+      "EndpointWarned",
+      "EndpointDisabled",
+      "EndpointRecovered",
+      "BudgetThresholdReached",
+    ],
     at: "/type",
   },
-};
+);
 
-export const suspensions: JsonObject = {
-  id: "suspensions",
-  statement: "These agents were suspended or resumed, for these reasons.",
-  query: {
-    ask: "list",
-    of: { type: ["AgentSuspended", "AgentResumed"] },
-    show: [
-      { label: "agent", at: "/data/agent_id" },
-      { label: "reason", at: "/data/reason" },
-      { label: "by", at: "/actor/id" },
-    ],
-  },
-};
+export const suspensions = listed("suspensions", "These agents were suspended or resumed, for these reasons.", {
+  type: ["AgentSuspended", "AgentResumed"],
+  show: { agent: "/data/agent_id", reason: "/data/reason", by: "/actor/id" },
+});
 
-export const rejections: JsonObject = {
-  id: "rejections",
-  statement: "These approvals were rejected, expired or were cancelled, so that what they held was not done.",
-  query: {
-    ask: "list",
-    of: { type: ["ApprovalRejected", "ApprovalExpired", "ApprovalCancelled", "ApprovalVoided"] },
-    show: [
-      { label: "approval", at: "/data/approval_id" },
-      { label: "of", at: "/data/subject/id" },
-      { label: "reason", at: "/data/reason" },
-    ],
+export const rejections = listed(
+  "rejections",
+  "These approvals were rejected, expired or were cancelled, so that what they held was not done.",
+  {
+    type: ["ApprovalRejected", "ApprovalExpired", "ApprovalCancelled", "ApprovalVoided"],
+    show: { approval: "/data/approval_id", of: "/data/subject/id", reason: "/data/reason" },
   },
-};
+);
 
 export const deliveriesEnded: JsonObject = {
   id: "deliveries-ended",
@@ -167,21 +145,16 @@ export const deliveredWithAnswer: JsonObject = {
   },
 };
 
-export const admissionsOnce: JsonObject = {
-  id: "duplicates-counted",
-  statement: "So many records count deliveries that came again under an id that was admitted already.",
-  query: { ask: "count", of: { type: ["DuplicatesCounted", "DeliveryIdReused", "MoreRepeatsCounted"] } },
-};
+export const admissionsOnce = counted(
+  "duplicates-counted",
+  "So many records count deliveries that came again under an id that was admitted already.",
+  { type: ["DuplicatesCounted", "DeliveryIdReused", "MoreRepeatsCounted"] },
+);
 
-export const rollbacks: JsonObject = {
-  id: "bundles-ended",
-  statement: "Bundles of actions ended so.",
-  query: {
-    ask: "distinct",
-    of: { type: ["BundleCommitted", "BundleRolledBack", "RollbackIncomplete"] },
-    at: "/type",
-  },
-};
+export const rollbacks = distinct("bundles-ended", "Bundles of actions ended so.", {
+  type: ["BundleCommitted", "BundleRolledBack", "RollbackIncomplete"],
+  at: "/type",
+});
 
 export const noDamage: JsonObject = {
   id: "no-damage",
@@ -190,31 +163,16 @@ export const noDamage: JsonObject = {
   expect: { at_most: 0 },
 };
 
-export const erasures: JsonObject = {
-  id: "erasures",
-  statement:
-    "These payloads and personal data were erased, by these actors and for these reasons. Their records remain.",
-  query: {
-    ask: "list",
-    of: { type: ["PayloadErased", "BundlePayloadErased", "PersonalDataErased"] },
-    show: [
-      { label: "of", at: "/subject" },
-      { label: "reason", at: "/data/reason" },
-      { label: "by", at: "/actor/id" },
-    ],
+export const erasures = listed(
+  "erasures",
+  "These payloads and personal data were erased, by these actors and for these reasons. Their records remain.",
+  {
+    type: ["PayloadErased", "BundlePayloadErased", "PersonalDataErased"],
+    show: { of: "/subject", reason: "/data/reason", by: "/actor/id" },
   },
-};
+);
 
-export const replays: JsonObject = {
-  id: "replays",
-  statement: "These failed deliveries were sent again, for these reasons.",
-  query: {
-    ask: "list",
-    of: { type: ["EventReplayed", "ReplayStarted"] },
-    show: [
-      { label: "event", at: "/data/event_id" },
-      { label: "by", at: "/data/by/id" },
-      { label: "reason", at: "/data/reason" },
-    ],
-  },
-};
+export const replays = listed("replays", "These failed deliveries were sent again, for these reasons.", {
+  type: ["EventReplayed", "ReplayStarted"],
+  show: { event: "/data/event_id", by: "/data/by/id", reason: "/data/reason" },
+});

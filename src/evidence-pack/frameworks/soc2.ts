@@ -4,8 +4,10 @@ import * as approvals from "./approval-claims.ts";
 import * as operation from "./operation-claims.ts";
 
 /**
- * The numbers are those of the criteria (TSP section 100). The titles are our words for them: the text is the AICPA's,
- * and an auditor has it.
+ * The numbers and subjects were compared with published copies of the criteria (TSP section 100): those of CC at
+ * https://github.com/alsmola/graphgrc (`soc2/`), of PI1 at https://ce.prod.cloudaware.com/frameworks/soc-2/pi1, and C1.2 at
+ * https://learn.microsoft.com/azure/governance/policy/samples/soc-2. The titles are our words for them: the text is the
+ * AICPA's, and an auditor has it.
  */
 export const SOC2: JsonObject = {
   v: 1,
@@ -80,14 +82,7 @@ export const SOC2: JsonObject = {
       title: "Changes are authorized, approved and carried out under control",
       may_support:
         "Changes of this account's policies, agents, sources, actions, endpoints and members: who made them, and the approvals of those that weaken a protected policy.",
-      claims: [
-        approvals.protectedPoliciesApproved,
-        approvals.changesApproved,
-        operation.weakenings,
-        operation.protectionLifts,
-        operation.configurationChanges,
-        operation.policyVersions,
-      ],
+      claims: operation.CHANGE_CLAIMS,
       not_evidenced: [
         "Changes of the service's own software, of its deployment, and of other systems.",
         "That a weakening by way of an agent, source, action, endpoint or member had an approval: these are listed with their reasons, and only changes of protected policies themselves are matched with approvals.",

@@ -20,7 +20,10 @@ const nameOf = (pointer: Pointer): string => JSON.stringify(pointer);
 /** A value counts once more for each of these, so that many long values do not fit into the budget either. */
 const WEIGHT_BYTES = 1_024;
 
+const NO_VALUES: ReadonlyMap<string, Json> = new Map();
+
 export const kept = (leaf: Leaf, pointers: readonly Pointer[]): Kept => {
+  if (pointers.length === 0) return { ...keptIndex(leaf.index), recordedAt: leaf.recorded_at };
   const values = new Map<string, Json>();
   let weight = 1;
   for (const pointer of pointers) {
@@ -32,6 +35,9 @@ export const kept = (leaf: Leaf, pointers: readonly Pointer[]): Kept => {
   }
   return { index: leaf.index, recordedAt: leaf.recorded_at, values, weight };
 };
+
+/** A record of which nothing but its place is compared. */
+export const keptIndex = (index: number): Kept => ({ index, recordedAt: "", values: NO_VALUES, weight: 1 });
 
 export const keptValue = ({ values }: Kept, pointer: Pointer): Json | undefined => values.get(nameOf(pointer));
 

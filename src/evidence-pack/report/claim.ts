@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../../domain/json.ts";
 import type { ClaimFinding } from "../findings.ts";
-import { type Html, html, NOTHING } from "./html.ts";
+import { type Html, html, NOTHING, time } from "./html.ts";
 
 /** The mark is a sign and a word, so that no meaning is in the colour alone. */
 type State = { readonly look: "ok" | "fail" | "wait" | "info"; readonly sign: string; readonly word: string };
@@ -23,9 +23,15 @@ export const stateOf = ({ holds, unanswered, result, query }: ClaimFinding): Sta
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+/** Longer words, such as ids, are broken within a cell; a shorter one that is broken is hard to read. */
+const WORD_LENGTH_MAX = 24;
+
 const cell = (value: Json | undefined): Html => {
   if (value === undefined || value === null) return html`<span class="quiet">–</span>`;
-  return html`${typeof value === "object" ? JSON.stringify(value) : String(value)}`;
+  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
+  if (ISO_TIME.test(text)) return time(text);
+  return text.length > WORD_LENGTH_MAX ? html`<span class="long">${text}</span>` : html`${text}`;
 };
 
 type Table = {
@@ -46,7 +52,7 @@ const listed = (result: JsonObject): Html => {
   const caption = rows.length === count ? plural(count, "record") : `The first ${rows.length} of ${count} records`;
   return html`${table({
     caption,
-    head: ["record", "recorded at, as the operator says", "type", ...labels],
+    head: ["record", "recorded at (operator's clock)", "type", ...labels],
     rows: rows.map((row) => [row.index, row.recorded_at, row.type, ...((row.values ?? []) as readonly Json[])]),
   })}${count === 0 ? html`<p>There are none.</p>` : NOTHING}`;
 };
@@ -70,7 +76,7 @@ const every = (result: JsonObject): Html => {
     {
       caption:
         rows.length < unmet ? `The first ${rows.length} of ${unmet} for which it is not so` : "For these it is not so",
-      head: ["record", "recorded at, as the operator says", "what was not found"],
+      head: ["record", "recorded at (operator's clock)", "what was not found"],
       rows: rows.map(({ index, recorded_at, lacks }) => [index, recorded_at, lacks]),
     },
   )}`;

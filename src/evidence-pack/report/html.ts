@@ -27,3 +27,6 @@ export const html = (texts: TemplateStringsArray, ...parts: readonly Part[]): Ht
 });
 
 export const NOTHING: Html = { html: "" };
+
+export const time = (iso: string): Html =>
+  html`<time datetime="${iso}">${iso.replace("T", " ").replace(".000Z", " UTC").replace("Z", " UTC")}</time>`;

@@ -4,11 +4,8 @@ import { parseNote } from "../../../domain/evidence/signed-note.ts";
 import { CONTROL_FILE, EXPORT_FILE, FINDINGS_FILE, MANIFEST_FILE, PROOFS_FILE } from "../files.ts";
 import type { ControlFinding, Findings } from "../findings.ts";
 import { claimHtml, stateOf } from "./claim.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html, time } from "./html.ts";
 import { STYLE } from "./style.ts";
-
-const time = (iso: string): Html =>
-  html`<time datetime="${iso}">${iso.replace("T", " ").replace(".000Z", " UTC").replace("Z", " UTC")}</time>`;
 
 const facts = (rows: readonly (readonly [string, Html])[]): Html =>
   html`<dl>${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
@@ -52,14 +49,20 @@ const SUMMARY_WORDS = [
   "For information",
 ] as const;
 
-const summaryRow = (control: ControlFinding): Html => {
+type Word = (typeof SUMMARY_WORDS)[number];
+
+const summaryRow = (control: ControlFinding, shown: readonly Word[]): Html => {
   const words = control.claims.map((claim) => stateOf(claim).word);
-  const counts = SUMMARY_WORDS.map((word) => words.filter((it) => it === word).length);
+  const counts = shown.map((word) => words.filter((it) => it === word).length);
   return html`<tr><th scope="row"><a href="#${control.id}">${control.id}</a></th><td>${control.title}</td>${counts.map((count) => html`<td class="n">${count === 0 ? html`<span class="quiet">–</span>` : count}</td>`)}</tr>`;
 };
 
-const summary = ({ controls }: Findings): Html =>
-  html`<section aria-labelledby="summary"><h2 id="summary">Summary</h2><div class="scroll" tabindex="0" role="region" aria-labelledby="summary"><table><caption>How many claims of each control have which answer</caption><thead><tr><th scope="col">Control</th><th scope="col">About</th>${SUMMARY_WORDS.map((word) => html`<th scope="col" class="n">${word}</th>`)}</tr></thead><tbody>${controls.map(summaryRow)}</tbody></table></div></section>`;
+/** That no claim fails is said even so; other answers that no claim has take no column. */
+const summary = ({ controls }: Findings): Html => {
+  const found = new Set(controls.flatMap(({ claims }) => claims.map((claim) => stateOf(claim).word)));
+  const shown = SUMMARY_WORDS.filter((word) => word === "Does not hold" || found.has(word));
+  return html`<section aria-labelledby="summary"><h2 id="summary">Summary</h2><div class="scroll" tabindex="0" role="region" aria-labelledby="summary"><table class="summary"><caption>How many claims of each control have which answer</caption><thead><tr><th scope="col">Control</th><th scope="col">About</th>${shown.map((word) => html`<th scope="col" class="n">${word}</th>`)}</tr></thead><tbody>${controls.map((it) => summaryRow(it, shown))}</tbody></table></div></section>`;
+};
 
 const notList = (items: readonly string[]): Html =>
   html`<ul class="not">${items.map((it) => html`<li>${it}</li>`)}</ul>`;
@@ -69,7 +72,9 @@ const controlHtml = ({ id, title, may_support, claims, not_evidenced }: ControlF
 
 const PURPOSE = html`<div class="note"><p><b>What this is.</b> Each claim below is a query over the records of one account, with its answer. The records may support the controls that are named. Whether a control is suitable and effective is for an auditor to judge.</p><p><b>What makes it evidence.</b> Not this page, and not who made it, but the checkpoint: a signed statement of all records up to one point. Whoever has the operator's key from elsewhere can check with it that no record is missing or altered, and ask the same queries again.</p></div>`;
 
-const CHECKING = html`<section aria-labelledby="checking"><h2 id="checking">How to check this pack</h2><p>Give the folder to a verifier that did not come with it, and the key that you got from the operator at another time and in another way:</p><pre>countersign verify FOLDER --key VKEY</pre><p>It checks the list of files (<code>${MANIFEST_FILE}</code>) and the export with its proofs (<code>${EXPORT_FILE}</code>). Then it asks all queries of <code>${CONTROL_FILE}</code> again, and makes <code>${FINDINGS_FILE}</code>, <code>${PROOFS_FILE}</code> and this page anew: they have to be the same to the byte. A witness's key, <code>--witness VKEY</code>, says as of which time the records were seen by somebody else.</p><p>Each line of <code>${PROOFS_FILE}</code> is one record with its own proof. It can be shown to somebody without the others.</p></section>`;
+const CONTENTS = html`<nav aria-label="Contents"><a href="#export">What it rests on</a> <a href="#summary">Summary and claims</a> <a href="#not">What is not evidenced</a> <a href="#checking">How to check this pack</a></nav>`;
+
+const CHECKING = html`<section aria-labelledby="checking"><h2 id="checking">How to check this pack</h2><p>Give the folder to a verifier that did not come with it, and the key that you got from the operator at another time and in another way:</p><pre>countersign verify FOLDER --key VKEY</pre><p>It checks the list of files (<code>${MANIFEST_FILE}</code>) and the export with its proofs (<code>${EXPORT_FILE}</code>). Then it asks all queries of <code>${CONTROL_FILE}</code> again, and makes <code>${FINDINGS_FILE}</code>, <code>${PROOFS_FILE}</code> and this page anew: they have to be the same to the byte. A witness's key, <code>--witness VKEY</code>, says as of which time the records were seen by somebody else.</p><p>Each line of <code>${PROOFS_FILE}</code> is one record with its own proof. It can be shown to somebody without the others. All of this works without a network.</p></section>`;
 
 /** One file without scripts and without anything from the network. The same findings make the same bytes. */
 export const reportHtml = (findings: Findings): string => {
@@ -90,7 +95,8 @@ export const reportHtml = (findings: Findings): string => {
 <a class="skip" href="#main">To the content</a>
 <div class="top"><p class="brand">Countersign <span>·</span> Evidence pack</p></div>
 <main id="main">
-<div class="head"><h1>${framework.title}</h1><p class="meta">${framework.source}</p></div>
+<div class="head"><h1>${framework.title}</h1><p class="when">${time(period.from)} to before ${time(period.to)} · <code>${findings.account}</code></p><p class="meta">${framework.source}</p></div>
+${CONTENTS}
 <section>${PURPOSE}</section>
 <section aria-labelledby="export"><h2 id="export">What it rests on</h2>${exportFacts(findings)}</section>
 ${summary(findings)}

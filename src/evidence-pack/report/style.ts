@@ -25,7 +25,10 @@ time { white-space: nowrap }
 .skip:focus { top: .5rem }
 .brand { padding: 1.25rem 0 2rem; font: 600 1.0625rem/1.75rem var(--serif) }
 .brand span { color: var(--blue) }
-.head { padding-bottom: 1rem; border-bottom: 3px double var(--edge) }
+.head { display: grid; gap: .5rem; padding-bottom: 1rem; border-bottom: 3px double var(--edge) }
+.when { font-weight: 600 }
+nav { display: flex; flex-wrap: wrap; gap: .375rem 1.5rem; padding: .75rem 0; border-bottom: 1px solid var(--rule) }
+.summary td:not(.n) { min-width: 12rem }
 .meta { color: var(--ink-2) }
 .quiet { color: var(--ink-3) }
 section { margin-top: 2.5rem; display: grid; gap: .875rem }
@@ -42,7 +45,9 @@ dt { color: var(--ink-3) } dd { overflow-wrap: anywhere }
 .scroll { overflow-x: auto }
 table { width: 100%; border-collapse: collapse; font-size: .875rem }
 caption { text-align: left; color: var(--ink-3); padding-bottom: .25rem }
-th, td { padding: .3125rem .75rem .3125rem 0; border-bottom: 1px solid var(--rule); text-align: left; vertical-align: top; overflow-wrap: anywhere }
+th, td { padding: .3125rem .75rem .3125rem 0; border-bottom: 1px solid var(--rule); text-align: left; vertical-align: top }
+.long { display: inline-block; min-width: 9rem; overflow-wrap: anywhere }
+td time { white-space: normal }
 th { font-weight: 600; color: var(--ink-2) }
 thead th, th[scope=row] { overflow-wrap: normal } th[scope=row] { white-space: nowrap }
 .n { text-align: right; white-space: nowrap }
@@ -51,7 +56,7 @@ details > summary { cursor: pointer; color: var(--ink-2) }
 @media (max-width: 40rem) { .claim > header { display: grid } dl { grid-template-columns: minmax(0, 1fr); gap: 0 } dd { margin-bottom: .5rem } }
 @media print {
   :root { color-scheme: light } body { background: #fff; font-size: 9.5pt } main, .top, .end { max-width: none; padding: 0 }
-  .skip, details { display: none } .claim { break-inside: avoid; border-width: 1px 0 0 3px } h2, h3 { break-after: avoid } a { color: inherit }
+  .skip, nav, details { display: none } .claim { break-inside: avoid; border-width: 1px 0 0 3px } h2, h3 { break-after: avoid } a { color: inherit }
   section { margin-top: 1.25rem } thead { display: table-header-group } tr { break-inside: avoid }
 }
 `;

@@ -1,6 +1,7 @@
 import { type Action, action as actionDecider, type DefinedAction } from "../../../domain/action/decider.ts";
 import { type ActionDefinition, REVERSIBILITIES } from "../../../domain/action/definition.ts";
 import { ACTION_NAME_MAX, isActionName } from "../../../domain/action/name.ts";
+import { LABEL_LENGTH_MAX, LABELS_MAX, TITLE_FIELDS_MAX, TITLE_LENGTH_MAX } from "../../../domain/action/title.ts";
 import { onlyWhile } from "../../../domain/decider.ts";
 import type { Document, ViewStore } from "../../../domain/ports/view-store.ts";
 import { type ActionDocument, actions } from "../../../projections/actions.ts";
@@ -61,6 +62,20 @@ const DEFINITION = {
     type: ["string", "null"],
     maxLength: 64,
     description: "a policy that every request for the action has to pass; null or left out: none",
+  },
+  title: {
+    type: "string",
+    minLength: 1,
+    maxLength: TITLE_LENGTH_MAX,
+    description:
+      "the sentence that people approve, such as `Refund {/amount|eur} to {/customer/name}`: a JSON Pointer in braces " +
+      `names a field of the payload (at most ${TITLE_FIELDS_MAX}), |eur shows a number as euros, {{ and }} are braces`,
+  },
+  labels: {
+    type: "object",
+    maxProperties: LABELS_MAX,
+    additionalProperties: { type: "string", maxLength: LABEL_LENGTH_MAX },
+    description: 'what people call the fields, by JSON Pointer, such as {"/customer/name": "Customer"}',
   },
 } as const satisfies Record<string, JsonSchema>;
 

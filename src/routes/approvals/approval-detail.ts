@@ -28,7 +28,7 @@ export type DetailDeps = {
 /** The approval that the path names; null if it is not one of the caller's account. */
 export const ownApproval = async (
   { aggregates }: Pick<DetailDeps, "aggregates">,
-  { principal, params }: Call,
+  { principal, params }: Pick<Call, "principal" | "params">,
 ): Promise<RequestedApproval | null> => {
   const { id = "" } = params;
   if (!isApprovalId(id)) return null;
@@ -82,14 +82,8 @@ export type DetailAsked = {
   readonly isDone?: true;
 };
 
-/** Answers with a problem only if the account has used up its time for reading, and `isDone` is not set. */
-export const detailOf = async (
-  deps: DetailDeps,
-  it: RequestedApproval,
-  { principal, at, hidden, isDone }: DetailAsked,
-): Promise<Detail | Problem> => {
-  const { bodyReader = directBodyReader } = deps;
-  const { account } = it.request;
+/** What the reader is shown of an approval, and is to be read. `order` decides the digest of the shown form. */
+export const shownOf = async (deps: DetailDeps, it: RequestedApproval, { principal, at, hidden }: DetailAsked) => {
   const subject = await subjectOf(deps.log, it);
   const summary = approvalSummary(it.request.approval_id, documentOf(it, subject), at);
   const kept = hidden ?? (await hiddenOfSubject(deps, subject, principal));
@@ -97,7 +91,21 @@ export const detailOf = async (
   const content = await contentKept(deps, subject);
   // The digest of what is shown covers `asked`, which is the summary without the members that votes and time change.
   const { status: _, votes: _votes, decided_at: _at, reason: _reason, replaced_by: _next, ...asked } = summary;
-  const order = { asked: { ...asked, endpoint }, ...content, hidden: kept };
+  const title = subject.kind === "event" ? (subject.asked?.bound?.title ?? null) : null;
+  const order: ContentOrder = { asked: { ...asked, endpoint }, ...content, hidden: kept, title };
+  return { subject, summary, endpoint, order };
+};
+
+/** Answers with a problem only if the account has used up its time for reading, and `isDone` is not set. */
+export const detailOf = async (
+  deps: DetailDeps,
+  it: RequestedApproval,
+  shownTo: DetailAsked,
+): Promise<Detail | Problem> => {
+  const { at, isDone } = shownTo;
+  const { bodyReader = directBodyReader } = deps;
+  const { account } = it.request;
+  const { subject, summary, endpoint, order } = await shownOf(deps, it, shownTo);
   const busy = isDone === true ? null : bodyReader.busy(account, "content", order);
   if (busy !== null) return busy;
   const { payload, form, ...shown } = await bodyReader.run(account, "content", order);

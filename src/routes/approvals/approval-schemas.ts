@@ -124,10 +124,16 @@ const detail = {
     type: ["object", "null"],
   },
   endpoint: APPROVAL_TARGET,
+  title: {
+    type: ["string", "null"],
+    description:
+      "The sentence that is decided, from the action's template and the payload; hidden fields are hidden in it. Null: the " +
+      "action has no template, or the payload is gone; each step of a bundle has its own in `payload`",
+  },
   payload: {
     description:
       "The payload to be sent: JSON as it is, anything else as text or base64; null for none. For a bundle its steps: " +
-      "[{index, action, payload, endpoint, cost_eur, reversibility, compensation: {action, endpoint} or null}]",
+      "[{index, action, title, payload, endpoint, cost_eur, reversibility, compensation: {action, endpoint} or null}]",
   },
   can_decide: {
     type: "array",

@@ -6,6 +6,8 @@ import { type ApprovalTarget, endpointWithTarget } from "./approval-target.ts";
 export type StepAnswer = {
   readonly index: number;
   readonly action: string;
+  /** The template of the sentence; null without one. */
+  readonly title: string | null;
   readonly endpoint: ApprovalTarget | null;
   readonly cost_eur: number | null;
   readonly reversibility: Step["reversibility"];
@@ -18,6 +20,7 @@ export const stepAnswers = (aggregates: Aggregates, { steps }: BundleRequest): P
     steps.map(async ({ index, action, endpoint_id, cost, reversibility, compensation, bound }) => ({
       index,
       action: action.name,
+      title: bound?.title ?? null,
       endpoint: await endpointWithTarget(aggregates, endpoint_id, bound),
       cost_eur: eurOrNull(cost),
       reversibility,

@@ -1,11 +1,12 @@
 import { isOverdue, type RequestedApproval } from "../../../domain/approval/state.ts";
+import { CHANGED } from "../../../domain/approval/terms.ts";
 import { bundle } from "../../../domain/bundle/decider.ts";
 import type { BundleRequest, HeldBundle } from "../../../domain/bundle/events.ts";
 import type { Bundle } from "../../../domain/bundle/state.ts";
 import { bundleStatus } from "../../../domain/bundle/status.ts";
 import { type Change, change } from "../../../domain/change/decider.ts";
 import { delivery } from "../../../domain/delivery/decider.ts";
-import type { Bound, HeldRequest, HoldOutcome, PayloadRef, Request } from "../../../domain/delivery/events.ts";
+import type { Bound, HeldFor, HeldRequest, HoldOutcome, PayloadRef, Request } from "../../../domain/delivery/events.ts";
 import type { Delivery } from "../../../domain/delivery/state.ts";
 import { statusOf as deliveryStatus } from "../../../domain/delivery/status.ts";
 import { endpoint } from "../../../domain/endpoint/decider.ts";
@@ -142,11 +143,11 @@ const isGone = async (aggregates: Aggregates, id: string): Promise<boolean> =>
   (await endpointWithTarget(aggregates, id, undefined)) === null;
 
 /** The answer to a decision whose request is held under another approval, which has to be decided on instead. */
-const replacedBy = (approvalId: string): Problem =>
+const replacedBy = ({ approval_id, reasons }: HeldFor): Problem =>
   problem(
     "digest-mismatch",
-    `What would be sent, or where, has changed since this approval was asked for, so it is void: read and decide ${approvalId} instead.`,
-    { extra: { approval_id: approvalId } },
+    `What would be sent, or where, has changed since this approval was asked for, so it is void: read and decide ${approval_id} instead.`,
+    { extra: { approval_id, changes: reasons.filter((reason) => reason.startsWith(CHANGED)) } },
   );
 
 type Asking = { readonly it: RequestedApproval; readonly trace: Trace };
@@ -163,7 +164,7 @@ const eventHindrance = async (
     return problem("conflict", "The endpoint of this request was deleted, so it cannot be delivered. Reject it.");
   const { account, approval_id } = it.request;
   const { state: now } = await renewal.event(event_id, { account, trace });
-  if (now.phase === "held" && now.approval.approval_id !== approval_id) return replacedBy(now.approval.approval_id);
+  if (now.phase === "held" && now.approval.approval_id !== approval_id) return replacedBy(now.approval);
   return payloadHindrance(payloads, event_id, payload);
 };
 
@@ -191,7 +192,7 @@ const bundleHindrance = async (
   }
   const { account, approval_id } = it.request;
   const { state: now } = await renewal.bundle(bundle_id, { account, trace });
-  return now.phase === "held" && now.approval.approval_id !== approval_id ? replacedBy(now.approval.approval_id) : null;
+  return now.phase === "held" && now.approval.approval_id !== approval_id ? replacedBy(now.approval) : null;
 };
 
 export type HindranceDeps = {

@@ -5,22 +5,18 @@ import { type Approval, isOverdue, type RequestedApproval } from "../../../domai
 import { defined } from "../../../domain/defined.ts";
 import { policiesOf } from "../../../domain/gate/verdict.ts";
 import type { Position } from "../../../domain/ports/event-log.ts";
-import type { ViewStore } from "../../../domain/ports/view-store.ts";
-import { type ApprovalDocument, approvals } from "../../../projections/approvals.ts";
-import { APPROVAL_STATUSES } from "../../../projections/schemas/approvals.ts";
+import { approvals } from "../../../projections/approvals.ts";
+import { events } from "../../../projections/events.ts";
 import type { ApprovalReleases } from "../../approvals/approval-releases.ts";
 import { approvalStream, isApprovalId } from "../../approvals/approvals.ts";
-import { pointersOf } from "../../bodies/approval-form.ts";
-import type { CallCounts } from "../../calls/call-counts.ts";
-import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
+import { type Form, pointersOf } from "../../bodies/approval-form.ts";
+import { listOf } from "../../http/listing.ts";
 import {
   type Answer,
   type Call,
-  calledBy,
   type Handler,
   hasRole,
   type Input,
-  type JsonSchema,
   type Principal,
   positionOf,
   READERS,
@@ -30,18 +26,18 @@ import {
 import type { Envelope } from "../../streams/envelope.ts";
 import { notFound, type Problem, problem } from "../../streams/problems.ts";
 import { latestOf } from "../../streams/run-command.ts";
-import { publishedVersion, seesHidden } from "../events/hidden-fields.ts";
-import { type DetailAsked, type DetailDeps, detailOf, hiddenOfSubject, ownApproval } from "./approval-detail.ts";
+import { publishedVersion } from "../events/hidden-fields.ts";
+import { type ContextDeps, context, recordRead } from "./approval-context.ts";
+import { APPROVAL_CONTEXT } from "./approval-context-schema.ts";
+import { type DetailAsked, detailOf, hiddenOfSubject, ownApproval } from "./approval-detail.ts";
+import { LIST_QUERY, list } from "./approval-list.ts";
 import { peopleOf } from "./approval-people.ts";
 import { APPROVAL, APPROVAL_DETAIL, APPROVE_BODY, REJECT_BODY } from "./approval-schemas.ts";
-import { approvalSummary } from "./approval-summary.ts";
 import { approvalHindrance, type HindranceDeps, subjectOf } from "./approval-target.ts";
 
-export type ApprovalsDeps = DetailDeps &
+export type ApprovalsDeps = ContextDeps &
   HindranceDeps & {
-    readonly views: Pick<ViewStore, "page">;
     readonly releases: Pick<ApprovalReleases, "releaseGranted" | "endRejected">;
-    readonly calls: Pick<CallCounts, "payloadRead">;
   };
 
 type Handle<I extends Input = object> = (deps: ApprovalsDeps) => Handler<I>;
@@ -50,18 +46,17 @@ type OfOne = { readonly params: "id" };
 type Voting = OfOne & { readonly body: typeof APPROVE_BODY };
 
 const VIEW = approvals.schema.name;
-const LIST_QUERY = {
-  status: { enum: APPROVAL_STATUSES, description: "Only approvals with this status" },
-  ...LISTING_QUERY,
-} as const satisfies Record<string, JsonSchema>;
-
 /** If another approval has replaced this one, the problem names that approval. */
 const alreadyDecided = (state: Approval): Problem => {
   const end = state.phase === "requested" ? state.end : null;
   const decided = end === null ? "" : ` It was ${end.outcome} at ${end.at}.`;
-  if (end?.next === undefined) return problem("already-decided", `Nothing is left to decide.${decided}`);
+  if (end?.next === undefined) {
+    const by = state.phase === "requested" ? state.votes.map(({ member_id }) => member_id) : [];
+    const extra = end === null ? {} : { outcome: end.outcome, decided_at: end.at, decided_by: by };
+    return problem("already-decided", `Nothing is left to decide.${decided}`, { extra });
+  }
   return problem("already-decided", `Nothing is left to decide here.${decided} Read and decide ${end.next} instead.`, {
-    extra: { approval_id: end.next },
+    extra: { approval_id: end.next, changes: end.reason === null ? [] : [end.reason] },
   });
 };
 
@@ -80,7 +75,7 @@ const PROBLEM_OF: Record<ApprovalRejection, (state: Approval) => Problem> = {
     ),
 };
 
-/** An admin's read of hidden fields is recorded. `done` is the position of what the call has appended before. */
+/** `done` is the position of what the call has appended before. */
 const visibleTo = async (
   deps: ApprovalsDeps,
   call: Call,
@@ -91,9 +86,7 @@ const visibleTo = async (
   const asked = defined({ principal, at: envelope.at, hidden });
   const detail = await detailOf(deps, it, done === undefined ? asked : { ...asked, isDone: true });
   if ("problem" in detail) return detail;
-  const { state } = detail.subject;
-  if ("request" in state && state.request !== null && (await seesHidden(deps.log, state.request, principal)))
-    deps.calls.payloadRead(calledBy(call), it.request.approval_id);
+  await recordRead(deps, call, detail.subject, it.request.approval_id);
   return { status: 200, ...detail.answer, ...positionOf({ position: latestOf(done, detail.position) }) };
 };
 
@@ -106,25 +99,12 @@ const get: Handle<OfOne> = (deps) => async (call) => {
   return answer;
 };
 
-const list: Handle<{ query: typeof LIST_QUERY }> =
-  ({ views }) =>
-  async ({ principal, query, envelope }) => {
-    const { status } = query;
-    const where = [
-      { field: "account", is: "=", value: principal.account },
-      ...(status === undefined ? [] : [{ field: "status", is: "=", value: status } as const]),
-    ] as const;
-    const sort = { field: "requested_at", order: "desc" } as const;
-    const page = await pageOf(views, { view: VIEW, where, sort }, query, (document: ApprovalDocument, id) =>
-      approvalSummary(id, document, envelope.at),
-    );
-    return isPage(page) ? { status: 200, body: page } : page;
-  };
-
-const OTHER_FORM = problem(
-  "digest-mismatch",
-  "The shown_digest does not match the approval as it is shown to you: read the approval again.",
-);
+const otherForm = ({ shown_digest, hidden }: Form): Problem =>
+  problem(
+    "digest-mismatch",
+    "The shown_digest does not match the approval as it is shown to you: read the approval again.",
+    { extra: { shown_digest, hidden } },
+  );
 
 /** Finds the form that has this digest among the forms that the voter could read; a problem if there is none. */
 const formSeen = async (
@@ -134,13 +114,15 @@ const formSeen = async (
 ): Promise<Pick<Vote, "shown" | "shown_digest"> | Problem> => {
   // If the policy hides nothing from the voter, both forms are equal, and the vote counts as one on the revealed form.
   const forms = it.revealedTo.has(principal.id) ? [{ hidden: [] }, {}] : [{}];
+  let last: Form | null = null;
   for (const form of forms) {
     const detail = await detailOf(deps, it, { principal, at, ...form });
     if ("problem" in detail) return detail;
     const { shown_digest, ...shown } = detail.form;
     if (shown_digest === digest) return { shown, shown_digest };
+    last = detail.form;
   }
-  return OTHER_FORM;
+  return last === null ? notFound() : otherForm(last);
 };
 
 const isOpen = ({ request, end }: RequestedApproval, at: string): boolean => end === null && !isOverdue(request, at);
@@ -252,6 +234,17 @@ export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
     answers: { 200: APPROVAL_DETAIL },
     reads: [VIEW],
     handle: get(deps),
+  }),
+  route({
+    method: "GET",
+    path: "/v1/approvals/{id}/context",
+    who: READERS,
+    summary:
+      "What a person needs to decide: the sentence, the fields, the last one, undo, budget, the agent, and who may",
+    tag: "approvals",
+    answers: { 200: APPROVAL_CONTEXT },
+    reads: [VIEW, events.schema.name],
+    handle: context(deps),
   }),
   route({
     method: "POST",

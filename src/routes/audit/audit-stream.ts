@@ -1,16 +1,12 @@
 import type { EventLog, Position } from "../../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { type AuditHead, audit } from "../../../projections/audit.ts";
-import { credentialStreams } from "../../accounts/credentials.ts";
+import { watchCredential } from "../../accounts/credentials.ts";
 import { eventsFrom } from "../../audit/records.ts";
-import {
-  EVENT_STREAM_TIMES,
-  type EventStreamTimes,
-  eventStream,
-  START_ID,
-  streamIdOf,
-} from "../../feed/event-stream.ts";
+import { eventStream, START_ID, streamIdOf } from "../../feed/event-stream.ts";
 import { recordCounts } from "../../feed/record-counts.ts";
+import { EVENT_STREAM_HEADERS, EVENT_STREAM_TIMES, type EventStreamTimes } from "../../feed/sent-events.ts";
+import { answerSlots } from "../../http/answer-slots.ts";
 import { VIEW_WAIT_MS } from "../../http/limits.ts";
 import { invalid } from "../../http/listing.ts";
 import type { PositionText } from "../../http/position-text.ts";
@@ -50,7 +46,6 @@ const QUERY = {
 } as const satisfies Record<string, JsonSchema>;
 type Following = { readonly query: typeof QUERY };
 
-const RETRY_AFTER_S = 10;
 const LAST_EVENT_ID = "last-event-id";
 const INDEX_IN_ID = /^(\d{1,12})-/;
 
@@ -123,41 +118,9 @@ const beginOf = async (
   return { next, lastId: before === undefined ? START_ID : streamIdOf(next - 1, before), newerThan };
 };
 
-const slots = ({ accountMax, max }: AuditStreamLimits) => {
-  const open = new Map<string, number>();
-  let all = 0;
-  return {
-    take(account: string): Problem | null {
-      const own = open.get(account) ?? 0;
-      if (own >= accountMax) {
-        const detail = `An account may have ${accountMax} of these streams open at a time.`;
-        return problem("rate-limited", detail, { retryAfterS: RETRY_AFTER_S });
-      }
-      if (all >= max) {
-        return problem("overloaded", "Too many streams are open at the moment.", { retryAfterS: RETRY_AFTER_S });
-      }
-      open.set(account, own + 1);
-      all += 1;
-      return null;
-    },
-    giveBack(account: string): void {
-      const own = (open.get(account) ?? 0) - 1;
-      if (own > 0) open.set(account, own);
-      else open.delete(account);
-      all -= 1;
-    },
-  };
-};
-
-const STREAM_HEADERS = {
-  "content-type": "text/event-stream; charset=utf-8",
-  // Tells nginx not to hold events back in its buffer.
-  "x-accel-buffering": "no",
-};
-
 const follow = (deps: AuditStreamDeps): Handler<Following> => {
   const limits = { ...AUDIT_STREAM_LIMITS, ...deps.limits };
-  const open = slots(limits);
+  const open = answerSlots("streams", limits);
   const counts = recordCounts(deps.views, deps.progress, deps.onError);
 
   const answer = async (call: Call<Following>): Promise<Answer | Problem> => {
@@ -171,21 +134,16 @@ const follow = (deps: AuditStreamDeps): Handler<Following> => {
       read: (index, limit) => eventsFrom(deps, account, index, limit),
       positions: deps.positions,
       isStillAllowed: call.isStillAllowed,
-      watchCredential: (onChanged) => {
-        const watched = credentialStreams(call.principal).map((stream) => deps.aggregates.watch(stream, onChanged));
-        return () => {
-          for (const stop of watched) stop();
-        };
-      },
+      watchCredential: watchCredential(deps.aggregates, call.principal),
       closing: call.closing,
       times: limits,
-      onEnd: () => open.giveBack(account),
+      onEnd: () => open.giveBack(call.principal),
     });
-    return { status: 200, headers: STREAM_HEADERS, body };
+    return { status: 200, headers: EVENT_STREAM_HEADERS, body };
   };
 
   return async (call) => {
-    const refusal = open.take(call.principal.account);
+    const refusal = open.take(call.principal);
     if (refusal !== null) return refusal;
     let isStreaming = false;
     try {
@@ -193,7 +151,7 @@ const follow = (deps: AuditStreamDeps): Handler<Following> => {
       isStreaming = !("problem" in answered);
       return answered;
     } finally {
-      if (!isStreaming) open.giveBack(call.principal.account);
+      if (!isStreaming) open.giveBack(call.principal);
     }
   };
 };

@@ -1,10 +1,10 @@
 import { defined } from "../../../domain/defined.ts";
 import type { JsonObject } from "../../../domain/json.ts";
 import type { PersonalValue } from "../../../domain/personal/events.ts";
-import type { EventLog } from "../../../domain/ports/event-log.ts";
+import type { EventLog, RecordedEvent } from "../../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { type AuditDocument, audit } from "../../../projections/audit.ts";
-import { leafBytes, leafHash } from "../../audit/leaf.ts";
+import { type LeafReads, type LeafState, withLeaves } from "../../audit/record-leaves.ts";
 import { eventOf } from "../../audit/records.ts";
 import { withoutSealed } from "../../audit/sealed.ts";
 import { searchAudit } from "../../audit/search.ts";
@@ -14,11 +14,15 @@ import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
 import { type Handler, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
 import { TIME_RANGE_QUERY, timeRangeOf } from "../../http/time-range.ts";
 import { notFound } from "../../streams/problems.ts";
+import type { Named } from "../directory/names.ts";
 
 export type AuditDeps = {
   readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "count">;
   readonly log: Pick<EventLog, "read" | "last" | "bytesRemoved">;
   readonly personal: Pick<PersonalData, "read" | "erase">;
+  /** Null on a node that folds no evidence. */
+  readonly evidence: LeafReads | null;
+  readonly namesOf: (account: string, ids: readonly string[]) => Promise<Readonly<Record<string, Named>>>;
 };
 
 const VIEW = audit.schema.name;
@@ -52,6 +56,7 @@ const RECORD: JsonSchema = {
     "metadata",
     "leaf_hash",
     "sealed",
+    "witnessed",
   ],
   properties: {
     index: { type: "integer", description: "0, 1, 2 … in the account, in the order of the log, without a gap" },
@@ -63,9 +68,14 @@ const RECORD: JsonSchema = {
     actor: {
       type: "object",
       required: ["kind", "id"],
-      properties: { kind: { enum: ["member", "key", "agent", "source", "system"] }, id: { type: "string" } },
+      properties: {
+        kind: { enum: ["member", "key", "agent", "source", "system"] },
+        id: { type: "string" },
+        name: { type: ["string", "null"], description: "Not part of the record, and so not of its proof" },
+      },
     },
     subject: { type: "string" },
+    subject_name: { type: ["string", "null"], description: "As that of the actor" },
     data: { type: "object", description: "As recorded; values that are stored sealed are `[sealed]`" },
     personal: {
       type: "object",
@@ -74,10 +84,17 @@ const RECORD: JsonSchema = {
       additionalProperties: { type: ["string", "object"] },
     },
     metadata: { type: "object" },
-    leaf_hash: { type: "string", pattern: "^[0-9a-f]{64}$", description: "RFC 6962 leaf hash of the record" },
+    leaf_hash: {
+      type: ["string", "null"],
+      pattern: "^[0-9a-f]{64}$",
+      description: "RFC 6962 leaf hash of the record; null for a moment, until this node has folded the record",
+    },
     sealed: { type: "boolean", description: "A signed checkpoint covers it" },
+    witnessed: { type: "boolean", description: "A checkpoint that witnesses have cosigned covers it" },
   },
 };
+
+type Shown = { readonly record: AuditDocument; readonly event: RecordedEvent; readonly leaf: LeafState };
 
 const personalOf = async (
   personal: AuditDeps["personal"],
@@ -90,9 +107,8 @@ const personalOf = async (
   return Object.fromEntries(values.flatMap(([id, value]) => (value === null ? [] : [[id, value]])));
 };
 
-const shown = async ({ log, personal }: AuditDeps, record: AuditDocument) => {
+const shown = async (personal: AuditDeps["personal"], { record, event, leaf }: Shown) => {
   const { index, stream, revision, type, recorded_at, actor_kind, actor_id, subject } = record;
-  const event = await eventOf(log, record);
   return {
     index,
     stream,
@@ -105,8 +121,7 @@ const shown = async ({ log, personal }: AuditDeps, record: AuditDocument) => {
     data: withoutSealed(event.data),
     personal: await personalOf(personal, event.meta.account, event.data),
     metadata: event.meta,
-    leaf_hash: leafHash(leafBytes(index, event)),
-    sealed: false,
+    ...leaf,
   };
 };
 
@@ -137,7 +152,19 @@ const search =
     const sort = { field: "index", order: filter.order } as const;
     const page = await pageOf(records, { view: VIEW, where: [], sort }, query, (document: AuditDocument) => document);
     if (!isPage(page)) return page;
-    const data = await Promise.all(page.data.map((record) => shown(deps, record)));
+    const { account } = principal;
+    const ids = page.data.flatMap((record) => [record.actor_id, record.subject]);
+    const names = await deps.namesOf(account, ids);
+    const named = (id: string): string | null => (Object.hasOwn(names, id) ? (names[id]?.name ?? null) : null);
+    const found = await Promise.all(
+      page.data.map(async (record) => ({ record, index: record.index, event: await eventOf(log, record) })),
+    );
+    const data = await Promise.all(
+      (await withLeaves(deps.evidence, account, found)).map(async (record) => {
+        const it = await shown(deps.personal, record);
+        return { ...it, actor: { ...it.actor, name: named(it.actor.id) }, subject_name: named(it.subject) };
+      }),
+    );
     return { status: 200, body: { data, next_cursor: page.next_cursor } };
   };
 

@@ -3,13 +3,13 @@ import type { Condition, Document, FoundDocument, ViewQuery, ViewStore } from ".
 import type { EventDocument } from "../../../projections/event-document.ts";
 import { events } from "../../../projections/events.ts";
 import { denialIn, gateDenials } from "../../../projections/gate-denials.ts";
-import { EVENT_STATUSES } from "../../../projections/schemas/events.ts";
 import { type Page, pageOf } from "../../http/listing.ts";
 import { mergedPages, type Newest } from "../../http/merged-pages.ts";
 import type { JsonSchema } from "../../http/route.ts";
-import { TIME_RANGE_QUERY, timeRangeOf } from "../../http/time-range.ts";
+import { TIME_RANGE_QUERY, type TimeRange, timeRangeOf } from "../../http/time-range.ts";
 import type { Problem } from "../../streams/problems.ts";
 import { typedDocument } from "../../views/typed-documents.ts";
+import { CHOICES_QUERY, eventChoices, eventFilters, gateCondition } from "./event-choices.ts";
 import { meaningOf, type SearchMeaning, satisfies, withIds } from "./event-text.ts";
 
 const TEXT_LENGTH_MAX = 512;
@@ -17,11 +17,13 @@ const text = (description: string) =>
   ({ type: "string", minLength: 1, maxLength: TEXT_LENGTH_MAX, description }) as const satisfies JsonSchema;
 
 export const EVENT_SEARCH_QUERY = {
-  status: { enum: EVENT_STATUSES, description: "Only events with this status" },
+  ...CHOICES_QUERY,
   source_id: text("Only events of this source"),
   agent_id: text("Only requests of this agent"),
   endpoint_id: text("Only events for this endpoint"),
   action: text("Only requests for this action"),
+  policy_id: text("Only events on which this policy decided"),
+  run: text("Only requests of this run, which is the agent's own id of a task"),
   ...TIME_RANGE_QUERY,
   q: text(
     "An event's id, a sender's delivery id, a part of an event type, or what refused it: a gate, as `gate-budget`, or its code",
@@ -35,9 +37,6 @@ const VIEW = events.schema.name;
 const DENIALS = gateDenials.schema.name;
 const BLOCKED: Condition = { field: "status", is: "=", value: "blocked" };
 const SORT = { field: "received_at", order: "desc" } as const;
-
-const equal = (field: string, value: unknown): Condition[] =>
-  value === undefined ? [] : [{ field, is: "=", value: String(value) }];
 
 /** Counting stops here, after a millisecond or two. Conditions that more events meet count as equally common. */
 const COUNTED_MAX = 20_000;
@@ -186,6 +185,62 @@ const pagesOf = async (views: Views, asked: Asked, meaning: SearchMeaning | null
   };
 };
 
+/** The events asked for, which this gate has refused if one is named. */
+const newestOf = async (
+  views: Views,
+  asked: Asked,
+  meaning: SearchMeaning | null,
+  gate: Condition | null,
+): Promise<Newest> => {
+  if (gate !== null && meaning === null) return refusedList(views, asked, gate);
+  const pages = await pagesOf(views, asked, meaning);
+  const where = everyCondition(asked);
+  const list: Newest = (query) => pages.page(VIEW, { ...query, where });
+  return gate === null ? list : passing(list, (found) => isDenied(found, gate));
+};
+
+type Search = { readonly list: Newest; readonly counted: readonly (readonly Condition[])[] };
+
+/** The lists are of different events, so their numbers add up. */
+const countAll =
+  (views: Views, searches: readonly Search[]): ViewStore["count"] =>
+  async (view, _where, atMost) => {
+    const all = searches.flatMap(({ counted }) => counted);
+    const counts = await Promise.all(all.map((where) => views.count(view, where, atMost)));
+    return Math.min(
+      atMost,
+      counts.reduce((sum, it) => sum + it, 0),
+    );
+  };
+
+const searchesOf = async (views: Views, accountId: string, query: Query, range: TimeRange) => {
+  const { lists: choices, kinds } = await eventChoices(views, accountId, query);
+  const meaning = query.q === undefined ? null : await meaningOf(views, accountId, String(query.q));
+  const gate = gateCondition(query);
+  const searches = await Promise.all(
+    choices.map(async (choice): Promise<Search> => {
+      const asked: Asked = {
+        account: { field: "account", is: "=", value: accountId },
+        filters: [...eventFilters(query), ...choice],
+        others: query.action === undefined ? [] : [{ field: "origin_kind", is: "=", value: "agent" }],
+        range: [
+          ...(range.from === null ? [] : [{ field: "received_at", is: ">=", value: range.from } as const]),
+          ...(range.to === null ? [] : [{ field: "received_at", is: "<", value: range.to } as const]),
+        ],
+      };
+      const list = await newestOf(views, asked, meaning, gate);
+      const where = everyCondition(asked);
+      if (kinds === null) return { list, counted: [where] };
+      return {
+        list: passing(list, ({ document }) => kinds.some((kind) => kind === document.origin_kind)),
+        counted: kinds.map((kind) => [...where, { field: "origin_kind", is: "=", value: kind }]),
+      };
+    }),
+  );
+  // The store can count neither a text's matches nor a gate's.
+  return { searches, isCountable: meaning === null && gate === null };
+};
+
 export const searchEvents = async <T>(
   views: Views,
   accountId: string,
@@ -194,23 +249,12 @@ export const searchEvents = async <T>(
 ): Promise<Page<T> | Problem> => {
   const range = timeRangeOf(query);
   if ("problem" in range) return range;
-  const asked: Asked = {
-    account: { field: "account", is: "=", value: accountId },
-    filters: [
-      ...equal("origin_id", query.source_id),
-      ...equal("origin_id", query.agent_id),
-      ...equal("endpoint_id", query.endpoint_id),
-      // An event that an agent has requested has the action's name as its type.
-      ...equal("type", query.action),
-      ...equal("status", query.status),
-    ],
-    others: query.action === undefined ? [] : equal("origin_kind", "agent"),
-    range: [
-      ...(range.from === null ? [] : [{ field: "received_at", is: ">=", value: range.from } as const]),
-      ...(range.to === null ? [] : [{ field: "received_at", is: "<", value: range.to } as const]),
-    ],
-  };
-  const meaning = query.q === undefined ? null : await meaningOf(views, accountId, String(query.q));
-  const pages = await pagesOf(views, asked, meaning);
-  return pageOf(pages, { view: VIEW, where: everyCondition(asked), sort: SORT }, query, show);
+  const { searches, isCountable } = await searchesOf(views, accountId, query, range);
+  const [only] = searches;
+  const { page }: Pick<ViewStore, "page"> =
+    only !== undefined && searches.length === 1
+      ? { page: (_view, { sort, after, limit }) => only.list(defined({ sort, limit, after })) }
+      : mergedPages(searches.map(({ list }) => list));
+  const counted = isCountable ? { count: countAll(views, searches) } : {};
+  return pageOf({ page, ...counted }, { view: VIEW, where: [], sort: SORT }, query, show);
 };

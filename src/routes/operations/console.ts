@@ -1,81 +1,78 @@
 import type { Signup } from "../../config.ts";
-import { type ConsoleFile, consoleFiles, etagOf } from "../../console/files.ts";
-import { LINK_PAGES, type LinkPageName, linkPage } from "../../console/link-pages.ts";
-import { CONSOLE_CSP, consolePage } from "../../console/page.ts";
+import { CONSOLE_ADDRESSES } from "../../console/addresses.ts";
+import { type BundledFile, bundledFiles, CONSOLE_POLICY, codingFor, etagOf, withSignup } from "../../console/bundle.ts";
 import type { Answer, Call, Route } from "../../http/route.ts";
 import { notFound } from "../../streams/problems.ts";
 
-const TAG = "operations";
-const PAGE_HEADERS = {
-  "content-security-policy": CONSOLE_CSP,
+const TAG = "console";
+const SHELL = "index.html";
+const SHELL_HEADERS = {
+  "content-security-policy": CONSOLE_POLICY,
   "cross-origin-opener-policy": "same-origin",
   "referrer-policy": "no-referrer",
+  "cache-control": "no-cache",
 };
+/** The name of an asset holds the hash of its content, so it never changes. */
+const ASSET_HEADERS = { "cache-control": "public, max-age=31536000, immutable" };
+/** The one asset without a hash in its name. */
+const LICENCES = "licences.txt";
 
+const CODINGS = { "accept-encoding": { type: "string", description: "The build made `br` and `gzip`" } } as const;
 const CONDITION = { "if-none-match": { type: "string", description: "The ETag of what is kept" } } as const;
 
-/** Browsers keep the file, but ask each time by its ETag whether it has changed. */
-const answer = ({ body, contentType, etag }: ConsoleFile, { headers }: Call, more: Answer["headers"] = {}): Answer => {
-  const caching = { "cache-control": "no-cache", etag, ...more };
-  const kept = (headers["if-none-match"] ?? "").split(",").map((it) => it.trim().replace(/^W\//, ""));
-  return kept.includes(etag)
-    ? { status: 304, headers: caching }
-    : { status: 200, body, headers: { "content-type": contentType, ...caching } };
+const coded = (file: BundledFile, { headers }: Call): Pick<Answer, "body" | "headers"> => {
+  const coding = codingFor(headers["accept-encoding"], file);
+  const kind = { "content-type": file.contentType, vary: "accept-encoding" };
+  if (coding === null) return { body: file.plain, headers: kind };
+  return { body: file.coded.get(coding), headers: { ...kind, "content-encoding": coding } };
 };
 
-const LINK_SUMMARY: Readonly<Record<LinkPageName, string>> = {
-  join: "The page where an invited person chooses a password",
-  reset: "The page where a member sets a new password",
-  start: "The page where the first account is made",
-};
-
-/** The page's address has a token in its fragment, so the page must not be stored, nor its address passed on. */
-const linkPageRoute = (name: LinkPageName): Route => ({
-  method: "GET",
-  path: `/${name}`,
-  who: "anyone",
-  summary: LINK_SUMMARY[name],
-  tag: TAG,
-  answers: { 200: { type: "string" } },
-  produces: "text/html",
-  handle: async () => ({
-    status: 200,
-    body: Buffer.from(linkPage(name)),
-    headers: { "content-type": "text/html; charset=utf-8", "cache-control": "no-store", ...PAGE_HEADERS },
-  }),
-});
-
-/** The console's pages, style and modules, which are public; the page gets an account's data from the API. */
-export const consoleRoutes = (publicUrl: () => string, signup: Signup): readonly Route[] => {
-  const files = consoleFiles();
-  return [
-    ...LINK_PAGES.map(linkPageRoute),
-    {
-      method: "GET",
-      path: "/",
-      who: "anyone",
-      summary: "The console",
-      tag: TAG,
-      headers: CONDITION,
-      answers: { 200: { type: "string" }, 304: null },
-      produces: "text/html",
-      async handle(call) {
-        const body = Buffer.from(consolePage(publicUrl(), signup));
-        return answer({ body, contentType: "text/html; charset=utf-8", etag: etagOf(body) }, call, PAGE_HEADERS);
-      },
+const shellRoute = (path: string, shell: BundledFile): Route => {
+  const etag = etagOf(shell.plain);
+  return {
+    method: "GET",
+    path,
+    who: "anyone",
+    summary: "A page of the console",
+    tag: TAG,
+    anyQuery: true,
+    headers: { ...CODINGS, ...CONDITION },
+    answers: { 200: { type: "string" }, 304: null },
+    produces: "text/html",
+    async handle(call) {
+      const headers = { ...SHELL_HEADERS, etag, vary: "accept-encoding" };
+      // A proxy that compresses weakens the tag.
+      const kept = (call.headers["if-none-match"] ?? "").split(",").map((it) => it.trim().replace(/^W\//, ""));
+      if (kept.includes(etag)) return { status: 304, headers };
+      const { body, headers: own } = coded(shell, call);
+      return { status: 200, body, headers: { ...own, ...headers } };
     },
+  };
+};
+
+/** The console's shell at exactly its addresses, and the scripts, styles and fonts that it loads. All of it is public. */
+export const consoleRoutes = (signup: Signup): readonly Route[] => {
+  const files = bundledFiles();
+  const built = files.get(SHELL);
+  if (built === undefined) throw new Error("The console was not built: run `npm run build`.");
+  const shell = signup === "open" ? withSignup(built) : built;
+  return [
+    ...CONSOLE_ADDRESSES.map((path) => shellRoute(path, shell)),
     {
       method: "GET",
-      path: "/console/{file}",
+      path: "/assets/{file}",
       who: "anyone",
-      summary: "What the console's page loads",
+      summary: "A script, style sheet or font of the console",
       tag: TAG,
-      headers: CONDITION,
-      answers: { 200: { type: "string" }, 304: null },
+      headers: CODINGS,
+      answers: { 200: { type: "string" } },
       produces: "text/javascript",
       async handle(call) {
-        const file = files.get(call.params.file ?? "");
-        return file === undefined ? notFound() : answer(file, call);
+        const name = call.params.file ?? "";
+        const file = files.get(`assets/${name}`);
+        if (file === undefined) return notFound();
+        const { body, headers } = coded(file, call);
+        return { status: 200, body, headers: { ...headers, ...(name === LICENCES ? SHELL_HEADERS : ASSET_HEADERS) } };
       },
     },
   ];

@@ -162,7 +162,7 @@ export const operationsRoutes = (deps: OperationsDeps): readonly Route[] => {
       status: 200,
       body: await describeProcess(deps),
     })),
-    ...consoleRoutes(deps.publicUrl, deps.signup),
+    ...consoleRoutes(deps.signup),
     ...viewSchemaRoutes(deps.publicUrl),
   ];
 };

@@ -1,7 +1,9 @@
 import type { ReplayFilter } from "../../../domain/replay/events.ts";
+import { SKIP_REASONS } from "../../../projections/replay-skips.ts";
 import type { ReplayDocument } from "../../../projections/replays.ts";
 import { nullable, nullableTime, object, text, time } from "../../http/json-schema.ts";
 import type { JsonSchema } from "../../http/route.ts";
+import type { WaitingAt } from "../../replays/plan.ts";
 
 const count: JsonSchema = { type: "integer", minimum: 0 };
 
@@ -49,8 +51,19 @@ export const NEW_REPLAY = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+const SKIPS: JsonSchema = { type: "array", items: object({ reason: { enum: SKIP_REASONS }, count }) };
+
+const WAITING_AT: JsonSchema = {
+  type: "array",
+  items: object({ endpoint_id: text, reason: { enum: ["circuit-open", "endpoint-disabled"] }, count }),
+  description: "Where they wait, and for what",
+};
+
 export const PLAN: JsonSchema = object({
-  count,
+  count: { ...count, description: "Sent or, if blocked, decided again; those of `skipped` are not among them" },
+  waiting: { ...count, description: "The part of `count` that waits, as its endpoint takes no deliveries now" },
+  waiting_at: WAITING_AT,
+  skipped: SKIPS,
   oldest: nullableTime,
   newest: nullableTime,
   endpoints: { type: "array", items: object({ id: nullable("string"), count }) },
@@ -59,11 +72,22 @@ export const PLAN: JsonSchema = object({
 
 export const BY = object({ kind: { enum: ["member", "key"] }, id: text });
 
-export const STARTED: JsonSchema = object({ id: text, status: { enum: ["running"] }, total: count });
+export const STARTED: JsonSchema = object({
+  id: text,
+  status: { enum: ["running"] },
+  total: { ...count, description: "All events of the filter, those that are skipped included" },
+  waiting: count,
+  skipped: SKIPS,
+});
 
 export const CANCELLED: JsonSchema = object({ id: text, status: { enum: ["cancelled"] } });
 
-type ReplayAnswer = Omit<ReplayDocument, "account" | "replayed"> & { readonly id: string; readonly done: number };
+type ReplayAnswer = Omit<ReplayDocument, "account" | "replayed" | "excluded" | "open"> & {
+  readonly id: string;
+  readonly done: number;
+  readonly waiting: number;
+  readonly waiting_at: readonly WaitingAt[];
+};
 
 export const REPLAY: JsonSchema = object<ReplayAnswer>({
   id: text,
@@ -74,6 +98,9 @@ export const REPLAY: JsonSchema = object<ReplayAnswer>({
   delivered: count,
   failed: { ...count, description: "Failed, refused, rejected or cancelled again" },
   skipped: { ...count, description: "Could not be replayed, or changed before their turn" },
+  skipped_by: SKIPS,
+  waiting: { ...count, description: "Replayed, and not sent as long as their endpoint takes no deliveries" },
+  waiting_at: WAITING_AT,
   rate_per_second: { type: "number" },
   by: BY,
   reason: nullable("string"),

@@ -9,6 +9,7 @@ import { RUNNING_MAX } from "../../../domain/replay/places.ts";
 import { derivedId } from "../../../infra/crypto/ids.ts";
 import { endpoints as endpointsView } from "../../../projections/endpoints.ts";
 import { events } from "../../../projections/events.ts";
+import { countIn } from "../../../projections/replay-skips.ts";
 import { type ReplayDocument, replays } from "../../../projections/replays.ts";
 import type { CallCounts } from "../../calls/call-counts.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
@@ -28,7 +29,8 @@ import { timeRangeOf } from "../../http/time-range.ts";
 import type { StartBulkReplay } from "../../replays/bulk-replay-start.ts";
 import type { BulkReplayer } from "../../replays/bulk-replayer.ts";
 import type { EventReplayer } from "../../replays/event-replayer.ts";
-import { type PlanDeps, planReplay, type ReplayPlan } from "../../replays/plan.ts";
+import { type PlanDeps, planReplay, type ReplayPlan, type WaitingAt } from "../../replays/plan.ts";
+import { hindranceOf } from "../../replays/replay-fates.ts";
 import { isReplayId, replayStream } from "../../replays/stream.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { isEventId } from "../../streams/event-id.ts";
@@ -112,16 +114,19 @@ const begin: Handle<{ body: typeof NEW_REPLAY }> = (deps) => async (call) => {
     const message = `would walk through more than ${EVENTS_MAX} events: choose fewer, as by from and to`;
     return problem("invalid-request", `The filter ${message}.`, { errors: [{ path: "/filter", message }] });
   }
-  const { count, oldest, newest, upTo } = plan;
+  const { count, oldest, newest, upTo, skipped, excluded } = plan;
+  const waiting_at = [...plan.waiting.values()];
+  const waiting = countIn(waiting_at);
   if (dry_run) {
     const endpoints = [...plan.endpoints].map(([id, ofThis]) => ({ id, count: ofThis }));
     deps.calls.replayTried(calledBy(call), { filter, events: count });
     const estimated_s = await estimatedS(deps, plan, rate);
-    return { status: 200, body: { count, oldest, newest, endpoints, estimated_s } };
+    return { status: 200, body: { count, waiting, waiting_at, skipped, oldest, newest, endpoints, estimated_s } };
   }
   const id = derivedId("rpl_", envelope.commandId);
   const { account } = principal;
-  const about = { replay_id: id, account, filter, total: count, rate_per_second: rate };
+  const all = count + countIn(skipped);
+  const about = { replay_id: id, account, filter, total: all, excluded, rate_per_second: rate };
   const replay = {
     ...about,
     by: replayerOf(principal),
@@ -138,31 +143,44 @@ const begin: Handle<{ body: typeof NEW_REPLAY }> = (deps) => async (call) => {
   deps.bulkReplayer.begin(id, account);
   const { total } = started.state.started;
   const headers = { location: `/v1/replays/${id}` };
-  return { status: 202, headers, body: { id, status: "running", total }, ...positionOf(started) };
+  return { status: 202, headers, body: { id, status: "running", total, waiting, skipped }, ...positionOf(started) };
 };
 
-const show = (id: string, { account: _, replayed, ...rest }: ReplayDocument) => {
-  return { id, ...rest, done: replayed + rest.skipped };
+/** Which replayed events wait is decided by the endpoints' streams at the moment, as an open circuit may close. */
+const waitingAt = async ({ aggregates }: ReplayRoutesDeps, document: ReplayDocument): Promise<readonly WaitingAt[]> => {
+  const at = await Promise.all(
+    Object.entries(document.open).map(async ([endpoint_id, count]) => {
+      const reason = await hindranceOf(aggregates, endpoint_id);
+      return reason === null || reason === "endpoint-deleted" ? [] : [{ endpoint_id, reason, count }];
+    }),
+  );
+  return at.flat();
+};
+
+const show = async (deps: ReplayRoutesDeps, id: string, document: ReplayDocument) => {
+  const { account: _, excluded: _known, open: _open, replayed, ...rest } = document;
+  const waiting_at = await waitingAt(deps, document);
+  return { id, ...rest, done: replayed + rest.skipped, waiting: countIn(waiting_at), waiting_at };
 };
 
 const list: Handle =
-  ({ views }) =>
+  (deps) =>
   async ({ principal, query }) => {
     const where = [{ field: "account", is: "=", value: principal.account }] as const;
     const sort = { field: "started_at", order: "desc" } as const;
-    const page = await pageOf(views, { view: VIEW, where, sort }, query, (document: ReplayDocument, id) =>
-      show(id, document),
+    const page = await pageOf(deps.views, { view: VIEW, where, sort }, query, (document: ReplayDocument, id) =>
+      show(deps, id, document),
     );
-    return isPage(page) ? { status: 200, body: page } : page;
+    return isPage(page) ? { status: 200, body: { ...page, data: await Promise.all(page.data) } } : page;
   };
 
 const get: Handle<{ params: "id" }> =
-  ({ views }) =>
+  (deps) =>
   async ({ principal, params }) => {
     const { id } = params;
-    const document = await documentIn(views, replays, id);
+    const document = await documentIn(deps.views, replays, id);
     if (document === null || document.account !== principal.account) return notFound();
-    return { status: 200, body: show(id, document) };
+    return { status: 200, body: await show(deps, id, document) };
   };
 
 const cancel: Handle<{ body: typeof REASON_BODY; params: "id" }> =

@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import type { ReplayCommand } from "../../../domain/replay/commands.ts";
 import { replay } from "../../../domain/replay/decider.ts";
 import type { ReplayEvent } from "../../../domain/replay/events.ts";
+import type { SkipCount } from "../../../domain/replay/skips.ts";
 import { specFor } from "../../support/given.ts";
 import { at, replayFacts } from "../../support/history.ts";
 
@@ -10,7 +11,12 @@ const is = replayFacts();
 const started = is.started();
 const BY = { kind: "member", id: "mem_1" } as const;
 const cursor = (second: number, id = "evt_1") => ({ received_at: at(second), id });
-const progress = (second: number, where = cursor(second), node = "node_1", skipped = 0): ReplayCommand => ({
+const progress = (
+  second: number,
+  where = cursor(second),
+  node = "node_1",
+  skipped: readonly SkipCount[] = [],
+): ReplayCommand => ({
   type: "ProgressReplay",
   cursor: where,
   skipped,
@@ -65,7 +71,7 @@ test("the cursor only ever moves on, whichever node reports it", () => {
     .when(progress(6, cursor(5), "node_2"))
     .then(is.progressed(6, cursor(5), 0, "node_2"));
   given(...at5)
-    .when({ type: "ProgressReplay", cursor: null, skipped: 0, node: "node_2", at: at(6) })
+    .when({ type: "ProgressReplay", cursor: null, skipped: [], node: "node_2", at: at(6) })
     .rejects("overtaken");
 });
 test("a cancelled replay goes no further, and a second cancellation changes nothing", () => {

@@ -8,8 +8,10 @@ import { type Collections, folding } from "../../../infra/mongodb/folding.ts";
 import { schemasByName } from "../../../infra/view-schema.ts";
 import { PROJECTIONS } from "../../../projections/all.ts";
 import type { Projection } from "../../../projections/projection.ts";
+import { stats } from "../../../projections/stats.ts";
 import { type FollowedLog, ViewFollower } from "../../../src/views/view-follower.ts";
 import { broadHistory } from "../../support/broad-history.ts";
+import { eventLives } from "../../support/event-lives.ts";
 import { folded } from "../../support/projected.ts";
 import { randomHistory } from "../../support/random-history.ts";
 import { type SeededRandom, seededRandom } from "../../support/seeded-random.ts";
@@ -93,6 +95,9 @@ const contents = ({ documents }: Kept, view: string): Record<string, Document> =
   return found;
 };
 
+/** The sums are of histories that the deciders allow. */
+const historiesOf = ({ schema }: Projection) => (schema === stats.schema ? eventLives : randomHistory);
+
 const SOUND: Breaking = {};
 const NO_STEP: Step = async () => undefined;
 const always = (size: number) => () => size;
@@ -170,7 +175,8 @@ const together = async (
   const nodes = [1, 2, 3].map(() => follow(node(kept, crashing, breaking), projection, log, size));
   await run(Promise.all([...nodes, dropping()]));
   assert.ok(await follow(node(kept, NO_STEP, breaking), projection, log, size));
-  assert.equal(contents(kept, projection.schema.name), folded(projection, log, 1).all(), projection.schema.name);
+  const wanted = folded(projection, log, 1).all();
+  assert.equal(contents(kept, projection.schema.name), wanted, projection.schema.name);
 };
 
 const pageSizes = fc.tuple(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 30 }));
@@ -180,7 +186,7 @@ for (const projection of PROJECTIONS) {
 
   test(`${name}: a crash between any two writes leaves what the next projector completes`, async () => {
     await crashEverywhere(projection, broadHistory().events, [7, 4]);
-    const property = fc.asyncProperty(randomHistory, pageSizes, (log, sizes) =>
+    const property = fc.asyncProperty(historiesOf(projection), pageSizes, (log, sizes) =>
       crashEverywhere(projection, log.events, sizes),
     );
     await fc.assert(property, { numRuns: 15 });
@@ -190,7 +196,7 @@ for (const projection of PROJECTIONS) {
     for (const crashes of [false, true])
       for (const drops of [0, 2]) {
         await together(projection, broadHistory().events, 1, { crashes, drops });
-        const property = fc.asyncProperty(randomHistory, fc.integer(), (log, seed) =>
+        const property = fc.asyncProperty(historiesOf(projection), fc.integer(), (log, seed) =>
           together(projection, log.events, seed, { crashes, drops }),
         );
         await fc.assert(property, { numRuns: 10 });
@@ -308,7 +314,7 @@ test("the documents differ if any one of the rules is broken", async () => {
   const isNoticed = async (breaking: Breaking, attempts: number): Promise<boolean> => {
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const log = logs[attempt % logs.length]?.events ?? [];
-      for (const projection of PROJECTIONS)
+      for (const projection of PROJECTIONS.filter((it) => it.schema !== stats.schema))
         try {
           await together(projection, log, attempt, { crashes: attempt % 2 === 0, drops: attempt % 3 }, breaking);
         } catch {

@@ -239,9 +239,9 @@ test("a view whose collection was dropped is folded again at the start, even aft
     await views.close();
   };
   await fold(await mongoViewStore({ url, schemas: SCHEMAS }));
-  const indexes = await indexesIn(url, "events.v2");
+  const indexes = await indexesIn(url, "events.v3");
   await looking(url, async (db) => {
-    await db.collection("events.v2").drop();
+    await db.collection("events.v3").drop();
     await db.collection("audit.v1").drop();
     await db.collection("audit.v1").insertOne({ _position: "000001.1" });
     await db.collection("audit.v1").deleteMany({});
@@ -250,8 +250,8 @@ test("a view whose collection was dropped is folded again at the start, even aft
   const [ours, theirs] = await Promise.all([1, 2].map(() => mongoViewStore({ url, schemas: SCHEMAS })));
   await theirs?.close();
   if (ours !== undefined) await fold(ours);
-  assert.equal(dropped.sort(), ["audit.v1", "events.v2"]);
-  assert.equal(await indexesIn(url, "events.v2"), indexes);
+  assert.equal(dropped.sort(), ["audit.v1", "events.v3"]);
+  assert.equal(await indexesIn(url, "events.v3"), indexes);
 });
 
 /** The log, and a way to hold those who read it: a projector asks its views nothing meanwhile. */
@@ -288,7 +288,7 @@ test("a database that is dropped while it is followed is filled again, with its 
   const following = new Projector(log, views, PROJECTIONS, { ...QUICK, onProgress });
   await following.start();
   await until("all is folded", isAtEnd([following], await log.head()), FOLD_MS);
-  const indexes = await indexesIn(url, "events.v2");
+  const indexes = await indexesIn(url, "events.v3");
   // Held, as the server that stands in for MongoDB loses for ever what is made or asked for in the middle of a drop.
   await whileHeld(() => looking(url, (db) => db.dropDatabase()));
   moved.clear();
@@ -297,7 +297,7 @@ test("a database that is dropped while it is followed is filled again, with its 
   await following.stop();
   await holdsTheFold(views, log);
   assert.ok(indexes.length > 2);
-  assert.equal(await indexesIn(url, "events.v2"), indexes);
+  assert.equal(await indexesIn(url, "events.v3"), indexes);
   await views.close();
 });
 

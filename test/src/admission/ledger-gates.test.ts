@@ -30,23 +30,25 @@ const asking = (definition: Omit<PolicyDefinition, "name">) => {
   return (cost: number | null, again = false): Promise<LedgerVerdict> => {
     if (!again) asked += 1;
     return askLedgers(
-      ledgerGates({
-        account: "acc_1",
-        plan: TWO_A_MONTH,
-        timeZone: "UTC",
-        eventId: `evt_${asked}`,
-        policies: [
-          {
-            id: "pol_1",
-            definition: { name: "p", ...definition },
-            cost,
-            identical: () => new Map([["d".repeat(64), 1]]),
-          },
-        ],
-        run: null,
-        nowMs: NOON,
-        trace: { trace_id: "1".repeat(32), span_id: "1".repeat(16) },
-      }),
+      ledgerGates(
+        {
+          account: "acc_1",
+          plan: TWO_A_MONTH,
+          timeZone: "UTC",
+          eventId: `evt_${asked}`,
+          policies: [
+            {
+              id: "pol_1",
+              definition: { name: "p", ...definition },
+              cost,
+              identical: () => new Map([["d".repeat(64), 1]]),
+            },
+          ],
+          run: null,
+          trace: { trace_id: "1".repeat(32), span_id: "1".repeat(16) },
+        },
+        NOON,
+      ),
       places,
     );
   };

@@ -40,18 +40,20 @@ const world = (startMs = Date.parse("2026-05-05T23:59:00Z")) => {
   ): Promise<LedgerVerdict> => {
     asked += 1;
     return askLedgers(
-      ledgerGates({
-        account: "acc_1",
-        plan: null,
-        timeZone: "UTC",
-        eventId: `evt_${asked}`,
-        policies: [
-          { id: "pol_1", definition: { name: "p", loop, ...more }, cost: 1, identical: () => new Map([[digest, 1]]) },
-        ],
-        run,
-        nowMs: clock.ms,
-        trace: TRACE,
-      }),
+      ledgerGates(
+        {
+          account: "acc_1",
+          plan: null,
+          timeZone: "UTC",
+          eventId: `evt_${asked}`,
+          policies: [
+            { id: "pol_1", definition: { name: "p", loop, ...more }, cost: 1, identical: () => new Map([[digest, 1]]) },
+          ],
+          run,
+          trace: TRACE,
+        },
+        clock.ms,
+      ),
       places,
     );
   };

@@ -75,7 +75,7 @@ test("a wrong password and a lockout are records of the member, with the address
     statuses.push((await post("/v1/auth/login", { email, password: "a wrong one" })).status);
   assert.equal(statuses, [...Array(10).fill(401), 429]);
   const wrong = await refusalOf("invalid-credentials", "POST /v1/auth/login", member.id, owner);
-  assert.equal(wrong.actor, { kind: "system", id: "public" });
+  assert.equal(wrong.actor, { kind: "system", id: "public", name: null });
   assert.equal(clientIn(wrong), { ip: "127.0.0.1", user_agent: "attacker/1" });
   await refusalOf("rate-limited", "POST /v1/auth/login", member.id, owner);
 });
@@ -95,7 +95,7 @@ test("the use of a revoked key and of a role that is too weak are records", asyn
   const weak = await post("/v1/policies", { name: "mine" }, { authorization: `Bearer ${key}` });
   assert.is(weak.status, 403);
   const refused = await refusalOf("forbidden", "POST /v1/policies", id);
-  assert.equal(refused.actor, { kind: "key", id });
+  assert.equal(refused.actor, { kind: "key", id, name: "ci" });
   assert.equal(clientIn(refused), { ip: "127.0.0.1", user_agent: "attacker/1" });
   assert.is((await client.session("DELETE", `/v1/api-keys/${id}`)).status, 204);
   const revoked = await post("/v1/policies", { name: "mine" }, { authorization: `Bearer ${key}` });
@@ -128,7 +128,7 @@ test("a request that is refused before any gate is a record of its agent", async
   assert.is((await execute("d", "refund.create")).status, 403);
   for (const code of ["unknown-action", "out-of-scope", "idempotency-key-reused", "agent-suspended"]) {
     const record = await refusalOf(code, "POST /v1/execute", agent.id);
-    assert.equal(record.actor, { kind: "agent", id: agent.id });
+    assert.equal(record.actor, { kind: "agent", id: agent.id, name: "helper" });
     assert.equal(clientIn(record), { ip: "127.0.0.1", user_agent: "attacker/1" });
   }
 });
@@ -296,7 +296,7 @@ test("a webhook to a paused source is a record of the source, without a credenti
   const answer = await post(path, { amount: 1 });
   assert.is(answer.status, 409);
   const record = await refusalOf("source-paused", "POST /v1/webhooks/{provider}/{source_id}", id);
-  assert.equal([record.actor, record.data.target], [{ kind: "system", id: "public" }, id]);
+  assert.equal([record.actor, record.data.target], [{ kind: "system", id: "public", name: null }, id]);
   assert.equal(clientIn(record), { ip: "127.0.0.1", user_agent: "attacker/1" });
 });
 
@@ -308,7 +308,7 @@ test("a one-time link that opens nothing is a record of the member it names, or 
   assert.is((await accept(token)).status, 200);
   assert.is((await accept(token)).status, 404);
   const used = await refusalOf("not-found", "POST /v1/auth/invitations/accept", invited.id);
-  assert.equal(used.actor, { kind: "system", id: "public" });
+  assert.equal(used.actor, { kind: "system", id: "public", name: null });
   assert.equal(clientIn(used), { ip: "127.0.0.1", user_agent: "attacker/1" });
   // The account's id is all that is right in this one.
   const foreign = `${"A".repeat(43)}.${body.account.id}.mem_${"a".repeat(32)}`;

@@ -129,7 +129,7 @@ test("a rejected request says why and is never executed", async () => {
   await world.react();
   assert.equal(await world.ofEvent(eventId), ["EventHeld", "HoldEnded"]);
   await world.project();
-  assert.is((await world.views.get("events.v2", eventId))?.status, "rejected");
+  assert.is((await world.views.get("events.v3", eventId))?.status, "rejected");
   assert.is((await world.views.get("approvals.v1", approvalId))?.status, "rejected");
   assert.equal(world.offered, []);
 });
@@ -158,7 +158,7 @@ test("after its time nothing is approved, before the timer or after it, and it i
   await world.react();
   assert.equal(await world.ofEvent(eventId), ["EventHeld", "HoldEnded"]);
   await world.project();
-  assert.is((await world.views.get("events.v2", eventId))?.status, "expired");
+  assert.is((await world.views.get("events.v3", eventId))?.status, "expired");
   assert.is((await world.views.get("approvals.v1", approvalId))?.status, "expired");
   assert.is(await world.expiry.expireDue(), 0);
 });
@@ -247,7 +247,7 @@ test("an approved request without a destination is recorded", async () => {
   await world.react();
   assert.equal(world.offered, []);
   await world.project();
-  assert.is((await world.views.get("events.v2", eventId))?.status, "recorded");
+  assert.is((await world.views.get("events.v3", eventId))?.status, "recorded");
 });
 
 test("the approval of a bundle releases no delivery", async () => {

@@ -63,6 +63,7 @@ const CANNOT: Readonly<Record<string, string>> = {
   "POST /v1/auth/reset": OWN_LOGIN,
   "DELETE /v1/auth/sessions": OWN_LOGIN,
   "DELETE /v1/auth/sessions/{id}": OWN_LOGIN,
+  "PUT /v1/members/me/preferences": "it changes what a member sees and how, and nothing that is decided",
   "POST /v1/auth/invitations/accept": "the role was decided on and recorded when the invitation was made",
 };
 

@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,10 +7,12 @@ import * as assert from "uvu/assert";
 import { formatSignerKey, parseVerifierKey } from "../../../domain/evidence/signed-note.ts";
 import { sha256 } from "../../../infra/crypto/sha256.ts";
 import { checkPack } from "../../../src/evidence-pack/check-pack.ts";
+import { includedControlText, readControlText } from "../../../src/evidence-pack/control-text.ts";
 import { PACK_FILES } from "../../../src/evidence-pack/files.ts";
-import { verifierKeyOf } from "../../../src/evidence-pack/make-pack.ts";
+import { emptyFolder, packAround, verifierKeyOf } from "../../../src/evidence-pack/make-pack.ts";
+import { countersign } from "../../support/command-line.ts";
 import { controlFileWith } from "../../support/evidence-claims.ts";
-import { exportLines, signerKey } from "../../support/evidence-export.ts";
+import { PERIOD as EXPORT_PERIOD, exportLines, OPERATOR_KEY, signerKey } from "../../support/evidence-export.ts";
 import { ran, scriptedService, sendJson } from "../../support/scripted-service.ts";
 
 const EXPORT = exportLines([{ type: "PolicyPublished", data: { policy_id: "pol_1", version: 1 } }])
@@ -74,6 +77,57 @@ test("a pack is made of a saved export without any service, and signed with the 
     assert.equal([faults, isVouchedFor], [[], true]);
   }));
 
+test("verify of the folder says who signed, and names for a changed byte the file and each control that uses it", () =>
+  inFolder(async (pathOf) => {
+    writeFileSync(pathOf("export"), EXPORT);
+    const pack = pathOf("pack");
+    const made = await ran(["evidence", ...PERIOD, "--export", pathOf("export"), "--out", pack, "--json"], {});
+    const { signed_by } = JSON.parse(made.out) as { signed_by: string };
+    const verify = (...args: readonly string[]) => ran(["verify", pack, ...args], {});
+    const consistent = await verify();
+    assert.is(consistent.status, 3, consistent.out);
+    assert.match(consistent.out, /no --pack-key was given/);
+    assert.is((await verify("--pack-key", signed_by)).status, 3, "the maker of the pack vouches for no record");
+    const authentic = await verify("--key", OPERATOR_KEY);
+    assert.is(authentic.status, 0, authentic.out);
+    assert.match(authentic.out, /^AUTHENTIC/);
+    assert.is((await verify("--key", signed_by)).status, 5, "another key than the checkpoint's");
+    assert.match(
+      (await verify("--pack-key", OPERATOR_KEY)).out,
+      /manifest.txt: it is not signed by the key that you gave/,
+    );
+    assert.is((await ran(["verify", pack, pathOf("export")], {})).status, 2);
+    assert.is((await ran(["verify", pathOf("export"), "--pack-key", signed_by], {})).status, 2);
+    for (const name of [...PACK_FILES, "manifest.txt"]) {
+      const bytes = readFileSync(join(pack, name));
+      const changed = Buffer.from(bytes);
+      const at = Math.floor(bytes.length / 2);
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      writeFileSync(join(pack, name), changed);
+      const { status, out } = await verify("--key", OPERATOR_KEY);
+      assert.is(status, 5, name);
+      assert.match(out, new RegExp(`^BROKEN.*\\n${name}: .*`));
+      if (name !== "framework.json" && name !== "manifest.txt")
+        assert.match(out, /Controls that use it: approvals, money, changes, access, operation, data\./);
+      writeFileSync(join(pack, name), bytes);
+    }
+    assert.is((await verify("--key", OPERATOR_KEY)).status, 0);
+  }));
+
+test("a pack whose report another version has made is incomplete, as its report is not checked", () =>
+  inFolder(async (pathOf) => {
+    const [folder, controlText] = [pathOf("pack"), includedControlText("generic") ?? ""];
+    await emptyFolder(folder);
+    writeFileSync(join(folder, "export.ndjson"), EXPORT);
+    const controlFile = readControlText(Buffer.from(controlText));
+    const [madeAt, madeBy, signer] = ["2026-02-02T00:00:00.000Z", "0.0.1", signerKey("auditor", 9)];
+    await packAround({ folder, controlText, controlFile, period: EXPORT_PERIOD, madeAt, madeBy, signer });
+    const { status, out } = await ran(["verify", folder, "--key", OPERATOR_KEY], {});
+    assert.is(status, 4);
+    assert.match(out, /^INCOMPLETE.*\n/);
+    assert.match(out, /Missing: a check of report.html: it was made by version 0.0.1/);
+  }));
+
 test("an export that is cut off makes no pack, and leaves the folder free for the next try", () =>
   inFolder(async (pathOf) => {
     writeFileSync(pathOf("export"), EXPORT.slice(0, -300));
@@ -81,6 +135,7 @@ test("an export that is cut off makes no pack, and leaves the folder free for th
     assert.is(cut.status, 1);
     assert.match(cut.note, /cut off/);
     assert.equal(readdirSync(pathOf("pack")), []);
+    assert.equal(readdirSync(pathOf(".")).sort(), ["export", "pack"], "nothing is left beside it");
     writeFileSync(pathOf("export"), EXPORT);
     const again = ["evidence", ...PERIOD, "--export", pathOf("export"), "--out", pathOf("pack")];
     assert.is((await ran(again, {})).status, 0);
@@ -88,6 +143,31 @@ test("an export that is cut off makes no pack, and leaves the folder free for th
     assert.is(third.status, 1);
     assert.match(third.note, /is not empty/);
     assert.is(readdirSync(pathOf("pack")).length, PACK_FILES.length + 1);
+  }));
+
+test("a call that is killed during the export leaves no half pack, and the next one makes it", () =>
+  inFolder(async (pathOf) => {
+    const service = await scriptedService();
+    const env = { COUNTERSIGN_URL: service.url, COUNTERSIGN_API_KEY: "csk_a" };
+    const args = ["evidence", ...PERIOD, "--out", pathOf("pack")];
+    let child: ChildProcess | null = null;
+    service.answer((_, response) => {
+      response.writeHead(200).write(EXPORT.slice(0, -300));
+      const kill = setInterval(() => {
+        const partial = readdirSync(pathOf(".")).find((name) => name.startsWith("pack.partial-"));
+        if (partial === undefined || readdirSync(pathOf(partial)).length === 0) return;
+        clearInterval(kill);
+        child?.kill("SIGKILL");
+      }, 5);
+    });
+    const killed = await countersign(args, { env, started: (it) => (child = it) });
+    assert.is(killed.status, null, killed.stderr);
+    assert.equal(readdirSync(pathOf("pack")), []);
+    assert.is((await ran(["verify", pathOf("pack")], {})).status, 5);
+    service.answer((_, response) => response.writeHead(200).end(EXPORT));
+    assert.is((await ran(args, env)).status, 0);
+    service.close();
+    assert.is((await ran(["verify", pathOf("pack")], {})).status, 3);
   }));
 
 test("a wrong call or control file is one sentence, before anything is asked or written", () =>

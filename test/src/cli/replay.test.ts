@@ -7,6 +7,8 @@ const ID = `rpl_${"a".repeat(32)}`;
 const EVENT = `evt_${"b".repeat(32)}`;
 const PLAN = {
   count: 3,
+  waiting_at: [{ endpoint_id: "end_1", reason: "circuit-open", count: 1 }],
+  skipped: [{ reason: "bundle-step", count: 2 }],
   oldest: "2026-03-01T12:00:00.000Z",
   newest: "2026-03-01T12:00:09.000Z",
   endpoints: [],
@@ -64,7 +66,10 @@ test("a person is asked after the plan, and a no replays nothing", async () => {
   const { status, note, out } = await ran(["replay", "--status", "failed"], env(), { screen });
   assert.equal([status, out], [1, ""]);
   assert.equal(questions, ["Replay 3 events?"]);
-  assert.match(note, "3 events, received 2026-03-01 12:00:00Z to 2026-03-01 12:00:09Z\nabout 1 s");
+  assert.match(
+    note,
+    "3 events, received 2026-03-01 12:00:00Z to 2026-03-01 12:00:09Z\n  1 wait at end_1: circuit-open\n  2 are skipped: bundle-step\nabout 1 s",
+  );
   assert.not(started());
 });
 

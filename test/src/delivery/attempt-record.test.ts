@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { endpoint as endpointDecider } from "../../../domain/endpoint/decider.ts";
@@ -70,17 +71,18 @@ const recorded = async (around: (group: Group, log: EventLog) => Group, before?:
   if (sent.outcome !== "sent") throw new Error("nothing was sent");
   singles = 0;
   await before?.(kept);
-  const { known, response } = await sent.record();
-  await response;
+  const known = await sent.record();
   const typesOf = async (stream: string) => (await kept.read(stream, null, 100)).map(({ type }) => type);
   return {
     ...{ known, groups, singles },
     delivery: await typesOf(DELIVERY),
     payload: await typesOf(payloadStream(ID)),
+    ended: (await kept.read(DELIVERY, null, 100)).find(({ type }) => type === "AttemptSucceeded"),
+    stored: (await kept.read(payloadStream(ID), null, 100)).find(({ type }) => type === "ResponseKept"),
   };
 };
 
-test("the response and the outcome go out in one group, of which neither follows the other", async () => {
+test("the response and the outcome go out in one group, in which the outcome follows the response", async () => {
   const { known, groups, singles, delivery, payload } = await recorded((group) => group);
   assert.equal(delivery, ENDS);
   assert.equal(payload, ["PayloadKept", "ResponseKept"]);
@@ -89,7 +91,7 @@ test("the response and the outcome go out in one group, of which neither follows
   assert.equal(shown, [
     [
       { stream: payloadStream(ID), follows: [] },
-      { stream: DELIVERY, follows: [] },
+      { stream: DELIVERY, follows: [0] },
     ],
   ]);
   assert.is(singles, 0);
@@ -115,6 +117,29 @@ test("another record in the delivery's stream makes the outcome be decided anew"
   );
   assert.equal(delivery, [...ENDS.slice(0, 2), "CancellationRequested", ...ENDS.slice(2)]);
   assert.equal(payload, ["PayloadKept", "ResponseKept"]);
+});
+
+test("the record of an attempt's end commits to what is stored of the exchange, and to nothing that is not", async () => {
+  for (const isRefused of [false, true]) {
+    const { ended, stored } = await recorded((group) =>
+      isRefused ? async () => [{ outcome: "refused" }, { outcome: "refused" }] : group,
+    );
+    const { salt, headers_salt, body, headers, request_headers } = stored?.data ?? {};
+    const hash = (of: unknown, bytes: string) =>
+      createHash("sha256")
+        .update(Buffer.from(String(of), "base64"))
+        .update(bytes)
+        .digest("hex");
+    const heads = JSON.stringify({ request: request_headers, response: headers });
+    const id = `${ID}/0/attempts/1`;
+    assert.equal(ended?.data.kept, {
+      headers: { id: `${id}/headers`, commitment: hash(headers_salt, heads), size: heads.length },
+      response: { id, commitment: hash(salt, String(body)), size: 2 },
+    });
+    assert.is(Buffer.from(String(salt), "base64").length, 16);
+    assert.is(Buffer.from(String(headers_salt), "base64").length, 16);
+    assert.is.not(salt, headers_salt);
+  }
 });
 
 const unknown = (): never => {

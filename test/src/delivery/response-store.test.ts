@@ -49,7 +49,7 @@ const nodeOf = (log: EventLog) => {
   });
   const accountOf = async () => ({ plan: { ...PLANS.free, storedBytesDay: LIMIT } });
   const allowances = byteAllowances({ ledgers: places, clock, randomness, accountOf, onError });
-  return { allowances, store: new ResponseStore({ log, allowances, outbound: OUTBOUND }) };
+  return { allowances, store: new ResponseStore({ log, allowances, randomness, outbound: OUTBOUND }) };
 };
 
 type Attempted = { readonly id: string; readonly known: StreamState<ActiveDelivery> };
@@ -97,7 +97,10 @@ for (const side of ["before", "behind"] as const) {
     let isLost = true;
     const outage: EventLog = { ...log, append: (...of) => (isLost ? lost : log).append(...of) };
     const { allowances } = nodeOf(log);
-    const store = storingOn({ store: new ResponseStore({ log: outage, allowances, outbound: OUTBOUND }) }, event);
+    const store = storingOn(
+      { store: new ResponseStore({ log: outage, allowances, randomness, outbound: OUTBOUND }) },
+      event,
+    );
     assert.instance(await store().catch((error: unknown) => error), LogUnavailable);
     isLost = false;
     await store();

@@ -18,6 +18,7 @@ import type { Principal } from "../../../src/http/route.ts";
 import { orphanedPersonalData } from "../../../src/retention/orphaned-personal-data.ts";
 import { auditRoutes } from "../../../src/routes/audit/audit.ts";
 import { NO_TRACE, toEvents } from "../../../src/streams/envelope.ts";
+import { foldedLeaves } from "../../support/evidence-log.ts";
 import { bearer, COOKIE, OTHER_KEY, OWNER, SAME_ORIGIN, testApp, testClock } from "../../support/http-app.ts";
 import { folded } from "../../support/projected.ts";
 
@@ -30,7 +31,7 @@ const world = async (log: EventLog = memoryEventLog()) => {
   const clock = testClock();
   const views = memoryViewStore([audit.schema]);
   const personal = personalData(log, randomness);
-  const routes = auditRoutes({ views, log, personal });
+  const routes = auditRoutes({ views, log, personal, evidence: await foldedLeaves(log), namesOf: async () => ({}) });
   const principals = new Map<string, Principal>([
     ["owner", OWNER],
     ["admin", { ...OWNER, role: "admin" } as Principal],

@@ -143,7 +143,7 @@ test("a report that says something else is found under a new manifest", () =>
     await rewrite(folder, "report.html", (text) => text.replace("Nothing to check", "Holds"));
     assert.equal(namesOf((await check()).faults), ["report.html"]);
     const other = await check({ version: "2.0.0" });
-    assert.match(other.unchecked[0] ?? "", /report.html was made by version 1.0.0 and this is 2.0.0/);
+    assert.match(other.unchecked[0] ?? "", /report.html: it was made by version 1.0.0 and this is 2.0.0/);
   }));
 
 test("a record that was changed is found under a new manifest, because the checkpoint is of other records", () =>

@@ -17,11 +17,11 @@ import {
 import { ED25519, formatVerifierKey, verifierKey } from "../../../domain/evidence/signed-note.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { EvidenceStore } from "../../../domain/ports/evidence-store.ts";
+import { sha256 } from "../../../infra/crypto/sha256.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { DatabaseSync } from "../../../infra/sqlite/driver.ts";
 import { sqliteEvidenceStore } from "../../../infra/sqlite/evidence-store.ts";
 import { EvidenceFollower } from "../../../src/evidence/evidence-follower.ts";
-import { sha256 } from "../../../src/evidence/sha256.ts";
 import { frontierAt, leafHashAt, pathAt, rootAt } from "../../../src/evidence/tree-reads.ts";
 import { accountOf, appendInstance, appendRecord, foldAll, folded, frontiersOf } from "../../support/evidence-log.ts";
 

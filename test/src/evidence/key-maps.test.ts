@@ -10,6 +10,7 @@ import { KeyMapTrie } from "../../../domain/evidence/key-map-rows.ts";
 import { keysOfRecord } from "../../../domain/evidence/leaf.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { EvidenceStore } from "../../../domain/ports/evidence-store.ts";
+import { sha256 } from "../../../infra/crypto/sha256.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { DatabaseSync } from "../../../infra/sqlite/driver.ts";
 import { sqliteEvidenceStore } from "../../../infra/sqlite/evidence-store.ts";
@@ -18,7 +19,6 @@ import { isRecord } from "../../../projections/audit.ts";
 import { KEY_MAP_TIMES, KeyMapKeeper } from "../../../src/evidence/key-map-keeper.ts";
 import { KeyMaps, type MapCandidate } from "../../../src/evidence/key-maps.ts";
 import { sealMap } from "../../../src/evidence/map-sealing.ts";
-import { sha256 } from "../../../src/evidence/sha256.ts";
 import { systemEnvelope, toEvents } from "../../../src/streams/envelope.ts";
 import { accountOf, appendRecord, foldAll, folded } from "../../support/evidence-log.ts";
 

@@ -73,7 +73,7 @@ test("a stopping process cancels at most one page of requests, and another one c
 test("requests are cancelled as soon as a view under rebuild lists them", async () => {
   const { world, log, clock, views, progress } = await suspended();
   const head = await log.head("records");
-  assert.ok(head !== null && (await progress.waitFor(["events.v2"], head, 20_000)));
+  assert.ok(head !== null && (await progress.waitFor(["events.v3"], head, 20_000)));
   let isBehind = true;
   const waits: unknown[] = [];
   const rebuilt = {

@@ -265,7 +265,7 @@ test("a position after the end of the log is refused, and makes no view fold soo
     return false;
   };
   for (const head of ["0001", null]) {
-    const app = await testApp([read({ reads: ["events.v2"] })], { progress: { waitFor }, log: logUpTo(head) });
+    const app = await testApp([read({ reads: ["events.v3"] })], { progress: { waitFor }, log: logUpTo(head) });
     const refused = await app.inject({ url: `/v1/things/1?after=${POSITIONS.of("0002")}`, headers: admin });
     const { code, retryable, detail, errors } = refused.json();
     assert.equal([refused.statusCode, code, retryable, errors[0].path], [400, "invalid-request", false, "/after"]);
@@ -291,7 +291,7 @@ test("every read refuses a position of an earlier log at once", async () => {
     throw new Error("there is nothing to wait for");
   };
   const moved = positionText("the log before it was moved").of("0001");
-  for (const over of [{}, { reads: ["events.v2"] }]) {
+  for (const over of [{}, { reads: ["events.v3"] }]) {
     const app = await testApp([read(over)], { progress: { waitFor } });
     const refused = await app.inject({ url: `/v1/things/1?after=${moved}`, headers: admin });
     const { code, retryable, detail, errors } = refused.json();
@@ -319,7 +319,7 @@ test("a read waits for its views and answers view-behind when they lag", async (
     asked.push(args);
     return args[1] === "0001";
   };
-  const app = await testApp([read({ reads: ["events.v2"] })], { progress: { waitFor }, log: logUpTo("0002") });
+  const app = await testApp([read({ reads: ["events.v3"] })], { progress: { waitFor }, log: logUpTo("0002") });
   const get = (query: string) => app.inject({ url: `/v1/things/1${query}`, headers: admin });
   assert.is((await get("")).statusCode, 201);
   assert.is((await get(`?after=${POSITIONS.of("0001")}`)).statusCode, 201);
@@ -328,8 +328,8 @@ test("a read waits for its views and answers view-behind when they lag", async (
   assert.is(behind.json().code, "view-behind");
   assert.is(behind.headers["retry-after"], "1");
   assert.equal(asked, [
-    [["events.v2"], "0001", 2_000],
-    [["events.v2"], "0002", 2_000],
+    [["events.v3"], "0001", 2_000],
+    [["events.v3"], "0002", 2_000],
   ]);
   for (const query of ["?after=", "?after=%00", `?after=${"1".repeat(65)}`, "?after=a%20b", "?after=0001"])
     assert.is((await get(query)).statusCode, 400, query);

@@ -8,7 +8,7 @@ const test = suite("metrics");
 
 const readings = (over: Partial<Readings> = {}): Readings => ({
   parts: async () => ({ log: true, feed: false }),
-  projections: async () => [{ view: "events.v2", lag_events: 3, lag_s: 0.5 }],
+  projections: async () => [{ view: "events.v3", lag_events: 3, lag_s: 0.5 }],
   queue: async () => ({ depth: 7, oldestS: 12 }),
   endpoints: async () => ({ healthy: 2, open: 0 }),
   appends: () => ({ count: 1, oldestS: 0.25 }),
@@ -69,7 +69,7 @@ test("a reading shows the current state, without labels that are gone", async ()
     [["countersign_delivery_queue_events 7"], ["countersign_delivery_queue_oldest_seconds 12"]],
   );
   assert.equal(series(lines, "countersign_projection_lag_seconds"), [
-    'countersign_projection_lag_seconds{view="events.v2"} 0.5',
+    'countersign_projection_lag_seconds{view="events.v3"} 0.5',
   ]);
   assert.equal(series(lines, "countersign_log_appends_oldest_seconds"), [
     "countersign_log_appends_oldest_seconds 0.25",

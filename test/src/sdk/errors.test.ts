@@ -52,6 +52,8 @@ const NOT_FOR_AGENTS: readonly string[] = [
   "already-delivered",
   "endpoint-disabled",
   "expired",
+  "not-sealed",
+  "not-witnessed",
 ];
 
 const test = suite("the errors of the client");

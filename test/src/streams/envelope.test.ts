@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { NO_TRACE, traceOfRecord } from "../../../src/streams/envelope.ts";
+import { randomness } from "../../../infra/crypto/randomness.ts";
+import { NO_TRACE, Recorder, traceOfRecord } from "../../../src/streams/envelope.ts";
 import { history } from "../../support/history.ts";
 
 const test = suite("the trace of a record");
@@ -19,6 +20,23 @@ test("a command that follows from a record without a trace begins a trace derive
   assert.match(begun.span_id, /^(?!0{16})[0-9a-f]{16}$/);
   assert.equal(traceOfRecord(untraced), begun);
   assert.not.equal(traceOfRecord({ ...untraced, id: "another" }).trace_id, begun.trace_id);
+});
+
+test("record ids are UUIDs of version 8, and none occurs twice", () => {
+  const [one, other] = [new Recorder(randomness), new Recorder(randomness)];
+  const facts = Array.from({ length: 100 }, () => ({ type: "ApprovalExpired", data: {} }));
+  const envelope = {
+    commandId: "c",
+    account: "",
+    actor: { kind: "system", id: "x" },
+    trace: NO_TRACE,
+    at: "",
+  } as const;
+  const made = Array.from({ length: 100 }, () => [...one.toEvents(facts, envelope), ...other.toEvents(facts, envelope)])
+    .flat()
+    .map(({ id }) => id);
+  for (const id of made) assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/);
+  assert.is(new Set(made).size, made.length);
 });
 
 test.run();

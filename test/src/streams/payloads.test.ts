@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { canonicalJson } from "../../../domain/evidence/canonical-json.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { saltedHash } from "../../../src/streams/commitments.ts";
@@ -250,7 +249,7 @@ test("a record commits to body and headers under salts of their own, which the e
       assert.equal(head, ofBody);
       assert.equal([id, commitment], [undefined, of(saltOf("salt"), whole, "").commitment]);
     } else assert.equal([id, commitment, head], [ofBody.id, ofBody.commitment, undefined]);
-    const named = Buffer.from(canonicalJson(given.headers));
+    const named = Buffer.from(JSON.stringify(given.headers));
     const expected = named.length === 2 ? undefined : of(saltOf("headers_salt"), named, `${ID}/0/headers`);
     assert.equal(headers, expected);
     assert.is.not(saltOf("salt").toString("hex"), saltOf("headers_salt").toString("hex"));

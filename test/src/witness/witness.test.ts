@@ -290,7 +290,7 @@ test("a key whose memory was lost cosigns nothing", async () => {
   fresh([LOG.key], path).close();
   const key = `${path}.key`;
   chmodSync(key, 0o644);
-  assert.throws(() => fresh([LOG.key], path), /Others can read the key file/);
+  assert.throws(() => fresh([LOG.key], path), /others can read it: run "chmod 600/);
   rmSync(key);
   assert.throws(() => fresh([LOG.key], path), /The key file .* is missing: restore it/);
   writeFileSync(path, "no database");

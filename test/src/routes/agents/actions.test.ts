@@ -51,6 +51,8 @@ const REFUND = {
   cost: { pointer: "amount", scale: 0.01 },
   reversibility: "compensable",
   compensation: "refund.cancel",
+  title: "Refund {/amount|eur}",
+  labels: { "/amount": "Amount" },
 };
 
 test("an action is what was put, and a change is a new version", async () => {
@@ -91,6 +93,10 @@ const WRONG: readonly (readonly [object, number, string])[] = [
   [{ reversibility: "irreversible", compensation: "refund.cancel" }, 422, "/compensation"],
   [{ reversibility: "compensable", compensation: "Refund" }, 422, "/compensation"],
   [{ reversibility: "compensable", compensation: "refund.create" }, 422, "/compensation"],
+  [{ title: "Refund {amount}" }, 422, "/title"],
+  [{ title: "x".repeat(201) }, 400, "/title"],
+  [{ labels: { amount: "Amount" } }, 422, "/labels/amount"],
+  [{ labels: { "/amount": "a\nb" } }, 422, "/labels/~1amount"],
   [{ reversibility: "never" }, 400, "/reversibility"],
 ];
 

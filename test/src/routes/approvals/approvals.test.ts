@@ -66,6 +66,7 @@ test("a person approves what was shown; the answer is the approval as it then is
     replaces: null,
     replaced_by: null,
     endpoint: { id: "end_1", name: "payments", url: "https://pay.example/hooks", headers: [] },
+    title: null,
     payload: { amount: 120 },
     payload_format: "json",
     redacted: true,
@@ -95,6 +96,7 @@ test("a person approves what was shown; the answer is the approval as it then is
   await project();
   const [listed] = (await call("csk_viewer", "GET", "")).body.data;
   const {
+    title: _title,
     payload: _,
     payload_format: _format,
     redacted: _redacted,

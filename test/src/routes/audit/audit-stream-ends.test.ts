@@ -5,7 +5,7 @@ import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
 import { audit } from "../../../../projections/audit.ts";
 import { SESSION_LIFETIME_S } from "../../../../src/accounts/sessions.ts";
-import { EVENT_STREAM_TIMES } from "../../../../src/feed/event-stream.ts";
+import { EVENT_STREAM_TIMES } from "../../../../src/feed/sent-events.ts";
 import { auditStreamRoutes } from "../../../../src/routes/audit/audit-stream.ts";
 import { STALENESS_MAX_MS } from "../../../../src/streams/aggregates.ts";
 import { inlineProjector } from "../../../../src/views/view-progress.ts";

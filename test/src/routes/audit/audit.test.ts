@@ -1,26 +1,46 @@
 import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { RecordedEvent } from "../../../../domain/ports/event-log.ts";
+import { toHex } from "../../../../domain/evidence/bytes.ts";
+import { type KeyLink, keysOfRecord, leafBytes, leafOf } from "../../../../domain/evidence/leaf.ts";
+import { leafHash } from "../../../../domain/evidence/merkle.ts";
+import type { EventLog, RecordedEvent } from "../../../../domain/ports/event-log.ts";
 import { randomness } from "../../../../infra/crypto/randomness.ts";
+import { sha256 } from "../../../../infra/crypto/sha256.ts";
+import { EvidenceDamaged } from "../../../../infra/evidence-errors.ts";
 import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
 import { audit } from "../../../../projections/audit.ts";
-import { leafBytes, leafHash } from "../../../../src/audit/leaf.ts";
+import type { LeafReads } from "../../../../src/audit/record-leaves.ts";
 import { personalData } from "../../../../src/erasure/personal-data.ts";
 import { encodeCursor } from "../../../../src/http/listing.ts";
 import type { Call } from "../../../../src/http/route.ts";
 import { auditRoutes } from "../../../../src/routes/audit/audit.ts";
 import { caller } from "../../../support/call.ts";
+import { foldedLeaves } from "../../../support/evidence-log.ts";
 import { appendTo, at, history } from "../../../support/history.ts";
 import { folded } from "../../../support/projected.ts";
 
 const test = suite("GET /v1/audit");
 const PRINCIPAL = { kind: "key", account: "acc_1", id: "key_1", role: "auditor" } as const;
 
-type Listed = { readonly index: number; readonly stream: string; readonly leaf_hash: string; readonly data: unknown };
+const NAMES = { mem_1: { kind: "member", name: "ana@a.example", removed: false } } as const;
 
-const world = async (events: readonly RecordedEvent[]) => {
+type Listed = {
+  readonly index: number;
+  readonly stream: string;
+  readonly leaf_hash: string | null;
+  readonly sealed: boolean;
+  readonly witnessed: boolean;
+  readonly data: unknown;
+};
+
+const COVERED = { sealed: 3, witnessed: 1 };
+
+const world = async (
+  events: readonly RecordedEvent[],
+  evidenceOf: (log: EventLog) => Promise<LeafReads | null> = (log) => foldedLeaves(log, COVERED),
+) => {
   const log = memoryEventLog();
   await appendTo(log, events);
   const views = memoryViewStore([audit.schema]);
@@ -28,7 +48,9 @@ const world = async (events: readonly RecordedEvent[]) => {
   const last = events.at(-1);
   if (last !== undefined) await views.commit(audit.schema.name, null, last.position, { documents });
   const personal = personalData(log, randomness);
-  const call = caller(auditRoutes({ views, log, personal }));
+  const call = caller(
+    auditRoutes({ views, log, personal, evidence: await evidenceOf(log), namesOf: async () => NAMES }),
+  );
   const get = (query: Call["query"]) => call("GET", "/v1/audit", { principal: PRINCIPAL, query });
   const all = async (query: Call["query"]): Promise<readonly Listed[]> => {
     const found: Listed[] = [];
@@ -55,7 +77,7 @@ const sample = () => {
   return log.events;
 };
 
-test("records come newest first, each with what was recorded, its own hash and nothing sealed", async () => {
+test("records come newest first, each with what was recorded, the hash of its leaf, and what covers it", async () => {
   const events = sample();
   const { get } = await world(events);
   const { body } = await get({});
@@ -72,8 +94,35 @@ test("records come newest first, each with what was recorded, its own hash and n
   );
   const registered = events[2];
   assert.ok(registered);
-  assert.is(records[3]?.leaf_hash, leafHash(leafBytes(1, registered)));
+  const opened = new Set(events[0] === undefined ? [] : keysOfRecord(events[0]));
+  const link = (key: string): KeyLink => (opened.has(key) ? [1, 0] : [0, null]);
+  const keys = Object.fromEntries(keysOfRecord(registered).map((key) => [key, link(key)]));
+  const leaf = leafOf(sha256, registered, { index: 1, keys });
+  assert.is(records[3]?.leaf_hash, toHex(leafHash(sha256, leafBytes(leaf))));
+  assert.equal(
+    records.map(({ sealed, witnessed }) => [sealed, witnessed]),
+    [
+      [false, false],
+      [false, false],
+      [true, false],
+      [true, false],
+      [true, true],
+    ],
+  );
   assert.equal(records[3]?.data, { secret: "[sealed]" });
+  const { actor, subject_name } = records[3] as unknown as { actor: unknown; subject_name: unknown };
+  assert.equal([actor, subject_name], [{ kind: "member", id: "mem_1", name: "ana@a.example" }, null]);
+});
+
+test("nothing is known of the leaves on a node that folds none, or while they are folded anew", async () => {
+  const damaged = async (): Promise<never> => {
+    throw new EvidenceDamaged("a tile is too short");
+  };
+  for (const evidence of [null, { folded: damaged, links: damaged, covered: damaged }]) {
+    const { all } = await world(sample(), async () => evidence);
+    const states = (await all({})).map(({ leaf_hash, sealed, witnessed }) => [leaf_hash, sealed, witnessed]);
+    assert.equal(states, Array(5).fill([null, false, false]));
+  }
 });
 
 test("each filter, alone and together, in both orders and over pages", async () => {

@@ -9,6 +9,7 @@ import { approvalReleases } from "../../../../src/approvals/approval-releases.ts
 import { approvalRenewal } from "../../../../src/approvals/approval-renewal.ts";
 import type { Principal } from "../../../../src/http/route.ts";
 import { approvalRoutes } from "../../../../src/routes/approvals/approvals.ts";
+import { actionStream } from "../../../../src/streams/action-stream.ts";
 import { aggregates } from "../../../../src/streams/aggregates.ts";
 import { encodeBody } from "../../../../src/streams/payload-encoding.ts";
 import { payloads } from "../../../../src/streams/payloads.ts";
@@ -28,6 +29,7 @@ import {
 } from "../../../support/history.ts";
 import { NO_CALLS } from "../../../support/no-calls.ts";
 import { noChanges } from "../../../support/no-controls.ts";
+import { noLedgers } from "../../../support/no-ledgers.ts";
 
 const test = suite("the approval of a bundle");
 
@@ -43,9 +45,10 @@ const boundTo = (endpoint_id: string): Bound => ({
   target: { endpoint_id, url: "https://example.com/hook", headers: { authorization: "d-header" } },
   action_version: 1,
 });
+const TITLE = "Order {/sku} with {/card}";
 const STEPS = [
   bundleStep(0, {
-    bound: boundTo("end_1"),
+    bound: { ...boundTo("end_1"), title: TITLE },
     compensation: { name: "undo.0", version: 1, endpoint_id: "end_2", bound: boundTo("end_2") },
   }),
   bundleStep(1, { reversibility: "irreversible", compensation: null, cost: null, bound: boundTo("end_1") }),
@@ -55,6 +58,9 @@ const PAYLOADS = [{ sku: "s-1", card: "4242" }, { order: { $result: { step: 0, p
 const held = (it: History): void => {
   const definition = { name: "orders", redact: ["card"] };
   it.add("policy-pol_1", { type: "PolicyPublished", data: { policy_id: "pol_1", version: 1, definition } });
+  const action = { endpoint_id: "end_1", reversibility: "compensable", compensation: "undo.0", title: TITLE } as const;
+  const about = { action_id: "act_0", account: "acc_1", name: "act.0", version: 1, by: "mem_1", at: at(0) };
+  it.add(actionStream("acc_1", "act.0"), { type: "ActionDefined", data: { ...about, definition: action } });
   for (const id of ["end_1", "end_2"]) it.add(`endpoint-${id}`, endpointRegistered(id));
   const opened = { account: "acc_1", name: "a", plan: "free", time_zone: "UTC", at: at(0) };
   const founder = { member: "mem_1", email: "ana@a.example", role: "approver", password: "", invited_by: null };
@@ -94,6 +100,7 @@ const world = async (more: (it: History) => void = () => undefined, damaged: rea
       renewal,
       releases: approvalReleases({ log, aggregates: streams, clock }),
       changes: noChanges,
+      ...{ clock, ledgers: noLedgers, timeZoneOf: async () => "UTC" },
     }),
   );
   const about = (principal: Principal) => ({ principal, params: { id: ID } });
@@ -125,10 +132,12 @@ test("an approver sees every step: what it sends where, what it costs, and what 
   assert.equal([body.endpoint, body.payload_format, body.redacted], [null, "json", false]);
   assert.equal(body.payload, [
     {
+      title: "Order s-1 with 4242",
       ...{ index: 0, action: "act.0", payload: PAYLOADS[0], endpoint: target("end_1"), cost_eur: 0.01 },
       ...{ reversibility: "compensable", compensation: { action: "undo.0", endpoint: target("end_2") } },
     },
     {
+      title: null,
       ...{ index: 1, action: "act.1", payload: PAYLOADS[1], endpoint: target("end_1"), cost_eur: null },
       ...{ reversibility: "irreversible", compensation: null },
     },
@@ -147,8 +156,9 @@ test("steps whose payload has changed on disk are neither shown nor approved", a
 
 test("below admin what the policy hides is hidden in every step", async () => {
   const { body } = await (await world()).get(VIEWER);
-  const [first] = body.payload as { payload: unknown }[];
+  const [first] = body.payload as { payload: unknown; title: unknown }[];
   assert.equal([first?.payload, body.redacted], [{ sku: "s-1", card: "[redacted]" }, true]);
+  assert.is(first?.title, "Order s-1 with [redacted]");
 });
 
 test("a vote on a bundle names the form that its voter saw", async () => {

@@ -7,7 +7,7 @@ const RUNTIME = {
   engines: { log: "sqlite", views: "sqlite", feed: "none" },
   erasure: { bytes_removed: "with-the-next-scavenge" as const },
   roles: ["api", "projector"],
-  projections: [{ view: "events.v2", position: "0001", lag_events: 2, lag_s: 0.5 }],
+  projections: [{ view: "events.v3", position: "0001", lag_events: 2, lag_s: 0.5 }],
   feed: null,
 };
 

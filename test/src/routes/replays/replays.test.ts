@@ -48,6 +48,7 @@ test("a dry run is exact, by every filter, and writes nothing", async () => {
   const world = await replayWorld();
   for (const number of [1, 2, 3, 4]) await world.failed(number);
   const other = `end_${"b".repeat(32)}`;
+  await world.endpoint(other);
   await world.failed(5, { endpoint_id: other });
   await world.failed(6, { bundle: { id: "bun_1", index: 0, undo: false } });
   const erased = await world.failed(7);
@@ -60,6 +61,11 @@ test("a dry run is exact, by every filter, and writes nothing", async () => {
   const before = await world.log.head();
   assert.equal((await plan({ status: "failed" }, { rate_per_second: 2 })).body, {
     count: 5,
+    ...{ waiting: 0, waiting_at: [] },
+    skipped: [
+      { reason: "bundle-step", count: 1 },
+      { reason: "payload-erased", count: 1 },
+    ],
     oldest: received(1),
     newest: received(5),
     endpoints: [
@@ -76,6 +82,7 @@ test("a dry run is exact, by every filter, and writes nothing", async () => {
   assert.is(await counted({ from: "2026-03-01T13:00:02+01:00" }), 4);
   assert.equal((await plan({ status: "blocked" })).body, {
     count: 1,
+    ...{ waiting: 0, waiting_at: [], skipped: [] },
     oldest: received(9),
     newest: received(9),
     endpoints: [{ id: null, count: 1 }],
@@ -83,6 +90,7 @@ test("a dry run is exact, by every filter, and writes nothing", async () => {
   });
   assert.equal((await plan({ status: "failed", from: received(90) })).body, {
     count: 0,
+    ...{ waiting: 0, waiting_at: [], skipped: [] },
     oldest: null,
     newest: null,
     endpoints: [],
@@ -119,7 +127,16 @@ test("started it is shown with its progress to its account alone, and a repeat o
   const { started_at: _, ended_at: _ended, ...rest } = await shown();
   assert.equal(rest, {
     ...{ id: body.id, status: "done", filter: { status: "failed" }, total: 3, done: 3, delivered: 0, failed: 0 },
-    ...{ skipped: 0, rate_per_second: 500, by: { kind: "key", id: "key_1" }, reason: "mended", cancelled: null },
+    ...{
+      skipped: 0,
+      skipped_by: [],
+      waiting: 0,
+      waiting_at: [],
+      rate_per_second: 500,
+      by: { kind: "key", id: "key_1" },
+      reason: "mended",
+      cancelled: null,
+    },
   });
   assert.is(((await list()).body.data as unknown[]).length, 1);
   assert.is((await get(body.id, STRANGER)).outcome, "not-found");
@@ -127,6 +144,76 @@ test("started it is shown with its progress to its account alone, and a repeat o
   assert.is((await cancel(body.id, STRANGER)).outcome, "not-found");
   assert.is((await cancel(body.id)).outcome, "conflict");
   assert.is((await cancel("rpl_no")).outcome, "not-found");
+  await node.stop();
+});
+
+test("a plan equals what is then done: what is sent, what waits and where, and what is skipped for which reason", async () => {
+  const world = await replayWorld();
+  const [open, disabled, deleted] = ["b", "c", "d"].map((letter) => `end_${letter.repeat(32)}`) as [
+    string,
+    string,
+    string,
+  ];
+  for (const id of [open, disabled, deleted]) await world.endpoint(id);
+  const about = (endpoint_id: string) => ({ endpoint_id, account: ACCOUNT, at: received(0) });
+  await world.add(`endpoint-${open}`, "EndpointOpened", {
+    ...{ ...about(open), reason: "failures", failures: 10, failing_since: received(0) },
+    next_probe_at: received(9_000),
+  });
+  await world.add(`endpoint-${disabled}`, "EndpointDisabled", { ...about(disabled), reason: "by hand" });
+  await world.add(`endpoint-${deleted}`, "EndpointDeleted", about(deleted));
+  for (const number of [1, 2]) await world.failed(number);
+  for (const number of [3, 4, 5]) await world.failed(number, { endpoint_id: open });
+  for (const number of [6, 7]) await world.failed(number, { endpoint_id: disabled });
+  await world.failed(8, { endpoint_id: deleted });
+  for (const index of [0, 1, 2]) await world.failed(10 + index, { bundle: { id: "bun_1", index, undo: false } });
+  const erased = await world.failed(20);
+  await world.append(erased, [
+    { type: "PayloadErased", data: { event_id: erased, reason: "asked", up_to: 0, at: received(21) } },
+  ]);
+  const { node, plan, start, get } = await opened(world);
+  const waits = { waiting: 3, waiting_at: [{ endpoint_id: open, reason: "circuit-open", count: 3 }] };
+  const skips = [
+    { reason: "bundle-step", count: 3 },
+    { reason: "payload-erased", count: 1 },
+    { reason: "endpoint-deleted", count: 1 },
+    { reason: "endpoint-disabled", count: 2 },
+  ];
+  const planned = (await plan({ status: "failed" })).body;
+  assert.equal([planned.count, planned.waiting, planned.waiting_at], [5, waits.waiting, waits.waiting_at]);
+  assert.equal(planned.skipped, skips);
+  node.bulkReplayer.start();
+  const { body } = await start({ status: "failed" }, { rate_per_second: 500 });
+  assert.equal([body.total, body.waiting, body.skipped], [12, 3, skips]);
+  const shown = async () => {
+    await node.shown();
+    return (await get(body.id)).body;
+  };
+  await until("it is done", async () => (await shown()).status === "done");
+  const { total, done, skipped, skipped_by, waiting, waiting_at } = await shown();
+  assert.equal([total, done, skipped, skipped_by], [12, 12, 7, skips]);
+  assert.equal({ waiting, waiting_at }, waits);
+  const enabled = { ...about(open), by: BY };
+  await world.add(`endpoint-${open}`, "EndpointEnabled", enabled);
+  await until("nothing waits once the circuit is closed", async () => (await shown()).waiting === 0);
+  await node.stop();
+});
+
+test("blocked events wait at the endpoint that their sender has now, and are skipped while the sender is paused", async () => {
+  const world = await replayWorld();
+  for (const number of [1, 2]) await world.blocked(number, { endpoint_id: null });
+  await world.add(`endpoint-${ENDPOINT_ID}`, "EndpointDisabled", {
+    ...{ endpoint_id: ENDPOINT_ID, account: ACCOUNT, reason: "by hand", at: received(0) },
+  });
+  const { node, plan } = await opened(world);
+  const disabled = (await plan({ status: "blocked" })).body;
+  const waiting_at = [{ endpoint_id: ENDPOINT_ID, reason: "endpoint-disabled", count: 2 }];
+  assert.equal([disabled.count, disabled.waiting, disabled.waiting_at, disabled.skipped], [2, 2, waiting_at, []]);
+  await world.add(`source-${SOURCE_ID}`, "SourceChanged", {
+    ...{ source_id: SOURCE_ID, changes: { status: "paused" }, at: received(0) },
+  });
+  await until("the paused source is seen", async () => (await plan({ status: "blocked" })).body.count === 0);
+  assert.equal((await plan({ status: "blocked" })).body.skipped, [{ reason: "source-paused", count: 2 }]);
   await node.stop();
 });
 
@@ -196,16 +283,17 @@ test("a filter that has to pass over too much is refused with what to do", async
   const world = await replayWorld();
   for (const number of [1, 2, 3]) await world.failed(number);
   const { node } = await opened(world);
-  const upTo = await node.views.position("events.v2");
+  const upTo = await node.views.position("events.v3");
   // What has failed behind the snapshot is passed over, and walked through all the same.
-  const early = { ...node, views: { ...node.views, position: async () => "0" }, log: { head: async () => "0" } };
-  const plan = async (most: number, deps: Parameters<typeof planReplay>[0] = early) => {
-    const planned = await planReplay(deps, ACCOUNT, { status: "failed" }, most);
+  const deps = { ...node, aggregates: node.streams };
+  const early = { ...deps, views: { ...node.views, position: async () => "0" }, log: { head: async () => "0" } };
+  const plan = async (most: number, given: Parameters<typeof planReplay>[0] = early) => {
+    const planned = await planReplay(given, ACCOUNT, { status: "failed" }, most);
     return typeof planned === "string" ? planned : [planned.count, planned.upTo];
   };
   assert.equal(await plan(3), [0, "0"]);
   assert.is(await plan(2), "too-many");
-  assert.equal(await plan(3, node), [3, upTo]);
+  assert.equal(await plan(3, deps), [3, upTo]);
   await node.stop();
 });
 

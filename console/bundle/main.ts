@@ -1,0 +1,98 @@
+/**
+ * Makes `build/page/`, which the program serves: the shell, and below `assets/` the scripts, styles and fonts under names
+ * that hold their content's hash. Does nothing if the inputs are those of the last run. Fails if colours are too alike or
+ * a page is over its byte budget.
+ */
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { build, type Plugin } from "vite";
+import { type Manifest, measured, overBudget } from "./budgets.ts";
+import { compressFolder } from "./compress.ts";
+import { contrastFaults } from "./contrast.ts";
+import { inputsDigest } from "./inputs.ts";
+
+const OUT = resolve("build/page");
+const DIGEST = join(OUT, "inputs.sha256");
+const LICENCES = [
+  ["Instrument Sans", "@fontsource-variable/instrument-sans"],
+  ["Source Serif 4", "@fontsource/source-serif-4"],
+  ["Spline Sans Mono", "@fontsource/spline-sans-mono"],
+  ["Preact", "preact"],
+  ["@preact/signals", "@preact/signals"],
+  ["uPlot", "uplot"],
+] as const;
+
+/** The oldest browsers that know `light-dark()`, which would otherwise be rewritten into two style sheets. */
+const BROWSERS = ["chrome123", "edge123", "firefox120", "safari17.5"];
+
+const fail = (what: string, faults: readonly string[]): void => {
+  if (faults.length === 0) return;
+  console.error([`console: ${what}`, ...faults].join("\n  "));
+  process.exit(1);
+};
+
+/** Puts the icons into each page, so that no request is made for them. */
+const symbols = (): Plugin => ({
+  name: "symbols",
+  transformIndexHtml: (html) =>
+    html.replace("<!--symbols-->", readFileSync("console/design/symbols.svg", "utf8").trim()),
+});
+
+/** What is served has these licences; they are served, too. */
+const licences = (): Plugin => ({
+  name: "licences",
+  generateBundle() {
+    const texts = LICENCES.map(([name, folder]) => {
+      return `${name}\n\n${readFileSync(`node_modules/${folder}/LICENSE`, "utf8").trim()}\n`;
+    });
+    this.emitFile({ type: "asset", fileName: "assets/licences.txt", source: texts.join(`\n${"-".repeat(78)}\n\n`) });
+  },
+});
+
+const bundle = async (): Promise<void> => {
+  await build({
+    root: resolve("console"),
+    configFile: false,
+    base: "/",
+    logLevel: "warn",
+    plugins: [symbols(), licences()],
+    build: {
+      outDir: OUT,
+      emptyOutDir: true,
+      target: BROWSERS,
+      cssTarget: BROWSERS,
+      // The policy allows fonts and scripts from our own addresses only, so nothing may become a data: URL.
+      assetsInlineLimit: 0,
+      cssCodeSplit: false,
+      modulePreload: { polyfill: false },
+      manifest: "manifest.json",
+      rolldownOptions: { input: [resolve("console/index.html"), resolve("console/components.html")] },
+    },
+  });
+  compressFolder(OUT);
+};
+
+const bytesServed = (file: string): number => {
+  const path = join(OUT, file);
+  return statSync(existsSync(`${path}.br`) ? `${path}.br` : path).size;
+};
+
+const report = (): void => {
+  // Vite wrote it a moment ago.
+  const manifest = JSON.parse(readFileSync(join(OUT, "manifest.json"), "utf8")) as Manifest;
+  const fonts = Object.values(manifest)
+    .map(({ file }) => file)
+    .filter((file) => file.endsWith(".woff2"));
+  const all = measured({ manifest, sizeOf: bytesServed, always: ["index.html", ...fonts] });
+  for (const { name, bytes, most } of all) console.log(`${String(bytes).padStart(8)} of ${most}  ${name}`);
+  fail("over the byte budget", overBudget(all));
+};
+
+const digest = inputsDigest();
+if (!existsSync(DIGEST) || readFileSync(DIGEST, "utf8") !== digest) {
+  fail("colours are too alike", contrastFaults(readFileSync("console/design/tokens.css", "utf8")));
+  await bundle();
+  report();
+  // Last: what broke off before is made again.
+  writeFileSync(DIGEST, digest);
+}

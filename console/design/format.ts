@@ -1,0 +1,98 @@
+/** How times, spans, money and counts are written. Pure: the zone and the present are given. */
+
+export type Clock = { readonly zone: string; readonly now: number };
+
+const DAY_MS = 86_400_000;
+const LOCALE = "en-GB";
+const UNITS = [
+  ["d", DAY_MS],
+  ["h", 3_600_000],
+  ["min", 60_000],
+  ["s", 1_000],
+] as const;
+
+const partsIn = (zone: string, at: number): Readonly<Record<string, string>> => {
+  const format = new Intl.DateTimeFormat(LOCALE, {
+    timeZone: zone,
+    ...{ weekday: "short", day: "numeric", month: "short", year: "numeric" },
+    ...{ hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" },
+  });
+  return Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]));
+};
+
+/** Today is `14:02:11`, this year `17 Nov, 14:02`, before that `17 Nov 2025, 14:02`. An unreadable time stays as it is. */
+export const shortTime = (iso: string, { zone, now }: Clock): string => {
+  const at = Date.parse(iso);
+  if (Number.isNaN(at)) return iso;
+  const [then, today] = [partsIn(zone, at), partsIn(zone, now)];
+  const isThisYear = then.year === today.year;
+  if (isThisYear && then.month === today.month && then.day === today.day)
+    return `${then.hour}:${then.minute}:${then.second}`;
+  return `${then.day} ${then.month}${isThisYear ? "" : ` ${then.year}`}, ${then.hour}:${then.minute}`;
+};
+
+/** `Tue 17 Nov 2026, 14:02:11.480`, as pages of one event and the audit write it. */
+export const exactTime = (iso: string, { zone }: Pick<Clock, "zone">): string => {
+  const at = Date.parse(iso);
+  if (Number.isNaN(at)) return iso;
+  const { weekday, day, month, year, hour, minute, second } = partsIn(zone, at);
+  const ms = String(new Date(at).getUTCMilliseconds()).padStart(3, "0");
+  return `${weekday} ${day} ${month} ${year}, ${hour}:${minute}:${second}.${ms}`;
+};
+
+export const exactClock = (iso: string, { zone }: Pick<Clock, "zone">): string =>
+  exactTime(iso, { zone }).split(", ").at(-1) ?? iso;
+
+/** `0.6 ms`, `812 ms`, `5.2 s`, `6 min 12 s`, `2 d 4 h`: two units at most, and never more than has passed. */
+export const duration = (ms: number): string => {
+  if (ms < 10) return `${Math.floor(Math.max(ms, 0) * 10) / 10} ms`;
+  if (ms < 1_000) return `${Math.floor(ms)} ms`;
+  if (ms < 60_000) return `${Math.floor(ms / 100) / 10} s`;
+  const first = UNITS.findIndex(([, size]) => ms >= size);
+  const [[unit, size] = ["s", 1_000], next] = UNITS.slice(first);
+  const whole = Math.floor(ms / size);
+  const rest = next === undefined ? 0 : Math.floor((ms - whole * size) / next[1]);
+  return next === undefined || rest === 0 ? `${whole} ${unit}` : `${whole} ${unit} ${rest} ${next[0]}`;
+};
+
+/** `11 min 04 s`: what is left until a time. The seconds have two digits, so that a countdown does not jump. */
+export const countdown = (ms: number): string => {
+  const left = Math.max(0, Math.ceil(ms / 1_000));
+  const [hours, minutes, seconds] = [Math.floor(left / 3_600), Math.floor((left % 3_600) / 60), left % 60];
+  if (hours > 0) return `${hours} h ${String(minutes).padStart(2, "0")} min`;
+  return minutes > 0 ? `${minutes} min ${String(seconds).padStart(2, "0")} s` : `${seconds} s`;
+};
+
+/** `€1,240.00`; below one cent up to six decimals, because `€0.00` would say that it costs nothing. */
+export const euro = (amount: number): string => {
+  const isTiny = amount !== 0 && Math.abs(amount) < 0.01;
+  const digits = { minimumFractionDigits: 2, maximumFractionDigits: isTiny ? 6 : 2 };
+  return new Intl.NumberFormat(LOCALE, { style: "currency", currency: "EUR", ...digits }).format(amount);
+};
+
+export const count = (value: number): string => new Intl.NumberFormat(LOCALE).format(value);
+
+/** The total of a list, which the service counts up to 10,000. */
+export const listTotal = (total: number): string => (total >= 10_000 ? "10,000+" : count(total));
+
+/** Rounded down to one decimal, so that 100 % means all. */
+export const percent = (part: number, whole: number): string => {
+  if (whole === 0) return "–";
+  return `${Math.floor((part * 1_000) / whole) / 10} %`;
+};
+
+export const bytes = (size: number): string => {
+  if (size < 1_000) return size === 1 ? "1 byte" : `${size} bytes`;
+  const [value, unit] = size < 1_000_000 ? [size / 1_000, "kB"] : [size / 1_000_000, "MB"];
+  return `${Math.floor(value * 10) / 10} ${unit}`;
+};
+
+/** `evt_tvnbdk…`: the prefix and six characters. */
+export const shortId = (id: string): string => {
+  const end = id.indexOf("_") + 7;
+  return id.length > end + 1 ? `${id.slice(0, end)}…` : id;
+};
+
+/** One thing is singular: `1 event`, `2 events`. */
+export const counted = (value: number, one: string, many = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : many}`;

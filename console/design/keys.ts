@@ -1,0 +1,62 @@
+import { useEffect, useRef } from "preact/hooks";
+
+export type Keys = Readonly<Record<string, () => void>>;
+
+type Bindings = { readonly current: Keys };
+
+const FIELDS = "input, textarea, select, [contenteditable], dialog";
+/** The second key of a pair, as in `g` then `e`, has to come within this time. */
+const PAIR_MS = 1_500;
+
+/** Bindings in the order in which their components were drawn; the last one that knows a key takes it. */
+const layers: Bindings[] = [];
+const settings = { letters: true };
+
+/** A member may switch letters off (WCAG 2.2, success criterion 2.1.4). */
+export const switchLetters = (isOn: boolean): void => {
+  settings.letters = isOn;
+};
+
+/** `first` is the key before, if it was pressed just now: pairs are written "g e". */
+export const bindingOf = (all: readonly Keys[], first: string, key: string): (() => void) | null => {
+  for (const keys of [...all].reverse()) {
+    const found = keys[`${first} ${key}`] ?? keys[key];
+    if (found !== undefined) return found;
+  }
+  return null;
+};
+
+const listen = (): void => {
+  let first = "";
+  let at = 0;
+  addEventListener("keydown", (event) => {
+    const target = event.target instanceof Element ? event.target : null;
+    const isOff = !settings.letters || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented;
+    if (isOff || target?.closest(FIELDS)) return;
+    const isPair = event.timeStamp - at < PAIR_MS;
+    const act = bindingOf(
+      layers.map(({ current }) => current),
+      isPair ? first : "",
+      event.key,
+    );
+    [first, at] = [event.key, event.timeStamp];
+    if (act === null) return;
+    event.preventDefault();
+    act();
+  });
+};
+let isListening = false;
+
+/** Letters that act while the component is drawn, and no field has the focus. */
+export const useKeys = (keys: Keys): void => {
+  const bindings = useRef(keys);
+  bindings.current = keys;
+  useEffect(() => {
+    if (!isListening) listen();
+    isListening = true;
+    layers.push(bindings);
+    return () => {
+      layers.splice(layers.indexOf(bindings), 1);
+    };
+  }, []);
+};

@@ -1,0 +1,135 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { useKeys } from "./keys.ts";
+import { Mark } from "./mark.tsx";
+import { useWindow } from "./virtual-rows.tsx";
+
+export type Column<T> = {
+  readonly name: string;
+  readonly show: (row: T) => ComponentChildren;
+  /** `num` stands right; `wide` goes below 1280 px; on a phone `a` to `d` place the cell and `hide` removes it. */
+  readonly as?: string;
+};
+
+/** The head of the class attribute that a column's heading keeps. */
+const headingClass = (as = ""): string => ["num", "wide"].filter((it) => as.split(" ").includes(it)).join(" ");
+
+type TableProps<T> = {
+  readonly caption: string;
+  readonly columns: readonly Column<T>[];
+  readonly rows: readonly T[];
+  readonly keyOf: (row: T) => string;
+  /** The row that the address names; it is marked, and `j` and `k` move from it. */
+  readonly selected?: string | undefined;
+  readonly onSelect?: (key: string) => void;
+  /** True for a row that was changed so that it no longer matches the filter: it is dimmed, and stays. */
+  readonly isLeft?: (row: T) => boolean;
+  /** Further classes, such as `folio` for numbered records. */
+  readonly as?: string;
+};
+
+/** Pixels of a comfortable row with two lines. */
+const ROW_PX = 61;
+/** Above this many rows only those on the screen are drawn. */
+const ROWS_MAX = 200;
+
+/** A table that keeps its roles when it becomes a list on a phone. `j` and `k` move the focus from link to link. */
+export const DataTable = <T,>(props: TableProps<T>) => {
+  const { caption, columns, rows, keyOf, selected, onSelect, isLeft, as = "" } = props;
+  const body = useRef<HTMLTableSectionElement | null>(null);
+  const { box, shown, before, after } = useWindow(rows.length, ROW_PX, ROWS_MAX);
+  const move = (by: number): void => {
+    const at = rows.findIndex((row) => keyOf(row) === selected);
+    const next = rows[Math.min(rows.length - 1, Math.max(0, at + by))];
+    if (next === undefined) return;
+    const key = keyOf(next);
+    onSelect?.(key);
+    const found = [...(body.current?.rows ?? [])].find((it) => it.dataset.key === key);
+    found?.querySelector("a")?.focus();
+    found?.scrollIntoView({ block: "nearest" });
+  };
+  useKeys({ j: () => move(1), k: () => move(-1) });
+  useEffect(() => box(body.current), []);
+  return (
+    <table class={`t lined ${as}`} role="table">
+      <caption class="vh">{caption}</caption>
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map((it) => (
+            <th role="columnheader" scope="col" class={headingClass(it.as)}>
+              {it.name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup" ref={body}>
+        {before === 0 ? null : <tr class="gap" role="presentation" style={{ height: `${before}px` }} />}
+        {rows.slice(shown.from, shown.to).map((row) => {
+          const key = keyOf(row);
+          const isHere = key === selected;
+          return (
+            <tr key={key} data-key={key} role="row" class={`${isHere ? "here" : ""} ${isLeft?.(row) ? "left" : ""}`}>
+              {columns.map((it) => (
+                <td role="cell" class={it.as}>
+                  {it.show(row)}
+                </td>
+              ))}
+            </tr>
+          );
+        })}
+        {after === 0 ? null : <tr class="gap" role="presentation" style={{ height: `${after}px` }} />}
+      </tbody>
+    </table>
+  );
+};
+
+/** New rows wait behind it. Its height is reserved, so that it moves nothing. */
+export const FreshBar = ({
+  waiting,
+  what,
+  onShow,
+}: {
+  readonly waiting: number;
+  readonly what: string;
+  readonly onShow: () => void;
+}) => {
+  useKeys({ ".": onShow });
+  return (
+    <div class="freshness">
+      {waiting === 0 ? null : (
+        <button class="fresh" type="button" onClick={onShow}>
+          <Mark name="delivering" role="move" />
+          <span>
+            <b>
+              Show {waiting} new {what}
+            </b>
+            <span class="desk"> · this list is paused while you read</span>
+          </span>
+        </button>
+      )}
+    </div>
+  );
+};
+
+type PagerProps = {
+  readonly shown: number;
+  /** What the filter finds, in words; null if it was not counted. */
+  readonly total: string | null;
+  /** Null if there are no further rows. */
+  readonly onMore: (() => void) | null;
+  readonly isLoading: boolean;
+};
+
+export const Pager = ({ shown, total, onMore, isLoading }: PagerProps) => (
+  <p class="pager">
+    <span>{total === null ? `${shown} shown` : `${shown} of ${total}`}</span>
+    {onMore === null ? null : (
+      <button class="btn" type="button" disabled={isLoading} onClick={onMore}>
+        {isLoading ? "Loading…" : "Load 50 more"}
+      </button>
+    )}
+    <span class="end desk">
+      <kbd>J</kbd> <kbd>K</kbd> move · <kbd>Enter</kbd> open · <kbd>?</kbd> all keys
+    </span>
+  </p>
+);

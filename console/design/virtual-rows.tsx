@@ -1,0 +1,55 @@
+import { useEffect, useState } from "preact/hooks";
+
+export type Window = { readonly from: number; readonly to: number };
+
+/** Rows drawn above and below what is on the screen, so that a quick scroll shows no gap. */
+const SPARE_ROWS = 30;
+
+/** Which of `count` rows of one height are on the screen; `top` is that of the first row, against the screen's. */
+export const windowOf = (
+  count: number,
+  rowPx: number,
+  { top, height }: { readonly top: number; readonly height: number },
+): Window => {
+  const from = Math.min(count, Math.max(0, Math.floor(-top / rowPx) - SPARE_ROWS));
+  return { from, to: Math.max(from, Math.min(count, Math.ceil((height - top) / rowPx) + SPARE_ROWS)) };
+};
+
+type Windowed = {
+  /** To be set as the list's `ref`. */
+  readonly box: (element: Element | null) => void;
+  readonly shown: Window;
+  /** Pixels in place of the rows that are not drawn. */
+  readonly before: number;
+  readonly after: number;
+};
+
+/** Draws all rows up to `most`, and above that only those near the screen. */
+export const useWindow = (count: number, rowPx: number, most: number): Windowed => {
+  const [element, box] = useState<Element | null>(null);
+  const [shown, setShown] = useState<Window>({ from: 0, to: Math.min(count, most) });
+  const isVirtual = count > most;
+  useEffect(() => {
+    if (!isVirtual || element === null) return;
+    const measure = (): void => {
+      const { top } = element.getBoundingClientRect();
+      const next = windowOf(count, rowPx, { top, height: innerHeight });
+      setShown((before) => (before.from === next.from && before.to === next.to ? before : next));
+    };
+    measure();
+    addEventListener("scroll", measure, { passive: true });
+    addEventListener("resize", measure, { passive: true });
+    return () => {
+      removeEventListener("scroll", measure);
+      removeEventListener("resize", measure);
+    };
+  }, [element, count, rowPx, isVirtual]);
+  if (!isVirtual) return { box, shown: { from: 0, to: count }, before: 0, after: 0 };
+  const to = Math.min(shown.to, count);
+  return {
+    box,
+    shown: { from: Math.min(shown.from, to), to },
+    before: shown.from * rowPx,
+    after: (count - to) * rowPx,
+  };
+};

@@ -1,0 +1,74 @@
+/** Where the bars of a timeline stand. Waiting that is much longer than the work is cut to a band of fixed width. */
+
+export type Stage = {
+  readonly name: string;
+  /** Milliseconds since 1970. */
+  readonly start: number;
+  readonly end: number;
+  /** True for time in which nothing was done: a hold, or the pause before an attempt. */
+  readonly isWait: boolean;
+};
+
+/** A stretch of time with its own scale; `from` and `to` are parts of the whole width, from 0 to 1. */
+export type Stretch = {
+  readonly start: number;
+  readonly end: number;
+  readonly from: number;
+  readonly to: number;
+  readonly isBand: boolean;
+};
+
+/** Waiting is collapsed if it is longer than this many times all the rest. */
+const LONG_FACTOR = 5;
+const BAND_WIDTH = 0.12;
+
+const cutsOf = (stages: readonly Stage[], start: number, end: number): readonly { start: number; end: number }[] => {
+  const waits = stages.filter((it) => it.isWait).sort((a, b) => a.start - b.start);
+  // Waits that overlap are one.
+  const merged: { start: number; end: number }[] = [];
+  for (const it of waits) {
+    const last = merged.at(-1);
+    if (last !== undefined && it.start <= last.end) last.end = Math.max(last.end, it.end);
+    else merged.push({ start: it.start, end: it.end });
+  }
+  const waited = merged.reduce((sum, it) => sum + it.end - it.start, 0);
+  const worked = Math.max(end - start - waited, 1);
+  return merged.filter((it) => it.end - it.start > LONG_FACTOR * worked);
+};
+
+export const scaleOf = (stages: readonly Stage[], isFull: boolean): readonly Stretch[] => {
+  const start = Math.min(...stages.map((it) => it.start));
+  const end = Math.max(...stages.map((it) => it.end), start + 1);
+  const cuts = isFull ? [] : cutsOf(stages, start, end);
+  const parts: { start: number; end: number; isBand: boolean }[] = [];
+  let at = start;
+  for (const cut of cuts) {
+    if (cut.start > at) parts.push({ start: at, end: cut.start, isBand: false });
+    parts.push({ ...cut, isBand: true });
+    at = cut.end;
+  }
+  if (at < end || parts.length === 0) parts.push({ start: at, end, isBand: false });
+  const bands = parts.filter((it) => it.isBand).length;
+  const work = parts.filter((it) => !it.isBand);
+  const bandWidth = work.length === 0 ? 1 / bands : Math.min(BAND_WIDTH, 0.5 / Math.max(bands, 1));
+  const room = 1 - bandWidth * bands;
+  // The root keeps a stretch of a few milliseconds beside one of seconds wide enough to be seen.
+  const weights = work.map((it) => Math.sqrt(it.end - it.start));
+  const whole = weights.reduce((sum, it) => sum + it, 0) || 1;
+  let from = 0;
+  let nth = 0;
+  return parts.map((part) => {
+    const width = part.isBand ? bandWidth : (room * (weights[nth++] ?? 0)) / whole;
+    const stretch = { ...part, from, to: from + width };
+    from += width;
+    return stretch;
+  });
+};
+
+/** The place of a moment, from 0 to 1. */
+export const placeOf = (scale: readonly Stretch[], at: number): number => {
+  const stretch = scale.find((it) => at <= it.end) ?? scale.at(-1);
+  if (stretch === undefined) return 0;
+  const part = stretch.end === stretch.start ? 0 : (at - stretch.start) / (stretch.end - stretch.start);
+  return stretch.from + Math.min(1, Math.max(0, part)) * (stretch.to - stretch.from);
+};

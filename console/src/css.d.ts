@@ -1,0 +1,2 @@
+/** Vite turns the import of a style sheet into a link. */
+declare module "*.css";

@@ -1,0 +1,48 @@
+/** What the stream of changes says (`GET /v1/stream`). Frames carry no payload: what changed is read by the API. */
+
+export type Frame =
+  | { readonly topic: string; readonly id: string; readonly status: string; readonly position: string }
+  /** More changed than the stream tells one by one. */
+  | { readonly topic: string; readonly changed: number };
+
+/** Null for what is no frame, as of a newer service. */
+export const frameOf = (text: string): Frame | null => {
+  let it: unknown;
+  try {
+    it = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (typeof it !== "object" || it === null || !("topic" in it) || typeof it.topic !== "string") return null;
+  const { topic } = it;
+  if ("changed" in it && typeof it.changed === "number") return { topic, changed: it.changed };
+  if (!("id" in it) || typeof it.id !== "string") return null;
+  const [status, position] = ["status", "position"].map((name) => String(Reflect.get(it, name) ?? ""));
+  return { topic, id: it.id, status: status ?? "", position: position ?? "" };
+};
+
+export type Connection = { readonly isLive: boolean; readonly since: number };
+
+/** What the tab with the connection tells the others. */
+export type Broadcast =
+  | { readonly kind: "frame"; readonly frame: Frame }
+  | { readonly kind: "connection"; readonly connection: Connection }
+  /** Asked by a new tab. */
+  | { readonly kind: "ask" };
+
+/** After this time without a connection the indicator says so; a shorter gap is no news. */
+const STALE_MS = 5_000;
+/** After this time a note above the content says the same. */
+export const NOTE_MS = 60_000;
+
+export type Indication = "live" | "paused" | "behind" | "lost";
+
+/** The one word of the indicator; being not connected outranks the rest. */
+export const indicationOf = (
+  { isLive, since }: Connection,
+  { now, isBehind, waiting }: { readonly now: number; readonly isBehind: boolean; readonly waiting: number },
+): Indication => {
+  if (!isLive && now - since >= STALE_MS) return "lost";
+  if (isBehind) return "behind";
+  return waiting > 0 ? "paused" : "live";
+};

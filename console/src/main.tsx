@@ -1,0 +1,25 @@
+import "../design/index.css";
+import { render } from "preact";
+import { drawVisibleText } from "../design/visible-nodes.ts";
+import { followStream } from "./live/stream.ts";
+import { App } from "./shell/app.tsx";
+import { startClock } from "./shell/clock.ts";
+import { startRouter } from "./shell/router.ts";
+
+/** Pages of one-time links: only their script reads the token, and it leaves the address before anything else is done. */
+const LINK_PATHS: readonly string[] = ["/start", "/join", "/reset"];
+
+drawVisibleText();
+const start = document.getElementById("app");
+const { pathname, hash } = location;
+if (start !== null && LINK_PATHS.includes(pathname)) {
+  if (hash !== "") history.replaceState(null, "", pathname);
+  void import("./pages/one-time-link.tsx").then(({ default: OneTimeLink, isLinkPath }) => {
+    if (isLinkPath(pathname)) render(<OneTimeLink path={pathname} token={hash.slice(1)} />, start);
+  });
+} else if (start !== null) {
+  startRouter();
+  startClock();
+  followStream();
+  render(<App />, start);
+}

@@ -1,0 +1,151 @@
+import { countdown } from "../../design/format.ts";
+import { useKeys } from "../../design/keys.ts";
+import { StateMark } from "../../design/mark.tsx";
+import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
+import { FreshBar, Pager } from "../../design/table.tsx";
+import { Head, Time } from "../../design/text.tsx";
+import { type AnswerOf, call, me } from "../api/api.ts";
+import { isExcluded } from "../api/may-decide.ts";
+import { hrefOf } from "../shell/addresses.ts";
+import { now } from "../shell/clock.ts";
+import type { PageProps } from "../shell/page-props.ts";
+import { go } from "../shell/router.ts";
+import { useList } from "../shell/use-list.ts";
+import { DecisionCard } from "./decision-card.tsx";
+
+type Row = AnswerOf<"GET /v1/approvals">["data"][number];
+
+const TABS = [
+  { title: "For you", value: "me" },
+  { title: "Everyone’s", value: "all" },
+  { title: "Decided", value: "decided" },
+] as const;
+
+/** Less than this before it expires, the time is drawn in the colour of what needs a person. */
+const SOON_MS = 15 * 60_000;
+
+const needsOf = ({ votes, min_approvals: needed }: Row): string => {
+  const given = votes.filter((it) => it.decision === "approve").length;
+  return given > 0 ? `${given} of ${needed} approved` : `needs ${needed} ${needed === 1 ? "approval" : "approvals"}`;
+};
+
+const Clock = ({ row }: { readonly row: Row }) => {
+  if (row.status !== "pending")
+    return <span class="clock">{row.decided_at === null ? "" : <Time at={row.decided_at} />}</span>;
+  const left = Date.parse(row.expires_at) - now.value;
+  return <span class={`clock ${left < SOON_MS ? "soon" : ""}`}>{countdown(left)}</span>;
+};
+
+const Entry = ({ row, href, isHere }: { readonly row: Row; readonly href: string; readonly isHere: boolean }) => (
+  <li>
+    <a href={href} data-key={row.id} aria-current={isHere ? "true" : undefined}>
+      <b>{row.summary}</b>
+      <Clock row={row} />
+      <span class="meta">
+        {row.status === "pending" ? null : (
+          <>
+            <StateMark value={row.status} />{" "}
+          </>
+        )}
+        {row.requested_by.name} · {row.status === "pending" ? needsOf(row) : (row.reason ?? row.action ?? "")}
+      </span>
+    </a>
+  </li>
+);
+
+const isShownFor = (row: Row, wanted: string): boolean => {
+  const who = me.value;
+  if (wanted === "decided") return row.status !== "pending";
+  return wanted === "all" || (who !== null && !isExcluded(row, who));
+};
+
+/** The list beside the card, or before it on a narrow window: lets a person decide well and quickly. */
+const Approvals = ({ params, query }: PageProps) => {
+  const wanted = TABS.find(({ value }) => value === query.for)?.value ?? "me";
+  const open = params.id;
+  const list = useList<Row>({
+    filter: wanted,
+    topic: "approvals",
+    keyOf: (row) => row.id,
+    page: (cursor) => {
+      const status = wanted === "decided" ? {} : ({ status: "pending" } as const);
+      return call("GET /v1/approvals", {
+        query: { ...status, limit: 50, ...(cursor === undefined ? {} : { cursor }) },
+      });
+    },
+    one: (id) => call("GET /v1/approvals/{id}", { params: { id } }),
+    matches: (row) => wanted === "decided" || row.status === "pending",
+  });
+  const { state, isLoaded, isLoading, problem, since } = list;
+  const rows = state.rows.filter((row) => isShownFor(row, wanted));
+  const shown = open ?? rows[0]?.id;
+  const hrefTo = (id: string): string => hrefOf(`/approvals/${encodeURIComponent(id)}`, { for: query.for });
+  const move = (by: number): void => {
+    const at = rows.findIndex((row) => row.id === shown);
+    const next = rows[Math.min(rows.length - 1, Math.max(0, at + by))];
+    if (next !== undefined) go(hrefTo(next.id), { isReplaced: open !== undefined });
+  };
+  useKeys({ j: () => move(1), k: () => move(-1) });
+  const next = rows.find((row) => row.id !== shown && row.status === "pending");
+  return (
+    <>
+      <Head
+        title="Approvals"
+        meta={<span>{rows.length === 0 ? "Nothing waits here" : `${rows.length} in this list`}</span>}
+        acts={
+          <span class="keys desk">
+            <kbd>J</kbd> <kbd>K</kbd> next · <kbd>A</kbd> approve · <kbd>R</kbd> reject · <kbd>C</kbd> comment
+          </span>
+        }
+      />
+      <div class="stack tight">
+        <nav class="tabs" aria-label="Which approvals">
+          {TABS.map(({ title, value }) => (
+            <a
+              key={value}
+              href={hrefOf("/approvals", { for: value === "me" ? undefined : value })}
+              aria-current={value === wanted ? "page" : undefined}
+            >
+              {title}
+            </a>
+          ))}
+        </nav>
+        {problem === null ? null : (
+          <LoadError what="The list" failure={problem} since={isLoaded ? since : null} onRetry={list.retry} />
+        )}
+        {!isLoaded && problem === null ? <Loading /> : null}
+        {isLoaded && rows.length === 0 && open === undefined ? (
+          <Empty
+            title={wanted === "me" ? "Nothing waits for you" : "Nothing is here"}
+            text="A request that a policy holds for people appears here at once."
+          />
+        ) : null}
+        {isLoaded && (rows.length > 0 || open !== undefined) ? (
+          <div class={`inbox ${open === undefined ? "" : "one"}`}>
+            <nav class="queue" aria-label="Requests">
+              <FreshBar waiting={state.waiting.length} what="requests" onShow={list.showWaiting} />
+              <ul>
+                {rows.map((row) => (
+                  <Entry key={row.id} row={row} href={hrefTo(row.id)} isHere={row.id === shown} />
+                ))}
+              </ul>
+              {list.more === null ? null : (
+                <Pager shown={rows.length} total={null} onMore={list.more} isLoading={isLoading} />
+              )}
+            </nav>
+            {shown === undefined ? null : (
+              <DecisionCard
+                key={shown}
+                id={shown}
+                isAlone={open !== undefined}
+                onNext={next === undefined ? null : () => go(hrefTo(next.id))}
+              />
+            )}
+          </div>
+        ) : null}
+      </div>
+    </>
+  );
+};
+
+export default Approvals;

@@ -1,0 +1,382 @@
+import { useState } from "preact/hooks";
+import { bytes, counted, duration, euro, exactClock } from "../../design/format.ts";
+import { useKeys } from "../../design/keys.ts";
+import { Icon, StateMark, WordedMark } from "../../design/mark.tsx";
+import { LoadError, Loading } from "../../design/placeholders.tsx";
+import { stateOf } from "../../design/states.ts";
+import { Breaking, Facts, Head, Id, Note, Section, Time } from "../../design/text.tsx";
+import { toast } from "../../design/toast.tsx";
+import { JsonTree } from "../../design/tree.tsx";
+import { Waterfall } from "../../design/waterfall.tsx";
+import { type AnswerOf, call, callText, me } from "../api/api.ts";
+import { useNames } from "../api/names.ts";
+import { now } from "../shell/clock.ts";
+import type { PageProps } from "../shell/page-props.ts";
+import { type Shown, useAnswer } from "../shell/use-answer.ts";
+import { eventStages } from "./event-stages.ts";
+import { stoppingGate, whyOf } from "./why.ts";
+
+type Event = AnswerOf<"GET /v1/events/{id}">;
+type Attempt = Event["attempts"][number];
+
+const GOOD = ["delivered", "recorded"];
+const MAY_REPLAY = ["owner", "admin"];
+/** What has these states may be sent again; what was refused passes the gates again. */
+const REPLAYABLE = ["failed", "blocked", "expired", "cancelled", "rejected"];
+
+/** Why the button does nothing; null if it works. */
+const whyNoReplay = ({ status }: Event): string | null => {
+  if (!MAY_REPLAY.includes(me.value?.member.role ?? "")) return "Only an admin or an owner can replay an event.";
+  if (status === "delivered") return "This event was delivered. A delivered event is not sent again.";
+  return REPLAYABLE.includes(status) ? null : "This event is still on its way.";
+};
+
+const Acts = ({ event, onDone }: { readonly event: Event; readonly onDone: () => void }) => {
+  const [fault, setFault] = useState<string | null>(null);
+  const why = whyNoReplay(event);
+  const params = { id: event.id };
+  const replay = async (): Promise<void> => {
+    const answer = await call("POST /v1/events/{id}/replay", { params, body: {} });
+    setFault(answer.ok ? null : answer.problem.detail);
+    if (answer.ok) toast.value = { text: "The event is sent again." };
+    onDone();
+  };
+  const copyCurl = async (): Promise<void> => {
+    const answer = await callText("GET /v1/events/{id}/curl", { params });
+    if (!answer.ok) return setFault(answer.problem.detail);
+    await navigator.clipboard.writeText(answer.body);
+    toast.value = { text: "The command is copied." };
+  };
+  return (
+    <>
+      <button class="btn" type="button" onClick={() => void copyCurl()}>
+        <Icon name="copy" small />
+        Copy as curl
+      </button>
+      <button class="btn" type="button" disabled={why !== null} title={why ?? undefined} onClick={() => void replay()}>
+        <Icon name="replays" small />
+        Replay
+      </button>
+      {why === null ? null : <span class="vh">{why}</span>}
+      {fault === null ? null : (
+        <p class="err" role="alert">
+          {fault}
+        </p>
+      )}
+    </>
+  );
+};
+
+const PHASES = [
+  ["dns", "DNS"],
+  ["connect", "connect"],
+  ["tls", "TLS"],
+  ["first_byte", "first byte"],
+] as const;
+
+const phasesOf = ({ timings_ms: timings }: Attempt): string =>
+  timings === null
+    ? ""
+    : PHASES.flatMap(([name, word]) => {
+        const ms = timings[name];
+        return ms === null || ms === 0 ? [] : [`${word} ${duration(ms)}`];
+      }).join(" · ");
+
+const answerOf = ({ status_code, failure }: Attempt): string => {
+  if (status_code !== null) return `HTTP ${status_code}`;
+  return failure === null ? "" : failure.kind;
+};
+
+const OneAttempt = ({ attempt }: { readonly attempt: Attempt }) => {
+  const { number, outcome, response, failure } = attempt;
+  const answer = answerOf(attempt);
+  const word = `${outcome === "unknown" ? "Outcome unknown" : outcome.charAt(0).toUpperCase() + outcome.slice(1)}${answer === "" ? "" : `, ${answer}`}`;
+  const type = response?.headers["content-type"];
+  return (
+    <section class="stack tight" aria-label={`Attempt ${number}`}>
+      <header class="row">
+        <h3>Attempt {number}</h3>
+        <WordedMark value={outcome} word={word} />
+        <span class="end meta">
+          <Time at={attempt.started_at} as="clock" />
+        </span>
+      </header>
+      <Facts
+        rows={[
+          ["Took", attempt.duration_ms === null ? "" : duration(attempt.duration_ms)],
+          ["Phases", phasesOf(attempt)],
+          ["Why", failure?.detail ?? ""],
+          ["Next", attempt.next_attempt_at === null ? "" : <Time at={attempt.next_attempt_at} />],
+          ["Type", type === undefined ? "" : <code>{type}</code>],
+        ]}
+      />
+      {response?.body ? (
+        <div class="code wrap" tabIndex={0} role="region" aria-label={`Answer of attempt ${number}`}>
+          {response.encoding === "base64" ? `${response.body.length} characters of base64` : response.body}
+          {response.truncated ? "\n… (cut)" : ""}
+        </div>
+      ) : null}
+    </section>
+  );
+};
+
+/** Two attempts at a time; `[` and `]` show the others. */
+const Attempts = ({ event }: { readonly event: Event }) => {
+  const { attempts, attempts_left_out: left } = event;
+  const last = Math.max(0, attempts.length - 2);
+  const [at, setAt] = useState<number | null>(null);
+  const first = Math.min(at ?? last, last);
+  const move = (by: number): void => setAt(Math.min(last, Math.max(0, first + by)));
+  useKeys({ "[": () => move(-1), "]": () => move(1) });
+  if (attempts.length === 0) return null;
+  const isCut = attempts.length > 2;
+  return (
+    <Section
+      title="Attempts"
+      beside={
+        <>
+          <span class="meta">
+            {counted(attempts.length + left, "attempt")}
+            {left > 0 ? `, ${left} in the middle are not shown` : ""}
+          </span>
+          {isCut ? (
+            <div class="seg" role="group" aria-label="Which attempts">
+              <button type="button" onClick={() => move(-1)} disabled={first === 0}>
+                Previous
+              </button>
+              <button type="button" onClick={() => move(1)} disabled={first === last}>
+                Next
+              </button>
+            </div>
+          ) : null}
+        </>
+      }
+    >
+      <div class="half">
+        {attempts.slice(first, first + 2).map((attempt) => (
+          <OneAttempt key={attempt.number} attempt={attempt} />
+        ))}
+      </div>
+    </Section>
+  );
+};
+
+/** Above this size the raw bytes are offered in place of the tree. */
+const TREE_BYTES = 1_000_000;
+
+const Payload = ({ event }: { readonly event: Event }) => {
+  const { id, payload } = event;
+  const [search, setSearch] = useState("");
+  const isShown = payload.erased_at === null && payload.size <= TREE_BYTES;
+  const text = useAnswer<string>({ key: `${id} ${isShown}`, on: null }, () =>
+    isShown ? callText("GET /v1/events/{id}/payload", { params: { id } }) : Promise.resolve({ ok: true, body: "" }),
+  );
+  const kind = `${payload.content_type || "no content type"}, ${bytes(payload.size)}`;
+  return (
+    <Section
+      title="Payload"
+      beside={
+        <>
+          <span class="meta">{kind}</span>
+          {isShown ? (
+            <div class="find">
+              <Icon name="search" />
+              <input
+                class="bare"
+                aria-label="Search keys and values"
+                placeholder="Search keys and values"
+                onInput={(it) => setSearch(it.currentTarget.value)}
+              />
+            </div>
+          ) : null}
+        </>
+      }
+    >
+      {payload.erased_at === null ? null : (
+        <Note mark="erased">
+          <p>
+            The payload was erased <Time at={payload.erased_at} />. Its record and proof remain.
+          </p>
+        </Note>
+      )}
+      {payload.size > TREE_BYTES && payload.erased_at === null ? (
+        <p>
+          <a class="btn" href={`/v1/events/${encodeURIComponent(id)}/payload`} download>
+            Save the raw bytes
+          </a>
+        </p>
+      ) : null}
+      {text.problem === null ? null : (
+        <Note>
+          <p>{text.problem.detail}</p>
+        </Note>
+      )}
+      {isShown && text.body !== null ? <JsonTree text={text.body} label="Payload" search={search} /> : null}
+    </Section>
+  );
+};
+
+const DECISIONS: Readonly<Record<string, string>> = { allow: "Allowed", deny: "Refused", hold: "Held for a person" };
+
+const Side = ({ event }: { readonly event: Event }) => {
+  const name = useNames();
+  const { verdict, approval_id, bundle } = event;
+  const policy = verdict.policy;
+  return (
+    <aside class="stack side-facts" aria-label="About this event">
+      <Section title="Decision">
+        <Facts
+          rows={[
+            ["Verdict", <WordedMark value={verdict.decision} word={DECISIONS[verdict.decision] ?? verdict.decision} />],
+            [
+              "Policy",
+              policy === null ? (
+                "none"
+              ) : (
+                <>
+                  {name(policy.id) ?? <Id id={policy.id} />} <span class="quiet">v{policy.version}</span>
+                </>
+              ),
+            ],
+            [
+              "Why",
+              stoppingGate({ ...event, status: verdict.decision === "hold" ? "held" : event.status })?.detail ?? "",
+            ],
+            ["Approval", approval_id === null ? "" : <a href={`/approvals/${approval_id}`}>Open the decision</a>],
+            ["Cost", event.cost_eur === null ? "No cost" : euro(event.cost_eur)],
+          ]}
+        />
+      </Section>
+      {verdict.gates.length === 0 ? null : (
+        <Section title="Gates">
+          <ul class="checks">
+            {verdict.gates.map((gate) => (
+              <li key={`${gate.gate}${gate.code}`}>
+                <svg class={`m ${stateOf(gate.outcome).role}`} aria-hidden="true">
+                  <use href={`#m-${stateOf(gate.outcome).mark}`} />
+                </svg>
+                <span>
+                  <b>{gate.gate}</b> <span class="soft">{gate.detail}</span>
+                </span>
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      <Section title="Identity">
+        <Facts
+          rows={[
+            ["Trace", <Id id={event.trace_id} />],
+            ["Delivery id", event.delivery_id === "" ? "" : <code>{event.delivery_id}</code>],
+            ["Bundle", bundle === null ? "" : <a href={`/bundles/${bundle.id}`}>step {bundle.index}</a>],
+            ["Duplicates", event.duplicates === 0 ? "" : counted(event.duplicates, "repeat")],
+            ["SHA-256", <Id id={event.payload.sha256} />],
+          ]}
+        />
+      </Section>
+    </aside>
+  );
+};
+
+const NOTE_ROLES = { failed: "fail", blocked: "refuse", rejected: "refuse", held: "wait" } as const;
+
+const Cause = ({ event }: { readonly event: Event }) => {
+  if (GOOD.includes(event.status)) return null;
+  const { mark, word } = stateOf(event.status);
+  const role = Object.hasOwn(NOTE_ROLES, event.status)
+    ? NOTE_ROLES[event.status as keyof typeof NOTE_ROLES]
+    : undefined;
+  const why = whyOf(event);
+  return (
+    <Note mark={mark} {...(role === undefined ? {} : { role })}>
+      <p>
+        <b>{word}.</b> {why}
+      </p>
+      {event.status === "held" && event.approval_id !== null ? (
+        <div class="row">
+          <a class="btn first" href={`/approvals/${event.approval_id}`}>
+            Open the decision
+          </a>
+        </div>
+      ) : null}
+    </Note>
+  );
+};
+
+const Timeline = ({ event }: { readonly event: Event }) => {
+  const stages = eventStages(event.timeline, now.value);
+  const zone = me.value?.account.time_zone ?? "UTC";
+  const first = event.timeline[0]?.at ?? event.received_at;
+  const [begin, end] = [stages[0]?.start ?? 0, Math.max(...stages.map((it) => it.end))];
+  if (stages.length === 0) return null;
+  return (
+    <Section
+      title="Timeline"
+      beside={<span class="meta">{duration(end - begin)} from the first to the last stage</span>}
+    >
+      <Waterfall
+        begin={exactClock(first, { zone }).slice(0, 8)}
+        stages={stages.map((it) => ({
+          ...it,
+          ...(it.isMoment ? { took: exactClock(new Date(it.end).toISOString(), { zone }) } : {}),
+        }))}
+      />
+      {event.stages_left_out > 0 ? <p class="meta">{event.stages_left_out} stages are not shown.</p> : null}
+    </Section>
+  );
+};
+
+const Found = ({ shown }: { readonly shown: Shown<Event> }) => {
+  const name = useNames();
+  const event = shown.body;
+  if (event === null)
+    return shown.problem === null ? (
+      <Loading rows={8} />
+    ) : shown.problem.status === 404 ? (
+      <Head title="Not found" meta={<span>There is nothing at this address in {me.value?.account.name}.</span>} />
+    ) : (
+      <LoadError what="The event" failure={shown.problem} since={null} onRetry={shown.again} />
+    );
+  const to = event.endpoint_id === null ? "" : ` to ${name(event.endpoint_id) ?? "its endpoint"}`;
+  return (
+    <>
+      <Head
+        title={<Breaking text={event.type} />}
+        meta={
+          <>
+            <StateMark value={event.status} />
+            <span>
+              from {event.origin.name}
+              {to}
+            </span>
+            <span>
+              <Time at={event.received_at} as="exact" />
+            </span>
+            <Id id={event.id} />
+          </>
+        }
+        acts={<Acts event={event} onDone={shown.again} />}
+      />
+      <Cause event={event} />
+      <div class="cols">
+        <div class="stack">
+          <Timeline event={event} />
+          <Attempts event={event} />
+          <Payload event={event} />
+        </div>
+        <Side event={event} />
+      </div>
+    </>
+  );
+};
+
+/** Explains one request from its arrival to its end: why did this happen, and can I mend it? */
+const EventPage = ({ params }: PageProps) => {
+  const id = params.id ?? "";
+  const shown = useAnswer<Event>({ key: id, on: { topic: "events", id } }, () =>
+    call("GET /v1/events/{id}", { params: { id } }),
+  );
+  return <Found shown={shown} />;
+};
+
+export default EventPage;

@@ -1,0 +1,68 @@
+import type { ComponentChildren } from "preact";
+import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
+import { type Column, DataTable, FreshBar, Pager } from "../../design/table.tsx";
+import { Head } from "../../design/text.tsx";
+import { me } from "../api/api.ts";
+import type { Shown } from "../shell/use-answer.ts";
+import type { ShownList } from "../shell/use-list.ts";
+
+type ListingProps<Row> = {
+  readonly title: string;
+  readonly meta?: ComponentChildren;
+  readonly list: ShownList<Row>;
+  readonly columns: readonly Column<Row>[];
+  readonly keyOf: (row: Row) => string;
+  readonly empty: { readonly title: string; readonly text: string };
+  readonly children?: ComponentChildren;
+};
+
+/** A page of one list; `children` stand between its head and its rows. */
+export const Listing = <Row,>({ title, meta, list, columns, keyOf, empty, children }: ListingProps<Row>) => {
+  const { state, isLoaded, isLoading, problem, since } = list;
+  const what = title.toLowerCase();
+  return (
+    <>
+      <Head title={title} meta={meta} />
+      {children}
+      {problem === null ? null : (
+        <LoadError what="The list" failure={problem} since={isLoaded ? since : null} onRetry={list.retry} />
+      )}
+      {isLoaded && state.rows.length === 0 && state.waiting.length === 0 ? (
+        <Empty {...empty} />
+      ) : (
+        <div>
+          <FreshBar waiting={state.waiting.length} what={what} onShow={list.showWaiting} />
+          {isLoaded ? (
+            <DataTable
+              caption={title}
+              columns={columns}
+              rows={state.rows}
+              keyOf={keyOf}
+              isLeft={(row) => state.left.has(keyOf(row))}
+            />
+          ) : problem === null ? (
+            <Loading rows={6} />
+          ) : null}
+          {isLoaded ? <Pager shown={state.rows.length} total={null} onMore={list.more} isLoading={isLoading} /> : null}
+        </div>
+      )}
+    </>
+  );
+};
+
+type ThingProps<T> = {
+  readonly what: string;
+  readonly shown: Shown<T>;
+  readonly children: (it: T) => ComponentChildren;
+};
+
+/** One thing, or why it is not there. Nothing tells whether an id exists in another account. */
+export const Thing = <T,>({ what, shown, children }: ThingProps<T>) => {
+  if (shown.body !== null) return <>{children(shown.body)}</>;
+  if (shown.problem === null) return <Loading rows={8} />;
+  return shown.problem.status === 404 ? (
+    <Head title="Not found" meta={<span>There is nothing at this address in {me.value?.account.name}.</span>} />
+  ) : (
+    <LoadError what={what} failure={shown.problem} since={null} onRetry={shown.again} />
+  );
+};

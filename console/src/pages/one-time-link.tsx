@@ -1,0 +1,118 @@
+import { useState } from "preact/hooks";
+import { Field, fieldsOf } from "../../design/field.tsx";
+import { Note } from "../../design/text.tsx";
+import { announce, type CallName, call } from "../api/api.ts";
+import { HOME } from "../shell/addresses.ts";
+import { Gate } from "./gate.tsx";
+
+const PASSWORD_HINT = "At least 10 characters. Several words are easier to remember than one.";
+
+const LINKS = {
+  "/join": {
+    title: "Join the account",
+    lead: "You were invited. Choose a password that only you know; nobody can see or set it.",
+    button: "Join",
+    send: "POST /v1/auth/invitations/accept",
+  },
+  "/reset": {
+    title: "Set a new password",
+    lead: "This ends all of your sessions and opens a new one here.",
+    button: "Set the password",
+    send: "POST /v1/auth/reset",
+  },
+  "/start": {
+    title: "Create the first account",
+    lead: "You become its owner, and can invite others afterwards.",
+    button: "Create the account",
+    send: "POST /v1/auth/start",
+  },
+} as const satisfies Record<string, { readonly send: CallName } & Record<string, string>>;
+
+export type LinkPath = keyof typeof LINKS;
+export const isLinkPath = (path: string): path is LinkPath => Object.hasOwn(LINKS, path);
+
+const zoneHere = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+const sent = (
+  path: LinkPath,
+  token: string,
+  { email = "", password = "", account_name = "" }: Record<string, string>,
+) => {
+  if (path === "/start") {
+    const body = { token, email, password, account_name, time_zone: zoneHere() };
+    return call("POST /v1/auth/start", { body });
+  }
+  return call(LINKS[path].send, { body: { token, password } });
+};
+
+type LinkProps = {
+  readonly path: LinkPath;
+  /** From the address's fragment, which the shell has removed at once; empty if there was none. */
+  readonly token: string;
+};
+
+/** First start, invitation and reset: a one-time link leads here. */
+const OneTimeLink = ({ path, token }: LinkProps) => {
+  const { title, lead, button } = LINKS[path];
+  const [fault, setFault] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  if (token === "")
+    return (
+      <Gate title={title}>
+        <Note role="fail" mark="failed">
+          <p>This address has no link in it. Open the whole link that you were given.</p>
+        </Note>
+      </Gate>
+    );
+  const onSubmit = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    // A second press would find the link used.
+    if (isBusy || !(event.currentTarget instanceof HTMLFormElement)) return;
+    setBusy(true);
+    const answer = await sent(path, token, fieldsOf(event.currentTarget));
+    setBusy(false);
+    if (!answer.ok) return setFault(answer.problem.detail);
+    announce(answer.body.member.id);
+    location.replace(HOME);
+  };
+  return (
+    <Gate title={title}>
+      <p class="soft">{lead}</p>
+      <form class="form" aria-label={title} onSubmit={(event) => void onSubmit(event)}>
+        {fault === null ? null : (
+          <Note role="fail" mark="failed" isAlert>
+            <p>{fault}</p>
+          </Note>
+        )}
+        {path === "/start" ? (
+          <>
+            <Field label="E-mail" name="email" type="email" autocomplete="username" maxLength={254} required />
+            <Field
+              label="Name of the account"
+              name="account_name"
+              autocomplete="organization"
+              maxLength={100}
+              required
+            />
+          </>
+        ) : null}
+        <Field
+          label="Password"
+          name="password"
+          type="password"
+          autocomplete="new-password"
+          minLength={10}
+          hint={PASSWORD_HINT}
+          required
+        />
+        <div class="row">
+          <button class="btn big first" type="submit" disabled={isBusy}>
+            {button}
+          </button>
+        </div>
+      </form>
+    </Gate>
+  );
+};
+
+export default OneTimeLink;

@@ -1,0 +1,18 @@
+/** Relative ranges, as they stand in addresses. */
+export const RANGES = [
+  { value: "1h", word: "last 1 h" },
+  { value: "24h", word: "last 24 h" },
+  { value: "7d", word: "last 7 d" },
+  { value: "30d", word: "last 30 d" },
+] as const;
+
+const HOUR_MS = 3_600_000;
+const HOURS: Readonly<Record<string, number>> = { "1h": 1, "24h": 24, "7d": 168, "30d": 720 };
+const MINUTE_MS = 60_000;
+
+/** The first moment of the range, on a whole minute; undefined for a range that is not known. */
+export const rangeStart = (range: string, now: number): string | undefined => {
+  const hours = Object.hasOwn(HOURS, range) ? HOURS[range] : undefined;
+  if (hours === undefined) return undefined;
+  return new Date(Math.floor((now - hours * HOUR_MS) / MINUTE_MS) * MINUTE_MS).toISOString();
+};

@@ -1,0 +1,72 @@
+import { counted } from "../../design/format.ts";
+
+type Replay = {
+  readonly status: "running" | "done" | "cancelled";
+  readonly total: number;
+  readonly done: number;
+  readonly delivered: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly waiting: number;
+};
+
+const SKIPPED: Readonly<Record<string, string>> = {
+  "bundle-step": "a step of a bundle is not sent alone",
+  "payload-erased": "the payload was erased",
+  "payload-not-kept": "the payload was not kept",
+  "payload-damaged": "the payload is damaged",
+  "endpoint-deleted": "the endpoint was removed",
+  "endpoint-disabled": "the endpoint is disabled",
+  "source-deleted": "the source was removed",
+  "source-paused": "the source is paused",
+  "agent-deleted": "the agent was removed",
+  "agent-suspended": "the agent is suspended",
+  "action-unknown": "the action was removed",
+  "action-changed": "the action was changed",
+  "approval-needed": "a person has to decide first",
+  "refused-by-policy": "a policy refuses it",
+  "replayed-too-often": "it was replayed too often",
+  changed: "it changed before its turn",
+  error: "it could not be replayed",
+};
+const WAITING: Readonly<Record<string, string>> = {
+  "circuit-open": "its circuit is open",
+  "endpoint-disabled": "it is disabled",
+};
+
+export const skippedText = (reason: string): string => SKIPPED[reason] ?? reason;
+export const waitingText = (reason: string): string => WAITING[reason] ?? reason;
+
+/** The state whose mark is shown: the tick only if every event was delivered. */
+export const replayState = ({ status, total, delivered, failed }: Replay): string => {
+  if (status !== "done") return status;
+  if (delivered === total) return "delivered";
+  return failed > 0 ? "failed" : "recorded";
+};
+
+const WORDS = { running: "Running", done: "Finished", cancelled: "Cancelled" } as const;
+
+/** "Finished: 12 delivered, 4 failed, 2 skipped" */
+export const replayWord = ({ status, delivered, failed, skipped, waiting }: Replay): string => {
+  const parts = [
+    `${delivered} delivered`,
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(skipped > 0 ? [`${skipped} skipped`] : []),
+    ...(waiting > 0 ? [`${waiting} waiting`] : []),
+  ];
+  return `${WORDS[status]}: ${parts.join(", ")}`;
+};
+
+/** "Sends 18 events. Of these 5 wait until their endpoint answers. Skips 2: the endpoint is disabled." */
+export const planText = (plan: {
+  readonly count: number;
+  readonly waiting: number;
+  readonly skipped: readonly { readonly reason: string; readonly count: number }[];
+}): string => {
+  const skips = plan.skipped.map(({ reason, count }) => `${count}: ${skippedText(reason)}`).join("; ");
+  return [
+    `Sends ${counted(plan.count, "event")}.`,
+    ...(plan.waiting > 0 ? [`Of these ${plan.waiting} wait until their endpoint answers.`] : []),
+    ...(skips === "" ? [] : [`Skips ${skips}.`]),
+  ].join(" ");
+};

@@ -1,0 +1,54 @@
+import { StateMark } from "../../design/mark.tsx";
+import type { Column } from "../../design/table.tsx";
+import { Breaking, Time } from "../../design/text.tsx";
+import { type AnswerOf, call } from "../api/api.ts";
+import { useNames } from "../api/names.ts";
+import { useList } from "../shell/use-list.ts";
+import { Listing } from "./listing.tsx";
+
+type Row = AnswerOf<"GET /v1/sources">["data"][number];
+
+const columns = (name: (id: string | null) => string | null): readonly Column<Row>[] => [
+  {
+    name: "Source",
+    as: "c0",
+    show: (row) => (
+      <>
+        <a class="name" href={`/sources/${encodeURIComponent(row.id)}`}>
+          <Breaking text={row.name} />
+        </a>
+        <span class="sub">
+          {row.type}
+          {row.endpoint_id === null ? "" : ` → ${name(row.endpoint_id) ?? "its endpoint"}`}
+        </span>
+      </>
+    ),
+  },
+  { name: "State", as: "a", show: ({ status }) => <StateMark value={status} /> },
+  { name: "Policy", as: "soft hide", show: ({ policy_id: id }) => (id === null ? "none" : (name(id) ?? "its policy")) },
+  { name: "Since", as: "soft hide wide", show: ({ created_at: at }) => <Time at={at} /> },
+];
+
+/** Does it arrive? */
+const Sources = () => {
+  const name = useNames();
+  const list = useList<Row>({
+    filter: "",
+    topic: "sources",
+    keyOf: ({ id }) => id,
+    page: (cursor) => call("GET /v1/sources", { query: { limit: 50, ...(cursor === undefined ? {} : { cursor }) } }),
+    one: (id) => call("GET /v1/sources/{id}", { params: { id } }),
+    matches: () => true,
+  });
+  return (
+    <Listing
+      title="Sources"
+      list={list}
+      columns={columns(name)}
+      keyOf={({ id }) => id}
+      empty={{ title: "No sources yet", text: "A source is where webhooks come from. POST /v1/sources makes one." }}
+    />
+  );
+};
+
+export default Sources;

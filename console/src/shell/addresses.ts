@@ -1,0 +1,48 @@
+/** Addresses of pages. Pure: the router reads and writes the browser's. */
+
+export type Place = { readonly path: string; readonly query: Readonly<Record<string, string>> };
+
+export const placeOfUrl = (url: URL): Place => ({
+  path: url.pathname.length > 1 ? url.pathname.replace(/\/$/, "") : url.pathname,
+  query: Object.fromEntries(url.searchParams),
+});
+
+/** The address of a place; entries that are undefined or empty are left out. */
+export const hrefOf = (path: string, query: Readonly<Record<string, string | undefined>> = {}): string => {
+  const search = new URLSearchParams(
+    Object.entries(query).flatMap(([name, value]) => (value ? [[name, value] as [string, string]] : [])),
+  ).toString();
+  return search === "" ? path : `${path}?${search}`;
+};
+
+/** What the placeholders of a pattern such as `/events/{id}` stand for; null if the path is another. */
+export const matched = (pattern: string, path: string): Readonly<Record<string, string>> | null => {
+  const [wanted, given] = [pattern.split("/"), path.split("/")];
+  if (wanted.length !== given.length) return null;
+  const params: Record<string, string> = {};
+  for (const [at, part] of wanted.entries()) {
+    const text = given[at] ?? "";
+    const name = /^\{(\w+)\}$/.exec(part)?.[1];
+    if (name === undefined) {
+      if (part !== text) return null;
+    } else if (text === "") return null;
+    else {
+      try {
+        params[name] = decodeURIComponent(text);
+      } catch {
+        return null;
+      }
+    }
+  }
+  return params;
+};
+
+/** Links of the console before, which were fragments: `#/events/evt_1?status=failed`. */
+export const addressOfOldLink = (hash: string): string | null => (hash.startsWith("#/") ? hash.slice(1) : null);
+
+/** Where a member begins. */
+export const HOME = "/overview";
+
+/** Where a form leads back to: only an address of this console, never another host's. */
+export const safeReturn = (to: string | undefined): string =>
+  to !== undefined && /^\/(?![/\\])/.test(to) && !to.startsWith("/sign-in") ? to : HOME;

@@ -1,0 +1,164 @@
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Layer } from "../../design/layer.tsx";
+import { LoadError, Loading } from "../../design/placeholders.tsx";
+import { ClockContext, Head } from "../../design/text.tsx";
+import { call, followSession, type Me, me, signInAgain } from "../api/api.ts";
+import type { Problem } from "../api/calls.ts";
+import { DECIDING_ROLES, isExcluded } from "../api/may-decide.ts";
+import { onFrame } from "../live/stream.ts";
+import SignIn, { SignInForm } from "../pages/sign-in.tsx";
+import { HOME, hrefOf, safeReturn } from "./addresses.ts";
+import { now } from "./clock.ts";
+import { type Crumb, Frame } from "./frame.tsx";
+import { waitingForMe, waitingRows } from "./frame-state.ts";
+import type { PageProps } from "./page-props.ts";
+import { type FoundPage, pageAt } from "./pages.ts";
+import { place } from "./router.ts";
+
+const SIGN_IN = "/sign-in";
+
+const NotFound = ({ account }: { readonly account: string }) => (
+  <Head title="Not found" meta={<span>There is nothing at this address in {account}.</span>} />
+);
+
+/** Loads the page's chunk; until then the frame stands, and nothing is drawn over what was there. */
+const useComponent = (found: FoundPage | null): ComponentType<PageProps> | null => {
+  const [loaded, setLoaded] = useState<{ path: string; component: ComponentType<PageProps> } | null>(null);
+  const path = found?.row.path;
+  useEffect(() => {
+    let isGone = false;
+    void found?.row.load().then((it) => {
+      if (!isGone) setLoaded({ path: found.row.path, component: it.default });
+    });
+    return () => {
+      isGone = true;
+    };
+  }, [path]);
+  return loaded !== null && loaded.path === path ? loaded.component : null;
+};
+
+/** The session ended while the page was open: what was typed stays, and the call goes on after the sign-in. */
+const SignInAgain = ({ who }: { readonly who: Me }) => {
+  const answer = signInAgain.value;
+  if (answer === null) return null;
+  return (
+    <Layer label="Sign in again" kind="box" onClose={() => answer(false)} isFirm>
+      <h3>Your session has ended</h3>
+      <p>Sign in again and what you were doing goes on.</p>
+      <SignInForm
+        email={who.member.email}
+        onSignedIn={(signedIn) => {
+          // Another member may not go on with what this one began.
+          if (signedIn.member.id === who.member.id) answer(true);
+          else location.reload();
+        }}
+      />
+    </Layer>
+  );
+};
+
+/** An account with more waiting shows this number with a plus sign in its list. */
+const COUNTED_MAX = 100;
+
+/** Keeps the number of approvals that wait for this member, which the sidebar and the document's title show. */
+const useWaitingForMe = (who: Me): void => {
+  useEffect(() => {
+    if (!DECIDING_ROLES.includes(who.member.role)) return;
+    let isAsking = false;
+    const count = async (): Promise<void> => {
+      if (isAsking) return;
+      isAsking = true;
+      const answer = await call("GET /v1/approvals", { query: { status: "pending", limit: COUNTED_MAX } });
+      isAsking = false;
+      if (answer.ok) waitingForMe.value = answer.body.data.filter((it) => !isExcluded(it, who)).length;
+    };
+    void count();
+    const stop = onFrame(({ topic }) => {
+      if (topic === "approvals") void count();
+    });
+    const timer = setInterval(() => void count(), 30_000);
+    return () => {
+      stop();
+      clearInterval(timer);
+    };
+  }, [who.member.id]);
+};
+
+const titleOf = (found: FoundPage | null): string => {
+  const count = found?.row.section === "approvals" && waitingForMe.value > 0 ? ` (${waitingForMe.value})` : "";
+  return `${found?.row.title ?? "Not found"}${count} · Countersign`;
+};
+
+/** The list and the thing; the list's link returns to the filters with which it was left. */
+const crumbsOf = (found: FoundPage | null, who: Me): readonly Crumb[] => {
+  const title = found?.row.title ?? "Not found";
+  if (found === null || Object.keys(found.params).length === 0)
+    return [{ title: who.account.name, href: HOME }, { title }];
+  const section = `/${found.row.section}`;
+  const list = pageAt({ path: section, query: {} });
+  return [{ title: list?.row.title ?? section, href: listAddresses.get(section) ?? section }, { title }];
+};
+
+/** The address with which each list was last seen. */
+const listAddresses = new Map<string, string>();
+
+const SignedIn = ({ who }: { readonly who: Me }) => {
+  const { path, query } = place.value;
+  const found = pageAt(place.value);
+  const Page = useComponent(found);
+  useWaitingForMe(who);
+  useEffect(() => followSession(), []);
+  const title = titleOf(found);
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
+  useEffect(() => {
+    waitingRows.value = 0;
+    document.getElementById("main")?.focus({ preventScroll: true });
+  }, [path]);
+  if (found !== null && Object.keys(found.params).length === 0) listAddresses.set(path, hrefOf(path, query));
+  const crumbs = crumbsOf(found, who);
+  return (
+    <ClockContext.Provider value={{ zone: who.account.time_zone, now: now.value }}>
+      <Frame me={who} current={found?.row.section ?? ""} crumbs={crumbs}>
+        {found === null ? <NotFound account={who.account.name} /> : null}
+        {found !== null && Page === null ? <Loading /> : null}
+        {found !== null && Page !== null ? <Page key={found.row.path} params={found.params} query={query} /> : null}
+      </Frame>
+      <SignInAgain who={who} />
+    </ClockContext.Provider>
+  );
+};
+
+/** Asks who is signed in before it draws a page or the form, so that a reload never shows the form to a member. */
+export const App = () => {
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const ask = async (): Promise<void> => {
+    setProblem(null);
+    const answer = await call("GET /v1/auth/me");
+    if (answer.ok) me.value = answer.body;
+    else setProblem(answer.problem);
+  };
+  useEffect(() => void ask(), []);
+  const { path, query } = place.value;
+  const who = me.value;
+  if (who !== null && path === SIGN_IN) location.replace(safeReturn(query.to));
+  if (who !== null) return <SignedIn who={who} />;
+  if (problem?.code === "unauthenticated") {
+    const to = path === SIGN_IN ? safeReturn(query.to) : hrefOf(path, query);
+    return <SignIn to={to} />;
+  }
+  return (
+    <div class="app">
+      <div class="side" />
+      <main class="page">
+        {problem === null ? (
+          <Loading rows={3} />
+        ) : (
+          <LoadError what="The console" failure={problem} since={null} onRetry={() => void ask()} />
+        )}
+      </main>
+    </div>
+  );
+};

@@ -1,0 +1,8 @@
+import { signal } from "@preact/signals";
+
+/** How many approvals wait for this member; the number also stands in the document's title. */
+export const waitingForMe = signal(0);
+/** True while a decision is open on a phone, which has a bar of its own at the bottom. */
+export const isDeciding = signal(false);
+/** How many rows wait behind the bar of the list that is open. */
+export const waitingRows = signal(0);

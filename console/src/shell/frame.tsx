@@ -1,0 +1,193 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { useKeys } from "../../design/keys.ts";
+import { Layer } from "../../design/layer.tsx";
+import { Icon } from "../../design/mark.tsx";
+import { Toast } from "../../design/toast.tsx";
+import { announce, call, type Me } from "../api/api.ts";
+import { Brand } from "./brand.tsx";
+import { isDeciding, waitingForMe } from "./frame-state.ts";
+import { Indicator, StaleNote } from "./indicator.tsx";
+import { type NavItem, navGroups } from "./pages.ts";
+import { JumpPalette } from "./palette.tsx";
+import { go } from "./router.ts";
+
+export type Crumb = { readonly title: string; readonly href?: string };
+
+const ON_PHONE = ["overview", "approvals", "events", "audit"];
+
+const initials = (email: string): string =>
+  email
+    .split("@")[0]
+    ?.split(/[._-]/)
+    .map((it) => it.charAt(0).toUpperCase())
+    .slice(0, 2)
+    .join("") ?? "";
+
+const Count = ({ of }: { readonly of: string }) =>
+  of === "approvals" && waitingForMe.value > 0 ? (
+    <span class="count">
+      {waitingForMe.value}
+      <span class="vh"> waiting for you</span>
+    </span>
+  ) : null;
+
+const NavLink = ({ item: { section, title }, current }: { readonly item: NavItem; readonly current: string }) => (
+  <a href={`/${section}`} aria-current={section === current ? "page" : undefined}>
+    <Icon name={section} />
+    <span>{title}</span>
+    <Count of={section} />
+  </a>
+);
+
+const signOut = async (): Promise<void> => {
+  await call("POST /v1/auth/logout");
+  announce(null);
+  location.assign("/sign-in");
+};
+
+const MemberMenu = ({ member, onClose }: { readonly member: Me["member"]; readonly onClose: () => void }) => (
+  <Layer label="Your session" kind="sheet" onClose={onClose}>
+    <p>
+      <b>{member.email}</b>
+      <br />
+      <span class="soft">{member.role}</span>
+    </p>
+    <ul class="choices">
+      <li>
+        <button type="button" onClick={() => void signOut()}>
+          Sign out
+        </button>
+      </li>
+    </ul>
+  </Layer>
+);
+
+const Side = ({ me, current }: { readonly me: Me; readonly current: string }) => {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <nav class="side" aria-label="Main">
+      <div>
+        <Brand />
+        <p class="acct">
+          <span>
+            <b>{me.account.name}</b>
+            <span class="quiet">{`${me.account.plan.charAt(0).toUpperCase()}${me.account.plan.slice(1)} plan`}</span>
+          </span>
+        </p>
+      </div>
+      <div class="nav">
+        {navGroups().map(({ heading, items }) => (
+          <div key={heading}>
+            {heading === null ? null : <h2>{heading}</h2>}
+            <ul>
+              {items.map((item) => (
+                <li key={item.section}>
+                  <NavLink item={item} current={current} />
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </div>
+      <div class="who">
+        <button class="me" type="button" onClick={() => setOpen(true)}>
+          <span class="ava" aria-hidden="true">
+            {initials(me.member.email)}
+          </span>
+          <span>
+            {me.member.email.split("@")[0]}
+            <br />
+            <span class="quiet">{me.member.role}</span>
+          </span>
+        </button>
+      </div>
+      {isOpen ? <MemberMenu member={me.member} onClose={() => setOpen(false)} /> : null}
+    </nav>
+  );
+};
+
+/** The bar at the bottom of a phone. */
+const Foot = ({ current }: { readonly current: string }) => {
+  const [isOpen, setOpen] = useState(false);
+  const items = navGroups().flatMap((it) => it.items);
+  return (
+    <>
+      <nav class="foot" aria-label="Quick">
+        {items
+          .filter(({ section }) => ON_PHONE.includes(section))
+          .map((item) => (
+            <NavLink key={item.section} item={item} current={current} />
+          ))}
+        <button type="button" onClick={() => setOpen(true)}>
+          <Icon name="menu" />
+          More
+        </button>
+      </nav>
+      {isOpen ? (
+        <Layer label="More pages" kind="sheet" onClose={() => setOpen(false)}>
+          <ul class="sheet-nav">
+            {items.map((item) => (
+              <li key={item.section} onClickCapture={() => setOpen(false)}>
+                <NavLink item={item} current={current} />
+              </li>
+            ))}
+            <li>
+              <button class="btn" type="button" onClick={() => void signOut()}>
+                Sign out
+              </button>
+            </li>
+          </ul>
+        </Layer>
+      ) : null}
+    </>
+  );
+};
+
+const Crumbs = ({ crumbs }: { readonly crumbs: readonly Crumb[] }) => (
+  <nav class="crumbs" aria-label="Breadcrumb">
+    <ol>
+      {crumbs.map(({ title, href }) => (
+        <li key={title}>
+          {href === undefined ? <span aria-current="page">{title}</span> : <a href={href}>{title}</a>}
+        </li>
+      ))}
+    </ol>
+  </nav>
+);
+
+type FrameProps = {
+  readonly me: Me;
+  readonly current: string;
+  readonly crumbs: readonly Crumb[];
+  readonly children: ComponentChildren;
+};
+
+/** What stands around every page: the sidebar, the bar above, and on a phone the bar below. */
+export const Frame = ({ me, current, crumbs, children }: FrameProps) => {
+  const items = navGroups().flatMap((it) => it.items);
+  useKeys(Object.fromEntries(items.map(({ section, key }) => [`g ${key}`, () => go(`/${section}`)])));
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <div class={`app ${isDeciding.value ? "deciding" : ""}`}>
+        <Side me={me} current={current} />
+        <div>
+          <header class="bar">
+            <Crumbs crumbs={crumbs} />
+            <Indicator />
+            <JumpPalette />
+          </header>
+          <main id="main" class="page" tabIndex={-1}>
+            <StaleNote />
+            {children}
+          </main>
+        </div>
+        <Foot current={current} />
+        <Toast />
+      </div>
+    </>
+  );
+};

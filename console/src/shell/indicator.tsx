@@ -1,0 +1,44 @@
+import { useContext } from "preact/hooks";
+import { shortTime } from "../../design/format.ts";
+import { ClockContext, Note, Time } from "../../design/text.tsx";
+import { isBehind } from "../api/api.ts";
+import { type Indication, indicationOf, NOTE_MS } from "../live/frames.ts";
+import { connection } from "../live/stream.ts";
+import { now } from "./clock.ts";
+import { waitingRows } from "./frame-state.ts";
+
+const DOTS: Readonly<Record<Indication, string>> = { live: "", paused: "off", behind: "off", lost: "bad" };
+
+/** A status region: screen readers hear it only when its words change. */
+export const Indicator = () => {
+  const clock = useContext(ClockContext);
+  const facts = { now: now.value, isBehind: isBehind.value, waiting: waitingRows.value };
+  const indication = indicationOf(connection.value, facts);
+  const since = new Date(connection.value.since).toISOString();
+  const WORDS: Readonly<Record<Indication, string>> = {
+    live: "Live",
+    paused: `Paused while you read: ${facts.waiting} new`,
+    behind: "Catching up",
+    lost: `Not connected, from ${shortTime(since, clock)}`,
+  };
+  return (
+    <span class="live end" role="status">
+      <span class={`dot ${DOTS[indication]}`} />
+      <span>{WORDS[indication]}</span>
+    </span>
+  );
+};
+
+/** After a minute without the stream a note says so above the content. Buttons still work: they do not use the stream. */
+export const StaleNote = () => {
+  const { isLive, since } = connection.value;
+  if (isLive || now.value - since < NOTE_MS) return null;
+  return (
+    <Note role="wait" mark="degraded">
+      <p>
+        <b>Not connected.</b> What you see is from <Time at={new Date(since).toISOString()} />. It is fetched again
+        every few seconds, and what you do still reaches the service.
+      </p>
+    </Note>
+  );
+};

@@ -1,0 +1,74 @@
+import type { ComponentType } from "preact";
+import { matched, type Place } from "./addresses.ts";
+import type { PageProps } from "./page-props.ts";
+
+type Loaded = { readonly default: ComponentType<PageProps> };
+
+type PageRow = {
+  readonly path: string;
+  readonly title: string;
+  /** The item of the sidebar that it belongs to. */
+  readonly section: string;
+  readonly load: () => Promise<Loaded>;
+};
+
+/** The pages, each with a chunk of its own. A page that is not built yet is not here, and is not in the sidebar. */
+const PAGES: readonly PageRow[] = [
+  { path: "/overview", title: "Overview", section: "overview", load: () => import("../pages/overview.tsx") },
+  { path: "/events", title: "Events", section: "events", load: () => import("../pages/events.tsx") },
+  { path: "/events/{id}", title: "Event", section: "events", load: () => import("../pages/event.tsx") },
+  { path: "/approvals", title: "Approvals", section: "approvals", load: () => import("../pages/approvals.tsx") },
+  { path: "/approvals/{id}", title: "Approval", section: "approvals", load: () => import("../pages/approvals.tsx") },
+  { path: "/bundles", title: "Bundles", section: "bundles", load: () => import("../pages/bundles.tsx") },
+  { path: "/bundles/{id}", title: "Bundle", section: "bundles", load: () => import("../pages/bundle.tsx") },
+  { path: "/replays", title: "Replays", section: "replays", load: () => import("../pages/replays.tsx") },
+  { path: "/replays/{id}", title: "Replay", section: "replays", load: () => import("../pages/replay.tsx") },
+  { path: "/sources", title: "Sources", section: "sources", load: () => import("../pages/sources.tsx") },
+  { path: "/sources/{id}", title: "Source", section: "sources", load: () => import("../pages/source.tsx") },
+  { path: "/endpoints", title: "Endpoints", section: "endpoints", load: () => import("../pages/endpoints.tsx") },
+  { path: "/endpoints/{id}", title: "Endpoint", section: "endpoints", load: () => import("../pages/endpoint.tsx") },
+  { path: "/agents", title: "Agents", section: "agents", load: () => import("../pages/agents.tsx") },
+  { path: "/agents/{id}", title: "Agent", section: "agents", load: () => import("../pages/agent.tsx") },
+];
+
+export type FoundPage = { readonly row: PageRow; readonly params: Readonly<Record<string, string>> };
+
+export const pageAt = ({ path }: Place): FoundPage | null => {
+  for (const row of PAGES) {
+    const params = matched(row.path, path);
+    if (params !== null) return { row, params };
+  }
+  return null;
+};
+
+export type NavItem = { readonly section: string; readonly title: string; readonly key: string };
+export type NavGroup = { readonly heading: string | null; readonly items: readonly NavItem[] };
+
+const item = (section: string, title: string, key: string): NavItem => ({ section, title, key });
+
+const GROUPS: readonly NavGroup[] = [
+  { heading: null, items: [item("overview", "Overview", "o"), item("approvals", "Approvals", "a")] },
+  {
+    heading: "Watch",
+    items: [item("events", "Events", "e"), item("bundles", "Bundles", "b"), item("replays", "Replays", "r")],
+  },
+  {
+    heading: "Connect",
+    items: [
+      item("sources", "Sources", "s"),
+      item("endpoints", "Endpoints", "d"),
+      item("agents", "Agents", "t"),
+      item("policies", "Policies", "p"),
+    ],
+  },
+  { heading: "Prove", items: [item("audit", "Audit", "u")] },
+  { heading: "Account", items: [item("usage", "Usage", "m"), item("settings", "Settings", ",")] },
+];
+
+const isBuilt = ({ section }: NavItem): boolean => PAGES.some(({ path }) => path === `/${section}`);
+
+/** The sidebar's groups, with the pages that are built. */
+export const navGroups = (): readonly NavGroup[] =>
+  GROUPS.map(({ heading, items }) => ({ heading, items: items.filter(isBuilt) })).filter(
+    ({ items }) => items.length > 0,
+  );

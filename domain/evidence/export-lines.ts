@@ -1,0 +1,70 @@
+/** The lines of an export (NDJSON). Members are base64 unless stated otherwise. */
+
+/** The filters of an export, as they were asked for. A filter by exactly one key can prove that nothing is missing. */
+export type ExportFilter = Readonly<Record<string, string>>;
+
+/** A verifier believes nothing of it: it says what the file is meant to be. */
+export type HeaderLine = {
+  readonly kind: "header";
+  readonly account: string;
+  readonly origin: string;
+  /** The verifier key, as signed-note has it. */
+  readonly key: string;
+  readonly from_index: number;
+  /** Exclusive. */
+  readonly to_index: number;
+  /** Null if the records are all from `from_index` to `to_index`. */
+  readonly filter: ExportFilter | null;
+  /** Present if payloads were asked for: then one that is neither there nor erased was withheld. */
+  readonly payloads?: true;
+};
+
+export type RecordLine = {
+  readonly kind: "record";
+  readonly index: number;
+  readonly leaf: string;
+  /** With it a verifier can name the record that was changed; without, only the records between two checkpoints. */
+  readonly leaf_hash?: string;
+};
+
+/** `index` is that of the range's first or last record, and absent in a filtered export. */
+export type ProofLine = { readonly kind: "proof"; readonly index?: number; readonly hashes: readonly string[] };
+
+export type MapLine = {
+  readonly kind: "map";
+  readonly key: string;
+  /** How many records of the key the map knows: 0 if it proves that there is none. */
+  readonly number: number;
+  readonly last: number | null;
+  /** From the root downwards. */
+  readonly hashes: readonly string[];
+  /** Where the path of an absent key ends at another key. `key_hash` is hex. */
+  readonly other?: { readonly key_hash: string; readonly number: number; readonly last: number };
+};
+
+/** It follows a record that names its commitment by `id`, and may come again after another one that does. */
+export type PayloadLine = {
+  readonly kind: "payload";
+  readonly id: string;
+  readonly salt: string;
+  readonly bytes: string;
+};
+
+/** `leaf` names a key (`signing-key.ts`); `proof` is the tlog-proof of the checkpoint that ends with it, as text. */
+export type HandoverLine = { readonly kind: "handover"; readonly leaf: string; readonly proof: string };
+
+/** `text` is that of an account's checkpoint, `proof` its tlog-proof in a cosigned instance checkpoint, both as text. */
+export type CosignedLine = { readonly kind: "cosigned"; readonly text: string; readonly proof: string };
+
+/** `text` is the signed note, as text; `count` is the number of records in the file. */
+export type CheckpointLine = { readonly kind: "checkpoint"; readonly text: string; readonly count: number };
+
+export type ExportLine =
+  | HeaderLine
+  | RecordLine
+  | ProofLine
+  | MapLine
+  | PayloadLine
+  | HandoverLine
+  | CosignedLine
+  | CheckpointLine;

@@ -1,0 +1,139 @@
+import { dayIn } from "../domain/calendar.ts";
+import type { DeliveryEvent, Request } from "../domain/delivery/events.ts";
+import type { DeliveryStatus } from "../domain/delivery/status.ts";
+import type { GateName } from "../domain/gate/verdict.ts";
+import type { RecordedEvent } from "../domain/ports/event-log.ts";
+import { admittedStatus, type Decision, isDecision } from "./event-fold.ts";
+import { denialIn } from "./gate-denials.ts";
+import { eventOf } from "./projection.ts";
+
+/**
+ * What the sums need of an event that can still change. `is_final` marks one that cannot: it is removed, so the view has
+ * no document for most events.
+ */
+export type StatsEvent = {
+  readonly account: string;
+  /** The day of `received_at` in the account's time zone. */
+  readonly day: string;
+  readonly received_at: string;
+  readonly status: DeliveryStatus;
+  readonly origin_kind: "source" | "agent";
+  readonly origin_id: string;
+  readonly endpoint_id: string | null;
+  /** The requested action; null for a source's event. */
+  readonly action: string | null;
+  readonly policy_id: string | null;
+  /** The gate that refused the last request. */
+  readonly gate: GateName | null;
+  /** Micro-euros. */
+  readonly cost: number | null;
+  readonly attempts: number;
+  /** From the admission, release or replay to the end of the successful delivery, in ms; null if not delivered. */
+  readonly latency: number | null;
+  readonly is_final?: true;
+};
+
+/** The zone never changes, so the event's document may be derived from this one, however far each is folded. */
+export type StatsAccount = { readonly time_zone: string };
+
+const keysOf = ({ origin, type, endpoint_id, verdict }: Request) => ({
+  origin_id: origin.id,
+  endpoint_id,
+  action: origin.kind === "agent" ? type : null,
+  policy_id: verdict.policy?.id ?? null,
+  gate: denialIn(verdict)?.gate ?? null,
+});
+
+const DECIDED = { EventAdmitted: null, EventBlocked: "blocked", EventHeld: "held" } as const;
+
+const decided = (
+  before: StatsEvent | null,
+  { type, data }: Decision,
+  account: string,
+  zoneOf: () => string,
+): StatsEvent | null => {
+  const { kind: origin_kind } = data.origin;
+  // The service's own notifications are no requests.
+  if (origin_kind === "system") return null;
+  const received_at = before?.received_at ?? data.received_at;
+  const status = DECIDED[type] ?? admittedStatus(data.endpoint_id);
+  return {
+    account,
+    day: before?.day ?? dayIn(zoneOf(), Date.parse(received_at)),
+    received_at,
+    status,
+    origin_kind,
+    ...keysOf(data),
+    cost: data.cost,
+    attempts: 0,
+    latency: null,
+    ...(status === "recorded" && origin_kind === "source" ? { is_final: true } : {}),
+  };
+};
+
+/** A final cost is the last that an agent's delivery records; a source's was determined before. */
+const withCost = (event: StatsEvent, cost: number): StatsEvent =>
+  event.status === "delivered" ? { ...event, cost, is_final: true } : { ...event, cost };
+
+const delivered = (event: StatsEvent, { at, admitted_at }: { at: string; admitted_at: string }): StatsEvent => ({
+  ...event,
+  status: "delivered",
+  latency: Math.max(0, Date.parse(at) - Date.parse(admitted_at)),
+  ...(event.origin_kind === "source" ? { is_final: true } : {}),
+});
+
+/** A blocked event can come again, and is decided again, even when its payload is erased. */
+const erased = (event: StatsEvent): StatsEvent =>
+  event.status === "blocked" || event.status === "held" ? event : { ...event, is_final: true };
+
+const replayed = (
+  event: StatsEvent,
+  { cost, counted }: Extract<DeliveryEvent, { type: "EventReplayed" }>["data"],
+): StatsEvent => ({
+  ...event,
+  status: "retrying",
+  cost: cost === undefined || counted !== undefined ? event.cost : cost,
+});
+
+/** Follows `evolveEvent`: each event has here the status, cost and attempts that lists show. */
+export const evolveStatsEvent = (
+  before: StatsEvent | null,
+  recorded: RecordedEvent,
+  zoneOf: () => string,
+): StatsEvent | null => {
+  if (before?.is_final === true) return before;
+  if (isDecision(recorded)) return decided(before, eventOf<Decision>(recorded), recorded.meta.account, zoneOf);
+  if (before === null) return null;
+  const event = eventOf<DeliveryEvent>(recorded);
+  switch (event.type) {
+    case "EventHeldAgain":
+      return { ...before, status: "held" };
+    case "EventReleased":
+      return {
+        ...before,
+        status: event.data.attempts === undefined ? admittedStatus(event.data.endpoint_id) : "retrying",
+      };
+    case "HoldEnded":
+      return { ...before, status: event.data.outcome };
+    case "EventCancelled":
+      return { ...before, status: "cancelled" };
+    case "AttemptStarted":
+      return { ...before, status: "delivering", attempts: before.attempts + 1 };
+    case "AttemptFailed":
+      return { ...before, status: event.data.next_attempt_at === null ? "failed" : "retrying" };
+    case "EventDelivered":
+      return delivered(before, event.data);
+    case "DeliveryFailed":
+      return { ...before, status: "failed" };
+    case "EventReplayed":
+      return replayed(before, event.data);
+    case "CostDetermined":
+      return withCost(before, (event.data.cost ?? 0) + (event.data.counted ?? 0));
+    case "BundleStepEnded":
+      return withCost(before, event.data.cost ?? 0);
+    case "PayloadErased":
+      return erased(before);
+    default:
+      return before;
+  }
+};

@@ -1,0 +1,68 @@
+import { nullable, object, text } from "../../http/json-schema.ts";
+import { invalid } from "../../http/listing.ts";
+import { type JsonSchema, READERS, type Route, route } from "../../http/route.ts";
+import { KINDS, type NameDeps, namesOf } from "./names.ts";
+import { HITS_MAX, type SearchDeps, search } from "./search.ts";
+
+const IDS_MAX = 100;
+const IDS_LENGTH_MAX = 8_000;
+const TEXT_LENGTH_MAX = 200;
+
+const NAMED = object({
+  kind: { enum: KINDS },
+  name: { type: ["string", "null"], description: "The last one that is kept; null if none is" },
+  removed: { type: "boolean" },
+});
+
+const NAMES: JsonSchema = {
+  type: "object",
+  additionalProperties: NAMED,
+  description: "By id; ids that the account never had are missing",
+};
+
+const HIT = object({ id: text, kind: text, name: nullable("string"), state: nullable("string") });
+
+/** Names are for every role, because a record names ids of things that its reader may not list. */
+export const directoryRoutes = (deps: NameDeps & SearchDeps): readonly Route[] => [
+  route({
+    method: "GET",
+    path: "/v1/directory",
+    who: READERS,
+    summary: "Names of members, keys, agents, sources, endpoints, policies and actions by their ids",
+    tag: "account",
+    query: {
+      ids: {
+        type: "string",
+        minLength: 1,
+        maxLength: IDS_LENGTH_MAX,
+        description: `At most ${IDS_MAX} ids, separated by commas`,
+      },
+    },
+    answers: { 200: NAMES },
+    async handle({ principal, query: { ids } }) {
+      const asked = (ids ?? "").split(",").filter((id) => id !== "");
+      if (asked.length === 0 || asked.length > IDS_MAX) return invalid("ids", `must be 1 to ${IDS_MAX} ids`);
+      return { status: 200, body: await namesOf(deps, principal.account, asked) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/v1/search",
+    who: READERS,
+    summary: `Find things by name or id, at most ${HITS_MAX}; members and keys only for those who may list them`,
+    tag: "account",
+    query: {
+      q: {
+        type: "string",
+        minLength: 1,
+        maxLength: TEXT_LENGTH_MAX,
+        description: "A part of a name, or an id; events, bundles, approvals and replays are found by id alone",
+      },
+    },
+    answers: { 200: object({ data: { type: "array", items: HIT } }) },
+    async handle({ principal, query: { q } }) {
+      if (q === undefined) return invalid("q", "is missing");
+      return { status: 200, body: { data: await search(deps, principal, q) } };
+    },
+  }),
+];

@@ -1,0 +1,72 @@
+import { eurOf } from "../../../domain/gate/cost.ts";
+import { FINE_BITS, type Histogram, merged, percentile } from "../../../projections/histogram.ts";
+import { EVENT_STATUSES } from "../../../projections/schemas/events.ts";
+import { PASSED, type StatsBucket, type StatsBy } from "../../../projections/stats-totals.ts";
+
+const COUNTED = ["blocked", "held", "delivered", "failed"] as const;
+
+export const METRICS = ["admitted", ...COUNTED, "attempts", "latency_p50_ms", "latency_p99_ms", "cost_eur"] as const;
+export type Metric = (typeof METRICS)[number];
+
+type Part = Partial<Omit<StatsBucket, "account" | "by" | "key" | "step" | "series" | "at">>;
+
+const SUMMED = [...EVENT_STATUSES, "attempts", "cost"] as const;
+
+/** The figures of several buckets as those of one. */
+export const together = (parts: readonly Part[]): Part => {
+  const sums = SUMMED.map((name) => [name, parts.reduce((sum, part) => sum + (part[name] ?? 0), 0)]);
+  const latency: Histogram = merged(parts.flatMap((part) => (part.latency === undefined ? [] : [part.latency])));
+  return { ...Object.fromEntries(sums), latency };
+};
+
+/** A latency is null if nothing was delivered. */
+export const figureOf = (metric: Metric, part: Part): number | null => {
+  switch (metric) {
+    case "admitted":
+      return [...PASSED].reduce((sum, status) => sum + (part[status] ?? 0), 0);
+    case "latency_p50_ms":
+      return percentile(part.latency ?? [], 0.5, FINE_BITS);
+    case "latency_p99_ms":
+      return percentile(part.latency ?? [], 0.99, FINE_BITS);
+    case "cost_eur":
+      return eurOf(part.cost ?? 0);
+    default:
+      return part[metric] ?? 0;
+  }
+};
+
+const STATUSES: Readonly<Record<Metric, string | null>> = {
+  admitted: [...PASSED].join(","),
+  blocked: "blocked",
+  held: "held",
+  delivered: "delivered",
+  failed: "failed",
+  attempts: null,
+  latency_p50_ms: "delivered",
+  latency_p99_ms: "delivered",
+  cost_eur: [...PASSED].join(","),
+};
+
+const FILTERS: Readonly<Record<StatsBy, string | null>> = {
+  all: null,
+  source: "source_id",
+  agent: "agent_id",
+  endpoint: "endpoint_id",
+  action: "action",
+  policy: "policy_id",
+  gate: "gate",
+};
+
+/** The address of the list of the events that a figure is about. */
+export const listBehind = (
+  metric: Metric,
+  { by, key }: Pick<StatsBucket, "by" | "key">,
+  { from, to }: { readonly from: string; readonly to: string },
+): string => {
+  const filter = new URLSearchParams({ from, to, origin: "source,agent" });
+  const [status, name] = [STATUSES[metric], FILTERS[by]];
+  if (status !== null) filter.set("status", status);
+  else if (by === "gate") filter.set("status", "blocked");
+  if (name !== null) filter.set(name, key);
+  return `/v1/events?${filter}`;
+};

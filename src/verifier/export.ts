@@ -1,0 +1,249 @@
+import { parseOrigin } from "../../domain/evidence/checkpoint.ts";
+import { isKnownType } from "../../domain/evidence/record-types.ts";
+import { formatVerifierKey, parseVerifierKey } from "../../domain/evidence/signed-note.ts";
+import { Contiguous, type Range } from "./contiguous.ts";
+import { Filtered } from "./filtered.ts";
+import { parseLine, readLines, type Source } from "./lines.ts";
+import { type Outline, readOutline } from "./outline.ts";
+import { Payloads } from "./payloads.ts";
+import type { Platform } from "./platform.ts";
+import { comparePrevious, type PreviousOptions } from "./previous.ts";
+import { type ReadRecord, readRecord } from "./record-line.ts";
+import { concluded, EMPTY_REPORT, type Fault, fault, type Report } from "./report.ts";
+import { Times } from "./times.ts";
+import {
+  absentWitnesses,
+  followHandovers,
+  headOf,
+  type Keys,
+  type KnownHead,
+  type OutsideKeys,
+  parseKeys,
+  readCosigned,
+  readSigned,
+  type SignedCheckpoint,
+  witnessesOf,
+  witnessTimes,
+} from "./trust.ts";
+
+export type VerifyOptions = OutsideKeys & PreviousOptions;
+
+type Trusted = {
+  readonly signed: SignedCheckpoint;
+  readonly keys: Keys;
+  readonly heads: readonly KnownHead[];
+  readonly notes: readonly string[];
+};
+
+/** The keys to begin with: those from outside, or the one that the header names if there are none. */
+export const startingKeys = (platform: Platform, outside: OutsideKeys, named: string | null): Keys | string => {
+  const parsed = parseKeys(platform, outside);
+  if (typeof parsed === "string") return parsed;
+  const { log, witnesses } = parsed;
+  if (log.length > 0) return { current: log, ever: log, witnesses, isOutside: true };
+  const key = named === null ? null : parseVerifierKey(platform.sha256, named);
+  if (key === null) return "it names no verifier key";
+  return { current: [key], ever: [key], witnesses, isOutside: false };
+};
+
+const readHeads = async (
+  platform: Platform,
+  { cosigned }: Outline,
+  keys: Keys,
+  signed: SignedCheckpoint,
+): Promise<readonly KnownHead[] | string> => {
+  const { origin, size, root } = signed.checkpoint;
+  const own = await witnessesOf(platform, signed.note, keys.witnesses);
+  if (typeof own === "string") return own;
+  const heads = own.map((witness): KnownHead => ({ size, root, witness, what: "the checkpoint" }));
+  for (const line of cosigned) {
+    const read = await readCosigned(platform, line, keys);
+    if (typeof read === "string") return `a cosigned checkpoint: ${read}`;
+    if (read.checkpoint.origin !== origin) return `a cosigned checkpoint is one of ${read.checkpoint.origin}`;
+    if (read.checkpoint.size > size) return "a cosigned checkpoint has more records than the newest checkpoint";
+    heads.push(...read.heads);
+  }
+  return heads.sort((a, b) => a.size - b.size);
+};
+
+const trusted = async (platform: Platform, outline: Outline, options: VerifyOptions): Promise<Trusted | string> => {
+  const { header, handovers, checkpoint } = outline;
+  const start = startingKeys(platform, options, header.key);
+  if (typeof start === "string") return start;
+  const followed = await followHandovers(platform, handovers, start);
+  if (typeof followed === "string") return followed;
+  const { keys, notes } = followed;
+  const signed = await readSigned(platform, checkpoint.text, keys.current);
+  if (typeof signed === "string") return `the checkpoint: ${signed}`;
+  const { origin } = signed.checkpoint;
+  if (header.origin !== origin || header.account !== parseOrigin(origin)?.account)
+    return `the checkpoint is one of ${origin}, the header says something else`;
+  if (header.key !== formatVerifierKey(signed.key)) return "the header names another key than the one that signed";
+  const heads = await readHeads(platform, outline, keys, signed);
+  return typeof heads === "string" ? heads : { signed, keys, heads, notes };
+};
+
+const hashesOf = (platform: Platform, texts: readonly string[]): readonly Uint8Array[] | null => {
+  const hashes = texts.map((text) => platform.fromBase64(text));
+  return hashes.every((hash) => hash !== null) ? hashes : null;
+};
+
+/** The range that the header and the proofs say; a text if they say none. */
+const rangeOf = (platform: Platform, { header, proofs, checkpoint }: Outline, trust: Trusted): Range | string => {
+  const { from_index: from, to_index: to } = header;
+  const head = trust.signed.checkpoint;
+  if (from > to || to > head.size) return "the header says a range that the checkpoint does not cover";
+  if (checkpoint.count !== to - from) return "the number of records at the end is not that of the header's range";
+  const known = trust.heads.filter(({ size }) => size > from && size <= to);
+  if (from === 0 && to === head.size && proofs.length === 0) return { from, to, head, paths: null, known };
+  if (from === to) return "the file has no records";
+  const [first, last, ...more] = from === to - 1 && proofs.length === 1 ? [...proofs, ...proofs] : proofs;
+  if (first?.index !== from || last?.index !== to - 1 || more.length > 0)
+    return "the proofs are not those of the range's two ends";
+  const paths = { first: hashesOf(platform, first.hashes), last: hashesOf(platform, last.hashes) };
+  if (paths.first === null || paths.last === null) return "a proof is malformed";
+  return { from, to, head, paths: { first: paths.first, last: paths.last }, known };
+};
+
+type Checker = Contiguous | Filtered;
+
+const checkerOf = (
+  platform: Platform,
+  outline: Outline,
+  trust: Trusted,
+  known: readonly KnownHead[],
+): Checker | string => {
+  const { header, proofs, map } = outline;
+  if (header.filter === null) {
+    if (map !== null) return "a file without a filter has no line of the key map";
+    const range = rangeOf(platform, outline, trust);
+    if (typeof range === "string") return range;
+    const both = [...range.known, ...known.filter(({ size }) => size > range.from && size <= range.to)];
+    return new Contiguous(platform, { ...range, known: both.sort((a, b) => a.size - b.size) });
+  }
+  const [proof, ...more] = proofs;
+  const gaps = proof === undefined ? null : hashesOf(platform, proof.hashes);
+  if (gaps === null || more.length > 0 || proof?.index !== undefined)
+    return "a filtered export has one proof without an index";
+  const head = trust.signed.checkpoint;
+  if (header.from_index !== 0 || header.to_index !== head.size)
+    return "the header of a filtered export has another range than its checkpoint";
+  return new Filtered(platform, { head, gaps, filter: header.filter, map });
+};
+
+/** What is counted while the records are read. */
+class Tally {
+  records = 0;
+  readonly types = new Map<string, number>();
+  fault: Fault | null = null;
+  readonly payloads: Payloads | null;
+  readonly times: Times;
+  readonly #platform: Platform;
+  readonly #account: string;
+  readonly #checker: Checker;
+
+  constructor(platform: Platform, { header }: Outline, checker: Checker, heads: readonly KnownHead[]) {
+    this.#platform = platform;
+    this.#account = header.account;
+    this.#checker = checker;
+    this.payloads = header.payloads === true ? new Payloads(platform) : null;
+    this.times = new Times(checker instanceof Contiguous ? heads : []);
+  }
+
+  /** Null to go on. */
+  readonly take = (bytes: Uint8Array): string | null => {
+    const line = parseLine(bytes);
+    if (line?.kind === "record") this.fault = this.#record(readRecord(this.#platform, line, this.#account));
+    else if (line?.kind === "payload")
+      this.fault =
+        this.payloads === null ? fault("a payload that the header does not announce") : this.payloads.take(line);
+    else if (line === null) this.fault = fault(`after ${this.records} records: a line is none of an export`);
+    return this.fault === null ? null : "stopped";
+  };
+
+  #record(read: ReadRecord | { readonly fault: Fault }): Fault | null {
+    if ("fault" in read) return read.fault;
+    const wrong = this.#checker.take(read);
+    if (wrong !== null) return wrong;
+    const { leaf } = read;
+    this.records += 1;
+    this.types.set(leaf.type, (this.types.get(leaf.type) ?? 0) + 1);
+    this.payloads?.note(leaf);
+    this.times.take(leaf);
+    return null;
+  }
+}
+
+const typesOf = (tally: Tally): Pick<Report, "types" | "unknownTypes"> => {
+  const types = Object.fromEntries([...tally.types].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return { types, unknownTypes: Object.fromEntries(Object.entries(types).filter(([type]) => !isKnownType(type))) };
+};
+
+/** The tree's checks at the end of the records. */
+const ending = (checker: Checker): Pick<Report, "fault" | "missing" | "complete"> => {
+  if (checker instanceof Filtered) return checker.ended();
+  const missing =
+    checker.unknownMaps > 0
+      ? [`a check of ${checker.unknownMaps} sealed key maps that cover far fewer records than precede them`]
+      : [];
+  return { fault: checker.ended(), missing, complete: null };
+};
+
+/** Verifies an export (`GET /v1/audit/export`). The source is read twice, and never kept. */
+export const verifyExport = async (source: Source, options: VerifyOptions, platform: Platform): Promise<Report> => {
+  const outline = await readOutline(source);
+  if ("fault" in outline) return concluded({ ...EMPTY_REPORT, fault: outline.fault });
+  if ("missing" in outline) return concluded({ ...EMPTY_REPORT, missing: [outline.missing] });
+  const trust = await trusted(platform, outline, options);
+  if (typeof trust === "string") return concluded({ ...EMPTY_REPORT, fault: fault(trust) });
+  const { signed, keys, heads, notes } = trust;
+  const isContiguous = outline.header.filter === null;
+  const { from_index: from, to_index: to } = outline.header;
+  const previous = await comparePrevious(platform, signed, {
+    keys,
+    options,
+    covers: (size) => isContiguous && size > from && size <= to,
+  });
+  const checker = previous.fault === null ? checkerOf(platform, outline, trust, previous.heads) : previous.fault;
+  const about = { head: headOf(signed), key: keys.isOutside ? formatVerifierKey(signed.key) : null, notes };
+  if (typeof checker === "string") return concluded({ ...EMPTY_REPORT, ...about, fault: fault(checker) });
+  if (!(checker instanceof Contiguous || checker instanceof Filtered))
+    return concluded({ ...EMPTY_REPORT, ...about, fault: checker });
+  const tally = new Tally(platform, outline, checker, heads);
+  const stopped = await readLines(source, tally.take);
+  const ended =
+    tally.fault === null && stopped === null ? ending(checker) : { fault: null, missing: [], complete: null };
+  const changed =
+    stopped !== null && tally.fault === null ? fault(`the file changed while it was read: ${stopped}`) : null;
+  const countWrong =
+    tally.records === outline.checkpoint.count
+      ? null
+      : fault(`the file has ${tally.records} records, its last line says ${outline.checkpoint.count}`);
+  const payloads = tally.payloads?.ended();
+  const withheld = payloads?.withheld ?? [];
+  return concluded({
+    ...EMPTY_REPORT,
+    ...about,
+    ...typesOf(tally),
+    fault: tally.fault ?? changed ?? ended.fault ?? countWrong,
+    missing: [
+      ...ended.missing,
+      ...previous.missing,
+      ...absentWitnesses(keys, heads),
+      ...(withheld.length === 0
+        ? []
+        : [`${withheld.length} payloads that no record says were erased, the first ${withheld[0]}`]),
+    ],
+    records: tally.records,
+    range: isContiguous ? { from, to } : null,
+    complete: ended.complete,
+    witnesses: witnessTimes(heads),
+    payloads: { verified: payloads?.verified ?? 0, erased: payloads?.erasedCount ?? 0, withheld: withheld.length },
+    erased: payloads?.erased ?? [],
+    timeConflicts: tally.times.found,
+    notes:
+      tally.times.count > tally.times.found.length
+        ? [...notes, `${tally.times.count} records contradict a witness's time`]
+        : notes,
+  });
+};

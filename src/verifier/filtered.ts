@@ -1,0 +1,181 @@
+import { fromHex, sameBytes } from "../../domain/evidence/bytes.ts";
+import type { ExportFilter, MapLine } from "../../domain/evidence/export-lines.ts";
+import { type KeyEntry, keyHashOf, rootFromKeyProof } from "../../domain/evidence/key-map.ts";
+import type { Leaf } from "../../domain/evidence/leaf.ts";
+import { HASH_BYTES, type TreeHead } from "../../domain/evidence/merkle.ts";
+import { rootFromGaps } from "../../domain/evidence/multi-proof.ts";
+import { isKeyMap } from "./contiguous.ts";
+import type { Platform } from "./platform.ts";
+import type { ReadRecord } from "./record-line.ts";
+import { type Completeness, type Fault, fault } from "./report.ts";
+
+export type FilteredInput = {
+  readonly head: TreeHead;
+  readonly gaps: readonly Uint8Array[];
+  readonly filter: ExportFilter;
+  /** Null if the file does not claim to have all records of a key. */
+  readonly map: MapLine | null;
+};
+
+/** The filters by an id, each of which is a key; `action` is one under its prefix. */
+const ID_FILTERS: ReadonlySet<string> = new Set([
+  ...["actor", "subject", "event_id", "source_id", "agent_id", "endpoint_id"],
+  ...["policy_id", "approval_id", "bundle_id", "member_id"],
+]);
+
+/** The key that the filter asks for; null if it asks for something else, or for more. */
+const keyOfFilter = (filter: ExportFilter): string | null => {
+  const [only, ...more] = Object.entries(filter);
+  if (only === undefined || more.length > 0) return null;
+  const [name, value] = only;
+  if (name === "action") return `action:${value}`;
+  return ID_FILTERS.has(name) ? value : null;
+};
+
+const FIRST_LENGTH = 1_024;
+
+/** Leaf hashes with their indexes, in packed arrays. */
+class PackedLeaves {
+  length = 0;
+  #indexes = new Float64Array(FIRST_LENGTH);
+  #hashes = new Uint8Array(FIRST_LENGTH * HASH_BYTES);
+
+  add(index: number, hash: Uint8Array): void {
+    if (this.length === this.#indexes.length) {
+      const [indexes, hashes] = [this.#indexes, this.#hashes];
+      this.#indexes = new Float64Array(2 * indexes.length);
+      this.#indexes.set(indexes);
+      this.#hashes = new Uint8Array(2 * hashes.length);
+      this.#hashes.set(hashes);
+    }
+    this.#indexes[this.length] = index;
+    this.#hashes.set(hash, this.length * HASH_BYTES);
+    this.length += 1;
+  }
+
+  readonly indexAt = (place: number): number => this.#indexes[place] ?? Number.NaN;
+  readonly hashAt = (place: number): Uint8Array => this.#hashes.subarray(place * HASH_BYTES, (place + 1) * HASH_BYTES);
+}
+
+type SealedMap = { readonly root: Uint8Array; readonly size: number };
+
+/** Checks the records that a filter chose, and that none of a key is left out. */
+export class Filtered {
+  readonly #platform: Platform;
+  readonly #input: FilteredInput;
+  readonly #leaves = new PackedLeaves();
+  #last: number | null = null;
+  #number = 0;
+  #missing: string | null = null;
+  #map: SealedMap | null = null;
+  /** Of the records that the map covers. */
+  #covered = { number: 0, last: null as number | null };
+  readonly #chain: { readonly index: number }[] = [];
+
+  constructor(platform: Platform, input: FilteredInput) {
+    this.#platform = platform;
+    this.#input = input;
+  }
+
+  take({ leaf, hash }: ReadRecord): Fault | null {
+    const { index } = leaf;
+    if (this.#leaves.length > 0 && index <= this.#leaves.indexAt(this.#leaves.length - 1))
+      return fault("it does not follow the record before it", index);
+    if (index >= this.#input.head.size) return fault("the checkpoint does not cover it", index);
+    this.#leaves.add(index, hash);
+    return this.#input.map === null ? null : this.#link(leaf, this.#input.map.key);
+  }
+
+  #link(leaf: Leaf, key: string): Fault | null {
+    const link = Object.hasOwn(leaf.keys, key) ? leaf.keys[key] : undefined;
+    const sealed = isKeyMap(leaf) ? this.#readMap(leaf) : null;
+    if (link === undefined) {
+      if (sealed === null) return fault(`it is no record of ${key}`, leaf.index);
+      this.#map = sealed;
+      return null;
+    }
+    const [number, last] = link;
+    if (number === this.#number ? last !== this.#last : number < this.#number || last === this.#last)
+      return fault(`its link of ${key} contradicts the records before it`, leaf.index);
+    if (number > this.#number) this.#missing ??= `the record ${last} of ${key}, which the record ${leaf.index} names`;
+    [this.#number, this.#last] = [number + 1, leaf.index];
+    this.#chain.push({ index: leaf.index });
+    return null;
+  }
+
+  #readMap({ data }: Leaf): SealedMap | null {
+    const root = typeof data.root === "string" ? fromHex(data.root) : null;
+    return root !== null && typeof data.size === "number" ? { root, size: data.size } : null;
+  }
+
+  #checkTree(): Fault | null {
+    const { head, gaps } = this.#input;
+    const root = rootFromGaps(this.#platform.sha256, { size: head.size, leaves: this.#leaves, gaps });
+    if (root !== null && sameBytes(root, head.root)) return null;
+    return fault("the records and their proof do not give the tree of the checkpoint");
+  }
+
+  #checkMap(line: MapLine, { root, size }: SealedMap): Fault | null {
+    const { sha256, fromBase64 } = this.#platform;
+    const hashes: Uint8Array[] = [];
+    for (const text of line.hashes) {
+      const hash = fromBase64(text);
+      if (hash === null) return fault("the proof of the key map is malformed");
+      hashes.push(hash);
+    }
+    const { number, last } = line;
+    const other = this.#otherOf(line);
+    if (other === undefined || (number === 0) !== (last === null) || (number > 0 && other !== null))
+      return fault("the proof of the key map is malformed");
+    const end = last === null ? ({ kind: "absent", other } as const) : ({ kind: "present", number, last } as const);
+    const found = rootFromKeyProof(sha256, keyHashOf(sha256, line.key), { hashes, end });
+    if (found === null || !sameBytes(found, root))
+      return fault(`the proof of ${line.key} does not lead to the sealed key map`);
+    const covered = this.#chain.filter(({ index }) => index < size);
+    this.#covered = { number: covered.length, last: covered.at(-1)?.index ?? null };
+    return null;
+  }
+
+  /** Undefined if the line has another entry that is malformed. */
+  #otherOf({ other }: MapLine): KeyEntry | null | undefined {
+    if (other === undefined) return null;
+    const keyHash = fromHex(other.key_hash);
+    return keyHash?.length === HASH_BYTES ? { keyHash, number: other.number, last: other.last } : undefined;
+  }
+
+  ended(): {
+    readonly fault: Fault | null;
+    readonly missing: readonly string[];
+    readonly complete: Completeness | null;
+  } {
+    const wrong = this.#checkTree();
+    if (wrong !== null) return { fault: wrong, missing: [], complete: null };
+    const { map, filter } = this.#input;
+    if (map === null) return { fault: null, missing: ["a proof that no record is left out"], complete: null };
+    if (keyOfFilter(filter) !== map.key)
+      return {
+        fault: fault(`the key map's proof is about ${map.key}, the filter about something else`),
+        missing: [],
+        complete: null,
+      };
+    if (this.#map === null) return { fault: null, missing: ["the record that seals the key map"], complete: null };
+    const unproved = this.#checkMap(map, this.#map);
+    if (unproved !== null) return { fault: unproved, missing: [], complete: null };
+    if (this.#missing !== null) return { fault: null, missing: [this.#missing], complete: null };
+    const { number, last } = this.#covered;
+    const { size } = this.#map;
+    if (number < map.number)
+      return {
+        fault: null,
+        missing: [`${map.number - number} records of ${map.key}, the last of them ${map.last}`],
+        complete: null,
+      };
+    if (number !== map.number || last !== map.last)
+      return {
+        fault: fault(`the sealed key map has ${map.number} records of ${map.key}, the file ${number}`, last),
+        missing: [],
+        complete: null,
+      };
+    return { fault: null, missing: [], complete: { key: map.key, number, size } };
+  }
+}

@@ -1,0 +1,79 @@
+import { sameBytes } from "../../domain/evidence/bytes.ts";
+import { verifyConsistency } from "../../domain/evidence/merkle.ts";
+import type { Platform } from "./platform.ts";
+import { type Fault, fault } from "./report.ts";
+import { type Keys, type KnownHead, readSigned, type SignedCheckpoint } from "./trust.ts";
+
+/** The answer of `GET /v1/audit/consistency`; `proof` is base64. */
+export type ConsistencyProof = { readonly from: number; readonly to: number; readonly proof: readonly string[] };
+
+export type PreviousOptions = {
+  /** Signed checkpoints that were kept from earlier. */
+  readonly previous: readonly string[];
+  /** Needed where the records themselves do not prove that the tree has only grown. */
+  readonly consistency?: ConsistencyProof | null;
+};
+
+type Comparison = {
+  readonly keys: Keys;
+  readonly options: PreviousOptions;
+  /** Whether the records of the file will be compared with a tree of this size. */
+  readonly covers: (size: number) => boolean;
+};
+
+type Compared = {
+  readonly fault: Fault | null;
+  readonly missing: readonly string[];
+  readonly heads: readonly KnownHead[];
+};
+
+const failed = (reason: string, index: number | null = null): Compared => ({
+  fault: fault(reason, index),
+  missing: [],
+  heads: [],
+});
+
+const isProved = (
+  { sha256, fromBase64 }: Platform,
+  older: SignedCheckpoint,
+  newer: SignedCheckpoint,
+  { from, to, proof }: ConsistencyProof,
+): boolean => {
+  const path = proof.map((text) => fromBase64(text));
+  return (
+    from === older.checkpoint.size &&
+    to === newer.checkpoint.size &&
+    path.every((hash) => hash !== null) &&
+    verifyConsistency(sha256, older.checkpoint, newer.checkpoint, path)
+  );
+};
+
+/** Compares a checkpoint with earlier ones: they have to be of the same tree, which has only grown since. */
+export const comparePrevious = async (
+  platform: Platform,
+  newer: SignedCheckpoint,
+  { keys, options, covers }: Comparison,
+): Promise<Compared> => {
+  const heads: KnownHead[] = [];
+  const missing: string[] = [];
+  const { size, root, origin } = newer.checkpoint;
+  for (const text of options.previous) {
+    const older = await readSigned(platform, text, keys.ever);
+    if (typeof older === "string") return failed(`the previous checkpoint: ${older}`);
+    const before = older.checkpoint;
+    if (before.origin !== origin)
+      return failed(`the previous checkpoint is one of ${before.origin}, this one of ${origin}`);
+    if (before.size > size)
+      return failed(`the log went back: the previous checkpoint has ${before.size} records, this one ${size}`, size);
+    const isSame = before.size === size;
+    if (isSame && !sameBytes(before.root, root)) return failed(`there are two checkpoints of size ${size}`);
+    const head = { size: before.size, root: before.root, witness: null, what: "the previous checkpoint" };
+    const { consistency } = options;
+    if (consistency && !isProved(platform, older, newer, consistency))
+      return failed("the consistency proof does not lead from the previous checkpoint to this one");
+    if (covers(before.size)) heads.push(head);
+    else if (!consistency && !isSame && before.size > 0)
+      missing.push(`a consistency proof from ${before.size} to ${size}, as the records do not give one`);
+  }
+  return { fault: null, missing, heads };
+};

@@ -1,0 +1,220 @@
+import { sameBytes, toHex, utf8 } from "../../domain/evidence/bytes.ts";
+import { type Checkpoint, parseCheckpoint, parseOrigin, signingKeyName } from "../../domain/evidence/checkpoint.ts";
+import { cosignedBy } from "../../domain/evidence/cosignature.ts";
+import type { CosignedLine, HandoverLine } from "../../domain/evidence/export-lines.ts";
+import { leafHash, verifyInclusion } from "../../domain/evidence/merkle.ts";
+import {
+  ED25519,
+  ED25519_COSIGNATURE,
+  parseNote,
+  parseVerifierKey,
+  type SignedNote,
+  type VerifierKey,
+  verifiedBy,
+} from "../../domain/evidence/signed-note.ts";
+import { parseSigningKeyLeaf } from "../../domain/evidence/signing-key.ts";
+import { parseTlogProof } from "../../domain/evidence/tlog-proof.ts";
+import type { Platform } from "./platform.ts";
+import type { SignedHead, WitnessTime } from "./report.ts";
+
+/** Keys that someone outside of the file vouches for, as signed-note has them. */
+export type OutsideKeys = { readonly keys: readonly string[]; readonly witnesses: readonly string[] };
+
+/** Keys of the log and of witnesses. `isOutside` is false if the file itself names the only key. */
+export type Keys = {
+  /** The key that signs now: the only one that may have signed the newest checkpoint. */
+  readonly current: readonly VerifierKey[];
+  /** Those that signed before, too. */
+  readonly ever: readonly VerifierKey[];
+  readonly witnesses: readonly VerifierKey[];
+  readonly isOutside: boolean;
+};
+
+/** A tree at a size, at a time if a witness said so. */
+export type KnownHead = {
+  readonly size: number;
+  readonly root: Uint8Array;
+  readonly witness: { readonly name: string; readonly time: number } | null;
+  /** What it is called where it contradicts the records. */
+  readonly what: string;
+};
+
+export type SignedCheckpoint = {
+  readonly note: SignedNote;
+  readonly checkpoint: Checkpoint;
+  readonly key: VerifierKey;
+};
+
+/** The keys of the texts; a text that is not a key of the type is answered as it is. */
+export const parseKeys = (
+  { sha256 }: Platform,
+  { keys, witnesses }: OutsideKeys,
+): { readonly log: readonly VerifierKey[]; readonly witnesses: readonly VerifierKey[] } | string => {
+  const [log, other]: [VerifierKey[], VerifierKey[]] = [[], []];
+  for (const text of keys) {
+    const key = parseVerifierKey(sha256, text);
+    if (key?.type !== ED25519) return `no verifier key of a log: ${text}`;
+    log.push(key);
+  }
+  for (const text of witnesses) {
+    const key = parseVerifierKey(sha256, text);
+    if (key?.type !== ED25519_COSIGNATURE) return `no verifier key of a witness: ${text}`;
+    other.push(key);
+  }
+  return { log, witnesses: other };
+};
+
+/** The first of the keys that signed the note; null if none did, a text if a signature that one of them made is wrong. */
+const signerOf = async (
+  { verifyEd25519 }: Platform,
+  note: SignedNote,
+  keys: readonly VerifierKey[],
+): Promise<VerifierKey | null | string> => {
+  let signer: VerifierKey | null = null;
+  for (const key of keys) {
+    const verdict = await verifiedBy(verifyEd25519, note, key);
+    if (verdict === "wrong") return `the signature by ${key.name}+${toHex(key.keyId)} is wrong`;
+    if (verdict === "verified") signer ??= key;
+  }
+  return signer;
+};
+
+/** A checkpoint of one of Countersign's trees, signed by one of the keys; else why not. */
+export const readSigned = async (
+  platform: Platform,
+  text: string,
+  keys: readonly VerifierKey[],
+): Promise<SignedCheckpoint | string> => {
+  const note = parseNote(text);
+  const checkpoint = note === null ? null : parseCheckpoint(note.text);
+  if (note === null || checkpoint === null) return "it is no signed checkpoint";
+  const origin = parseOrigin(checkpoint.origin);
+  if (origin === null || checkpoint.extensions.length > 0) return "it is no checkpoint of Countersign";
+  const named = keys.filter(({ name }) => name === signingKeyName(origin.host));
+  const key = await signerOf(platform, note, named);
+  if (key === null) return `no key that counts for ${checkpoint.origin} signed it`;
+  return typeof key === "string" ? key : { note, checkpoint, key };
+};
+
+export const headOf = ({ checkpoint: { origin, size, root } }: SignedCheckpoint): SignedHead => ({
+  origin,
+  size,
+  root: toHex(root),
+});
+
+const isSameKey = (a: VerifierKey, b: VerifierKey): boolean =>
+  a.name === b.name && a.type === b.type && sameBytes(a.publicKey, b.publicKey);
+
+/** The keys after a rotation; a text if the handover proves nothing. */
+const afterHandover = async (platform: Platform, line: HandoverLine, keys: Keys): Promise<Keys | string> => {
+  const { sha256, verifyEd25519, fromBase64 } = platform;
+  const bytes = fromBase64(line.leaf);
+  const leaf = bytes === null ? null : parseSigningKeyLeaf(bytes);
+  const next = leaf === null ? null : parseVerifierKey(sha256, leaf.vkey);
+  const proof = parseTlogProof(line.proof);
+  if (bytes === null || next === null || proof === null || proof.extra !== null) return "it is malformed";
+  const signed = await readSigned(platform, proof.checkpoint, [next]);
+  if (typeof signed === "string") return `its checkpoint: ${signed}`;
+  const { size, root, origin } = signed.checkpoint;
+  if (parseOrigin(origin)?.account !== null) return "its checkpoint is not one of the instance";
+  const { index, path } = proof;
+  if (index !== size - 1) return "its checkpoint does not end with the new key";
+  if (!verifyInclusion(sha256, { index, size, leafHash: leafHash(sha256, bytes), path }, root))
+    return "its checkpoint does not have the new key";
+  if (keys.current.some((key) => isSameKey(key, next))) return { ...keys, current: [next] };
+  for (const key of keys.current) {
+    const verdict = await verifiedBy(verifyEd25519, signed.note, key);
+    if (verdict === "wrong") return "the signature by the key before is wrong";
+    if (verdict === "verified") return { ...keys, current: [next], ever: [...keys.ever, next] };
+  }
+  return "the key before did not sign it";
+};
+
+/** Follows the rotations that the file proves. Those before the first key that is known are no proof of anything. */
+export const followHandovers = async (
+  platform: Platform,
+  lines: readonly HandoverLine[],
+  start: Keys,
+): Promise<{ readonly keys: Keys; readonly notes: readonly string[] } | string> => {
+  let keys = start;
+  let hasBegun = false;
+  const notes: string[] = [];
+  for (const line of lines) {
+    const next = await afterHandover(platform, line, keys);
+    if (typeof next !== "string") [keys, hasBegun] = [next, true];
+    else if (!hasBegun && next === "the key before did not sign it")
+      notes.push("a rotation to a key that is not known was left aside");
+    else return `a handover of the signing key: ${next}`;
+  }
+  return { keys, notes };
+};
+
+/** Who of the witnesses cosigned the note, and when; a text if a cosignature is wrong. */
+export const witnessesOf = async (
+  { verifyEd25519 }: Platform,
+  note: SignedNote,
+  witnesses: readonly VerifierKey[],
+): Promise<readonly { readonly name: string; readonly time: number }[] | string> => {
+  const found: { readonly name: string; readonly time: number }[] = [];
+  for (const witness of witnesses) {
+    const cosigned = await cosignedBy(verifyEd25519, note, witness);
+    if (cosigned === "wrong") return `the cosignature by ${witness.name} is wrong`;
+    if (cosigned !== "absent") found.push({ name: witness.name, time: cosigned.time });
+  }
+  return found;
+};
+
+/** What a cosigned line proves about its account; a text if it proves something else. */
+export const readCosigned = async (
+  platform: Platform,
+  { text, proof: proofText }: Pick<CosignedLine, "text" | "proof">,
+  { ever, witnesses }: Keys,
+): Promise<{ readonly checkpoint: Checkpoint; readonly heads: readonly KnownHead[] } | string> => {
+  const { sha256 } = platform;
+  const checkpoint = parseCheckpoint(text);
+  const proof = parseTlogProof(proofText);
+  const note = proof === null ? null : parseNote(proof.checkpoint);
+  const instance = note === null ? null : parseCheckpoint(note.text);
+  if (checkpoint === null || proof === null || proof.extra !== null || note === null || instance === null)
+    return "it is malformed";
+  if (parseOrigin(instance.origin)?.account !== null) return "its proof is not one in the tree of the instance";
+  const inclusion = {
+    index: proof.index,
+    size: instance.size,
+    leafHash: leafHash(sha256, utf8(text)),
+    path: proof.path,
+  };
+  if (!verifyInclusion(sha256, inclusion, instance.root)) return "its proof does not lead to its checkpoint";
+  const signer = await signerOf(platform, note, ever);
+  if (typeof signer === "string") return signer;
+  const cosigners = await witnessesOf(platform, note, witnesses);
+  if (typeof cosigners === "string") return cosigners;
+  const what = "a checkpoint that the instance's tree has";
+  const { size, root } = checkpoint;
+  const heads: readonly KnownHead[] = cosigners.map((witness) => ({
+    ...{ size, root, witness },
+    what: `a checkpoint that ${witness.name} cosigned`,
+  }));
+  if (heads.length > 0) return { checkpoint, heads };
+  return { checkpoint, heads: signer === null ? [] : [{ size, root, witness: null, what }] };
+};
+
+const isoOf = (seconds: number): string => new Date(seconds * 1_000).toISOString();
+
+/** For each witness the largest tree that it cosigned. */
+export const witnessTimes = (heads: readonly KnownHead[]): readonly WitnessTime[] => {
+  const times = new Map<string, WitnessTime>();
+  for (const { size, witness } of heads) {
+    if (witness === null) continue;
+    const best = times.get(witness.name);
+    if (best === undefined || best.size <= size)
+      times.set(witness.name, { witness: witness.name, time: isoOf(witness.time), size });
+  }
+  return [...times.values()];
+};
+
+/** The witnesses that were named and cosigned nothing. */
+export const absentWitnesses = (keys: Keys, heads: readonly KnownHead[]): readonly string[] =>
+  keys.witnesses
+    .filter(({ name }) => !heads.some(({ witness }) => witness?.name === name))
+    .map(({ name }) => `a checkpoint that ${name} cosigned`);

@@ -1,0 +1,260 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { Calls, pathOf, searchOf } from "../../console/src/api/calls.ts";
+import { firstPage, ROWS_MAX, refreshed, withMore, withRow, withWaiting } from "../../console/src/api/list.ts";
+import { frameOf, indicationOf } from "../../console/src/live/frames.ts";
+import { sentFields } from "../../console/src/pages/approval-fields.ts";
+import { laneSummary, placedLanes } from "../../console/src/pages/chart-lanes.ts";
+import { eventStages } from "../../console/src/pages/event-stages.ts";
+import { rangeStart } from "../../console/src/pages/ranges.ts";
+import { planText, replayState, replayWord } from "../../console/src/pages/replay-text.ts";
+import { whyOf } from "../../console/src/pages/why.ts";
+import { addressOfOldLink, HOME, hrefOf, matched, placeOfUrl, safeReturn } from "../../console/src/shell/addresses.ts";
+
+const test = suite("the console's client");
+
+type Sent = { readonly path: string; readonly init: RequestInit };
+
+const problem = (status: number, code: string): Response =>
+  new Response(JSON.stringify({ status, code, title: code, detail: `${code}.` }), { status });
+
+/** Calls whose answers are told one after another. */
+const callsWith = (answers: (Response | Error)[], signInAgain = async () => false) => {
+  const sent: Sent[] = [];
+  const behind: boolean[] = [];
+  const calls = new Calls({
+    fetch: async (path, init = {}) => {
+      sent.push({ path: String(path), init });
+      const answer = answers.shift() ?? new Error("no further answer");
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+    sleep: async () => undefined,
+    signInAgain,
+    onBehind: (it) => void behind.push(it),
+  });
+  return { calls, sent, behind };
+};
+const written = (position: string) => new Response("{}", { headers: { "countersign-position": position } });
+
+test("a read after one's own write waits for the view, and says so meanwhile", async () => {
+  const answers = [written("7"), problem(503, "view-behind"), new Response('{"a":1240.00}')];
+  const { calls, sent, behind } = callsWith(answers);
+  await calls.send("POST", "/v1/agents", { name: "a" });
+  assert.equal(await calls.read("/v1/agents", { limit: 50, q: "" }), { ok: true, body: '{"a":1240.00}' });
+  assert.equal(
+    sent.map(({ path }) => path),
+    ["/v1/agents", "/v1/agents?limit=50&after=7", "/v1/agents?limit=50&after=7"],
+  );
+  assert.equal(behind, [true, false]);
+  for (const { init } of sent) assert.equal([init.credentials, init.redirect], ["same-origin", "error"]);
+});
+
+test("a view that stays behind, and a service that is not reached, are problems with words", async () => {
+  const late = callsWith(Array.from({ length: 9 }, () => problem(503, "view-behind")));
+  const answer = await late.calls.read("/v1/events");
+  assert.is(answer.ok ? "" : answer.problem.code, "view-behind");
+  assert.is(late.sent.length, 5);
+  const gone = await callsWith([new Error("no route")]).calls.send("DELETE", "/v1/agents/a");
+  assert.equal(gone.ok ? {} : gone.problem.code, "unreachable");
+  const plain = await callsWith([new Response("<h1>", { status: 502 })]).calls.read("/v1/events");
+  assert.is(plain.ok ? "" : plain.problem.detail, "The service answered 502.");
+});
+
+test("a position of a log before a move is forgotten", async () => {
+  const { calls, sent } = callsWith([written("7"), problem(400, "invalid-request"), new Response("[]")]);
+  await calls.send("POST", "/v1/agents", {});
+  assert.ok((await calls.read("/v1/agents")).ok);
+  assert.is(sent.at(-1)?.path, "/v1/agents");
+});
+
+test("a call whose session has ended is repeated once the same member is back, and only once", async () => {
+  const { calls, sent } = callsWith([problem(401, "unauthenticated"), new Response("{}")], async () => true);
+  assert.ok((await calls.send("POST", "/v1/agents", { name: "a" })).ok);
+  assert.is(sent[0]?.init.body, sent[1]?.init.body);
+  const refused = callsWith([problem(401, "unauthenticated"), problem(401, "unauthenticated")], async () => true);
+  assert.not((await refused.calls.read("/v1/events")).ok);
+  assert.is(refused.sent.length, 2);
+});
+
+test("placeholders and queries are encoded, so that a name from elsewhere is no path", () => {
+  assert.is(pathOf("/v1/actions/{name}", { name: "../auth?x=#" }), "/v1/actions/..%2Fauth%3Fx%3D%23");
+  assert.is(searchOf({ q: "a&b=c", limit: 3, none: undefined }), "?q=a%26b%3Dc&limit=3");
+});
+
+type Row = { readonly id: string; readonly status: string };
+const keyOf = ({ id }: Row): string => id;
+const page = (ids: string, cursor: string | null = "next") => ({
+  data: [...ids].map((id) => ({ id, status: "queued" })),
+  next_cursor: cursor,
+});
+const ids = (rows: readonly Row[]): string => rows.map(keyOf).join("");
+
+test("rows change in place and never move; new ones wait until they are asked for", () => {
+  const before = firstPage(page("cba"));
+  const after = refreshed(
+    before,
+    {
+      data: [
+        { id: "d", status: "new" },
+        { id: "b", status: "delivered" },
+      ],
+      next_cursor: null,
+    },
+    keyOf,
+  );
+  assert.is(ids(after.rows), "cba");
+  assert.is(after.rows[1]?.status, "delivered");
+  assert.is(ids(after.waiting), "d");
+  assert.is(after.cursor, "next", "the pages that follow are still those of the list that is shown");
+  assert.is(ids(refreshed(after, page("ed"), keyOf).waiting), "ed");
+  const left = withRow(after, { id: "a", status: "failed" }, { keyOf, matches: false });
+  assert.equal([ids(left.rows), [...left.left]], ["cba", ["a"]]);
+  const shown = withWaiting(left, keyOf);
+  assert.equal([ids(shown.rows), shown.waiting.length, shown.left.size], ["dcb", 0, 0]);
+});
+
+test("further pages add no row twice, and a tab keeps only so many", () => {
+  const list = withMore(firstPage(page("dc")), page("cb", null), keyOf);
+  assert.equal([ids(list.rows), list.cursor], ["dcb", null]);
+  const many = {
+    data: Array.from({ length: ROWS_MAX + 5 }, (_, at) => ({ id: `${at}`, status: "" })),
+    next_cursor: "x",
+  };
+  const full = withMore(firstPage(page("a")), many, keyOf);
+  assert.equal([full.rows.length, full.cursor], [ROWS_MAX, null]);
+});
+
+test("a frame is read, and what is no frame is nothing", () => {
+  assert.equal(frameOf('{"topic":"events","id":"evt_a","status":"failed","position":"9"}'), {
+    ...{ topic: "events", id: "evt_a", status: "failed", position: "9" },
+  });
+  assert.equal(frameOf('{"topic":"events","changed":12}'), { topic: "events", changed: 12 });
+  for (const text of ["", "{", "[]", "null", '{"topic":1}', '{"topic":"events"}']) assert.is(frameOf(text), null, text);
+});
+
+test("the indicator says what matters most, and a short gap is no news", () => {
+  const facts = { now: 10_000, isBehind: false, waiting: 0 };
+  assert.is(indicationOf({ isLive: true, since: 0 }, facts), "live");
+  assert.is(indicationOf({ isLive: false, since: 6_000 }, facts), "live");
+  assert.is(indicationOf({ isLive: false, since: 5_000 }, { ...facts, waiting: 3 }), "lost");
+  assert.is(indicationOf({ isLive: true, since: 0 }, { ...facts, waiting: 3 }), "paused");
+  assert.is(indicationOf({ isLive: true, since: 0 }, { ...facts, waiting: 3, isBehind: true }), "behind");
+});
+
+test("addresses name pages, filters survive, and a form leads back to this console only", () => {
+  assert.equal(matched("/events/{id}", "/events/evt_a%2Fb"), { id: "evt_a/b" });
+  for (const path of ["/events", "/events/", "/events/a/b", "/events/%E0%A4%A"])
+    assert.is(matched("/events/{id}", path), null, path);
+  assert.equal(placeOfUrl(new URL("https://x/events/?status=failed")), {
+    path: "/events",
+    query: { status: "failed" },
+  });
+  assert.is(hrefOf("/events", { status: "failed", q: "", at: undefined }), "/events?status=failed");
+  assert.is(addressOfOldLink("#/events/evt_a?x=1"), "/events/evt_a?x=1");
+  assert.is(addressOfOldLink("#a-token"), null);
+  for (const to of ["//evil.example", "/\\evil.example", "https://evil.example", "/sign-in?to=x", undefined])
+    assert.is(safeReturn(to), HOME, String(to));
+  assert.is(safeReturn("/approvals/apr_a?for=all"), "/approvals/apr_a?for=all");
+});
+
+test("a range begins on a whole minute, and another text is no range", () => {
+  assert.is(rangeStart("1h", Date.parse("2026-11-17T13:08:40Z")), "2026-11-17T12:08:00.000Z");
+  assert.is(rangeStart("constructor", 0), undefined);
+});
+
+const EVENT = { status: "delivered", verdict: { gates: [] }, failure: null, duplicates: 0, delivery_id_reused: 0 };
+
+test("every event but a plain delivery says why it is where it is", () => {
+  const deny = { gate: "budget", outcome: "deny", code: "over", detail: "0.80 would pass 18.00" };
+  assert.is(whyOf(EVENT), "");
+  assert.is(whyOf({ ...EVENT, duplicates: 1 }), "The same delivery arrived again; nothing was sent twice");
+  assert.is(whyOf({ ...EVENT, status: "blocked", verdict: { gates: [deny] } }), "Budget: 0.80 would pass 18.00");
+  assert.is(whyOf({ ...EVENT, status: "failed", failure: { kind: "dns", detail: "no such host" } }), "No such host");
+  for (const status of ["recorded", "queued", "rejected", "expired", "cancelled"])
+    assert.ok(whyOf({ ...EVENT, status }) !== "", status);
+});
+
+test("moments become stretches: a hold lasts until the decision, and a pause until the attempt", () => {
+  const at = (s: number): string => new Date(s * 1_000).toISOString();
+  const stages = eventStages(
+    [
+      { stage: "received", at: at(0) },
+      { stage: "authenticated", at: at(0) },
+      { stage: "gated", at: at(1) },
+      { stage: "held", at: at(1), reason: "needs a person" },
+      { stage: "approved", at: at(373) },
+      { stage: "attempt", at: at(374), number: 1, outcome: "failed", duration_ms: 800, status_code: 503 },
+      { stage: "attempt", at: at(380), number: 2, outcome: "running" },
+    ],
+    390_000,
+  );
+  assert.equal(
+    stages.map(({ name, start, end, isWait }) => [name, start, end, isWait]),
+    [
+      ["Received and authenticated", 0, 0, false],
+      ["Gates", 0, 1_000, false],
+      ["Held for approval", 1_000, 373_000, true],
+      ["Approved", 373_000, 373_000, false],
+      ["Wait before attempt 1", 373_000, 374_000, true],
+      ["Attempt 1", 374_000, 374_800, false],
+      ["Wait before attempt 2", 374_800, 380_000, true],
+      ["Attempt 2", 380_000, 390_000, false],
+    ],
+  );
+  assert.equal(eventStages([], 0), []);
+});
+
+test("each lane has its own scale, and one failure is seen beside thousands of deliveries", () => {
+  const lane = (name: string, values: (number | null)[], colour: "area" | "c-fail") => ({
+    name,
+    values,
+    colour,
+    heightPx: 30,
+  });
+  const [many, few] = placedLanes(
+    [lane("Delivered", [0, 4_000], "area"), lane("Failed", [1, null], "c-fail")],
+    10,
+    100,
+  );
+  assert.equal([many?.most, few?.most], [4_000, 1]);
+  assert.equal([many?.bars[0]?.height, few?.bars[0]?.height], [30, 30]);
+  assert.equal(few?.bars.length, 1, "nothing is drawn where nothing is known");
+  assert.is(placedLanes([lane("Failed", [1, 10_000], "c-fail")], 0, 100)[0]?.bars[0]?.height, 2);
+  assert.is(laneSummary(lane("Failed", [0, 19], "c-fail"), String), "Failed peaks at 19.");
+  assert.is(laneSummary(lane("Failed", [], "c-fail"), String), "Failed: none.");
+});
+
+test("an approver reads every field to its end, with the digits that were sent", () => {
+  const { rows, isCut } = sentFields(
+    '{"id":"apr_a","payload":{"amount":1240.00,"customer_id":"c","lines":[{"sku":"R3"}],"none":{},"sql":"a\\nb"},"digest":"x"}',
+  );
+  assert.equal(
+    rows.map(({ pointer, label, text }) => [pointer, label, text]),
+    [
+      ["/amount", "amount", "1240.00"],
+      ["/customer_id", "customer id", "c"],
+      ["/lines/0/sku", "lines › 1 › sku", "R3"],
+      ["/none", "none", "{}"],
+      ["/sql", "sql", "a\nb"],
+    ],
+  );
+  assert.not(isCut);
+  assert.ok(sentFields(`{"payload":{"a":"${"x".repeat(70_000)}"}}`).isCut);
+  assert.equal(sentFields("no JSON").rows, []);
+});
+
+test("a replay has the tick only if all was delivered, and says what was skipped and what waits", () => {
+  const replay = { status: "done", total: 18, done: 18, delivered: 12, failed: 4, skipped: 2, waiting: 0 } as const;
+  assert.is(replayWord(replay), "Finished: 12 delivered, 4 failed, 2 skipped");
+  assert.is(replayState(replay), "failed");
+  assert.is(replayState({ ...replay, delivered: 16, failed: 0 }), "recorded");
+  assert.is(replayState({ ...replay, delivered: 18, failed: 0, skipped: 0 }), "delivered");
+  assert.is(replayState({ ...replay, status: "running" }), "running");
+  assert.is(
+    planText({ count: 18, waiting: 5, skipped: [{ reason: "endpoint-disabled", count: 2 }] }),
+    "Sends 18 events. Of these 5 wait until their endpoint answers. Skips 2: the endpoint is disabled.",
+  );
+});
+
+test.run();

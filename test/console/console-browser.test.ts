@@ -1,0 +1,323 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { overflow, violations, WIDTHS } from "../support/accessibility.ts";
+import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
+import { type Client, logIn } from "../support/client.ts";
+import { type ConsoleScene, consoleScene, HOSTILE } from "../support/console-scene.ts";
+import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
+import { skipped } from "../support/skipped.ts";
+
+const test = suite("the console in a browser");
+const WHO = { email: "ana@shop.example", password: "correct horse battery" };
+
+const inBrowser = (binary: string): void => {
+  let program: Program;
+  let page: BrowserPage;
+  let client: Client;
+  let scene: ConsoleScene;
+
+  const call = async (path: string, body: unknown): Promise<void> => {
+    const headers = { "content-type": "application/json" };
+    await fetch(program.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+  };
+  const status = async (path: string): Promise<string> => (await client.call("GET", path)).body.status;
+  /** By the name of the field, as people and password managers find it. */
+  const write = (name: string, value: string): Promise<void> =>
+    page.evaluate(`document.querySelector("[name=${name}]").value = ${JSON.stringify(value)}; undefined`);
+  const pendingApproval = async (): Promise<string> =>
+    (await client.call("GET", "/v1/approvals?status=pending")).body.data[0].id;
+
+  test.before(async () => {
+    [program, page] = await Promise.all([startProgram(), openBrowser(binary)]);
+    await page.shaped({});
+    await call("/v1/auth/signup", WHO);
+    client = await logIn(program.url, WHO);
+    scene = await consoleScene(program.url, client);
+  });
+  test.after(async () => {
+    await page.close();
+    killPrograms();
+    await scene?.shop.target.close();
+    removeFolder(program.dir);
+  });
+  /** Whoever has named things: nothing of it runs, the policy is never violated, and nothing comes from elsewhere. */
+  test.after.each(() => {
+    assert.equal(page.faults(), []);
+    assert.equal([...page.origins()], [new URL(program.url).origin]);
+  });
+
+  test("a visitor signs in and is where they were going; a wrong password is told, and no secret is kept", async () => {
+    await page.open(`${program.url}/events?status=failed`);
+    await page.shows("Sign in");
+    assert.equal(await violations(page), []);
+    await write("email", WHO.email);
+    await write("password", "another password");
+    await page.click("Sign in", "form");
+    await page.shows("password");
+    await write("email", WHO.email);
+    await write("password", WHO.password);
+    await page.click("Sign in", "form");
+    await page.shows("The receiver answered 422");
+    assert.is(await page.evaluate("location.pathname + location.search"), "/events?status=failed");
+    assert.equal(await page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]"), [0, 0, ""]);
+  });
+
+  test("who has no account makes one where the service lets strangers, and is told what a password lacks", async () => {
+    await page.evaluate("document.querySelector('.me').click()");
+    await page.click("Sign out", "dialog");
+    await page.click("Create an account");
+    await page.shows("I have an account");
+    await write("email", "cy@shop.example");
+    await write("password", "correcthorsebatterystaple");
+    await page.click("Create the account", "form");
+    await page.shows("commonest passwords");
+    await write("password", WHO.password);
+    await page.click("Create the account", "form");
+    await page.shows("Nothing waits for a person.");
+    assert.is(await page.evaluate("location.pathname"), "/overview");
+    await page.evaluate("document.querySelector('.me').click()");
+    await page.click("Sign out", "dialog");
+    await page.shows("Sign in");
+    await write("email", WHO.email);
+    await write("password", WHO.password);
+    await page.click("Sign in", "form");
+    await page.shows("1 approval waits for you.");
+  });
+
+  test("characters that reorder text or are not seen are drawn as escapes", async () => {
+    const { body } = await scene.source.send("bidi", { order: "1", type: "paid\u202Edia", note: "a\u200bb" });
+    await page.open(`${program.url}/events/${body.event_id}`);
+    await page.shows("paid\\u202edia");
+    await page.shows("a\\u200bb");
+    assert.is(await page.evaluate("/[\\u202e\\u200b]/.test(document.documentElement.innerHTML)"), false);
+    await page.open(`${program.url}/events?status=failed`);
+    await page.shows("The receiver answered 422");
+  });
+
+  test("events are narrowed by chips and views; the address is the view, and Back restores it", async () => {
+    await page.hides("no order over 500");
+    await page.click("Refused", ".tabs");
+    await page.shows(`refused by "no order over 500 ${HOSTILE}"`);
+    await page.hides("The receiver answered 422");
+    assert.is(await page.evaluate("location.search"), "?status=blocked");
+    await page.evaluate("history.back()");
+    await page.shows("The receiver answered 422");
+    await page.evaluate("document.querySelector('[aria-label=\"Remove filter State\"]').click()");
+    await page.shows("no order over 500");
+  });
+
+  test("every figure of the overview equals the count of the list behind it", async () => {
+    await page.open(`${program.url}/overview`);
+    await page.shows("Refusals by gate");
+    const sums = await page.evaluate<[string, string][]>(
+      "[...document.querySelectorAll('.sums a')].slice(0, 5).map((it) => [it.getAttribute('href'), it.querySelector('b').innerText])",
+    );
+    assert.is(sums.length, 5);
+    for (const [href, figure] of sums) {
+      const { body } = await client.call("GET", `/v1${href}&total=true`);
+      assert.is(figure, String(body.total), href);
+      await page.open(program.url + href);
+      await page.shows(`${figure} match`);
+    }
+  });
+
+  test("an invalid filter keeps the page and its form, and says what is expected", async () => {
+    await page.open(`${program.url}/events?status=nonsense`);
+    await page.shows("Choose a state from the list.");
+    await page.shows("could not be loaded");
+    await page.evaluate("document.querySelector('[aria-label=\"Remove filter State\"]').click()");
+    await page.shows("order.paid");
+  });
+
+  test("an event explains itself: cause, timeline, attempts, verdict, payload; its replay is followed to the end", async () => {
+    await page.open(`${program.url}/events/${scene.events.failed}`);
+    for (const text of ["The receiver answered 422", "Attempt 1", "Failed, HTTP 422", "1 of 1 rules passed", HOSTILE])
+      await page.shows(text);
+    scene.shop.target.answer((_, response) => response.end("{}"));
+    await page.click("Replay", "main");
+    await page.shows("Succeeded, HTTP 200");
+    await until("the state is told", async () => (await status(`/v1/events/${scene.events.failed}`)) === "delivered");
+    await page.shows("A delivered event is not sent again.");
+  });
+
+  test("another account's event and one that never existed are the same page", async () => {
+    for (const id of ["evt_nothing", `evt_${"a".repeat(32)}`]) {
+      await page.open(`${program.url}/events/${id}`);
+      await page.shows("There is nothing at this address in");
+    }
+  });
+
+  test("every page fits six widths, in two schemes, and axe finds nothing", async () => {
+    const places = [
+      ["/overview", "Endpoints, worst first"],
+      ["/events", "order.paid"],
+      [`/events/${scene.events.held}`, "Held"],
+      ["/approvals", "What is sent"],
+      [`/approvals/${await pendingApproval()}`, "What is sent"],
+      ["/bundles", "incomplete"],
+      [`/bundles/${scene.bundles.incomplete}`, "could not be undone"],
+      ["/replays", "Show the plan"],
+      ["/sources", "shop"],
+      [`/sources/${scene.source.id}`, "It matches none of this source's secrets."],
+      ["/endpoints", "till"],
+      [`/endpoints/${scene.endpointId}`, "Failures in a row"],
+      ["/agents", "helper"],
+      [`/agents/${scene.agent.id}`, "What it may do"],
+    ] as const;
+    for (const [path, shows] of places) {
+      await page.shaped({});
+      await page.open(program.url + path);
+      await page.shows(shows);
+      for (const width of WIDTHS)
+        for (const dark of [false, true]) {
+          await page.shaped({ width, dark });
+          assert.equal(await violations(page), [], `${path} ${width} ${dark ? "dark" : "light"}`);
+          assert.ok((await overflow(page)) <= 0, `${path} at ${width} px`);
+        }
+    }
+    await page.shaped({});
+  });
+
+  test("a step that could not be undone is marked by hand, with a note", async () => {
+    await page.open(`${program.url}/bundles/${scene.bundles.incomplete}`);
+    await page.shows("Undo it by hand, then mark it as undone.");
+    await write("comment", "The order was cancelled by telephone.");
+    await page.click("Mark as undone", "form");
+    await page.shows("Undone by hand: The order was cancelled by telephone.");
+    await until(
+      "it is recorded",
+      async () => (await status(`/v1/bundles/${scene.bundles.incomplete}`)) === "rolled_back",
+    );
+  });
+
+  test("an endpoint is tested, an agent suspended and resumed, and a new key shown once", async () => {
+    await page.open(`${program.url}/endpoints/${scene.endpointId}`);
+    await page.shows("Failures in a row");
+    await page.click("Test", ".acts");
+    await page.shows("The test was delivered: HTTP 200.");
+    await page.open(`${program.url}/agents/${scene.agent.id}`);
+    await page.shows("Its key stops at once.");
+    await write("reason", "It asked too often.");
+    await page.click("Suspend", "form");
+    await page.shows("It asked too often.");
+    await page.click("Resume", ".acts");
+    await page.hides("It asked too often.");
+    await page.click("Rotate key…", ".acts");
+    await page.click("Rotate key", "dialog");
+    await page.shows("This key is shown once.");
+    await page.open(`${program.url}/agents/${scene.agent.id}`);
+    await page.shows("Its key stops at once.");
+    await page.hides("This key is shown once.");
+  });
+
+  test("a replay begins with its plan, which says what is skipped and why", async () => {
+    await page.open(`${program.url}/replays`);
+    await page.click("Show the plan");
+    await page.shows("a step of a bundle is not sent alone");
+  });
+
+  test("a source is paused and resumed", async () => {
+    await page.open(`${program.url}/sources/${scene.source.id}`);
+    await page.shows("Refused signatures");
+    await page.click("Pause…", ".acts");
+    await page.click("Pause", "dialog");
+    await until("it is paused", async () => (await status(`/v1/sources/${scene.source.id}`)) === "paused");
+    await page.click("Resume", ".acts");
+    await until("it is resumed", async () => (await status(`/v1/sources/${scene.source.id}`)) === "active");
+  });
+
+  test("one key decides nothing; a rejection needs its reason; two presses approve, and the outcome is told", async () => {
+    const id = await pendingApproval();
+    await page.open(`${program.url}/approvals/${id}`);
+    await page.shows("If you approve");
+    assert.is(await page.evaluate("document.activeElement.closest('.sign') === null"), true);
+    await page.evaluate("document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true }))");
+    assert.is(await status(`/v1/approvals/${id}`), "pending");
+    await page.click("Reject R");
+    await page.shows("Say why, then press Reject again.");
+    assert.is(await status(`/v1/approvals/${id}`), "pending");
+    await page.click("Approve €0.02 A");
+    assert.is(await status(`/v1/approvals/${id}`), "pending");
+    await page.click("Approve €0.02, now A");
+    await page.shows("Approved.");
+    await page.hides("Needs 1 approval");
+    await until("it is sent", async () => (await status(`/v1/events/${scene.events.held}`)) === "delivered");
+  });
+
+  test("a decision that another person took meanwhile is told, and takes the buttons away", async () => {
+    const sent = await scene.source.send("another-large", { order: "large" });
+    const id = await until("it is held", async () => {
+      const { body } = await client.call("GET", `/v1/events/${sent.body.event_id}`);
+      return body.approval_id;
+    });
+    await page.open(`${program.url}/approvals/${id}`);
+    await page.shows("If you approve");
+    const { body } = await client.call("GET", `/v1/approvals/${id}`);
+    const vote = { digest: body.digest, comment: "The parcel was found." };
+    await client.session("POST", `/v1/approvals/${id}/reject`, vote);
+    await page.shows("Rejected. Nothing was sent.");
+    assert.is(await page.evaluate("document.querySelector('.sign')"), null);
+  });
+
+  test("a session that ends while a page is open is taken up in a layer, and what was typed stays", async () => {
+    const sent = await scene.source.send("third-large", { order: "large" });
+    const id = await until("it is held", async () => {
+      const { body } = await client.call("GET", `/v1/events/${sent.body.event_id}`);
+      return body.approval_id;
+    });
+    await page.open(`${program.url}/approvals/${id}`);
+    await page.shows("If you approve");
+    await page.evaluate("document.getElementById('comment').value = 'Seen with Ben'; undefined");
+    await page.evaluate("void fetch('/v1/auth/logout', { method: 'POST' })");
+    await page.shows("Your session has ended");
+    assert.equal(await violations(page), []);
+    await write("password", WHO.password);
+    await page.click("Sign in", "dialog");
+    await page.hides("Your session has ended");
+    assert.is(await page.evaluate("document.getElementById('comment').value"), "Seen with Ben");
+    await page.click("Approve €0.02 A");
+    await page.click("Approve €0.02, now A");
+    await page.shows("Approved.");
+  });
+
+  test("Control K opens the palette, a pasted id opens its page, and letters go to pages", async () => {
+    await page.evaluate(
+      "document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true })); undefined",
+    );
+    await until("the palette is open", () =>
+      page.evaluate<boolean>("document.querySelector('dialog.pal')?.open === true"),
+    );
+    await page.evaluate(`(() => { const field = document.querySelector("dialog input"); field.value = "${scene.events.delivered}";
+      field.dispatchEvent(new Event("input", { bubbles: true })); })()`);
+    await page.shows(`Open event ${scene.events.delivered}`);
+    assert.equal(await violations(page), []);
+    await page.key("Enter");
+    await until("the event is open", async () =>
+      (await page.evaluate<string>("location.pathname")).endsWith(scene.events.delivered),
+    );
+    for (const key of ["g", "e"])
+      await page.evaluate(
+        `document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "${key}", bubbles: true })); undefined`,
+      );
+    await until("the list is open", () => page.evaluate<boolean>("location.pathname === '/events'"));
+  });
+
+  test("a GET decides nothing and changes nothing, whatever the address", async () => {
+    const sent = await scene.source.send("fourth-large", { order: "large" });
+    const id = await until("it is held", async () => {
+      const { body } = await client.call("GET", `/v1/events/${sent.body.event_id}`);
+      return body.approval_id;
+    });
+    for (const path of [`/approvals/${id}`, `/approvals/${id}?approve=1&decision=approve`]) {
+      const answer = await fetch(program.url + path, { headers: { cookie: client.cookie } });
+      assert.is(answer.status, 200);
+    }
+    assert.is(await status(`/v1/approvals/${id}`), "pending");
+  });
+};
+
+const binary = browserHere();
+if (binary === null) skipped("the console in a browser", "there is no Chromium, and BROWSER_BINARY is not set");
+else inBrowser(binary);
+
+test.run();

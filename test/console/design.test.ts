@@ -1,0 +1,105 @@
+import { readFileSync } from "node:fs";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { measured, overBudget } from "../../console/bundle/budgets.ts";
+import { contrast, contrastFaults, rolesOf } from "../../console/bundle/contrast.ts";
+import { parseJsonSource, treeLines } from "../../console/design/json-source.ts";
+import { digitGroups, sealDrawing } from "../../console/design/seal-drawing.ts";
+import { allStates, proofStateOf, stateOf } from "../../console/design/states.ts";
+import { placeOf, scaleOf } from "../../console/design/waterfall-scale.ts";
+
+const test = suite("the console's design");
+/** Tests are run in the repository's folder. */
+const TOKENS = readFileSync("console/design/tokens.css", "utf8");
+const SYMBOLS = readFileSync("console/design/symbols.svg", "utf8");
+
+test("every colour stands out from what it stands on, and a paler one is found", () => {
+  assert.is(contrast("#000000", "#ffffff"), 21);
+  assert.equal(contrastFaults(TOKENS), []);
+  const paler = TOKENS.replace("--ink-3: light-dark(#56655E", "--ink-3: light-dark(#8A9A92");
+  assert.ok(contrastFaults(paler).some((it) => it.startsWith("--ink-3 on --paper (light)")));
+  assert.ok(contrastFaults(TOKENS.replace("--ok-wash:", "--gone:")).some((it) => it.includes("has no light value")));
+  assert.ok(rolesOf(TOKENS).size > 20);
+});
+
+test("no component names a colour: only tokens do", () => {
+  for (const name of ["elements", "frame", "controls", "states", "data", "decision", "setup", "narrower"]) {
+    const css = readFileSync(`console/design/${name}.css`, "utf8");
+    assert.not.match(css.replace(/@media print \{.*\}/, ""), /#[0-9a-fA-F]{3,8}\b/, name);
+  }
+});
+
+test("every state has a mark that is drawn, and only a good end is green", () => {
+  for (const { mark } of allStates()) assert.ok(SYMBOLS.includes(`id="m-${mark}"`), mark);
+  const green = allStates().filter(({ role }) => role === "ok");
+  for (const { word } of green)
+    assert.ok(["Delivered", "Committed", "Approved", "Allowed", "Succeeded", "Active", "Healthy"].includes(word), word);
+  assert.is(stateOf("recorded").word, "Recorded only");
+  assert.is(proofStateOf("recorded").word, "Recorded");
+  assert.equal(stateOf("constructor"), { word: "constructor", mark: "unknown", role: "wait" });
+});
+
+test("the same digest has the same drawing, and another bit has another", () => {
+  const digest = "63e725625912511d70cbb00953a341819704e1901354fd7f844f08b057809347";
+  assert.equal(sealDrawing(digest), sealDrawing(digest));
+  assert.is.not(sealDrawing(digest).curves.join(), sealDrawing(`73${digest.slice(2)}`).curves.join());
+  assert.equal(digitGroups("63e72562"), ["63e7", "2562"]);
+});
+
+test("JSON keeps the text of its numbers, and what is no JSON is none", () => {
+  const root = parseJsonSource(`{"a": 1240.00, "b/c": [12345678901234567890, true], "d": "\\u00e9\\n", "a": {}}`);
+  assert.ok(root?.kind === "object");
+  const shown = treeLines(root, new Set()).map(({ pointer, node }) => [
+    pointer,
+    "text" in node ? node.text : node.kind,
+  ]);
+  assert.equal(shown.slice(1, 5), [
+    ["/a", "1240.00"],
+    ["/b~1c", "array"],
+    ["/b~1c/0", "12345678901234567890"],
+    ["/b~1c/1", "true"],
+  ]);
+  assert.equal(treeLines(root, new Set(["/b~1c"])).find(({ pointer }) => pointer === "/b~1c")?.folded, 2);
+  for (const text of ["", "{", "[1,]", "{'a':1}", "1 2", '"\\x"', "[".repeat(100) + "]".repeat(100), "NaN"])
+    assert.is(parseJsonSource(text), null, text);
+});
+
+test("waiting that is much longer than the work is a band, and both scales agree on every duration", () => {
+  const stage = (start: number, end: number, isWait = false) => ({ name: "", start, end, isWait });
+  const stages = [stage(0, 12), stage(12, 372_012, true), stage(372_012, 372_824), stage(372_824, 378_000, true)];
+  const scale = scaleOf(stages, false);
+  assert.equal(
+    scale.map(({ isBand }) => isBand),
+    [false, true, false, true],
+  );
+  assert.is(scaleOf(stages, true).length, 1);
+  assert.is(scaleOf([stage(0, 10), stage(10, 40, true), stage(40, 50)], false).length, 1, "a short wait is not cut");
+  for (const isFull of [false, true]) {
+    const drawn = scaleOf(stages, isFull);
+    assert.ok(Math.abs((drawn.at(-1)?.to ?? 0) - 1) < 1e-9);
+    const places = [0, 12, 100_000, 372_012, 372_500, 378_000].map((at) => placeOf(drawn, at));
+    assert.equal(
+      places,
+      [...places].sort((a, b) => a - b),
+      "time runs to the right",
+    );
+  }
+});
+
+test("a page over its budget is named, with what it loads first counted once", () => {
+  const manifest = {
+    "index.html": { file: "main.js", imports: ["_shared.js"], css: ["style.css"], isEntry: true },
+    "_shared.js": { file: "shared.js" },
+    "src/pages/sign-in.tsx": { file: "sign-in.js", imports: ["_shared.js"] },
+    "src/pages/overview.tsx": { file: "overview.js", imports: ["index.html"] },
+  };
+  const sizes: Readonly<Record<string, number>> = { "main.js": 10_000, "shared.js": 11_000, "overview.js": 31_000 };
+  const all = measured({ manifest, sizeOf: (file) => sizes[file] ?? 0, always: ["index.html"] });
+  assert.equal(
+    all.find(({ name }) => name === "overview"),
+    { name: "overview", bytes: 52_000, most: 150_000 },
+  );
+  assert.equal(overBudget(all), ["src/pages/overview.tsx: 31000 of at most 30000"]);
+});
+
+test.run();

@@ -1,0 +1,83 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { overflow, violations } from "../support/accessibility.ts";
+import { browserHere, openBrowser } from "../support/browser.ts";
+import { logIn } from "../support/client.ts";
+import { killPrograms, removeFolder, startProgram, until } from "../support/program.ts";
+import { skipped } from "../support/skipped.ts";
+
+const test = suite("pages for one-time links in a browser");
+
+const PASSWORD = "correct horse battery";
+const LINK = /once: http:\/\/\S+\/start(#\S+)/;
+
+const inBrowser = (binary: string): void => {
+  test("the first owner starts, invites a person who joins, and both are in the console; nothing of it leaks", async () => {
+    const [program, page] = await Promise.all([startProgram({ SIGNUP: "closed" }), openBrowser(binary)]);
+    const write = (name: string, value: string): Promise<void> =>
+      page.evaluate(`document.querySelector("[name=${name}]").value = ${JSON.stringify(value)}; undefined`);
+    try {
+      const start = await until("the link is printed", () => LINK.exec(program.output())?.[1] ?? "");
+      for (const shape of [{}, { width: 390, height: 844, dark: true }]) {
+        await page.shaped(shape);
+        for (const path of ["join", "reset", "start"]) {
+          await page.open("about:blank");
+          await page.open(`${program.url}/${path}#a-token`);
+          await page.shows("Password");
+          assert.equal(await violations(page), [], path);
+          assert.ok((await overflow(page)) <= 0, path);
+          assert.is(await page.evaluate("location.hash"), "", "the token has left the address");
+        }
+      }
+      await page.shaped({});
+      await page.open(`${program.url}/join`);
+      await page.shows("This address has no link in it.");
+      await page.open("about:blank");
+      await page.open(`${program.url}/start${start}`);
+      await page.shows("Create the first account");
+      await write("email", "ana@shop.example");
+      await write("account_name", "Shop");
+      await write("password", PASSWORD);
+      await page.click("Create the account");
+      await page.shows("Nothing waits for a person.");
+      await page.shows("Shop");
+      assert.is(await page.evaluate("document.cookie"), "", "no script can read the session");
+
+      const owner = await logIn(program.url, { email: "ana@shop.example", password: PASSWORD });
+      const person = { email: "bo@shop.example", role: "approver" };
+      const invited = await owner.session("POST", "/v1/members/invitations", person);
+      const { pathname, hash } = new URL(invited.body.invitation_url);
+      await page.open("about:blank");
+      await page.open(`${program.url}${pathname}${hash}`);
+      await page.shows("Join the account");
+      await write("password", "correcthorsebatterystaple");
+      await page.click("Join");
+      await page.shows("This is among the commonest passwords.");
+      await write("password", PASSWORD);
+      await page.click("Join");
+      await page.shows("approver");
+      await page.open("about:blank");
+      await page.open(`${program.url}${pathname}${hash}`);
+      await page.shows("Join the account");
+      await write("password", PASSWORD);
+      await page.click("Join");
+      await page.shows("This link was used or has expired.");
+      assert.equal(page.faults(), []);
+      assert.equal(
+        [...page.origins()].filter((it) => it !== "null"),
+        [new URL(program.url).origin],
+      );
+    } finally {
+      await page.close();
+      killPrograms();
+      removeFolder(program.dir);
+    }
+  });
+};
+
+const binary = browserHere();
+if (binary === null)
+  skipped("pages for one-time links in a browser", "there is no Chromium, and BROWSER_BINARY is not set");
+else inBrowser(binary);
+
+test.run();

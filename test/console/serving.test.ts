@@ -1,0 +1,86 @@
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { CONSOLE_ADDRESSES } from "../../src/console/addresses.ts";
+import { bundledFiles, codingFor } from "../../src/console/bundle.ts";
+import { consoleRoutes } from "../../src/routes/operations/console.ts";
+import { testApp } from "../support/http-app.ts";
+
+const test = suite("serving the console's bundle");
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+  "require-trusted-types-for 'script'; trusted-types countersign";
+const opened = () => testApp(consoleRoutes("closed"));
+
+test("the shell is at exactly its addresses, under the policy, and is asked for again each time", async () => {
+  const app = await opened();
+  for (const path of CONSOLE_ADDRESSES) {
+    const { statusCode, headers } = await app.inject({ url: path.replace(/\{\w+\}/, "x") });
+    assert.is(statusCode, 200, path);
+    assert.is(headers["content-security-policy"], POLICY);
+    assert.is(headers["cache-control"], "no-cache");
+  }
+  assert.is((await app.inject({ url: "/events?status=failed&q=%00&nonsense=1" })).statusCode, 200);
+  for (const path of ["/overviews", "/events/a/b", "/audit/1/2", "/settings/a/b", "/index.html", "/components.html"])
+    assert.is((await app.inject({ url: path })).statusCode, 404, path);
+  const { headers } = await app.inject({ url: "/overview" });
+  const again = await app.inject({ url: "/overview", headers: { "if-none-match": `W/${headers.etag}` } });
+  assert.equal([again.statusCode, again.body], [304, ""]);
+});
+
+test("the shell has no inline script and no style, and all that it loads is served for ever under a hashed name", async () => {
+  const app = await opened();
+  const { body } = await app.inject({ url: "/events" });
+  assert.not.match(body, /<style|style="|\son\w+="|<script(?![^>]*src="\/assets\/)/);
+  const loaded = [...body.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, address = ""]) => address);
+  assert.ok(loaded.length >= 3);
+  for (const address of loaded) {
+    const { statusCode, headers } = await app.inject({ url: address });
+    assert.is(statusCode, 200, address);
+    if (!address.endsWith(".txt")) {
+      assert.match(address, /-[\w-]{8}\.\w+$/);
+      assert.is(headers["cache-control"], "public, max-age=31536000, immutable");
+    }
+    assert.is(headers["x-content-type-options"], "nosniff");
+  }
+});
+
+test("each client gets the smallest coding that it takes, with the same content", async () => {
+  const app = await opened();
+  const name = [...bundledFiles().keys()].find((it) => it.endsWith(".css")) ?? "";
+  const read = async (accepted: string) => {
+    const answer = await app.inject({ url: `/${name}`, headers: { "accept-encoding": accepted } });
+    assert.is(answer.headers.vary, "accept-encoding");
+    return { coding: answer.headers["content-encoding"], bytes: answer.rawPayload };
+  };
+  const [br, gzip, plain] = [await read("gzip, deflate, br"), await read("gzip;q=0.5, br;q=0"), await read("identity")];
+  assert.equal([br.coding, gzip.coding, plain.coding], ["br", "gzip", undefined]);
+  assert.ok(br.bytes.length < gzip.bytes.length && gzip.bytes.length < plain.bytes.length);
+  assert.equal(brotliDecompressSync(br.bytes), plain.bytes);
+  assert.equal(gunzipSync(gzip.bytes), plain.bytes);
+  const file = bundledFiles().get(name);
+  assert.ok(file !== undefined);
+  assert.equal([codingFor("*", file), codingFor("*;q=0", file), codingFor(undefined, file)], ["br", null, null]);
+});
+
+test("the shell says whether strangers may make an account, in every coding", async () => {
+  const open = await testApp(consoleRoutes("open"));
+  const headers = { "accept-encoding": "br" };
+  const shell = brotliDecompressSync((await open.inject({ url: "/sign-in", headers })).rawPayload).toString();
+  assert.match(shell, /name="sign-up" content="open"/);
+  assert.match((await (await opened()).inject({ url: "/" })).body, /name="sign-up" content="closed"/);
+});
+
+test("nothing else of the build is served", async () => {
+  const app = await opened();
+  for (const name of ["manifest.json", "inputs.sha256", "..%2fmanifest.json", "%2e%2e%2findex.html", "constructor", ""])
+    assert.is((await app.inject({ url: `/assets/${name}` })).statusCode, 404, name);
+});
+
+test("the licences of what is served are served", async () => {
+  const { body } = await (await opened()).inject({ url: "/assets/licences.txt" });
+  for (const text of ["SIL OPEN FONT LICENSE", "Preact", "Spline Sans Mono"]) assert.ok(body.includes(text), text);
+});
+
+test.run();

@@ -1,0 +1,125 @@
+import * as fc from "fast-check";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { dayIn } from "../../domain/calendar.ts";
+import type { EventDocument } from "../../projections/event-document.ts";
+import { events } from "../../projections/events.ts";
+import { denialIn } from "../../projections/gate-denials.ts";
+import { binOf, durationOf, FINE_BITS, sizeOf } from "../../projections/histogram.ts";
+import { EVENT_STATUSES } from "../../projections/schemas/events.ts";
+import { stats } from "../../projections/stats.ts";
+import { PASSED, PLACES, type StatsBucket } from "../../projections/stats-totals.ts";
+import { eventLives } from "../support/event-lives.ts";
+import { at, deliveryFacts, history } from "../support/history.ts";
+import { folded } from "../support/projected.ts";
+
+const test = suite("stats");
+
+const documents = <D>(all: Record<string, unknown>): readonly D[] => Object.values(all) as D[];
+
+const bucketsOf = (all: Record<string, unknown>): readonly StatsBucket[] =>
+  documents<StatsBucket>(all).filter((it) => "series" in it);
+
+const ZONES: Readonly<Record<string, string>> = { acc_1: "Asia/Kathmandu", acc_2: "UTC" };
+
+const keyOf = (event: EventDocument, by: StatsBucket["by"]): string | null | undefined => {
+  if (by === "all") return "";
+  if (by === event.origin_kind) return event.origin_id;
+  if (by === "endpoint") return event.endpoint_id;
+  if (by === "action") return event.origin_kind === "agent" ? event.type : null;
+  if (by === "policy") return event.verdict.policy?.id;
+  return by === "gate" && event.status === "blocked" ? denialIn(event.verdict)?.gate : null;
+};
+
+const startOf = (event: EventDocument, step: StatsBucket["step"]): string => {
+  if (step === "day") return `${dayIn(ZONES[event.account] ?? "", Date.parse(event.received_at))}T00:00:00.000Z`;
+  return step === "hour" ? `${event.received_at.slice(0, 13)}:00:00.000Z` : `${event.received_at.slice(0, 16)}:00.000Z`;
+};
+
+const isIn = (bucket: StatsBucket, event: EventDocument): boolean =>
+  event.account === bucket.account &&
+  event.origin_kind !== "system" &&
+  keyOf(event, bucket.by) === bucket.key &&
+  startOf(event, bucket.step) === bucket.at;
+
+test("every bucket of every history has the numbers, attempts and costs of the events that it is about", () => {
+  fc.assert(
+    fc.property(eventLives, fc.integer({ min: 1, max: 60 }), (log, pageSize) => {
+      const all = documents<EventDocument>(folded(events, log.events, pageSize).all()).filter((it) => "timeline" in it);
+      const buckets = bucketsOf(folded(stats, log.events, pageSize).all());
+      for (const bucket of buckets) {
+        const own = all.filter((event) => isIn(bucket, event));
+        for (const status of EVENT_STATUSES)
+          assert.is(
+            bucket[status] ?? 0,
+            own.filter((event) => event.status === status).length,
+            `${bucket.series} ${status}`,
+          );
+        assert.is(
+          bucket.attempts ?? 0,
+          own.reduce((sum, event) => sum + event.attempts.length, 0),
+        );
+        const passed = own.filter((event) => PASSED.has(event.status));
+        assert.is(
+          bucket.cost ?? 0,
+          passed.reduce((sum, event) => sum + (event.cost ?? 0), 0),
+        );
+        assert.is(sizeOf(bucket.latency ?? []), bucket.delivered ?? 0);
+      }
+      const days = buckets.filter(({ by, step }) => by === "all" && step === "day");
+      const counted = days.flatMap((day) => EVENT_STATUSES.map((status) => day[status] ?? 0));
+      assert.is(
+        counted.reduce((sum, it) => sum + it, 0),
+        all.filter(({ origin_kind }) => origin_kind !== "system").length,
+      );
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("a history folded in pages of any size gives the same sums", () => {
+  fc.assert(
+    fc.property(eventLives, fc.integer({ min: 2, max: 90 }), (log, pageSize) => {
+      const oneByOne = folded(stats, log.events, 1).all();
+      assert.equal(folded(stats, log.events, pageSize).all(), oneByOne);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("an event that cannot change leaves no document but its sums", () => {
+  const log = history();
+  const facts = deliveryFacts("evt_1");
+  for (const fact of [facts.admitted(), facts.started(1, 1), facts.succeeded(1, 2), facts.delivered(2)])
+    log.add("delivery-evt_1", fact);
+  const ids = Object.keys(folded(stats, log.events, 1).all());
+  assert.ok(ids.length > 0);
+  assert.ok(ids.every((id) => id.startsWith("acc_1/")));
+});
+
+test("a minute's place is taken by the minute 48 hours later, and what happens to the older events is not counted there", () => {
+  const log = history();
+  const add = (id: string, minutes: number) => {
+    const received_at = at(minutes * 60);
+    log.add(`delivery-${id}`, deliveryFacts(id).admitted({ received_at, at: received_at }));
+  };
+  add("evt_1", 0);
+  add("evt_2", PLACES.minute);
+  log.add("delivery-evt_1", deliveryFacts("evt_1").failed(PLACES.minute * 60));
+  const all = bucketsOf(folded(stats, log.events, 1).all()).filter(({ by, step }) => by === "all" && step === "minute");
+  assert.equal(
+    all.map(({ at: start, queued, failed }) => ({ start, queued, failed })),
+    [{ start: at(PLACES.minute * 60), queued: 1, failed: undefined }],
+  );
+});
+
+test("a latency is at most 5 % off", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 2 ** 31 - 1 }), (ms) => {
+      const shown = durationOf(binOf(ms, FINE_BITS), FINE_BITS);
+      assert.ok(Math.abs(shown - ms) <= 0.05 * ms, `${ms} is shown as ${shown}`);
+    }),
+  );
+});
+
+test.run();

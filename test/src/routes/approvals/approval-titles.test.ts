@@ -1,0 +1,74 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
+import { type Agent, defineAction, registerAgent } from "../../../support/agent.ts";
+import { type Client, signUp } from "../../../support/client.ts";
+import { type Receiver, receiver } from "../../../support/receiver.ts";
+import { type ServiceInProcess, serviceInProcess } from "../../../support/service-in-process.ts";
+
+const test = suite("titles of approvals");
+const log = memoryEventLog();
+let node: ServiceInProcess;
+let target: Receiver;
+
+test.before(async () => {
+  [node, target] = await Promise.all([serviceInProcess({}, { log }), receiver()]);
+});
+test.after(async () => {
+  await Promise.all([node.stop(), target.close()]);
+});
+
+/** The request is held again by the vote itself, or by the reactor that follows changes, whichever is first. */
+const VOID = ["digest-mismatch", "already-decided"];
+const TITLE = "Refund {/amount|eur} to {/customer}";
+const PAYLOAD = { amount: 1240, customer: "Hana Weiss", card: "4242" };
+
+const world = async (): Promise<{ client: Client; agent: Agent; endpoint: string }> => {
+  const client = await signUp(node.base);
+  const endpoint = (await client.make("/v1/endpoints", { name: "bank", url: target.url })).id;
+  await defineAction(client, "refund.create", endpoint, { title: TITLE, labels: { "/customer": "Customer" } });
+  const policy = { name: "all", approval: { expires_after_s: 3_600 } };
+  const { id: policy_id } = await client.make("/v1/policies", policy);
+  return { client, endpoint, agent: await registerAgent(node.base, client, { policy_id }) };
+};
+
+const read = async (client: Client, id: string) => (await client.session("GET", `/v1/approvals/${id}`)).body;
+const held = async (agent: Agent, key: string): Promise<string> =>
+  (await agent.execute(key, { action: "refund.create", payload: PAYLOAD, wait_ms: 0 })).body.approval_id;
+
+test("an approval shows the sentence of its action's version, which its digest covers and its record keeps", async () => {
+  const { client, agent, endpoint } = await world();
+  const first = await read(client, await held(agent, "k-1"));
+  assert.is(first.title, "Refund €1,240.00 to Hana Weiss");
+  const record = (await log.readAll(null, 10_000)).findLast(({ type }) => type === "EventHeld");
+  assert.match(JSON.stringify(record?.data.bound), TITLE, "the same sentence can be rendered from the log");
+  assert.not.match(JSON.stringify(record), "Hana", "no field of the payload stands in the record");
+
+  await defineAction(client, "refund.create", endpoint, { title: "Give back {/amount}" });
+  const { digest, shown_digest } = first;
+  const voted = await client.session("POST", `/v1/approvals/${first.id}/approve`, { digest, shown_digest });
+  assert.equal([voted.status, VOID.includes(voted.body.code)], [409, true]);
+  const renewed = await read(client, voted.body.approval_id);
+  assert.is(renewed.title, "Give back 1240");
+  assert.is.not(renewed.digest, digest);
+  assert.is.not(renewed.shown_digest, shown_digest);
+  assert.ok(renewed.reasons.some((reason: string) => reason.includes("redefined")));
+});
+
+test("each step of a bundle has its sentence, and an action without a template has none", async () => {
+  const { client, agent, endpoint } = await world();
+  await defineAction(client, "mail.send", endpoint);
+  const { body } = await agent.bundle(
+    "b-1",
+    [
+      { action: "refund.create", payload: PAYLOAD },
+      { action: "mail.send", payload: {} },
+    ],
+    { wait_ms: 0 },
+  );
+  const shown = await read(client, body.approval_id);
+  const titles = (shown.payload as readonly { title: string | null }[]).map(({ title }) => title);
+  assert.equal([shown.title, titles], [null, ["Refund €1,240.00 to Hana Weiss", null]]);
+});
+
+test.run();

@@ -1,0 +1,246 @@
+import { randomUUID } from "node:crypto";
+import type { Readable } from "node:stream";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { fromBase64 } from "../../../../domain/evidence/bytes.ts";
+import { parseCheckpoint } from "../../../../domain/evidence/checkpoint.ts";
+import { leafHash, verifyConsistency, verifyInclusion } from "../../../../domain/evidence/merkle.ts";
+import { parseNote } from "../../../../domain/evidence/signed-note.ts";
+import { parseTlogProof } from "../../../../domain/evidence/tlog-proof.ts";
+import type { Metadata } from "../../../../domain/ports/event-log.ts";
+import { sha256 } from "../../../../infra/crypto/sha256.ts";
+import { platformHere, verifyExport } from "../../../../src/verifier/index.ts";
+import { accountOf, appendRecord } from "../../../support/evidence-log.ts";
+import { evidenceService } from "../../../support/evidence-service.ts";
+
+const test = suite("the proofs and exports of GET /v1/audit");
+
+const [A, B] = [accountOf(0), accountOf(1)];
+const EXPORT = "/v1/audit/export";
+const sourceId = (letter: string): string => `src_${letter.repeat(32)}`;
+
+type World = Awaited<ReturnType<typeof evidenceService>>;
+
+const withWorld =
+  (run: (world: World) => Promise<void>, given: Parameters<typeof evidenceService> = []) =>
+  async (): Promise<void> => {
+    const world = await evidenceService(...given);
+    try {
+      await run(world);
+    } finally {
+      await world.stop();
+    }
+  };
+
+const records = async ({ log }: World, account: string, count: number, from = 0): Promise<void> => {
+  for (let n = from; n < from + count; n += 1) await appendRecord(log, account, n);
+};
+
+const verdictOf = async ({ vkey }: World, text: string) => {
+  const source = async function* () {
+    yield Buffer.from(text);
+  };
+  return verifyExport(source, { keys: [vkey], witnesses: [], previous: [] }, platformHere());
+};
+
+const linesOf = (text: string): readonly Record<string, unknown>[] =>
+  text
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+
+const headOf = (note: string) => {
+  const checkpoint = parseCheckpoint(parseNote(note)?.text ?? "");
+  assert.ok(checkpoint);
+  return checkpoint;
+};
+
+test(
+  "a full export is authentic, and so is each range of it",
+  withWorld(async (world) => {
+    await records(world, A, 300);
+    await records(world, B, 20);
+    await world.seal(A);
+    for (const query of [
+      {},
+      { from_index: 100 },
+      { from_index: 7, to_index: 200 },
+      { to_index: 1 },
+      { from_index: 300 },
+    ]) {
+      const { outcome, text } = await world.get(A, EXPORT, query);
+      assert.is(outcome, 200);
+      const report = await verdictOf(world, text);
+      assert.equal([report.verdict, report.fault, report.missing], ["authentic", null, []], JSON.stringify(query));
+    }
+  }),
+);
+
+test(
+  "an export by one key proves that no record is missing, also of a key that has none",
+  withWorld(async (world) => {
+    await records(world, A, 500);
+    await world.seal(A);
+    await records(world, A, 30, 500);
+    await world.seal();
+    const { text } = await world.get(A, EXPORT, { source_id: sourceId("b") });
+    const report = await verdictOf(world, text);
+    assert.equal([report.verdict, report.fault, report.missing], ["authentic", null, []]);
+    assert.equal(report.complete, { key: sourceId("b"), number: 167, size: 500 });
+    const absent = await world.get(A, EXPORT, { source_id: sourceId("7") });
+    const none = await verdictOf(world, absent.text);
+    assert.equal([none.verdict, none.complete?.number], ["authentic", 0]);
+    assert.ok(absent.text.length < 4_096);
+  }),
+);
+
+test(
+  "other filters choose the right records, and do not claim to have all of them",
+  withWorld(async (world) => {
+    await records(world, A, 200);
+    await world.seal(A);
+    const queries = [
+      { type: "EventAdmitted" },
+      { source_id: sourceId("a"), type: "EventAdmitted" },
+      { source_id: sourceId("a"), event_id: `evt_${"d".repeat(32)}` },
+      { subject: `evt_${"c".repeat(32)}` },
+      { from: "2026-01-01T00:00:00.050Z" },
+    ];
+    for (const query of queries) {
+      const { text } = await world.get(A, EXPORT, query);
+      const report = await verdictOf(world, text);
+      assert.equal([report.verdict, report.fault], ["incomplete", null], JSON.stringify(query));
+    }
+    const { text } = await world.get(A, EXPORT, queries[2]);
+    const indexes = linesOf(text).flatMap(({ kind, index }) => (kind === "record" ? [index] : []));
+    assert.equal(indexes, [3, 99, 195]);
+  }),
+);
+
+test(
+  "an account sees nothing of another: its keys and records are as if they had never existed",
+  withWorld(async (world) => {
+    await records(world, A, 20);
+    await records(world, B, 5, 24);
+    await world.seal(A, B);
+    const { text } = await world.get(B, EXPORT, { event_id: `evt_${"b".repeat(32)}` });
+    assert.equal((await verdictOf(world, text)).complete?.number, 0);
+    assert.is((await world.get(B, "/v1/audit/proof", { index: 20 })).outcome, "not-found");
+    const [own] = await world.log.read(`delivery-evt_${"b".repeat(32)}`, null, 1);
+    const subject = `evt_${"b".repeat(32)}`;
+    assert.is((await world.get(B, "/v1/audit/proof", { id: own?.id, subject })).outcome, "not-found");
+    assert.is((await world.get(A, "/v1/audit/proof", { id: own?.id, subject })).outcome, 200);
+    assert.not.match((await world.get(B, "/v1/audit/checkpoint")).text, A);
+  }),
+);
+
+test(
+  "proofs and consistency are those of the checkpoints that were served",
+  withWorld(async (world) => {
+    await records(world, A, 70);
+    await world.seal();
+    const early = headOf((await world.get(A, "/v1/audit/checkpoint")).text);
+    await records(world, A, 9, 70);
+    assert.is((await world.get(A, "/v1/audit/proof", { index: 75 })).outcome, "not-found");
+    await world.seal();
+    const late = headOf((await world.get(A, "/v1/audit/checkpoint")).text);
+    const proof = parseTlogProof((await world.get(A, "/v1/audit/proof", { index: 75 })).text);
+    assert.ok(proof);
+    const { text } = await world.get(A, EXPORT);
+    const leaf = fromBase64(String(linesOf(text)[76]?.leaf)) ?? new Uint8Array();
+    const inclusion = { index: 75, size: late.size, leafHash: leafHash(sha256, leaf), path: proof.path };
+    assert.ok(verifyInclusion(sha256, inclusion, late.root));
+    const { body } = await world.get(A, "/v1/audit/consistency", { from: early.size, to: late.size });
+    const path = (body.proof as readonly string[]).map((hash) => fromBase64(hash) ?? new Uint8Array());
+    assert.ok(verifyConsistency(sha256, early, late, path));
+    assert.is((await world.get(A, "/v1/audit/proof", { index: 3, witnessed: "1" })).outcome, "not-witnessed");
+    assert.is((await world.get(A, "/v1/audit/consistency", { from: 80, to: 79 })).outcome, "invalid-request");
+    assert.match((await world.get("", "/v1/audit/instance/checkpoint")).text, /^hooks\.example\.com\/instance\n/);
+    assert.is((await world.get("", "/v1/audit/key")).text, `${world.vkey}\n`);
+  }),
+);
+
+test(
+  "nothing is exported before it is sealed",
+  withWorld(async (world) => {
+    await records(world, A, 3);
+    for (const path of ["/v1/audit/checkpoint", "/v1/audit/key", EXPORT])
+      assert.is((await world.get(A, path)).outcome, "not-sealed", path);
+  }),
+);
+
+test(
+  "a record that was changed in the log is not exported, and the export is cut off",
+  withWorld(async (world) => {
+    await records(world, A, 5);
+    await world.seal();
+    const { read } = world.log;
+    world.log.read = async (stream, after, limit) =>
+      (await read(stream, after, limit)).map((it) => (it.data.number === 3 ? { ...it, data: { number: 4 } } : it));
+    const { body } = await world.call("GET", EXPORT, {
+      principal: { kind: "key", account: A, id: "key_1", role: "auditor" },
+    });
+    const received = async () => {
+      for await (const _ of body as unknown as Readable);
+    };
+    const error = await received().then(
+      () => null,
+      (it: unknown) => it,
+    );
+    assert.match(String(error), /record 3 of .* is not the one that was sealed/);
+  }),
+);
+
+test(
+  "an account has few exports at once, and a place is free when one ends or its reader leaves",
+  withWorld(
+    async (world) => {
+      await records(world, A, 5);
+      await world.seal();
+      const principal = { kind: "key", account: A, id: "key_1", role: "auditor" } as const;
+      const first = await world.call("GET", EXPORT, { principal });
+      assert.is((await world.get(A, EXPORT)).outcome, "rate-limited");
+      const stream = first.body as unknown as Readable;
+      await new Promise((closed) => stream.once("close", closed).destroy());
+      assert.is((await world.get(A, EXPORT)).outcome, 200);
+      assert.is((await world.get(A, EXPORT)).outcome, 200);
+    },
+    [undefined, { limits: { accountMax: 1, max: 1 } }],
+  ),
+);
+
+test(
+  "payloads come with their salts; without a proof that nothing is hidden in them they are withheld",
+  withWorld(async (world) => {
+    const salt = Buffer.alloc(16, 7);
+    const value = "203.0.113.9";
+    const id = `per_${"a".repeat(32)}`;
+    const commitment = Buffer.from(sha256(Buffer.concat([salt, Buffer.from(value)]))).toString("hex");
+    const meta: Metadata = {
+      account: A,
+      actor: { kind: "member", id: `mem_${"a".repeat(32)}` },
+      command_id: "c",
+      trace_id: "0".repeat(32),
+      span_id: "0".repeat(16),
+      causation_id: null,
+      recorded_at: "2026-01-01T00:00:00.000Z",
+      schema: 1,
+    };
+    const kept = { id, salt: salt.toString("base64"), value, stream: "x-1", after: null };
+    await world.log.append(`personal-${id}`, "absent", [
+      { id: randomUUID(), type: "PersonalDataKept", data: kept, meta },
+    ]);
+    const data = {
+      client: { id, commitment, size: value.length },
+      payload: { id: "evt_x/0", commitment: "ab".repeat(32), size: 1 },
+    };
+    await world.log.append("session-s_1", "absent", [{ id: randomUUID(), type: "SessionStarted", data, meta }]);
+    await world.seal();
+    const { text } = await world.get(A, EXPORT, { payloads: "1" });
+    const report = await verdictOf(world, text);
+    assert.equal([report.verdict, report.payloads.verified, report.payloads.withheld], ["incomplete", 1, 1]);
+    assert.not.match((await world.get(A, EXPORT)).text, "payload");
+  }),
+);
+
+test.run();

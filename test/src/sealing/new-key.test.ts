@@ -1,0 +1,149 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { parseNote, parseVerifierKey, verifiedBy } from "../../../domain/evidence/signed-note.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
+import { systemClock } from "../../../infra/clock.ts";
+import { ed25519Verify } from "../../../infra/crypto/ed25519.ts";
+import { randomness } from "../../../infra/crypto/randomness.ts";
+import { sha256 } from "../../../infra/crypto/sha256.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { sqliteEvidenceStore } from "../../../infra/sqlite/evidence-store.ts";
+import { unsealedRoots } from "../../../src/evidence/unsealed.ts";
+import { foldToEnd } from "../../../src/sealing/folded-log.ts";
+import { LastCheckpoint } from "../../../src/sealing/last-checkpoint.ts";
+import { type NewKeyDeps, reopenLog, rotateSigningKey } from "../../../src/sealing/new-key.ts";
+import { sealOnce } from "../../../src/sealing/sealer.ts";
+import { Sealing } from "../../../src/sealing/sealing.ts";
+import { heldSigner } from "../../../src/sealing/signing-key.ts";
+import { accountOf, appendRecord } from "../../support/evidence-log.ts";
+
+const test = suite("new signing keys and generations");
+
+const A = accountOf(0);
+
+const nodeOf = (log: EventLog, dir: string) => {
+  const place = { path: join(dir, "audit-key"), mayCreate: true };
+  const store = sqliteEvidenceStore(":memory:");
+  const sealing = new Sealing({
+    log,
+    store,
+    signerFor: heldSigner(place, () => "hooks.example.com", randomness),
+    last: new LastCheckpoint(`${place.path}.checkpoint`, randomness),
+  });
+  const deps: NewKeyDeps = { log, store, place, clock: systemClock, randomness };
+  const seal = async () => {
+    await foldToEnd(log, store);
+    const outcome = await sealOnce({ log, sealing, clock: systemClock, unsealed: () => unsealedRoots(store) });
+    await foldToEnd(log, store);
+    return outcome;
+  };
+  return { store, sealing, deps, seal };
+};
+
+const inFolder = async (run: (dir: string) => Promise<void>): Promise<void> => {
+  const dir = await mkdtemp(join(tmpdir(), "countersign-keys-"));
+  try {
+    await run(dir);
+  } finally {
+    await rm(dir, { recursive: true });
+  }
+};
+
+const signers = async (note: string, vkeys: readonly string[]): Promise<readonly string[]> => {
+  const parsed = parseNote(note);
+  return Promise.all(
+    vkeys.map(async (vkey) => {
+      const key = parseVerifierKey(sha256, vkey);
+      return key === null || parsed === null ? "no key" : verifiedBy(ed25519Verify, parsed, key);
+    }),
+  );
+};
+
+const sealedLog = async (): Promise<EventLog> => {
+  const log = memoryEventLog();
+  for (let n = 0; n < 5; n += 1) await appendRecord(log, A, n);
+  return log;
+};
+
+test("the checkpoint that ends with the new key has both signatures, and later ones only the new one", () =>
+  inFolder(async (dir) => {
+    const log = await sealedLog();
+    const node = nodeOf(log, dir);
+    await node.seal();
+    const old = (await node.store.instance()).keys[0]?.vkey ?? "";
+    const vkey = await rotateSigningKey(node.deps, "a new year");
+    assert.is.not(vkey, old);
+    const handover = await node.sealing.instance();
+    assert.is(handover?.size, 3);
+    assert.equal(await signers(handover?.note ?? "", [old, vkey]), ["verified", "verified"]);
+    await appendRecord(log, A, 5);
+    assert.is(await node.seal(), "sealed");
+    const later = (await node.sealing.instance())?.note ?? "";
+    assert.equal(await signers(later, [old, vkey]), ["absent", "verified"]);
+    assert.equal(
+      (await node.store.instance()).keys.map(({ reason }) => reason),
+      [null, "a new year"],
+    );
+  }));
+
+/** The log's append fails before or after it has written, as when the command is killed there. */
+const dying = (log: EventLog, when: "before" | "after"): EventLog => ({
+  ...log,
+  async append(...args) {
+    if (when === "after") await log.append(...args);
+    throw new Error("killed");
+  },
+});
+
+for (const when of ["before", "after"] as const)
+  test(`a rotation that is killed ${when} the append leaves a key that signs, and is completed by the next`, () =>
+    inFolder(async (dir) => {
+      const log = await sealedLog();
+      const node = nodeOf(log, dir);
+      await node.seal();
+      const old = (await node.store.instance()).keys[0]?.vkey ?? "";
+      await rotateSigningKey({ ...node.deps, log: dying(log, when) }, null).catch(() => undefined);
+      await appendRecord(log, A, 5);
+      const restarted = nodeOf(log, dir);
+      assert.is(await restarted.seal(), "sealed");
+      const [, second] = (await restarted.store.instance()).keys;
+      assert.is(second === undefined, when === "before");
+      const vkey = await rotateSigningKey(restarted.deps, null);
+      const note = (await restarted.sealing.instance())?.note ?? "";
+      assert.equal(await signers(note, [vkey]), ["verified"]);
+      assert.is.not(vkey, old);
+    }));
+
+test("a log that was rolled back goes on in a new generation that names the last checkpoint and the reason", () =>
+  inFolder(async (dir) => {
+    const log = await sealedLog();
+    const node = nodeOf(log, dir);
+    await node.seal();
+    await node.sealing.instance();
+    const refused = await reopenLog(node.deps, "why", null).catch(String);
+    assert.match(refused, /nothing to reopen/);
+    const shown = await readFile(join(dir, "audit-key.checkpoint"), "utf8");
+    const restored = memoryEventLog();
+    for (let n = 0; n < 3; n += 1) await appendRecord(restored, A, n);
+    const again = nodeOf(restored, dir);
+    assert.is(await again.seal(), "done");
+    const vkey = await reopenLog(again.deps, "restored from the backup of Monday", null);
+    const [first] = (await again.store.instance()).keys;
+    assert.equal(
+      [first?.vkey, first?.reason, first?.previous],
+      [vkey, "restored from the backup of Monday", parseNote(shown)?.text],
+    );
+    assert.is(await again.seal(), "sealed");
+    const reopened = nodeOf(restored, dir);
+    await reopened.seal();
+    const instance = await reopened.sealing.instance();
+    assert.equal([instance?.origin, instance?.size], ["hooks.example.com/2/instance", 2]);
+    assert.is((await reopened.sealing.account(A))?.origin, `hooks.example.com/2/accounts/${A}`);
+    // A node whose file is still of the first generation follows.
+    assert.is(await readFile(join(dir, "audit-key.checkpoint"), "utf8"), instance?.note);
+  }));
+
+test.run();

@@ -1,0 +1,491 @@
+import { toBase64, toHex, utf8 } from "../../domain/evidence/bytes.ts";
+import { canonicalJson } from "../../domain/evidence/canonical-json.ts";
+import type { ExportLine, MapLine, RecordLine } from "../../domain/evidence/export-lines.ts";
+import type { Json, JsonObject } from "../../domain/json.ts";
+import type { Verdict } from "../../src/verifier/report.ts";
+import {
+  ACCOUNT,
+  EvidenceWorld,
+  idOf,
+  KEY,
+  NEXT_KEY,
+  ndjson,
+  STRANGER,
+  secondsOf,
+  sha256,
+  WITNESS,
+} from "./evidence-world.ts";
+
+/** A file or several, what is known from outside, and what a verifier has to say. */
+export type Vector = {
+  readonly name: string;
+  /** Why it is good or refused, in one sentence. */
+  readonly why: string;
+  readonly files: Readonly<Record<string, string>>;
+  readonly keys: readonly string[];
+  readonly witnesses: readonly string[];
+  readonly previous: readonly string[];
+  readonly verdict: Verdict;
+  /** The first bad record; null if no single one is at fault. */
+  readonly index: number | null;
+};
+
+const AGENT = idOf("agt", "agent");
+const OTHER_AGENT = idOf("agt", "other agent");
+const STRANGE_AGENT = idOf("agt", "nobody");
+const eventOf = (number: number): string => idOf("evt", `event ${number}`);
+const byAgent = (agent: string) => ({ kind: "agent", id: agent }) as const;
+
+const SALT = sha256(utf8("salt")).subarray(0, 16);
+const BODY = utf8('{"amount":"12.00"}');
+const ERASED_EVENT = eventOf(2);
+const commitmentOf = (id: string, bytes: Uint8Array): JsonObject => ({
+  id,
+  commitment: toHex(sha256(new Uint8Array([...SALT, ...bytes]))),
+  size: bytes.length,
+});
+const PAYLOAD: ExportLine = { kind: "payload", id: `${eventOf(1)}/0`, salt: toBase64(SALT), bytes: toBase64(BODY) };
+const WRITER = { kind: "system", id: "deliverer" } as const;
+
+const admitted = (world: EvidenceWorld, number: number, agent: string): number =>
+  world.write({
+    stream: `delivery-${eventOf(number)}`,
+    type: "EventAdmitted",
+    data: { agent_id: agent, action: { name: "refund" }, payload: commitmentOf(`${eventOf(number)}/0`, BODY) },
+    actor: byAgent(agent),
+  });
+
+/** Two agents, four events, an erasure, a record of a type that nobody knows, and a sealed map before two last records. */
+const smallWorld = (): EvidenceWorld => {
+  const world = new EvidenceWorld();
+  world.write({ stream: `account-${ACCOUNT}`, type: "AccountOpened", data: { account: ACCOUNT, name: "Example" } });
+  admitted(world, 1, AGENT);
+  admitted(world, 2, OTHER_AGENT);
+  world.write({ stream: `delivery-${eventOf(1)}`, type: "AttemptStarted", data: { attempt: 1 }, actor: WRITER });
+  admitted(world, 3, AGENT);
+  world.write({
+    stream: `delivery-${ERASED_EVENT}`,
+    type: "PayloadErased",
+    data: { event_id: ERASED_EVENT, reason: "the retention ended", up_to: 0 },
+    actor: WRITER,
+  });
+  const map = world.mapNow();
+  world.write({ stream: `delivery-${eventOf(3)}`, type: "OfALaterVersion", data: { new: true }, actor: WRITER });
+  world.sealMap(map);
+  admitted(world, 4, AGENT);
+  return world;
+};
+
+const isRecord = (line: ExportLine): line is RecordLine => line.kind === "record";
+const indexIs = (index: number) => (line: ExportLine) => isRecord(line) && line.index === index;
+const leafText = ({ leaf }: RecordLine): string => Buffer.from(leaf, "base64").toString();
+
+/** The lines with the leaf of one record replaced by another text. */
+const withLeaf = (
+  lines: readonly ExportLine[],
+  index: number,
+  change: (text: string) => string,
+): readonly ExportLine[] =>
+  lines.map((line) =>
+    isRecord(line) && line.index === index ? { ...line, leaf: toBase64(utf8(change(leafText(line)))) } : line,
+  );
+const withMember = (lines: readonly ExportLine[], index: number, change: (leaf: JsonObject) => JsonObject) =>
+  withLeaf(lines, index, (text) => canonicalJson(change(JSON.parse(text) as JsonObject))); // A leaf is an object.
+const withLast = (lines: readonly ExportLine[], text: string): readonly ExportLine[] =>
+  lines.map((line) => (line.kind === "checkpoint" ? { ...line, text } : line));
+const withCount = (lines: readonly ExportLine[]): readonly ExportLine[] =>
+  lines.map((line) => (line.kind === "checkpoint" ? { ...line, count: lines.filter(isRecord).length } : line));
+
+const changedData = (leaf: JsonObject): JsonObject => ({ ...leaf, data: { ...(leaf.data as JsonObject), attempt: 2 } });
+
+type Options = Partial<Omit<Vector, "name" | "why" | "verdict">>;
+
+const vector = (
+  name: string,
+  why: string,
+  verdict: Verdict,
+  file: readonly ExportLine[] | string,
+  options: Options = {},
+): Vector => ({
+  name,
+  why,
+  files: typeof file === "string" ? { [name]: file } : { [`${name}.ndjson`]: ndjson(file) },
+  keys: [KEY.vkey],
+  witnesses: [],
+  previous: [],
+  index: null,
+  verdict,
+  ...options,
+});
+
+const agentExport = (world: EvidenceWorld, indexes: readonly number[], map: MapLine = world.mapLine(AGENT)) =>
+  world.export({ indexes, filter: { agent_id: AGENT }, map });
+
+const AGENTS = [1, 4, 7, 8];
+/** What a witness saw: the first five records. */
+const SEEN = 5;
+
+const good = (world: EvidenceWorld): readonly Vector[] => {
+  const full = world.export();
+  const range = world.export({ from: 2, to: 6 });
+  const proof = world.tlogProof(4);
+  const leaf = new TextDecoder().decode(world.account.leaves[4]);
+  const older = world.signed(world.accountText(SEEN));
+  const consistency = `${JSON.stringify(world.consistency(SEEN, world.account.size))}\n`;
+  return [
+    vector("full", "all records of an account give the root that the given key signed", "authentic", full),
+    vector("no-key", "the file is in order, but no key was given", "consistent", full, { keys: [] }),
+    vector("range", "the proofs of its ends lead from a part of the records to the root", "authentic", range),
+    vector("one-record", "a range of one record", "authentic", world.export({ from: 8, to: 9 })),
+    vector(
+      "agent",
+      "the chain and the map prove that these are all records of an agent",
+      "authentic",
+      agentExport(world, AGENTS),
+    ),
+    vector(
+      "absent-agent",
+      "the map proves that there is no record of an agent",
+      "authentic",
+      world.export({ indexes: [7], filter: { agent_id: STRANGE_AGENT }, map: world.mapLine(STRANGE_AGENT) }),
+    ),
+    vector(
+      "action",
+      "all records of an action",
+      "authentic",
+      world.export({ indexes: [1, 2, 4, 7, 8], filter: { action: "refund" }, map: world.mapLine("action:refund") }),
+    ),
+    vector("previous", "the records give an earlier checkpoint, too", "authentic", full, { previous: [older] }),
+    vector("proof", "a record's proof leads from its leaf to the root", "authentic", proof, {
+      files: { "proof.tlog-proof": proof, "proof.leaf.json": leaf },
+    }),
+    vector("checkpoints", "a consistency proof leads from an earlier checkpoint to a later one", "authentic", "", {
+      files: {
+        "checkpoints.later.txt": world.signed(world.accountText()),
+        "checkpoints.consistency.json": consistency,
+      },
+      previous: [older],
+    }),
+    vector(
+      "payloads",
+      "one payload is there, one was erased",
+      "authentic",
+      world.export({ from: 0, to: 6, payloads: [PAYLOAD, { ...PAYLOAD, id: `${eventOf(3)}/0` }] }),
+    ),
+    vector(
+      "payload-twice",
+      "a payload that several records name comes again",
+      "authentic",
+      world.export({ from: 0, to: 6, payloads: [PAYLOAD, { ...PAYLOAD, id: `${eventOf(3)}/0` }, PAYLOAD] }),
+    ),
+  ];
+};
+
+const incomplete = (world: EvidenceWorld): readonly Vector[] => {
+  const full = world.export();
+  const text = ndjson(full);
+  return [
+    vector("cut-off", "the file ends in the middle of a line", "incomplete", "", {
+      files: { "cut-off.ndjson": text.slice(0, -300) },
+    }),
+    vector("tail-cut", "the last lines are not there", "incomplete", full.slice(0, -3)),
+    vector(
+      "left-out",
+      "one record of the agent is left out, and the proof made anew",
+      "incomplete",
+      agentExport(world, [1, 7, 8]),
+    ),
+    vector(
+      "last-left-out",
+      "the agent's last record below the map's size is left out",
+      "incomplete",
+      agentExport(world, [1, 7]),
+    ),
+    vector(
+      "type-filter",
+      "a filter that is no key proves no completeness",
+      "incomplete",
+      world.export({ indexes: [1, 2, 4, 8], filter: { type: "EventAdmitted" } }),
+    ),
+    vector(
+      "withheld",
+      "a payload is neither there nor erased",
+      "incomplete",
+      world.export({ from: 0, to: 6, payloads: [PAYLOAD] }),
+    ),
+    vector("not-cosigned", "the witness that was named cosigned nothing", "incomplete", full, {
+      witnesses: [WITNESS.vkey],
+    }),
+    vector(
+      "proof-without-leaf",
+      "a proof without the leaf proves nothing about a record",
+      "incomplete",
+      world.tlogProof(4),
+      {},
+    ),
+  ];
+};
+
+/** A world whose operator seals what the rule forbids. */
+const sealedWrongly = (change: (world: EvidenceWorld) => void): readonly ExportLine[] => {
+  const world = smallWorld();
+  change(world);
+  return world.export();
+};
+
+const forgedLeaf = (change: (leaf: JsonObject) => Json) => (world: EvidenceWorld) => {
+  const index = admitted(world, 5, AGENT);
+  const forged = new EvidenceWorld();
+  const leaves = [...world.account.leaves];
+  const leaf = JSON.parse(new TextDecoder().decode(leaves[index])) as JsonObject; // A leaf is an object.
+  leaves[index] = utf8(canonicalJson(change(leaf)));
+  for (const it of leaves) forged.account.add(it);
+  Object.assign(world, { account: forged.account });
+};
+
+const changedRecords = (world: EvidenceWorld): readonly Vector[] => {
+  const full = world.export();
+  const withHashes = world.export({ withHashes: true });
+  const foreign = new EvidenceWorld(idOf("acc", "other"));
+  foreign.write({ stream: `account-${foreign.accountId}`, type: "AccountOpened", data: {} });
+  const [, stranger] = foreign.export();
+  const without = full.filter((line) => !indexIs(4)(line));
+  const swapped = full.map((line) =>
+    indexIs(2)(line) ? (full.find(indexIs(3)) ?? line) : indexIs(3)(line) ? (full.find(indexIs(2)) ?? line) : line,
+  );
+  const twice = full.flatMap((line) => (indexIs(3)(line) ? [line, line] : [line]));
+  return [
+    vector("deleted", "a record is not there", "broken", withCount(without), { index: null }),
+    vector("deleted-same-count", "a record is not there, and the count was kept", "broken", without, { index: 4 }),
+    vector("inserted", "a record stands twice", "broken", twice, { index: 3 }),
+    vector("swapped", "two records changed places", "broken", swapped, { index: 2 }),
+    vector("changed", "the data of a record was changed", "broken", withMember(full, 3, changedData)),
+    vector(
+      "changed-with-hashes",
+      "the data of a record was changed in a file that has the hash of each",
+      "broken",
+      withMember(withHashes, 3, changedData),
+      { index: 3 },
+    ),
+    vector(
+      "changed-before-previous",
+      "a record that an earlier checkpoint covers was changed",
+      "broken",
+      withMember(full, 3, changedData),
+      { previous: [world.signed(world.accountText(3)), world.signed(world.accountText(4))], index: 3 },
+    ),
+    vector(
+      "not-canonical",
+      "the bytes of a leaf are not their canonical form",
+      "broken",
+      withLeaf(full, 3, (text) => text.replace(":", ": ")),
+      { index: 3 },
+    ),
+    vector(
+      "other-account",
+      "the leaf of another account stands in place of one",
+      "broken",
+      full.map((line) => (indexIs(0)(line) ? (stranger ?? line) : line)),
+      { index: 0 },
+    ),
+    vector(
+      "unknown-type-left-out",
+      "the record of an unknown type is left out",
+      "broken",
+      full.filter((line) => !indexIs(6)(line)),
+      { index: 6 },
+    ),
+    vector(
+      "attributed",
+      "a record is attributed to another agent",
+      "broken",
+      withMember(full, 1, (leaf) => ({ ...leaf, actor: byAgent(OTHER_AGENT) })),
+      { index: 1 },
+    ),
+    vector(
+      "tail-removed",
+      "the last records were removed, and the count was kept",
+      "broken",
+      full.filter((line) => !indexIs(8)(line)),
+      { index: 8 },
+    ),
+  ];
+};
+
+const fraud = (world: EvidenceWorld): readonly Vector[] => {
+  const agent = agentExport(world, AGENTS);
+  const map = world.mapLine(AGENT);
+  const foreign = agentExport(world, [1, 2, 4, 7, 8]);
+  const { other: _, ...present } = map;
+  const absence: MapLine = { ...present, number: 0, last: null };
+  return [
+    vector(
+      "false-key",
+      "the operator sealed a record without one of its keys",
+      "broken",
+      sealedWrongly(forgedLeaf((leaf) => ({ ...leaf, keys: {} }))),
+      { index: 9 },
+    ),
+    vector(
+      "false-link",
+      "the operator sealed a link that hides a record",
+      "broken",
+      sealedWrongly(forgedLeaf((leaf) => ({ ...leaf, keys: { ...(leaf.keys as JsonObject), [AGENT]: [2, 4] } }))),
+      { index: 9 },
+    ),
+    vector(
+      "false-map",
+      "the operator sealed a key map that hides a record",
+      "broken",
+      sealedWrongly((it) => it.sealMap({ ...it.mapNow(), root: toHex(sha256(utf8("no map"))) })),
+      { index: 9 },
+    ),
+    vector("foreign-record", "the record of another agent was put in", "broken", foreign, { index: 2 }),
+    vector(
+      "forged-absence",
+      "an agent that has records is said to have none",
+      "broken",
+      world.export({ indexes: [7], filter: { agent_id: AGENT }, map: absence }),
+    ),
+    vector(
+      "other-size",
+      "the proof of the gaps is one at another size",
+      "broken",
+      agent.map((line) =>
+        line.kind === "proof"
+          ? (world
+              .export({ size: 6, indexes: [1, 4], filter: { agent_id: AGENT } })
+              .find(({ kind }) => kind === "proof") ?? line)
+          : line,
+      ),
+    ),
+    vector(
+      "range-other-size",
+      "the proofs of a range are those at another size",
+      "broken",
+      [...world.export({ from: 2, to: 6, size: 8 }).slice(0, -1), ...world.export({ from: 2, to: 6 }).slice(-1)],
+      { index: 2 },
+    ),
+    vector(
+      "other-salt",
+      "a payload has another salt",
+      "broken",
+      world.export({ payloads: [{ ...PAYLOAD, salt: toBase64(sha256(utf8("other")).subarray(0, 16)) } as ExportLine] }),
+      { index: 1 },
+    ),
+    vector("proof-of-another", "the leaf is not the one of the proof", "broken", "", {
+      files: {
+        "proof-of-another.tlog-proof": world.tlogProof(4),
+        "proof-of-another.leaf.json": new TextDecoder().decode(world.account.leaves[3]),
+      },
+      index: 4,
+    }),
+  ];
+};
+
+const heads = (world: EvidenceWorld): readonly Vector[] => {
+  const full = world.export();
+  const otherTree = new EvidenceWorld();
+  for (let i = 0; i < world.account.size; i += 1) otherTree.account.add(utf8(`${i}`));
+  const forked = otherTree.signed(otherTree.accountText());
+  const larger = smallWorld();
+  admitted(larger, 5, AGENT);
+  const rolledBack = larger.signed(larger.accountText());
+  return [
+    vector("strangers-key", "another key under the same name signed", "broken", world.export({ key: STRANGER })),
+    vector(
+      "other-signature",
+      "the signature is one over another tree",
+      "broken",
+      withLast(
+        full,
+        world.signed(world.accountText()).replace(/^(.*\n.*\n).*\n/, `$1${toBase64(sha256(utf8("root")))}\n`),
+      ),
+    ),
+    vector("two-of-one-size", "there are two checkpoints of one size", "broken", full, { previous: [forked] }),
+    vector("rolled-back", "an earlier checkpoint has more records", "broken", full, {
+      previous: [rolledBack],
+      index: 9,
+    }),
+    vector(
+      "rolled-back-and-on",
+      "the log went back and on: an earlier checkpoint is one of other records",
+      "broken",
+      full,
+      { previous: [otherTree.signed(otherTree.accountText(6))] },
+    ),
+  ];
+};
+
+const rotations = (): readonly Vector[] => {
+  const world = smallWorld();
+  world.seal(SEEN);
+  const handover = world.rotate(KEY, NEXT_KEY);
+  const after = world.export({ key: NEXT_KEY, tail: [handover] });
+  const forged = smallWorld().rotate(KEY, STRANGER, [STRANGER]);
+  return [
+    vector("rotated", "the old key handed over to the new one, which signed", "authentic", after),
+    vector("rotated-new-key", "the new key was given", "authentic", after, { keys: [NEXT_KEY.vkey] }),
+    vector(
+      "old-key-after-rotation",
+      "the old key signed after it was replaced",
+      "broken",
+      world.export({ tail: [handover] }),
+    ),
+    vector(
+      "forged-handover",
+      "the old key did not sign the handover",
+      "broken",
+      world.export({ key: STRANGER, tail: [forged] }),
+    ),
+  ];
+};
+
+const witnessed = (): readonly Vector[] => {
+  const world = smallWorld();
+  const index = world.seal(SEEN);
+  const tail = (seconds: number) => [world.cosigned(index, [[WITNESS, seconds]])];
+  const witnesses = [WITNESS.vkey];
+  const seen = world.export({ tail: tail(secondsOf(SEEN)) });
+  const wrong = ndjson(seen)
+    .replace("cosigned", "cosigned")
+    .replace(/(w1 [A-Za-z0-9+/]{40})(.)/, (_, before: string, it: string) => before + (it === "A" ? "B" : "A"));
+  return [
+    vector("witnessed", "a witness whose key was given cosigned a tree that the records give", "authentic", seen, {
+      witnesses,
+    }),
+    vector("witness-not-given", "a cosignature whose key was not given counts for nothing", "authentic", seen),
+    vector(
+      "witnessed-other-tree",
+      "a record was changed after a witness saw the tree",
+      "broken",
+      withMember(seen, 3, changedData),
+      { witnesses },
+    ),
+    vector("wrong-cosignature", "a cosignature of a witness whose key was given is wrong", "broken", "", {
+      files: { "wrong-cosignature.ndjson": wrong },
+      witnesses,
+    }),
+    vector(
+      "backdated",
+      "a witness saw the tree an hour before the time that its records say",
+      "authentic",
+      world.export({ tail: tail(secondsOf(0) - 3_600) }),
+      { witnesses },
+    ),
+  ];
+};
+
+/** Small files that a verifier has to accept or refuse, made anew by the definitions. */
+export const evidenceVectors = (): readonly Vector[] => {
+  const world = smallWorld();
+  return [
+    ...good(world),
+    ...incomplete(world),
+    ...changedRecords(world),
+    ...fraud(world),
+    ...heads(world),
+    ...rotations(),
+    ...witnessed(),
+  ];
+};
