@@ -132,8 +132,11 @@ const replays = (name: string, { open }: Pick<EngineSet, "open">, events: number
       client = it.client.at(program.url);
     }
     await allDelivered(client, id, events);
-    const audit = await client.session("GET", "/v1/audit?type=EventReplayed&limit=1");
-    assert.equal([audit.body.data[0].actor.kind, audit.body.data[0].data.reason], ["key", REASON]);
+    const shown = await until("the audit shows it", async () => {
+      const { body } = await client.session("GET", "/v1/audit?type=EventReplayed&limit=1");
+      return body.data?.[0] ?? false;
+    });
+    assert.equal([shown.actor.kind, shown.data.reason], ["key", REASON]);
     assert.is(await program.stop(), 0, program.output());
     await isRecordedOnce(it, id);
   });
