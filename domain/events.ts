@@ -1,3 +1,4 @@
+import type { DeviceLoginEvent } from "./account/device-login.ts";
 import type { AccountEvent, ApiKeyEvent, EmailEvent, SessionEvent } from "./account/events.ts";
 import type { PreferencesEvent } from "./account/preferences.ts";
 import type { StartLinkEvent } from "./account/start-link.ts";
@@ -15,7 +16,7 @@ import type { InstanceEvent } from "./evidence/instance-events.ts";
 import type { KeyMapEvent } from "./evidence/key-map-events.ts";
 import type { WitnessEvent } from "./evidence/witness-events.ts";
 import type { LedgerEvent } from "./ledger/events.ts";
-import type { PersonalDataEvent, PersonalErasureEvent } from "./personal/events.ts";
+import type { MemberErasureEvent, PersonalDataEvent, PersonalErasureEvent } from "./personal/events.ts";
 import type { PolicyEvent } from "./policy/events.ts";
 import type { RecordedEvent } from "./ports/event-log.ts";
 import type { ReplayEvent } from "./replay/events.ts";
@@ -35,9 +36,10 @@ type EventsByCategory = {
   readonly checkpoint: InstanceEvent | WitnessEvent;
   readonly controls: ControlsEvent;
   readonly delivery: DeliveryEvent;
+  readonly device: DeviceLoginEvent;
   readonly email: EmailEvent;
   readonly endpoint: EndpointEvent;
-  readonly erasure: PersonalErasureEvent;
+  readonly erasure: PersonalErasureEvent | MemberErasureEvent;
   readonly keymap: KeyMapEvent;
   readonly ledger: LedgerEvent;
   readonly payload: PayloadEvent;

@@ -1,5 +1,5 @@
 /** The number of the format in which engines store a log's records; it rises when records or storage change. */
-export const LOG_FORMAT = 5;
+export const LOG_FORMAT = 6;
 
 /** `isOtherFormat` compares the error's name, because an error from a worker thread loses its class. */
 export class OtherFormat extends Error {

@@ -1,11 +1,12 @@
 import type { AgentEvent, AgentSettings } from "../domain/agent/events.ts";
+import type { Words } from "../domain/personal/words.ts";
 import { eventOf, perDocument } from "./projection.ts";
 
 export type AgentDocument = AgentSettings & {
   readonly account: string;
   readonly last4: string;
   readonly status: "active" | "suspended";
-  readonly suspended_reason: string | null;
+  readonly suspended_reason: Words | null;
   readonly suspended_at: string | null;
   readonly created_at: string;
 };

@@ -2,6 +2,7 @@ import type { ApprovalEvent, ApprovalRequest, Vote } from "../domain/approval/ev
 import type { BundleEvent } from "../domain/bundle/events.ts";
 import type { ChangeEvent } from "../domain/change/events.ts";
 import type { DeliveryEvent } from "../domain/delivery/events.ts";
+import type { Reason } from "../domain/personal/words.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { eventOf, perDocument } from "./projection.ts";
 import { bundleOf, categoryOf, deliveryOf, subjectOf } from "./streams.ts";
@@ -21,7 +22,7 @@ export type ApprovalDocument = Omit<ApprovalRequest, "approval_id" | "subject"> 
   /** When the approval ceased to be pending; null until then. */
   readonly decided_at: string | null;
   /** Why the approval was rejected, cancelled or voided; else null. */
-  readonly reason: string | null;
+  readonly reason: Reason | null;
   /** The approval that was requested in place of this void one; else null. */
   readonly replaced_by: string | null;
 };
@@ -72,7 +73,7 @@ const evolve = (document: ApprovalDocument | null, recorded: RecordedEvent): App
   if (document === null) return null;
   // A change that is void has ended, so later records of its approval do not alter the status.
   if (document.status === "void" && document.subject_kind === "change") return document;
-  const decided = (status: ApprovalStatus, reason: string | null = null): ApprovalDocument => ({
+  const decided = (status: ApprovalStatus, reason: Reason | null = null): ApprovalDocument => ({
     ...document,
     status,
     decided_at: event.data.at,

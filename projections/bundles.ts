@@ -2,6 +2,7 @@ import type { BundleEvent, BundleRequest, Step, StepRefusal, UndoOutcome } from 
 import type { BundleStatus, StepStatus } from "../domain/bundle/status.ts";
 import type { HoldOutcome, Origin } from "../domain/delivery/events.ts";
 import type { Verdict } from "../domain/gate/verdict.ts";
+import type { Reason, Words } from "../domain/personal/words.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { eventOf, perDocument } from "./projection.ts";
 import { bundleOf } from "./streams.ts";
@@ -25,7 +26,7 @@ export type BundleStepDocument = {
   readonly undo: UndoOutcome | null;
   readonly undone_at: string | null;
   readonly refusal: StepRefusal | null;
-  readonly resolution: { readonly by: string; readonly comment: string; readonly at: string } | null;
+  readonly resolution: { readonly by: string; readonly comment: Words; readonly at: string } | null;
 };
 
 export type BundleDocument = {
@@ -43,7 +44,7 @@ export type BundleDocument = {
   /** Absent if the bundle needed no approval. */
   readonly approval_id?: string;
   /** Why the bundle was rolled back or was not, or why its hold ended; else null. */
-  readonly reason: string | null;
+  readonly reason: Reason | null;
   readonly hold_outcome: HoldOutcome | null;
   /** Indexes of the steps that a person still has to undo. */
   readonly left: readonly number[];

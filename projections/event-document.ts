@@ -1,7 +1,8 @@
 import type { Failure, Timings } from "../domain/delivery/attempt-end.ts";
-import type { BundleStep, HoldOutcome, Origin, Replay } from "../domain/delivery/events.ts";
+import type { BundleStep, HoldOutcome, Origin, Replay, Sample } from "../domain/delivery/events.ts";
 import type { DeliveryStatus } from "../domain/delivery/status.ts";
 import type { Verdict } from "../domain/gate/verdict.ts";
+import type { Reason } from "../domain/personal/words.ts";
 import type { Position } from "../domain/ports/event-log.ts";
 import type { ReplayFilter } from "../domain/replay/events.ts";
 
@@ -45,7 +46,7 @@ export type Stage = {
     | HoldOutcome;
   readonly at: string;
   readonly number?: number;
-  readonly reason?: string;
+  readonly reason?: Reason;
   /** How often the stage was repeated, and (`last_at`) when last; absent for a stage that happens once. */
   readonly count?: number;
   readonly last_at?: string;
@@ -66,6 +67,8 @@ export type EventDocument = {
   /** The agent's own id of the task to which the request belongs; absent if it gave none. */
   readonly run_id?: string;
   readonly type: string;
+  /** Absent if a sender sent the event. */
+  readonly sample?: Sample;
   readonly delivery_id: string;
   /** When the first request came, so that an event that is sent again keeps its place in lists. */
   readonly received_at: string;

@@ -67,6 +67,7 @@ const decided = (
     ...(request.verdict.policy === null ? {} : { policy_id: request.verdict.policy.id }),
     ...(request.run === undefined || request.run.id === null ? {} : { run_id: request.run.id }),
     type: request.type,
+    ...(request.sample === undefined ? {} : { sample: request.sample }),
     delivery_id: request.delivery_key,
     received_at: before?.received_at ?? request.received_at,
     payload: {

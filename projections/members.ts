@@ -1,4 +1,5 @@
 import type { MembershipEvent, Role } from "../domain/account/events.ts";
+import type { Words } from "../domain/personal/words.ts";
 import { eventOf, perDocument } from "./projection.ts";
 
 export const MEMBER_STATES = ["active", "invited"] as const;
@@ -7,7 +8,7 @@ const FOR_EVER = "9999-12-31T23:59:59.999Z";
 
 export type MemberDocument = {
   readonly account: string;
-  readonly email: string;
+  readonly email: Words;
   readonly role: Role;
   readonly state: (typeof MEMBER_STATES)[number];
   /** When the member joined without an invitation, or was invited. */

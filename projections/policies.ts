@@ -1,3 +1,5 @@
+import { defined } from "../domain/defined.ts";
+import type { Words } from "../domain/personal/words.ts";
 import type { PolicyDefinition } from "../domain/policy/definition.ts";
 import type { PolicyEvent } from "../domain/policy/events.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
@@ -10,6 +12,8 @@ export type PolicyDocument = {
   readonly definition: PolicyDefinition;
   readonly created_by: string;
   readonly created_at: string;
+  /** Why this version was published; missing if nobody wrote it. */
+  readonly reason?: Words;
 };
 
 /** `first_at` is the first version's time. Lists are sorted by it, so that a new version keeps the policy's place. */
@@ -25,6 +29,7 @@ const documentOf = (data: PolicyEvent["data"]): PolicyDocument => ({
   definition: data.definition,
   created_by: data.created_by,
   created_at: data.at,
+  ...defined({ reason: data.reason }),
 });
 
 export const policies = perDocument<NewestPolicyDocument>(

@@ -1,4 +1,5 @@
 import type { DeliveryEvent, Replayer } from "../domain/delivery/events.ts";
+import type { Words } from "../domain/personal/words.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import type { ReplayEvent, ReplayFilter } from "../domain/replay/events.ts";
 import type { SkipCount } from "../domain/replay/skips.ts";
@@ -25,11 +26,11 @@ export type ReplayDocument = {
   readonly open: Readonly<Record<string, number>>;
   readonly rate_per_second: number;
   readonly by: Replayer;
-  readonly reason: string | null;
+  readonly reason: Words | null;
   readonly started_at: string;
   /** When all events were done or the replay was cancelled; null until then. */
   readonly ended_at: string | null;
-  readonly cancelled: { readonly by: Replayer; readonly reason: string | null } | null;
+  readonly cancelled: { readonly by: Replayer; readonly reason: Words | null } | null;
 };
 
 const REPLAY = "replay-";

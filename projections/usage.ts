@@ -4,7 +4,7 @@ import { eventOf, perDocument } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
 /**
- * An account's usage in a calendar month (UTC). Only admitted events of sources count, each once. A held event counts
+ * An account's usage in a calendar month (UTC). Only admitted events of sources count, each once, and no samples. A held event counts
  * when it is released, but in the month of the hold, because it used that month's quota.
  */
 export type UsageDocument = {
@@ -29,10 +29,12 @@ type Counted = Extract<DeliveryEvent, { type: (typeof COUNTED)[number] }>;
 /** A request that was held again was counted when it was released first. */
 const isFirst = ({ type, data }: RecordedEvent): boolean => type !== "EventReleased" || data.attempts === undefined;
 
-const countedIn = (recorded: RecordedEvent): Counted | null =>
-  COUNTED.some((type) => type === recorded.type) && deliveryOf(recorded) !== null && isFirst(recorded)
-    ? eventOf<Counted>(recorded)
-    : null;
+const countedIn = (recorded: RecordedEvent): Counted | null => {
+  if (!COUNTED.some((type) => type === recorded.type) || deliveryOf(recorded) === null || !isFirst(recorded))
+    return null;
+  const event = eventOf<Counted>(recorded);
+  return event.data.sample === undefined ? event : null;
+};
 
 const countedAt = (event: Counted): string => (event.type === "EventReleased" ? event.data.held_at : event.data.at);
 

@@ -30,6 +30,7 @@ import {
   refuseAmbiguous,
 } from "./http/malformed-requests.ts";
 import { describeRoutes } from "./http/openapi.ts";
+import { addPages } from "./http/pages.ts";
 import type { PositionText } from "./http/position-text.ts";
 import { problemOfError } from "./http/problem-error.ts";
 import { sendProblem } from "./http/problem-reply.ts";
@@ -225,6 +226,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
     api.get("/openapi.json", { schema: { hide: true } }, async (_request, reply) =>
       reply.headers({ "content-type": "application/json; charset=utf-8" }).send(description()),
     );
+    addPages(api, () => api.swagger());
   });
   const { register } = deps;
   if (register !== undefined) await instance.register(async (scope) => register(scope));

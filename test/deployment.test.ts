@@ -1,7 +1,9 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
+import { testWhere } from "./support/skipped.ts";
 
 type Service = {
   readonly image: string;
@@ -15,6 +17,7 @@ type Service = {
   readonly restart?: string;
   readonly mem_limit?: string;
   readonly stop_grace_period?: string;
+  readonly read_only?: boolean;
 };
 type Compose = {
   readonly services: Readonly<Record<string, Service>>;
@@ -188,6 +191,60 @@ test("the job of the real engines runs tests that there are, on addresses that t
       ports.some((open) => open.startsWith(`127.0.0.1:${port}:`)),
       port,
     );
+});
+
+test("the embedded engines are one service with one volume, that is written to nowhere else", () => {
+  const { services: embedded, volumes }: Compose = yaml("infra/compose.embedded.yaml");
+  assert.equal([Object.keys(embedded), Object.keys(volumes)], [["countersign"], ["countersign-data"]]);
+  const own = embedded.countersign;
+  assert.equal(own?.volumes, ["countersign-data:/data"]);
+  assert.is(own?.environment?.DATA_DIR, "/data");
+  assert.is(own?.read_only, true);
+  assert.ok(own?.healthcheck?.test.join(" ").includes("/ready"));
+  for (const port of own?.ports ?? []) assert.match(port, /^127\.0\.0\.1:/);
+  const read = known();
+  for (const variable of Object.keys(own?.environment ?? {})) assert.ok(read.has(variable), variable);
+});
+
+const UNIT = "infra/systemd/countersign.service";
+const isSystemdThere = spawnSync("systemd-analyze", ["--version"]).status === 0;
+
+testWhere(test, isSystemdThere, "systemd-analyze missing", "systemd finds nothing wrong in the unit", () => {
+  const { stdout, stderr } = spawnSync("systemd-analyze", ["verify", UNIT], { encoding: "utf8" });
+  // Node and its folder are elsewhere on the machine of a test.
+  const found = `${stdout}${stderr}`.split("\n").filter((line) => line.includes("countersign.service:"));
+  assert.equal(
+    found.filter((line) => !line.includes("is not executable")),
+    [],
+  );
+});
+
+test("the unit starts Node as npm start does, writes to the folder that systemd makes for it, and knows its variables", () => {
+  const unit = text(UNIT);
+  assert.ok(unit.includes(`ExecStart=/usr/bin/${scripts.start.split(" && ").at(-1)}\n`));
+  const [, state = ""] = /^StateDirectory=(.+)$/m.exec(unit) ?? [];
+  const [, told = ""] = /^Environment=(.+)$/m.exec(unit) ?? [];
+  assert.ok(told.split(" ").includes(`DATA_DIR=/var/lib/${state}`));
+  for (const [, variable = ""] of told.matchAll(/\b([A-Z_]+)=/g))
+    assert.ok(variable === "NODE_ENV" || known().has(variable), variable);
+});
+
+const SECRET_PATHS = [
+  "backup/log.db",
+  "data/key",
+  "infra/audit/key",
+  "infra/.env",
+  "audit-key",
+  "a.key",
+  "profiles.json",
+];
+
+test("what may hold a secret is neither versioned nor sent to the builder of the image", () => {
+  const { stdout } = spawnSync("git", ["check-ignore", "--no-index", ...SECRET_PATHS], { encoding: "utf8" });
+  assert.equal(stdout.trim().split("\n"), SECRET_PATHS);
+  const ignored = text(".dockerignore").split("\n");
+  // Of the folders that are copied, only infra/ has secrets in it; the rest of the repository is not sent at all.
+  for (const path of ["infra/.env", "infra/audit"]) assert.ok(ignored.includes(path), path);
 });
 
 test("each job of the workflow has an end, and starts nothing that floats", () => {

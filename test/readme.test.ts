@@ -7,7 +7,9 @@ const PROMISES = "docs/promises.md";
 const CONFIGURATION = "docs/operator.md";
 const PAGES = [
   ...["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].filter((page) => existsSync(page)),
-  ...readdirSync("docs").map((page) => join("docs", page)),
+  ...readdirSync("docs")
+    .filter((name) => name.endsWith(".md"))
+    .map((page) => join("docs", page)),
 ];
 const README_LINES_MAX = 250;
 const PROMISED_BY = /^- `(test\/[^`]+)`: "(.+)"$/gm;

@@ -1,7 +1,7 @@
 /**
- * Makes `build/page/`, which the program serves: the shell, and below `assets/` the scripts, styles and fonts under names
- * that hold their content's hash. Does nothing if the inputs are those of the last run. Fails if colours are too alike or
- * a page is over its byte budget.
+ * Makes `build/page/`, which the program serves: the shell, below `assets/` the scripts, styles and fonts under names that
+ * hold their content's hash, and the verifier as one file, `verify.html`. Does nothing if the inputs are those of the last
+ * run. Fails if colours are too alike or a page is over its byte budget.
  */
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -10,6 +10,7 @@ import { type Manifest, measured, overBudget } from "./budgets.ts";
 import { compressFolder } from "./compress.ts";
 import { contrastFaults } from "./contrast.ts";
 import { inputsDigest } from "./inputs.ts";
+import { writeVerifyPage } from "./verify-page.ts";
 
 const OUT = resolve("build/page");
 const DIGEST = join(OUT, "inputs.sha256");
@@ -20,6 +21,13 @@ const LICENCES = [
   ["Preact", "preact"],
   ["@preact/signals", "@preact/signals"],
   ["uPlot", "uplot"],
+  ["CodeMirror", "@codemirror/view"],
+  ["Lezer", "@lezer/common"],
+  ["@lezer/json", "@lezer/json"],
+  ["style-mod", "style-mod"],
+  ["crelt", "crelt"],
+  ["w3c-keyname", "w3c-keyname"],
+  ["@marijn/find-cluster-break", "@marijn/find-cluster-break"],
 ] as const;
 
 /** The oldest browsers that know `light-dark()`, which would otherwise be rewritten into two style sheets. */
@@ -69,7 +77,6 @@ const bundle = async (): Promise<void> => {
       rolldownOptions: { input: [resolve("console/index.html"), resolve("console/components.html")] },
     },
   });
-  compressFolder(OUT);
 };
 
 const bytesServed = (file: string): number => {
@@ -92,6 +99,8 @@ const digest = inputsDigest();
 if (!existsSync(DIGEST) || readFileSync(DIGEST, "utf8") !== digest) {
   fail("colours are too alike", contrastFaults(readFileSync("console/design/tokens.css", "utf8")));
   await bundle();
+  await writeVerifyPage(join(OUT, "verify.html"), BROWSERS);
+  compressFolder(OUT);
   report();
   // Last: what broke off before is made again.
   writeFileSync(DIGEST, digest);

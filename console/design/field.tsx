@@ -13,10 +13,26 @@ type FieldProps = {
   readonly required?: boolean;
   readonly minLength?: number;
   readonly maxLength?: number;
+  /** What is offered; anything else can be written, too. */
+  readonly list?: readonly string[];
 };
 
+type SaidProps = { readonly id: string; readonly hint: string | undefined; readonly fault: string | null };
+
+const Said = ({ id, hint, fault }: SaidProps) => (
+  <div id={`${id}-said`}>
+    {fault === null ? null : (
+      <p class="err">
+        <Mark name="failed" role="fail" />
+        <span>{fault}</span>
+      </p>
+    )}
+    {hint === undefined || fault !== null ? null : <p class="hint">{hint}</p>}
+  </div>
+);
+
 /** A field with its label, and below it a hint or what to write instead. The form reads its value by the name. */
-export const Field = ({ label, hint, fault = null, type = "text", value, autocomplete, ...rest }: FieldProps) => {
+export const Field = ({ label, hint, fault = null, type = "text", value, autocomplete, list, ...rest }: FieldProps) => {
   const id = useId();
   return (
     <div class="field">
@@ -30,17 +46,43 @@ export const Field = ({ label, hint, fault = null, type = "text", value, autocom
         autocomplete={autocomplete}
         aria-invalid={fault !== null}
         aria-describedby={`${id}-said`}
+        list={list === undefined ? undefined : `${id}-list`}
         {...rest}
       />
-      <div id={`${id}-said`}>
-        {fault === null ? null : (
-          <p class="err">
-            <Mark name="failed" role="fail" />
-            <span>{fault}</span>
-          </p>
-        )}
-        {hint === undefined || fault !== null ? null : <p class="hint">{hint}</p>}
-      </div>
+      {list === undefined ? null : (
+        <datalist id={`${id}-list`}>
+          {list.map((it) => (
+            <option key={it} value={it} />
+          ))}
+        </datalist>
+      )}
+      <Said id={id} hint={hint} fault={fault} />
+    </div>
+  );
+};
+
+type AreaProps = Pick<FieldProps, "label" | "name" | "value" | "hint" | "fault"> & {
+  readonly rows?: number;
+  readonly isCode?: boolean;
+};
+
+/** Text of several lines, with its label. */
+export const Area = ({ label, name, value, hint, fault = null, rows = 3, isCode = false }: AreaProps) => {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <textarea
+        id={id}
+        class={isCode ? "in mono" : "in"}
+        name={name}
+        rows={rows}
+        spellcheck={!isCode}
+        defaultValue={value}
+        aria-invalid={fault !== null}
+        aria-describedby={`${id}-said`}
+      />
+      <Said id={id} hint={hint} fault={fault} />
     </div>
   );
 };
@@ -52,3 +94,33 @@ export const fieldsOf = (form: HTMLFormElement): Readonly<Record<string, string>
       typeof value === "string" && value !== "" ? [[name, value]] : [],
     ),
   );
+
+type SelectProps = {
+  readonly label: string;
+  readonly name: string;
+  readonly value: string;
+  readonly choices: readonly { readonly value: string; readonly word: string }[];
+  readonly hint?: string;
+};
+
+/** One of a few values. The form reads it by the name. */
+export const Select = ({ label, name, value, choices, hint }: SelectProps) => {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} class="in" name={name} aria-describedby={hint === undefined ? undefined : `${id}-said`}>
+        {choices.map((it) => (
+          <option key={it.value} value={it.value} selected={it.value === value}>
+            {it.word}
+          </option>
+        ))}
+      </select>
+      {hint === undefined ? null : (
+        <p class="hint" id={`${id}-said`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+};

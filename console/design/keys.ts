@@ -30,7 +30,9 @@ const listen = (): void => {
   let first = "";
   let at = 0;
   addEventListener("keydown", (event) => {
-    const target = event.target instanceof Element ? event.target : null;
+    // The path also tells of a field within a shadow root, which is not the event's target out here.
+    const [inner] = event.composedPath();
+    const target = inner instanceof Element ? inner : null;
     const isOff = !settings.letters || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented;
     if (isOff || target?.closest(FIELDS)) return;
     const isPair = event.timeStamp - at < PAIR_MS;

@@ -7,7 +7,7 @@ type EmptyProps = { readonly title: string; readonly text: ComponentChildren; re
 /** First use: one sentence says what will appear here, and one button begins it. */
 export const Empty = ({ title, text, children }: EmptyProps) => (
   <div class="empty">
-    <h3>{title}</h3>
+    <h2>{title}</h2>
     <p class="soft">{text}</p>
     {children === undefined ? null : <div class="row">{children}</div>}
   </div>

@@ -7,8 +7,8 @@ type SecretProps = {
   /** What it is, in a sentence: "This key is shown once." */
   readonly title: string;
   readonly text: string;
-  /** The name of the variable in the file that can be saved. */
-  readonly variable: string;
+  /** The name of the variable in the file that can be saved; left out for what no program reads, such as a link. */
+  readonly variable?: string;
   /** The caller forgets the secret, so that it leaves the page. */
   readonly onDone: () => void;
 };
@@ -34,10 +34,12 @@ export const Secret = ({ secret, title, text, variable, onDone }: SecretProps) =
       <p class="vh">Secret, {secret.length} characters, Copy</p>
       <Copied value={secret} />
       <div class="row">
-        <button class="btn" type="button" onClick={() => saveAs(".env", `${variable}=${secret}\n`)}>
-          <Icon name="down" small />
-          Save as .env
-        </button>
+        {variable === undefined ? null : (
+          <button class="btn" type="button" onClick={() => saveAs(".env", `${variable}=${secret}\n`)}>
+            <Icon name="down" small />
+            Save as .env
+          </button>
+        )}
         <label class="row tight" for={box}>
           <input id={box} type="checkbox" checked={isStored} onChange={() => setStored(!isStored)} /> I have stored it
         </label>

@@ -90,6 +90,7 @@ export const FreshBar = ({
   onShow,
 }: {
   readonly waiting: number;
+  /** A plural that ends with s. */
   readonly what: string;
   readonly onShow: () => void;
 }) => {
@@ -101,7 +102,7 @@ export const FreshBar = ({
           <Mark name="delivering" role="move" />
           <span>
             <b>
-              Show {waiting} new {what}
+              Show {waiting} new {waiting === 1 ? what.slice(0, -1) : what}
             </b>
             <span class="desk"> · this list is paused while you read</span>
           </span>

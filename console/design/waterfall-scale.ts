@@ -37,8 +37,9 @@ const cutsOf = (stages: readonly Stage[], start: number, end: number): readonly 
 };
 
 export const scaleOf = (stages: readonly Stage[], isFull: boolean): readonly Stretch[] => {
-  const start = Math.min(...stages.map((it) => it.start));
-  const end = Math.max(...stages.map((it) => it.end), start + 1);
+  // There may be more stages than a call has arguments.
+  const start = stages.reduce((first, { start: at }) => Math.min(first, at), Number.POSITIVE_INFINITY);
+  const end = stages.reduce((last, { end: at }) => Math.max(last, at), start + 1);
   const cuts = isFull ? [] : cutsOf(stages, start, end);
   const parts: { start: number; end: number; isBand: boolean }[] = [];
   let at = start;

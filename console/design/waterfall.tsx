@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { duration } from "./format.ts";
 import { Mark } from "./mark.tsx";
 import { stateOf } from "./states.ts";
@@ -82,7 +82,13 @@ const Bar = ({ stage, scale }: { readonly stage: ShownStage; readonly scale: rea
   );
 };
 
-const Row = ({ stage, scale }: { readonly stage: ShownStage; readonly scale: readonly Stretch[] }) => {
+type RowProps = {
+  readonly stage: ShownStage;
+  readonly scale: readonly Stretch[];
+  readonly took: ComponentChildren;
+};
+
+const Row = ({ stage, scale, took }: RowProps) => {
   const { mark, role } = stateOf(stage.state);
   return (
     <div class={`r ${stage.isNested ? "in1" : ""}`}>
@@ -97,7 +103,7 @@ const Row = ({ stage, scale }: { readonly stage: ShownStage; readonly scale: rea
         <Grid scale={scale} />
         <Bar stage={stage} scale={scale} />
       </svg>
-      <div>{stage.took ?? duration(stage.end - stage.start)}</div>
+      <div>{took}</div>
     </div>
   );
 };
@@ -106,12 +112,20 @@ type WaterfallProps = {
   readonly stages: readonly ShownStage[];
   /** The first moment in words, at the left end of the axis. */
   readonly begin: string;
+  /** What stands at the right instead of the duration; it is asked of the rows on the screen alone. */
+  readonly tookOf?: (stage: ShownStage) => ComponentChildren;
+  /** Whether long waiting is shown at its length; left out, the component keeps it itself. */
+  readonly isFull?: boolean;
+  readonly onScale?: (isFull: boolean) => void;
 };
 
+const tookOfStage = (stage: ShownStage): ComponentChildren => stage.took ?? duration(stage.end - stage.start);
+
 /** Stages as bars on one scale. Waiting that is much longer than the work is collapsed, unless "Full scale" is chosen. */
-export const Waterfall = ({ stages, begin }: WaterfallProps) => {
-  const [isFull, setFull] = useState(false);
-  const scale = scaleOf(stages, isFull);
+export const Waterfall = ({ stages, begin, tookOf = tookOfStage, ...given }: WaterfallProps) => {
+  const [isFullHere, setFullHere] = useState(false);
+  const { isFull = isFullHere, onScale: setFull = setFullHere } = given;
+  const scale = useMemo(() => scaleOf(stages, isFull), [stages, isFull]);
   const hasBands = isFull || scale.some((it) => it.isBand);
   const { box, shown, before, after } = useWindow(stages.length, ROW_PX, ROWS_MAX);
   return (
@@ -149,7 +163,7 @@ export const Waterfall = ({ stages, begin }: WaterfallProps) => {
         </div>
         {before === 0 ? null : <div style={{ height: `${before}px` }} />}
         {stages.slice(shown.from, shown.to).map((stage) => (
-          <Row stage={stage} scale={scale} />
+          <Row stage={stage} scale={scale} took={tookOf(stage)} />
         ))}
         {after === 0 ? null : <div style={{ height: `${after}px` }} />}
       </div>

@@ -4,12 +4,14 @@ import { drawVisibleText } from "../design/visible-nodes.ts";
 import { followStream } from "./live/stream.ts";
 import { App } from "./shell/app.tsx";
 import { startClock } from "./shell/clock.ts";
+import { startScheme } from "./shell/preferences.ts";
 import { startRouter } from "./shell/router.ts";
 
 /** Pages of one-time links: only their script reads the token, and it leaves the address before anything else is done. */
 const LINK_PATHS: readonly string[] = ["/start", "/join", "/reset"];
 
 drawVisibleText();
+startScheme();
 const start = document.getElementById("app");
 const { pathname, hash } = location;
 if (start !== null && LINK_PATHS.includes(pathname)) {

@@ -1,4 +1,5 @@
 import type { Commitment } from "../evidence/commitment.ts";
+import type { Words } from "../personal/words.ts";
 import type { Sealed } from "../sealed.ts";
 import type { KeyRole } from "./events.ts";
 import type { MembershipCommand, MembershipRejection } from "./membership.ts";
@@ -13,7 +14,8 @@ export type AccountCommand =
       readonly plan: string;
       readonly time_zone: string;
       readonly member: string;
-      readonly email: string;
+      readonly email: Words;
+      readonly address: string;
       readonly grant: string;
       readonly password: Sealed;
       readonly client: Commitment;

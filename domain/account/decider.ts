@@ -85,12 +85,12 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent, Accoun
     if (command.type === "OpenAccount") {
       // The reactor repeats this command after a crash, so an account that is already open is no error.
       if (state.phase === "open") return accept();
-      const { account, name, plan, time_zone, member, email, grant, password, client, at } = command;
+      const { account, name, plan, time_zone, member, email, address, grant, password, client, at } = command;
       return accept<AccountEvent>(
         { type: "AccountOpened", data: { account, name, plan, time_zone, at } },
         {
           type: "MemberAdded",
-          data: { account, member, email, role: "owner", grant, password, client, invited_by: null, at },
+          data: { account, member, email, address, role: "owner", grant, password, client, invited_by: null, at },
         },
       );
     }

@@ -1,4 +1,5 @@
 import type { Commitment } from "../evidence/commitment.ts";
+import type { Words } from "../personal/words.ts";
 import type { Sealed } from "../sealed.ts";
 
 /** Each role has the rights of all roles after it in this list. */
@@ -33,24 +34,30 @@ type LinkMade = {
 /** `grant` is the hex HMAC over account, member and role, so that a role forged in the log is not accepted. */
 type GrantedRole = { readonly role: Role; readonly grant: string };
 
+/**
+ * `email` is the commitment of the address. `address` is its keyed hash (`eml_…`), by which addresses are compared and
+ * which names the stream of the claim.
+ */
+export type Addressed = { readonly email: Words; readonly address: string };
+
 export type MembershipEvent =
   /** `member` is the id that the invited person will have. An invitation does not claim the e-mail address. */
-  | { readonly type: "MemberInvited"; readonly data: LinkMade & { readonly email: string } & GrantedRole }
+  | { readonly type: "MemberInvited"; readonly data: LinkMade & Addressed & GrantedRole }
   | { readonly type: "InvitationWithdrawn"; readonly data: { account: string; member: string; at: string } }
   | {
       readonly type: "MemberAdded";
       readonly data: {
         account: string;
         member: string;
-        email: string;
         password: Sealed;
         client: Commitment;
         invited_by: LinkMaker | null;
         at: string;
-      } & GrantedRole;
+      } & Addressed &
+        GrantedRole;
     }
-  /** `email` is recorded so that, after a crash, the claim of the address can be released from this event alone. */
-  | { readonly type: "MemberRemoved"; readonly data: { account: string; member: string; email: string; at: string } }
+  /** By `address`, the claim of the address is released from this event alone, also after a crash. */
+  | { readonly type: "MemberRemoved"; readonly data: { account: string; member: string; address: string; at: string } }
   | {
       readonly type: "MemberRoleChanged";
       readonly data: GrantedRole & { account: string; member: string; previous_role: Role; at: string };
@@ -119,13 +126,12 @@ export type EmailEvent =
       readonly data: {
         account: string;
         member: string;
-        email: string;
         /** Null if the claim accepts an invitation instead of opening an account. */
         opens: { name: string; plan: string; time_zone: string; grant: string } | null;
         password: Sealed;
         client: Commitment;
         at: string;
-      };
+      } & Addressed;
     }
   | { readonly type: "EmailReleased"; readonly data: { account: string; member: string; at: string } };
 
@@ -140,6 +146,8 @@ export type SessionEvent =
         expires_at: string;
         mac: string;
         client: Commitment;
+        /** Left out for a session of a browser. */
+        made_by?: "command-line";
         at: string;
       };
     }

@@ -1,6 +1,6 @@
 import { defined } from "../defined.ts";
 import type { Sealed } from "../sealed.ts";
-import type { LinkMaker, MembershipEvent, Role } from "./events.ts";
+import type { Addressed, LinkMaker, MembershipEvent, Role } from "./events.ts";
 
 type UsedLink = { readonly by: LinkMaker; readonly at: string };
 
@@ -10,8 +10,7 @@ export type OpenLink = {
   readonly by: LinkMaker;
 };
 
-export type Member = {
-  readonly email: string;
+export type Member = Addressed & {
   readonly role: Role;
   readonly grant: string;
   readonly password: Sealed;
@@ -23,7 +22,7 @@ export type Member = {
   readonly openReset: OpenLink | null;
 };
 
-export type Invitation = OpenLink & { readonly email: string; readonly role: Role; readonly grant: string };
+export type Invitation = OpenLink & Addressed & { readonly role: Role; readonly grant: string };
 
 export type Membership = {
   readonly account: string;
@@ -71,10 +70,10 @@ const changed = (state: Membership, id: string, change: Partial<Member>): Partia
 };
 
 const invitedNow = (state: Membership, data: Extract<MembershipEvent, { type: "MemberInvited" }>["data"]) => {
-  const { member, email, role, grant, mac, expires_at, by, at } = data;
+  const { member, email, address, role, grant, mac, expires_at, by, at } = data;
   // Expired invitations are dropped here, so that their number stays bounded.
   const open = new Map([...state.invitations].filter(([, it]) => isOpen(it, at)));
-  return { invitations: open.set(member, { email, role, grant, mac, expires_at, by }) };
+  return { invitations: open.set(member, { email, address, role, grant, mac, expires_at, by }) };
 };
 
 const withoutResetsOf = (members: Membership["members"], maker: string): Membership["members"] =>
@@ -87,10 +86,11 @@ export const evolveMembership = (state: Membership, event: MembershipEvent): Par
     case "InvitationWithdrawn":
       return { invitations: without(state.invitations, event.data.member) };
     case "MemberAdded": {
-      const { member, email, role, grant, password, invited_by, at } = event.data;
+      const { member, email, address, role, grant, password, invited_by, at } = event.data;
       const invited = invited_by === null ? null : { by: invited_by, at };
       const added: Member = {
         email,
+        address,
         role,
         grant,
         password,

@@ -1,14 +1,15 @@
 import { accept, type Decision, reject } from "../decider.ts";
 import type { Commitment } from "../evidence/commitment.ts";
 import type { Sealed } from "../sealed.ts";
-import type { AccountEvent, LinkMaker, Role } from "./events.ts";
+import type { AccountEvent, Addressed, LinkMaker, Role } from "./events.ts";
 import { isOpen, type Membership, type OpenLink, openInvitation, openReset } from "./membership-state.ts";
 
 type AboutMember = { readonly member: string; readonly at: string };
 type NewPassword = { readonly password: Sealed; readonly client: Commitment };
 
 export type MembershipCommand =
-  | ({ readonly type: "InviteMember"; readonly email: string; readonly role: Role; readonly grant: string } & OpenLink &
+  | ({ readonly type: "InviteMember"; readonly role: Role; readonly grant: string } & Addressed &
+      OpenLink &
       AboutMember)
   /** `at` is when the invited person used the link, even if the command is given later. */
   | ({ readonly type: "AcceptInvitation" } & NewPassword & AboutMember)
@@ -48,12 +49,12 @@ const invite = (
   membersMax: number,
 ): Decided => {
   const { account } = state;
-  const { member, email, by, at } = invitation;
+  const { member, address, by, at } = invitation;
   if (state.members.has(member) || state.gone.has(member)) return accept();
   if (!mayChangeMembers(state, by)) return reject("not-owner");
-  if ([...state.members.values()].some((it) => it.email === email)) return reject("member-already");
+  if ([...state.members.values()].some((it) => it.address === address)) return reject("member-already");
   const open = [...state.invitations].filter(([, it]) => isOpen(it, at));
-  const replaced = open.find(([, it]) => it.email === email)?.[0];
+  const replaced = open.find(([, it]) => it.address === address)?.[0];
   const count = state.members.size + open.length - (replaced === undefined ? 0 : 1);
   if (count >= membersMax) return reject("member-limit");
   const invited: AccountEvent = { type: "MemberInvited", data: { account, ...invitation } };
@@ -70,11 +71,11 @@ const acceptInvitation = (
   const invitation = openInvitation(state, member, at);
   if (invitation === undefined) return reject("link-gone");
   if (state.members.size >= membersMax) return reject("member-limit");
-  const { email, role, grant, by } = invitation;
+  const { email, address, role, grant, by } = invitation;
   const { account } = state;
   return accept({
     type: "MemberAdded",
-    data: { account, member, email, role, grant, password, client, invited_by: by, at },
+    data: { account, member, email, address, role, grant, password, client, invited_by: by, at },
   });
 };
 
@@ -95,7 +96,7 @@ const remove = ({ member, by, at }: CommandOf<"RemoveMember">, state: Membership
   if (!mayChangeMembers(state, by)) return reject("not-owner");
   if (leaving === undefined) return accept({ type: "InvitationWithdrawn", data: { account, member, at } });
   if (isLastOwner(state, member)) return reject("last-owner");
-  const removed: AccountEvent = { type: "MemberRemoved", data: { account, member, email: leaving.email, at } };
+  const removed: AccountEvent = { type: "MemberRemoved", data: { account, member, address: leaving.address, at } };
   return accept(removed, ...withdrawnOf(state, member, at));
 };
 

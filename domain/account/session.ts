@@ -2,6 +2,8 @@ import { accept, type Decider, reject } from "../decider.ts";
 import type { Commitment } from "../evidence/commitment.ts";
 import type { SessionEvent } from "./events.ts";
 
+export type SessionMaker = "browser" | "command-line";
+
 export type SessionState =
   | { readonly phase: "absent" }
   | {
@@ -11,6 +13,7 @@ export type SessionState =
       readonly epoch: number;
       readonly expires_at: string;
       readonly mac: string;
+      readonly madeBy: SessionMaker;
     }
   | { readonly phase: "closed"; readonly account: string; readonly member: string };
 
@@ -23,6 +26,7 @@ export type SessionCommand =
       readonly expires_at: string;
       readonly mac: string;
       readonly client: Commitment;
+      readonly madeBy: SessionMaker;
       readonly at: string;
     }
   | { readonly type: "CloseSession"; readonly at: string };
@@ -34,8 +38,8 @@ export const session: Decider<SessionState, SessionCommand, SessionEvent, "sessi
   evolve(state, event) {
     switch (event.type) {
       case "SessionOpened": {
-        const { account, member, epoch, expires_at, mac } = event.data;
-        return { phase: "open", account, member, epoch, expires_at, mac };
+        const { account, member, epoch, expires_at, mac, made_by: madeBy = "browser" } = event.data;
+        return { phase: "open", account, member, epoch, expires_at, mac, madeBy };
       }
       case "SessionClosed":
         return { phase: "closed", account: event.data.account, member: event.data.member };
@@ -47,10 +51,12 @@ export const session: Decider<SessionState, SessionCommand, SessionEvent, "sessi
   decide(command, state) {
     switch (command.type) {
       case "OpenSession": {
-        const { account, member, epoch, expires_at, mac, client, at } = command;
+        const { account, member, epoch, expires_at, mac, client, madeBy, at } = command;
         // Tokens are random, so a token that already has a session was chosen by the caller.
         if (state.phase !== "absent") return reject("session-exists");
-        return accept({ type: "SessionOpened", data: { account, member, epoch, expires_at, mac, client, at } });
+        const marked = madeBy === "browser" ? {} : { made_by: madeBy };
+        const data = { account, member, epoch, expires_at, mac, client, ...marked, at };
+        return accept({ type: "SessionOpened", data });
       }
       case "CloseSession": {
         if (state.phase !== "open") return accept();

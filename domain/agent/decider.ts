@@ -1,4 +1,5 @@
 import { accept, type Decider, type Decision, reject } from "../decider.ts";
+import type { Words } from "../personal/words.ts";
 import { sameJson } from "../same-json.ts";
 import type { AgentCommand } from "./commands.ts";
 import type { AgentEvent, AgentKey, AgentSettings } from "./events.ts";
@@ -9,9 +10,10 @@ export type PresentAgent = {
   readonly account: string;
   readonly settings: AgentSettings;
   readonly key: AgentKey;
-  readonly suspended: { readonly reason: string; readonly at: string } | null;
+  readonly keySince: string;
+  readonly suspended: { readonly reason: Words; readonly at: string } | null;
   /** Requests made before the latest suspension are not executed, even after the agent was resumed. */
-  readonly lastSuspended: { readonly reason: string; readonly at: string } | null;
+  readonly lastSuspended: { readonly reason: Words; readonly at: string } | null;
   readonly createdAt: string;
 };
 
@@ -40,15 +42,16 @@ export const agent: Decider<Agent, AgentCommand, AgentEvent, AgentRejection> = {
     if (event.type === "AgentRegistered") {
       const { agent_id: agentId, account, key_id, digest, last4, at: createdAt, ...settings } = event.data;
       const key = { key_id, digest, last4 };
-      return { phase: "present", agentId, account, settings, key, suspended: null, lastSuspended: null, createdAt };
+      const times = { createdAt, keySince: createdAt };
+      return { phase: "present", agentId, account, settings, key, suspended: null, lastSuspended: null, ...times };
     }
     if (state.phase !== "present") return state;
     switch (event.type) {
       case "AgentChanged":
         return { ...state, settings: { ...state.settings, ...event.data.changes } };
       case "AgentKeyRotated": {
-        const { key_id, digest, last4 } = event.data;
-        return { ...state, key: { key_id, digest, last4 } };
+        const { key_id, digest, last4, at: keySince } = event.data;
+        return { ...state, key: { key_id, digest, last4 }, keySince };
       }
       case "AgentSuspended": {
         const { reason, at } = event.data;

@@ -1,3 +1,4 @@
+import type { Words } from "../personal/words.ts";
 import type { Scope } from "./scope.ts";
 
 export type AgentSettings = {
@@ -27,7 +28,7 @@ export type AgentEvent =
   | { readonly type: "AgentKeyRotated"; readonly data: AgentKey & { readonly agent_id: string; readonly at: string } }
   | {
       readonly type: "AgentSuspended";
-      readonly data: { readonly agent_id: string; readonly reason: string; readonly at: string };
+      readonly data: { readonly agent_id: string; readonly reason: Words; readonly at: string };
     }
   | { readonly type: "AgentResumed"; readonly data: { readonly agent_id: string; readonly at: string } }
   | { readonly type: "AgentDeleted"; readonly data: { readonly agent_id: string; readonly at: string } };

@@ -1,3 +1,4 @@
+import type { Reason } from "../personal/words.ts";
 import type { ApprovalRequest, Vote } from "./events.ts";
 
 export type ApprovalCommand =
@@ -24,10 +25,10 @@ export type ApprovalCommand =
   | {
       readonly type: "VoidApproval";
       readonly next: { readonly approval_id: string; readonly digest: string };
-      readonly reason: string;
+      readonly reason: Reason;
       readonly at: string;
     }
-  | { readonly type: "CancelApproval"; readonly reason: string; readonly at: string };
+  | { readonly type: "CancelApproval"; readonly reason: Reason; readonly at: string };
 
 export type ApprovalRejection =
   | "not-found"

@@ -1,5 +1,5 @@
-import { normalizeEmail } from "../account/email-address.ts";
 import { accept, type Decider, type Decision, reject } from "../decider.ts";
+import type { Reason } from "../personal/words.ts";
 import type { ApprovalCommand, ApprovalRejection, CommandOf } from "./commands.ts";
 import type { ApprovalEvent, ApprovalRequest, Vote } from "./events.ts";
 import { type Approval, type ApprovalOutcome, isOverdue, mayApprove, type RequestedApproval } from "./state.ts";
@@ -19,9 +19,9 @@ const isRepeated = ({ votes, end }: RequestedApproval, { member_id, decision }: 
 const approversOf = (votes: readonly Vote[]): number => {
   const seen = new Set<string>();
   let people = 0;
-  for (const { member_id, email, decision } of votes) {
+  for (const { member_id, address, decision } of votes) {
     if (decision !== "approve") continue;
-    const names = [`member ${member_id}`, `email ${normalizeEmail(email) ?? email}`];
+    const names = [`member ${member_id}`, `address ${address}`];
     if (!names.some((name) => seen.has(name))) people += 1;
     for (const name of names) seen.add(name);
   }
@@ -71,7 +71,7 @@ export const approval: Decider<Approval, ApprovalCommand, ApprovalEvent, Approva
       return { phase: "requested", request: event.data, votes: [], revealedTo: new Set(), end: null };
     }
     if (state.phase === "absent") return state;
-    const ended = (outcome: ApprovalOutcome, reason: string | null = null): Approval => ({
+    const ended = (outcome: ApprovalOutcome, reason: Reason | null = null): Approval => ({
       ...state,
       end: { outcome, reason, at: event.data.at },
     });

@@ -1,4 +1,5 @@
 import type { ShownChange } from "../change/shown-change.ts";
+import type { Reason, Words } from "../personal/words.ts";
 
 export type Subject = { readonly kind: "event" | "bundle" | "change"; readonly id: string };
 
@@ -48,9 +49,12 @@ export const FORM_NOT_STATED = { shown: { form: "not stated", hidden: [] }, show
 
 export type Vote = {
   readonly member_id: string;
-  readonly email: string;
+  /** The commitment of the member's address at that time. */
+  readonly email: Words;
+  /** A keyed hash of the address, which is the same for one person under two ids. */
+  readonly address: string;
   readonly decision: "approve" | "reject";
-  readonly comment: string | null;
+  readonly comment: Words | null;
   readonly shown: FormSeen;
   /** Hex SHA-256 over the shown form and a salt (`src/bodies/approval-form.ts`); null if the vote did not say. */
   readonly shown_digest: string | null;
@@ -78,10 +82,10 @@ export type ApprovalEvent =
       };
     }
   | { readonly type: "ApprovalGranted"; readonly data: About & { readonly digest: string } }
-  | { readonly type: "ApprovalRejected"; readonly data: About & { readonly reason: string } }
+  | { readonly type: "ApprovalRejected"; readonly data: About & { readonly reason: Reason } }
   | { readonly type: "ApprovalExpired"; readonly data: About }
-  | { readonly type: "ApprovalCancelled"; readonly data: About & { readonly reason: string } }
+  | { readonly type: "ApprovalCancelled"; readonly data: About & { readonly reason: Reason } }
   | {
       readonly type: "ApprovalVoided";
-      readonly data: About & { readonly digest: string; readonly next: Named; readonly reason: string };
+      readonly data: About & { readonly digest: string; readonly next: Named; readonly reason: Reason };
     };

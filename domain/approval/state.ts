@@ -1,3 +1,4 @@
+import type { Reason } from "../personal/words.ts";
 import type { ApprovalRequest, Vote } from "./events.ts";
 
 export type ApprovalOutcome = "approved" | "rejected" | "expired" | "cancelled" | "void";
@@ -5,7 +6,7 @@ export type ApprovalOutcome = "approved" | "rejected" | "expired" | "cancelled" 
 export type ApprovalEnd = {
   readonly outcome: ApprovalOutcome;
   /** Null for an approval that was granted or has expired. */
-  readonly reason: string | null;
+  readonly reason: Reason | null;
   readonly next?: string;
   readonly at: string;
 };

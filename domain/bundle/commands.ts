@@ -1,4 +1,5 @@
 import type { HeldFor, HoldOutcome, PayloadRef, StepOutcome } from "../delivery/events.ts";
+import type { Reason, Words } from "../personal/words.ts";
 import type { BundleRequest, StepRefusal } from "./events.ts";
 
 export type BundleCommand =
@@ -20,7 +21,7 @@ export type BundleCommand =
       readonly type: "EndHold";
       readonly approvalId?: string;
       readonly outcome: HoldOutcome;
-      readonly reason: string;
+      readonly reason: Reason;
       readonly at: string;
     }
   | { readonly type: "StartStep"; readonly index: number; readonly payload: PayloadRef; readonly at: string }
@@ -43,12 +44,12 @@ export type BundleCommand =
       readonly cost: number | null;
       readonly at: string;
     }
-  | { readonly type: "Cancel"; readonly reason: string; readonly at: string }
+  | { readonly type: "Cancel"; readonly reason: Reason; readonly at: string }
   | {
       readonly type: "Resolve";
       readonly index: number;
       readonly by: string;
-      readonly comment: string;
+      readonly comment: Words;
       readonly at: string;
     };
 

@@ -3,6 +3,7 @@ import { defined } from "../defined.ts";
 import { erasedWith } from "../delivery/erased.ts";
 import type { HoldOutcome } from "../delivery/events.ts";
 import { endsHold } from "../delivery/hold.ts";
+import type { Reason } from "../personal/words.ts";
 import type { BundleCommand, BundleRejection, CommandOf } from "./commands.ts";
 import type { BundleEvent } from "./events.ts";
 import { decideCancelRunning, decideMove, decideResolve } from "./moves.ts";
@@ -25,7 +26,7 @@ const decisionOf = (command: CommandOf<"Admit" | "Block" | "Hold">): BundleEvent
 const holdEnded = (
   { request, approval }: HeldBundleState,
   outcome: HoldOutcome,
-  reason: string,
+  reason: Reason,
   at: string,
 ): Decided => {
   const { bundle_id, ledgers = [], cost: estimate } = request;

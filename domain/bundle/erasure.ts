@@ -1,6 +1,7 @@
 import { accept, type Decider, reject } from "../decider.ts";
 import { erasedWith, isErasedAt } from "../delivery/erased.ts";
 import type { ErasedUpTo } from "../delivery/events.ts";
+import type { Reason } from "../personal/words.ts";
 import type { BundleEvent } from "./events.ts";
 
 export type ErasableBundle = {
@@ -18,7 +19,7 @@ export type ErasableBundle = {
 export type EraseBundlePayload = {
   readonly type: "EraseBundlePayload";
   readonly bundleId: string;
-  readonly reason: string;
+  readonly reason: Reason;
   readonly at: string;
   /** The last revision of the payload's stream to erase, read after all that this decision is based on. */
   readonly upTo: ErasedUpTo;

@@ -12,6 +12,7 @@ import type {
   StepOutcome,
 } from "../delivery/events.ts";
 import type { Verdict } from "../gate/verdict.ts";
+import type { Reason, Words } from "../personal/words.ts";
 
 export type Compensation = {
   readonly name: string;
@@ -87,7 +88,7 @@ export type BundleEvent =
       readonly data: About & {
         readonly approval_id: string;
         readonly outcome: HoldOutcome;
-        readonly reason: string;
+        readonly reason: Reason;
       };
     }
   /** The step's delivery is made from this record alone, so nothing is sent that a rollback does not know of. */
@@ -116,7 +117,7 @@ export type BundleEvent =
   | {
       readonly type: "RollbackStarted";
       readonly data: About & {
-        readonly reason: string;
+        readonly reason: Reason;
         /** The step that failed or was refused; null for a cancellation. */
         readonly index: number | null;
       };
@@ -135,18 +136,18 @@ export type BundleEvent =
       };
     }
   /** `reason` names the cancellation that came too late to undo anything; absent without one. */
-  | { readonly type: "BundleCommitted"; readonly data: About & { readonly reason?: string } }
+  | { readonly type: "BundleCommitted"; readonly data: About & { readonly reason?: Reason } }
   | { readonly type: "BundleRolledBack"; readonly data: About }
   /** `left` lists the indexes of the steps that people have to take back by hand. */
   | { readonly type: "RollbackIncomplete"; readonly data: About & { readonly left: readonly number[] } }
   | {
       readonly type: "StepResolved";
-      readonly data: About & { readonly index: number; readonly by: string; readonly comment: string };
+      readonly data: About & { readonly index: number; readonly by: string; readonly comment: Words };
     }
   /** The bundle's payload streams are erased after this record, so that a crash only delays the erasure. */
   | {
       readonly type: "BundlePayloadErased";
-      readonly data: About & { readonly reason: string; readonly up_to: ErasedUpTo };
+      readonly data: About & { readonly reason: Reason; readonly up_to: ErasedUpTo };
     }
   | { readonly type: "BundlePayloadDamageFound"; readonly data: About & { readonly revision: number } }
   /** Recorded with the bundle's end; settles its places in `ledgers`. Micro-euros; null if nothing was sent. */

@@ -83,5 +83,5 @@ export const decideResolve = ({ index, by, comment, at }: CommandOf<"Resolve">, 
   if (step?.phase !== "resolved") return reject("nothing-to-resolve");
   // A member who clicks twice sends the same resolution again, which changes nothing.
   const { resolution } = step;
-  return resolution.by === by && resolution.comment === comment ? accept() : reject("nothing-to-resolve");
+  return resolution.by === by && resolution.comment.id === comment.id ? accept() : reject("nothing-to-resolve");
 };

@@ -1,4 +1,5 @@
 import { defined } from "../defined.ts";
+import { because } from "../personal/words.ts";
 import { costOfStep, costOfSteps } from "./cost.ts";
 import type { BundleEvent, Step, UndoOutcome } from "./events.ts";
 import { isUnderWay, nextToUndo } from "./next.ts";
@@ -22,7 +23,8 @@ const isCommitted = ({ request, steps, rollback }: RunningBundle): boolean =>
 const endOf = (state: RunningBundle, at: string): BundleEvent => {
   const { bundle_id } = state.request;
   if (isCommitted(state)) {
-    const reason = state.rollback === null ? undefined : `The cancellation came too late: ${state.rollback.reason}`;
+    const { rollback } = state;
+    const reason = rollback === null ? undefined : because("The cancellation came too late", rollback.reason);
     return { type: "BundleCommitted", data: defined({ bundle_id, reason, at }) };
   }
   const left = indexesToUndoByHand(state);

@@ -1,4 +1,5 @@
 import type { ErasedUpTo, HeldFor, HoldOutcome, PayloadRef, StepOutcome } from "../delivery/events.ts";
+import type { Reason, Words } from "../personal/words.ts";
 import type { BundleRequest, StepRefusal, UndoOutcome } from "./events.ts";
 
 /** `payload` is stored in `payload-<event>`, the stream of the step's or the undo's own event. */
@@ -15,7 +16,7 @@ type Ended = Start & {
 /** `cost`: micro-euros, or null if nothing was paid. `start`: null if nothing had to be sent. */
 type Undone = { readonly outcome: UndoOutcome; readonly cost: number | null; readonly start: Start | null };
 
-type Resolution = { readonly by: string; readonly comment: string; readonly at: string };
+type Resolution = { readonly by: string; readonly comment: Words; readonly at: string };
 
 export type StepState =
   | { readonly phase: "pending" }
@@ -32,6 +33,9 @@ export const startOf = (step: StepState | undefined): Start | null =>
 
 export const refusalOf = (step: StepState | undefined): StepRefusal | null =>
   step?.phase === "refused" ? step.refusal : null;
+
+export const resolutionOf = (step: StepState | undefined): Resolution | null =>
+  step?.phase === "resolved" ? step.resolution : null;
 
 export const undoStartOf = (step: StepState | undefined): Start | null => {
   if (step?.phase === "undoing") return step.undoStart;
@@ -58,9 +62,9 @@ export type RunningBundle = FirstReceipt & {
   readonly approvalId: string | null;
   readonly steps: readonly StepState[];
   /** `index` is the step that failed or was refused; null for a cancellation. */
-  readonly rollback: { readonly reason: string; readonly index: number | null; readonly at: string } | null;
+  readonly rollback: { readonly reason: Reason; readonly index: number | null; readonly at: string } | null;
   /** The reason of a cancellation that came too late. */
-  readonly tooLate?: string;
+  readonly tooLate?: Reason;
   readonly end: BundleEnd | null;
   readonly endedAt: string | null;
   /** The final cost in micro-euros; null if nothing was charged, absent until the bundle has ended. */
@@ -80,7 +84,7 @@ type StoppedBundle = FirstReceipt & {
   readonly request: BundleRequest;
   readonly approval: HeldFor;
   readonly outcome: HoldOutcome;
-  readonly reason: string;
+  readonly reason: Reason;
   readonly at: string;
   readonly spent?: number | null;
 };

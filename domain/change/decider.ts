@@ -1,4 +1,5 @@
 import { accept, type Decider, reject } from "../decider.ts";
+import type { Reason } from "../personal/words.ts";
 import type { ChangeEvent } from "./events.ts";
 
 type Held = Extract<ChangeEvent, { type: "ChangeHeld" }>["data"];
@@ -12,7 +13,7 @@ export type Change =
       readonly phase: "over";
       readonly held: Held;
       readonly outcome: "void" | "rejected" | "expired" | "cancelled";
-      readonly reason: string;
+      readonly reason: Reason;
     };
 
 export type ChangeCommand =
@@ -20,11 +21,11 @@ export type ChangeCommand =
   /** Ensures that a change with a place can no longer be held, so that its place can be given back. */
   | { readonly type: "AbandonChange"; readonly changeId: string; readonly at: string }
   | { readonly type: "MarkApplied"; readonly at: string }
-  | { readonly type: "VoidChange"; readonly reason: string; readonly at: string }
+  | { readonly type: "VoidChange"; readonly reason: Reason; readonly at: string }
   | {
       readonly type: "EndHold";
       readonly outcome: "rejected" | "expired" | "cancelled";
-      readonly reason: string;
+      readonly reason: Reason;
       readonly at: string;
     };
 

@@ -1,6 +1,7 @@
 import type { ApprovalRequest } from "../approval/events.ts";
 import type { ControlChange } from "../change-control/control-change.ts";
 import type { JsonObject } from "../json.ts";
+import type { Reason } from "../personal/words.ts";
 import type { ShownChange } from "./shown-change.ts";
 
 /** Stream `change-<id>`: a change that weakens a protected policy waits here until its approvers have decided. */
@@ -24,10 +25,10 @@ export type ChangeEvent =
   | { readonly type: "ChangeAbandoned"; readonly data: { readonly change_id: string; readonly at: string } }
   | { readonly type: "ChangeApplied"; readonly data: About }
   /** A change is void if its target has changed since the approvers saw it. */
-  | { readonly type: "ChangeVoided"; readonly data: About & { readonly reason: string } }
+  | { readonly type: "ChangeVoided"; readonly data: About & { readonly reason: Reason } }
   | {
       readonly type: "ChangeEnded";
-      readonly data: About & { readonly outcome: "rejected" | "expired" | "cancelled"; readonly reason: string };
+      readonly data: About & { readonly outcome: "rejected" | "expired" | "cancelled"; readonly reason: Reason };
     };
 
 type About = { readonly change_id: string; readonly approval_id: string; readonly at: string };

@@ -1,4 +1,5 @@
 import type { Target } from "../endpoint/target.ts";
+import type { Reason } from "../personal/words.ts";
 import type { AttemptEnd, Failure } from "./attempt-end.ts";
 import type { Bound, HeldFor, HoldOutcome, Replay, Request } from "./events.ts";
 
@@ -25,11 +26,11 @@ export type DeliveryCommand =
       readonly type: "EndHold";
       readonly approvalId?: string;
       readonly outcome: HoldOutcome;
-      readonly reason: string;
+      readonly reason: Reason;
       readonly at: string;
     }
   /** `underWay`: this process runs the attempt, so the cancellation awaits it even if the lease has ended. */
-  | { readonly type: "Cancel"; readonly reason: string; readonly at: string; readonly underWay?: boolean }
+  | { readonly type: "Cancel"; readonly reason: Reason; readonly at: string; readonly underWay?: boolean }
   | ({
       readonly type: "StartAttempt";
       readonly endpointId: string;

@@ -1,4 +1,5 @@
 import { defined } from "../defined.ts";
+import type { Reason } from "../personal/words.ts";
 import { costDetermined, costOnTop, type Reached, spentOnStep, UNSEEN } from "./cost.ts";
 import type { DeliveryEvent, StepOutcome } from "./events.ts";
 import { replayField } from "./replay.ts";
@@ -50,7 +51,7 @@ export const endedWith = (
 
 export const eventCancelled = (
   state: ActiveDelivery,
-  reason: string,
+  reason: Reason,
   at: string,
   known = knownSoFar(state),
 ): readonly DeliveryEvent[] => {

@@ -1,4 +1,5 @@
 import { accept, type Decider, reject } from "../decider.ts";
+import type { Reason } from "../personal/words.ts";
 import { erasedWith, isErasedAt } from "./erased.ts";
 import type { DeliveryEvent, ErasedUpTo } from "./events.ts";
 
@@ -16,7 +17,7 @@ export type Erasable = {
 export type ErasePayload = {
   readonly type: "ErasePayload";
   readonly eventId: string;
-  readonly reason: string;
+  readonly reason: Reason;
   readonly at: string;
   /** The last revision of the payload's stream to erase, read after all that this decision is based on. */
   readonly upTo: ErasedUpTo;

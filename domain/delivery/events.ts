@@ -1,6 +1,7 @@
 import type { Target } from "../endpoint/target.ts";
 import type { Commitment } from "../evidence/commitment.ts";
 import type { Verdict } from "../gate/verdict.ts";
+import type { Reason, Words } from "../personal/words.ts";
 import type { AttemptEnd, Failure } from "./attempt-end.ts";
 
 export type Origin = {
@@ -41,7 +42,7 @@ export type StepOutcome = "succeeded" | "failed" | "unknown";
 
 export type Replayer = { readonly kind: "member" | "key"; readonly id: string };
 
-export type Replay = { readonly id: string; readonly by: Replayer; readonly reason: string | null };
+export type Replay = { readonly id: string; readonly by: Replayer; readonly reason: Words | null };
 
 /** An approval is bound to this target and action, as they were when it was requested. */
 export type Bound = {
@@ -51,6 +52,9 @@ export type Bound = {
   /** The template of that version (`domain/action/title.ts`), which the digest covers; absent if it has none. */
   readonly title?: string;
 };
+
+/** The service made the event at the request of this member or key, as a provider would have sent it. */
+export type Sample = { readonly by: Replayer };
 
 export type Request = {
   readonly event_id: string;
@@ -70,6 +74,8 @@ export type Request = {
   /** Ledgers in which the request has places until `CostDetermined`; absent if its admission has spent them. */
   readonly ledgers?: readonly string[];
   readonly replay?: Replay;
+  /** Absent if a sender sent it. A sample counts for neither the quota nor the bill. */
+  readonly sample?: Sample;
   /** An approved request is sent to this target only; absent if no approval was needed. */
   readonly bound?: Bound;
   readonly received_at: string;
@@ -113,6 +119,7 @@ export type DeliveryEvent =
         /** Repeated from the request, as other fields here, so that views need no other record. */
         readonly origin_kind: Origin["kind"];
         readonly endpoint_id: string | null;
+        readonly sample?: true;
         readonly observed: boolean;
         readonly held_at: string;
         readonly attempts?: number;
@@ -136,7 +143,7 @@ export type DeliveryEvent =
         readonly event_id: string;
         readonly approval_id: string;
         readonly outcome: HoldOutcome;
-        readonly reason: string;
+        readonly reason: Reason;
         readonly replay_id?: string;
         readonly at: string;
       };
@@ -144,7 +151,7 @@ export type DeliveryEvent =
   /** The outcome of the attempt under way is awaited, and no other attempt follows. */
   | {
       readonly type: "CancellationRequested";
-      readonly data: { readonly event_id: string; readonly reason: string; readonly at: string };
+      readonly data: { readonly event_id: string; readonly reason: Reason; readonly at: string };
     }
   | {
       readonly type: "EventCancelled";
@@ -152,7 +159,7 @@ export type DeliveryEvent =
         readonly event_id: string;
         readonly endpoint_id: string;
         readonly attempts: number;
-        readonly reason: string;
+        readonly reason: Reason;
         readonly replay_id?: string;
         readonly at: string;
       };
@@ -164,7 +171,7 @@ export type DeliveryEvent =
         readonly endpoint_id: string;
         readonly replay_id: string;
         readonly by: Replayer;
-        readonly reason: string | null;
+        readonly reason: Words | null;
         /** Repeated from the delivery, so that views need no other record. `attempts`: those before this replay. */
         readonly attempts: number;
         readonly admitted_at: string;
@@ -266,7 +273,7 @@ export type DeliveryEvent =
       readonly type: "PayloadErased";
       readonly data: {
         readonly event_id: string;
-        readonly reason: string;
+        readonly reason: Reason;
         readonly up_to: ErasedUpTo;
         readonly at: string;
       };

@@ -1,5 +1,6 @@
 import { accept, type Decision, reject } from "../decider.ts";
 import { defined } from "../defined.ts";
+import type { Reason } from "../personal/words.ts";
 import type { CommandOf, DeliveryRejection } from "./commands.ts";
 import { costDetermined, UNSEEN } from "./cost.ts";
 import { endedWith, eventCancelled, knownSoFar } from "./ending.ts";
@@ -9,7 +10,7 @@ import { type ActiveDelivery, type Delivery, type HeldDelivery, isActive, isAdmi
 
 type Decided = Decision<DeliveryEvent, DeliveryRejection>;
 
-const holdEnded = (held: HeldDelivery, outcome: HoldOutcome, reason: string, at: string): Decided => {
+const holdEnded = (held: HeldDelivery, outcome: HoldOutcome, reason: Reason, at: string): Decided => {
   const { request, approval, before } = held;
   const { approval_id } = approval;
   const replay = replayField({ replay: before?.replay ?? null, request });
@@ -59,6 +60,7 @@ export const decideRelease = ({ approvalId, digest, at }: CommandOf<"Release">, 
       digest,
       origin_kind: request.origin.kind,
       endpoint_id: request.endpoint_id,
+      ...(request.sample === undefined ? {} : { sample: true as const }),
       observed: request.verdict.observed === true,
       held_at: request.at,
       ...defined({ attempts: before?.attempts }),

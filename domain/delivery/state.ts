@@ -1,3 +1,4 @@
+import type { Reason } from "../personal/words.ts";
 import type { Reached } from "./cost.ts";
 import type { ErasedUpTo, HeldFor, HoldOutcome, Replay, Request, StepOutcome } from "./events.ts";
 
@@ -70,7 +71,7 @@ type Attempting = Progress & {
   readonly phase: "attempting";
   readonly lease: Lease;
   /** The reason of a cancellation that waits for this attempt; null without one. */
-  readonly cancelling: string | null;
+  readonly cancelling: Reason | null;
 };
 /** An event without an endpoint is admitted, but nothing is sent. */
 type Recorded = Decided & Pick<Progress, "admittedAt" | "releases" | "paid"> & { readonly phase: "recorded" };

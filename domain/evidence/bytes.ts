@@ -75,6 +75,9 @@ export const fromBase64 = (text: string): Uint8Array | null => {
 /** Eight bytes, the highest first. */
 export const uint64 = (value: number): Uint8Array => {
   const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(value));
+  for (let [at, rest] = [7, value]; rest > 0; at -= 1) {
+    bytes[at] = rest % 256;
+    rest = Math.floor(rest / 256);
+  }
   return bytes;
 };

@@ -54,7 +54,13 @@ export type PayloadLine = {
 export type HandoverLine = { readonly kind: "handover"; readonly leaf: string; readonly proof: string };
 
 /** `text` is that of an account's checkpoint, `proof` its tlog-proof in a cosigned instance checkpoint, both as text. */
-export type CosignedLine = { readonly kind: "cosigned"; readonly text: string; readonly proof: string };
+export type CosignedLine = {
+  readonly kind: "cosigned";
+  readonly text: string;
+  readonly proof: string;
+  /** From this checkpoint to the one at the end, where the records of the file do not give this one. */
+  readonly consistency?: readonly string[];
+};
 
 /** `text` is the signed note, as text; `count` is the number of records in the file. */
 export type CheckpointLine = { readonly kind: "checkpoint"; readonly text: string; readonly count: number };

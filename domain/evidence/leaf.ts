@@ -35,6 +35,8 @@ const isObject = (value: Json | undefined): value is JsonObject =>
 const hashOf = (sha256: Sha256, text: string): string => toHex(sha256(utf8(text)));
 
 const withoutSealedMembers = (sha256: Sha256, object: JsonObject): JsonObject => {
+  const { secret, password, headers } = object;
+  if (typeof secret !== "string" && typeof password !== "string" && !isObject(headers)) return object;
   const copy: Record<string, Json> = { ...object };
   for (const name of SEALED_MEMBERS) {
     const value = copy[name];
@@ -54,8 +56,8 @@ const withoutSealedMembers = (sha256: Sha256, object: JsonObject): JsonObject =>
 
 /** A leaf outlives the key that a text is sealed with. The nonce in a sealed text makes its hash one that nobody guesses. */
 const withSealedHashed = (sha256: Sha256, data: JsonObject): JsonObject => {
-  const copy = withoutSealedMembers(sha256, data);
-  return isObject(copy.changes) ? { ...copy, changes: withoutSealedMembers(sha256, copy.changes) } : copy;
+  const hashed = withoutSealedMembers(sha256, data);
+  return isObject(hashed.changes) ? { ...hashed, changes: withoutSealedMembers(sha256, hashed.changes) } : hashed;
 };
 
 type Recorded = Pick<RecordedEvent, "stream" | "revision"> & NewEvent;
@@ -71,8 +73,19 @@ export const leafOf = (sha256: Sha256, record: Recorded, { index, keys }: LeafPl
   const { stream, revision, id, type, data } = record;
   const { account, actor, recorded_at, ...meta } = record.meta;
   return {
-    ...{ v: 1, account, index, stream, revision, id, type, recorded_at, actor, subject: subjectOf(stream) },
-    ...{ data: withSealedHashed(sha256, data), meta, keys },
+    v: 1,
+    account,
+    index,
+    stream,
+    revision,
+    id,
+    type,
+    recorded_at,
+    actor,
+    subject: subjectOf(stream),
+    data: withSealedHashed(sha256, data),
+    meta,
+    keys,
   };
 };
 
@@ -107,11 +120,14 @@ const isLink = (value: Json): boolean =>
   (value[0] === 0 ? value[1] === null : isCount(value[1]));
 
 const TEXTS = ["account", "stream", "id", "type", "recorded_at", "subject"] as const;
+/** A text that is no time could not be compared with a witness's. */
+const TIME = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 const MEMBERS = 13;
 
 const isLeaf = (value: JsonObject): boolean =>
   Object.keys(value).length === MEMBERS &&
   TEXTS.every((name) => typeof value[name] === "string") &&
+  TIME.test(String(value.recorded_at)) &&
   value.subject === subjectOf(String(value.stream)) &&
   isCount(value.index) &&
   isCount(value.revision) &&

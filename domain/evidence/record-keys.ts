@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../json.ts";
 import type { Actor } from "../ports/event-log.ts";
+import { sortTexts } from "./sort-texts.ts";
 
 /** An id is a prefix and 160 bits in base32; only a whole value counts. */
 const ID = /^[a-z]+_[a-z2-7]{32}$/;
@@ -46,5 +47,5 @@ export const keysOf = ({ account, actor, stream, data }: KeyedRecord): readonly 
   found.delete(account);
   const action = actionNameOf(data);
   if (action !== null) found.add(`${ACTION_KEY_PREFIX}${action}`);
-  return [...found].sort();
+  return sortTexts([...found]);
 };

@@ -1,4 +1,6 @@
 import { accept, type Decider, reject } from "../decider.ts";
+import { defined } from "../defined.ts";
+import type { Words } from "../personal/words.ts";
 import { sameJson } from "../same-json.ts";
 import type { PolicyCommand } from "./commands.ts";
 import type { PolicyDefinition } from "./definition.ts";
@@ -12,6 +14,8 @@ export type PublishedPolicy = {
   readonly definition: PolicyDefinition;
   readonly createdBy: string;
   readonly createdAt: string;
+  /** Why this version was published; missing if nobody wrote it. */
+  readonly reason?: Words;
 };
 
 export type Policy = { readonly phase: "absent" } | PublishedPolicy;
@@ -32,10 +36,11 @@ export const policy: Decider<Policy, PolicyCommand, PolicyEvent, PolicyRejection
       definition: data.definition,
       createdBy: data.created_by,
       createdAt: data.at,
+      ...defined({ reason: data.reason }),
     };
   },
 
-  decide({ type, policyId, account, definition, by, at }, state) {
+  decide({ type, policyId, account, definition, reason, by, at }, state) {
     const isThere = state.phase === "published";
     if (isThere && state.account !== account) return reject("not-found");
     if (type === "PublishPolicyVersion" && !isThere) return reject("not-found");
@@ -43,6 +48,6 @@ export const policy: Decider<Policy, PolicyCommand, PolicyEvent, PolicyRejection
     if (isThere && (type === "PublishPolicy" || sameJson(state.definition, definition))) return accept();
     const version = isThere ? state.version + 1 : 1;
     const data = { policy_id: policyId, account, version, definition, created_by: by, at };
-    return accept({ type: "PolicyPublished", data });
+    return accept({ type: "PolicyPublished", data: { ...data, ...defined({ reason }) } });
   },
 };

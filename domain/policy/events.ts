@@ -1,3 +1,4 @@
+import type { Words } from "../personal/words.ts";
 import type { PolicyDefinition } from "./definition.ts";
 
 export type PolicyEvent = {
@@ -8,6 +9,8 @@ export type PolicyEvent = {
     readonly version: number;
     readonly definition: PolicyDefinition;
     readonly created_by: string;
+    /** Why this version was published; missing if nobody wrote it. */
+    readonly reason?: Words;
     readonly at: string;
   };
 };

@@ -1,4 +1,5 @@
 import type { Replayer } from "../delivery/events.ts";
+import type { Words } from "../personal/words.ts";
 import type { ReplayCursor } from "./events.ts";
 import type { SkipCount } from "./skips.ts";
 import type { Started } from "./state.ts";
@@ -19,7 +20,7 @@ export type ReplayCommand =
       readonly type: "CancelReplay";
       readonly account: string;
       readonly by: Replayer;
-      readonly reason: string | null;
+      readonly reason: Words | null;
       readonly at: string;
     }
   | { readonly type: "FinishReplay"; readonly at: string };

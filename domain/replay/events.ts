@@ -1,4 +1,5 @@
 import type { Replayer } from "../delivery/events.ts";
+import type { Words } from "../personal/words.ts";
 import type { Position } from "../ports/event-log.ts";
 import type { SkipCount } from "./skips.ts";
 
@@ -28,7 +29,7 @@ export type ReplayEvent =
         readonly excluded?: readonly SkipCount[];
         readonly rate_per_second: number;
         readonly by: Replayer;
-        readonly reason: string | null;
+        readonly reason: Words | null;
         /** Events that end after this position are not replayed; null if the log was empty. */
         readonly up_to: Position | null;
         /** The log that `up_to` belongs to: a copy has other positions. */
@@ -54,7 +55,7 @@ export type ReplayEvent =
       readonly data: {
         readonly replay_id: string;
         readonly by: Replayer;
-        readonly reason: string | null;
+        readonly reason: Words | null;
         readonly at: string;
       };
     }

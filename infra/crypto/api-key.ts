@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { derivedId } from "./ids.ts";
 
-/** `csk` is an account's key, `csa` an agent's; secret scanners recognise the prefix. */
-export type KeyPrefix = "csk" | "csa";
+/** `csk` is an account's key, `csa` an agent's, `css` a command line's session; secret scanners know the prefix. */
+export type KeyPrefix = "csk" | "csa" | "css";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const BODY_LENGTH = 30;
@@ -11,7 +11,7 @@ const CHECKSUM_LENGTH = 6;
 const BODY_SPACE = 62n ** BigInt(BODY_LENGTH);
 /** A key is the remainder of the secret: with 256 bits for a key's 178, no key is noticeably likelier than another. */
 const SECRET_BYTES_MIN = 32;
-const KEY = /^(csk|csa)_[0-9A-Za-z]{36}$/;
+const KEY = /^(csk|csa|css)_[0-9A-Za-z]{36}$/;
 
 const base62 = (value: bigint, length: number): string => {
   let text = "";

@@ -12,6 +12,7 @@ import {
 import { type Deadline, deadlineIn, type Limits, pauses } from "./limits.ts";
 import type { Pages } from "./pages.ts";
 import { positionOf } from "./positions.ts";
+import { NO_ORDER, type SendOrder } from "./send-order.ts";
 import { erasedIn, isErased, readMetadata } from "./stream-metadata.ts";
 
 type Append = {
@@ -33,21 +34,34 @@ const lastRevisionOf = ({ expected, events }: Append): Revision =>
 /** A try with an unknown outcome is repeated with the same ids and revision, by which the server recognises it. */
 export type ExactAppends = (append: Append, deadline?: Deadline) => Promise<AppendOutcome>;
 
-export const exactAppends = (connection: Connection, pages: Pages, limits: Limits): ExactAppends => {
+export const exactAppends = (
+  connection: Connection,
+  pages: Pages,
+  limits: Limits,
+  order: SendOrder = NO_ORDER,
+): ExactAppends => {
   const send = async ({ stream, expected, events }: Append, deadline: Deadline): Promise<SentAppend> => {
     const unreachable = deadlineIn(Math.min(limits.unreachableMs, deadline.leftMs()));
     const pause = pauses();
+    const turn = order.begin();
     let mayStand = false;
     for (;;) {
       try {
-        const timeoutMs = Math.min(limits.appendTryMs, deadline.leftMs());
-        return { answered: await connection.append(stream, expected, events, timeoutMs), mayStand };
+        const answered = await turn.take(() => {
+          const timeoutMs = Math.min(limits.appendTryMs, deadline.leftMs());
+          return connection.append(stream, expected, events, timeoutMs);
+        });
+        return { answered, mayStand };
       } catch (error) {
+        if (error instanceof LogUnavailable && mayStand) throw new OutcomeUnknown(error.message);
         if (!(error instanceof ConnectionFailure)) throw error;
+        turn.again();
         mayStand ||= error.kind === "unknown";
         const { leftMs } = mayStand ? deadline : unreachable;
-        if (error.kind === "refused" || !(await pause(leftMs())))
+        if (error.kind === "refused" || !(await pause(leftMs()))) {
+          turn.giveUp();
           throw mayStand ? new OutcomeUnknown(error.message) : new LogUnavailable(error.message);
+        }
       }
     }
   };

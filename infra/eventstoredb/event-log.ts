@@ -28,11 +28,14 @@ import { checkOpened, lookAtClock, nameOf, type OpenedLog } from "./opening.ts";
 import { pages as pagesOf } from "./pages.ts";
 import { PendingWrites } from "./pending-writes.ts";
 import { type Reads, reads as readsOf } from "./reads.ts";
+import { NO_ORDER, sendOrder } from "./send-order.ts";
 import { warnOfAddressUnseen } from "./tls-address.ts";
 
 export type EventStoreLogOptions = {
   readonly url: string;
   readonly readOnly?: boolean;
+  /** Appends that are sent together are written in their order, also if a lost connection makes them go out again. */
+  readonly keepsOrder?: boolean;
   readonly limits?: Partial<Limits>;
   readonly clock?: Clock;
   /** A sentence if this machine's clock is so far from the server's that appends fail; null once it is near again. */
@@ -83,7 +86,7 @@ const seen = (reads: Reads, signal: AppendedSignal): Reads => ({
 
 /** The log in EventStoreDB 22.6 or newer. Throws a plain `Error` of one sentence if the server cannot be used. */
 export const eventStoreLog = async (options: EventStoreLogOptions): Promise<EventLog> => {
-  const { readOnly = false, clock = systemClock, onClock } = options;
+  const { readOnly = false, keepsOrder = false, clock = systemClock, onClock } = options;
   const limits = { ...LIMITS, ...options.limits };
   const { url, address, asksAddressForTls } = readConnectionString(options.url);
   if (asksAddressForTls) warnOfAddressUnseen();
@@ -91,7 +94,7 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
   const pages = pagesOf(connection);
   const reading = logAttempts(limits);
   const reads = readsOf(pages, reading);
-  const exact = exactAppends(connection, pages, limits);
+  const exact = exactAppends(connection, pages, limits, keepsOrder ? sendOrder() : NO_ORDER);
   const any = anyAppends(exact, pages, limits);
   const eraseStream = erasures(exact, pages, reading);
   const signal = appendedSignal(connection, () => reads.head("records"), limits);

@@ -54,14 +54,18 @@ const demand = (db: Database, name: string, value: string | number, readBack = v
   if (actual !== readBack) throw new Error(`SQLite keeps ${name} at ${actual}, the event log needs ${readBack}`);
 };
 
+/** A newer version has written the file, so an upgrade was made that can only be taken back as a whole. */
+const BACKUP_REMEDY = "restore the backup that was made before the upgrade";
+
 const notALog = (path: string): Error =>
   new Error(`${path} is not an event log, or is damaged: restore it from a backup`);
 
 const checkSchema = (db: Database, path: string): void => {
   if (pragma(db, "application_id") !== APPLICATION_ID) throw notALog(path);
   const format = Number(pragma(db, "user_version"));
-  if (format !== LOG_FORMAT)
-    throw new OtherFormat(path, format === 0 ? null : format, LOG_FORMAT, "move the file away to begin a new log");
+  if (format === LOG_FORMAT) return;
+  const remedy = format > LOG_FORMAT ? BACKUP_REMEDY : "move the file away to begin a new log";
+  throw new OtherFormat(path, format === 0 ? null : format, LOG_FORMAT, remedy);
 };
 
 /** SQLite's errors do not name the file. An error that it cannot be opened or is damaged is replaced by one that does. */

@@ -2,7 +2,7 @@ import type { Scope } from "../../domain/agent/scope.ts";
 import type { AgentDocument } from "../agents.ts";
 import { closed, list, oneOf, orNull, text, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
-import { ACCOUNT } from "./words.ts";
+import { ACCOUNT, words } from "./words.ts";
 
 export const agentsView: PublishedView = {
   view: "agents.v1",
@@ -21,7 +21,7 @@ export const agentsView: PublishedView = {
       }),
       last4: text("The last four characters of its key, to recognise it by."),
       status: oneOf(["active", "suspended"], "A suspended agent's requests are refused."),
-      suspended_reason: orNull(text("Why it was suspended."), "it is active."),
+      suspended_reason: orNull(words("Why it was suspended."), "it is active."),
       suspended_at: orNull(time("Since when it is suspended."), "it is active."),
       created_at: time("When it was registered."),
     }),

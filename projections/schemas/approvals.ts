@@ -3,7 +3,7 @@ import type { ShownChange } from "../../domain/change/shown-change.ts";
 import type { ApprovalDocument } from "../approvals.ts";
 import { closed, count, flag, list, oneOf, optional, orNull, text, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
-import { ACCOUNT } from "./words.ts";
+import { ACCOUNT, reason, words } from "./words.ts";
 
 export const APPROVAL_STATUSES: readonly ApprovalDocument["status"][] = [
   "pending",
@@ -47,9 +47,10 @@ const REPLACED = closed<NonNullable<ApprovalRequest["replaces"]>>(
 
 const VOTE = closed<Vote>("One person's decision.", {
   member_id: text("The member's id, mem_…."),
-  email: text("The member's address at that time."),
+  email: words("The member's address at that time."),
+  address: text("A keyed hash of the address, eml_…."),
   decision: oneOf(DECISIONS, "The decision."),
-  comment: orNull(text("The member's comment."), "there was none."),
+  comment: orNull(words("The member's comment."), "there was none."),
   shown: FORM,
   shown_digest: orNull(text("Hex SHA-256 of that form, salted."), "the vote did not state it."),
   at: time("When."),
@@ -103,7 +104,7 @@ export const approvalsView: PublishedView = {
       reasons: list({ type: "string" }, "Sentences that say why an approval is needed."),
       votes: list(VOTE, "People's votes, oldest first."),
       decided_at: orNull(time("When it was approved, rejected, expired, cancelled or voided."), "it is pending."),
-      reason: orNull(text("Why it was rejected, cancelled or voided."), "it was not."),
+      reason: orNull(reason("Why it was rejected, cancelled or voided."), "it was not."),
       replaces: optional(REPLACED),
       replaced_by: orNull(text("The approval that replaces a void one, apr_…."), "it is not void."),
     }),

@@ -3,7 +3,7 @@ import type { BundleDocument, BundleStepDocument } from "../bundles.ts";
 import { ORIGIN, VERDICT } from "./decided.ts";
 import { closed, count, type JsonSchema, list, oneOf, optional, orNull, text, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
-import { ACCOUNT } from "./words.ts";
+import { ACCOUNT, reason, words } from "./words.ts";
 
 export const BUNDLE_STATUSES: readonly BundleDocument["status"][] = [
   "blocked",
@@ -52,7 +52,7 @@ const REFUSAL = closed<StepRefusal>("Why the step was never sent.", {
 
 const RESOLUTION = closed<NonNullable<BundleStepDocument["resolution"]>>("A person has undone it.", {
   by: text("The member who confirmed it, mem_…."),
-  comment: text("The member's comment."),
+  comment: words("The member's comment."),
   at: time("When."),
 });
 
@@ -116,7 +116,7 @@ export const bundlesView: PublishedView = {
         "no cost could be, or had to be, determined.",
       ),
       approval_id: optional(text("The approval that it needs or needed, apr_…. Missing: none.")),
-      reason: orNull(text("Why it was rolled back, could not be, or was not begun."), "it was not."),
+      reason: orNull(reason("Why it was rolled back, could not be, or was not begun."), "it was not."),
       hold_outcome: orNull(
         oneOf(HOLD_OUTCOMES, "How its hold ended."),
         "it was not held, is still held, or was approved.",

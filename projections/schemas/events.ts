@@ -1,5 +1,5 @@
 import type { Timings } from "../../domain/delivery/attempt-end.ts";
-import type { BundleStep, Replayer } from "../../domain/delivery/events.ts";
+import type { BundleStep, Replayer, Sample } from "../../domain/delivery/events.ts";
 import type { AccountFacets } from "../account-facets.ts";
 import type { Attempt, EventDocument, EventReplay, PayloadHead, Stage } from "../event-document.ts";
 import { ORIGIN, origin_id, origin_kind, VERDICT } from "./decided.ts";
@@ -17,7 +17,7 @@ import {
   time,
 } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
-import { ACCOUNT, failure } from "./words.ts";
+import { ACCOUNT, failure, reason, words } from "./words.ts";
 
 export const EVENT_STATUSES: readonly EventDocument["status"][] = [
   "blocked",
@@ -99,7 +99,7 @@ const STAGE = closed<Stage>("One stage of the event.", {
   stage: oneOf(STAGES, "Which stage."),
   at: time("When."),
   number: optional(count("The attempt's number. Missing: the stage is no attempt.")),
-  reason: optional(text("Why people or the system ended it, or people replayed it. Missing: no reason was given.")),
+  reason: optional(reason("Why people or the system ended it, or people replayed it. Missing: no reason was given.")),
   count: optional(count("How often this stage was repeated. Missing: it was not.")),
   last_at: optional(time("When it was last repeated; `at` is the first time. Missing: it was not.")),
 });
@@ -109,10 +109,17 @@ export const REPLAYER = closed<Replayer>("Who requested the replay.", {
   id: text("The member's or the key's id, mem_… or key_…."),
 });
 
+const SAMPLE = closed<Sample>(
+  "Who requested this sample, which counts for neither quota nor bill. Missing: it is none.",
+  {
+    by: REPLAYER,
+  },
+);
+
 const REPLAY = closed<EventReplay>("One replay.", {
   id: text("The replay's id, rpl_…; a bulk replay is in replays.v1."),
   by: REPLAYER,
-  reason: orNull(text("The reason."), "none was given."),
+  reason: orNull(words("The reason."), "none was given."),
   at: time("When."),
 });
 
@@ -139,6 +146,7 @@ const EVENT = closed<EventDocument>("A webhook, or an agent's request, with its 
     "The provider's type, such as payment_intent.succeeded, or the name of the action that an agent requests; " +
       "empty without one.",
   ),
+  sample: optional(SAMPLE),
   delivery_id: text("The sender's id for this delivery (an agent's Idempotency-Key), by which a repeat is recognised."),
   received_at: time("When its first request arrived."),
   payload: PAYLOAD,

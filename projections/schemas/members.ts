@@ -1,7 +1,7 @@
 import { MEMBER_STATES, type MemberDocument } from "../members.ts";
-import { closed, oneOf, text, time } from "./json-schema.ts";
+import { closed, oneOf, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
-import { ACCOUNT, ROLES } from "./words.ts";
+import { ACCOUNT, ROLES, words } from "./words.ts";
 
 export const membersView: PublishedView = {
   view: "members.v2",
@@ -11,7 +11,7 @@ export const membersView: PublishedView = {
   documents: [
     closed<MemberDocument>("A member.", {
       account: ACCOUNT,
-      email: text("The address to sign in with, as it was given."),
+      email: words("The address to sign in with."),
       role: oneOf(ROLES, "What the member may do; each role includes the ones after it in this list."),
       state: oneOf(MEMBER_STATES, "A member, or a person who is invited to become one."),
       created_at: time("When the member was added or invited."),

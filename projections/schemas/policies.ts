@@ -3,7 +3,7 @@ import type { ApprovalRule, CostRule, DenyRule, PolicyDefinition } from "../../d
 import type { NewestPolicyDocument, PolicyDocument } from "../policies.ts";
 import { amount, closed, count, flag, type JsonSchema, list, optional, text, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
-import { ACCOUNT } from "./words.ts";
+import { ACCOUNT, words } from "./words.ts";
 
 type Fixed = Extract<CostRule, { readonly fixed_eur: number }>;
 type Read = Extract<CostRule, { readonly pointer: string }>;
@@ -65,6 +65,7 @@ const VERSION = {
   definition: DEFINITION,
   created_by: text("The id of the member or the key that published it."),
   created_at: time("When this version was published."),
+  reason: optional(words("Why this version was published, as its publisher wrote it. Missing: nobody wrote it.")),
 };
 
 export const policiesView: PublishedView = {

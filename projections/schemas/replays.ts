@@ -5,7 +5,7 @@ import type { ReplayDocument } from "../replays.ts";
 import { REPLAYER } from "./events.ts";
 import { closed, count, list, oneOf, optional, orNull, text, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
-import { ACCOUNT } from "./words.ts";
+import { ACCOUNT, words } from "./words.ts";
 
 const STATUSES: readonly ReplayDocument["status"][] = ["running", "done", "cancelled"];
 const CHOSEN: readonly ReplayFilter["status"][] = ["failed", "blocked"];
@@ -25,7 +25,7 @@ const SKIPS = closed<SkipCount>("Events that were passed over.", {
 
 const CANCELLED = closed<NonNullable<ReplayDocument["cancelled"]>>("The cancellation.", {
   by: REPLAYER,
-  reason: orNull(text("The reason."), "none was given."),
+  reason: orNull(words("The reason."), "none was given."),
 });
 
 export const replaysView: PublishedView = {
@@ -51,7 +51,7 @@ export const replaysView: PublishedView = {
       },
       rate_per_second: count("The most events a second."),
       by: REPLAYER,
-      reason: orNull(text("The reason."), "none was given."),
+      reason: orNull(words("The reason."), "none was given."),
       started_at: time("When it was requested."),
       ended_at: orNull(time("When all events were processed, or it was cancelled."), "it is running."),
       cancelled: orNull(CANCELLED, "it was not cancelled."),

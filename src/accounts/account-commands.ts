@@ -7,6 +7,7 @@ import {
   type AccountsDeps,
   accountMember,
   accountStream,
+  addressOf,
   emailStream,
   makerOf,
   refused,
@@ -19,7 +20,7 @@ export const accounts = (deps: AccountsDeps): Accounts => {
   const { aggregates, randomness, hashes, signupPlan } = deps;
   const passwords = memberPasswords(deps.box, deps.passwords);
   const claims = emailClaims({ ...deps, passwords });
-  const streamOf = (email: string): string => emailStream(email, hashes);
+  const streamOf = (email: string): string => emailStream(addressOf(email, hashes));
 
   return {
     ...passwordChanges({ ...deps, passwords }),
@@ -34,8 +35,11 @@ export const accounts = (deps: AccountsDeps): Accounts => {
       // The owner's role is granted here, by a keyed hash: a claim rewritten in the log's file makes no owner.
       const grant = hashes.role({ account: id, member, role: "owner" });
       const opens = { name, plan: signupPlan, time_zone: timeZone, grant };
-      const claim = { account: id, member, email, opens, at: call.at };
-      return await claims.join(claim, { password, client }, envelope, () => isFirst({ account: id, member }, envelope));
+      const address = addressOf(email, hashes);
+      const claim = { account: id, member, address, opens, at: call.at };
+      return await claims.join(claim, { email, password, client }, envelope, () =>
+        isFirst({ account: id, member }, envelope),
+      );
     },
 
     async memberOf(email) {
@@ -47,7 +51,7 @@ export const accounts = (deps: AccountsDeps): Accounts => {
       const { state } = await aggregates.load(emailClaim, streamOf(email), 0);
       const claim = state.phase === "claimed" ? state.claim : null;
       // An unknown address causes the same reads, so that the time of the answer does not tell it from a known one.
-      const owner = claim?.account ?? derivedId("acc_", email);
+      const owner = claim?.account ?? derivedId("acc_", hashes.address(email));
       const { state: there } = await aggregates.load(account, accountStream(owner), 0);
       const found = claim === null || there.phase !== "open" ? null : accountMember(there, claim.member);
       // If a crash came before the account's record, the claim has no member yet, and its own password counts.
@@ -62,9 +66,9 @@ export const accounts = (deps: AccountsDeps): Accounts => {
       return finished.outcome === "joined" ? finished : refused("invalid-credentials");
     },
 
-    async accept({ account: id, member, email, ...use }, call) {
+    async accept({ account: id, member, address, ...use }, call) {
       const envelope: Envelope = { ...call, account: id, actor: { kind: "member", id: member } };
-      return await claims.join({ account: id, member, email, opens: null, at: call.at }, use, envelope);
+      return await claims.join({ account: id, member, address, opens: null, at: call.at }, use, envelope);
     },
 
     async removeMember(member, envelope) {
@@ -75,7 +79,7 @@ export const accounts = (deps: AccountsDeps): Accounts => {
       const removed = await aggregates.handle(account, stream, command, envelope);
       if (removed.outcome === "rejected") return refused(removed.rejection);
       if (leaving !== undefined)
-        await claims.releaseEmail({ account: envelope.account, id: member, email: leaving.email }, envelope);
+        await claims.releaseEmail({ account: envelope.account, id: member, address: leaving.address }, envelope);
       return { outcome: "removed", position: removed.position };
     },
   };

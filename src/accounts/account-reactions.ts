@@ -17,8 +17,8 @@ export const accountReactions = (accounts: Accounts, clock: Clock): readonly Rea
     reaction("EmailClaimed", async (claim, cause) => {
       await accounts.finishClaim(claim, envelopeOf(cause));
     }),
-    reaction("MemberRemoved", ({ account, member: id, email }, cause) =>
-      accounts.releaseEmail({ account, id, email }, envelopeOf(cause)),
+    reaction("MemberRemoved", ({ account, member: id, address }, cause) =>
+      accounts.releaseEmail({ account, id, address }, envelopeOf(cause)),
     ),
   ];
 };

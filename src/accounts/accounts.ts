@@ -1,7 +1,7 @@
 import type { AccountRejection } from "../../domain/account/commands.ts";
 import type { OpenAccount } from "../../domain/account/decider.ts";
 import type { Claim } from "../../domain/account/email-claim.ts";
-import type { LinkMaker } from "../../domain/account/events.ts";
+import type { Addressed, LinkMaker } from "../../domain/account/events.ts";
 import type { Member } from "../../domain/account/membership-state.ts";
 import type { Plan } from "../../domain/account/plans.ts";
 import type { Client } from "../../domain/personal/events.ts";
@@ -20,16 +20,19 @@ export type AccountsDeps = {
   readonly aggregates: Aggregates;
   readonly randomness: Randomness;
   readonly box: SecretBox;
-  readonly personal: Pick<PersonalData, "keep" | "forget">;
+  readonly personal: Pick<PersonalData, "keep" | "forget" | "read">;
   readonly passwords: Passwords;
   readonly hashes: Pick<CredentialHashes, "role" | "address">;
   readonly signupPlan: Plan["name"];
 };
 
 export const accountStream = (id: string): string => `account-${id}`;
-/** `email` must already be normalised. The stream's name has only a keyed hash of it. */
-export const emailStream = (email: string, hashes: Pick<CredentialHashes, "address">): string =>
-  `email-${derivedId("eml_", hashes.address(email))}`;
+/** `email` must already be normalised. */
+export const addressOf = (email: string, hashes: Pick<CredentialHashes, "address">): string =>
+  derivedId("eml_", hashes.address(email));
+
+/** The stream's name has only the keyed hash of the address. */
+export const emailStream = (address: string): string => `email-${address}`;
 
 export const makerOf = ({ actor: { kind, id } }: Envelope): LinkMaker => ({
   kind: kind === "member" ? kind : "system",
@@ -47,10 +50,9 @@ export type Signup = {
   readonly client: Client;
 };
 
-export type LinkUse = {
+export type LinkUse = Addressed & {
   readonly account: string;
   readonly member: string;
-  readonly email: string;
   readonly mac: string;
   readonly password: string;
   readonly client: Client;
@@ -98,7 +100,7 @@ export type Accounts = {
   removeMember(member: string, envelope: Envelope): Promise<Removed | Refused<AccountRejection>>;
   /** Adds the member who claimed an address; if the account refuses the member, the address is released. */
   finishClaim(claim: Claim, envelope: Envelope): Promise<Joined | Refused<AccountRejection>>;
-  releaseEmail(member: { account: string; id: string; email: string }, envelope: Envelope): Promise<void>;
+  releaseEmail(member: { account: string; id: string; address: string }, envelope: Envelope): Promise<void>;
 };
 
 export const accountMember = (state: OpenAccount, id: string): AccountMember | null => {

@@ -1,9 +1,10 @@
 import { agent as agentDecider } from "../../domain/agent/decider.ts";
 import type { Request } from "../../domain/delivery/events.ts";
+import type { Quoted, Words } from "../../domain/personal/words.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { agentStream } from "./credentials.ts";
 
-const suspendedFor = (reason: string): string => `The agent was suspended: ${reason}`;
+const suspendedFor = (words: Words): Quoted => ({ sentence: "The agent was suspended", words });
 
 /** For reactions to a suspension: the cache may have a state from before it, in which there is nothing to do. */
 export const uncached = (aggregates: Pick<Aggregates, "load">): Pick<Aggregates, "load"> => ({
@@ -17,7 +18,7 @@ export const uncached = (aggregates: Pick<Aggregates, "load">): Pick<Aggregates,
 export const suspensionReason = async (
   aggregates: Pick<Aggregates, "load">,
   { origin, at, bundle }: Pick<Request, "origin" | "at" | "bundle">,
-): Promise<string | null> => {
+): Promise<string | Quoted | null> => {
   if (bundle?.undo === true) return null;
   const { state } = await aggregates.load(agentDecider, agentStream(origin.id));
   if (state.phase === "deleted") return "The agent was deleted";

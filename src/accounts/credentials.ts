@@ -12,7 +12,7 @@ import type { Principal } from "../http/route.ts";
 import { type Aggregates, STALENESS_MAX_MS } from "../streams/aggregates.ts";
 import { accountStream } from "./accounts.ts";
 import type { CredentialHashes } from "./credential-hashes.ts";
-import { sessionIdOf, sessionStream } from "./sessions.ts";
+import { commandLineSessionStream, sessionIdOf, sessionStream } from "./sessions.ts";
 
 type CredentialsDeps = {
   readonly aggregates: Aggregates;
@@ -80,8 +80,7 @@ export const credentials = ({ aggregates, hashes, clock }: CredentialsDeps): Aut
   const isGranted = ({ account, member }: { account: string; member: string }, { role, grant }: Member): boolean =>
     isSameHash(grant, hashes.role({ account, member, role }));
 
-  const fromSession = async (token: string): Promise<Principal | null> => {
-    const stream = sessionStream(token);
+  const fromSession = async (token: string, stream: string | null): Promise<Principal | null> => {
     if (stream === null) return null;
     const { state } = await aggregates.load(session, stream);
     if (state.phase !== "open" || isExpired(state, new Date(clock.now()).toISOString())) return null;
@@ -92,12 +91,13 @@ export const credentials = ({ aggregates, hashes, clock }: CredentialsDeps): Aut
       return found !== undefined && holdsSession(found, opened) && isGranted(state, found) ? found : undefined;
     });
     if (member === undefined) return null;
-    const { email, role } = member;
-    return { kind: "member", account: state.account, id: state.member, email, role, session: stream };
+    const { email, address, role } = member;
+    return { kind: "member", account: state.account, id: state.member, email, address, role, session: stream };
   };
 
   return async ({ kind, token }) => {
-    if (kind === "session") return fromSession(token);
+    if (kind === "session") return fromSession(token, sessionStream(token));
+    if (token.startsWith("css_")) return fromSession(token, commandLineSessionStream(token));
     return token.startsWith("csa_") ? fromAgentKey(token) : fromKey(token);
   };
 };
@@ -107,8 +107,8 @@ export const lapsedCredentials =
   ({ aggregates, clock }: Pick<CredentialsDeps, "aggregates" | "clock">) =>
   async ({ kind, token }: PresentedCredential): Promise<LapsedCredential | null> => {
     const now = new Date(clock.now()).toISOString();
-    if (kind === "session") {
-      const stream = sessionStream(token);
+    if (kind === "session" || token.startsWith("css_")) {
+      const stream = kind === "session" ? sessionStream(token) : commandLineSessionStream(token);
       if (stream === null) return null;
       const { state } = await aggregates.load(session, stream);
       if (state.phase === "absent") return null;

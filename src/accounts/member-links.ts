@@ -1,20 +1,22 @@
 import { account } from "../../domain/account/decider.ts";
-import type { Role } from "../../domain/account/events.ts";
+import type { Addressed, Role } from "../../domain/account/events.ts";
 import { type Invitation, openInvitation, openReset } from "../../domain/account/membership-state.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
+import type { PersonalData } from "../erasure/personal-data.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { Envelope } from "../streams/envelope.ts";
 import type { AccountSubject } from "../streams/problems.ts";
-import { type AccountRefusal, accountStream, makerOf, refused } from "./accounts.ts";
+import { type AccountRefusal, accountStream, addressOf, makerOf, refused } from "./accounts.ts";
 import type { CredentialHashes } from "./credential-hashes.ts";
 import { LINK_LIFETIME_MS, type Links, memberToken, memberTokenOf } from "./links.ts";
 
 export type MemberLinksDeps = {
   readonly aggregates: Pick<Aggregates, "load" | "handle">;
   readonly links: Links;
-  readonly hashes: Pick<CredentialHashes, "role">;
+  readonly hashes: Pick<CredentialHashes, "role" | "address">;
+  readonly personal: Pick<PersonalData, "keep" | "forget" | "shown">;
   readonly randomness: Randomness;
 };
 
@@ -27,12 +29,7 @@ type Made = {
   readonly position: Position | undefined;
 };
 
-type Opened = {
-  readonly account: string;
-  readonly member: string;
-  readonly email: string;
-  readonly mac: string;
-};
+type Opened = Addressed & { readonly account: string; readonly member: string; readonly mac: string };
 
 /** Only an HMAC of a link is stored, so a repeated command cannot find the first link and makes a new one. */
 export type MemberLinks = {
@@ -50,29 +47,35 @@ export type MemberLinks = {
 const laterThan = (at: string, ms: number): string => new Date(Date.parse(at) + ms).toISOString();
 
 type Stands = { readonly account: string; readonly member: string; readonly expires_at: string };
-const ofInvitation = ({ account, member, expires_at }: Stands, { email, role }: Pick<Invitation, "email" | "role">) => [
-  ...[account, member, expires_at],
-  ...[email, role],
-];
+const ofInvitation = (
+  { account, member, expires_at }: Stands,
+  { address, role }: Pick<Invitation, "address" | "role">,
+) => [...[account, member, expires_at], ...[address, role]];
 const ofReset = ({ account, member, expires_at }: Stands) => [account, member, expires_at];
 
-export const memberLinks = ({ aggregates, links, hashes, randomness }: MemberLinksDeps): MemberLinks => {
+export const memberLinks = ({ aggregates, links, hashes, personal, randomness }: MemberLinksDeps): MemberLinks => {
   /** A repeated command makes another link, so its records need other ids. */
   const once = (envelope: Envelope): Envelope => ({ ...envelope, commandId: randomId("cmd_", randomness) });
 
   return {
-    async invite({ member, ...person }, envelope) {
+    async invite({ member, email: given, role }, envelope) {
       const { account: id, at } = envelope;
       const stands = { account: id, member, expires_at: laterThan(at, LINK_LIFETIME_MS.invitation) };
       const secret = links.secret();
-      const mac = links.mac("invitation", secret, ofInvitation(stands, person));
+      const address = addressOf(given, hashes);
+      const mac = links.mac("invitation", secret, ofInvitation(stands, { address, role }));
       const { expires_at } = stands;
-      const granted = { ...person, grant: hashes.role({ account: id, member, role: person.role }) };
-      const command = { type: "InviteMember", member, ...granted, mac, expires_at, by: makerOf(envelope), at } as const;
+      const granted = { role, grant: hashes.role({ account: id, member, role }) };
+      const email = await personal.keep(accountStream(id), given, once(envelope), member);
+      const person = { email, address, ...granted };
+      const command = { type: "InviteMember", member, ...person, mac, expires_at, by: makerOf(envelope), at } as const;
       const invited = await aggregates.handle(account, accountStream(id), command, once(envelope));
-      if (invited.outcome === "rejected") return refused(invited.rejection);
+      if (invited.outcome === "rejected") {
+        await personal.forget(email);
+        return refused(invited.rejection);
+      }
       const token = memberToken({ secret, account: id, member });
-      return { outcome: "made", member, email: person.email, token, expires_at, position: invited.position };
+      return { outcome: "made", member, email: given, token, expires_at, position: invited.position };
     },
 
     async reset(member, envelope, lifetimeMs = LINK_LIFETIME_MS.reset) {
@@ -87,7 +90,8 @@ export const memberLinks = ({ aggregates, links, hashes, randomness }: MemberLin
       const email = made.state.phase === "open" ? made.state.members.get(member)?.email : undefined;
       if (email === undefined) return refused("member-absent");
       const token = memberToken({ secret, account: id, member });
-      return { outcome: "made", member, email, token, expires_at, position: made.position };
+      const shown = await personal.shown(email, id);
+      return { outcome: "made", member, email: shown, token, expires_at, position: made.position };
     },
 
     async opened(purpose, text, at) {
@@ -99,15 +103,16 @@ export const memberLinks = ({ aggregates, links, hashes, randomness }: MemberLin
       if (purpose === "invitation") {
         const invitation = openInvitation(state, named.member, at);
         if (invitation === undefined) return null;
-        const { email, mac, expires_at } = invitation;
+        const { email, address, mac, expires_at } = invitation;
         const stands = ofInvitation({ ...named, expires_at }, invitation);
-        return links.matches(purpose, secret, stands, mac) ? { ...named, email, mac } : null;
+        return links.matches(purpose, secret, stands, mac) ? { ...named, email, address, mac } : null;
       }
       const link = openReset(state, named.member, at);
-      const email = state.members.get(named.member)?.email;
-      if (link === undefined || email === undefined) return null;
+      const member = state.members.get(named.member);
+      if (link === undefined || member === undefined) return null;
+      const { email, address } = member;
       const isRight = links.matches(purpose, secret, ofReset({ ...named, expires_at: link.expires_at }), link.mac);
-      return isRight ? { ...named, email, mac: link.mac } : null;
+      return isRight ? { ...named, email, address, mac: link.mac } : null;
     },
 
     async namedIn(text) {

@@ -1,8 +1,9 @@
-import { session } from "../../domain/account/session.ts";
+import { type SessionMaker, session } from "../../domain/account/session.ts";
 import type { Client } from "../../domain/personal/events.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
+import { bearerKey, isBearerKey } from "../../infra/crypto/api-key.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import type { PersonalData } from "../erasure/personal-data.ts";
@@ -25,9 +26,17 @@ export const sessionIdOf = (stream: string): string => stream.slice(STREAM_PREFI
 
 export const streamOfSession = (id: string): string | null => (ID.test(id) ? `${STREAM_PREFIX}${id}` : null);
 
+const streamOfToken = (token: string): string => `${STREAM_PREFIX}${derivedId("ses_", token)}`;
+
 /** Null for a malformed token. The name has a hash of the token, so that the log does not have the token. */
-export const sessionStream = (token: string): string | null =>
-  TOKEN.test(token) ? `${STREAM_PREFIX}${derivedId("ses_", token)}` : null;
+export const sessionStream = (token: string): string | null => (TOKEN.test(token) ? streamOfToken(token) : null);
+
+/**
+ * As `sessionStream`, for the session of a command line, whose token is a bearer token. Neither form of a token is valid
+ * in the place of the other, so that no cookie escapes the rules for browsers.
+ */
+export const commandLineSessionStream = (token: string): string | null =>
+  isBearerKey("css", token) ? streamOfToken(token) : null;
 
 /** Browsers accept `Secure` on http://localhost too. With `Lax`, a link in a mail opens the console logged in. */
 const ATTRIBUTES = "Path=/; Secure; HttpOnly; SameSite=Lax";
@@ -39,11 +48,13 @@ export const clearedSessionCookie = `${SESSION_COOKIE}=; ${ATTRIBUTES}; Max-Age=
 
 type OpenedSession = { readonly token: string; readonly position: Position };
 
-type SessionOf = { readonly account: string; readonly member: string; readonly epoch: number };
+export type SessionOf = { readonly account: string; readonly member: string; readonly epoch: number };
+
+type SessionFrom = { readonly client: Client; readonly madeBy: SessionMaker };
 
 export type Sessions = {
   /** The session's token is new, so that a cookie planted before the login is worthless after it. */
-  open(of: SessionOf, client: Client, envelope: Envelope): Promise<OpenedSession>;
+  open(of: SessionOf, from: SessionFrom, envelope: Envelope): Promise<OpenedSession>;
   /** The position of the session's end; undefined if there is no such session. */
   close(stream: string, envelope: Envelope): Promise<Position | undefined>;
 };
@@ -64,15 +75,16 @@ const TRIES_MAX = 16;
 export const sessions = (deps: SessionsDeps): Sessions => {
   const { aggregates, hashes, personal, clock, randomness, slots, makeRoom } = deps;
   return {
-    async open(of, from, envelope) {
-      const token = Buffer.from(randomness.bytes(TOKEN_BYTES)).toString("base64url");
+    async open(of, { client: from, madeBy }, envelope) {
+      const secret = Buffer.from(randomness.bytes(TOKEN_BYTES));
+      const token = madeBy === "browser" ? secret.toString("base64url") : bearerKey("css", secret);
       const id = derivedId("ses_", token);
       const expires_at = new Date(clock.now() + SESSION_LIFETIME_S * 1000).toISOString();
       const grant = { ...of, expires_at };
       const stream = `${STREAM_PREFIX}${id}`;
       const client = await personal.keep(stream, from, envelope);
       const mac = hashes.session(token, grant);
-      const command = { type: "OpenSession", ...grant, mac, client, at: envelope.at } as const;
+      const command = { type: "OpenSession", ...grant, mac, client, madeBy, at: envelope.at } as const;
       // The command id differs from the request's, which may append to other streams under its own.
       const named = { ...envelope, account: of.account, commandId: `open-${id}` };
       for (let tries = 0; tries < TRIES_MAX; tries += 1) {

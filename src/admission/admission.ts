@@ -93,6 +93,7 @@ const incomingRequest = (
     receivedAt: webhook.receivedAt,
     authenticatedAt: verifiedAt,
     asked: null,
+    sample: webhook.sample,
   };
 };
 

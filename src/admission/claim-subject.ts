@@ -1,5 +1,5 @@
 import type { Decider } from "../../domain/decider.ts";
-import type { ErasedUpTo, HeldFor, Origin, PayloadRef, Replay } from "../../domain/delivery/events.ts";
+import type { ErasedUpTo, HeldFor, Origin, PayloadRef, Replay, Sample } from "../../domain/delivery/events.ts";
 import type { BoundRequest } from "../approvals/approval-binding.ts";
 import type { Fact, Trace } from "../streams/envelope.ts";
 import type { KeptPayload } from "../streams/payload-ref.ts";
@@ -31,6 +31,7 @@ export type ClaimSubject = {
   /** True for an agent's request, which keeps its places in ledgers until its end determines the cost. */
   readonly endsLater: boolean;
   readonly replay?: Replay | undefined;
+  readonly sample?: Sample | undefined;
   readonly kept?: KeptPayload | undefined;
 };
 

@@ -31,6 +31,7 @@ export const requestOf = (
   }
   if (ledgers !== undefined) request.ledgers = ledgers;
   if (it.replay !== undefined) request.replay = it.replay;
+  if (it.sample !== undefined) request.sample = it.sample;
   return request;
 };
 
@@ -43,8 +44,8 @@ export const incomingOf = ({ body, text, contentType, contentEncoding, shownHead
 });
 
 export const subjectOf = (it: IncomingRequest): ClaimSubject => {
-  const { eventId: id, account, origin, trace, receivedAt, askedAt, replay, kept, asked } = it;
-  return { id, account, origin, trace, receivedAt, askedAt, replay, kept, endsLater: asked !== null };
+  const { eventId: id, account, origin, trace, receivedAt, askedAt, replay, sample, kept, asked } = it;
+  return { id, account, origin, trace, receivedAt, askedAt, replay, sample, kept, endsLater: asked !== null };
 };
 
 /** Null if the event is only recorded. */

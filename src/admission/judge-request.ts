@@ -99,13 +99,13 @@ export const judgingOf = (
   { aggregates, checks = directChecks, digestKey }: JudgeDeps,
   it: IncomingRequest,
 ): JudgementInput => {
-  const { asked, account, eventId: id, trace } = it;
+  const { asked, sample, account, eventId: id, trace } = it;
   return {
     id,
     account,
     trace,
     policies: () => policiesFor(aggregates, it),
-    countsForPlan: asked === null,
+    countsForPlan: asked === null && sample === undefined,
     run: asked?.run ?? null,
     places: () => 1,
     identical: () => new Map([[sameness(digestKey, it), 1]]),

@@ -59,10 +59,13 @@ export const settle = (
 export const claimCommand = (randomness: Randomness): string => randomId("adm_", randomness);
 
 export const claimEnvelope = (
-  { account, origin, trace, replay }: Pick<ClaimSubject, "account" | "origin" | "trace" | "replay">,
+  { account, origin, trace, replay, sample }: Pick<ClaimSubject, "account" | "origin" | "trace" | "replay" | "sample">,
   commandId: string,
   at: string,
-): Envelope => ({ commandId, account, actor: replay?.by ?? { kind: origin.kind, id: origin.id }, trace, at });
+): Envelope => {
+  const actor = replay?.by ?? sample?.by ?? { kind: origin.kind, id: origin.id };
+  return { commandId, account, actor, trace, at };
+};
 
 type Report = {
   readonly it: Pick<ClaimSubject, "id" | "origin" | "trace" | "receivedAt" | "askedAt">;

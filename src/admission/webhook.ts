@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { Sample } from "../../domain/delivery/events.ts";
 import type { PresentSource } from "../../domain/source/decider.ts";
 import type { Trace } from "../streams/envelope.ts";
 
@@ -14,5 +15,7 @@ export type Webhook = {
   readonly trace: Trace;
   /** ms since 1970. */
   readonly receivedAt: number;
+  /** Set only by the service for a sample that it makes; no request can claim to be one. */
+  readonly sample?: Sample;
   readonly onVerified?: () => void;
 };

@@ -3,6 +3,7 @@ import type { ApprovalEvent, Subject } from "../../domain/approval/events.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { HoldOutcome } from "../../domain/delivery/events.ts";
 import { isActive } from "../../domain/delivery/state.ts";
+import type { Reason } from "../../domain/personal/words.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { type Reaction, reaction } from "../following/reaction.ts";
@@ -40,7 +41,7 @@ type EndHold = {
   readonly type: "EndHold";
   readonly approvalId: string;
   readonly outcome: HoldOutcome;
-  readonly reason: string;
+  readonly reason: Reason;
   readonly at: string;
 };
 
@@ -69,7 +70,7 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
   const requests = approvalRequests({ log, aggregates, clock });
   const releases = approvalReleases({ log, aggregates, clock });
 
-  const cancel = async (cause: RecordedEvent, approvalId: string, reason: string): Promise<void> => {
+  const cancel = async (cause: RecordedEvent, approvalId: string, reason: Reason): Promise<void> => {
     const command = { type: "CancelApproval", reason, at: now() } as const;
     await aggregates.handle(approval, approvalStream(approvalId), command, envelopeOf(cause));
   };

@@ -1,6 +1,6 @@
 import { apiKey } from "../../domain/account/api-key.ts";
 import { agent } from "../../domain/agent/decider.ts";
-import type { Origin, Replay } from "../../domain/delivery/events.ts";
+import type { Origin, Replay, Sample } from "../../domain/delivery/events.ts";
 import { activeMakers, source } from "../../domain/source/decider.ts";
 import { agentStream, apiKeyStream } from "../accounts/credentials.ts";
 import type { Principal } from "../http/route.ts";
@@ -25,6 +25,7 @@ export const makerOf = async (streams: Streams, { kind, id }: Credential): Promi
 export type Asked = {
   readonly origin: Origin;
   readonly replay?: Replay | undefined;
+  readonly sample?: Sample | undefined;
   readonly at: string;
 };
 
@@ -37,8 +38,11 @@ const makersOfOrigin = async (streams: Streams, { origin, at }: Asked): Promise<
   return state.phase === "present" ? activeMakers(state, at) : [];
 };
 
-/** The members who could have sent the request: makers of the key or of a secret in force, and the replayer. */
+/** The members who could have sent the request: makers of the key or of a secret in force, and who replayed or sampled it. */
 export const requestersOf = async (streams: Streams, asked: Asked): Promise<readonly string[]> => {
-  const replayer = asked.replay === undefined ? [] : [await makerOf(streams, asked.replay.by)];
-  return [...new Set([...(await makersOfOrigin(streams, asked)), ...replayer])];
+  const makers = [...(await makersOfOrigin(streams, asked))];
+  for (const order of [asked.sample, asked.replay]) {
+    if (order !== undefined) makers.push(await makerOf(streams, order.by));
+  }
+  return [...new Set(makers)];
 };

@@ -44,6 +44,16 @@ export class AccountEvidence {
     this.#witnessed = witnessed;
   }
 
+  /**
+   * What a read has found damaged is emptied, and folded again from the log with the next record that is appended. Until
+   * then nothing is signed.
+   */
+  async damaged(): Promise<void> {
+    const origin = await this.#store.origin();
+    // Another call may have emptied it already.
+    if (origin !== null && origin.last !== null) await this.#store.drop(origin.log);
+  }
+
   /** The key that signs the newest checkpoint; null before the first seal. */
   async verifierKey(): Promise<string | null> {
     return (await this.#store.instance()).keys.at(-1)?.vkey ?? null;
@@ -79,15 +89,21 @@ export class AccountEvidence {
     return { sealed: (await this.#store.newestSealed(account))?.size ?? 0, witnessed };
   }
 
-  /** The cosigned checkpoints that are kept, of at most this size, the smallest first. */
+  /** The cosigned checkpoints that are kept, and the newest one, of at most this size, the smallest first. */
   async *cosigned(account: string, size: number): AsyncGenerator<CosignedText, void> {
     let last = -1;
-    for await (const instance of this.#witnessed.hourly()) {
+    for await (const instance of this.#allWitnessed()) {
       const head = await this.#store.sealedBefore(account, instance.size);
-      if (head === null || head.size > size || head.leaf === last) continue;
+      if (head === null || head.size > size || head.leaf <= last) continue;
       last = head.leaf;
       yield this.#cosignedText(head, instance);
     }
+  }
+
+  async *#allWitnessed(): AsyncGenerator<CosignedCheckpoint, void> {
+    yield* this.#witnessed.hourly();
+    const newest = await this.#witnessed.newest();
+    if (newest !== null) yield newest;
   }
 
   /** The rotations of the signing key in this generation, the first one first. */

@@ -1,10 +1,15 @@
+import type { PayloadEvent } from "../../domain/delivery/payload-events.ts";
+import { eventOf } from "../../domain/events.ts";
 import { canonicalJson } from "../../domain/evidence/canonical-json.ts";
 import type { Commitment } from "../../domain/evidence/commitment.ts";
 import type { Json, JsonObject } from "../../domain/json.ts";
 import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { personalStream } from "../erasure/personal-data.ts";
-import { bytesOfHeaders, saltedHash } from "../streams/commitments.ts";
+import { bytesOfExchange, bytesOfHeaders, saltedHash } from "../streams/commitments.ts";
+import type { ResponseKept } from "../streams/exchanges.ts";
+import { decodeBody } from "../streams/payload-encoding.ts";
 import { type Payloads, payloadStream } from "../streams/payloads.ts";
+import { pagesOf } from "../streams/stream-pages.ts";
 
 /** What opens a commitment: SHA-256 over the salt and the bytes. */
 export type Opened = { readonly salt: Uint8Array; readonly bytes: Uint8Array };
@@ -17,15 +22,16 @@ export const allCommitmentsIn = (value: Json): readonly Commitment[] => {
   if (Array.isArray(value)) return value.flatMap(allCommitmentsIn);
   if (!isObject(value)) return [];
   const { id, commitment, size } = value;
-  if (typeof id === "string" && typeof commitment === "string" && typeof size === "number")
-    return [{ id, commitment, size }];
-  return Object.values(value).flatMap(allCommitmentsIn);
+  const isOne = typeof id === "string" && typeof commitment === "string" && typeof size === "number";
+  // The commitment to a payload has the one to its headers as a member.
+  return [...(isOne ? [{ id, commitment, size }] : []), ...Object.values(value).flatMap(allCommitmentsIn)];
 };
 
 /** The event or bundle whose payload the id names; null for personal data. */
 export const payloadSubjectOf = (id: string): string | null => (id.includes("/") ? (id.split("/")[0] ?? null) : null);
 
-const PAYLOAD = /^([^/]+)\/(\d+)(\/headers)?$/;
+/** The ids that `domain/evidence/commitment.ts` makes: of a payload, of an attempt with it, and of the headers of either. */
+const PAYLOAD = /^([^/]+)\/(\d+)(?:\/attempts\/(\d+))?(\/headers)?$/;
 
 const isText = (value: Json | undefined): value is string => typeof value === "string";
 
@@ -44,17 +50,43 @@ const openedPersonal = async ({ log }: Source, account: string, { id }: Commitme
   return { salt: Buffer.from(salt, "base64"), bytes: Buffer.from(isText(value) ? value : canonicalJson(value)) };
 };
 
-const openedPayload = async (
-  { log, payloads }: Source,
-  account: string,
-  { id, commitment }: Commitment,
+type KeptPart = {
+  readonly subject: string;
+  readonly revision: number;
+  readonly isOfHeaders: boolean;
+  readonly commitment: string;
+};
+
+const READ_PAGE = 20;
+
+/** Null if it was erased, or never stored. */
+const responseOf = async (
+  { log }: Source,
+  { subject, revision }: KeptPart,
+  attempt: number,
+): Promise<ResponseKept | null> => {
+  for await (const page of pagesOf(log, payloadStream(subject), revision, READ_PAGE))
+    for (const record of page) {
+      const event = eventOf<PayloadEvent>(record);
+      if (event.type === "ResponseKept" && event.data.number === attempt) return event.data;
+    }
+  return null;
+};
+
+/** What a receiver answered to an attempt, or the headers that were sent and answered. */
+const openedExchange = async (source: Source, part: KeptPart, attempt: number): Promise<Opened | null> => {
+  const kept = await responseOf(source, part, attempt);
+  if (kept === null) return null;
+  if (part.isOfHeaders) return { salt: Buffer.from(kept.headers_salt, "base64"), bytes: bytesOfExchange(kept) };
+  return isText(kept.salt) ? { salt: Buffer.from(kept.salt, "base64"), bytes: decodeBody(kept) } : null;
+};
+
+const openedKept = async (
+  { payloads }: Source,
+  { subject, revision, isOfHeaders, commitment }: KeptPart,
+  event: RecordedEvent,
 ): Promise<Opened | null> => {
-  const [, subject, digits, isOfHeaders] = PAYLOAD.exec(id) ?? [];
-  if (subject === undefined) return null;
-  const revision = Number(digits);
-  const event = await recordAt(log, payloadStream(subject), revision);
-  if (event === null || event.meta.account !== account) return null;
-  if (isOfHeaders === undefined) {
+  if (!isOfHeaders) {
     const read = await payloads.read(subject, { revision, commitment });
     return read === null || read === "damaged" ? null : { salt: read.salt, bytes: read.body };
   }
@@ -62,6 +94,19 @@ const openedPayload = async (
   if (!isText(salt) || !isObject(headers)) return null;
   // The payload's headers are texts by their names.
   return { salt: Buffer.from(salt, "base64"), bytes: bytesOfHeaders(headers as Readonly<Record<string, string>>) };
+};
+
+const openedPayload = async (
+  source: Source,
+  account: string,
+  { id, commitment }: Commitment,
+): Promise<Opened | null> => {
+  const [, subject, digits, attempt, ofHeaders] = PAYLOAD.exec(id) ?? [];
+  if (subject === undefined) return null;
+  const part = { subject, revision: Number(digits), isOfHeaders: ofHeaders !== undefined, commitment };
+  const event = await recordAt(source.log, payloadStream(subject), part.revision);
+  if (event === null || event.meta.account !== account) return null;
+  return attempt === undefined ? openedKept(source, part, event) : openedExchange(source, part, Number(attempt));
 };
 
 /** Null if the value was erased, is another account's, or does not match its commitment. */

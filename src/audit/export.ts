@@ -27,7 +27,10 @@ export type Exported = {
 };
 
 export type ExportDeps = {
-  readonly evidence: Pick<AccountEvidence, "leafHashes" | "links" | "path" | "inclusion" | "cosigned" | "handovers">;
+  readonly evidence: Pick<
+    AccountEvidence,
+    "leafHashes" | "links" | "path" | "inclusion" | "consistency" | "cosigned" | "handovers"
+  >;
   /** The records at these indexes, which the view knows to be there. */
   readonly records: (account: string, indexes: readonly number[]) => Promise<readonly RecordedEvent[]>;
 };
@@ -119,6 +122,19 @@ const mapLineOf = (key: string, { proof: { hashes, end } }: SealedKeyProof): Map
   return { ...line, number: 0, last: null, other: { key_hash: toHex(keyHash), number, last } };
 };
 
+/** What witnesses saw of the tree, with a proof that it is this one where the records of the export do not give it. */
+async function* cosignedLines(
+  evidence: ExportDeps["evidence"],
+  { account, end, from, to, filter }: Exported,
+): AsyncGenerator<ExportLine, void> {
+  for await (const { size, text, proof } of evidence.cosigned(account, end.size)) {
+    const line = { kind: "cosigned", text, proof } as const;
+    const isGiven = size === end.size || (filter === null && size > from && size <= to);
+    if (isGiven) yield line;
+    else yield { ...line, consistency: (await evidence.consistency(account, size, end.size)).map(toBase64) };
+  }
+}
+
 /** The records of the map's chain, then the record that sealed the map, which comes after all of them. */
 async function* withSeal(pages: AsyncIterable<readonly number[]>, seal: number | undefined) {
   yield* inPages(pages);
@@ -152,6 +168,6 @@ export async function* exportLines(deps: ExportDeps, exported: Exported): AsyncG
   if (map !== null) yield lineOf(mapLineOf(map.key, map.sealed));
   for await (const { leaf, proof } of evidence.handovers())
     yield lineOf({ kind: "handover", leaf: toBase64(leaf), proof });
-  for await (const { text, proof } of evidence.cosigned(account, size)) yield lineOf({ kind: "cosigned", text, proof });
+  for await (const line of cosignedLines(evidence, exported)) yield lineOf(line);
   yield lineOf({ kind: "checkpoint", text: end.note, count });
 }

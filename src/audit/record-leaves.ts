@@ -14,7 +14,7 @@ export type LeafState = {
   readonly witnessed: boolean;
 };
 
-export type LeafReads = Pick<AccountEvidence, "folded" | "links" | "covered">;
+export type LeafReads = Pick<AccountEvidence, "folded" | "links" | "covered" | "damaged">;
 
 const UNKNOWN: LeafState = { leaf_hash: null, sealed: false, witnessed: false };
 
@@ -65,6 +65,7 @@ export const withLeaves = async <T extends Indexed>(
     try {
       return await statesBy(evidence, account, records);
     } catch (error) {
+      if (error instanceof EvidenceDamaged) await evidence.damaged();
       if (error instanceof EvidenceDamaged || error instanceof EvidenceUnavailable) return new Map();
       throw error;
     }

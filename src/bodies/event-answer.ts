@@ -2,6 +2,7 @@ import { defined } from "../../domain/defined.ts";
 import { eurOrNull } from "../../domain/gate/cost.ts";
 import { REDACTED } from "../../domain/gate/redact.ts";
 import type { Attempt, EventDocument, Stage } from "../../projections/event-document.ts";
+import type { Shown } from "../erasure/shown-words.ts";
 import {
   type AnswerRedaction,
   answerRedaction,
@@ -15,6 +16,7 @@ export const eventSummary = (id: string, event: EventDocument) => ({
   id,
   origin: event.origin,
   type: event.type,
+  sample: event.sample !== undefined,
   status: event.status,
   received_at: event.received_at,
   endpoint_id: event.endpoint_id,
@@ -29,6 +31,7 @@ export const eventSummary = (id: string, event: EventDocument) => ({
   verdict: event.verdict,
   cost_eur: eurOrNull(event.cost),
   approval_id: event.approval_id ?? null,
+  run: event.run_id ?? null,
   bundle: event.bundle ?? null,
   duplicates: event.duplicates,
   delivery_id_reused: event.reused,
@@ -141,4 +144,4 @@ export const eventDetail = (
 });
 
 /** The body of `GET /v1/events/{id}`. */
-export type EventDetail = ReturnType<typeof eventDetail>;
+export type EventDetail = Shown<ReturnType<typeof eventDetail>>;

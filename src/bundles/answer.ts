@@ -2,7 +2,15 @@ import { costOfStep } from "../../domain/bundle/cost.ts";
 import { bundleErasure } from "../../domain/bundle/erasure.ts";
 import type { Step } from "../../domain/bundle/events.ts";
 import { isUnderWay } from "../../domain/bundle/next.ts";
-import { type Bundle, refusalOf, requestOf, type StepState, startOf, undoStartOf } from "../../domain/bundle/state.ts";
+import {
+  type Bundle,
+  refusalOf,
+  requestOf,
+  resolutionOf,
+  type StepState,
+  startOf,
+  undoStartOf,
+} from "../../domain/bundle/state.ts";
 import {
   type BundleStatus,
   bundleStatus,
@@ -11,10 +19,13 @@ import {
   stepsToUndoByHand,
 } from "../../domain/bundle/status.ts";
 import { defined } from "../../domain/defined.ts";
+import type { HoldOutcome } from "../../domain/delivery/events.ts";
 import { eurOrNull } from "../../domain/gate/cost.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import type { Reason } from "../../domain/personal/words.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import { outcomeOf, type Result, resultOf } from "../bodies/result.ts";
+import { shownIn } from "../erasure/personal-data.ts";
 import { type Answer, positionOf } from "../http/route.ts";
 import { bundleStream } from "../streams/bundle-id.ts";
 import { foldStream, latestOf, type StreamState } from "../streams/run-command.ts";
@@ -43,7 +54,7 @@ const endedAtOf = (state: Bundle): string | null => {
   }
 };
 
-const reasonOf = (state: Bundle): JsonObject => {
+const reasonOf = (state: Bundle): { readonly reason?: Reason; readonly hold_outcome?: HoldOutcome } => {
   if (state.phase === "stopped") return { reason: state.reason, hold_outcome: state.outcome };
   if (state.phase !== "running") return {};
   const reason = state.rollback?.reason ?? state.tooLate;
@@ -74,7 +85,7 @@ const eventsOf = (step: Step, came: StepState | undefined, unrecorded: ReadonlyS
   };
 };
 
-const stepAnswer = (step: Step, status: StepStatus, came: StepState | undefined, isOver: boolean): JsonObject => ({
+const stepAnswer = (step: Step, status: StepStatus, came: StepState | undefined, isOver: boolean) => ({
   index: step.index,
   action: step.action.name,
   status,
@@ -82,7 +93,12 @@ const stepAnswer = (step: Step, status: StepStatus, came: StepState | undefined,
   compensation: step.compensation?.name ?? null,
   cost_eur: eurOrNull(costOf(step, status, came, isOver)),
   refusal: refusalOf(came),
-  resolution: came?.phase === "resolved" ? came.resolution : null,
+});
+
+/** People's words in the answer. */
+const wordsOf = (state: Bundle, came: readonly StepState[]) => ({
+  ...reasonOf(state),
+  resolutions: came.map(resolutionOf),
 });
 
 const erasedAtOf = async (log: EventLog, bundleId: string, state: Bundle): Promise<string | null> => {
@@ -105,7 +121,7 @@ const eventsUnderWay = (state: Bundle): readonly string[] =>
 
 /** The answer's position is that of the last record that it rests on, in the stream of the bundle or of a step's event. */
 export const bundleAnswer = async (
-  log: EventLog,
+  { log, account }: { readonly log: EventLog; readonly account: string },
   { state, position }: StreamState<Bundle>,
   shown: ShowResults = async (results) => results,
 ): Promise<Answer & { readonly body: JsonObject }> => {
@@ -121,6 +137,7 @@ export const bundleAnswer = async (
   const unrecorded = new Set(underWay.filter((_, index) => recorded[index] === undefined));
   const results = await Promise.all(steps.map((step, index) => resultOfStep(log, step, came[index])));
   const seen = await shown(results);
+  const { resolutions, ...words } = await shownIn({ log, account }, wordsOf(state, came));
   const spent = "spent" in state ? state.spent : undefined;
   const approvalId = approvalIdOf(state);
   const status = bundleStatus(state);
@@ -131,6 +148,7 @@ export const bundleAnswer = async (
     agent_id: request.origin.id,
     steps: steps.map((step, index) => ({
       ...stepAnswer(step, statuses[index] ?? "pending", came[index], hasEnded(state)),
+      resolution: resolutions[index] ?? null,
       ...eventsOf(step, came[index], unrecorded),
       result: seen[index] ?? null,
     })),
@@ -138,7 +156,7 @@ export const bundleAnswer = async (
     verdict,
     cost_eur: eurOrNull(spent === undefined ? estimate : (spent ?? 0)),
     run_id: request.run.id,
-    ...reasonOf(state),
+    ...words,
     ...(status === "rollback_incomplete" ? { left: stepsToUndoByHand(state) } : {}),
     // The time of the first request for the bundle, by which lists are sorted as well.
     created_at: ("firstReceivedAt" in state ? state.firstReceivedAt : undefined) ?? request.received_at,

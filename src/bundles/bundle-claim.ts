@@ -81,7 +81,7 @@ type PlannedBundle = {
 
 /** Decides a bundle once, however often it is requested. `BundleRunner` executes it afterwards. */
 export const bundleClaim = (deps: BundleClaimDeps): BeginBundle => {
-  const { log, clock, aggregates } = deps;
+  const { log, clock } = deps;
   const plan = bundlePlan(deps);
   const judge = bundleJudgement(deps);
   const claims = new ClaimLoop(deps);
@@ -157,7 +157,7 @@ export const bundleClaim = (deps: BundleClaimDeps): BeginBundle => {
 
   return async (order) => {
     const { account, agentId, key } = order;
-    const agent = await activeAgent(aggregates, agentId);
+    const agent = await activeAgent(deps, agentId);
     if ("problem" in agent) return agent;
     const bundleId = derivedId("bun_", account, agentId, key);
     const asked = canonicalJson(order.steps.map(({ action, payload }) => [action, payload]));

@@ -5,8 +5,11 @@ import type { Answer } from "../http/route.ts";
 import type { Envelope } from "../streams/envelope.ts";
 import type { Problem } from "../streams/problems.ts";
 
-/** `command` is kept for the target's stream; `after` is what the approvers see of its result. */
-export type Deferred = { readonly command: object; readonly after: Json };
+/**
+ * `command` is kept for the target's stream. The record of the hold, in the stream that it is given, is the first to
+ * name what a person wrote in it. `after` is what the approvers see of its result.
+ */
+export type Deferred = { readonly command: (holding: string) => object | Promise<object>; readonly after: Json };
 
 export type ControlCaller = {
   readonly principal: { readonly kind: "member" | "key" | "agent"; readonly account: string; readonly id: string };

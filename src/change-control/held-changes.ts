@@ -96,7 +96,7 @@ export const holdChange = async (
   const change_id = derivedId("chg_", account, commandId);
   const approval_id = derivedId("apr_", account, change_id);
   const shown = { target, before: await shownNow(aggregates, account, target), after: deferred.after };
-  const command = asJson(deferred.command) as JsonObject; // Commands are objects.
+  const command = asJson(await deferred.command(changeStream(change_id))) as JsonObject; // Commands are objects.
   const digest = createHash("sha256")
     .update(canonicalJson({ account, change_id, ...shown, command }))
     .digest("hex");

@@ -5,17 +5,18 @@ import type { EventLog } from "../../domain/ports/event-log.ts";
 import { systemClock } from "../../infra/clock.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
-import { accountStream, emailStream } from "../accounts/accounts.ts";
+import { accountStream, addressOf, emailStream } from "../accounts/accounts.ts";
 import { credentialHashes } from "../accounts/credential-hashes.ts";
 import { LINK_LIFETIME_MS, links, linkUrl } from "../accounts/links.ts";
 import { memberLinks } from "../accounts/member-links.ts";
 import { type Config, readConfig } from "../config.ts";
 import { locationsOf, openLog } from "../engine/open-engines.ts";
+import { personalData } from "../erasure/personal-data.ts";
 import { hasRing } from "../keys/key-ring.ts";
 import { openDataKey, presentKey } from "../keys/server-key.ts";
 import { aggregates } from "../streams/aggregates.ts";
 import { systemEnvelope } from "../streams/envelope.ts";
-import { type Command, UsageError } from "./command.ts";
+import { type Command, type Env, UsageError } from "./command.ts";
 import { liftProtection } from "./lift-protection.ts";
 import { checkExists } from "./log-location.ts";
 
@@ -27,32 +28,48 @@ const keyOf = async (config: Config, log: EventLog): Promise<Uint8Array> => {
   return openDataKey(log, config, key, systemClock);
 };
 
-const recover = async (log: EventLog, config: Config, email: string): Promise<string> => {
+const linkIn = async (log: EventLog, config: Config, email: string): Promise<string> => {
   const key = await keyOf(config, log);
   const hashes = credentialHashes(key);
   const streams = aggregates(log, systemClock);
-  const { state: address } = await streams.load(emailClaim, emailStream(email, hashes));
+  const { state: address } = await streams.load(emailClaim, emailStream(addressOf(email, hashes)));
   if (address.phase === "free") throw new Error("No member has this address.");
   const { account: id, member } = address.claim;
   const { state } = await streams.load(account, accountStream(id));
   if (state.phase !== "open" || state.members.get(member)?.role !== "owner")
     throw new Error("This person is not an owner: an owner of the account can make a reset link for them.");
-  const making = memberLinks({ aggregates: streams, links: links(key, randomness), hashes, randomness });
+  const personal = personalData(log, randomness);
+  const making = memberLinks({ aggregates: streams, links: links(key, randomness), hashes, personal, randomness });
   const envelope = systemEnvelope({
     actor: "account-recover",
     commandId: randomId("cmd_", randomness),
     account: id,
     at: new Date(systemClock.now()).toISOString(),
   });
-  const made = await making.reset(member, envelope, LINK_LIFETIME_MS.recovery);
-  if (made.outcome === "refused") throw new Error(`The link could not be made: ${made.rejection}.`);
-  return linkUrl(config.publicUrl ?? `http://localhost:${config.port}`, "reset", made.token);
+  const link = await making.reset(member, envelope, LINK_LIFETIME_MS.recovery);
+  if (link.outcome === "refused") throw new Error(`The link could not be made: ${link.rejection}.`);
+  return linkUrl(config.publicUrl ?? `http://localhost:${config.port}`, "reset", link.token);
+};
+
+const inLog = async <T>(config: Config, use: (log: EventLog) => Promise<T>): Promise<T> => {
+  const location = locationsOf(config).log;
+  checkExists(location);
+  const log = await openLog(location);
+  try {
+    return await use(log);
+  } finally {
+    await log.close();
+  }
+};
+
+/** A link with which the owner of this address sets a password, within an hour and once. */
+export const ownerLink = (env: Env, email: string): Promise<string> => {
+  const config = readConfig(env);
+  return inLog(config, (log) => linkIn(log, config, email));
 };
 
 export const accountRecover: Command = {
-  name: "account recover",
   synopsis: "<e-mail address> | --policy <id>",
-  summary: "a reset link for an owner, or the end of a policy's protection, on the service's machine",
   help: [
     "Makes a link with which an owner sets a new password, within an hour and once, and records that",
     "it was made here. Run it with the service's environment (DATA_DIR or EVENTSTORE_URL,",
@@ -70,20 +87,13 @@ export const accountRecover: Command = {
       throw new UsageError(
         "account recover takes the e-mail address of an owner, or --policy with the id of a policy.",
       );
-    const config = readConfig(env);
-    const location = locationsOf(config).log;
-    checkExists(location);
-    const log = await openLog(location);
-    try {
-      if (isLift) {
-        const liftsAt = await liftProtection(log, policy);
-        terminal.out(`The protection of ${policy} ends at ${liftsAt}, unless an admin of the account cancels that.`);
-        return;
-      }
-      terminal.out(await recover(log, config, email ?? ""));
-      terminal.note("The link works once, within an hour. It ends every session of this owner.");
-    } finally {
-      await log.close();
+    if (isLift) {
+      const liftsAt = await inLog(readConfig(env), (log) => liftProtection(log, policy));
+      return terminal.out(
+        `The protection of ${policy} ends at ${liftsAt}, unless an admin of the account cancels that.`,
+      );
     }
+    terminal.out(await ownerLink(env, email ?? ""));
+    terminal.note("The link works once, within an hour. It ends every session of this owner.");
   },
 };

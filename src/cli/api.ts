@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { defined } from "../../domain/defined.ts";
 import { type Arguments, type Env, UsageError } from "./command.ts";
+import { profileOf } from "./profiles.ts";
 
 /** `T` is the type that the API's description gives an answer; answers are not checked against it. */
 export type Api = {
@@ -13,10 +14,14 @@ export type Api = {
    * Sends an Idempotency-Key, so that it may be repeated after a lost answer. A read sent with `position` as its
    * `after` sees the change.
    */
-  post<T>(path: string, body: unknown): Promise<{ readonly body: T; readonly position: string | null }>;
+  post<T>(path: string, body: unknown): Promise<Done<T>>;
+  /** As `post`, with the body as it is to be sent; without one none is sent. The answer's body is null after a 204. */
+  send<T>(method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, text?: string): Promise<Done<T>>;
   /** For answers other than JSON. A caller that gives a `signal` gets neither a timeout nor retries. */
   open(path: string, headers?: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Response>;
 };
+
+export type Done<T> = { readonly body: T; readonly position: string | null };
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
@@ -25,46 +30,63 @@ export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: number;
   readonly retryAfterS: number | null;
-  constructor(message: string, status: number, retryAfterS: number | null = null) {
+  /** The problem's code; null if the answer is no problem. */
+  readonly code: string | null;
+  constructor(
+    message: string,
+    status: number,
+    { retryAfterS = null, code = null }: { retryAfterS?: number | null; code?: string | null } = {},
+  ) {
     super(message);
     this.status = status;
     this.retryAfterS = retryAfterS;
+    this.code = code;
   }
 }
 
 export const API_OPTIONS = {
   url: { type: "string" },
   key: { type: "string" },
+  profile: { type: "string" },
   json: { type: "boolean" },
 } as const;
 
 export const API_SYNOPSIS = "[--json]";
 export const API_HELP = [
   "--json       for scripts: JSON, one document a line",
-  "--url <url>  the service; default: COUNTERSIGN_URL, or http://localhost:8080",
-  "--key <key>  a key of the account (csk_…); default: COUNTERSIGN_API_KEY, which other users cannot see",
+  "--url <url>  the service; default: COUNTERSIGN_URL, the profile's, or http://localhost:8080",
+  "--key <key>  a key of the account (csk_…), which other users of the machine can see here; better",
+  "             COUNTERSIGN_API_KEY, or a profile",
+  "--profile <name>  a profile of login or serve --first-run; default: COUNTERSIGN_PROFILE, or the last one",
 ] as const;
 
 const URL_DEFAULT = "http://localhost:8080";
 const CALL_MS_MAX = 30_000;
 const TRIES_MAX = 6;
 const RETRY_S_MAX = 60;
-const KEY = /^csk_[\x21-\x7e]+$/;
+/** A key of the account, or a person's session that `countersign login` has made. */
+const KEY = /^cs[ks]_[\x21-\x7e]+$/;
 
 export const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 
-const problemOf = async (response: Response): Promise<string> => {
-  const body = (await response.json().catch(() => null)) as { detail?: unknown; errors?: unknown } | null;
+type Told = { readonly message: string; readonly code: string | null };
+
+const problemOf = async (response: Response): Promise<Told> => {
+  type Body = { detail?: unknown; errors?: unknown; code?: unknown };
+  // What is used of the answer is checked below.
+  const body = (await response.json().catch(() => null)) as Body | null;
   const detail = typeof body?.detail === "string" ? body.detail : "";
   const errors = Array.isArray(body?.errors) ? (body.errors as { path: string; message: string }[]) : [];
-  return [detail, ...errors.map(({ path, message }) => `${path} ${message}`)].filter((it) => it !== "").join("; ");
+  const parts = [detail, ...errors.map(({ path, message }) => `${path} ${message}`)];
+  const code = typeof body?.code === "string" ? body.code : null;
+  return { message: parts.filter((it) => it !== "").join("; "), code };
 };
 
-const refusalOf = async (response: Response, url: URL): Promise<Refusal> => {
-  const said = await problemOf(response);
+export const refusalOf = async (response: Response, url: URL): Promise<Refusal> => {
+  const { message: said, code } = await problemOf(response);
   const after = Number(response.headers.get("retry-after") ?? Number.NaN);
   const message = said === "" ? `${url.origin}${url.pathname} answered with the status ${response.status}` : said;
-  return new Refusal(message, response.status, Number.isFinite(after) ? after : null);
+  return new Refusal(message, response.status, { retryAfterS: Number.isFinite(after) ? after : null, code });
 };
 
 /** The service is not reached (0), refuses for now (429, 503), or is behind a proxy that cannot reach it (502, 504). */
@@ -91,17 +113,33 @@ export const untilAnswered = async <T>(call: () => Promise<T>): Promise<T> => {
 
 type Settings = { readonly base: string; readonly key: string | null };
 
-const settingsOf = ({ options }: Pick<Arguments, "options">, env: Env): Settings => {
-  const base = String(options.url ?? (env.COUNTERSIGN_URL || URL_DEFAULT));
+const withoutSlash = (url: string): string => url.replace(/\/+$/, "");
+
+const textOf = (value: string | boolean | undefined): string | null =>
+  typeof value === "string" && value !== "" ? value : null;
+
+export const baseOf = (given: string | boolean | undefined): string => {
+  const base = withoutSlash(textOf(given) ?? URL_DEFAULT);
   if (!isHttpUrl(base)) throw new UsageError("The service is named by an http or https URL (--url, COUNTERSIGN_URL).");
-  const key = options.key ?? (env.COUNTERSIGN_API_KEY || null);
-  // The message does not repeat the key.
-  if (key !== null && !KEY.test(String(key)))
-    throw new UsageError("A key of the account begins with csk_ (--key, COUNTERSIGN_API_KEY).");
-  return { base: base.replace(/\/+$/, ""), key: key === null ? null : String(key) };
+  return base;
 };
 
-const apiAt = ({ base, key }: Settings): Api => {
+const settingsOf = ({ options }: Pick<Arguments, "options">, env: Env): Settings => {
+  const givenUrl = textOf(options.url ?? env.COUNTERSIGN_URL);
+  const givenKey = textOf(options.key ?? env.COUNTERSIGN_API_KEY);
+  const named = textOf(options.profile ?? env.COUNTERSIGN_PROFILE);
+  const profile = givenKey === null || named !== null ? profileOf(env, named ?? undefined) : null;
+  const base = baseOf(givenUrl ?? profile?.url);
+  // A profile's key goes to the profile's own address only.
+  const own = profile !== null && withoutSlash(profile.url) === base ? profile.key : null;
+  const key = givenKey ?? own;
+  // The message does not repeat the key.
+  if (key !== null && !KEY.test(key))
+    throw new UsageError("A key of the account begins with csk_ (--key, COUNTERSIGN_API_KEY).");
+  return { base, key };
+};
+
+export const apiAt = ({ base, key }: Settings): Api => {
   const call = async (url: URL, init: RequestInit): Promise<Response> => {
     // Redirects are not followed, because a redirect would send the key to another address.
     const response = await fetch(url, { ...init, redirect: "manual" }).catch((error: Error) => {
@@ -112,6 +150,8 @@ const apiAt = ({ base, key }: Settings): Api => {
   };
 
   const headersOf = (more: Readonly<Record<string, string>>): Record<string, string> => ({
+    // The console shows it beside the session that this command line asks for.
+    "user-agent": `countersign-cli (${process.platform})`,
     ...defined({ authorization: key === null ? undefined : `Bearer ${key}` }),
     ...more,
   });
@@ -135,6 +175,15 @@ const apiAt = ({ base, key }: Settings): Api => {
     return url;
   };
 
+  const send: Api["send"] = async <T>(method: string, path: string, text?: string): Promise<Done<T>> => {
+    const typed = text === undefined ? {} : { "content-type": "application/json" };
+    const headers = headersOf({ "idempotency-key": randomUUID(), ...typed });
+    const response = await patiently(urlOf(path), { method, headers, ...defined({ body: text }) });
+    // `T` is the caller's word for the answer; it is null where the API answers 204.
+    const body = (response.status === 204 ? null : await response.json()) as T;
+    return { body, position: response.headers.get("countersign-position") };
+  };
+
   return {
     origin: new URL(base).origin,
     base,
@@ -145,11 +194,8 @@ const apiAt = ({ base, key }: Settings): Api => {
         throw new Error(`${url.origin}${url.pathname} answered with ${response.status}, but without JSON`);
       })) as T;
     },
-    async post<T>(path: string, body: unknown) {
-      const headers = headersOf({ "content-type": "application/json", "idempotency-key": randomUUID() });
-      const response = await patiently(urlOf(path), { method: "POST", headers, body: JSON.stringify(body) });
-      return { body: (await response.json()) as T, position: response.headers.get("countersign-position") };
-    },
+    post: (path, body) => send("POST", path, JSON.stringify(body)),
+    send,
     open: (path, headers = {}, signal) =>
       signal === undefined
         ? patiently(urlOf(path), { headers: headersOf(headers) })
@@ -160,9 +206,13 @@ const apiAt = ({ base, key }: Settings): Api => {
 export const apiOf = (args: Pick<Arguments, "options">, env: Env): Api => {
   const settings = settingsOf(args, env);
   if (settings.key === null)
-    throw new UsageError("This needs a key of the account (csk_…): --key, or COUNTERSIGN_API_KEY.");
+    throw new UsageError(
+      "This needs a key of the account (csk_…) or a person: COUNTERSIGN_API_KEY, --key, a profile, or countersign login.",
+    );
   return apiAt(settings);
 };
+
+export const apiWith = (base: string, key: string): Api => apiAt({ base, key });
 
 /** For routes that need no key. `hasKey` says whether calls carry one. */
 export const apiOrNone = (

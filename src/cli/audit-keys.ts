@@ -15,9 +15,7 @@ const hostOf = ({ PUBLIC_URL: url }: Env): string | undefined =>
   url !== undefined && URL.canParse(url) ? new URL(url).host : undefined;
 
 export const auditMakeKey: Command = {
-  name: "audit make-key",
   synopsis: "[host]",
-  summary: "makes a key that signs checkpoints, for AUDIT_KEY_FILE",
   help: [
     "Prints a new signing key, which belongs in a file that only the service can read (chmod 600), and its",
     "public key to stderr: give that to everyone who verifies what the log proves. The host names the log in",
@@ -57,9 +55,7 @@ const onLog = async <T>(env: Env, isOffline: boolean, run: (deps: NewKeyDeps) =>
 const textIn = (value: string | boolean | undefined): string | null => (typeof value === "string" ? value : null);
 
 export const auditRotateKey: Command = {
-  name: "audit rotate-key",
   synopsis: "[--reason TEXT]",
-  summary: "replaces the key that signs checkpoints, on the service's machine",
   help: [
     "Names a new signing key in the log and puts it in place of the present one, with the service's",
     "environment (DATA_DIR or EVENTSTORE_URL, AUDIT_KEY_FILE); the service may run. The checkpoint that ends",
@@ -76,9 +72,7 @@ export const auditRotateKey: Command = {
 };
 
 export const auditReopen: Command = {
-  name: "audit reopen",
   synopsis: "--reason TEXT [--checkpoint FILE]",
-  summary: "goes on sealing after a restore that was meant, in a new generation of the log's proofs",
   help: [
     "A log that does not continue the last checkpoint that was shown is not signed any more. If it was",
     "restored on purpose, this begins a new generation, whose first leaf names the last known checkpoint",

@@ -1,5 +1,8 @@
 import type { ParseArgsConfig } from "node:util";
 
+/** What a line tells: something went well, or it did not. */
+export type Tone = "good" | "bad";
+
 export type Screen = {
   readonly columns: number;
   /** Draws `line` in place of the line that is drawn; an empty text clears it. */
@@ -9,8 +12,8 @@ export type Screen = {
 
 /** `out` takes a command's results, `note` its progress and errors. */
 export type Terminal = {
-  /** Text is written with invisible characters escaped, bytes unchanged unless they are text and go to a terminal. */
-  out(it: string | Uint8Array): void;
+  /** Text is written with invisible characters escaped, bytes unchanged unless they are text and go to a terminal. `tone` colours text on a terminal only. */
+  out(it: string | Uint8Array, tone?: Tone): void;
   note(line: string): void;
   readonly screen?: Screen;
   /** True if `out` goes to a terminal, where a person reads it, not to a file or a program. */
@@ -29,13 +32,20 @@ export type Arguments = {
 };
 
 export type Command = {
-  readonly name: string;
   readonly synopsis: string;
-  readonly summary: string;
   readonly help: readonly string[];
   readonly options?: NonNullable<ParseArgsConfig["options"]>;
   /** Throws `UsageError` for a wrong call and `Ended` for another exit code. Any other error ends as a failure (1). */
   run(args: Arguments, env: Env, terminal: Terminal): Promise<void>;
+};
+
+/** What the overview shows of a command. The command itself is loaded when it is called, so that each starts fast. */
+export type CommandEntry = {
+  readonly name: string;
+  readonly summary: string;
+  /** Commands with the same text are one line of the overview, named by their first word. */
+  readonly group?: string;
+  load(): Promise<Command>;
 };
 
 export class UsageError extends Error {

@@ -1,6 +1,6 @@
-import { type Command, UsageError } from "./command.ts";
+import { type Command, type CommandEntry, UsageError } from "./command.ts";
 
-type Completed = Pick<Command, "name" | "options" | "summary">;
+type Completed = Pick<CommandEntry, "name" | "summary"> & Pick<Command, "options">;
 
 const flagsOf = ({ options = {} }: Completed): readonly string[] => [
   ...Object.keys(options).map((name) => `--${name}`),
@@ -80,10 +80,8 @@ const fish = (commands: readonly Completed[]): readonly string[] => [
 const SHELLS: Readonly<Record<string, (commands: readonly Completed[]) => readonly string[]>> = { bash, zsh, fish };
 
 /** `commands` returns all commands, this one included. */
-export const completion = (commands: () => readonly Completed[]): Command => ({
-  name: "completion",
+export const completion = (commands: () => readonly CommandEntry[]): Command => ({
   synopsis: Object.keys(SHELLS).join("|"),
-  summary: "prints a script that makes a shell complete these commands",
   help: [
     "Prints a script for a shell; its first lines say where to put it.",
     `<shell>    ${Object.keys(SHELLS).join(", ")}`,
@@ -92,6 +90,7 @@ export const completion = (commands: () => readonly Completed[]): Command => ({
     const script = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined;
     if (script === undefined || others.length > 0)
       throw new UsageError(`completion takes one of ${Object.keys(SHELLS).join(", ")}.`);
-    out(script(commands()).join("\n"));
+    const loaded = commands().map(async ({ name, summary, load }) => ({ name, summary, ...(await load()) }));
+    out(script(await Promise.all(loaded)).join("\n"));
   },
 });

@@ -3,6 +3,7 @@ import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
 import type { DeliveryStatus } from "../../domain/delivery/status.ts";
 import { eventOf } from "../../domain/events.ts";
 import type { Verdict } from "../../domain/gate/verdict.ts";
+import { programsPart } from "../../domain/personal/words.ts";
 import { visibleLine } from "../../domain/visible-text.ts";
 import type { EventSummary } from "../bodies/event-answer.ts";
 import { shownTime } from "./formats.ts";
@@ -66,9 +67,9 @@ export const changeIn = (record: StreamRecord): Pick<EventLine, "status" | "deta
     case "EventReplayed":
       return { status: "retrying", detail: "replayed" };
     case "HoldEnded":
-      return { status: event.data.outcome, detail: event.data.reason };
+      return { status: event.data.outcome, detail: programsPart(event.data.reason) };
     case "EventCancelled":
-      return { status: "cancelled", detail: event.data.reason };
+      return { status: "cancelled", detail: programsPart(event.data.reason) };
     case "AttemptFailed": {
       const { number, failure, next_attempt_at: next } = event.data;
       const detail = `attempt ${number}: ${failure.kind}: ${failure.detail}`;

@@ -74,9 +74,7 @@ const shownEvent = (event: EventDetail): readonly string[] => {
 };
 
 export const eventsShow: Command = {
-  name: "events show",
   synopsis: `<event> [--payload] ${API_SYNOPSIS}`,
-  summary: "one event: its verdict, its timeline and every attempt",
   help: [
     "Prints one event: its sender, the verdict of the gates, its timeline, and the request and response of",
     "each attempt.",

@@ -99,9 +99,7 @@ export const eventLines = (api: Api): EventLines => {
 };
 
 export const eventsTail: Command = {
-  name: "events tail",
   synopsis: `[--follow] [-n <count>] [<filters>] ${API_SYNOPSIS}`,
-  summary: "the newest events, and with --follow their changes as they happen",
   help: [
     "Prints the newest events, the newest last; with --follow also a line for each change of an event.",
     "-f, --follow       runs until it is interrupted; the key needs the role auditor",

@@ -149,9 +149,7 @@ const say = (terminal: Terminal, folder: string, { findings, signedBy }: MadePac
 };
 
 export const evidence: Command = {
-  name: "evidence",
   synopsis: `--from <time> --to <time> [--framework ${FRAMEWORKS.join("|")}|<file>] [--out <folder>] ${API_SYNOPSIS}`,
-  summary: "makes a folder of evidence for an auditor: records, proofs, claims and a report",
   help: [
     "Makes a folder with all of the account's records up to the newest checkpoint, their proofs, the answers",
     "to the claims of a control file, and a report to read. `countersign verify <folder>` checks all of it.",

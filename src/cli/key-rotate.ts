@@ -60,9 +60,7 @@ const isKeyInFile = ({ COUNTERSIGN_KEY: current, COUNTERSIGN_NEW_KEY: next, EVEN
 };
 
 export const keyRotate: Command = {
-  name: "key rotate",
   synopsis: "",
-  summary: "seals the keys in the log under a new COUNTERSIGN_KEY, on the service's machine",
   help: [
     "Seals the keys that protect data under a new server's key, with the service's environment (DATA_DIR",
     "or EVENTSTORE_URL, COUNTERSIGN_KEY); the service may run. Sessions, keys, secrets and counts stay.",

@@ -23,9 +23,10 @@ const FORWARD_MS_MAX = 300_000;
 const SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;
 
 /** `countersign-run` is sent only for an `EventAdmitted`, as only this record names the run. */
-const agentHeaders = ({ origin, type }: EventLine, { data }: StreamRecord): Record<string, string> => {
+const moreHeaders = ({ origin, type }: EventLine, { data }: StreamRecord): Record<string, string> => {
+  const { run, sample } = data as Partial<Request>;
+  if (sample !== undefined) return { "countersign-sample": "true" };
   if (origin.kind !== "agent") return {};
-  const { run } = data as Partial<Request>;
   return {
     "countersign-action": type,
     "countersign-agent": origin.id,
@@ -70,7 +71,7 @@ const forwarded = async (api: Api, to: Forward, line: EventLine, record: StreamR
   try {
     const path = `/v1/events/${id}/payload?after=${encodeURIComponent(record.position)}`;
     const payload = await untilAnswered(() => api.open(path));
-    const response = await send(to, id, payload, agentHeaders(line, record));
+    const response = await send(to, id, payload, moreHeaders(line, record));
     await response.body?.cancel();
     return ended(response.status, null);
   } catch (error) {
@@ -79,6 +80,8 @@ const forwarded = async (api: Api, to: Forward, line: EventLine, record: StreamR
     return ended(null, error instanceof Refusal ? message : String(cause ?? message));
   }
 };
+
+const isAccepted = ({ status_code: status }: Forwarded): boolean => status !== null && status >= 200 && status < 300;
 
 const shown = ({ at, id, type, status_code, duration_ms, failure }: Forwarded): string =>
   [
@@ -91,9 +94,7 @@ const shown = ({ at, id, type, status_code, duration_ms, failure }: Forwarded): 
 const { status: _status, from: _from, to: _to, ...FILTERS } = FILTER_OPTIONS;
 
 export const listen: Command = {
-  name: "listen",
   synopsis: `--forward <url> [--secret <whsec_…>] [<filters>] ${API_SYNOPSIS}`,
-  summary: "forwards each new delivery to a program on this machine as well",
   help: [
     "Forwards new deliveries to a local program as well, one after the other: the payload as it came in,",
     "with its content type, signed as Standard Webhooks. The program's answer changes nothing at the",
@@ -129,7 +130,8 @@ export const listen: Command = {
       const isOwn = line?.origin.kind === "system" && query.endpoint_id === undefined;
       if (line === null || isOwn || !matches(query, line)) continue;
       const done = await forwarded(api, { url, secret }, line, item.record);
-      terminal.out(options.json === true ? json(done) : shown(done));
+      if (options.json === true) terminal.out(json(done));
+      else terminal.out(shown(done), isAccepted(done) ? "good" : "bad");
     }
   },
 };

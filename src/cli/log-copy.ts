@@ -24,9 +24,7 @@ const batchOf = (text: string): number => {
 const addressOf = (location: LogLocation): string => (location.engine === "sqlite" ? location.path : location.url);
 
 export const logCopy: Command = {
-  name: "log copy",
   synopsis: "--from <place> --to <place> [--batch <n>]",
-  summary: "copies a log into another engine, and continues an interrupted copy",
   help: [
     "Copies a log into another engine: order, ids, revisions, data, metadata and recorded times stay.",
     "What the source has at the start is copied; it may be in use, and the same call again catches up.",
@@ -49,7 +47,7 @@ export const logCopy: Command = {
     const locks = lockLog(to);
     const source = await openLog(from, { readOnly: true });
     try {
-      const target = await openLog(to);
+      const target = await openLog(to, { keepsOrder: true });
       try {
         const inFlight = Math.min(IN_FLIGHT[to.engine], batch);
         const copied = await copyLog(source, target, { inFlight, pageMax: batch, onProgress: progress(terminal) });

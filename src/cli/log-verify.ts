@@ -86,9 +86,7 @@ const sealedFault = async (
 };
 
 export const logVerify: Command = {
-  name: "log verify",
   synopsis: "<place> [--evidence <file>] [--checkpoint <file>]",
-  summary: "compares a log with what was sealed, and counts and hashes its records",
   help: [
     "Prints the number of records in a log and a hash over them in their order. Both are equal for",
     "a log and its copy. Erased payloads are not included. Then folds the log anew and compares it with",

@@ -2,6 +2,7 @@
 import { defined } from "../../domain/defined.ts";
 import { run } from "./run.ts";
 import { screenOf } from "./screen.ts";
+import { hasColours, painted } from "./tone.ts";
 
 // A reader of the output such as `head` may close the pipe early, which is no failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -9,9 +10,13 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
+const isColoured = hasColours(process.stdout.isTTY, process.env);
 const screen = screenOf(process.stdin, process.stderr);
 const status = await run(process.argv.slice(2), process.env, {
-  out: (it) => (typeof it === "string" ? console.log(it) : void process.stdout.write(it)),
+  out(it, tone) {
+    if (typeof it !== "string") process.stdout.write(it);
+    else console.log(tone === undefined || !isColoured ? it : painted(it, tone));
+  },
   note: (line) => console.error(line),
   isRead: process.stdout.isTTY,
   ...defined({ screen }),

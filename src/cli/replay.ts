@@ -27,9 +27,7 @@ const requestOf = ({ status, source, endpoint, from, to, rate, reason }: Options
 };
 
 export const replay: Command = {
-  name: "replay",
   synopsis: `<event> | <replay> | --status failed|blocked [<filters>] [--dry-run] ${API_SYNOPSIS}`,
-  summary: "sends failed events again, or has the gates decide blocked ones again",
   help: [
     "Replays one event and prints the outcome. For many, by a filter: shows the plan, asks, and follows",
     "with a progress bar. The replay continues in the service if this is interrupted, and `replay <replay>`",
@@ -83,9 +81,7 @@ export const replay: Command = {
 };
 
 export const replayCancel: Command = {
-  name: "replay cancel",
   synopsis: `<replay> ${API_SYNOPSIS}`,
-  summary: "stops a bulk replay; events that it has sent stay sent",
   help: ["Stops a replay. Events that it has replayed already are still delivered.", "<replay>     rpl_…", ...API_HELP],
   options: API_OPTIONS,
   async run(args, env, terminal) {

@@ -1,68 +1,55 @@
 import { isUtf8 } from "node:buffer";
 import { parseArgs } from "node:util";
 import { defined } from "../../domain/defined.ts";
+import { didYouMean } from "../../domain/did-you-mean.ts";
 import { visibleText } from "../../domain/visible-text.ts";
 import { isOtherFormat } from "../../infra/other-format.ts";
-import { accountRecover } from "./account-recover.ts";
-import { auditMakeKey, auditReopen, auditRotateKey } from "./audit-keys.ts";
-import { type Arguments, type Command, Ended, type Env, type Screen, type Terminal, UsageError } from "./command.ts";
-import { completion } from "./completion.ts";
-import { eventsShow } from "./events-show.ts";
-import { eventsTail } from "./events-tail.ts";
-import { evidence } from "./evidence.ts";
+import { build } from "../config.ts";
+import {
+  type Arguments,
+  type Command,
+  type CommandEntry,
+  Ended,
+  type Env,
+  type Screen,
+  type Terminal,
+  UsageError,
+} from "./command.ts";
+import { COMMANDS } from "./commands.ts";
 import { table } from "./formats.ts";
-import { keyRotate } from "./key-rotate.ts";
-import { listen } from "./listen.ts";
-import { logCopy } from "./log-copy.ts";
-import { logVerify } from "./log-verify.ts";
-import { replay, replayCancel } from "./replay.ts";
-import { sdkTypes } from "./sdk-types.ts";
-import { serve } from "./serve.ts";
-import { status } from "./status.ts";
-import { verify } from "./verify.ts";
-import { viewsRebuild } from "./views-rebuild.ts";
-import { witness } from "./witness.ts";
-
-const COMMANDS: readonly Command[] = [
-  serve,
-  status,
-  eventsTail,
-  eventsShow,
-  replay,
-  replayCancel,
-  listen,
-  evidence,
-  logCopy,
-  logVerify,
-  viewsRebuild,
-  verify,
-  witness,
-  keyRotate,
-  auditMakeKey,
-  auditRotateKey,
-  auditReopen,
-  accountRecover,
-  sdkTypes,
-  completion(() => COMMANDS),
-];
 
 export const EXIT_FAILURE = 1;
 /** Exit code if nothing was done, because the call is wrong or the data have another format. */
 export const EXIT_USAGE = 2;
 
-const callOf = ({ name, synopsis }: Command): string => `countersign ${name} ${synopsis}`;
+type Loaded = Pick<CommandEntry, "name"> & { readonly command: Command };
 
-const helpOf = (command: Command): string =>
-  [`usage: ${callOf(command)}`, "", ...command.help.map((line) => `  ${line}`)].join("\n");
+const loaded = async ({ name, load }: CommandEntry): Promise<Loaded> => ({ name, command: await load() });
 
-const OVERVIEW = [
-  "usage: countersign <command>",
-  "",
-  ...table(COMMANDS.map(({ name, summary }) => [`  ${name}`, summary])),
-  "",
-  "  countersign <command> --help  explains a command.",
-  "  COUNTERSIGN_URL and COUNTERSIGN_API_KEY name the service and the caller's key.",
-].join("\n");
+const callOf = ({ name, command }: Loaded): string => `countersign ${name} ${command.synopsis}`;
+
+const helpOf = (it: Loaded): string =>
+  [`usage: ${callOf(it)}`, "", ...it.command.help.map((line) => `  ${line}`)].join("\n");
+
+/** Commands of one group are one row, which a Map keeps where its first command stands. */
+const overviewRows = (): readonly (readonly [string, string])[] => [
+  ...new Map(
+    COMMANDS.map(({ name, summary, group }) => {
+      const shown = group === undefined ? name : (name.split(" ")[0] ?? name);
+      return [shown, [`  ${shown}`, group ?? summary]] as const;
+    }),
+  ).values(),
+];
+
+const overview = (): string =>
+  [
+    "usage: countersign <command>",
+    "",
+    ...table(overviewRows()),
+    "",
+    "  countersign <command> --help  explains a command.",
+    "  COUNTERSIGN_URL and COUNTERSIGN_API_KEY name the service and the caller's key.",
+  ].join("\n");
 
 const isBug = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError;
 
@@ -86,24 +73,38 @@ const apart = (values: ReturnType<typeof parseArgs>["values"]): Pick<Arguments, 
   return { options, lists };
 };
 
-type Found = { readonly command: Command; readonly args: readonly string[] };
+type Found = { readonly entry: CommandEntry; readonly args: readonly string[] };
 
 /** Of two commands that fit, the one whose name has more words is meant. */
 const find = (argv: readonly string[]): Found | null => {
   for (const words of [2, 1]) {
-    const command = COMMANDS.find(({ name }) => name === argv.slice(0, words).join(" "));
-    if (command !== undefined) return { command, args: argv.slice(words) };
+    const entry = COMMANDS.find(({ name }) => name === argv.slice(0, words).join(" "));
+    if (entry !== undefined) return { entry, args: argv.slice(words) };
   }
   return null;
 };
 
-const withoutCommand = (argv: readonly string[], terminal: Terminal): number => {
-  const isHelp = argv.length === 0 || argv.includes("--help") || argv.includes("-h");
-  const group = COMMANDS.filter(({ name }) => argv[0] !== undefined && name.startsWith(`${argv[0]} `));
-  const shown = group.length === 0 ? OVERVIEW : group.map((command) => `usage: ${callOf(command)}`).join("\n");
-  if (isHelp) terminal.out(shown);
-  else terminal.note(`There is no command "${argv.slice(0, 2).join(" ")}".\n\n${shown}`);
-  return isHelp && argv.length > 0 ? 0 : EXIT_USAGE;
+const isHelp = (word: string): boolean => word === "--help" || word === "-h";
+
+/** `--help` alone, and after a group's name, explains; after an unknown name it is an error as without it. */
+const withoutCommand = async (argv: readonly string[], terminal: Terminal): Promise<number> => {
+  const [first = "", second] = argv.filter((word) => !isHelp(word));
+  const isAsked = argv.some(isHelp);
+  const group = COMMANDS.filter(({ name }) => first !== "" && name.startsWith(`${first} `));
+  const members = await Promise.all(group.map(loaded));
+  const shown = members.length === 0 ? overview() : members.map((it) => `usage: ${callOf(it)}`).join("\n");
+  if (isAsked && (first === "" || (group.length > 0 && second === undefined))) {
+    terminal.out(shown);
+    return 0;
+  }
+  if (first === "") terminal.out(shown);
+  else {
+    const named = [first, second].filter((word) => word !== undefined).join(" ");
+    const names = COMMANDS.map(({ name }) => name);
+    const meant = didYouMean(named, names) || didYouMean(first, names);
+    terminal.note(`There is no command "${named}".${meant}\n\n${shown}`);
+  }
+  return EXIT_USAGE;
 };
 
 const screenShown = (screen: Screen): Screen => ({
@@ -120,8 +121,8 @@ const screenShown = (screen: Screen): Screen => ({
  * meaning, because such characters occur only in its strings.
  */
 const shownOn = (terminal: Terminal): Terminal => ({
-  out(it) {
-    if (typeof it === "string") return terminal.out(visibleText(it));
+  out(it, tone) {
+    if (typeof it === "string") return terminal.out(visibleText(it), tone);
     terminal.out(terminal.isRead === true && isUtf8(it) ? visibleText(Buffer.from(it).toString()) : it);
   },
   note: (line) => terminal.note(visibleText(line)),
@@ -133,17 +134,22 @@ export const run = async (given: readonly string[], env: Env, own: Terminal): Pr
   const terminal = shownOn(own);
   const argv = given[0] === "help" ? [...given.slice(1), "--help"] : given;
   const found = find(argv);
+  if (argv[0] === "--version") {
+    terminal.out(build(env).version);
+    return 0;
+  }
   if (found === null) return withoutCommand(argv, terminal);
-  const { command, args } = found;
+  const it = await loaded(found.entry);
+  const { command } = it;
   try {
-    const { values, positionals } = parse(command, args);
-    if (values.help === true) terminal.out(helpOf(command));
+    const { values, positionals } = parse(command, found.args);
+    if (values.help === true) terminal.out(helpOf(it));
     else await command.run({ positionals, ...apart(values) }, env, terminal);
     return 0;
   } catch (error) {
     if (error instanceof Ended) return error.status;
     if (error instanceof UsageError) {
-      terminal.note(`${error.message}\nusage: ${callOf(command)}`);
+      terminal.note(`${error.message}\nusage: ${callOf(it)}`);
       return EXIT_USAGE;
     }
     if (isOtherFormat(error)) {

@@ -28,9 +28,7 @@ const actionsOf = async (api: Api): Promise<readonly ShownAction[]> => {
 };
 
 export const sdkTypes: Command = {
-  name: "sdk types",
   synopsis: "--url <url> [--key <key>] [--out <file>]",
-  summary: "the TypeScript types of the account's actions, for the agent SDK",
   help: [
     "Writes the TypeScript types of the account's actions, from their schemas, for the agent SDK.",
     "--url <url>   the service, for example https://countersign.example.com",

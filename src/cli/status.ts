@@ -91,9 +91,7 @@ const serviceLines = (api: Api, ready: Ready, runtime: Runtime): readonly string
 };
 
 export const status: Command = {
-  name: "status",
   synopsis: API_SYNOPSIS,
-  summary: "the health of a service; with a key also the account's usage and endpoints",
   help: [
     "Prints whether a service is ready, its engines and the lag of its views; with a key also the",
     "account's usage and the health of its endpoints. Exit code 1: not ready.",

@@ -19,10 +19,8 @@ const inputFile = async (path: string): Promise<InputFile> => ({
 });
 
 export const verify: Command = {
-  name: "verify",
   synopsis:
     "<file>...|<folder> [--key <vkey>]... [--witness <vkey>]... [--previous <file>]... [--pack-key <vkey>] [--json]",
-  summary: "checks an export, a proof or a checkpoint offline, without trusting whoever made it",
   help: [
     "Checks without a network what GET /v1/audit/export, /proof, /checkpoint and /consistency",
     "answered. The files are one export, or one proof and its leaf, or one checkpoint; a consistency",

@@ -28,9 +28,7 @@ const removed = (views: ViewsLocation, wanted: string): readonly string[] =>
 const names = (projections: readonly Projection[]): string => projections.map(({ schema }) => schema.name).join(", ");
 
 export const viewsRebuild: Command = {
-  name: "views rebuild",
   synopsis: `[<view>|${ALL}]`,
-  summary: "rebuilds views from the log, while the service may run",
   help: [
     "Rebuilds one view, or all, from the log, with the engines of the environment: DATA_DIR,",
     "EVENTSTORE_URL, MONGODB_URL. The views start empty; the service may run.",

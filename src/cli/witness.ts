@@ -60,9 +60,7 @@ const optionsOf = ({ options, lists, positionals }: Arguments) => {
 };
 
 export const witness: Command = {
-  name: "witness",
   synopsis: "--log <vkey>… --state <file> [--listen <host>:<port>] [--fetch] [--name <name>]",
-  summary: "cosigns a log's checkpoints, and refuses any that takes something back",
   help: [
     "Runs a witness (C2SP tlog-witness) until it is interrupted. It cosigns a checkpoint of a log whose key",
     "it is given, if the tree has only grown since the one that it cosigned before. For a key of Countersign,",

@@ -5,6 +5,7 @@ import { type ApprovalExpiry, approvalExpiry } from "../approvals/approval-expir
 import { approvalReactions } from "../approvals/approval-reactions.ts";
 import type { ApprovalRenewal } from "../approvals/approval-renewal.ts";
 import { changedTargets } from "../approvals/changed-targets.ts";
+import { memberErasureReactions } from "../audit/member-erasures.ts";
 import { overageLoop } from "../billing/overage.ts";
 import { BUNDLE_REACTOR, bundleReactions, stoppedBundles } from "../bundles/reactions.ts";
 import { type AppliedChanges, changeReactions } from "../change-control/held-changes.ts";
@@ -69,17 +70,21 @@ const reactions = (
 
 type ReactionsDeps = FollowersDeps & { readonly expiry: ApprovalExpiry };
 
-/** Acts on suspended agents and changed targets: waits for views, and may reach tens of thousands of requests. */
+/** Acts on suspended agents, changed targets and erased members: waits for views, and may reach tens of thousands of requests. */
 const suspensions = (foundation: Foundation, requests: Requests, renewal: ApprovalRenewal): Reactor =>
   new Reactor(
     {
       ...foundation,
-      onError: foundation.errorsOf("suspensions", "reaching what was stopped, or is no longer what was approved"),
+      onError: foundation.errorsOf(
+        "suspensions",
+        "reaching what was stopped, is no longer what was approved, or is erased",
+      ),
     },
     [
       ...stoppedRequests({ ...foundation, outcomes: requests.eventOutcomes, deliver: requests.deliver }),
       ...stoppedBundles({ ...foundation, outcomes: requests.bundleOutcomes }),
       ...changedTargets({ ...foundation, renewal }),
+      ...memberErasureReactions(foundation),
     ],
     { ...SUSPENSIONS_REACTOR, waits: foundation.waitsOf("suspensions") },
   );

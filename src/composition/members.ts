@@ -1,5 +1,6 @@
 import { passwords } from "../../infra/crypto/passwords.ts";
 import { accounts } from "../accounts/account-commands.ts";
+import { DeviceLogins } from "../accounts/device-logins.ts";
 import { links } from "../accounts/links.ts";
 import { memberLinks } from "../accounts/member-links.ts";
 import { sessionRoom } from "../accounts/session-room.ts";
@@ -16,6 +17,7 @@ export const buildMembers = (foundation: Foundation) => {
     memberLinks: memberLinks({ ...foundation, links: linking }),
     startLinks: startLinks({ ...foundation, links: linking }),
     sessions: sessions({ ...foundation, makeRoom: sessionRoom(foundation) }),
+    deviceLogins: new DeviceLogins(foundation),
     attempts: attempts(foundation.clock),
   };
 };

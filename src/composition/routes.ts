@@ -14,6 +14,7 @@ import { providerCatalogue } from "../providers/catalogue.ts";
 import { apiKeyRoutes } from "../routes/accounts/api-keys.ts";
 import { authRoutes } from "../routes/accounts/auth.ts";
 import { capabilityRoutes } from "../routes/accounts/capabilities.ts";
+import { deviceRoutes } from "../routes/accounts/device.ts";
 import { linkRoutes } from "../routes/accounts/links.ts";
 import { memberRoutes } from "../routes/accounts/members.ts";
 import { preferenceRoutes } from "../routes/accounts/preferences.ts";
@@ -40,7 +41,9 @@ import { operationsRoutes } from "../routes/operations/operations.ts";
 import { type Component, statusRoutes } from "../routes/operations/status.ts";
 import { policyRoutes } from "../routes/policies/policies.ts";
 import { policyLedgerRoutes } from "../routes/policies/policy-ledger.ts";
+import { policyValidationRoutes } from "../routes/policies/policy-validation.ts";
 import { replayRoutes } from "../routes/replays/replays.ts";
+import { sampleRoutes } from "../routes/sources/sample.ts";
 import { sourceRoutes } from "../routes/sources/sources.ts";
 import { statsRoutes } from "../routes/stats/stats.ts";
 import { streamRoutes } from "../routes/stream/stream.ts";
@@ -93,7 +96,8 @@ const operations = (foundation: Foundation, { parts, feed, startedAt }: RoutesDe
 
 const peopleRoutes = (foundation: Foundation, { members }: RoutesDeps): readonly Route[] => [
   ...authRoutes({ ...foundation, ...members, guesses: passwordGuesses(members.attempts, sleep) }),
-  ...linkRoutes(members),
+  ...linkRoutes({ ...members, personal: foundation.personal }),
+  ...deviceRoutes({ ...foundation, ...members }),
   ...sessionRoutes({ ...foundation, sessions: members.sessions }),
   ...memberRoutes({ ...foundation, ...members }),
   ...preferenceRoutes(foundation),
@@ -110,7 +114,7 @@ const peopleRoutes = (foundation: Foundation, { members }: RoutesDeps): readonly
 
 const configurationRoutes = (
   foundation: Foundation,
-  { requests: { deliver, definitions } }: RoutesDeps,
+  { requests: { admit, deliver, definitions } }: RoutesDeps,
 ): readonly Route[] => {
   const configuring = {
     ...foundation,
@@ -119,8 +123,14 @@ const configurationRoutes = (
   };
   return [
     ...sourceRoutes(configuring),
+    ...sampleRoutes({ ...foundation, admit }),
     ...endpointRoutes({ ...configuring, wake: () => deliver.wake() }),
     ...policyRoutes({ ...configuring, compile: definitions.policy }),
+    ...policyValidationRoutes({
+      ...foundation,
+      compile: definitions.policy,
+      validationRate: definitionRate(foundation.clock),
+    }),
     ...policyLedgerRoutes(foundation),
     ...agentRoutes(configuring),
     ...actionRoutes({ ...configuring, compile: definitions.action }),

@@ -14,6 +14,7 @@ export const CONSOLE_ADDRESSES: readonly string[] = [
   "/usage",
   "/settings",
   "/settings/{section}",
+  "/device",
   "/sign-in",
   "/start",
   "/join",

@@ -37,7 +37,7 @@ const bundledFile = (name: string, there: ReadonlySet<string>): BundledFile => (
   ),
 });
 
-/** The files of the console's bundle by name: `index.html`, `components.html` and everything below `assets/`. */
+/** The files of the console's bundle by name: `index.html`, `components.html`, `verify.html` and everything below `assets/`. */
 export const bundledFiles = (): ReadonlyMap<string, BundledFile> => {
   const names = new Set(
     readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).map((it) => it.replaceAll("\\", "/")),

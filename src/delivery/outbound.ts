@@ -17,7 +17,7 @@ type Outgoing = {
   readonly trace: Trace;
   readonly nowMs: number;
   /** The request as the event's record has it; absent in a test of the endpoint. */
-  readonly request?: Pick<Request, "origin" | "action" | "run" | "bundle">;
+  readonly request?: Pick<Request, "origin" | "action" | "run" | "bundle" | "sample">;
 };
 
 export type Outbound = {
@@ -39,6 +39,7 @@ const OWN = new Set([
   "countersign-bundle",
   "countersign-run",
   "countersign-depth",
+  "countersign-sample",
   "traceparent",
 ]);
 
@@ -73,6 +74,7 @@ export const outbound = (box: Pick<SecretBox, "open">, version: string): Outboun
       const headers: Record<string, string> & typeof ids = Object.assign(own, ids);
       headers["countersign-attempt"] = String(number);
       addAgentHeaders(headers, request);
+      if (request?.sample !== undefined) headers["countersign-sample"] = "true";
       headers.traceparent = `00-${trace.trace_id}-${attemptSpanId(job.eventId, number)}-01`;
       return Object.assign(headers, signedHeaders(secrets, headers, body, job.endpointId));
     },

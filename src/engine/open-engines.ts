@@ -11,9 +11,9 @@ import { sqliteEventLog } from "../../infra/sqlite/event-log.ts";
 import { sqliteViewReader } from "../../infra/sqlite/view-reader.ts";
 import { sqliteViewStore } from "../../infra/sqlite/view-store.ts";
 
-export type LogLocation =
-  | { readonly engine: "sqlite"; readonly path: string }
-  | { readonly engine: "eventstoredb"; readonly url: string };
+type EmbeddedLog = { readonly engine: "sqlite"; readonly path: string };
+
+export type LogLocation = EmbeddedLog | { readonly engine: "eventstoredb"; readonly url: string };
 
 export type ViewsLocation =
   | { readonly engine: "sqlite"; readonly path: string }
@@ -27,7 +27,7 @@ type EngineSettings = {
   readonly mongodbUrl: string | null;
 };
 
-export const sqliteLogIn = (dataDir: string): LogLocation => ({ engine: "sqlite", path: join(dataDir, "log.db") });
+export const sqliteLogIn = (dataDir: string): EmbeddedLog => ({ engine: "sqlite", path: join(dataDir, "log.db") });
 
 /** What the evidence is folded into, on any engine. It can be deleted, as it is folded again from the log. */
 export const evidenceFileOf = ({ dataDir }: Pick<EngineSettings, "dataDir">): string => join(dataDir, "evidence.db");
@@ -48,17 +48,19 @@ const mongo = async (options: { readonly url: string; readonly schemas: readonly
 
 export type OpenLogOptions = {
   readonly readOnly?: boolean;
+  /** Appends that are sent together are written in their order, also after a lost connection. SQLite does so always. */
+  readonly keepsOrder?: boolean;
   readonly onGroup?: (appends: number) => void;
   readonly onClock?: (problem: string | null) => void;
 };
 
 export const openLog = (
   location: LogLocation,
-  { readOnly = false, onGroup, onClock }: OpenLogOptions = {},
+  { readOnly = false, keepsOrder = false, onGroup, onClock }: OpenLogOptions = {},
 ): Promise<EventLog> =>
   location.engine === "sqlite"
     ? sqliteEventLog({ path: location.path, readOnly, onGroup })
-    : eventStore({ url: location.url, readOnly, onClock });
+    : eventStore({ url: location.url, readOnly, keepsOrder, onClock });
 
 export const openViews = async (location: ViewsLocation, schemas: readonly ViewSchema[]): Promise<ViewStore> =>
   location.engine === "sqlite"

@@ -12,6 +12,7 @@ import {
   erasure,
 } from "../../domain/delivery/erasure.ts";
 import type { ErasedUpTo } from "../../domain/delivery/events.ts";
+import type { Reason } from "../../domain/personal/words.ts";
 import type { EventLog, Position, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
 import { subjectOf } from "../../projections/streams.ts";
 import { type Reaction, reaction } from "../following/reaction.ts";
@@ -61,7 +62,7 @@ export type PayloadErasure<S> = {
   readonly id: string;
   /** The folded state of the event or bundle, if the caller has read it already. */
   readonly known?: StreamState<S>;
-  readonly cause: { readonly reason: string; readonly endedUpTo?: string };
+  readonly cause: { readonly reason: Reason; readonly endedUpTo?: string };
   readonly envelope: Envelope;
 };
 
@@ -80,7 +81,7 @@ export const eraseEvent = async (
 const eraseSteps = async (
   log: EventLog,
   { events }: ErasableBundle,
-  reason: string,
+  reason: Reason,
   envelope: Envelope,
 ): Promise<Position | undefined> => {
   let position: Position | undefined;

@@ -1,13 +1,15 @@
 import { setImmediate as yieldToOthers } from "node:timers/promises";
-import { toHex } from "../../domain/evidence/bytes.ts";
+import { compareBytes, toHex } from "../../domain/evidence/bytes.ts";
 import { type KeyEntry, keyHashOf } from "../../domain/evidence/key-map.ts";
 import { KeyMapTrie, type MapRow, type MapRows } from "../../domain/evidence/key-map-rows.ts";
 import type { KeyMapStore, MapDifference, MapSeal } from "../../domain/ports/key-map-store.ts";
 import { sha256 } from "../../infra/crypto/sha256.ts";
 import { EvidenceDamaged } from "../../infra/evidence-errors.ts";
 
-/** Records whose keys are set in one turn of the event loop: some 20 ms. */
+/** Records whose keys are read or set in one turn of the event loop: at most some 20 ms. */
 const RECORDS_A_TURN = 512;
+/** Keys that are set in one turn: some 20 ms as well, where each is in a row of its own. */
+const ENTRIES_A_TURN = 512;
 /**
  * Records that one seal adds to a map. What a map that is not sealed yet changes is in memory: some 20 MB for so many
  * records of new keys. An account that has more of them waiting is sealed several times, one seal after the other.
@@ -27,20 +29,18 @@ export type MapCandidate = {
 };
 type Prepared = MapCandidate & { readonly from: number; readonly rows: ReadonlyMap<number, MapRow> };
 
-/** The entries of all keys of these records. A key's last record says all of it, so only that one counts. */
-const entriesOf = async (
-  store: KeyMapStore,
-  account: string,
-  from: number,
-  to: number,
-): Promise<readonly KeyEntry[]> => {
-  const entries = new Map<string, KeyEntry>();
+type Counts = Map<string, { readonly number: number; readonly last: number }>;
+type Span = { readonly from: number; readonly to: number };
+
+/** Counts the keys of these records. A key's last record says all of it, so only that one counts. */
+const countKeys = async (store: KeyMapStore, account: string, { from, to }: Span, counts: Counts): Promise<void> => {
   const indexes = Array.from({ length: to - from }, (_, i) => from + i);
   for (const [i, links] of (await store.recordLinks(account, indexes)).entries())
-    for (const [key, [n]] of links)
-      entries.set(key, { keyHash: keyHashOf(sha256, key), number: n + 1, last: from + i });
-  return [...entries.values()];
+    for (const [key, [n]] of links) counts.set(key, { number: n + 1, last: from + i });
 };
+
+const entriesOf = (counts: Counts): KeyEntry[] =>
+  [...counts].map(([key, count]) => ({ keyHash: keyHashOf(sha256, key), ...count }));
 
 /** What is put is kept in memory, over the rows of the store. */
 const overlaid = (base: Pick<MapRows, "get">, put: Map<number, MapRow>): MapRows => ({
@@ -94,12 +94,13 @@ export class KeyMaps {
     const state = await this.#store.readMap(account, (_, found) => found);
     if (state.seal === null && state.size > 0) return null;
     const size = Math.min(folded, state.size + RECORDS_A_SEAL_MAX);
+    const entries = await this.#sortedEntries(account, { from: state.size, to: size });
     const rows = new Map<number, MapRow>();
     let root = "";
-    for (let from = state.size; from < size; from += RECORDS_A_TURN) {
-      const entries = await entriesOf(this.#store, account, from, Math.min(size, from + RECORDS_A_TURN));
+    for (let at = 0; at < entries.length; at += ENTRIES_A_TURN) {
+      const some = entries.slice(at, at + ENTRIES_A_TURN);
       const isSame = await this.#store.readMap(account, (base, { size: stored }) => {
-        if (stored === state.size) root = toHex(new KeyMapTrie(sha256, overlaid(base, rows)).set(entries));
+        if (stored === state.size) root = toHex(new KeyMapTrie(sha256, overlaid(base, rows)).set(some));
         return stored === state.size;
       });
       if (!isSame) return null;
@@ -110,6 +111,16 @@ export class KeyMaps {
     if (oldest !== undefined && this.#candidates.size >= CANDIDATES_MAX) this.#candidates.delete(oldest);
     this.#candidates.set(account, { ...candidate, from: state.size, rows });
     return candidate;
+  }
+
+  /** In the order in which the map's rows have them, so that a row is hashed once, however many of its keys change. */
+  async #sortedEntries(account: string, { from, to }: Span): Promise<readonly KeyEntry[]> {
+    const counts: Counts = new Map();
+    for (let at = from; at < to; at += RECORDS_A_TURN) {
+      await countKeys(this.#store, account, { from: at, to: Math.min(to, at + RECORDS_A_TURN) }, counts);
+      await yieldToOthers();
+    }
+    return entriesOf(counts).sort((a, b) => compareBytes(a.keyHash, b.keyHash));
   }
 
   async #reach(account: string, seal: MapSeal): Promise<void> {
@@ -138,7 +149,9 @@ export class KeyMaps {
 
   /** "differs" if the root is not the sealed one, but may be that of rows which were changed in the file. */
   async #advance(account: string, from: number, to: number, seal: MapSeal): Promise<"written" | "stale" | "differs"> {
-    const entries = await entriesOf(this.#store, account, from, to);
+    const counts: Counts = new Map();
+    await countKeys(this.#store, account, { from, to }, counts);
+    const entries = entriesOf(counts);
     const { size, root: sealed } = seal;
     let folded = "";
     const written = await this.#store.writeMap(account, from, (stored) => {

@@ -140,7 +140,7 @@ export const executing = (deps: ExecuteDeps): Execute => {
 
   return async (request) => {
     const { account, agentId } = request;
-    const agent = await activeAgent(aggregates, agentId);
+    const agent = await activeAgent(deps, agentId);
     if ("problem" in agent) return agent;
     const eventId = eventIdOf(account, agentId, request.key);
     const asked = canonicalJson([request.action, request.payload]);

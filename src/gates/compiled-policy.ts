@@ -124,7 +124,8 @@ const compileRules = (
   rules.flatMap(({ name, when }, index) => {
     const compiled = compile(when);
     if (compiled.ok) return [{ name, condition: compiled.condition }];
-    errors.push({ path: `/deny/${index}/when`, message: compiled.message });
+    const { ok: _, ...complaint } = compiled;
+    errors.push({ path: `/deny/${index}/when`, ...complaint });
     return [];
   });
 
@@ -136,7 +137,8 @@ const compileWhen = (
   if (when === undefined) return null;
   const compiled = compile(when);
   if (compiled.ok) return compiled.condition;
-  errors.push({ path: "/approval/when", message: compiled.message });
+  const { ok: _, ...complaint } = compiled;
+  errors.push({ path: "/approval/when", ...complaint });
   return null;
 };
 

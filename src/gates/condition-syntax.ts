@@ -1,4 +1,5 @@
 import { type CelEnv, parse } from "@bufbuild/cel";
+import { nearest } from "../../domain/did-you-mean.ts";
 import { type Expr, isVariable, typeOf, VARIABLES, type Variable } from "./condition-types.ts";
 import { EXPRESSION_BYTES_MAX } from "./policy-input.ts";
 
@@ -34,6 +35,19 @@ export type Checked = {
 };
 
 type Scope = { readonly locals: ReadonlySet<string>; readonly inLoop: boolean };
+
+/** `written` is no name that an expression sees; `meant` is the one that was most likely meant, or null. */
+export class UnknownName extends SyntaxError {
+  readonly written: string;
+  readonly meant: string | null;
+
+  constructor(written: string) {
+    const known = Object.keys(VARIABLES);
+    super(`unknown name "${written}": an expression sees ${known.join(", ")}`);
+    this.written = written;
+    this.meant = nearest(written, known);
+  }
+}
 
 const checkNesting = (source: string): void => {
   let open = 0;
@@ -81,9 +95,7 @@ const walker = (env: CelEnv) => {
 
   const identifier = (name: string, { locals }: Scope): void => {
     if (locals.has(name) || TYPES.has(name)) return;
-    if (!isVariable(name)) {
-      throw new SyntaxError(`unknown name "${name}": an expression sees ${Object.keys(VARIABLES).join(", ")}`);
-    }
+    if (!isVariable(name)) throw new UnknownName(name);
     reads.add(name);
   };
 

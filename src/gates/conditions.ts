@@ -1,10 +1,12 @@
 import { type CelInput, isCelError, plan } from "@bufbuild/cel";
+import { defined } from "../../domain/defined.ts";
 import { conditionEnv } from "./condition-functions.ts";
-import { checkExpression } from "./condition-syntax.ts";
+import { checkExpression, UnknownName } from "./condition-syntax.ts";
 import type { Variable } from "./condition-types.ts";
 import { jsonValues } from "./json-values.ts";
 import { type Meter, TooCostly } from "./meter.ts";
 import { compilePattern, type Pattern } from "./patterns.ts";
+import type { DefinitionError } from "./policy-input.ts";
 
 export type ConditionInput = {
   readonly payload: unknown;
@@ -29,7 +31,7 @@ export type Condition = {
 
 export type CompiledCondition =
   | { readonly ok: true; readonly condition: Condition }
-  | { readonly ok: false; readonly message: string };
+  | ({ readonly ok: false } & Omit<DefinitionError, "path">);
 
 const failed = (detail: string): Evaluated => ({ outcome: "error", code: "evaluation-error", detail });
 
@@ -107,6 +109,10 @@ export const conditionCompiler = (meter: Meter): ((source: string) => CompiledCo
       };
       return { ok: true, condition: { reads, evaluate } };
     } catch (error) {
+      if (error instanceof UnknownName) {
+        const { message, written, meant } = error;
+        return { ok: false, message, ...defined({ name: written, proposal: meant ?? undefined }) };
+      }
       if (error instanceof SyntaxError) return { ok: false, message: error.message };
       throw error;
     }

@@ -13,7 +13,7 @@ export const definitionRate = (clock: Clock): DefinitionRate => {
   return (account, definition) => {
     if (!work.has(account)) {
       const detail =
-        "This account has published as many bytes of policies and actions as it may in a minute: send it again.";
+        "This account has sent as many bytes of policies and actions as it may in a minute: send it again.";
       return problem("rate-limited", detail, { retryAfterS: work.resetS() });
     }
     work.add(account, Buffer.byteLength(JSON.stringify(definition) ?? ""));

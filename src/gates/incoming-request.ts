@@ -1,4 +1,4 @@
-import type { Origin, Replay, RequestedAction, Run } from "../../domain/delivery/events.ts";
+import type { Origin, Replay, RequestedAction, Run, Sample } from "../../domain/delivery/events.ts";
 import type { Trace } from "../streams/envelope.ts";
 import type { KeptPayload } from "../streams/payload-ref.ts";
 import type { CompiledAction } from "./compiled-action.ts";
@@ -36,6 +36,8 @@ export type IncomingRequest = {
   readonly receivedAt: number;
   readonly authenticatedAt: number;
   readonly asked: AgentRequest | null;
+  /** Absent if a sender sent it. */
+  readonly sample?: Sample | undefined;
   /** `replay`, `askedAt` and `kept` (the stored payload) are set only if a blocked event is decided again. */
   readonly replay?: Replay;
   readonly askedAt?: number;

@@ -1,6 +1,7 @@
 import { EUR_MAX } from "../../domain/gate/cost.ts";
 import type { LoopRule } from "../../domain/ledger/loop.ts";
 import type { ApprovalRule, DenyRule, PolicyDefinition } from "../../domain/policy/definition.ts";
+import { named } from "../http/named-schemas.ts";
 import type { JsonSchema } from "../http/route.ts";
 
 type Members<T> = JsonSchema & { readonly properties: Readonly<Record<keyof T, JsonSchema>> };
@@ -17,7 +18,7 @@ export const POLICY_FIELDS = {
     examples: [["data.object.id"]],
   },
   block_on_violation: { type: "boolean", description: "False observes only; left out: true" },
-  cost: {
+  cost: named("Cost", {
     type: "object",
     additionalProperties: false,
     properties: {
@@ -34,15 +35,16 @@ export const POLICY_FIELDS = {
       },
     },
     description: "Either fixed_eur, or pointer with scale, default_eur and numeric_text",
-  },
+  }),
   schema: {
     type: ["object", "boolean"],
     description: "JSON Schema (2020-12, or draft-07 by $schema) of the payload; patterns are RE2",
   },
   deny: {
     type: "array",
-    items: {
+    items: named("DenyRule", {
       type: "object",
+      required: ["name", "when"],
       additionalProperties: false,
       properties: {
         name: { type: "string" },
@@ -52,10 +54,10 @@ export const POLICY_FIELDS = {
           examples: ["payload.data.object.amount > 50000"],
         },
       },
-    },
+    }),
   },
   redact: { type: "array", items: { type: "string" }, description: "Field paths whose values are not shown" },
-  loop: {
+  loop: named("LoopRule", {
     type: "object",
     additionalProperties: false,
     properties: {
@@ -65,9 +67,10 @@ export const POLICY_FIELDS = {
       max_depth: { type: "integer", description: "How deep agents may call agents, 1 to 100; 1: not at all" },
     },
     description: "Stops loops; max_identical and window_s are given together",
-  },
-  approval: {
+  }),
+  approval: named("ApprovalRule", {
     type: "object",
+    required: ["expires_after_s"],
     additionalProperties: false,
     properties: {
       when: {
@@ -92,7 +95,7 @@ export const POLICY_FIELDS = {
       expires_after_s: { type: "integer", description: "60 to 2592000 seconds; then it is refused" },
     },
     description: "expires_after_s is required",
-  },
+  }),
   protected: {
     type: "boolean",
     description: "True: a change that weakens the policy waits until the policy's own approvers approve it",

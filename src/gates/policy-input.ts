@@ -1,4 +1,5 @@
 import { defined } from "../../domain/defined.ts";
+import { nearest } from "../../domain/did-you-mean.ts";
 import { EUR_MAX, MICRO_PER_EUR } from "../../domain/gate/cost.ts";
 import { PATH_LENGTH_MAX, PATH_LEVELS_MAX, parseFieldPath } from "../../domain/gate/field-path.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -13,8 +14,16 @@ import {
 } from "../../domain/policy/definition.ts";
 import { POLICY_FIELDS } from "./policy-fields.ts";
 
-/** `path` is a JSON Pointer into the definition. */
-export type DefinitionError = { readonly path: string; readonly message: string };
+/**
+ * `path` is a JSON Pointer into the definition. `name` is a name that nothing has, as it was written, and `proposal` the
+ * one that was most likely meant.
+ */
+export type DefinitionError = {
+  readonly path: string;
+  readonly message: string;
+  readonly name?: string;
+  readonly proposal?: string;
+};
 
 export type Validated<Definition> =
   | { readonly ok: true; readonly definition: Definition }
@@ -33,7 +42,7 @@ const EXPIRY_S_MIN = 60;
 /** Seconds (30 days). A held request keeps its reservation until its approval expires. */
 const EXPIRY_S_MAX = 30 * 86_400;
 
-export type Report = (path: string, message: string) => void;
+export type Report = (path: string, message: string, unknown?: Pick<DefinitionError, "name" | "proposal">) => void;
 type Members = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Members =>
@@ -55,8 +64,17 @@ const PATH = `must be a field path: dotted (data.object.id) or a JSON Pointer (/
 
 const isFieldPath = (value: unknown): value is string => typeof value === "string" && parseFieldPath(value) !== null;
 
+const pointerPart = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
+
+/** Whoever has mistyped more names has written something else, and comparing them all would take long. */
+const PROPOSALS_MAX = 20;
+
 const onlyMembers = (value: Members, names: readonly string[], path: string, report: Report): void => {
-  for (const name of Object.keys(value)) if (!names.includes(name)) report(`${path}/${name}`, "is not a known field");
+  const unknown = Object.keys(value).filter((name) => !names.includes(name));
+  for (const [index, name] of unknown.entries()) {
+    const proposal = index < PROPOSALS_MAX ? (nearest(name, names) ?? undefined) : undefined;
+    report(`${path}/${pointerPart(name)}`, "is not a known field", defined({ name, proposal }));
+  }
 };
 
 const parsePaths = (value: unknown, path: string, report: Report): readonly string[] => {
@@ -184,7 +202,7 @@ export const isSchema = (value: unknown): value is JsonObject | boolean =>
 /** Returns all errors, not only the first. Expressions and the schema are checked later, by the compiler. */
 export const parseDefinition = (input: unknown): Validated<PolicyDefinition> => {
   const errors: DefinitionError[] = [];
-  const report: Report = (path, message) => errors.push({ path, message });
+  const report: Report = (path, message, unknown = {}) => errors.push({ path, message, ...unknown });
   if (!isObject(input)) return { ok: false, errors: [{ path: "", message: "must be an object" }] };
 
   onlyMembers(input, Object.keys(POLICY_FIELDS), "", report);

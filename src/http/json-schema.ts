@@ -1,5 +1,6 @@
 import { defined } from "../../domain/defined.ts";
 import type { BytesRemoved } from "../../domain/ports/event-log.ts";
+import { named } from "./named-schemas.ts";
 import type { JsonSchema } from "./route.ts";
 import { NOT_BLANK } from "./validation.ts";
 
@@ -31,11 +32,25 @@ export const object = <T extends object = Record<string, unknown>>(
   required = Object.keys(properties),
 ): JsonSchema => ({ type: "object", required, properties });
 
-const REASON_LENGTH_MAX = 500;
+export const REASON_LENGTH_MAX = 500;
 
-export const REASON_BODY = {
+export const REASON_BODY = named("Reason", {
   type: "object",
   required: ["reason"],
   additionalProperties: false,
   properties: { reason: nonBlank(REASON_LENGTH_MAX) },
-} as const satisfies JsonSchema;
+  examples: [{ reason: "A customer asked for it" }],
+});
+
+export const OPTIONAL_REASON_BODY = named("OptionalReason", {
+  type: "object",
+  additionalProperties: false,
+  properties: { reason: nonBlank(REASON_LENGTH_MAX) },
+  examples: [{ reason: "Wrong order" }],
+});
+
+/** `id`: of one value, or of the member whose data it was. */
+export const PERSONAL_DATA_ERASED: JsonSchema = named(
+  "PersonalDataErased",
+  object({ id: text, erased_at: time, bytes_removed: BYTES_REMOVED }),
+);

@@ -2,6 +2,7 @@ import { defined } from "../../domain/defined.ts";
 import type { Condition, Document, FoundDocument, ViewStore } from "../../domain/ports/view-store.ts";
 import { type Problem, problem } from "../streams/problems.ts";
 import { typedDocument } from "../views/typed-documents.ts";
+import { pageNameOf } from "./named-schemas.ts";
 import type { JsonSchema } from "./route.ts";
 
 const LIMIT_MAX = 100;
@@ -17,6 +18,7 @@ export const LISTING_QUERY = {
 } as const satisfies Record<string, JsonSchema>;
 
 export const listOf = (item: JsonSchema): JsonSchema => ({
+  ...defined({ title: pageNameOf(item) }),
   type: "object",
   required: ["data", "next_cursor"],
   properties: {

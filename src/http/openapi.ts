@@ -1,11 +1,10 @@
 import { STATUS_CODES } from "node:http";
 import swagger from "@fastify/swagger";
-import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 import { defined } from "../../domain/defined.ts";
-import { PROBLEMS, type ProblemCode } from "../streams/problems.ts";
 import { SESSION_COOKIE } from "./authenticate.ts";
 import { isUnsafe } from "./cross-site.ts";
+import { BODY_OPTIONAL, documentWithNames, PROBLEMS_LISTED } from "./openapi-document.ts";
 import { POSITION_PATTERN } from "./position-text.ts";
 import type { JsonSchema, Route } from "./route.ts";
 import { problemsOf } from "./route-problems.ts";
@@ -23,29 +22,6 @@ const IDEMPOTENCY_KEY: JsonSchema = {
   minLength: 1,
   maxLength: 255,
   description: "For 7 days, the same request with the same key gets the first answer again.",
-};
-
-const PROBLEM: JsonSchema = {
-  type: "object",
-  description: "RFC 9457",
-  required: ["type", "title", "status", "detail", "code", "retryable", "trace_id"],
-  properties: {
-    type: { type: "string", description: "/problems/<code>" },
-    title: { type: "string" },
-    status: { type: "integer" },
-    detail: { type: "string" },
-    code: { type: "string" },
-    retryable: { type: "boolean", description: "The same request may succeed later." },
-    trace_id: { type: "string", pattern: "^[0-9a-f]{32}$" },
-    errors: {
-      type: "array",
-      items: {
-        type: "object",
-        required: ["path", "message"],
-        properties: { path: { type: "string" }, message: { type: "string" } },
-      },
-    },
-  },
 };
 
 export const operationId = (method: string, path: string): string =>
@@ -77,9 +53,9 @@ const responses = ({ answers, produces = "application/json" }: Route): Record<st
     }),
   );
 
-export const PROBLEMS_LISTED = "x-problems";
-
 const KEY_NEEDED = "x-idempotency-key-needed";
+/** The member of a route's schema with the body as it is published, if it differs from the one that is checked. */
+export const BODY_SHOWN = "x-body";
 
 export const routeSchema = (route: Route): Record<string, unknown> => {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
@@ -93,9 +69,17 @@ export const routeSchema = (route: Route): Record<string, unknown> => {
     tags: [route.tag],
     security: security(route),
     ...defined({
+      hide: route.hidden,
       [KEY_NEEDED]: route.answersRepeats,
+      [BODY_SHOWN]: route.bodyShown,
+      [BODY_OPTIONAL]: route.bodyOptional,
       params: names.length === 0 ? undefined : { type: "object", required: names, properties: params },
-      querystring: { type: "object", additionalProperties: route.anyQuery === true, properties: query },
+      querystring: {
+        type: "object",
+        required: route.queryRequired ?? [],
+        additionalProperties: route.anyQuery === true,
+        properties: query,
+      },
       body: route.body,
       headers: route.headers && { type: "object", properties: route.headers },
     }),
@@ -104,55 +88,8 @@ export const routeSchema = (route: Route): Record<string, unknown> => {
   };
 };
 
-type Operation = { responses: Record<string, unknown>; [PROBLEMS_LISTED]?: readonly ProblemCode[] };
-
-const isOperation = (it: unknown): it is Operation => typeof it === "object" && it !== null && "responses" in it;
-
-const PROBLEM_TYPE = "application/problem+json";
-const PROBLEM_REF = { $ref: "#/components/schemas/Problem" };
-
-const problemResponse = (codes: readonly ProblemCode[]): { description: string; content: object } => {
-  const code = { type: "object", properties: { code: { enum: codes } } };
-  return {
-    description: codes.map((it) => `${it}: ${PROBLEMS[it].title}`).join("; "),
-    content: { [PROBLEM_TYPE]: { schema: { allOf: [PROBLEM_REF, code] } } },
-  };
-};
-
-const describeProblems = (operation: Operation): void => {
-  const { [PROBLEMS_LISTED]: listed = [], responses: answers } = operation;
-  delete operation[PROBLEMS_LISTED];
-  for (const status of new Set(listed.map((code) => PROBLEMS[code].status))) {
-    const problems = problemResponse(listed.filter((code) => PROBLEMS[code].status === status));
-    const answer = answers[status] as typeof problems | undefined;
-    answers[status] =
-      answer === undefined ? problems : { ...answer, content: { ...answer.content, ...problems.content } };
-  }
-};
-
-const withProblems = (document: { paths?: object; components?: object }): object => {
-  for (const item of Object.values(document.paths ?? {})) {
-    for (const operation of Object.values(item ?? {})) {
-      if (!isOperation(operation)) continue;
-      describeProblems(operation);
-      operation.responses.default = { $ref: "#/components/responses/Problem" };
-    }
-  }
-  const content = { [PROBLEM_TYPE]: { schema: PROBLEM_REF } };
-  return {
-    ...document,
-    components: {
-      ...document.components,
-      schemas: { Problem: PROBLEM },
-      responses: { Problem: { description: "A problem (RFC 9457)", content } },
-    },
-  };
-};
-
 /** Adds Idempotency-Key to the published description only, as `add-routes.ts` reads that header without a schema. */
-const withIdempotencyKey = (schema: unknown, method: unknown): Record<string, unknown> => {
-  const given: Record<string, unknown> = typeof schema === "object" && schema !== null ? { ...schema } : {};
-  const { [KEY_NEEDED]: isNeeded, ...known } = given;
+const withIdempotencyKey = (known: Record<string, unknown>, isNeeded: unknown, method: unknown) => {
   const secured = Array.isArray(known.security) && known.security.length > 0;
   if (!secured || typeof method !== "string" || !isUnsafe(method)) return known;
   const { properties = {} } = (known.headers ?? {}) as { readonly properties?: object };
@@ -160,9 +97,12 @@ const withIdempotencyKey = (schema: unknown, method: unknown): Record<string, un
   return { ...known, headers: isNeeded === true ? { ...headers, required: ["idempotency-key"] } : headers };
 };
 
-const DOCS_CSP =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; " +
-  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** The schema as it is published: some of what it says is for people, and not for the validator. */
+const published = (schema: unknown, method: unknown): Record<string, unknown> => {
+  const given: Record<string, unknown> = typeof schema === "object" && schema !== null ? { ...schema } : {};
+  const { [KEY_NEEDED]: isNeeded, [BODY_SHOWN]: bodyShown, ...known } = given;
+  return withIdempotencyKey({ ...known, ...defined({ body: bodyShown ?? known.body }) }, isNeeded, method);
+};
 
 export const describeRoutes = async (app: FastifyInstance, version: string): Promise<void> => {
   await app.register(swagger, {
@@ -185,13 +125,7 @@ export const describeRoutes = async (app: FastifyInstance, version: string): Pro
         },
       },
     },
-    transform: ({ schema, url, route }) => ({ schema: withIdempotencyKey(schema, route.method), url }),
-    transformObject: (document) => ("openapiObject" in document ? withProblems(document.openapiObject) : {}),
-  });
-  await app.register(swaggerUi, {
-    routePrefix: "/docs",
-    staticCSP: DOCS_CSP,
-    // Without this, the page would send the description to validator.swagger.io.
-    uiConfig: { validatorUrl: null },
+    transform: ({ schema, url, route }) => ({ schema: published(schema, route.method), url }),
+    transformObject: (document) => ("openapiObject" in document ? documentWithNames(document.openapiObject) : {}),
   });
 };

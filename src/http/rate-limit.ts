@@ -56,12 +56,15 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 /**
  * "failed-login-address" counts the wrong passwords of one network for one mailbox, so that an attacker cannot lock the
- * owner out. "failed-login-slow" counts those of all networks: beyond it each guess is delayed by `SLOW_LOGIN_MS`.
+ * owner out. "user-code" counts a member's wrong user codes, "device-login-ip" a network's requests for one.
+ * "failed-login-slow" counts those of all networks: beyond it each guess is delayed by `SLOW_LOGIN_MS`.
  */
 export const ATTEMPT_LIMITS = {
   "signup-ip": { limit: 100, windowMs: HOUR_MS },
   "failed-login-ip": { limit: 100, windowMs: HOUR_MS },
   "failed-login-address": { limit: 10, windowMs: 15 * MINUTE_MS },
+  "device-login-ip": { limit: 60, windowMs: HOUR_MS },
+  "user-code": { limit: 10, windowMs: 15 * MINUTE_MS },
   "failed-login-slow": { limit: 100, windowMs: HOUR_MS },
 } as const;
 type AttemptKind = keyof typeof ATTEMPT_LIMITS;
@@ -84,6 +87,8 @@ export const attempts = (clock: Clock): Attempts => {
     "signup-ip": counterOf("signup-ip"),
     "failed-login-ip": counterOf("failed-login-ip"),
     "failed-login-address": counterOf("failed-login-address"),
+    "device-login-ip": counterOf("device-login-ip"),
+    "user-code": counterOf("user-code"),
     "failed-login-slow": counterOf("failed-login-slow"),
   };
   const keyOf = (kind: AttemptKind, key: string): string => (kind.endsWith("-ip") ? network(key) : key);

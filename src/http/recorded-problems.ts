@@ -8,9 +8,14 @@ const NOTHING_THERE: Recorded = {
   because: "There is nothing at this address for this credential. Only a one-time link that opens nothing is recorded.",
 };
 const NOT_ABLE: Recorded = { because: "The service could not answer: nothing was decided." };
+const NOT_DECIDED: Recorded = { because: "The person has not decided yet, and the command line asks again and again." };
 const BLOCKED: Recorded = { because: "EventBlocked or BundleBlocked is the record." };
 
 const RECORDED: Readonly<Record<ProblemCode, Recorded>> = {
+  "authorization-pending": NOT_DECIDED,
+  "slow-down": NOT_DECIDED,
+  "access-denied": { because: "DeviceLoginDenied is the record." },
+  "expired-token": NOTHING_THERE,
   "invalid-request": NOT_UNDERSTOOD,
   "mixed-credentials": NOT_UNDERSTOOD,
   "method-not-allowed": NOT_UNDERSTOOD,
@@ -19,6 +24,7 @@ const RECORDED: Readonly<Record<ProblemCode, Recorded>> = {
   "headers-too-large": NOT_UNDERSTOOD,
   "weak-password": NOT_VALID,
   "unknown-provider": NOT_VALID,
+  "unknown-event-type": NOT_VALID,
   "invalid-policy": NOT_VALID,
   "invalid-action": NOT_VALID,
   "invalid-bundle": NOT_VALID,

@@ -1,22 +1,22 @@
 import type { FromSchema, JSONSchema } from "json-schema-to-ts";
-import { type Role, roleIncludes } from "../../domain/account/events.ts";
+import { type Addressed, type Role, roleIncludes } from "../../domain/account/events.ts";
 import type { Json } from "../../domain/json.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { Caller } from "../calls/call-counts.ts";
 import { clientOf } from "../erasure/personal-data.ts";
 import type { Envelope } from "../streams/envelope.ts";
 import type { Problem, ProblemCode } from "../streams/problems.ts";
+import { named } from "./named-schemas.ts";
 
 /** The caller of a route, who may see and change only what belongs to its `account`. */
 export type Principal =
-  | {
+  | (Addressed & {
       readonly kind: "member";
       readonly account: string;
       readonly id: string;
-      readonly email: string;
       readonly role: Role;
       readonly session: string;
-    }
+    })
   | { readonly kind: "key"; readonly account: string; readonly id: string; readonly role: Role }
   | { readonly kind: "agent"; readonly account: string; readonly id: string };
 
@@ -97,8 +97,12 @@ export type Route = {
   readonly summary: string;
   readonly tag: string;
   readonly query?: QuerySchema;
+  /** Parameters of the query without which there is no answer; all others may be left out. */
+  readonly queryRequired?: readonly string[];
   readonly headers?: Readonly<Record<string, JsonSchema>>;
   readonly body?: JsonSchema;
+  /** The body as the published description has it, if the handler itself checks what the schema `body` leaves open. */
+  readonly bodyShown?: JsonSchema;
   readonly bodyOptional?: true;
   readonly answers: Readonly<Record<number, JsonSchema | null>>;
   readonly problems?: readonly ProblemCode[];
@@ -106,14 +110,16 @@ export type Route = {
   /** The route requires an Idempotency-Key and recognises repeats itself, so no answer is stored for them. */
   readonly answersRepeats?: true;
   /**
-   * The call works even if the changes of the day (`change_bytes_day`) are used up, because it takes something away or
-   * decides; a function tells so by the body. All DELETE calls work.
+   * The call works even if the changes of the day (`change_bytes_day`) are used up, because it takes something away,
+   * decides or records nothing; a function tells so by the body. All DELETE calls work.
    */
   readonly always?: true | ((body: unknown) => boolean);
   /** The call may wait long, so `Call.closing` is aborted as well when the client disconnects. */
   readonly waits?: true;
   /** The query is for the page's own script, and is neither checked nor given to the handler. */
   readonly anyQuery?: true;
+  /** It is a page for people or a part of one, and not in the description of the API. */
+  readonly hidden?: true;
   readonly reads?: readonly string[];
   readonly handle: (call: Call) => Promise<Answer | Problem>;
 };
@@ -139,10 +145,10 @@ export const route = <
 ): Route => row as Route;
 
 /** The body of an answer 202: the change weakens a protected policy and waits for the approvals of that policy. */
-export const HELD_CHANGE: JsonSchema = {
+export const HELD_CHANGE: JsonSchema = named("HeldChange", {
   type: "object",
   required: ["status", "approval_id", "change_id"],
   properties: { status: { const: "held" }, approval_id: { type: "string" }, change_id: { type: "string" } },
-};
+});
 
 export const isProblem = (it: Answer | Problem): it is Problem => "problem" in it;

@@ -5,6 +5,7 @@ import type { ApprovalOutcome } from "../../domain/approval/state.ts";
 import { dataOf } from "../../domain/events.ts";
 import { eurOf, eurOrNull } from "../../domain/gate/cost.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { programsPart } from "../../domain/personal/words.ts";
 import { policy as policyDecider } from "../../domain/policy/decider.ts";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import { agentStream } from "../accounts/credentials.ts";
@@ -13,7 +14,7 @@ import type { Aggregates } from "../streams/aggregates.ts";
 import { ENDPOINT_CONTENTS } from "./endpoint-contents.ts";
 import type { ContentOf } from "./notification.ts";
 
-/** Votes and reasons are left out, because they may repeat parts of the payload. */
+/** Votes are left out, because their comments may repeat parts of the payload. */
 const aboutApproval = (request: ApprovalRequest): JsonObject => {
   const { approval_id, subject, action, summary, digest, cost, requested_by, requested_at, expires_at } = request;
   const { kind, id, name } = requested_by;
@@ -45,7 +46,8 @@ const decided =
     const end = dataOf(type, record);
     const { state } = await aggregates.load(approval, approvalStream(end.approval_id), 0);
     if (state.phase === "absent") return null;
-    const reason = "reason" in end ? end.reason : null;
+    // An erasure of a person's words does not reach the payload of a notification.
+    const reason = "reason" in end ? programsPart(end.reason) : null;
     const data = { ...aboutApproval(state.request), outcome, reason, decided_at: end.at };
     return { type: "approval.decided", subject: end.approval_id, data };
   };
@@ -60,8 +62,8 @@ const nameOf = async (aggregates: Pick<Aggregates, "load">, agentId: string): Pr
 };
 
 const suspended: ContentOf = async (record, aggregates) => {
-  const { agent_id, reason, at: suspended_at } = dataOf("AgentSuspended", record);
-  const data = { agent_id, name: await nameOf(aggregates, agent_id), reason, suspended_at };
+  const { agent_id, at: suspended_at } = dataOf("AgentSuspended", record);
+  const data = { agent_id, name: await nameOf(aggregates, agent_id), suspended_at };
   return { type: "agent.suspended", subject: agentSubject(agent_id, record), data };
 };
 

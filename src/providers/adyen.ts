@@ -32,7 +32,7 @@ const SIGNED_FIELDS: readonly (readonly string[])[] = [
   ["success"],
 ];
 
-const signedContent = (item: unknown): string | null => {
+export const signedContent = (item: unknown): string | null => {
   const fields: string[] = [];
   for (const path of SIGNED_FIELDS) {
     const value = readField(item, path) ?? "";

@@ -1,12 +1,18 @@
 import { PROVIDER_TYPES, type ProviderType } from "../../domain/source/events.ts";
 import { PROVIDERS, type Provider } from "./provider-schemes.ts";
+import { PROVIDER_SETUP, type ProviderSetup } from "./provider-setup.ts";
+import { sampleTypes } from "./samples/samples.ts";
 
-export type CatalogueEntry = { readonly type: ProviderType } & Pick<Provider, "category" | "auth" | "label">;
+export type CatalogueEntry = { readonly type: ProviderType; readonly sample_types: readonly string[] } & Pick<
+  Provider,
+  "category" | "auth" | "label"
+> &
+  ProviderSetup;
 
 export const providerCatalogue = (): CatalogueEntry[] =>
   PROVIDER_TYPES.map((type) => {
     const { category, auth, label } = PROVIDERS[type];
-    return { type, category, auth, label };
+    return { type, category, auth, label, ...PROVIDER_SETUP[type], sample_types: sampleTypes(type) };
   });
 
 export const isProviderType = (type: string): type is ProviderType => PROVIDER_TYPES.some((known) => known === type);

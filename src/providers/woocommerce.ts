@@ -10,7 +10,7 @@ const ENTITY = /&(?:lt|gt|amp|quot|#0*(?:34|38|39|60|62)|#[xX]0*(?:22|26|27));/g
 const CHARACTER: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&amp;": "&", "&quot;": '"' };
 
 /** WooCommerce uses its secret as the key only after WordPress's `wp_specialchars_decode(…, ENT_QUOTES)`. */
-const decodeSpecialChars = (text: string): string =>
+export const decodeSpecialChars = (text: string): string =>
   text.replace(ENTITY, (entity) => {
     const named = CHARACTER[entity];
     if (named !== undefined) return named;

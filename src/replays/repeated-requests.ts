@@ -3,8 +3,10 @@ import { agent as agentDecider } from "../../domain/agent/decider.ts";
 import { inScope } from "../../domain/agent/scope.ts";
 import type { Replay, Request } from "../../domain/delivery/events.ts";
 import type { Json } from "../../domain/json.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import { source as sourceDecider } from "../../domain/source/decider.ts";
 import { agentStream } from "../accounts/credentials.ts";
+import { agentSuspended } from "../execute/active-agent.ts";
 import { actionDigest } from "../execute/digest.ts";
 import type { CompiledActions } from "../gates/compiled-action.ts";
 import { type AgentRequest, BodyContent, type IncomingRequest, jsonOf } from "../gates/incoming-request.ts";
@@ -18,6 +20,7 @@ import { type Problem, payloadNotKept, problem } from "../streams/problems.ts";
 import { conflict } from "./replay-problems.ts";
 
 export type RepeatedRequestsDeps = {
+  readonly log: Pick<EventLog, "read">;
   readonly aggregates: Pick<Aggregates, "load">;
   readonly payloads: Pick<Payloads, "read">;
   readonly actions: CompiledActions;
@@ -38,6 +41,7 @@ export type RepeatedRequests = (
 type Sender = Pick<IncomingRequest, "origin" | "policyId" | "endpointId" | "asked" | "isStrict">;
 
 export const repeatedRequests = ({
+  log,
   aggregates,
   payloads,
   actions,
@@ -66,9 +70,7 @@ export const repeatedRequests = ({
     ]);
     if (agent.phase !== "present" || agent.account !== account)
       return conflict("The agent was deleted.", "agent-deleted");
-    if (agent.suspended !== null) {
-      return problem("agent-suspended", `The agent is suspended: ${agent.suspended.reason}`);
-    }
+    if (agent.suspended !== null) return agentSuspended(log, account, agent.suspended);
     if (asked === undefined || run === undefined || action.phase !== "defined") {
       return problem("unknown-action", `The account no longer has an action ${JSON.stringify(name)}.`);
     }
@@ -117,6 +119,7 @@ export const repeatedRequests = ({
       headers,
       shownHeaders: () => headers,
       trace,
+      sample: request.sample,
       receivedAt: Date.parse(request.received_at),
       authenticatedAt: Date.parse(request.authenticated_at),
       replay,

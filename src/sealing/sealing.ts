@@ -21,6 +21,7 @@ import {
   type InstanceState,
   type SealedHead,
 } from "../../domain/ports/evidence-store.ts";
+import type { KeyMapReads } from "../../domain/ports/key-map-store.ts";
 import type { Signer } from "../../domain/ports/signer.ts";
 import { KeyUnusable } from "../../infra/crypto/keyfile.ts";
 import { sha256 } from "../../infra/crypto/sha256.ts";
@@ -48,7 +49,7 @@ export class NothingSigned extends Error {
 
 export type SealingDeps = {
   readonly log: Pick<EventLog, "head">;
-  readonly store: EvidenceReads;
+  readonly store: EvidenceReads & { readonly maps: Pick<KeyMapReads, "mapDifference"> };
   /** The node's key: the one with this public key if it has that, else the one that it has. */
   readonly signerFor: (vkey: string | null) => Signer;
   readonly last: Pick<LastCheckpoint, "read" | "remember">;
@@ -166,6 +167,11 @@ export class Sealing {
     if (difference !== null)
       return stopped(
         `The sealed root of ${difference.account} at ${difference.size} records is ${difference.sealed}, but the log leads to ${difference.folded ?? "fewer records"}.`,
+      );
+    const map = await this.#deps.store.maps.mapDifference();
+    if (map !== null)
+      return stopped(
+        `The sealed key map of ${map.account} at ${map.size} records has the root ${map.sealed}, but the records lead to ${map.folded}.`,
       );
     if (!(await this.#isCaughtUp())) return { kind: "starting" };
     try {

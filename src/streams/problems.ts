@@ -5,6 +5,10 @@ import type { JsonObject } from "../../domain/json.ts";
 /** Every problem that a route may answer (RFC 9457). `retryable`: the same request may succeed later. */
 export const PROBLEMS = {
   "invalid-request": { status: 400, title: "The request is not valid", retryable: false },
+  "authorization-pending": { status: 400, title: "The login waits for a person", retryable: true },
+  "slow-down": { status: 400, title: "Ask less often", retryable: true },
+  "access-denied": { status: 400, title: "The login was refused", retryable: false },
+  "expired-token": { status: 400, title: "The code is not valid any more", retryable: false },
   "mixed-credentials": { status: 400, title: "Two kinds of credentials on one request", retryable: false },
   unauthenticated: { status: 401, title: "No valid credential", retryable: false },
   "invalid-credentials": { status: 401, title: "Wrong address or password", retryable: false },
@@ -43,6 +47,7 @@ export const PROBLEMS = {
   "unsupported-media-type": { status: 415, title: "Unsupported content type", retryable: false },
   "too-few-approvers": { status: 422, title: "Too few people could approve this", retryable: false },
   "weak-password": { status: 422, title: "The password is too weak", retryable: false },
+  "unknown-event-type": { status: 422, title: "No sample of this event type", retryable: false },
   "unknown-provider": { status: 422, title: "Unknown provider type", retryable: false },
   "address-not-allowed": { status: 422, title: "This address is not allowed", retryable: false },
   "invalid-policy": { status: 422, title: "The policy is not valid", retryable: false },
@@ -76,10 +81,19 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
+// Object.keys has lost the type of the names.
+export const PROBLEM_CODES = Object.keys(PROBLEMS) as readonly ProblemCode[];
+
 export type Problem = {
   readonly problem: ProblemCode;
   readonly detail: string;
-  readonly errors?: readonly { readonly path: string; readonly message: string }[];
+  /** `name` is an unknown name as it was written, and `proposal` the known one that was most likely meant. */
+  readonly errors?: readonly {
+    readonly path: string;
+    readonly message: string;
+    readonly name?: string;
+    readonly proposal?: string;
+  }[];
   readonly extra?: JsonObject;
   readonly retryable?: boolean;
   readonly retryAfterS?: number;

@@ -3,6 +3,7 @@ import { isKnownType } from "../../domain/evidence/record-types.ts";
 import { formatVerifierKey, parseVerifierKey } from "../../domain/evidence/signed-note.ts";
 import { Contiguous, type Range } from "./contiguous.ts";
 import { Filtered } from "./filtered.ts";
+import { readHeads } from "./heads.ts";
 import { parseLine, readLines, type Source } from "./lines.ts";
 import { type Outline, readOutline } from "./outline.ts";
 import { Payloads } from "./payloads.ts";
@@ -19,10 +20,8 @@ import {
   type KnownHead,
   type OutsideKeys,
   parseKeys,
-  readCosigned,
   readSigned,
   type SignedCheckpoint,
-  witnessesOf,
   witnessTimes,
 } from "./trust.ts";
 
@@ -35,6 +34,12 @@ type Trusted = {
   readonly notes: readonly string[];
 };
 
+/** Whether the file's records, which follow each other without a gap, give the tree of this size. */
+const coversOf =
+  ({ filter, from_index: from, to_index: to }: Outline["header"]) =>
+  (size: number): boolean =>
+    filter === null && size > from && size <= to;
+
 /** The keys to begin with: those from outside, or the one that the header names if there are none. */
 export const startingKeys = (platform: Platform, outside: OutsideKeys, named: string | null): Keys | string => {
   const parsed = parseKeys(platform, outside);
@@ -46,28 +51,8 @@ export const startingKeys = (platform: Platform, outside: OutsideKeys, named: st
   return { current: [key], ever: [key], witnesses, isOutside: false };
 };
 
-const readHeads = async (
-  platform: Platform,
-  { cosigned }: Outline,
-  keys: Keys,
-  signed: SignedCheckpoint,
-): Promise<readonly KnownHead[] | string> => {
-  const { origin, size, root } = signed.checkpoint;
-  const own = await witnessesOf(platform, signed.note, keys.witnesses);
-  if (typeof own === "string") return own;
-  const heads = own.map((witness): KnownHead => ({ size, root, witness, what: "the checkpoint" }));
-  for (const line of cosigned) {
-    const read = await readCosigned(platform, line, keys);
-    if (typeof read === "string") return `a cosigned checkpoint: ${read}`;
-    if (read.checkpoint.origin !== origin) return `a cosigned checkpoint is one of ${read.checkpoint.origin}`;
-    if (read.checkpoint.size > size) return "a cosigned checkpoint has more records than the newest checkpoint";
-    heads.push(...read.heads);
-  }
-  return heads.sort((a, b) => a.size - b.size);
-};
-
 const trusted = async (platform: Platform, outline: Outline, options: VerifyOptions): Promise<Trusted | string> => {
-  const { header, handovers, checkpoint } = outline;
+  const { header, handovers, cosigned, checkpoint } = outline;
   const start = startingKeys(platform, options, header.key);
   if (typeof start === "string") return start;
   const followed = await followHandovers(platform, handovers, start);
@@ -79,8 +64,11 @@ const trusted = async (platform: Platform, outline: Outline, options: VerifyOpti
   if (header.origin !== origin || header.account !== parseOrigin(origin)?.account)
     return `the checkpoint is one of ${origin}, the header says something else`;
   if (header.key !== formatVerifierKey(signed.key)) return "the header names another key than the one that signed";
-  const heads = await readHeads(platform, outline, keys, signed);
-  return typeof heads === "string" ? heads : { signed, keys, heads, notes };
+  const heads = await readHeads(platform, cosigned, { signed, keys, covers: coversOf(header) });
+  if (typeof heads === "string") return heads;
+  const { proved, unproved } = heads;
+  const left = `${unproved} cosigned checkpoints were left aside: the file does not prove that they are of its tree`;
+  return { signed, keys, heads: proved, notes: unproved === 0 ? notes : [...notes, left] };
 };
 
 const hashesOf = (platform: Platform, texts: readonly string[]): readonly Uint8Array[] | null => {
@@ -89,12 +77,11 @@ const hashesOf = (platform: Platform, texts: readonly string[]): readonly Uint8A
 };
 
 /** The range that the header and the proofs say; a text if they say none. */
-const rangeOf = (platform: Platform, { header, proofs, checkpoint }: Outline, trust: Trusted): Range | string => {
+const rangeOf = (platform: Platform, { header, proofs }: Outline, trust: Trusted): Range | string => {
   const { from_index: from, to_index: to } = header;
   const head = trust.signed.checkpoint;
   if (from > to || to > head.size) return "the header says a range that the checkpoint does not cover";
-  if (checkpoint.count !== to - from) return "the number of records at the end is not that of the header's range";
-  const known = trust.heads.filter(({ size }) => size > from && size <= to);
+  const known = trust.heads.filter(({ size }) => coversOf(header)(size));
   if (from === 0 && to === head.size && proofs.length === 0) return { from, to, head, paths: null, known };
   if (from === to) return "the file has no records";
   const [first, last, ...more] = from === to - 1 && proofs.length === 1 ? [...proofs, ...proofs] : proofs;
@@ -118,7 +105,7 @@ const checkerOf = (
     if (map !== null) return "a file without a filter has no line of the key map";
     const range = rangeOf(platform, outline, trust);
     if (typeof range === "string") return range;
-    const both = [...range.known, ...known.filter(({ size }) => size > range.from && size <= range.to)];
+    const both = [...range.known, ...known];
     return new Contiguous(platform, { ...range, known: both.sort((a, b) => a.size - b.size) });
   }
   const [proof, ...more] = proofs;
@@ -147,7 +134,7 @@ class Tally {
     this.#account = header.account;
     this.#checker = checker;
     this.payloads = header.payloads === true ? new Payloads(platform) : null;
-    this.times = new Times(checker instanceof Contiguous ? heads : []);
+    this.times = new Times(heads);
   }
 
   /** Null to go on. */
@@ -199,11 +186,7 @@ export const verifyExport = async (source: Source, options: VerifyOptions, platf
   const { signed, keys, heads, notes } = trust;
   const isContiguous = outline.header.filter === null;
   const { from_index: from, to_index: to } = outline.header;
-  const previous = await comparePrevious(platform, signed, {
-    keys,
-    options,
-    covers: (size) => isContiguous && size > from && size <= to,
-  });
+  const previous = await comparePrevious(platform, signed, { keys, options, covers: coversOf(outline.header) });
   const checker = previous.fault === null ? checkerOf(platform, outline, trust, previous.heads) : previous.fault;
   const about = { head: headOf(signed), key: keys.isOutside ? formatVerifierKey(signed.key) : null, notes };
   if (typeof checker === "string") return concluded({ ...EMPTY_REPORT, ...about, fault: fault(checker) });

@@ -57,8 +57,12 @@ const isMembers = (value: unknown): value is Readonly<Record<string, unknown>> =
   typeof value === "object" && value !== null && !Array.isArray(value);
 const hasMembers = (value: unknown, members: Members, optional: Members = {}): boolean =>
   isMembers(value) &&
-  Object.keys(members).every((name) => name in value) &&
-  Object.entries(value).every(([name, member]) => (members[name] ?? optional[name])?.(member) === true);
+  Object.keys(members).every((name) => Object.hasOwn(value, name)) &&
+  Object.entries(value).every(([name, member]) => {
+    // A name such as "valueOf" would find a function of every object.
+    const check = Object.hasOwn(members, name) ? members[name] : Object.hasOwn(optional, name) ? optional[name] : null;
+    return check?.(member) === true;
+  });
 
 const isFilter: Check = (value) => value === null || (isMembers(value) && Object.values(value).every(isText));
 const isOther: Check = (value) => hasMembers(value, { key_hash: isText, number: isCount, last: isCount });
@@ -78,7 +82,7 @@ const KINDS: Readonly<Record<Kind, { readonly members: Members; readonly optiona
   },
   payload: { members: { id: isText, salt: isText, bytes: isText } },
   handover: { members: { leaf: isText, proof: isText } },
-  cosigned: { members: { text: isText, proof: isText } },
+  cosigned: { members: { text: isText, proof: isText }, optional: { consistency: isHashes } },
   checkpoint: { members: { text: isText, count: isCount } },
 };
 

@@ -28,7 +28,8 @@ const addCommitments = (value: Json, found: (id: string, commitment: string, siz
     typeof size === "number"
   )
     found(id, commitment, size);
-  else for (const member of Object.values(value)) addCommitments(member, found);
+  // The commitment to a payload has the one to its headers as a member.
+  for (const member of Object.values(value)) addCommitments(member, found);
 };
 
 const subjectsOf = ({ data }: Leaf): readonly string[] =>

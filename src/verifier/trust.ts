@@ -1,5 +1,11 @@
 import { sameBytes, toHex, utf8 } from "../../domain/evidence/bytes.ts";
-import { type Checkpoint, parseCheckpoint, parseOrigin, signingKeyName } from "../../domain/evidence/checkpoint.ts";
+import {
+  type Checkpoint,
+  instanceOrigin,
+  parseCheckpoint,
+  parseOrigin,
+  signingKeyName,
+} from "../../domain/evidence/checkpoint.ts";
 import { cosignedBy } from "../../domain/evidence/cosignature.ts";
 import type { CosignedLine, HandoverLine } from "../../domain/evidence/export-lines.ts";
 import { leafHash, verifyInclusion } from "../../domain/evidence/merkle.ts";
@@ -123,6 +129,7 @@ const afterHandover = async (platform: Platform, line: HandoverLine, keys: Keys)
     return "its checkpoint does not have the new key";
   if (keys.current.some((key) => isSameKey(key, next))) return { ...keys, current: [next] };
   for (const key of keys.current) {
+    if (key.name !== next.name) continue;
     const verdict = await verifiedBy(verifyEd25519, signed.note, key);
     if (verdict === "wrong") return "the signature by the key before is wrong";
     if (verdict === "verified") return { ...keys, current: [next], ever: [...keys.ever, next] };
@@ -177,7 +184,10 @@ export const readCosigned = async (
   const instance = note === null ? null : parseCheckpoint(note.text);
   if (checkpoint === null || proof === null || proof.extra !== null || note === null || instance === null)
     return "it is malformed";
-  if (parseOrigin(instance.origin)?.account !== null) return "its proof is not one in the tree of the instance";
+  const log = parseOrigin(checkpoint.origin);
+  // A witness cosigns other logs, too, and whoever has one of them can put any text into it.
+  if (log === null || instance.origin !== instanceOrigin(log))
+    return `its proof is not one in the tree of the instance of ${checkpoint.origin}`;
   const inclusion = {
     index: proof.index,
     size: instance.size,

@@ -3,11 +3,15 @@ import * as assert from "uvu/assert";
 import { Calls, pathOf, searchOf } from "../../console/src/api/calls.ts";
 import { firstPage, ROWS_MAX, refreshed, withMore, withRow, withWaiting } from "../../console/src/api/list.ts";
 import { frameOf, indicationOf } from "../../console/src/live/frames.ts";
+import { costText, definitionOf, labelLines, undoText } from "../../console/src/pages/action-definition.ts";
 import { sentFields } from "../../console/src/pages/approval-fields.ts";
 import { laneSummary, placedLanes } from "../../console/src/pages/chart-lanes.ts";
+import { stillWorstFirst, worstFirst } from "../../console/src/pages/endpoint-order.ts";
+import { probeText, stateText } from "../../console/src/pages/endpoint-text.ts";
 import { eventStages } from "../../console/src/pages/event-stages.ts";
 import { rangeStart } from "../../console/src/pages/ranges.ts";
 import { planText, replayState, replayWord } from "../../console/src/pages/replay-text.ts";
+import { scopeText } from "../../console/src/pages/scope.ts";
 import { whyOf } from "../../console/src/pages/why.ts";
 import { addressOfOldLink, HOME, hrefOf, matched, placeOfUrl, safeReturn } from "../../console/src/shell/addresses.ts";
 
@@ -255,6 +259,68 @@ test("a replay has the tick only if all was delivered, and says what was skipped
     planText({ count: 18, waiting: 5, skipped: [{ reason: "endpoint-disabled", count: 2 }] }),
     "Sends 18 events. Of these 5 wait until their endpoint answers. Skips 2: the endpoint is disabled.",
   );
+});
+
+test("a form of an action becomes its definition; what cannot be read is told at its field", () => {
+  const fields = { endpoint_id: "end_1", reversibility: "compensable", compensation: "order.cancel" };
+  const labels = "/customer/name: Customer\n\n/a:b: Order: number\n";
+  const cost = { cost: "field", pointer: "amount", scale: "0.01", default_eur: "2", numeric_text: "yes" };
+  const made = definitionOf({ ...fields, ...cost, labels, title: "Refund {/amount|eur}", schema: '{"type":"object"}' });
+  assert.equal(made, {
+    ok: true,
+    body: {
+      ...fields,
+      cost: { pointer: "amount", scale: 0.01, default_eur: 2, numeric_text: true },
+      schema: { type: "object" },
+      title: "Refund {/amount|eur}",
+      labels: { "/customer/name": "Customer", "/a:b: Order": "number" },
+    },
+  });
+  assert.is(labelLines({ "/a": "A", "/b/c": "B" }), "/a: A\n/b/c: B");
+  const fixed = definitionOf({ ...fields, cost: "fixed", fixed_eur: "0.5", pointer: "left from before" });
+  assert.equal(fixed.ok && fixed.body.cost, { fixed_eur: 0.5 });
+  for (const [wrong, path] of [
+    [{ labels: "Customer" }, "/labels"],
+    [{ schema: "{" }, "/schema"],
+  ] as const) {
+    const refused = definitionOf({ ...fields, cost: "none", ...wrong });
+    assert.is(refused.ok ? "" : refused.problem.errors?.[0]?.path, path);
+  }
+});
+
+test("undo, cost and scope are told in words", () => {
+  assert.is(undoText({ reversibility: "irreversible" }), "It cannot be undone");
+  assert.is(undoText({ reversibility: "compensable", compensation: "order.cancel" }), "Undone by order.cancel");
+  assert.is(undoText({ reversibility: "reversible" }), "There is nothing to undo");
+  assert.is(costText(undefined), "No cost");
+  assert.is(costText({ fixed_eur: 1 }), "€1.00 each");
+  assert.is(costText({ pointer: "amount", scale: 0.01, default_eur: 2 }), "amount, times €0.01; €2.00 without it");
+  assert.is(scopeText(["*"]), "every action");
+  assert.is(scopeText(["refund.*", "order.read"]), "all that begin with refund., order.read");
+});
+
+test("endpoints are shown the worst first, and none moves while it is on the screen", () => {
+  const endpoint = (id: string, state: string, queued = 0) => ({ id, health: { state, queued } });
+  const all = [endpoint("a", "healthy"), endpoint("b", "degraded"), endpoint("c", "open", 2), endpoint("d", "open", 9)];
+  const ids = (of: readonly { readonly id: string }[]): string => of.map(({ id }) => id).join("");
+  assert.is(ids(worstFirst(all)), "dcba");
+  const seen = new Map();
+  assert.is(ids(stillWorstFirst(all, seen)), "dcba");
+  const changed = [endpoint("a", "open", 50), ...all.slice(1), endpoint("e", "disabled")];
+  assert.is(ids(stillWorstFirst(changed, seen)), "dceba");
+});
+
+test("an open circuit says when it is tried next, and never a time that has passed", () => {
+  const now = Date.parse("2026-11-17T14:02:00.000Z");
+  const open = { state: "open", queued: 31, consecutive_failures: 10, next_probe_at: "2026-11-17T14:02:42.000Z" };
+  assert.is(
+    stateText(open, now),
+    "10 failures in a row. New events wait and are kept; the next probe is in 42 s, and the first success resumes delivery.",
+  );
+  assert.is(probeText(open, now + 60_000), "now");
+  assert.is(probeText({ ...open, queued: 0 }, now), "No probe needed until an event arrives");
+  assert.is(probeText({ state: "healthy" }, now), "–");
+  assert.is(stateText({ state: "healthy" }, now), null);
 });
 
 test.run();

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { overflow, violations, WIDTHS } from "../support/accessibility.ts";
+import { fitEverywhere, violations } from "../support/accessibility.ts";
 import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
 import { type Client, logIn } from "../support/client.ts";
 import { type ConsoleScene, consoleScene, HOSTILE } from "../support/console-scene.ts";
@@ -121,6 +121,23 @@ const inBrowser = (binary: string): void => {
     }
   });
 
+  test("the overview begins with what needs a person, and has the day's budgets", async () => {
+    await page.open(`${program.url}/overview`);
+    await page.shows("It stopped half undone. 1 step needs a manual undo.");
+    await page.shows("Budgets today");
+    await page.shows("of €1,000,000.00");
+    await page.click("See what is left", ".todo");
+    await page.shows("could not be undone");
+  });
+
+  test("an endpoint's page has its last day, and what uses it", async () => {
+    await page.open(`${program.url}/endpoints/${scene.endpointId}`);
+    await page.shows("The last 24 h");
+    await page.shows("What uses it");
+    await page.click("order.create", "main");
+    await page.shows("Undone by");
+  });
+
   test("an invalid filter keeps the page and its form, and says what is expected", async () => {
     await page.open(`${program.url}/events?status=nonsense`);
     await page.shows("Choose a state from the list.");
@@ -138,6 +155,29 @@ const inBrowser = (binary: string): void => {
     await page.shows("Succeeded, HTTP 200");
     await until("the state is told", async () => (await status(`/v1/events/${scene.events.failed}`)) === "delivered");
     await page.shows("A delivered event is not sent again.");
+  });
+
+  test("on an event's page f leads to the search in its payload, and the address says how the scale is", async () => {
+    await page.open(`${program.url}/events/${scene.events.delivered}?scale=full`);
+    await page.shows("Attempt 1");
+    await page.evaluate(
+      "document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'f', bubbles: true })); undefined",
+    );
+    assert.is(await page.evaluate("document.activeElement.getAttribute('aria-label')"), "Search keys and values");
+    await page.shows("Full scale");
+    await page.click("Collapse waiting");
+    await until("the address says it", async () => (await page.evaluate<string>("location.search")) === "");
+  });
+
+  test("a payload is erased for a reason, and its record stays", async () => {
+    await page.open(`${program.url}/events/${scene.events.delivered}`);
+    await page.click("Erase the payload…");
+    await page.shows("Its content is gone for good. The record and its proof stay.");
+    assert.equal(await violations(page), []);
+    await write("reason", "The customer asked for it.");
+    await page.click("Erase the payload", "dialog");
+    await page.shows("Its record and proof remain.");
+    await page.shows("Attempt 1");
   });
 
   test("another account's event and one that never existed are the same page", async () => {
@@ -158,24 +198,13 @@ const inBrowser = (binary: string): void => {
       [`/bundles/${scene.bundles.incomplete}`, "could not be undone"],
       ["/replays", "Show the plan"],
       ["/sources", "shop"],
-      [`/sources/${scene.source.id}`, "It matches none of this source's secrets."],
+      [`/sources/${scene.source.id}`, "Its signature matches none of this source's secrets."],
       ["/endpoints", "till"],
       [`/endpoints/${scene.endpointId}`, "Failures in a row"],
       ["/agents", "helper"],
       [`/agents/${scene.agent.id}`, "What it may do"],
     ] as const;
-    for (const [path, shows] of places) {
-      await page.shaped({});
-      await page.open(program.url + path);
-      await page.shows(shows);
-      for (const width of WIDTHS)
-        for (const dark of [false, true]) {
-          await page.shaped({ width, dark });
-          assert.equal(await violations(page), [], `${path} ${width} ${dark ? "dark" : "light"}`);
-          assert.ok((await overflow(page)) <= 0, `${path} at ${width} px`);
-        }
-    }
-    await page.shaped({});
+    await fitEverywhere(page, program.url, places);
   });
 
   test("a step that could not be undone is marked by hand, with a note", async () => {
@@ -196,17 +225,20 @@ const inBrowser = (binary: string): void => {
     await page.click("Test", ".acts");
     await page.shows("The test was delivered: HTTP 200.");
     await page.open(`${program.url}/agents/${scene.agent.id}`);
-    await page.shows("Its key stops at once.");
+    await page.click("Suspend…", ".acts");
+    await page.shows(
+      "Its key stops at once. 0 held requests are cancelled; 0 deliveries that have begun are finished.",
+    );
     await write("reason", "It asked too often.");
-    await page.click("Suspend", "form");
-    await page.shows("It asked too often.");
+    await page.click(`Suspend helper ${HOSTILE}`, "dialog");
+    await page.shows("Suspended since");
     await page.click("Resume", ".acts");
     await page.hides("It asked too often.");
     await page.click("Rotate key…", ".acts");
     await page.click("Rotate key", "dialog");
     await page.shows("This key is shown once.");
     await page.open(`${program.url}/agents/${scene.agent.id}`);
-    await page.shows("Its key stops at once.");
+    await page.shows("Its key stops at once");
     await page.hides("This key is shown once.");
   });
 

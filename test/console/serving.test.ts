@@ -80,7 +80,18 @@ test("nothing else of the build is served", async () => {
 
 test("the licences of what is served are served", async () => {
   const { body } = await (await opened()).inject({ url: "/assets/licences.txt" });
-  for (const text of ["SIL OPEN FONT LICENSE", "Preact", "Spline Sans Mono"]) assert.ok(body.includes(text), text);
+  for (const text of ["SIL OPEN FONT LICENSE", "Preact", "Spline Sans Mono", "CodeMirror"])
+    assert.ok(body.includes(text), text);
+});
+
+test("the verifier is a file to save, and holds all that it runs", async () => {
+  const app = await opened();
+  const { statusCode, headers, body } = await app.inject({ url: "/verify.html" });
+  assert.is(statusCode, 200);
+  assert.match(headers["content-disposition"] ?? "", /^attachment; /);
+  assert.is(headers["content-security-policy"], POLICY);
+  assert.match(body, /<meta http-equiv="content-security-policy" content="default-src 'none'; script-src 'sha256-/);
+  assert.not.match(body, /\ssrc=|<link|@import|url\(|https?:\/\//);
 });
 
 test.run();

@@ -144,7 +144,7 @@ test("an EventStoreDB that cannot be used is told what to do, without a word of 
     ["esdb://me:not@secret@127.0.0.1:1?tls=false", /percent-encoded: @ as %40/],
     [`esdb://127.0.0.1:${plain.port}`, /it speaks no TLS \(tls=false is for that\)/],
     [ahead.url, /clock is \d+\.\d s behind the server's, .*: set the clocks of both \(NTP\)/],
-    [other.url, /has format 7, and this version reads format 5 alone: run the version that wrote it, or name a server/],
+    [other.url, /has format 7, and this version reads format 6 alone: run the version that wrote it, or name a server/],
   ];
   await refusesAll(
     cases.map(([EVENTSTORE_URL, says]) => [
@@ -160,7 +160,7 @@ test("an embedded log of another format is refused by the service, and by each c
   const db = new DatabaseSync(join(dir, "log.db"));
   db.exec("PRAGMA user_version = 1");
   db.close();
-  const says = /log\.db has format 1, and this version reads format 5 alone: run the version that wrote it, or move/;
+  const says = /log\.db has format 1, and this version reads format 6 alone: run the version that wrote it, or move/;
   await refuses({}, says);
   const viewFiles = (): readonly string[] => readdirSync(dir).filter((name) => name.startsWith("views"));
   const before = viewFiles();

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -87,6 +87,33 @@ testWhere(test, missing.length === 0, `${missing.join(", ")} missing`, "they pri
   } finally {
     await program.stop();
     removeFolder(program.dir);
+  }
+});
+
+/** The blocks of commands of any page. `sh four commands` is typed by `first-minutes.test.ts`. */
+const COMMANDS = /^```(sh|bash|console)( [a-z ]+)?\n[\s\S]*?^```\n(<!-- not run: .+ -->\n)?/gm;
+const IS_RUN = [" run", " run background", " four commands"];
+
+test("each block of commands is run by a test, or says below it why it is not", () => {
+  const pages = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "ARCHITECTURE.md",
+    ...readdirSync("docs")
+      .filter((name) => name.endsWith(".md"))
+      .map((page) => `docs/${page}`),
+  ];
+  for (const page of pages) {
+    const text = readFileSync(page, "utf8");
+    for (const { 2: mark = "", 3: reason, index } of text.matchAll(COMMANDS)) {
+      const where = `${page}, line ${text.slice(0, index).split("\n").length}`;
+      assert.is(
+        IS_RUN.includes(mark),
+        reason === undefined,
+        `${where}: mark it as \`sh run\`, or say why it is not run`,
+      );
+      if (mark.startsWith(" run")) assert.ok(PAGES.includes(page), `${page} has commands to run and is not in PAGES`);
+    }
   }
 });
 

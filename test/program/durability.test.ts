@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { LOG_FORMAT } from "../../infra/other-format.ts";
 import { DatabaseSync } from "../../infra/sqlite/driver.ts";
 import { type Client, hookSource, type Reply, signUp } from "../support/client.ts";
 import { fieldOf, readWholeLog } from "../support/log-facts.ts";
@@ -243,7 +244,7 @@ testWhere(
 );
 
 for (const [file, format] of [
-  ["log.db", 5],
+  ["log.db", LOG_FORMAT],
   ["views.db", 4],
 ] as const) {
   test(`a ${file} of another format is refused in one sentence, and stays as it is`, async () => {

@@ -329,7 +329,7 @@ const executes = ({ name, open }: EngineSet): void => {
     );
     const refused = await agent.execute("more", REFUND);
     assert.equal(refusals([refused]), ["403 agent-suspended"]);
-    assert.match(refused.body.detail, "a person says so");
+    assert.is(refused.body.reason, "a person says so");
     const statusOf = async (it: Reply | undefined) => (await agent.execution(it?.body.event_id)).body.status;
     await until("what waits is cancelled", async () => {
       const statuses = await Promise.all([retried, queued].map(statusOf));

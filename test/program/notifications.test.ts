@@ -123,7 +123,8 @@ const notifications = ({ name, open }: EngineSet): void => {
     const agent = await client.make("/v1/agents", { name: "refunds", scope: { actions: ["refund.*"] } });
     await client.call("POST", `/v1/agents/${agent.id}/suspend`, { reason: "too many refunds" });
     const { data } = await one("agent.suspended", told.signing_secret);
-    assert.equal([data.agent_id, data.name, data.reason], [agent.id, "refunds", "too many refunds"]);
+    assert.equal([data.agent_id, data.name], [agent.id, "refunds"]);
+    assert.not.match(JSON.stringify(data), "too many refunds");
     await client.call("POST", `/v1/agents/${agent.id}/resume`);
     assert.is((await one("agent.resumed", told.signing_secret)).data.agent_id, agent.id);
   });

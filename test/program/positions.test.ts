@@ -3,7 +3,6 @@ import * as assert from "uvu/assert";
 import type { Client, Reply } from "../support/client.ts";
 import { type EngineSet, type Engines, engineSets } from "../support/engine-sets.ts";
 import {
-  AFTER_THE_MACHINE,
   type Caller,
   callersAt,
   type Found,
@@ -11,6 +10,7 @@ import {
   STORIES,
   type Story,
   signsUp,
+  WITHOUT_A_STORY,
 } from "../support/position-stories.ts";
 import { killPrograms, type Program, removeFolder, startProgram, temporaryFolder } from "../support/program.ts";
 import { type Receiver, receiver } from "../support/receiver.ts";
@@ -142,7 +142,7 @@ const answersAt = ({ name, open }: EngineSet): void => {
     ]);
 
     if (rounds < ROUNDS) console.log(`${rounds} of ${ROUNDS} rounds in ${BUDGET_MS} ms`);
-    const changes = (await changesAt(first.url)).filter((route) => !AFTER_THE_MACHINE.has(route));
+    const changes = (await changesAt(first.url)).filter((route) => !WITHOUT_A_STORY.has(route));
     assert.equal([...asked.keys()].sort(), [...changes].sort(), "each call that changes something is in a story");
     assert.equal(Object.fromEntries(missed), {}, examples[0]);
     for (const program of programs) assert.is(await program.stop(), 0, program.output());

@@ -102,15 +102,15 @@ const replays = (name: string, { open }: Pick<EngineSet, "open">, events: number
     assert.equal([status, total, done, delivered, failed, skipped], ["done", count, count, count, 0, 0]);
   };
 
-  /** Each was replayed by one record, which says who and why, and has had one effect. */
-  const isRecordedOnce = async ({ client, ids }: Failed, replayId: string): Promise<void> => {
+  /** Each was replayed by one record, which says who and names the one reason, and has had one effect. */
+  const isRecordedOnce = async ({ client, ids }: Failed, replayId: string, reason: unknown): Promise<void> => {
     const all = (await records()).filter(({ meta }) => meta.account === client.account);
     const replayed = all.filter(({ type }) => type === "EventReplayed");
     assert.equal(replayed.map((event) => String(fieldOf(event, "event_id"))).sort(), [...ids].sort());
     const key = all.find(({ type }) => type === "ApiKeyCreated");
     for (const event of replayed) {
       assert.equal(event.meta.actor, { kind: "key", id: key && fieldOf(key, "key_id") });
-      assert.equal([fieldOf(event, "replay_id"), fieldOf(event, "reason")], [replayId, REASON]);
+      assert.equal([fieldOf(event, "replay_id"), fieldOf(event, "reason")], [replayId, reason]);
     }
     const delivered = all.filter(({ type }) => type === "EventDelivered");
     assert.equal(delivered.map((event) => String(fieldOf(event, "event_id"))).sort(), [...ids].sort());
@@ -136,9 +136,10 @@ const replays = (name: string, { open }: Pick<EngineSet, "open">, events: number
       const { body } = await client.session("GET", "/v1/audit?type=EventReplayed&limit=1");
       return body.data?.[0] ?? false;
     });
-    assert.equal([shown.actor.kind, shown.data.reason], ["key", REASON]);
+    const { reason } = shown.data;
+    assert.equal([shown.actor.kind, shown.personal[reason.id]], ["key", REASON]);
     assert.is(await program.stop(), 0, program.output());
-    await isRecordedOnce(it, id);
+    await isRecordedOnce(it, id, reason);
   });
 
   test("a failed event is replayed by its id; a delivered one is refused, and a blocked one passes the gates again", async () => {

@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import type { BundleEvent } from "../../domain/bundle/events.ts";
 import { type BundleDocument, bundles } from "../../projections/bundles.ts";
 import { at, bundleFacts, bundleRequest, bundleStep, history } from "../support/history.ts";
+import { words } from "../support/personal-words.ts";
 import { folded } from "../support/projected.ts";
 
 const test = suite("bundles view");
@@ -69,7 +70,10 @@ test("a rollback shows its reason, each step's outcome, and the steps left until
 
   const resolved = after(...ended, is.incomplete(8, 1), is.spent(8, 10_400), is.resolved(1, 60));
   assert.equal(statuses(resolved), ["rolled_back", "compensated", "compensated", "skipped"]);
-  assert.equal([resolved.left, resolved.steps[1]?.resolution], [[], { by: "mem_1", comment: "by phone", at: at(60) }]);
+  assert.equal(
+    [resolved.left, resolved.steps[1]?.resolution],
+    [[], { by: "mem_1", comment: words("by phone"), at: at(60) }],
+  );
 });
 
 test("a step that was resolved before the rest is undone leaves the bundle rolling back", () => {

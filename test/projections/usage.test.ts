@@ -50,4 +50,15 @@ test("a held event counts once, when it is released, in the month whose quota it
   assert.equal(of(log, "2026-03"), [1, 0, 1]);
 });
 
+test("a sample counts neither when it is admitted or blocked nor when it is released", () => {
+  const log = history();
+  const sample = { by: { kind: "key", id: "key_1" } } as const;
+  log.add("delivery-evt_1", facts.admitted({ sample }));
+  log.add("delivery-evt_2", facts.blocked({ sample }));
+  log.add("delivery-evt_3", facts.held({}, { sample }));
+  const { data } = facts.released(9) as { data: object };
+  log.add("delivery-evt_3", { type: "EventReleased", data: { ...data, sample: true } });
+  assert.is(of(log, "2026-03"), null);
+});
+
 test.run();

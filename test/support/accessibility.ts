@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import * as assert from "uvu/assert";
 import type { BrowserPage } from "./browser.ts";
 import { until } from "./program.ts";
 
@@ -23,3 +24,23 @@ export const violations = async (page: BrowserPage): Promise<readonly string[]> 
 /** How many pixels the page is wider than the window. */
 export const overflow = (page: BrowserPage): Promise<number> =>
   page.evaluate<number>("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+
+/** Opens each path, waits for its text, and looks at it in six widths and two schemes: axe finds nothing, nothing is cut. */
+export const fitEverywhere = async (
+  page: BrowserPage,
+  origin: string,
+  places: readonly (readonly [path: string, shows: string])[],
+): Promise<void> => {
+  for (const [path, shows] of places) {
+    await page.shaped({});
+    await page.open(origin + path);
+    await page.shows(shows);
+    for (const width of WIDTHS)
+      for (const dark of [false, true]) {
+        await page.shaped({ width, dark });
+        assert.equal(await violations(page), [], `${path} ${width} ${dark ? "dark" : "light"}`);
+        assert.ok((await overflow(page)) <= 0, `${path} at ${width} px`);
+      }
+  }
+  await page.shaped({});
+};

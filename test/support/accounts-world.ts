@@ -9,12 +9,14 @@ import { secretBox } from "../../infra/crypto/secret-box.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { apiKeys } from "../../projections/api-keys.ts";
+import { audit } from "../../projections/audit.ts";
 import { members } from "../../projections/members.ts";
 import { sessions as sessionsView } from "../../projections/sessions.ts";
 import { accounts } from "../../src/accounts/account-commands.ts";
 import { accountReactions } from "../../src/accounts/account-reactions.ts";
 import { credentialHashes } from "../../src/accounts/credential-hashes.ts";
 import { credentials } from "../../src/accounts/credentials.ts";
+import { DeviceLogins } from "../../src/accounts/device-logins.ts";
 import { links } from "../../src/accounts/links.ts";
 import { memberLinks } from "../../src/accounts/member-links.ts";
 import { sessionRoom } from "../../src/accounts/session-room.ts";
@@ -28,6 +30,7 @@ import { attempts } from "../../src/http/rate-limit.ts";
 import type { Call, Principal } from "../../src/http/route.ts";
 import { apiKeyRoutes } from "../../src/routes/accounts/api-keys.ts";
 import { authRoutes } from "../../src/routes/accounts/auth.ts";
+import { deviceRoutes } from "../../src/routes/accounts/device.ts";
 import { linkRoutes } from "../../src/routes/accounts/links.ts";
 import { memberRoutes } from "../../src/routes/accounts/members.ts";
 import { sessionRoutes } from "../../src/routes/accounts/sessions.ts";
@@ -40,7 +43,7 @@ import { tokenOf } from "./members.ts";
 import { noControls } from "./no-controls.ts";
 import { planSlots } from "./plan-slots.ts";
 
-const PROJECTIONS = [members, sessionsView, apiKeys];
+const PROJECTIONS = [members, sessionsView, apiKeys, audit];
 export const PASSWORD = "correct horse battery";
 
 /** `progress`: of the views; left out, they are folded whenever a route waits for them. */
@@ -79,7 +82,7 @@ const node = (
   const starting = startLinks({ log, aggregates: streams, links: linking, clock, randomness });
   const deps = {
     accounts: all,
-    memberLinks: memberLinks({ aggregates: streams, links: linking, hashes, randomness }),
+    memberLinks: memberLinks({ aggregates: streams, links: linking, hashes, personal, randomness }),
     sessions: sessions({
       ...{ aggregates: streams, hashes, personal, clock, randomness, slots },
       makeRoom: sessionRoom({ aggregates: streams, slots }),
@@ -87,6 +90,7 @@ const node = (
     attempts: tries,
     signup,
     startLinks: starting,
+    deviceLogins: new DeviceLogins({ aggregates: streams, hashes, personal, clock, randomness }),
     guesses: passwordGuesses(tries, async (ms) => pauses.push(ms)),
     publicUrl: () => PUBLIC_URL,
     personal,
@@ -107,6 +111,7 @@ const node = (
   const routes = [
     ...authRoutes(deps),
     ...linkRoutes(deps),
+    ...deviceRoutes(deps),
     ...sessionRoutes(deps),
     ...memberRoutes(deps),
     ...apiKeyRoutes(deps),
@@ -144,6 +149,7 @@ export const accountsWorld = ({ log = memoryEventLog(), ...settings }: Settings 
     ...here,
     world,
     log,
+    views,
     cookieOf,
     memberBy,
     /** A second node over the same log and key. */

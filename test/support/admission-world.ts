@@ -20,6 +20,7 @@ import { placeStatus } from "../../src/ledgers/place-status.ts";
 import { type Aggregates, aggregates } from "../../src/streams/aggregates.ts";
 import { payloads } from "../../src/streams/payloads.ts";
 import { enoughBytes } from "./enough-bytes.ts";
+import { addressed } from "./personal-words.ts";
 
 export const ACCOUNT = "acc_1";
 const SOURCE_ID = `src_${"a".repeat(32)}`;
@@ -128,7 +129,7 @@ export const admissionNode = (log: EventLog, clock: Clock) => {
       const { state } = await streams.load(approval, stream, 0);
       if (state.phase !== "requested") return;
       const at = new Date(clock.now()).toISOString();
-      const person = { member_id: "mem_1", email: "a@a.example" };
+      const person = { member_id: "mem_1", ...addressed("a@a.example") };
       const vote = { ...person, decision, comment: null, ...FORM_NOT_STATED, at } as const;
       const command = {
         type: "CastVote",

@@ -28,6 +28,7 @@ import { approvalRenewal } from "../../src/approvals/approval-renewal.ts";
 import { approvalIdOf, approvalStream } from "../../src/approvals/approvals.ts";
 import { type BodyReader, directBodyReader } from "../../src/bodies/body-reader.ts";
 import type { Job } from "../../src/delivery/job.ts";
+import { personalData } from "../../src/erasure/personal-data.ts";
 import { policyCompiler } from "../../src/gates/compiled-policy.ts";
 import type { Principal } from "../../src/http/route.ts";
 import { approvalRoutes } from "../../src/routes/approvals/approvals.ts";
@@ -41,6 +42,7 @@ import { CLIENT, joinAccount } from "./members.ts";
 import { NO_CALLS } from "./no-calls.ts";
 import { noChanges } from "./no-controls.ts";
 import { noLedgers } from "./no-ledgers.ts";
+import { addressed, keepWords, words } from "./personal-words.ts";
 
 const ACCOUNT = "acc_a";
 const PROJECTIONS = [events, approvals];
@@ -59,7 +61,7 @@ export const person = (
   kind: "member",
   account,
   id,
-  email: `${id}@a.example`,
+  ...addressed(`${id}@a.example`),
   role,
   session: `session-${id}`,
 });
@@ -104,11 +106,13 @@ export const approvalsWorld = ({
   /** Makes who votes a member, unless they are or were one. */
   const join = async (streams: Aggregates, who: Principal): Promise<void> => {
     if (who.kind !== "member") return;
-    const { account: id, id: member, email, role } = who;
+    const { account: id, id: member, role } = who;
+    const email = `${member}@a.example`;
+    await keepWords(log, id, email);
     const opens = { type: "OpenAccount", account: id, name: "a", plan: "free", time_zone: "UTC" } as const;
     const founder = {
       member: "mem_founder",
-      email: "founder@a.example",
+      ...addressed("founder@a.example"),
       password: "",
       grant: "",
       client: CLIENT,
@@ -127,6 +131,7 @@ export const approvalsWorld = ({
     const renewal = approvalRenewal({ log: over, aggregates: streams, clock, randomness });
     const releases = approvalReleases({ log: over, aggregates: streams, clock });
     const routes = approvalRoutes({
+      personal: personalData(over, randomness),
       ...{ clock, ledgers: noLedgers, timeZoneOf: async () => "UTC" },
       calls: NO_CALLS,
       bodyReader: reading,
@@ -161,7 +166,8 @@ export const approvalsWorld = ({
       /** An approving vote after which the node is gone, before it does anything else. */
       async voteAndDie(who: Principal & { readonly kind: "member" }, id: string, digest: string): Promise<void> {
         await join(streams, who);
-        const vote = { member_id: who.id, email: who.email, decision: "approve", comment: null } as const;
+        const { id: member_id, email, address } = who;
+        const vote = { member_id, email, address, decision: "approve", comment: null } as const;
         const cast = { ...vote, ...FORM_NOT_STATED, at: now() };
         const about = { account: who.account, digest, members: new Set([who.id]) };
         await streams.handle(approval, approvalStream(id), { type: "CastVote", vote: cast, ...about }, envelope(who));
@@ -323,7 +329,8 @@ export const approvalsWorld = ({
       const key = { key_id: "agk_1", digest: "00", last4: "wxyz" };
       const register = { type: "RegisterAgent", agentId, account: ACCOUNT, settings, key, at: now() } as const;
       await here.streams.handle(agent, stream, register, envelope());
-      const suspend = { type: "SuspendAgent", account: ACCOUNT, reason, at: now() } as const;
+      const suspend = { type: "SuspendAgent", account: ACCOUNT, reason: words(reason), at: now() } as const;
+      await keepWords(log, ACCOUNT, reason);
       await here.streams.handle(agent, stream, suspend, envelope());
     },
     cancel: (eventId: string, reason: string) =>

@@ -15,6 +15,7 @@ import { usage } from "../../projections/usage.ts";
 import { accountStream } from "../../src/accounts/accounts.ts";
 import { manualPages } from "../../src/billing/manual-pages.ts";
 import { providerWebhooks } from "../../src/billing/provider-webhooks.ts";
+import { personalData } from "../../src/erasure/personal-data.ts";
 import { capabilityRoutes } from "../../src/routes/accounts/capabilities.ts";
 import { billingRoutes } from "../../src/routes/billing/billing.ts";
 import { checkoutRoutes } from "../../src/routes/billing/checkout.ts";
@@ -23,6 +24,7 @@ import { foldInto } from "./fold-into.ts";
 import { COOKIE, OWNER, PUBLIC_URL, SAME_ORIGIN, testApp, testClock } from "./http-app.ts";
 import { CLIENT } from "./members.ts";
 import { NO_CALLS } from "./no-calls.ts";
+import { addressed, keepWords } from "./personal-words.ts";
 
 const PROJECTIONS = [billing, usage, sources];
 export const ACCOUNT = OWNER.account;
@@ -55,12 +57,13 @@ export const billingWorld = async (options: BillingWorldOptions = {}) => {
   const now = (): string => new Date(clock.now()).toISOString();
   const member = {
     member: OWNER.id,
-    email: "ana@a.example",
+    ...addressed("ana@a.example"),
     password: "",
     grant: "",
     client: CLIENT,
     at: now(),
   } as const;
+  await keepWords(log, ACCOUNT, "ana@a.example");
   await command({ type: "OpenAccount", account: ACCOUNT, name, plan, time_zone: "UTC", ...member });
 
   const subscriptionOf = async () => {
@@ -78,6 +81,7 @@ export const billingWorld = async (options: BillingWorldOptions = {}) => {
         subscriptionOf,
         clock,
         recordCall: async () => undefined,
+        personal: personalData(log, randomness),
       }),
       ...capabilityRoutes({ planOf: async () => ({ plan: await planOf() }), providers: [], maxPayloadBytes: 1 }),
     ],

@@ -16,11 +16,12 @@ import {
   history,
   replayFacts,
 } from "./history.ts";
+import { addressed, words } from "./personal-words.ts";
 
 const people = (log: History): void => {
   const added = (member: string): Fact => ({
     type: "MemberAdded",
-    data: { account: "acc_1", member, email: `${member}@example.com`, role: "admin", at: at(0) },
+    data: { account: "acc_1", member, ...addressed(`${member}@example.com`), role: "admin", at: at(0) },
   });
   const key = (key_id: string, expires_at: string | null): Fact => ({
     type: "ApiKeyCreated",
@@ -31,7 +32,7 @@ const people = (log: History): void => {
   log.add("account-acc_1", added("mem_2"), byOwner);
   log.add("account-acc_1", {
     type: "MemberRemoved",
-    data: { account: "acc_1", member: "mem_2", email: "", at: at(1) },
+    data: { account: "acc_1", member: "mem_2", address: addressed("mem_2@example.com").address, at: at(1) },
   });
   log.add("session-ses_1", {
     type: "SessionOpened",
@@ -54,7 +55,7 @@ const people = (log: History): void => {
     data: {
       account: "acc_1",
       member: "mem_3",
-      email: "mem_3@example.com",
+      ...addressed("mem_3@example.com"),
       role: "viewer",
       expires_at: at(9_000),
       at: at(1),
@@ -150,8 +151,9 @@ const policies = (log: History): void => {
     const policy_id = `pol_${policy}`;
     for (const [index, definition] of versions.slice(0, policy).entries()) {
       const about = { policy_id, account: "acc_1", version: index + 1, created_by: "mem_1", at: at(index) };
+      const said = index === 0 ? { reason: words("a trial") } : {};
       // Plain JSON: the readonly lists of the type are what keeps the compiler from seeing it.
-      const data: JsonObject = { ...about, definition: definition as unknown as JsonObject };
+      const data: JsonObject = { ...about, definition: definition as unknown as JsonObject, ...said };
       log.add(`policy-${policy_id}`, { type: "PolicyPublished", data });
     }
   }
@@ -211,7 +213,7 @@ const agents = (log: History): void => {
   for (const id of ["agt_1", "agt_2", "agt_3"]) about(id, "AgentRegistered", { ...settings, ...key });
   about("agt_1", "AgentChanged", { changes: { policy_id: "pol_1" } });
   about("agt_1", "AgentKeyRotated", { ...key, last4: "1234" });
-  about("agt_2", "AgentSuspended", { reason: "it asked for too much" });
+  about("agt_2", "AgentSuspended", { reason: words("it asked for too much") });
   about("agt_3", "AgentDeleted");
 };
 
@@ -290,7 +292,13 @@ const deliveries = (log: History): void => {
     ...often.flatMap((n) => [is.started(n, n), is.attemptFailed(n, n, at(n + 1))]),
   ]);
   told("evt_13", (is) => [is.admitted({ bundle }), is.started(1, 10), is.succeeded(1, 11), is.delivered(11)]);
-  told("evt_11", (is) => [is.admitted(), is.started(1, 10), is.cancelling(11), is.cancelled(50, 1)]);
+  told("evt_11", (is) => [is.admitted(), is.started(1, 10), is.cancelling(11), quoted(is.cancelled(50, 1))]);
+};
+
+/** The record with a person's words after a sentence of the program. */
+const quoted = <E extends ApprovalEvent | BundleEvent | DeliveryEvent>(event: E): E => {
+  const reason = { sentence: "The agent was suspended", words: words("too much") };
+  return { ...event, data: { ...event.data, reason } };
 };
 
 const approvals = (log: History): void => {
@@ -314,6 +322,7 @@ const approvals = (log: History): void => {
   const asker = { kind: "member", id: "mem_1", name: "mem_1", member: "mem_1" } as const;
   const change = { target, before: { policy_id: "pol_1" }, after: { policy_id: null } };
   told("apr_15", { subject: { kind: "change", id: "chg_1" }, requested_by: asker, change }, () => []);
+  told("apr_16", {}, (is) => [quoted(is.cancelled(5))]);
   told("apr_14", { replaces: { approval_id: "apr_13", digest: "d1" } }, () => []);
   told("apr_12", { subject: { kind: "bundle", id: "bun_2" } }, (is) => [
     is.voted("mem_1", "approve", 5),
@@ -340,7 +349,7 @@ const bundles = (log: History): void => {
   told("bun_4", (is) => [
     is.admitted({ steps }),
     ...[is.started(0, 1), is.ended(0, 2, "succeeded"), is.started(1, 3), is.ended(1, 4, "unknown")],
-    ...[is.refused(2, 5), is.rollback(5, 2)],
+    ...[is.refused(2, 5), is.rollback(5, 2, words("by hand"))],
     ...[is.undoing(1, 6), is.undone(1, 7, "failed", -1_000), is.undoing(0, 8), is.undone(0, 9, "compensated", 500)],
     ...[is.incomplete(9, 1), is.spent(9, 9_500, [500, 9_000, null])],
   ]);
@@ -355,7 +364,7 @@ const bundles = (log: History): void => {
       is.admitted(),
       is.started(0, 2),
       is.ended(0, 3, "failed", null, { never_sent: true }),
-      is.rollback(3, 0),
+      quoted(is.rollback(3, 0)),
     ],
     ...[is.undone(0, 3, "not-needed"), is.rolledBack(3), is.spent(3, null, [null, null])],
   ]);
@@ -374,7 +383,7 @@ const replays = (log: History): void => {
   of("rpl_1", (is) => [is.started()]);
   of("rpl_2", (is) => [byKey(is.started(narrow, null)), is.progressed(1, null), is.cancelled(2)]);
   const steps = [{ reason: "bundle-step", count: 2 }] as const;
-  of("rpl_3", (is) => [is.started({ status: "failed" }, "mended", 3, steps), byKey(is.cancelled(2, null))]);
+  of("rpl_3", (is) => [is.started({ status: "failed" }, words("mended"), 3, steps), byKey(is.cancelled(2, null))]);
   const end = (it: DeliveryEvent): DeliveryEvent =>
     ({ ...it, data: { ...it.data, replay_id: "rpl_1" } }) as DeliveryEvent;
   const failing: Tell = (is) => [is.admitted(), is.started(1, 1), is.attemptFailed(1, 2, null), is.failed(2)];
@@ -387,6 +396,7 @@ const replays = (log: History): void => {
   told("evt_23", (is) => [is.blocked(), is.blocked(again)]);
   told("evt_24", (is) => [is.blocked(), is.held({ approval_id: "apr_24" }, again)]);
   told("evt_25", (is) => [is.blocked(), is.admitted(again)]);
+  told("evt_27", (is) => [is.admitted({ sample: { by: { kind: "key", id: "key_1" } } })]);
   told("evt_26", (is) => [is.admitted({ bundle: { id: "bun_1", index: 1, undo: true } }), is.started(1, 70)]);
   of("rpl_4", (is) => [is.started(), is.progressed(2, { received_at: at(0), id: "evt_22" }, 1), is.finished(3)]);
 };

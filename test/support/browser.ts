@@ -7,6 +7,8 @@ import { removeFolder, temporaryFolder, until } from "./program.ts";
 /** What a Chromium is called on the systems that people use; `BROWSER_BINARY` names another. */
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 const LIMIT_MS = 60_000;
+/** Chromium's words for an evaluation in a page that was replaced meanwhile. */
+const REPLACED = "Inspected target navigated or closed";
 /** To write its profile; it is killed after that. */
 const CLOSE_MS = 5_000;
 /** No sandbox: containers have no user namespaces, and what is opened is our own. The network is asked for nothing else. */
@@ -142,7 +144,11 @@ export type BrowserPage = {
   click(name: string, within?: string): Promise<void>;
   /** A field by its label. */
   fill(label: string, value: string, within?: string): Promise<void>;
+  /** Chooses files of this machine in a field, which is found by a CSS selector. */
+  choose(selector: string, paths: readonly string[]): Promise<void>;
   key(key: keyof typeof KEYS): Promise<void>;
+  /** Types into what has the focus, letter by letter. */
+  write(text: string): Promise<void>;
   shaped(shape: Shape): Promise<void>;
   /** Text that is hard to read, each with its contrast. */
   pale(): Promise<readonly string[]>;
@@ -161,6 +167,7 @@ const KEYS = {
   Enter: { key: "Enter", code: "Enter", windowsVirtualKeyCode: 13, text: "\r" },
   Space: { key: " ", code: "Space", windowsVirtualKeyCode: 32, text: " " },
   Escape: { key: "Escape", code: "Escape", windowsVirtualKeyCode: 27 },
+  End: { key: "End", code: "End", windowsVirtualKeyCode: 35 },
   ArrowLeft: { key: "ArrowLeft", code: "ArrowLeft", windowsVirtualKeyCode: 37 },
   ArrowRight: { key: "ArrowRight", code: "ArrowRight", windowsVirtualKeyCode: 39 },
   ArrowDown: { key: "ArrowDown", code: "ArrowDown", windowsVirtualKeyCode: 40 },
@@ -211,11 +218,17 @@ export const openBrowser = async (binary: string): Promise<BrowserPage> => {
   };
   const inPage = (expression: string) => evaluate<boolean>(`(() => {${FINDING}\nreturn ${expression}; })()`);
   const text = () => evaluate<string>("document.body?.innerText ?? ''");
+  /** A page that is being replaced answers with an error; the next look finds the new one. */
+  const unlessReplaced = <T>(look: () => Promise<T>, otherwise: T): Promise<T> =>
+    look().catch((error: unknown) => {
+      if (String(error).includes(REPLACED)) return otherwise;
+      throw error;
+    });
   const seen = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
     try {
-      await until(what, holds);
+      await until(what, () => unlessReplaced(holds, false));
     } catch (error) {
-      throw new Error(`${error}; the page shows: ${await text()}`);
+      throw new Error(`${error}; the page shows: ${await unlessReplaced(text, "")}`);
     }
   };
 
@@ -224,7 +237,9 @@ export const openBrowser = async (binary: string): Promise<BrowserPage> => {
     text,
     async open(url) {
       await send("Page.navigate", { url });
-      await until("the page is loaded", () => evaluate<boolean>("document.readyState === 'complete'"));
+      await until("the page is loaded", () =>
+        unlessReplaced(() => evaluate<boolean>("document.readyState === 'complete'"), false),
+      );
     },
     shows: (what) => seen(`the page shows ${what}`, async () => (await text()).includes(what)),
     hides: (what) => seen(`the page does not show ${what}`, async () => !(await text()).includes(what)),
@@ -239,9 +254,20 @@ export const openBrowser = async (binary: string): Promise<BrowserPage> => {
           return it.value === ${JSON.stringify(value)};
         })(control(${JSON.stringify(within)}, ${JSON.stringify(label)}))`),
       ),
+    async choose(selector, files) {
+      const { root } = await send("DOM.getDocument");
+      const { nodeId } = await send("DOM.querySelector", { nodeId: (root as { nodeId: number }).nodeId, selector });
+      await send("DOM.setFileInputFiles", { nodeId, files });
+    },
     async key(key) {
       await send("Input.dispatchKeyEvent", { type: "keyDown", ...KEYS[key] });
       await send("Input.dispatchKeyEvent", { type: "keyUp", ...KEYS[key] });
+    },
+    async write(letters) {
+      for (const letter of letters) {
+        await send("Input.dispatchKeyEvent", { type: "keyDown", key: letter, text: letter });
+        await send("Input.dispatchKeyEvent", { type: "keyUp", key: letter });
+      }
     },
     async shaped({ width = 1_280, height = 800, dark = false }) {
       await send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: width < 600 });

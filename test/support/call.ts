@@ -72,7 +72,13 @@ export const caller =
     if (isProblem(answer) && !problemsOf(route).has(answer.problem))
       throw new Error(`${method} ${path} answered ${answer.problem}, which is not among its problems`);
     if (isProblem(answer))
-      return { outcome: answer.problem, body: {}, headers: {}, detail: answer.detail, retryAfterS: answer.retryAfterS };
+      return {
+        outcome: answer.problem,
+        body: { ...answer.extra },
+        headers: {},
+        detail: answer.detail,
+        retryAfterS: answer.retryAfterS,
+      };
     const body = (answer.body ?? {}) as Record<string, unknown>;
     const { status, headers = {}, position } = answer;
     return { outcome: status, body, headers, detail: "", retryAfterS: undefined, position };

@@ -92,6 +92,7 @@ export const foldedLeaves = async (
   const store = sqliteEvidenceStore(":memory:");
   const follower = await folded(log, store);
   return {
+    damaged: async () => undefined,
     async folded(account) {
       await foldAll(follower, log);
       return (await store.head(account)).size;

@@ -181,6 +181,16 @@ const good = (world: EvidenceWorld): readonly Vector[] => {
   ];
 };
 
+/** An event whose payload came with headers. */
+const withHeaders = (): EvidenceWorld => {
+  const world = new EvidenceWorld();
+  const payload = commitmentOf(`${eventOf(1)}/0`, BODY);
+  const headers = commitmentOf(`${eventOf(1)}/0/headers`, utf8('{"accept":"*/*"}'));
+  const data = { agent_id: AGENT, payload: { ...payload, headers } };
+  world.write({ stream: `delivery-${eventOf(1)}`, type: "EventAdmitted", data, actor: byAgent(AGENT) });
+  return world;
+};
+
 const incomplete = (world: EvidenceWorld): readonly Vector[] => {
   const full = world.export();
   const text = ndjson(full);
@@ -212,6 +222,12 @@ const incomplete = (world: EvidenceWorld): readonly Vector[] => {
       "a payload is neither there nor erased",
       "incomplete",
       world.export({ from: 0, to: 6, payloads: [PAYLOAD] }),
+    ),
+    vector(
+      "headers-withheld",
+      "a payload is there, and not the headers that came with it",
+      "incomplete",
+      withHeaders().export({ payloads: [PAYLOAD] }),
     ),
     vector("not-cosigned", "the witness that was named cosigned nothing", "incomplete", full, {
       witnesses: [WITNESS.vkey],
@@ -255,7 +271,7 @@ const changedRecords = (world: EvidenceWorld): readonly Vector[] => {
   );
   const twice = full.flatMap((line) => (indexIs(3)(line) ? [line, line] : [line]));
   return [
-    vector("deleted", "a record is not there", "broken", withCount(without), { index: null }),
+    vector("deleted", "a record is not there", "broken", withCount(without), { index: 4 }),
     vector("deleted-same-count", "a record is not there, and the count was kept", "broken", without, { index: 4 }),
     vector("inserted", "a record stands twice", "broken", twice, { index: 3 }),
     vector("swapped", "two records changed places", "broken", swapped, { index: 2 }),
@@ -338,6 +354,13 @@ const fraud = (world: EvidenceWorld): readonly Vector[] => {
       "the operator sealed a key map that hides a record",
       "broken",
       sealedWrongly((it) => it.sealMap({ ...it.mapNow(), root: toHex(sha256(utf8("no map"))) })),
+      { index: 9 },
+    ),
+    vector(
+      "no-time",
+      "the operator sealed a record that does not say when it was recorded",
+      "broken",
+      sealedWrongly((it) => it.write({ stream: "clock-1", type: "Ticked", data: {}, recordedAt: "some day" })),
       { index: 9 },
     ),
     vector("foreign-record", "the record of another agent was put in", "broken", foreign, { index: 2 }),
@@ -441,6 +464,73 @@ const rotations = (): readonly Vector[] => {
   ];
 };
 
+/** Files whose records do not give the tree that a witness saw. */
+const witnessedInPart = (): readonly Vector[] => {
+  const world = smallWorld();
+  const index = world.seal(SEEN);
+  const other = smallWorld();
+  const witnesses = [WITNESS.vkey];
+  const cosigners: [typeof WITNESS, number][] = [[WITNESS, secondsOf(SEEN)]];
+  const { proof } = world.consistency(SEEN, world.account.size);
+  const agent = { indexes: AGENTS, filter: { agent_id: AGENT }, map: world.mapLine(AGENT) };
+  const fork = new EvidenceWorld();
+  fork.write({ stream: `account-${ACCOUNT}`, type: "AccountOpened", data: { account: ACCOUNT, name: "Another" } });
+  for (let n = 1; n < SEEN; n += 1) admitted(fork, n, AGENT);
+  const forked = fork.cosigned(fork.seal(), cosigners);
+  const of = (line: ExportLine) => ({ ...agent, tail: [line] });
+  return [
+    vector(
+      "witnessed-agent",
+      "a proof leads from the tree that a witness saw to that of the records of an agent",
+      "authentic",
+      world.export(of(world.cosigned(index, cosigners, proof))),
+      { witnesses },
+    ),
+    vector(
+      "witnessed-agent-unproved",
+      "nothing proves that a witness saw the tree of these records",
+      "incomplete",
+      world.export(of(forked)),
+      { witnesses },
+    ),
+    vector(
+      "witnessed-agent-other-tree",
+      "a witness saw another tree than that of these records",
+      "broken",
+      world.export(of({ ...forked, consistency: proof } as ExportLine)),
+      { witnesses },
+    ),
+    vector(
+      "witnessed-range-unproved",
+      "nothing proves that a witness saw the tree of a range that begins later",
+      "incomplete",
+      world.export({ from: 6, to: 8, tail: [forked] }),
+      { witnesses },
+    ),
+    vector(
+      "witnessed-same-size",
+      "a witness saw another tree of the size of the newest checkpoint",
+      "broken",
+      world.export({ size: SEEN, indexes: [1, 4], filter: { agent_id: AGENT }, tail: [forked] }),
+      { witnesses },
+    ),
+    vector(
+      "witnessed-elsewhere",
+      "the witness cosigned the tree of another log, into which the text was put",
+      "broken",
+      other.export({ tail: [other.cosignedElsewhere(other.seal(SEEN), cosigners)] }),
+      { witnesses },
+    ),
+    vector(
+      "witnessed-nothing",
+      "a witness saw no record",
+      "incomplete",
+      other.export({ tail: [other.cosigned(other.seal(0), cosigners)] }),
+      { witnesses },
+    ),
+  ];
+};
+
 const witnessed = (): readonly Vector[] => {
   const world = smallWorld();
   const index = world.seal(SEEN);
@@ -487,5 +577,6 @@ export const evidenceVectors = (): readonly Vector[] => {
     ...heads(world),
     ...rotations(),
     ...witnessed(),
+    ...witnessedInPart(),
   ];
 };

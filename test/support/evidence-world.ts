@@ -55,9 +55,12 @@ const signerOf = (name: string, type: SignatureType, number: number): Signer => 
 
 const HOST = "cs.example.com";
 const LOG = { host: HOST, generation: 1 };
+const OTHER_LOG = { host: "other.example.net", generation: 1 };
 export const KEY = signerOf(signingKeyName(HOST), ED25519, 1);
 export const NEXT_KEY = signerOf(signingKeyName(HOST), ED25519, 2);
 export const STRANGER = signerOf(signingKeyName(HOST), ED25519, 3);
+/** Of another log, which has the same witness. */
+const OTHER_KEY = signerOf(signingKeyName(OTHER_LOG.host), ED25519, 5);
 export const WITNESS = signerOf("witness.example.org/w1", ED25519_COSIGNATURE, 4);
 
 export const idOf = (prefix: string, text: string): string =>
@@ -105,6 +108,7 @@ export type Written = {
   readonly type: string;
   readonly data: JsonObject;
   readonly actor?: Actor;
+  readonly recordedAt?: string;
 };
 
 type ExportOptions = {
@@ -144,7 +148,7 @@ export class EvidenceWorld {
     return accountOrigin(LOG, this.accountId);
   }
 
-  write({ stream, type, data, actor = { kind: "system", id: "deliverer" } }: Written): number {
+  write({ stream, type, data, actor = { kind: "system", id: "deliverer" }, recordedAt }: Written): number {
     const index = this.account.size;
     const revision = (this.#revisions.get(stream) ?? -1) + 1;
     this.#revisions.set(stream, revision);
@@ -155,7 +159,7 @@ export class EvidenceWorld {
       trace_id: "0af7651916cd43dd8448eb211c80319c",
       span_id: "b7ad6b7169203331",
       causation_id: null,
-      recorded_at: new Date(START + index * 1_000).toISOString(),
+      recorded_at: recordedAt ?? new Date(START + index * 1_000).toISOString(),
       schema: 1,
     };
     const id = `00000000-0000-8000-a000-${String(index).padStart(12, "0")}`;
@@ -213,9 +217,14 @@ export class EvidenceWorld {
     return this.instance.size - 1;
   }
 
-  #instanceProof(index: number, signers: readonly Signer[], cosigners: readonly [Signer, number][] = []): string {
+  #instanceProof(
+    index: number,
+    signers: readonly Signer[],
+    cosigners: readonly [Signer, number][] = [],
+    log = LOG,
+  ): string {
     const size = this.instance.size;
-    const text = checkpointText(instanceOrigin(LOG), { size, root: this.instance.rootAt(size) });
+    const text = checkpointText(instanceOrigin(log), { size, root: this.instance.rootAt(size) });
     const path = this.instance.hashes(inclusionPath(index, size));
     return formatTlogProof({ extra: null, index, path, checkpoint: this.signed(text, signers, cosigners) });
   }
@@ -226,9 +235,16 @@ export class EvidenceWorld {
     return { kind: "handover", leaf: toBase64(leaf), proof: this.#instanceProof(this.instance.size - 1, signers) };
   }
 
-  cosigned(index: number, cosigners: readonly [Signer, number][], signers: readonly Signer[] = [KEY]): ExportLine {
+  cosigned(index: number, cosigners: readonly [Signer, number][], consistency?: readonly string[]): ExportLine {
     const text = new TextDecoder().decode(this.instance.leaves[index]);
-    return { kind: "cosigned", text, proof: this.#instanceProof(index, signers, cosigners) };
+    const line = { kind: "cosigned", text, proof: this.#instanceProof(index, [KEY], cosigners) } as const;
+    return consistency === undefined ? line : { ...line, consistency };
+  }
+
+  /** As if the same leaf stood in the tree of another log, which the witness has cosigned. */
+  cosignedElsewhere(index: number, cosigners: readonly [Signer, number][]): ExportLine {
+    const text = new TextDecoder().decode(this.instance.leaves[index]);
+    return { kind: "cosigned", text, proof: this.#instanceProof(index, [OTHER_KEY], cosigners, OTHER_LOG) };
   }
 
   tlogProof(index: number, { size = this.account.size, signers = [KEY], extra = null as string | null } = {}): string {

@@ -4,11 +4,13 @@ import type { Failure } from "../../domain/delivery/attempt-end.ts";
 import type { DeliveryEvent, HeldFor, HoldOutcome, Request, StepOutcome } from "../../domain/delivery/events.ts";
 import type { PayloadEvent } from "../../domain/delivery/payload-events.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import type { Reason, Words } from "../../domain/personal/words.ts";
 import type { Actor, EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { ReplayCursor, ReplayEvent, ReplayFilter } from "../../domain/replay/events.ts";
 import type { SkipCount } from "../../domain/replay/skips.ts";
 import { saltedHash } from "../../src/streams/commitments.ts";
 import { decodeBody } from "../../src/streams/payload-encoding.ts";
+import { addressed, words } from "./personal-words.ts";
 
 export const START = Date.UTC(2026, 2, 1, 12);
 /** Seconds behind the start, as the log writes times. */
@@ -216,16 +218,13 @@ export const deliveryFacts = (event_id = "evt_1", endpoint_id = "end_1") => {
       type: "DuplicatesCounted",
       data: { event_id, count, at: at(second) },
     }),
-    replayed: (
-      second: number,
-      over: { readonly id?: string; readonly reason?: string | null } = {},
-    ): DeliveryEvent => ({
+    replayed: (second: number, over: { readonly id?: string; readonly reason?: Words | null } = {}): DeliveryEvent => ({
       type: "EventReplayed",
       data: {
         ...ids,
         replay_id: over.id ?? "rpl_1",
         by: { kind: "member", id: "mem_1" },
-        reason: over.reason === undefined ? "mended" : over.reason,
+        reason: over.reason === undefined ? words("mended") : over.reason,
         attempts: 1,
         admitted_at: at(0),
         at: at(second),
@@ -275,9 +274,9 @@ export const approvalFacts = (approval_id = "apr_1", over: Partial<ApprovalReque
       data: {
         approval_id,
         member_id,
-        email: `${member_id}@example.com`,
+        ...addressed(`${member_id}@example.com`),
         decision,
-        comment,
+        comment: comment === null ? null : words(comment),
         ...form,
         digest: "d1",
         at: at(second),
@@ -287,12 +286,12 @@ export const approvalFacts = (approval_id = "apr_1", over: Partial<ApprovalReque
       type: "ApprovalGranted",
       data: { ...about(second), digest: "d1" },
     }),
-    rejected: (second: number, reason = "no"): ApprovalEvent => ({
+    rejected: (second: number, reason: Reason = words("no")): ApprovalEvent => ({
       type: "ApprovalRejected",
       data: { ...about(second), reason },
     }),
     expired: (second: number): ApprovalEvent => ({ type: "ApprovalExpired", data: about(second) }),
-    cancelled: (second: number, reason = "suspended"): ApprovalEvent => ({
+    cancelled: (second: number, reason: Reason = "suspended"): ApprovalEvent => ({
       type: "ApprovalCancelled",
       data: { ...about(second), reason },
     }),
@@ -380,7 +379,7 @@ export const bundleFacts = (bundle_id = "bun_1") => {
       type: "StepEnded",
       data: { ...about(second), index, event_id: `evt_${bundle_id}_${index}`, outcome, cost, ...said },
     }),
-    rollback: (second: number, index: number | null = null, reason = "said so"): BundleEvent => ({
+    rollback: (second: number, index: number | null = null, reason: Reason = "said so"): BundleEvent => ({
       type: "RollbackStarted",
       data: { ...about(second), reason, index },
     }),
@@ -403,7 +402,7 @@ export const bundleFacts = (bundle_id = "bun_1") => {
     }),
     resolved: (index: number, second: number): BundleEvent => ({
       type: "StepResolved",
-      data: { ...about(second), index, by: "mem_1", comment: "by phone" },
+      data: { ...about(second), index, by: "mem_1", comment: words("by phone") },
     }),
     spent: (second: number, cost: number | null, steps?: readonly (number | null)[]): BundleEvent => ({
       type: "BundleCostDetermined",
@@ -421,7 +420,7 @@ const changed = (count: number) => (count === 0 ? [] : [{ reason: "changed", cou
 export const replayFacts = (replay_id = "rpl_1") => ({
   started: (
     filter: ReplayFilter = { status: "failed" },
-    reason: string | null = "mended",
+    reason: Words | null = words("mended"),
     total = 3,
     excluded: readonly SkipCount[] = [],
   ): ReplayEvent => ({
@@ -444,7 +443,7 @@ export const replayFacts = (replay_id = "rpl_1") => ({
     type: "ReplayProgressed",
     data: { replay_id, cursor, skipped, skipped_by: changed(skipped), node, at: at(second) },
   }),
-  cancelled: (second: number, reason: string | null = "enough"): ReplayEvent => ({
+  cancelled: (second: number, reason: Words | null = words("enough")): ReplayEvent => ({
     type: "ReplayCancelled",
     data: { replay_id, by: { kind: "member", id: "mem_1" }, reason, at: at(second) },
   }),

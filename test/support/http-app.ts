@@ -8,6 +8,7 @@ import { type AppDeps, app } from "../../src/app.ts";
 import { positionText } from "../../src/http/position-text.ts";
 import type { Principal, Route } from "../../src/http/route.ts";
 import { PROBLEMS, type ProblemCode } from "../../src/streams/problems.ts";
+import { addressed } from "./personal-words.ts";
 
 export const PUBLIC_URL = "https://countersign.example";
 
@@ -19,7 +20,7 @@ export const OWNER: Principal = {
   kind: "member",
   account: "acc_a",
   id: "mem_a",
-  email: "ana@a.example",
+  ...addressed("ana@a.example"),
   role: "owner",
   session: "session-a",
 };

@@ -5,6 +5,7 @@ import { accountStream } from "../../src/accounts/accounts.ts";
 import type { Aggregates } from "../../src/streams/aggregates.ts";
 import type { Envelope } from "../../src/streams/envelope.ts";
 import type { Client, Reply } from "./client.ts";
+import { addressed } from "./personal-words.ts";
 
 type Person = { readonly member: string; readonly email: string; readonly role: Role };
 
@@ -21,7 +22,7 @@ export const joinAccount = async (
   const { at, commandId } = envelope;
   const stream = accountStream(envelope.account);
   const link = { mac: "", expires_at: "9999-12-31T23:59:59.999Z", by: { kind: "system", id: "test" } } as const;
-  const invite = { type: "InviteMember", member, email, role, grant: "", ...link, at } as const;
+  const invite = { type: "InviteMember", member, ...addressed(email), role, grant: "", ...link, at } as const;
   await streams.handle(account, stream, invite, { ...envelope, commandId: `${commandId}/invite` });
   const accept = { type: "AcceptInvitation", member, password: "", client: CLIENT, at } as const;
   await streams.handle(account, stream, accept, { ...envelope, commandId: `${commandId}/accept` });

@@ -14,6 +14,7 @@ import { endpoints } from "../../projections/endpoints.ts";
 import { events } from "../../projections/events.ts";
 import { replays } from "../../projections/replays.ts";
 import type { Job } from "../../src/delivery/job.ts";
+import { personalData } from "../../src/erasure/personal-data.ts";
 import { actionDigest } from "../../src/execute/digest.ts";
 import { compiledActions } from "../../src/gates/compiled-action.ts";
 import { compiledPolicies } from "../../src/gates/compiled-policy.ts";
@@ -37,13 +38,14 @@ import { caller } from "./call.ts";
 import { enoughBytes } from "./enough-bytes.ts";
 import { NO_CALLS } from "./no-calls.ts";
 import { noonClock } from "./noon-clock.ts";
+import { addressed, words } from "./personal-words.ts";
 
 export const ACCOUNT = "acc_a";
 export const ADMIN: Principal = {
   kind: "member",
   account: ACCOUNT,
   id: "mem_1",
-  email: "ana@a.example",
+  ...addressed("ana@a.example"),
   role: "admin",
   session: "session-a",
 };
@@ -311,6 +313,7 @@ export const replayNode = async (
     aggregates: streams,
     ...{ replayer, startBulkReplay, bulkReplayer },
     calls: NO_CALLS,
+    personal: personalData(log, randomness),
   });
   let orders = 0;
   return {
@@ -337,7 +340,7 @@ export const replayNode = async (
     /** One event, by a member. */
     replay(eventId: string, number: number, over: { readonly replay?: Partial<Replay>; readonly upTo?: string } = {}) {
       orders += 1;
-      const replay = { id: replayIdOf(number), by: BY, reason: "mended", ...over.replay };
+      const replay = { id: replayIdOf(number), by: BY, reason: words("mended"), ...over.replay };
       const envelope: Envelope = {
         commandId: `${replay.id}/${eventId}/${over.replay === undefined ? "" : orders}`,
         account: ACCOUNT,

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type { Api } from "../../../build/page-types/api.ts";
-import { type Answered, Calls, type Method, pathOf, type Query } from "./calls.ts";
+import { type Answered, Calls, type Method, pathOf, type Query, searchOf } from "./calls.ts";
 
 export type CallName = keyof Api & `${Method} /v1/${string}`;
 export type AnswerOf<Name extends CallName> = Api[Name]["answer"];
@@ -49,9 +49,10 @@ export const callText = async <Name extends CallName>(
   const [method, path] = name.split(" ") as [Method, string];
   // The description of the API says that they are texts and numbers.
   const address = pathOf(path, (params ?? {}) as Readonly<Record<string, string>>);
+  const asked = (query ?? {}) as Query;
   return method === "GET"
-    ? calls.read(address, (query ?? {}) as Query)
-    : calls.send(method, address, body ?? undefined);
+    ? calls.read(address, asked)
+    : calls.send(method, address + searchOf(asked), body ?? undefined);
 };
 
 /** Calls the API: `call("GET /v1/events/{id}", { params: { id } })`. The types are those of its OpenAPI document. */

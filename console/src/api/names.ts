@@ -24,6 +24,34 @@ const ask = async (): Promise<void> => {
   for (const answer of answers) if (answer.ok) learn(answer.body.data);
 };
 
+/** What the directory was asked for, so that an id that it does not know is asked for once. */
+const askedFor = new Set<string>();
+let next: string[] = [];
+/** What the directory takes in one call. */
+const IDS_MAX = 100;
+
+const askDirectory = async (): Promise<void> => {
+  const ids = next;
+  next = [];
+  for (let at = 0; at < ids.length; at += IDS_MAX) {
+    const answer = await call("GET /v1/directory", { query: { ids: ids.slice(at, at + IDS_MAX).join(",") } });
+    if (!answer.ok) continue;
+    learn(
+      Object.entries(answer.body).flatMap(([id, { name, removed }]) =>
+        name === null ? [] : [{ id, name: removed ? `${name} removed` : name }],
+      ),
+    );
+  }
+};
+
+/** Members, keys and removed things are in no list that everybody may read; the directory has the names of all. */
+const look = (id: string): void => {
+  if (askedFor.has(id) || !id.includes("_")) return;
+  askedFor.add(id);
+  if (next.length === 0) setTimeout(() => void askDirectory());
+  next.push(id);
+};
+
 /** The names that are known; the first component that asks makes them be read. */
 export const useNames = (): ((id: string | null) => string | null) => {
   if (!isAsked) {
@@ -31,7 +59,12 @@ export const useNames = (): ((id: string | null) => string | null) => {
     void ask();
   }
   const known = names.value;
-  return (id) => (id === null ? null : (known.get(id) ?? null));
+  return (id) => {
+    if (id === null) return null;
+    const name = known.get(id);
+    if (name === undefined) look(id);
+    return name ?? null;
+  };
 };
 
 /** What a filter offers: every thing with the prefix of its ids, such as `end_`. */

@@ -1,55 +1,99 @@
 import { useState } from "preact/hooks";
-import { Field, fieldsOf } from "../../design/field.tsx";
+import { Field } from "../../design/field.tsx";
+import { duration } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
 import { Secret } from "../../design/secret.tsx";
 import { Breaking, Facts, Head, Id, Note, Section, Time } from "../../design/text.tsx";
-import { toast } from "../../design/toast.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
-import { hrefOf } from "../shell/addresses.ts";
+import { now } from "../shell/clock.ts";
 import type { PageProps } from "../shell/page-props.ts";
+import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { Act, whyNotAdmin } from "./act.tsx";
+import { AgentEvents, AgentFigures } from "./agent-figures.tsx";
+import { Suspend } from "./agent-suspend.tsx";
+import { usePolicyChoices } from "./choices.ts";
+import { rangeIn } from "./figures.tsx";
+import { Choice, SendForm } from "./form.tsx";
 import { Thing } from "./listing.tsx";
+import { SCOPE_HINT, scopeOf, scopeText } from "./scope.ts";
 
 type Agent = AnswerOf<"GET /v1/agents/{id}">;
 
-const REASON_MAX = 500;
-
-/** The reason is recorded, so it is asked for in the same form as the act. */
-const Suspend = ({ id, name, onDone }: { readonly id: string; readonly name: string; readonly onDone: () => void }) => {
-  const [fault, setFault] = useState<string | null>(null);
-  const send = async (form: HTMLFormElement): Promise<void> => {
-    const { reason = "" } = fieldsOf(form);
-    const answer = await call("POST /v1/agents/{id}/suspend", { params: { id }, body: { reason } });
-    setFault(answer.ok ? null : answer.problem.detail);
-    if (!answer.ok) return;
-    toast.value = { text: `${name} is suspended.` };
-    onDone();
-  };
+const Change = ({ agent, onDone }: { readonly agent: Agent; readonly onDone: () => void }) => {
+  const policies = usePolicyChoices();
+  if (policies === null) return null;
   return (
-    <Section title="Suspend this agent">
-      <p>Its key stops at once. Held requests are cancelled, and a delivery that has begun is finished.</p>
-      <form
-        class="stack tight"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void send(event.currentTarget);
-        }}
+    <Section title="Change it">
+      <SendForm
+        label="Change it"
+        button="Save"
+        send={({ name = "", actions = "", policy_id = null }) =>
+          call("PATCH /v1/agents/{id}", {
+            params: { id: agent.id },
+            body: { name, policy_id, scope: { actions: scopeOf(actions) } },
+          })
+        }
+        done="The agent is changed."
+        onDone={onDone}
       >
-        <Field label="Why" name="reason" required maxLength={REASON_MAX} fault={fault} />
-        <div class="row">
-          <button class="btn danger" type="submit">
-            Suspend
-          </button>
-        </div>
-      </form>
+        {(faultOf) => (
+          <>
+            <Field label="Name" name="name" value={agent.name} required maxLength={100} fault={faultOf("name")} />
+            <Field
+              label="What it may ask for"
+              name="actions"
+              value={agent.scope.actions.join(", ")}
+              fault={faultOf("scope")}
+              hint={SCOPE_HINT}
+            />
+            <Choice label="Policy" name="policy_id" value={agent.policy_id ?? ""} choices={policies} />
+          </>
+        )}
+      </SendForm>
     </Section>
   );
 };
 
-const Shown = ({ agent, onDone }: { readonly agent: Agent; readonly onDone: () => void }) => {
+const MayDo = ({ agent }: { readonly agent: Agent }) => {
   const nameOf = useNames();
+  const { policy_id: policy, key_since: since } = agent;
+  return (
+    <Section title="What it may do">
+      <Facts
+        rows={[
+          ["Actions", scopeText(agent.scope.actions)],
+          [
+            "Policy",
+            policy === null ? (
+              "none"
+            ) : (
+              <a href={`/policies/${encodeURIComponent(policy)}`}>{nameOf(policy) ?? "its policy"}</a>
+            ),
+          ],
+          [
+            "Key",
+            <>
+              <code>…{agent.last4}</code>
+              {since === undefined ? null : (
+                <span class="quiet" title={since}>
+                  {" "}
+                  {duration(Math.max(0, now.value - Date.parse(since)))} old
+                </span>
+              )}
+            </>,
+          ],
+          ["Since", <Time at={agent.created_at} />],
+        ]}
+      />
+    </Section>
+  );
+};
+
+type ShownProps = { readonly agent: Agent; readonly range: string; readonly onDone: () => void };
+
+const Shown = ({ agent, range, onDone }: ShownProps) => {
   const [key, setKey] = useState<string | null>(null);
   const { id, name, status } = agent;
   const params = { id };
@@ -75,7 +119,9 @@ const Shown = ({ agent, onDone }: { readonly agent: Agent; readonly onDone: () =
                 why={why}
                 isFirst
               />
-            ) : null}
+            ) : (
+              <Suspend id={id} name={name} onDone={onDone} why={why} />
+            )}
             <Act
               label="Rotate key"
               act={() => call("POST /v1/agents/{id}/key", { params })}
@@ -111,37 +157,41 @@ const Shown = ({ agent, onDone }: { readonly agent: Agent; readonly onDone: () =
           </p>
         </Note>
       ) : null}
-      <Section title="What it may do">
-        <Facts
-          rows={[
-            ["Actions", agent.scope.actions.join(", ")],
-            ["Policy", agent.policy_id === null ? "none" : (nameOf(agent.policy_id) ?? <Id id={agent.policy_id} />)],
-            ["Key", <code>…{agent.last4}</code>],
-            ["Since", <Time at={agent.created_at} />],
-          ]}
-        />
-        <p class="row">
-          <a class="btn" href={hrefOf("/events", { agent_id: id })}>
-            Its events
-          </a>
-          <a class="btn" href={hrefOf("/events", { agent_id: id, status: "blocked" })}>
-            Refused requests
-          </a>
-        </p>
-      </Section>
-      {status === "active" && why === null ? <Suspend id={id} name={name} onDone={onDone} /> : null}
+      <AgentFigures id={id} range={range} />
+      <AgentEvents id={id} />
+      <MayDo agent={agent} />
+      {why === null ? <Change agent={agent} onDone={onDone} /> : null}
+      {why === null ? (
+        <Section title="Delete this agent">
+          <p>Its key stops at once and for good. What it did stays in the history.</p>
+          <div class="row">
+            <Act
+              label="Delete"
+              act={() => call("DELETE /v1/agents/{id}", { params })}
+              done={`${name} is deleted.`}
+              onDone={() => go("/agents", { isReplaced: true })}
+              why={why}
+              ask={{
+                question: `Delete ${name}?`,
+                text: "Its key stops at once, and it cannot be brought back. To stop it for a time, suspend it.",
+                keep: "Keep it",
+              }}
+            />
+          </div>
+        </Section>
+      ) : null}
     </>
   );
 };
 
-const AgentPage = ({ params }: PageProps) => {
+const AgentPage = ({ params, query }: PageProps) => {
   const id = params.id ?? "";
   const shown = useAnswer<Agent>({ key: id, on: { topic: "agents", id } }, () =>
     call("GET /v1/agents/{id}", { params: { id } }),
   );
   return (
     <Thing what="The agent" shown={shown}>
-      {(agent) => <Shown agent={agent} onDone={shown.again} />}
+      {(agent) => <Shown agent={agent} range={rangeIn(query)} onDone={shown.again} />}
     </Thing>
   );
 };

@@ -1,14 +1,47 @@
+import { count, euro } from "../../design/format.ts";
+import { Gauge } from "../../design/gauge.tsx";
 import { StateMark } from "../../design/mark.tsx";
 import type { Column } from "../../design/table.tsx";
 import { Breaking, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
+import type { PageProps } from "../shell/page-props.ts";
+import { useAnswer } from "../shell/use-answer.ts";
 import { useList } from "../shell/use-list.ts";
+import { ActionNew } from "./action-new.tsx";
+import { ActionsList } from "./actions-list.tsx";
+import { AgentTabs } from "./agent-tabs.tsx";
+import { type Today, useToday } from "./agents-today.ts";
 import { Listing } from "./listing.tsx";
+import { scopeText } from "./scope.ts";
 
 type Row = AnswerOf<"GET /v1/agents">["data"][number];
 
-const columns = (name: (id: string | null) => string | null): readonly Column<Row>[] => [
+/** When it last asked for something. */
+const LastAct = ({ id }: { readonly id: string }) => {
+  const newest = useAnswer<AnswerOf<"GET /v1/events">>({ key: id, on: null }, () =>
+    call("GET /v1/events", { query: { agent_id: id, limit: 1 } }),
+  );
+  const at = newest.body?.data[0]?.received_at;
+  if (at !== undefined) return <Time at={at} />;
+  return <>{newest.body === null ? "" : "none yet"}</>;
+};
+
+const Cost = ({ today }: { readonly today: Today | undefined }) => {
+  if (today === undefined) return <>–</>;
+  const { cost, budget } = today;
+  if (budget === null || budget === 0) return <>{euro(cost)}</>;
+  return (
+    <>
+      {euro(cost)} <span class="quiet">of {euro(budget)}</span>
+      <Gauge parts={[{ kind: "done", part: cost / budget }]} />
+    </>
+  );
+};
+
+type Columns = readonly Column<Row>[];
+
+const columns = (name: (id: string | null) => string | null, today: (row: Row) => Today | undefined): Columns => [
   {
     name: "Agent",
     as: "c0",
@@ -17,21 +50,33 @@ const columns = (name: (id: string | null) => string | null): readonly Column<Ro
         <a class="name" href={`/agents/${encodeURIComponent(row.id)}`}>
           <Breaking text={row.name} />
         </a>
-        <span class="sub">
-          <Breaking text={row.scope.actions.join(", ")} />
-        </span>
+        <span class="sub">{scopeText(row.scope.actions)}</span>
       </>
     ),
   },
   { name: "State", as: "a", show: ({ status }) => <StateMark value={status} /> },
-  { name: "Policy", as: "soft hide", show: ({ policy_id: id }) => (id === null ? "none" : (name(id) ?? "its policy")) },
-  { name: "Key", as: "hide", show: ({ last4 }) => <code>…{last4}</code> },
-  { name: "Since", as: "soft hide wide", show: ({ created_at: at }) => <Time at={at} /> },
+  {
+    name: "Policy",
+    as: "soft hide wide",
+    show: ({ policy_id: id }) => (id === null ? "none" : (name(id) ?? "its policy")),
+  },
+  { name: "Last request", as: "soft hide wide", show: ({ id }) => <LastAct id={id} /> },
+  { name: "Cost today", as: "b", show: (row) => <Cost today={today(row)} /> },
+  {
+    name: "Refused today",
+    as: "num hide",
+    show: (row) => {
+      const it = today(row);
+      if (it === undefined) return "–";
+      return it.refused === 0 ? 0 : <a href={it.refusedHref}>{count(it.refused)}</a>;
+    },
+  },
 ];
 
 /** What may it do? */
-const Agents = () => {
+const AgentsList = () => {
   const name = useNames();
+  const today = useToday();
   const list = useList<Row>({
     filter: "",
     topic: "agents",
@@ -44,11 +89,19 @@ const Agents = () => {
     <Listing
       title="Agents"
       list={list}
-      columns={columns(name)}
+      columns={columns(name, today)}
       keyOf={({ id }) => id}
-      empty={{ title: "No agents yet", text: "An agent asks for actions by name. POST /v1/agents makes one." }}
-    />
+      make={{ label: "Add an agent", href: "/agents/new" }}
+      empty={{ title: "No agents yet", text: "An agent asks for actions by name." }}
+    >
+      <AgentTabs tab="agents" />
+    </Listing>
   );
+};
+
+const Agents = ({ query }: PageProps) => {
+  if (query.tab !== "actions") return <AgentsList />;
+  return query.new === "action" ? <ActionNew /> : <ActionsList />;
 };
 
 export default Agents;

@@ -2,7 +2,7 @@ import { type JsonNode, parseJsonSource } from "../../design/json-source.ts";
 
 /** What is sent, as rows that a person reads: every field, to its end, with the numbers as they were sent. */
 
-export type FieldRow = { readonly pointer: string; readonly label: string; readonly text: string };
+type FieldRow = { readonly pointer: string; readonly label: string; readonly text: string };
 
 /** `customer_id` in the third level reads as `customer › id`. */
 const labelOf = (path: readonly string[]): string =>
@@ -32,13 +32,120 @@ export type SentFields = {
 /** A value above this is shown only in part, and a request that has one can only be rejected. */
 const VALUE_CHARACTERS_MAX = 64_000;
 
+const memberOf = (node: JsonNode | null | undefined, name: string): JsonNode | undefined =>
+  node?.kind === "object" ? node.members.find(({ key }) => key === name)?.value : undefined;
+
+/** Of a bundle, the payload of each step, whose pointer begins with the step's place. */
+const payloadRows = (root: JsonNode | null): readonly FieldRow[] => {
+  const payload = memberOf(root, "payload");
+  if (payload === undefined) return [];
+  const bundle = memberOf(root, "bundle_id");
+  const isBundle = bundle?.kind === "string" && payload.kind === "array";
+  if (!isBundle) return rowsOf(payload, [], "");
+  return payload.items.flatMap((step, at) => {
+    const sent = memberOf(step, "payload");
+    return sent === undefined ? [] : rowsOf(sent, [], `/${at}`);
+  });
+};
+
 /** From the text of `GET /v1/approvals/{id}`; the payload is the member `payload`. */
 export const sentFields = (answer: string): SentFields => {
-  const root = parseJsonSource(answer);
-  const payload = root?.kind === "object" ? root.members.find(({ key }) => key === "payload")?.value : undefined;
-  const rows = payload === undefined ? [] : rowsOf(payload, [], "");
+  const rows = payloadRows(parseJsonSource(answer));
   return {
     rows: rows.map((row) => ({ ...row, text: row.text.slice(0, VALUE_CHARACTERS_MAX) })),
     isCut: rows.some(({ text }) => text.length > VALUE_CHARACTERS_MAX),
   };
+};
+
+/** A field as `GET /v1/approvals/{id}/context` has it. */
+type Known = {
+  readonly pointer: string;
+  readonly label: string;
+  readonly value?: unknown;
+  readonly hidden: boolean;
+};
+
+export type ComparedRow = FieldRow & {
+  readonly isHidden: boolean;
+  /** What the last approved request had here; null if there is nothing to compare with. */
+  readonly before: string | null;
+  /** "the same", "changed", "new", "removed" or how many times as much or less; empty if nothing is compared. */
+  readonly change: string;
+};
+
+const written = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value ?? null));
+const tidy = (times: number): string =>
+  times >= 10 ? new Intl.NumberFormat("en").format(Math.round(times)) : times.toFixed(1).replace(/\.0$/, "");
+
+/** From this factor on, a number is told as a multiple. */
+const MULTIPLE = 2;
+/** Numbers with more digits are rounded by readers, so that two of them only seem to be equal. */
+const EXACT_DIGITS = 15;
+
+const changeOf = (text: string, value: unknown, before: unknown): string => {
+  if (typeof value === "number" && text.replace(/\D/g, "").length > EXACT_DIGITS) return "not compared";
+  if (written(value) === written(before) && typeof value === typeof before) return "the same";
+  if (typeof value !== "number" || typeof before !== "number" || value <= 0 || before <= 0) return "changed";
+  if (value / before >= MULTIPLE) return `${tidy(value / before)} times as much`;
+  return before / value >= MULTIPLE ? `${tidy(before / value)} times less` : "changed";
+};
+
+type Compared = {
+  readonly rows: readonly FieldRow[];
+  readonly known: readonly Known[];
+  /** Of the last approved one of the same action and agent; null if there is none. */
+  readonly previous: readonly Known[] | null;
+  /** Pointers of what this reader is not shown. */
+  readonly hidden: readonly string[];
+};
+
+/** The rows with their labels, beside what was approved last; fields that only the last one had come at the end. */
+export const comparedFields = ({ rows, known, previous, hidden }: Compared): readonly ComparedRow[] => {
+  const now = new Map(known.map((it) => [it.pointer, it] as const));
+  const last = new Map(previous?.map((it) => [it.pointer, it] as const));
+  const isHidden = new Set([...hidden, ...known.flatMap((it) => (it.hidden && hidden.length > 0 ? it.pointer : []))]);
+  const here = rows.map((row): ComparedRow => {
+    const own = now.get(row.pointer);
+    const before = last.get(row.pointer);
+    // Without a label of the action, the API says the names on the way, which are in the row in better words.
+    const isNamed = own !== undefined && !row.pointer.endsWith(own.label.replaceAll(" › ", "/"));
+    const label = isNamed ? own.label : row.label;
+    const shown = { ...row, label, isHidden: isHidden.has(row.pointer) };
+    if (shown.isHidden || previous === null || own === undefined || own.hidden || before?.hidden === true)
+      return { ...shown, before: null, change: "" };
+    if (before === undefined) return { ...shown, before: null, change: "new" };
+    return { ...shown, before: written(before.value), change: changeOf(row.text, own.value, before.value) };
+  });
+  const there = new Set(rows.map(({ pointer }) => pointer));
+  const gone = (previous ?? []).filter((it) => !there.has(it.pointer) && !it.hidden && now.size > 0);
+  const whole = [...isHidden].filter((pointer) => !there.has(pointer));
+  const none = { before: null, change: "", isHidden: false };
+  return [
+    ...here,
+    ...whole.map((pointer) => ({ ...none, pointer, label: pointer || "The whole payload", text: "", isHidden: true })),
+    ...gone.map((it) => ({
+      ...none,
+      pointer: it.pointer,
+      label: it.label,
+      text: "",
+      before: written(it.value),
+      change: "removed",
+    })),
+  ];
+};
+
+/** "amount was 1240.00 and is now 1420.00", of what differs between two texts of one approval. */
+export const changesBetween = (before: string, after: string): readonly string[] => {
+  const was = new Map(sentFields(before).rows.map((it) => [it.pointer, it.text] as const));
+  const now = sentFields(after).rows;
+  const pointers = new Set(now.map(({ pointer }) => pointer));
+  const gone = sentFields(before).rows.filter(({ pointer }) => !pointers.has(pointer));
+  return [
+    ...now.flatMap(({ pointer, label, text }) => {
+      const old = was.get(pointer);
+      if (old === text) return [];
+      return [old === undefined ? `${label} is new: ${text}` : `${label} was ${old} and is now ${text}`];
+    }),
+    ...gone.map(({ label }) => `${label} is gone`),
+  ];
 };

@@ -1,13 +1,22 @@
 import { useState } from "preact/hooks";
-import { duration } from "../../design/format.ts";
+import { Field } from "../../design/field.tsx";
+import { counted, duration } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
+import { Secret } from "../../design/secret.tsx";
 import { Breaking, Facts, Head, Id, Note, Section, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { hrefOf } from "../shell/addresses.ts";
+import { now } from "../shell/clock.ts";
 import type { PageProps } from "../shell/page-props.ts";
+import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { Act, whyNotAdmin } from "./act.tsx";
+import { usePolicyChoices } from "./choices.ts";
+import { probeText, stateText } from "./endpoint-text.ts";
+import { EndpointUses } from "./endpoint-uses.tsx";
 import { successOf } from "./endpoints.tsx";
+import { Choice, SendForm } from "./form.tsx";
+import { LastDay } from "./last-day.tsx";
 import { Thing } from "./listing.tsx";
 
 type Endpoint = AnswerOf<"GET /v1/endpoints/{id}">;
@@ -15,15 +24,126 @@ type Tested = AnswerOf<"POST /v1/endpoints/{id}/test">;
 
 const CLOSED: readonly string[] = ["open", "disabled"];
 
-const TOLD: Readonly<Record<string, string>> = {
-  degraded: "Some deliveries fail. Events are sent as before.",
-  open: "Too many failures in a row. New events wait and are kept; the first probe that succeeds resumes delivery.",
-  disabled: "Events wait until the endpoint is enabled.",
-};
-
 const testedText = ({ outcome, status_code: status, failure }: Tested): string => {
   const answer = status === null ? "no answer" : `HTTP ${status}`;
   return outcome === "succeeded" ? `The test was delivered: ${answer}.` : `${failure?.detail ?? answer}`;
+};
+
+const Change = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onDone: () => void }) => {
+  const policies = usePolicyChoices();
+  const { id, name, url, timeout_ms: timeout, concurrency, rate_per_second: rate, policy_id: policy } = endpoint;
+  const held = useAnswer<AnswerOf<"GET /v1/events">>(
+    { key: id, on: { topic: "events", id: null }, everyMs: 5_000 },
+    () => call("GET /v1/events", { query: { endpoint_id: id, status: "held", limit: 1, total: "true" } }),
+  ).body?.total;
+  if (policies === null) return null;
+  return (
+    <Section title="Change it">
+      <SendForm
+        label="Change it"
+        button="Save"
+        send={(fields) =>
+          call("PATCH /v1/endpoints/{id}", {
+            params: { id },
+            body: {
+              name: fields.name ?? "",
+              url: fields.url ?? "",
+              policy_id: fields.policy_id ?? null,
+              timeout_ms: Number(fields.timeout_ms),
+              concurrency: Number(fields.concurrency),
+              rate_per_second: fields.rate_per_second === undefined ? null : Number(fields.rate_per_second),
+            },
+          })
+        }
+        done="The endpoint is changed."
+        onDone={onDone}
+      >
+        {(faultOf) => (
+          <>
+            <Field label="Name" name="name" value={name} required maxLength={100} fault={faultOf("name")} />
+            <Field
+              label="Address"
+              name="url"
+              type="url"
+              value={url}
+              required
+              fault={faultOf("url")}
+              hint={
+                held === undefined
+                  ? "A changed address voids the requests that are held for it."
+                  : `A changed address voids what is held for it: ${counted(held, "request")}.`
+              }
+            />
+            <Choice label="Policy" name="policy_id" value={policy ?? ""} choices={policies} />
+            <Field
+              label="Time limit in ms"
+              name="timeout_ms"
+              type="number"
+              value={String(timeout)}
+              required
+              fault={faultOf("timeout_ms")}
+            />
+            <Field
+              label="Requests at once"
+              name="concurrency"
+              type="number"
+              value={String(concurrency)}
+              required
+              fault={faultOf("concurrency")}
+            />
+            <Field
+              label="Requests a second"
+              name="rate_per_second"
+              type="number"
+              value={rate === null ? "" : String(rate)}
+              fault={faultOf("rate_per_second")}
+              hint="Empty: no limit"
+            />
+          </>
+        )}
+      </SendForm>
+    </Section>
+  );
+};
+
+const Rotate = ({ id, name }: { readonly id: string; readonly name: string }) => {
+  const [made, setMade] = useState<AnswerOf<"POST /v1/endpoints/{id}/secret"> | null>(null);
+  return (
+    <Section title="Signing secret">
+      <p>Your application checks with it that a request came from here.</p>
+      {made === null ? (
+        <div class="row">
+          <Act
+            label="Rotate secret"
+            act={() => call("POST /v1/endpoints/{id}/secret", { params: { id } })}
+            done={null}
+            onDone={setMade}
+            why={null}
+            ask={{
+              question: `Rotate the secret of ${name}?`,
+              text: "Deliveries are signed with the old one as well for 24 h more. Put the new one into your receiver before that.",
+              keep: "Keep its secret",
+            }}
+          />
+        </div>
+      ) : (
+        <>
+          <Note>
+            <p>
+              Deliveries are signed with the old one as well until <Time at={made.previous_valid_until} />.
+            </p>
+          </Note>
+          <Secret
+            secret={made.signing_secret}
+            title="This signing secret is shown once."
+            text="If you lose it, make a new one."
+            variable="COUNTERSIGN_SIGNING_SECRET"
+            onDone={() => setMade(null)}
+          />
+        </>
+      )}
+    </Section>
+  );
 };
 
 const Shown = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onDone: () => void }) => {
@@ -31,6 +151,7 @@ const Shown = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onD
   const [tested, setTested] = useState<Tested | null>(null);
   const { state = "healthy", last_failure: failure } = health;
   const params = { id };
+  const told = stateText(health, now.value);
   return (
     <>
       <Head
@@ -66,10 +187,10 @@ const Shown = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onD
           </>
         }
       />
-      {TOLD[state] === undefined ? null : (
+      {told === null ? null : (
         <Note mark={state} role={state === "open" ? "fail" : "wait"}>
           <p>
-            {TOLD[state]} {disabled?.reason ?? ""}
+            {state === "open" ? <b>Circuit open.</b> : null} {told} {disabled?.reason ?? ""}
           </p>
         </Note>
       )}
@@ -97,10 +218,11 @@ const Shown = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onD
                 </>
               ),
             ],
-            ["Next probe", health.next_probe_at == null ? "" : <Time at={health.next_probe_at} />],
+            ["Next probe", state === "open" ? probeText(health, now.value) : ""],
           ]}
         />
       </Section>
+      <LastDay by="endpoint" id={id} />
       <Section title="Limits">
         <Facts
           rows={[
@@ -120,6 +242,30 @@ const Shown = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onD
           Failed events
         </a>
       </p>
+      <EndpointUses id={id} />
+      {whyNotAdmin() === null ? (
+        <>
+          <Change endpoint={endpoint} onDone={onDone} />
+          <Rotate id={id} name={name} />
+          <Section title="Delete this endpoint">
+            <p>What waits for it is ended. It can be deleted once no source and no action names it.</p>
+            <div class="row">
+              <Act
+                label="Delete"
+                act={() => call("DELETE /v1/endpoints/{id}", { params })}
+                done={`${name} is deleted.`}
+                onDone={() => go("/endpoints", { isReplaced: true })}
+                why={null}
+                ask={{
+                  question: `Delete ${name}?`,
+                  text: "Deliveries that wait for it are ended, and it cannot be brought back.",
+                  keep: "Keep it",
+                }}
+              />
+            </div>
+          </Section>
+        </>
+      ) : null}
     </>
   );
 };

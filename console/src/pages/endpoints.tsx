@@ -1,9 +1,13 @@
+import { useRef } from "preact/hooks";
 import { duration } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
 import type { Column } from "../../design/table.tsx";
-import { Breaking, Time } from "../../design/text.tsx";
+import { Breaking } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
+import { now } from "../shell/clock.ts";
 import { useList } from "../shell/use-list.ts";
+import { stillWorstFirst } from "./endpoint-order.ts";
+import { probeText } from "./endpoint-text.ts";
 import { Listing } from "./listing.tsx";
 
 type Row = AnswerOf<"GET /v1/endpoints">["data"][number];
@@ -37,7 +41,7 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     name: "Next probe",
     as: "soft hide",
-    show: ({ health: { next_probe_at: at } }) => (at === null || at === undefined ? "–" : <Time at={at} />),
+    show: ({ health }) => probeText(health, now.value),
   },
 ];
 
@@ -47,17 +51,22 @@ const Endpoints = () => {
     filter: "",
     topic: "endpoints",
     keyOf: ({ id }) => id,
-    page: (cursor) => call("GET /v1/endpoints", { query: { limit: 50, ...(cursor === undefined ? {} : { cursor }) } }),
+    page: (cursor) => call("GET /v1/endpoints", { query: { limit: 100, ...(cursor === undefined ? {} : { cursor }) } }),
     one: (id) => call("GET /v1/endpoints/{id}", { params: { id } }),
     matches: () => true,
   });
+  const seen = useRef(new Map<string, readonly [number, number]>());
+  const { rows } = list.state;
+  // One page is never sorted alone: with further pages the order is that of the API, the newest first.
+  const ordered = list.more === null ? stillWorstFirst(rows, seen.current) : rows;
   return (
     <Listing
       title="Endpoints"
-      list={list}
+      list={{ ...list, state: { ...list.state, rows: ordered } }}
       columns={COLUMNS}
       keyOf={({ id }) => id}
-      empty={{ title: "No endpoints yet", text: "An endpoint is where events are sent. POST /v1/endpoints makes one." }}
+      make={{ label: "Add an endpoint", href: "/endpoints/new" }}
+      empty={{ title: "No endpoints yet", text: "An endpoint is where events are sent." }}
     />
   );
 };

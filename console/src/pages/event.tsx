@@ -1,19 +1,17 @@
 import { useState } from "preact/hooks";
-import { bytes, counted, duration, euro, exactClock } from "../../design/format.ts";
+import { counted, duration, euro } from "../../design/format.ts";
 import { useKeys } from "../../design/keys.ts";
 import { Icon, StateMark, WordedMark } from "../../design/mark.tsx";
 import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { stateOf } from "../../design/states.ts";
 import { Breaking, Facts, Head, Id, Note, Section, Time } from "../../design/text.tsx";
 import { toast } from "../../design/toast.tsx";
-import { JsonTree } from "../../design/tree.tsx";
-import { Waterfall } from "../../design/waterfall.tsx";
 import { type AnswerOf, call, callText, me } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
-import { now } from "../shell/clock.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { type Shown, useAnswer } from "../shell/use-answer.ts";
-import { eventStages } from "./event-stages.ts";
+import { Payload } from "./event-payload.tsx";
+import { Timeline } from "./event-timeline.tsx";
 import { stoppingGate, whyOf } from "./why.ts";
 
 type Event = AnswerOf<"GET /v1/events/{id}">;
@@ -161,61 +159,6 @@ const Attempts = ({ event }: { readonly event: Event }) => {
   );
 };
 
-/** Above this size the raw bytes are offered in place of the tree. */
-const TREE_BYTES = 1_000_000;
-
-const Payload = ({ event }: { readonly event: Event }) => {
-  const { id, payload } = event;
-  const [search, setSearch] = useState("");
-  const isShown = payload.erased_at === null && payload.size <= TREE_BYTES;
-  const text = useAnswer<string>({ key: `${id} ${isShown}`, on: null }, () =>
-    isShown ? callText("GET /v1/events/{id}/payload", { params: { id } }) : Promise.resolve({ ok: true, body: "" }),
-  );
-  const kind = `${payload.content_type || "no content type"}, ${bytes(payload.size)}`;
-  return (
-    <Section
-      title="Payload"
-      beside={
-        <>
-          <span class="meta">{kind}</span>
-          {isShown ? (
-            <div class="find">
-              <Icon name="search" />
-              <input
-                class="bare"
-                aria-label="Search keys and values"
-                placeholder="Search keys and values"
-                onInput={(it) => setSearch(it.currentTarget.value)}
-              />
-            </div>
-          ) : null}
-        </>
-      }
-    >
-      {payload.erased_at === null ? null : (
-        <Note mark="erased">
-          <p>
-            The payload was erased <Time at={payload.erased_at} />. Its record and proof remain.
-          </p>
-        </Note>
-      )}
-      {payload.size > TREE_BYTES && payload.erased_at === null ? (
-        <p>
-          <a class="btn" href={`/v1/events/${encodeURIComponent(id)}/payload`} download>
-            Save the raw bytes
-          </a>
-        </p>
-      ) : null}
-      {text.problem === null ? null : (
-        <Note>
-          <p>{text.problem.detail}</p>
-        </Note>
-      )}
-      {isShown && text.body !== null ? <JsonTree text={text.body} label="Payload" search={search} /> : null}
-    </Section>
-  );
-};
-
 const DECISIONS: Readonly<Record<string, string>> = { allow: "Allowed", deny: "Refused", hold: "Held for a person" };
 
 const Side = ({ event }: { readonly event: Event }) => {
@@ -303,32 +246,19 @@ const Cause = ({ event }: { readonly event: Event }) => {
   );
 };
 
-const Timeline = ({ event }: { readonly event: Event }) => {
-  const stages = eventStages(event.timeline, now.value);
-  const zone = me.value?.account.time_zone ?? "UTC";
-  const first = event.timeline[0]?.at ?? event.received_at;
-  const [begin, end] = [stages[0]?.start ?? 0, Math.max(...stages.map((it) => it.end))];
-  if (stages.length === 0) return null;
-  return (
-    <Section
-      title="Timeline"
-      beside={<span class="meta">{duration(end - begin)} from the first to the last stage</span>}
-    >
-      <Waterfall
-        begin={exactClock(first, { zone }).slice(0, 8)}
-        stages={stages.map((it) => ({
-          ...it,
-          ...(it.isMoment ? { took: exactClock(new Date(it.end).toISOString(), { zone }) } : {}),
-        }))}
-      />
-      {event.stages_left_out > 0 ? <p class="meta">{event.stages_left_out} stages are not shown.</p> : null}
-    </Section>
-  );
+const copyId = (id: string | undefined): void => {
+  if (id === undefined) return;
+  void navigator.clipboard.writeText(id).then(() => {
+    toast.value = { text: "The id is copied." };
+  });
 };
 
-const Found = ({ shown }: { readonly shown: Shown<Event> }) => {
+type FoundProps = { readonly shown: Shown<Event>; readonly query: PageProps["query"] };
+
+const Found = ({ shown, query }: FoundProps) => {
   const name = useNames();
   const event = shown.body;
+  useKeys({ y: () => copyId(event?.id) });
   if (event === null)
     return shown.problem === null ? (
       <Loading rows={8} />
@@ -360,9 +290,9 @@ const Found = ({ shown }: { readonly shown: Shown<Event> }) => {
       <Cause event={event} />
       <div class="cols">
         <div class="stack">
-          <Timeline event={event} />
+          <Timeline event={event} query={query} />
           <Attempts event={event} />
-          <Payload event={event} />
+          <Payload event={event} onDone={shown.again} />
         </div>
         <Side event={event} />
       </div>
@@ -371,12 +301,12 @@ const Found = ({ shown }: { readonly shown: Shown<Event> }) => {
 };
 
 /** Explains one request from its arrival to its end: why did this happen, and can I mend it? */
-const EventPage = ({ params }: PageProps) => {
+const EventPage = ({ params, query }: PageProps) => {
   const id = params.id ?? "";
   const shown = useAnswer<Event>({ key: id, on: { topic: "events", id } }, () =>
     call("GET /v1/events/{id}", { params: { id } }),
   );
-  return <Found shown={shown} />;
+  return <Found shown={shown} query={query} />;
 };
 
 export default EventPage;

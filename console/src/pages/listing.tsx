@@ -5,6 +5,7 @@ import { Head } from "../../design/text.tsx";
 import { me } from "../api/api.ts";
 import type { Shown } from "../shell/use-answer.ts";
 import type { ShownList } from "../shell/use-list.ts";
+import { whyNotAdmin } from "./act.tsx";
 
 type ListingProps<Row> = {
   readonly title: string;
@@ -12,23 +13,32 @@ type ListingProps<Row> = {
   readonly list: ShownList<Row>;
   readonly columns: readonly Column<Row>[];
   readonly keyOf: (row: Row) => string;
+  /** Where the first, and each further one, is made. */
+  readonly make?: { readonly label: string; readonly href: string };
   readonly empty: { readonly title: string; readonly text: string };
   readonly children?: ComponentChildren;
 };
 
 /** A page of one list; `children` stand between its head and its rows. */
-export const Listing = <Row,>({ title, meta, list, columns, keyOf, empty, children }: ListingProps<Row>) => {
+export const Listing = <Row,>({ title, meta, list, columns, keyOf, make, empty, children }: ListingProps<Row>) => {
   const { state, isLoaded, isLoading, problem, since } = list;
   const what = title.toLowerCase();
+  const begin =
+    make === undefined || whyNotAdmin() !== null ? undefined : (
+      <a class="btn first" href={make.href}>
+        {make.label}
+      </a>
+    );
+  const isEmpty = isLoaded && state.rows.length === 0 && state.waiting.length === 0;
   return (
     <>
-      <Head title={title} meta={meta} />
+      <Head title={title} meta={meta} acts={isEmpty ? undefined : begin} />
       {children}
       {problem === null ? null : (
         <LoadError what="The list" failure={problem} since={isLoaded ? since : null} onRetry={list.retry} />
       )}
-      {isLoaded && state.rows.length === 0 && state.waiting.length === 0 ? (
-        <Empty {...empty} />
+      {isEmpty ? (
+        <Empty {...empty}>{begin}</Empty>
       ) : (
         <div>
           <FreshBar waiting={state.waiting.length} what={what} onShow={list.showWaiting} />

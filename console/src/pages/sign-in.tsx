@@ -85,9 +85,10 @@ const SignUpForm = ({ onSignedIn }: Pick<FormProps, "onSignedIn">) => {
   );
 };
 
-const SignIn = ({ to }: { readonly to: string }) => {
+/** `to` is where the reader goes then; null loads the present address again, with its fragment. */
+const SignIn = ({ to }: { readonly to: string | null }) => {
   const [isNew, setNew] = useState(false);
-  const onSignedIn = (): void => location.replace(to);
+  const onSignedIn = (): void => (to === null ? location.reload() : location.replace(to));
   return (
     <Gate title={isNew ? "Create an account" : "Sign in"}>
       {isNew ? <SignUpForm onSignedIn={onSignedIn} /> : <SignInForm onSignedIn={onSignedIn} />}

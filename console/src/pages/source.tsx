@@ -1,30 +1,28 @@
+import { useState } from "preact/hooks";
+import { Field } from "../../design/field.tsx";
 import { StateMark } from "../../design/mark.tsx";
+import { Secret } from "../../design/secret.tsx";
 import { type Column, DataTable } from "../../design/table.tsx";
-import { Breaking, Copied, Facts, Head, Id, Section, Time } from "../../design/text.tsx";
+import { Breaking, Copied, Facts, Head, Id, Note, Section, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
+import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { Act, whyNotAdmin } from "./act.tsx";
+import { useEndpointChoices, usePolicyChoices } from "./choices.ts";
+import { Choice, SendForm } from "./form.tsx";
+import { LastDay } from "./last-day.tsx";
 import { Thing } from "./listing.tsx";
+import { type Rejection, refusalText } from "./refusals.ts";
 
 type Source = AnswerOf<"GET /v1/sources/{id}">;
 type Rejections = AnswerOf<"GET /v1/sources/{id}/rejections">;
-type Rejection = Rejections["data"][number];
-
-const REASONS: Readonly<Record<Rejection["reason"], string>> = {
-  missing: "It has no signature.",
-  malformed: "Its signature cannot be read.",
-  mismatch:
-    "It matches none of this source's secrets. Copy the secret again from the provider's page for this address.",
-  stale: "Its time is too old: compare the clocks, or the provider sends it late.",
-  "unknown-secret": "It names a secret that this source does not have.",
-};
 
 const COLUMNS: readonly Column<Rejection>[] = [
   { name: "Minute", as: "b nw soft", show: ({ minute }) => <Time at={minute} /> },
-  { name: "Why", as: "c0", show: ({ reason }) => REASONS[reason] },
+  { name: "Why", as: "c0", show: ({ reason }) => refusalText(reason) },
   { name: "Requests", as: "num a", show: ({ count }) => count },
   { name: "From", as: "soft hide", show: ({ sample }) => sample?.ip ?? "" },
 ];
@@ -46,6 +44,82 @@ const Refused = ({ id }: { readonly id: string }) => {
           columns={COLUMNS}
           rows={rows}
           keyOf={({ minute, reason }) => `${minute} ${reason}`}
+        />
+      )}
+    </Section>
+  );
+};
+
+const Change = ({ source, onDone }: { readonly source: Source; readonly onDone: () => void }) => {
+  const endpoints = useEndpointChoices();
+  const policies = usePolicyChoices();
+  if (endpoints === null || policies === null) return null;
+  return (
+    <Section title="Change it">
+      <SendForm
+        label="Change it"
+        button="Save"
+        send={({ name = "", endpoint_id = null, policy_id = null }) =>
+          call("PATCH /v1/sources/{id}", { params: { id: source.id }, body: { name, endpoint_id, policy_id } })
+        }
+        done="The source is changed."
+        onDone={onDone}
+      >
+        {(faultOf) => (
+          <>
+            <Field label="Name" name="name" value={source.name} required maxLength={100} fault={faultOf("name")} />
+            <Choice
+              label="Endpoint"
+              name="endpoint_id"
+              value={source.endpoint_id ?? ""}
+              choices={[...endpoints, { value: "", word: "None: its events are recorded only" }]}
+            />
+            <Choice label="Policy" name="policy_id" value={source.policy_id ?? ""} choices={policies} />
+          </>
+        )}
+      </SendForm>
+    </Section>
+  );
+};
+
+/** The secret before stays valid for a time, so that nothing is refused while the provider is changed. */
+const Rotate = ({ id }: { readonly id: string }) => {
+  const [made, setMade] = useState<AnswerOf<"POST /v1/sources/{id}/secret"> | null>(null);
+  return (
+    <Section title="Secret">
+      {made === null ? null : (
+        <Note>
+          <p>
+            The secret before is accepted until <Time at={made.previous_valid_until} />.
+          </p>
+        </Note>
+      )}
+      {made?.secret === undefined ? (
+        <SendForm
+          label="Secret"
+          button="Rotate the secret"
+          send={(body) => call("POST /v1/sources/{id}/secret", { params: { id }, body })}
+          onDone={setMade}
+        >
+          {(faultOf) => (
+            <Field
+              label="New secret"
+              name="secret"
+              type="password"
+              autocomplete="off"
+              maxLength={512}
+              fault={faultOf("secret")}
+              hint="Paste the provider's. If you leave it empty, one is made and shown once. The one before is accepted for 24 h more."
+            />
+          )}
+        </SendForm>
+      ) : (
+        <Secret
+          secret={made.secret}
+          title="This secret is shown once."
+          text="Put it in at the provider before the one before ends."
+          variable="WEBHOOK_SECRET"
+          onDone={() => setMade({ previous_valid_until: made.previous_valid_until })}
         />
       )}
     </Section>
@@ -90,6 +164,11 @@ const Shown = ({ source, onDone }: { readonly source: Source; readonly onDone: (
       />
       <Section title="Address">
         <Copied value={source.ingest_url} />
+        <p class="row">
+          <a class="btn" href={hrefOf("/sources/new", { source: id, step: "3" })}>
+            Set it up, step by step
+          </a>
+        </p>
       </Section>
       <Section title="What happens to its events">
         <Facts
@@ -114,7 +193,31 @@ const Shown = ({ source, onDone }: { readonly source: Source; readonly onDone: (
           </a>
         </p>
       </Section>
+      <LastDay by="source" id={id} />
       <Refused id={id} />
+      {why === null ? (
+        <>
+          <Change source={source} onDone={onDone} />
+          <Rotate id={id} />
+          <Section title="Delete this source">
+            <p>Its address is refused from then on. What it has sent stays in the history.</p>
+            <div class="row">
+              <Act
+                label="Delete"
+                act={() => call("DELETE /v1/sources/{id}", { params: { id } })}
+                done={`${name} is deleted.`}
+                onDone={() => go("/sources", { isReplaced: true })}
+                why={why}
+                ask={{
+                  question: `Delete ${name}?`,
+                  text: "Its address stops at once and cannot be brought back.",
+                  keep: "Keep it",
+                }}
+              />
+            </div>
+          </Section>
+        </>
+      ) : null}
     </>
   );
 };

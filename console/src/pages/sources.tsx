@@ -46,7 +46,8 @@ const Sources = () => {
       list={list}
       columns={columns(name)}
       keyOf={({ id }) => id}
-      empty={{ title: "No sources yet", text: "A source is where webhooks come from. POST /v1/sources makes one." }}
+      make={{ label: "Add a source", href: "/sources/new" }}
+      empty={{ title: "No sources yet", text: "A source is where webhooks come from." }}
     />
   );
 };

@@ -14,6 +14,7 @@ import { type Crumb, Frame } from "./frame.tsx";
 import { waitingForMe, waitingRows } from "./frame-state.ts";
 import type { PageProps } from "./page-props.ts";
 import { type FoundPage, pageAt } from "./pages.ts";
+import { readPreferences } from "./preferences.ts";
 import { place } from "./router.ts";
 
 const SIGN_IN = "/sign-in";
@@ -93,7 +94,7 @@ const titleOf = (found: FoundPage | null): string => {
 /** The list and the thing; the list's link returns to the filters with which it was left. */
 const crumbsOf = (found: FoundPage | null, who: Me): readonly Crumb[] => {
   const title = found?.row.title ?? "Not found";
-  if (found === null || Object.keys(found.params).length === 0)
+  if (found === null || found.row.path === `/${found.row.section}`)
     return [{ title: who.account.name, href: HOME }, { title }];
   const section = `/${found.row.section}`;
   const list = pageAt({ path: section, query: {} });
@@ -108,7 +109,10 @@ const SignedIn = ({ who }: { readonly who: Me }) => {
   const found = pageAt(place.value);
   const Page = useComponent(found);
   useWaitingForMe(who);
-  useEffect(() => followSession(), []);
+  useEffect(() => {
+    followSession();
+    void readPreferences();
+  }, []);
   const title = titleOf(found);
   useEffect(() => {
     document.title = title;
@@ -146,7 +150,7 @@ export const App = () => {
   if (who !== null && path === SIGN_IN) location.replace(safeReturn(query.to));
   if (who !== null) return <SignedIn who={who} />;
   if (problem?.code === "unauthenticated") {
-    const to = path === SIGN_IN ? safeReturn(query.to) : hrefOf(path, query);
+    const to = path === SIGN_IN ? safeReturn(query.to) : null;
     return <SignIn to={to} />;
   }
   return (

@@ -44,6 +44,7 @@ const KEYS = [
   ["Enter or o", "Open the row"],
   [".", "Show the new rows"],
   ["[ ]", "Previous and next attempt of an event"],
+  ["f y", "An event: search in the payload, copy the id"],
   ["a r c", "An open approval: begin to approve, to reject, to comment"],
   ["Esc", "Close the top layer"],
 ] as const;

@@ -16,20 +16,27 @@ type Live = {
   /** Names what is read: another one begins anew. */
   readonly key: string;
   /** Frames after which it is read again; null if it does not change while it is open. */
-  readonly on: { readonly topic: string; readonly id: string } | null;
+  readonly on: { readonly topic: string /** Null: any of the topic. */; readonly id: string | null } | null;
+  /** It is read at most this often, however much changes; left out: once a second. */
+  readonly everyMs?: number;
 };
 
+type Known<T> = Omit<Shown<T>, "again"> & { readonly key: string };
+
+const NOTHING = { body: null, problem: null, since: null } as const;
+
 /** One thing of the API, read again when the stream says that it changed. What was loaded stays while a read fails. */
-export const useAnswer = <T>({ key, on }: Live, read: () => Promise<Answered<T>>): Shown<T> => {
-  const [shown, setShown] = useState<Omit<Shown<T>, "again">>({ body: null, problem: null, since: null });
+export const useAnswer = <T>({ key, on, everyMs = REFRESH_MS }: Live, read: () => Promise<Answered<T>>): Shown<T> => {
+  const [known, setKnown] = useState<Known<T>>({ ...NOTHING, key });
   const [asked, setAsked] = useState(0);
-  useEffect(() => setShown({ body: null, problem: null, since: null }), [key]);
+  // What belongs to another key is not shown, not even until the first answer.
+  const { body, problem, since } = known.key === key ? known : NOTHING;
   useEffect(() => {
     let isGone = false;
     void read().then((answer) => {
       if (isGone) return;
-      if (answer.ok) setShown({ body: answer.body, problem: null, since: new Date().toISOString() });
-      else setShown((before) => ({ ...before, problem: answer.problem }));
+      if (answer.ok) setKnown({ key, body: answer.body, problem: null, since: new Date().toISOString() });
+      else setKnown((before) => ({ ...(before.key === key ? before : NOTHING), key, problem: answer.problem }));
     });
     return () => {
       isGone = true;
@@ -38,13 +45,15 @@ export const useAnswer = <T>({ key, on }: Live, read: () => Promise<Answered<T>>
   useEffect(() => {
     if (on === null) return;
     let isDue = false;
-    let at = Date.now();
+    // What is shown was just read; the first change after it is not kept waiting.
+    let at = Date.now() - everyMs;
     const stop = onFrame((frame) => {
-      if (frame.topic === on.topic && (!("id" in frame) || frame.id === on.id)) isDue = true;
+      if (frame.topic === on.topic && (on.id === null || !("id" in frame) || frame.id === on.id)) isDue = true;
     });
     const tick = setInterval(() => {
       const isPoll = !connection.value.isLive && Date.now() - at >= POLL_MS;
-      if (document.visibilityState !== "visible" || !(isDue || isPoll)) return;
+      const isEarly = Date.now() - at < everyMs;
+      if (document.visibilityState !== "visible" || isEarly || !(isDue || isPoll)) return;
       isDue = false;
       at = Date.now();
       setAsked((it) => it + 1);
@@ -54,5 +63,5 @@ export const useAnswer = <T>({ key, on }: Live, read: () => Promise<Answered<T>>
       clearInterval(tick);
     };
   }, [key, on === null]);
-  return { ...shown, again: () => setAsked((it) => it + 1) };
+  return { body, problem, since, again: () => setAsked((it) => it + 1) };
 };

@@ -31,6 +31,7 @@ const BODY = {
     role: { enum: KEY_ROLES, description: "admin when left out: a key's first use is to register sources" },
     expires_at: { type: ["string", "null"], format: "date-time", description: "left out or null: never" },
   },
+  examples: [{ name: "deployment", role: "admin" }],
 } as const satisfies JsonSchema;
 
 const COMMON = {

@@ -1,9 +1,10 @@
 import { account } from "../../../domain/account/decider.ts";
 import { normalizePassword } from "../../../domain/account/password-rule.ts";
-import { type Accounts, accountMember, accountStream } from "../../accounts/accounts.ts";
+import { type Accounts, accountMember, accountStream, addressOf } from "../../accounts/accounts.ts";
+import type { CredentialHashes } from "../../accounts/credential-hashes.ts";
 import { clearedSessionCookie, type Sessions, sessionIdOf } from "../../accounts/sessions.ts";
 import type { Signup } from "../../config.ts";
-import { clientOf } from "../../erasure/personal-data.ts";
+import { clientOf, type PersonalData } from "../../erasure/personal-data.ts";
 import type { PasswordGuesses } from "../../http/password-guesses.ts";
 import type { Attempts } from "../../http/rate-limit.ts";
 import { type Handler, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
@@ -20,6 +21,8 @@ export type AuthDeps = {
   readonly guesses: PasswordGuesses;
   readonly signup: Signup;
   readonly aggregates: Aggregates;
+  readonly personal: Pick<PersonalData, "shown">;
+  readonly hashes: Pick<CredentialHashes, "address">;
 };
 
 const isWrong = (it: { readonly outcome: string; readonly rejection?: string }): boolean =>
@@ -32,6 +35,7 @@ const LOGIN = {
   required: ["email", "password"],
   additionalProperties: false,
   properties: CREDENTIALS,
+  examples: [{ email: "ada@example.com", password: "correct horse battery" }],
 } as const satisfies JsonSchema;
 
 const NEW_PASSWORD = {
@@ -39,13 +43,15 @@ const NEW_PASSWORD = {
   required: ["current_password", "new_password"],
   additionalProperties: false,
   properties: { current_password: PASSWORD_SCHEMA, new_password: PASSWORD_SCHEMA },
+  examples: [{ current_password: "correct horse battery", new_password: "better horse battery" }],
 } as const satisfies JsonSchema;
 
 const SIGNUP_CLOSED = problem("signup-closed", "Sign-up is closed. Ask the owner of an account to invite you.");
 
 const signUp =
-  ({ accounts, sessions, attempts, signup }: AuthDeps): Handler<{ body: typeof SIGNUP_BODY }> =>
+  (deps: AuthDeps): Handler<{ body: typeof SIGNUP_BODY }> =>
   async (call) => {
+    const { accounts, attempts, signup } = deps;
     // This is checked before the address, so that the answer does not reveal whether the address has an account.
     if (signup === "closed") return SIGNUP_CLOSED;
     const person = signupOf(call.body, call);
@@ -54,37 +60,39 @@ const signUp =
     if (!attempt.ok) return rateLimited(attempt.retryAfterS);
 
     const joined = await accounts.signUp(person, call.envelope);
-    if (joined.outcome === "joined") return await openSession(sessions, 201, joined, call);
+    if (joined.outcome === "joined") return await openSession(deps, 201, joined, call);
     if (joined.rejection === "overloaded") attempts.giveBack("signup-ip", call.ip);
     const about = () => accounts.memberOf(person.email);
     return { ...accountProblem(joined.rejection), ...(joined.rejection === "email-taken" ? { about } : {}) };
   };
 
 const logIn =
-  ({ accounts, sessions, guesses }: AuthDeps): Handler<{ body: typeof LOGIN }> =>
+  (deps: AuthDeps): Handler<{ body: typeof LOGIN }> =>
   async (call) => {
+    const { accounts, guesses, hashes } = deps;
     const { body } = call;
     const email = emailOf(body.email);
     if (typeof email !== "string") return email;
     const counted = await guesses.run(
-      { address: email, ip: call.ip },
+      { address: addressOf(email, hashes), ip: call.ip },
       () => accounts.logIn(email, normalizePassword(body.password), call.envelope),
       isWrong,
     );
     const about = () => accounts.memberOf(email);
     if (!counted.ok) return { ...rateLimited(counted.retryAfterS), about };
     const { result } = counted;
-    if (result.outcome === "joined") return await openSession(sessions, 200, result, call);
+    if (result.outcome === "joined") return await openSession(deps, 200, result, call);
     return { ...accountProblem(result.rejection), about };
   };
 
 const changePassword =
-  ({ accounts, guesses }: AuthDeps): Handler<{ body: typeof NEW_PASSWORD }> =>
+  ({ accounts, guesses, personal }: AuthDeps): Handler<{ body: typeof NEW_PASSWORD }> =>
   async (call) => {
     const { principal, body, envelope, ip } = call;
     if (principal.kind !== "member") return notFound();
     const { current_password, new_password } = body;
-    const next = newPasswordOf(new_password, principal.email, "/new_password");
+    const email = await personal.shown(principal.email, principal.account);
+    const next = newPasswordOf(new_password, email, "/new_password");
     if (typeof next !== "string") return next;
     const keeps = sessionIdOf(principal.session);
     const change = {
@@ -95,7 +103,7 @@ const changePassword =
       client: clientOf(call),
     };
     const counted = await guesses.run(
-      { address: principal.email, ip },
+      { address: principal.address, ip },
       () => accounts.changePassword(change, envelope),
       isWrong,
     );
@@ -114,11 +122,11 @@ const logOut =
   };
 
 const me =
-  ({ aggregates }: AuthDeps): Handler =>
+  ({ aggregates, personal }: AuthDeps): Handler =>
   async ({ principal, envelope }) => {
     const { state } = await aggregates.load(account, accountStream(principal.account));
     const found = state.phase === "open" ? accountMember(state, principal.id) : null;
-    return found === null ? notFound() : { status: 200, body: memberAnswer(found, envelope.at) };
+    return found === null ? notFound() : { status: 200, body: await memberAnswer(personal, found, envelope.at) };
   };
 
 export const authRoutes = (deps: AuthDeps): readonly Route[] => [

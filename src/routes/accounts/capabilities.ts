@@ -39,10 +39,23 @@ const COUNTED: Readonly<Record<keyof Counts, JsonSchema>> = {
   held_changes: { type: "integer", description: "Changes of protected policies that wait for people" },
 };
 
+const PROVIDER = object({
+  type: text,
+  category: text,
+  auth: text,
+  label: text,
+  secret_from: {
+    enum: ["provider", "either"],
+    description: "provider: it makes the secret and shows it; either: it takes one that was made here",
+  },
+  steps: { type: "array", items: text, description: "What a person does at the provider, in this order" },
+  sample_types: { type: "array", items: text, description: "Event types that POST /v1/sources/{id}/sample sends" },
+});
+
 const CAPABILITIES = object({
   plan: { enum: Object.keys(PLANS) },
   features: object(Object.fromEntries(Object.keys(FEATURES).map((name) => [name, { type: "boolean" }]))),
-  providers: { type: "array", items: object({ type: text, category: text, auth: text, label: text }) },
+  providers: { type: "array", items: PROVIDER },
   limits: object({
     events_per_month: { type: "integer", description: "Included; only the free plan stops there" },
     endpoints: { type: "integer", description: "Ingest sources; the same as sources" },

@@ -3,7 +3,8 @@ import { TOKEN_LENGTH_MAX } from "../../accounts/links.ts";
 import type { MemberLinks } from "../../accounts/member-links.ts";
 import type { Sessions } from "../../accounts/sessions.ts";
 import type { StartLinks } from "../../accounts/start-links.ts";
-import { clientOf } from "../../erasure/personal-data.ts";
+import { clientOf, type PersonalData } from "../../erasure/personal-data.ts";
+import { named } from "../../http/named-schemas.ts";
 import type { Attempts } from "../../http/rate-limit.ts";
 import { whyUnrecorded } from "../../http/recorded-problems.ts";
 import {
@@ -27,6 +28,7 @@ export type LinksDeps = {
   readonly startLinks: StartLinks;
   readonly sessions: Sessions;
   readonly attempts: Attempts;
+  readonly personal: Pick<PersonalData, "shown">;
 };
 
 const TOKEN_SCHEMA = {
@@ -36,18 +38,20 @@ const TOKEN_SCHEMA = {
   description: "The part of the link after #",
 } as const satisfies JsonSchema;
 
-const BODY = {
+const BODY = named("LinkPassword", {
   type: "object",
   required: ["token", "password"],
   additionalProperties: false,
   properties: { token: TOKEN_SCHEMA, password: PASSWORD_SCHEMA },
-} as const satisfies JsonSchema;
+  examples: [{ token: "the part of the link after #", password: "correct horse battery" }],
+});
 
 const START_BODY = {
   type: "object",
   required: ["token", "email", "password"],
   additionalProperties: false,
   properties: { token: TOKEN_SCHEMA, ...SIGNUP_PROPERTIES },
+  examples: [{ token: "the part of the link after #", email: "ada@example.com", password: "correct horse battery" }],
 } as const satisfies JsonSchema;
 
 type WithLink = { readonly body: typeof BODY };
@@ -77,19 +81,19 @@ const limited =
   };
 
 const useOf = async (
-  { memberLinks }: LinksDeps,
+  { memberLinks, personal }: LinksDeps,
   purpose: "invitation" | "reset",
   call: Call<WithLink>,
 ): Promise<LinkUse | Problem> => {
   const { token, password: given } = call.body;
   const opened = await memberLinks.opened(purpose, token, call.envelope.at);
   if (opened === null) return linkGone();
-  const password = newPasswordOf(given, opened.email);
+  const password = newPasswordOf(given, await personal.shown(opened.email, opened.account));
   return typeof password === "string" ? { ...opened, password, client: clientOf(call) } : password;
 };
 
-const answered = async ({ sessions }: LinksDeps, used: Used, call: Call): Promise<Answer | Problem> =>
-  used.outcome === "joined" ? await openSession(sessions, 200, used, call) : accountProblem(used.rejection);
+const answered = async (deps: LinksDeps, used: Used, call: Call): Promise<Answer | Problem> =>
+  used.outcome === "joined" ? await openSession(deps, 200, used, call) : accountProblem(used.rejection);
 
 const accept =
   (deps: LinksDeps): Handler<WithLink> =>

@@ -1,7 +1,8 @@
 import { planAt } from "../../../domain/account/subscription.ts";
 import type { AccountMember } from "../../accounts/accounts.ts";
 import { type Sessions, sessionCookie } from "../../accounts/sessions.ts";
-import { clientOf } from "../../erasure/personal-data.ts";
+import { clientOf, type PersonalData } from "../../erasure/personal-data.ts";
+import { named } from "../../http/named-schemas.ts";
 import type { Answer, Call, JsonSchema } from "../../http/route.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
 
@@ -11,22 +12,28 @@ const strings = (...names: string[]): JsonSchema => ({
   properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
 });
 
-export const SIGNED_IN: JsonSchema = {
+export const SIGNED_IN: JsonSchema = named("SignedIn", {
   type: "object",
   required: ["account", "member"],
-  properties: { account: strings("id", "name", "plan", "time_zone"), member: strings("id", "email", "role") },
-};
+  properties: {
+    account: named("Account", strings("id", "name", "plan", "time_zone")),
+    member: named("Member", strings("id", "email", "role")),
+  },
+});
 
-export const memberAnswer = (
+export const memberAnswer = async (
+  personal: Pick<PersonalData, "shown">,
   { account: { account: id, name, subscription, time_zone }, member }: AccountMember,
   at: string,
 ) => ({
   account: { id, name, plan: planAt(subscription, at), time_zone },
-  member: { id: member.id, email: member.email, role: member.role },
+  member: { id: member.id, email: await personal.shown(member.email, id), role: member.role },
 });
 
+export type SigningIn = { readonly sessions: Sessions; readonly personal: Pick<PersonalData, "shown"> };
+
 export const openSession = async (
-  sessions: Sessions,
+  { sessions, personal }: SigningIn,
   status: number,
   person: AccountMember,
   call: Call,
@@ -38,10 +45,10 @@ export const openSession = async (
     actor: { kind: "member", id: member.id },
   } as const;
   const of = { account: owner.account, member: member.id, epoch: member.epoch };
-  const { token, position } = await sessions.open(of, clientOf(call), envelope);
+  const { token, position } = await sessions.open(of, { client: clientOf(call), madeBy: "browser" }, envelope);
   return {
     status,
-    body: memberAnswer(person, call.envelope.at),
+    body: await memberAnswer(personal, person, call.envelope.at),
     headers: { "set-cookie": sessionCookie(token) },
     position,
   };

@@ -2,29 +2,31 @@ import { account } from "../../../domain/account/decider.ts";
 import { ROLES } from "../../../domain/account/events.ts";
 import { mayChangeMembers } from "../../../domain/account/membership.ts";
 import type { Randomness } from "../../../domain/ports/randomness.ts";
-import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { randomId } from "../../../infra/crypto/ids.ts";
 import { MEMBER_STATES, type MemberDocument, members } from "../../../projections/members.ts";
 import { type Accounts, accountStream, makerOf } from "../../accounts/accounts.ts";
 import type { CredentialHashes } from "../../accounts/credential-hashes.ts";
 import { linkUrl } from "../../accounts/links.ts";
 import type { MemberLinks } from "../../accounts/member-links.ts";
+import { eraseMember, type MemberErasuresDeps } from "../../audit/member-erasures.ts";
 import type { Controls } from "../../change-control/control-change.ts";
+import type { PersonalData } from "../../erasure/personal-data.ts";
+import { OPTIONAL_REASON_BODY, PERSONAL_DATA_ERASED } from "../../http/json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
 import { type Handler, HELD_CHANGE, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
-import { notFound } from "../../streams/problems.ts";
+import { notFound, problem } from "../../streams/problems.ts";
 import { accountProblem, EMAIL_SCHEMA, emailOf } from "./account-problems.ts";
 
-export type MembersDeps = {
+export type MembersDeps = MemberErasuresDeps & {
   readonly accounts: Accounts;
   readonly memberLinks: MemberLinks;
   readonly aggregates: Pick<Aggregates, "handle" | "load">;
   readonly controls: Controls;
   readonly randomness: Randomness;
-  readonly views: Pick<ViewStore, "page">;
   readonly publicUrl: () => string;
   readonly hashes: Pick<CredentialHashes, "role">;
+  readonly personal: Pick<PersonalData, "keep" | "shown">;
 };
 
 const INVITATION_BODY = {
@@ -32,6 +34,7 @@ const INVITATION_BODY = {
   required: ["email", "role"],
   additionalProperties: false,
   properties: { email: EMAIL_SCHEMA, role: { enum: ROLES } },
+  examples: [{ email: "grace@example.com", role: "approver" }],
 } as const satisfies JsonSchema;
 
 const ROLE_BODY = {
@@ -39,6 +42,7 @@ const ROLE_BODY = {
   required: ["role"],
   additionalProperties: false,
   properties: { role: { enum: ROLES } },
+  examples: [{ role: "auditor" }],
 } as const satisfies JsonSchema;
 
 const COMMON = {
@@ -59,6 +63,10 @@ const MEMBER: JsonSchema = {
     expires_at: { type: ["string", "null"], format: "date-time", description: "Of an invitation; null for a member" },
   },
 };
+
+const REMOVAL_QUERY = {
+  erase: { enum: ["1"], description: "1: also erase all personal data of the person; the body has the reason" },
+} as const satisfies Record<string, JsonSchema>;
 
 const LINK: JsonSchema = { type: "string", description: "Shown only once. Give it to this person only." };
 const INVITATION: JsonSchema = {
@@ -102,7 +110,7 @@ const reset =
   };
 
 const changeRole =
-  ({ aggregates, controls, hashes }: MembersDeps): Handler<{ body: typeof ROLE_BODY; params: "id" }> =>
+  ({ aggregates, controls, hashes, personal }: MembersDeps): Handler<{ body: typeof ROLE_BODY; params: "id" }> =>
   async (call) => {
     const { params, body, envelope } = call;
     const { id } = params;
@@ -117,7 +125,7 @@ const changeRole =
     const change = { kind: "member", id, base, changes: { role } } as const;
     const grant = hashes.role({ account: envelope.account, member: id, role });
     const command = { type: "ChangeRole", member: id, role, grant, by, at: envelope.at } as const;
-    const refusal = await controls.authorize(call, change, { command, after: { role } });
+    const refusal = await controls.authorize(call, change, { command: () => command, after: { role } });
     if (refusal !== null) return refusal;
     const changed = await aggregates.handle(account, accountStream(envelope.account), command, envelope);
     if (changed.outcome === "rejected") return accountProblem(changed.rejection);
@@ -125,13 +133,13 @@ const changeRole =
     if (member === undefined) return notFound();
     return {
       status: 200,
-      body: { id, email: member.email, role: member.role, state: "active" },
+      body: await personal.shown({ id, email: member.email, role: member.role, state: "active" }, envelope.account),
       ...positionOf(changed),
     };
   };
 
 const list =
-  ({ views }: MembersDeps): Handler =>
+  ({ views, personal }: MembersDeps): Handler =>
   async ({ principal, query, envelope }) => {
     const where = [
       { field: "account", is: "=", value: principal.account },
@@ -147,15 +155,36 @@ const list =
         return { id, email, role, state, created_at, expires_at: state === "invited" ? open_until : null };
       },
     );
-    return isPage(page) ? { status: 200, body: page } : page;
+    return isPage(page) ? { status: 200, body: await personal.shown(page, principal.account) } : page;
   };
 
+type Removal = {
+  readonly query: typeof REMOVAL_QUERY;
+  readonly body: typeof OPTIONAL_REASON_BODY;
+  readonly params: "id";
+};
+
+const WITHOUT_REASON = problem("invalid-request", "An erasure takes a reason.", {
+  errors: [{ path: "/reason", message: "must say why the data is erased" }],
+});
+
+/** With `erase`, a person who was removed before is erased too. */
 const remove =
-  ({ accounts }: MembersDeps): Handler<{ params: "id" }> =>
-  async ({ params, envelope }) => {
-    const removed = await accounts.removeMember(params.id, envelope);
-    if (removed.outcome === "refused") return accountProblem(removed.rejection);
-    return { status: 204, ...positionOf(removed) };
+  (deps: MembersDeps): Handler<Removal> =>
+  async ({ params: { id }, query: { erase }, body, envelope }) => {
+    const isErasure = erase === "1";
+    if (isErasure && body?.reason === undefined) return WITHOUT_REASON;
+    const removed = await deps.accounts.removeMember(id, envelope);
+    if (removed.outcome === "refused" && !(isErasure && removed.rejection === "member-absent"))
+      return accountProblem(removed.rejection);
+    if (!isErasure) return { status: 204, ...(removed.outcome === "removed" ? positionOf(removed) : {}) };
+    const erased = await eraseMember(deps, id, body.reason ?? "", {
+      ...envelope,
+      commandId: `${envelope.commandId}/erasure`,
+    });
+    if (erased === null) return notFound();
+    const shown = { id, erased_at: erased.erasedAt, bytes_removed: deps.log.bytesRemoved };
+    return { status: 200, body: shown, ...positionOf(erased) };
   };
 
 export const memberRoutes = (deps: MembersDeps): readonly Route[] => [
@@ -206,10 +235,15 @@ export const memberRoutes = (deps: MembersDeps): readonly Route[] => [
     method: "DELETE",
     path: "/v1/members/{id}",
     who: { session: "owner" },
-    summary: "Remove a member and end their sessions, or withdraw an invitation",
+    summary:
+      "Remove a member and end their sessions, or withdraw an invitation; with erase=1 also erase the person's data: the " +
+      "address, where their sessions came from, and what they wrote. It erases a removed member too. Records stay",
     tag: "accounts",
+    query: REMOVAL_QUERY,
+    body: OPTIONAL_REASON_BODY,
+    bodyOptional: true,
     problems: ["conflict"],
-    answers: { 204: null },
+    answers: { 200: PERSONAL_DATA_ERASED, 204: null },
     handle: remove(deps),
   }),
 ];

@@ -1,6 +1,7 @@
 import { DENSITIES, SCHEMES } from "../../../domain/account/preferences.ts";
 import { type PreferencesDeps, preferencesOf, setPreferences, sharedWith } from "../../accounts/preferences.ts";
 import { integer, nonBlank, object, text } from "../../http/json-schema.ts";
+import { named } from "../../http/named-schemas.ts";
 import { type Call, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
@@ -51,18 +52,29 @@ const BODY = {
       description: "The `version` that was read: another one in force is answered 409. Left out: any is replaced",
     },
   },
+  examples: [
+    {
+      scheme: "system",
+      density: "comfortable",
+      letters: true,
+      views: [{ name: "Failed", address: "/events?status=failed" }],
+    },
+  ],
 } as const satisfies JsonSchema;
 
-const PREFERENCES = object({
-  version: { ...integer, description: "0 before the first change" },
-  ...SETTINGS,
-  views: { type: "array", items: object({ name: text, address: text, shared: { type: "boolean" } }) },
-  shared_views: {
-    type: "array",
-    items: object({ name: text, address: text, by: text }),
-    description: `What other members share, at most ${SHARED_MAX}`,
-  },
-});
+const PREFERENCES = named(
+  "Preferences",
+  object({
+    version: { ...integer, description: "0 before the first change" },
+    ...SETTINGS,
+    views: { type: "array", items: object({ name: text, address: text, shared: { type: "boolean" } }) },
+    shared_views: {
+      type: "array",
+      items: object({ name: text, address: text, by: text }),
+      description: `What other members share, at most ${SHARED_MAX}`,
+    },
+  }),
+);
 
 const answer = async (deps: PreferenceRoutesDeps, { principal: { account, id } }: Pick<Call, "principal">) => {
   const people = await peopleOf(deps, account);

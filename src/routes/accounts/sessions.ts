@@ -30,12 +30,13 @@ export type SessionRoutesDeps = {
 const TIME: JsonSchema = { type: "string", format: "date-time" };
 const SESSION: JsonSchema = {
   type: "object",
-  required: ["id", "created_at", "expires_at", "current", "ip", "user_agent"],
+  required: ["id", "created_at", "expires_at", "current", "made_by", "ip", "user_agent"],
   properties: {
     id: { type: "string" },
     created_at: TIME,
     expires_at: TIME,
     current: { type: "boolean", description: "Whether it is the one of this call" },
+    made_by: { enum: ["browser", "command-line"] },
     ip: { type: ["string", "null"], description: "Where it was opened from; null when that was erased" },
     user_agent: { type: ["string", "null"] },
   },
@@ -48,9 +49,11 @@ const endOf = async (log: Pick<EventLog, "last">, streams: readonly string[]): P
   return ends.reduce<Position>((end, last) => (last !== null && last.position > end ? last.position : end), "");
 };
 
-const isOpen = async (aggregates: Pick<Aggregates, "load">, id: string): Promise<boolean> => {
+/** Null for a session that has ended. */
+const openSession = async (aggregates: Pick<Aggregates, "load">, id: string) => {
   const stream = streamOfSession(id);
-  return stream !== null && (await aggregates.load(session, stream, 0)).state.phase === "open";
+  const state = stream === null ? null : (await aggregates.load(session, stream, 0)).state;
+  return state?.phase === "open" ? state : null;
 };
 
 const list =
@@ -84,8 +87,9 @@ const list =
     const shown = await Promise.all(
       page.data.map(async ({ client, ...it }) => {
         // The view may still show a session that has ended, so each one's stream is asked.
-        const isShown = await isOpen(aggregates, it.id);
-        return isShown ? [{ ...it, ...(await shownClient(client, principal.account)) }] : [];
+        const open = await openSession(aggregates, it.id);
+        if (open === null) return [];
+        return [{ ...it, made_by: open.madeBy, ...(await shownClient(client, principal.account)) }];
       }),
     );
     return { status: 200, body: { ...page, data: shown.flat() } };

@@ -17,7 +17,11 @@ export const SIGNUP_BODY = {
   required: ["email", "password"],
   additionalProperties: false,
   properties: SIGNUP_PROPERTIES,
+  examples: [{ email: "ada@example.com", password: "correct horse battery", account_name: "Shop" }],
 } as const satisfies JsonSchema;
+
+/** No part of the address is in the name: a name stays in the clear, and an address can be erased. */
+const UNNAMED = "My account";
 
 /** The canonical name of an IANA time zone, or null. Offsets such as "+01:00" are refused: they know no summer time. */
 const timeZoneOf = (name: string): string | null => {
@@ -42,6 +46,5 @@ export const signupOf = (
     const errors = [{ path: "/time_zone", message: "must be an IANA time zone, such as Europe/Madrid" }];
     return problem("invalid-request", "This time zone is not known.", { errors });
   }
-  const [local = email] = email.split("@");
-  return { email, password, name: given.account_name?.trim() ?? local, timeZone, client: clientOf(client) };
+  return { email, password, name: given.account_name?.trim() ?? UNNAMED, timeZone, client: clientOf(client) };
 };

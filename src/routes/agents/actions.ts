@@ -11,6 +11,7 @@ import type { DefinitionRate } from "../../gates/definition-rate.ts";
 import type { ValidateAction } from "../../gates/definitions.ts";
 import { time } from "../../http/json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
+import { named } from "../../http/named-schemas.ts";
 import {
   ADMINS,
   type Call,
@@ -84,9 +85,17 @@ const BODY = {
   required: ["endpoint_id", "reversibility"],
   additionalProperties: false,
   properties: DEFINITION,
+  examples: [
+    {
+      endpoint_id: "end_01j9z3k4m5n6p7q8r9s0t1v2w3",
+      reversibility: "irreversible",
+      schema: { type: "object", required: ["charge", "amount"], properties: { amount: { type: "number" } } },
+      cost: { pointer: "amount" },
+    },
+  ],
 } as const satisfies JsonSchema;
 
-const ACTION: JsonSchema = {
+const ACTION: JsonSchema = named("Action", {
   type: "object",
   required: ["name", "version", "endpoint_id", "reversibility", "created_at", "changed_at", "changed_by"],
   properties: {
@@ -97,7 +106,7 @@ const ACTION: JsonSchema = {
     changed_at: time,
     changed_by: { type: "string" },
   },
-};
+});
 
 const show = (it: {
   readonly name: string;
@@ -160,7 +169,8 @@ const put: Handle<{ body: typeof BODY; params: "name" }> = (deps) => async (call
   const change = { kind: "action", id: name, base: null, changes: part } as const;
   const isThere = before.state.phase === "defined";
   // A new action is never kept for approval: its slot of the plan cannot stay reserved while people decide.
-  const refused = await deps.controls.authorize(call, change, isThere ? { command, after: definition } : undefined);
+  const deferred = isThere ? { command: () => command, after: definition } : undefined;
+  const refused = await deps.controls.authorize(call, change, deferred);
   if (refused !== null) return refused;
   const decider = onlyWhile(actionDecider, (now) => versionOf(now) === versionOf(before.state));
   const done = await deps.slots.register({ kind: "actions", id, decider, command, envelope });
@@ -199,7 +209,7 @@ const remove: Handle<OfOne> = (deps) => async (call) => {
   const base = actionPart(it.definition);
   const command = { type: "DeleteAction", at: envelope.at } as const;
   const change = { kind: "action", id: name, base, changes: null } as const;
-  const refused = await deps.controls.authorize(call, change, { command, after: null });
+  const refused = await deps.controls.authorize(call, change, { command: () => command, after: null });
   if (refused !== null) return refused;
   const done = await deps.aggregates.handle(actionDecider, actionStream(principal.account, name), command, envelope);
   if (done.outcome === "rejected") return notFound();

@@ -1,13 +1,14 @@
 import { SCOPE_PATTERNS_MAX } from "../../../domain/agent/scope.ts";
 import type { AgentDocument } from "../../../projections/agents.ts";
 import { nonBlank, time } from "../../http/json-schema.ts";
+import { named } from "../../http/named-schemas.ts";
 import type { JsonSchema } from "../../http/route.ts";
 
 const PATTERN_LENGTH_MAX = 102;
 
 const NAME = nonBlank(100);
 const POLICY = { type: ["string", "null"], maxLength: 64 } as const satisfies JsonSchema;
-const SCOPE = {
+const SCOPE = named("AgentScope", {
   type: "object",
   required: ["actions"],
   additionalProperties: false,
@@ -20,18 +21,20 @@ const SCOPE = {
       description: "names of actions; refund.* for all that begin with refund., * for every one",
     },
   },
-} as const satisfies JsonSchema;
+});
 
 export const NEW_AGENT = {
   type: "object",
   required: ["name", "scope"],
   additionalProperties: false,
   properties: { name: NAME, policy_id: POLICY, scope: SCOPE },
+  examples: [{ name: "support", scope: { actions: ["refund.*"] } }],
 } as const satisfies JsonSchema;
 export const CHANGES = {
   type: "object",
   additionalProperties: false,
   properties: { name: NAME, policy_id: POLICY, scope: SCOPE },
+  examples: [{ name: "support at night", scope: { actions: ["refund.create"] } }],
 } as const satisfies JsonSchema;
 
 const SHOWN = {
@@ -45,13 +48,18 @@ const SHOWN = {
   last4: { type: "string" },
   created_at: time,
 } satisfies Record<"id" | Exclude<keyof AgentDocument, "account">, JsonSchema>;
-export const AGENT: JsonSchema = { type: "object", required: Object.keys(SHOWN), properties: SHOWN };
+const KEY_SINCE: JsonSchema = { ...time, description: "Since when it has this key; not in lists" };
+export const AGENT: JsonSchema = named("Agent", {
+  type: "object",
+  required: Object.keys(SHOWN),
+  properties: { ...SHOWN, key_since: KEY_SINCE },
+});
 const KEY: JsonSchema = { type: "string", description: "shown only once" };
-export const CREATED: JsonSchema = {
+export const CREATED: JsonSchema = named("NewAgent", {
   type: "object",
   required: [...Object.keys(SHOWN), "key"],
-  properties: { ...SHOWN, key: KEY },
-};
+  properties: { ...SHOWN, key_since: KEY_SINCE, key: KEY },
+});
 export const ROTATED: JsonSchema = {
   type: "object",
   required: ["key", "last4"],

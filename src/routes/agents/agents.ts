@@ -8,6 +8,7 @@ import { type AgentDocument, agents } from "../../../projections/agents.ts";
 import type { CredentialHashes } from "../../accounts/credential-hashes.ts";
 import { agentStream } from "../../accounts/credentials.ts";
 import type { Controls } from "../../change-control/control-change.ts";
+import type { PersonalData } from "../../erasure/personal-data.ts";
 import { REASON_BODY } from "../../http/json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
 import {
@@ -42,6 +43,7 @@ export type AgentsDeps = {
   readonly controls: Controls;
   readonly policyExists: (account: string, id: string) => Promise<boolean>;
   readonly slots: Slots;
+  readonly personal: Pick<PersonalData, "keep" | "shown">;
 };
 
 type Handle<I extends Input = object> = (deps: AgentsDeps) => Handler<I>;
@@ -56,8 +58,8 @@ const PROBLEM_OF: Record<AgentRejection | "changed-meanwhile", Problem> = {
 
 const show = (id: string, { account: _, ...it }: AgentDocument) => ({ id, ...it });
 
-const showPresent = ({ agentId, account, settings, key, suspended, createdAt }: PresentAgent) =>
-  show(agentId, {
+const shownPresent = ({ agentId, account, settings, key, keySince, suspended, createdAt }: PresentAgent) => ({
+  ...show(agentId, {
     account,
     ...settings,
     last4: key.last4,
@@ -65,7 +67,11 @@ const showPresent = ({ agentId, account, settings, key, suspended, createdAt }: 
     suspended_reason: suspended?.reason ?? null,
     suspended_at: suspended?.at ?? null,
     created_at: createdAt,
-  });
+  }),
+  key_since: keySince,
+});
+
+const showPresent = ({ personal }: AgentsDeps, it: PresentAgent) => personal.shown(shownPresent(it), it.account);
 
 /** Checks what the schema cannot: the patterns of the scope, and that the policy exists. */
 const settingsProblem = async (
@@ -104,7 +110,7 @@ const register: Handle<{ body: typeof NEW_AGENT }> = (deps) => async (call) => {
   }
   if (done.outcome === "rejected") return PROBLEM_OF[done.rejection];
   if (done.state.phase !== "present") return notFound();
-  return { status: 201, body: { ...showPresent(done.state), key }, ...positionOf(done) };
+  return { status: 201, body: { ...(await showPresent(deps, done.state)), key }, ...positionOf(done) };
 };
 
 /** The agent that the path names; null if it is not one of the caller's account. */
@@ -119,18 +125,18 @@ const controlled = ({ agentId: id, settings: base }: PresentAgent) => ({ kind: "
 
 const get: Handle<OfOne> = (deps) => async (call) => {
   const it = await own(deps, call);
-  return it === null ? notFound() : { status: 200, body: showPresent(it) };
+  return it === null ? notFound() : { status: 200, body: await showPresent(deps, it) };
 };
 
 const list: Handle =
-  ({ views }) =>
+  ({ views, personal }) =>
   async ({ principal, query }) => {
     const where = [{ field: "account", is: "=", value: principal.account }] as const;
     const sort = { field: "created_at", order: "desc" } as const;
     const page = await pageOf(views, { view: agents.schema.name, where, sort }, query, (document: AgentDocument, id) =>
       show(id, document),
     );
-    return isPage(page) ? { status: 200, body: page } : page;
+    return isPage(page) ? { status: 200, body: await personal.shown(page, principal.account) } : page;
   };
 
 type Change = Parameters<typeof agentDecider.decide>[0];
@@ -157,7 +163,7 @@ const changed = async (
   const done = await handled(deps, call, command, authorized);
   if ("problem" in done) return done;
   if (done.state.phase !== "present") return notFound();
-  return { status: 200, body: showPresent(done.state), ...positionOf(done) };
+  return { status: 200, body: await showPresent(deps, done.state), ...positionOf(done) };
 };
 
 const change: Handle<{ body: typeof CHANGES; params: "id" }> = (deps) => async (call) => {
@@ -169,7 +175,7 @@ const change: Handle<{ body: typeof CHANGES; params: "id" }> = (deps) => async (
   const wrong = await settingsProblem(deps, account, changes);
   if (wrong !== null) return wrong;
   const command = { type: "ChangeAgent", account, changes, at: call.envelope.at } as const;
-  const deferred = { command, after: { ...it.settings, ...changes } };
+  const deferred = { command: () => command, after: { ...it.settings, ...changes } };
   const refused = await deps.controls.authorize(call, { ...controlled(it), changes }, deferred);
   if (refused !== null) return refused;
   return changed(deps, call, command, it);
@@ -188,10 +194,11 @@ const rotate: Handle<OfOne> = (deps) => async (call) => {
   return { status: 200, body: { key, last4: of.last4 }, ...positionOf(done) };
 };
 
-const suspend: Handle<{ body: typeof REASON_BODY; params: "id" }> = (deps) => (call) => {
-  const { reason } = call.body;
+const suspend: Handle<{ body: typeof REASON_BODY; params: "id" }> = (deps) => async (call) => {
   const { account } = call.principal;
-  return changed(deps, call, { type: "SuspendAgent", account, reason: reason.trim(), at: call.envelope.at });
+  if ((await own(deps, call)) === null) return notFound();
+  const reason = await deps.personal.keep(agentStream(call.params.id), call.body.reason.trim(), call.envelope);
+  return changed(deps, call, { type: "SuspendAgent", account, reason, at: call.envelope.at });
 };
 
 const resume: Handle<OfOne> = (deps) => (call) =>

@@ -7,6 +7,7 @@ import type { Execute } from "../../execute/agent-requests.ts";
 import { executionAnswer, hasEnded } from "../../execute/answer.ts";
 import { untilEndedOrHeld } from "../../execute/end-waits.ts";
 import type { Outcomes } from "../../execute/outcome-waits.ts";
+import { named } from "../../http/named-schemas.ts";
 import { type Handler, type Input, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
 import { GATE_PROBLEMS } from "../../http/route-problems.ts";
 import { isEventId } from "../../streams/event-id.ts";
@@ -37,11 +38,12 @@ const BODY = {
     },
     ...RUN_FIELDS,
   },
+  examples: [{ action: "refund.create", payload: { charge: "ch_1", amount: 20 }, run_id: "nightly" }],
 } as const satisfies JsonSchema;
 
 const STATUSES = ["queued", "retrying", "held", "delivered", "failed", "blocked", "rejected", "expired", "cancelled"];
 
-const EXECUTION: JsonSchema = {
+const EXECUTION: JsonSchema = named("Execution", {
   type: "object",
   required: ["event_id", "status", "verdict", "cost_eur"],
   properties: {
@@ -57,7 +59,7 @@ const EXECUTION: JsonSchema = {
       properties: { kind: { type: "string" }, detail: { type: "string" } },
     },
   },
-};
+});
 
 const ANSWERS = { 200: EXECUTION, 202: EXECUTION, 409: EXECUTION, 502: EXECUTION };
 

@@ -1,4 +1,5 @@
 import { DEPTH_MAX } from "../../../domain/ledger/loop.ts";
+import { named } from "../../http/named-schemas.ts";
 import type { Call, JsonSchema } from "../../http/route.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
 
@@ -37,7 +38,7 @@ export const DEPTH_HEADER: Readonly<Record<string, JsonSchema>> = {
   },
 };
 
-export const RESULT: JsonSchema = {
+export const RESULT: JsonSchema = named("TargetResult", {
   type: ["object", "null"],
   required: ["status_code", "body"],
   properties: {
@@ -46,11 +47,11 @@ export const RESULT: JsonSchema = {
       description:
         "Parsed where the answer is JSON that parsing does not change, else text; null once the payload was erased",
     },
-    truncated: { const: true },
+    truncated: { type: "boolean", const: true },
     encoding: { const: "base64", description: "The body is not text" },
   },
   description: "The target's response; null if there was none",
-};
+});
 
 export const invalidField = (path: string, message: string): Problem =>
   problem("invalid-request", `${path} ${message}.`, { errors: [{ path, message }] });

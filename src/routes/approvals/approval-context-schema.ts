@@ -1,20 +1,24 @@
 import { REVERSIBILITIES } from "../../../domain/action/definition.ts";
 import { APPROVAL_STATUSES } from "../../../projections/schemas/approvals.ts";
 import { integer, nullable, nullableTime, object, text, time } from "../../http/json-schema.ts";
+import { named } from "../../http/named-schemas.ts";
 import type { JsonSchema } from "../../http/route.ts";
 import { APPROVAL_TARGET } from "./approval-target.ts";
 
 const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: ["object", "null"] });
 
-const FIELD = object(
-  {
-    pointer: { type: "string", description: "JSON Pointer in the payload; of a bundle, after the step's index" },
-    label: { type: "string", description: "The action's label, or the names on the way" },
-    value: { description: "Null if it is hidden" },
-    hidden: { type: "boolean" },
-    cut: { type: "boolean", description: "True if only the beginning is here" },
-  },
-  ["pointer", "label", "value", "hidden"],
+const FIELD = named(
+  "ApprovalField",
+  object(
+    {
+      pointer: { type: "string", description: "JSON Pointer in the payload; of a bundle, after the step's index" },
+      label: { type: "string", description: "The action's label, or the names on the way" },
+      value: { description: "Null if it is hidden" },
+      hidden: { type: "boolean" },
+      cut: { type: "boolean", description: "True if only the beginning is here" },
+    },
+    ["pointer", "label", "value", "hidden"],
+  ),
 );
 const FIELDS: JsonSchema = { type: "array", items: FIELD };
 
@@ -40,43 +44,49 @@ const TODAY = object({
 
 const LAST = object({ event_id: text, action: text, status: text, cost_eur: nullable("number"), received_at: time });
 
-export const APPROVAL_CONTEXT: JsonSchema = object({
-  id: text,
-  status: { enum: APPROVAL_STATUSES },
-  title: { type: "string", description: "The sentence that is decided; without a template, the summary" },
-  fields: { ...FIELDS, description: "What is sent, value by value; empty if the payload is gone or is not JSON" },
-  fields_left_out: integer,
-  steps: { type: ["array", "null"], items: STEP, description: "Of a bundle; else null" },
-  previous: {
-    ...orNull(object({ approval_id: text, decided_at: nullableTime, fields: { ...FIELDS, type: ["array", "null"] } })),
-    description: "The one of the same action and agent that was approved and used last, among the account's last 200",
-  },
-  undo: {
-    ...orNull(
-      object({ reversibility: { enum: REVERSIBILITIES }, action: nullable("string"), endpoint: APPROVAL_TARGET }),
-    ),
-    description:
-      "How it can be undone, and by which action; of a bundle, its least reversible step. Null if it is unknown",
-  },
-  budget: {
-    ...orNull(
-      object({
-        settled: { type: "number", description: "Euros spent" },
-        reserved: { type: "number", description: "Euros set aside, this request's included if it has its place" },
-        after: { type: "number", description: "Euros spent and set aside once this is approved" },
-        ceiling: { type: ["number", "null"], description: "The policy's budget of the day; null without one" },
-      }),
-    ),
-    description: "Of the policy that holds it, on the day of its place",
-  },
-  agent: orNull(object({ id: text, today: TODAY, last: { type: "array", items: LAST } })),
-  eligible: object({
-    can: { type: "boolean", description: "True if the caller's approval would count" },
-    why: { type: ["string", "null"], description: "If not: why" },
+export const APPROVAL_CONTEXT: JsonSchema = named(
+  "ApprovalContext",
+  object({
+    id: text,
+    status: { enum: APPROVAL_STATUSES },
+    title: { type: "string", description: "The sentence that is decided; without a template, the summary" },
+    fields: { ...FIELDS, description: "What is sent, value by value; empty if the payload is gone or is not JSON" },
+    fields_left_out: integer,
+    steps: { type: ["array", "null"], items: STEP, description: "Of a bundle; else null" },
+    previous: {
+      ...orNull(
+        object({ approval_id: text, decided_at: nullableTime, fields: { ...FIELDS, type: ["array", "null"] } }),
+      ),
+      description: "The one of the same action and agent that was approved and used last, among the account's last 200",
+    },
+    undo: {
+      ...orNull(
+        object({ reversibility: { enum: REVERSIBILITIES }, action: nullable("string"), endpoint: APPROVAL_TARGET }),
+      ),
+      description:
+        "How it can be undone, and by which action; of a bundle, its least reversible step. Null if it is unknown",
+    },
+    budget: {
+      ...orNull(
+        object({
+          settled: { type: "number", description: "Euros spent" },
+          reserved: { type: "number", description: "Euros set aside, this request's included if it has its place" },
+          after: { type: "number", description: "Euros spent and set aside once this is approved" },
+          ceiling: { type: ["number", "null"], description: "The policy's budget of the day; null without one" },
+        }),
+      ),
+      description: "Of the policy that holds it, on the day of its place",
+    },
+    agent: orNull(object({ id: text, today: TODAY, last: { type: "array", items: LAST } })),
+    eligible: object({
+      can: { type: "boolean", description: "True if the caller's approval would count" },
+      why: { type: ["string", "null"], description: "If not: why" },
+      reveal: { type: "boolean", description: "True if the caller may have the hidden fields shown" },
+    }),
+    digest: text,
+    shown_digest: {
+      type: "string",
+      description: "Of the approval as this caller is shown it: send both with the decision",
+    },
   }),
-  digest: text,
-  shown_digest: {
-    type: "string",
-    description: "Of the approval as this caller is shown it: send both with the decision",
-  },
-});
+);

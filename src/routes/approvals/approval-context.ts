@@ -22,6 +22,7 @@ import { pageIn } from "../../views/typed-documents.ts";
 import { seesHidden } from "../events/hidden-fields.ts";
 import { policyStream } from "../policies/policies.ts";
 import { type DetailDeps, ownApproval, shownOf } from "./approval-detail.ts";
+import { mayReveal } from "./approval-reveal.ts";
 import { stepAnswers } from "./approval-steps.ts";
 import { type ApprovalSubject, endpointWithTarget } from "./approval-target.ts";
 
@@ -196,6 +197,10 @@ const eligibleOf = ({ request, votes, end }: RequestedApproval, principal: Princ
   return hasVoted(votes, principal.id) ? no("You have approved it already.") : { can: true, why: null };
 };
 
+/** Whether this reader may have the hidden fields shown: some are hidden from them, and the policies name their role. */
+const revealOf = async ({ log }: ContextDeps, { subject, order, summary }: Shown, { principal }: Call) =>
+  summary.status === "pending" && order.hidden.length > 0 && (await mayReveal(log, subject, principal));
+
 const stepsOf = async (deps: ContextDeps, { kind, asked }: ApprovalSubject, titles: VisibleFields["titles"]) =>
   kind !== "bundle" || asked === null
     ? null
@@ -225,7 +230,7 @@ export const context =
       undo: await undoOf(deps, account, subject),
       budget: await budgetOf(deps, it, subject),
       agent: await agentOf(deps, it),
-      eligible: eligibleOf(it, principal, at),
+      eligible: { ...eligibleOf(it, principal, at), reveal: await revealOf(deps, shown, call) },
       digest: it.request.digest,
       shown_digest: read.form.shown_digest,
     };

@@ -6,6 +6,7 @@ import { approvalStream, isApprovalId } from "../../approvals/approvals.ts";
 import type { ContentOrder } from "../../bodies/approval-content.ts";
 import type { Form } from "../../bodies/approval-form.ts";
 import { answerWith, type BodyReader, directBodyReader } from "../../bodies/body-reader.ts";
+import type { PersonalData } from "../../erasure/personal-data.ts";
 import type { Answer, Call, Principal } from "../../http/route.ts";
 import type { HiddenPaths } from "../../redaction/answer-redaction.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
@@ -23,6 +24,7 @@ export type DetailDeps = {
   readonly log: EventLog;
   readonly payloads: Pick<Payloads, "read">;
   readonly bodyReader?: BodyReader;
+  readonly personal: Pick<PersonalData, "shown">;
 };
 
 /** The approval that the path names; null if it is not one of the caller's account. */
@@ -109,15 +111,17 @@ export const detailOf = async (
   const busy = isDone === true ? null : bodyReader.busy(account, "content", order);
   if (busy !== null) return busy;
   const { payload, form, ...shown } = await bodyReader.run(account, "content", order);
+  const { votes, reason } = summary;
+  const words = await deps.personal.shown({ votes, reason, outcome: outcomeOf(subject) }, account);
   const body = {
     ...summary,
+    ...words,
     policy: await policyAnswer(deps, it.request),
     endpoint,
     ...shown,
     hidden: form.hidden,
     shown_digest: form.shown_digest,
     ...peopleAnswer(it, await peopleOf(deps, account), at),
-    outcome: outcomeOf(subject),
   };
   return { answer: answerWith(body, "payload", payload), form, subject, position: subject.position };
 };

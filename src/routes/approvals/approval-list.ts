@@ -2,6 +2,7 @@ import { isOverdue, mayApprove } from "../../../domain/approval/state.ts";
 import type { Condition, FoundDocument, ViewStore } from "../../../domain/ports/view-store.ts";
 import { type ApprovalDocument, type ApprovalStatus, approvals } from "../../../projections/approvals.ts";
 import { APPROVAL_STATUSES } from "../../../projections/schemas/approvals.ts";
+import type { PersonalData } from "../../erasure/personal-data.ts";
 import { isPage, LISTING_QUERY, pageOf } from "../../http/listing.ts";
 import { type Handler, hasRole, type JsonSchema, type Principal } from "../../http/route.ts";
 import { typedDocument } from "../../views/typed-documents.ts";
@@ -67,8 +68,13 @@ export const waitingFor = (
     limit: WAITING_MAX,
   });
 
+type ListDeps = {
+  readonly views: Pick<ViewStore, "page">;
+  readonly personal: Pick<PersonalData, "shown">;
+};
+
 export const list =
-  ({ views }: { readonly views: Pick<ViewStore, "page"> }): Handler<{ query: typeof LIST_QUERY }> =>
+  ({ views, personal }: ListDeps): Handler<{ query: typeof LIST_QUERY }> =>
   async ({ principal, query, envelope }) => {
     const { at } = envelope;
     const { status, for: which } = query;
@@ -84,5 +90,10 @@ export const list =
     const page = await pageOf(chosen, listing, query, (document: ApprovalDocument, id) =>
       approvalSummary(id, document, at),
     );
-    return isPage(page) ? { status: 200, body: page } : page;
+    if (!isPage(page)) return page;
+    const words = await personal.shown(
+      page.data.map(({ votes, reason }) => ({ votes, reason })),
+      principal.account,
+    );
+    return { status: 200, body: { ...page, data: page.data.map((it, index) => ({ ...it, ...words[index] })) } };
   };

@@ -1,12 +1,15 @@
 import type { ShownChange } from "../../../domain/change/shown-change.ts";
 import { APPROVAL_STATUSES } from "../../../projections/schemas/approvals.ts";
 import { integer, nonBlank, nullable, nullableTime, object, text, time } from "../../http/json-schema.ts";
+import { named } from "../../http/named-schemas.ts";
 import type { JsonSchema } from "../../http/route.ts";
 import { APPROVAL_TARGET } from "./approval-target.ts";
 
 const COMMENT_LENGTH_MAX = 1_000;
 /** A digest has 64 characters. A text that is longer, up to this length, is answered as a wrong digest. */
 const DIGEST_LENGTH_MAX = 128;
+
+const EXAMPLE_DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 
 const DIGEST = {
   type: "string",
@@ -29,6 +32,7 @@ export const APPROVE_BODY = {
     shown_digest: SHOWN_DIGEST,
     comment: { type: "string", maxLength: COMMENT_LENGTH_MAX },
   },
+  examples: [{ digest: EXAMPLE_DIGEST, comment: "Checked with the customer" }],
 } as const satisfies JsonSchema;
 
 export const REJECT_BODY = {
@@ -40,9 +44,10 @@ export const REJECT_BODY = {
     shown_digest: SHOWN_DIGEST,
     comment: { ...nonBlank(COMMENT_LENGTH_MAX), description: "Why" },
   },
+  examples: [{ digest: EXAMPLE_DIGEST, comment: "The charge was refunded yesterday" }],
 } as const satisfies JsonSchema;
 
-const REQUESTER: JsonSchema = {
+const REQUESTER: JsonSchema = named("Requester", {
   type: "object",
   required: ["kind", "id", "name"],
   properties: {
@@ -51,20 +56,26 @@ const REQUESTER: JsonSchema = {
     name: text,
     member: { type: "string", description: "Who replayed it" },
   },
-};
-
-const VOTE = object({
-  member_id: text,
-  email: text,
-  decision: { enum: ["approve", "reject"] },
-  comment: nullable("string"),
-  shown: {
-    ...object({ form: { enum: ["full", "redacted", "not stated"] }, hidden: { type: "array", items: text } }),
-    description: "Which form the voter was shown, and the JSON Pointers of the fields that were hidden in it",
-  },
-  shown_digest: { type: ["string", "null"], description: "Of that form; null: the vote did not state it" },
-  at: time,
 });
+
+const VOTE = named(
+  "Vote",
+  object({
+    member_id: text,
+    email: text,
+    decision: { enum: ["approve", "reject"] },
+    comment: nullable("string"),
+    shown: {
+      ...named(
+        "ShownForm",
+        object({ form: { enum: ["full", "redacted", "not stated"] }, hidden: { type: "array", items: text } }),
+      ),
+      description: "Which form the voter was shown, and the JSON Pointers of the fields that were hidden in it",
+    },
+    shown_digest: { type: ["string", "null"], description: "Of that form; null: the vote did not state it" },
+    at: time,
+  }),
+);
 
 const POLICY = { id: text, version: { type: "integer", description: "The version that it was held under" } };
 
@@ -111,16 +122,22 @@ const summary = {
 const ofChange = {
   change_id: { type: "string", description: "Of a held change of a control, chg_…; absent for a request" },
   change: {
-    ...object<ShownChange>({ target: object({ kind: text, id: text }), before: {}, after: {} }),
+    ...named(
+      "ShownChange",
+      object<ShownChange>({ target: named("ControlPart", object({ kind: text, id: text })), before: {}, after: {} }),
+    ),
     description: "The part to be changed, before and after it; null where it does not exist then; absent for a request",
   },
 } satisfies Record<string, JsonSchema>;
 
-export const APPROVAL: JsonSchema = object({ ...summary, ...ofChange }, Object.keys(summary));
+export const APPROVAL: JsonSchema = named("ApprovalSummary", object({ ...summary, ...ofChange }, Object.keys(summary)));
 const detail = {
   ...summary,
   policy: {
-    ...object({ ...POLICY, newest_version: { type: "integer", description: "In force now; it changes nothing here" } }),
+    ...named(
+      "HoldingPolicy",
+      object({ ...POLICY, newest_version: { type: "integer", description: "In force now; it changes nothing here" } }),
+    ),
     type: ["object", "null"],
   },
   endpoint: APPROVAL_TARGET,
@@ -142,13 +159,13 @@ const detail = {
   },
   hand_overs: {
     type: "array",
-    items: object({ member_id: text, link: { enum: ["invitation", "reset"] }, by: text, at: time }),
+    items: named("HandOver", object({ member_id: text, link: { enum: ["invitation", "reset"] }, by: text, at: time })),
     description:
       "Voters who, in the 7 days before their vote, used an invitation or a reset link made by a requester or another " +
       "voter, who could have used the link themselves",
   },
   outcome: {
-    ...object({ status: text, reason: nullable("string") }),
+    ...named("HoldOutcome", object({ status: text, reason: nullable("string") })),
     description: "The status of the event or bundle and, if it was cancelled, the reason",
   },
   payload_format: {
@@ -162,14 +179,17 @@ const detail = {
     description: "Hex SHA-256 of this form of the approval, with the payload's salt: send it back with the decision",
   },
 };
-export const APPROVAL_DETAIL: JsonSchema = object(
-  {
-    ...detail,
-    ...ofChange,
-    payload_damaged: {
-      type: "boolean",
-      description: "True if the stored payload does not match its hash: it is not shown, and approving is refused",
+export const APPROVAL_DETAIL: JsonSchema = named(
+  "Approval",
+  object(
+    {
+      ...detail,
+      ...ofChange,
+      payload_damaged: {
+        type: "boolean",
+        description: "True if the stored payload does not match its hash: it is not shown, and approving is refused",
+      },
     },
-  },
-  Object.keys(detail),
+    Object.keys(detail),
+  ),
 );

@@ -26,7 +26,7 @@ export const approvalSummary = (id: string, it: Shown, at: string) => ({
   requesters: it.requesters,
   policy: it.policy,
   reasons: it.reasons,
-  votes: it.votes,
+  votes: it.votes.map(({ address: _, ...vote }) => vote),
   decided_at: it.decided_at,
   reason: it.reason,
   replaces: it.replaces?.approval_id ?? null,

@@ -11,11 +11,14 @@ import type { Delivery } from "../../../domain/delivery/state.ts";
 import { statusOf as deliveryStatus } from "../../../domain/delivery/status.ts";
 import { endpoint } from "../../../domain/endpoint/decider.ts";
 import { targetOf } from "../../../domain/endpoint/target.ts";
+import type { Reason } from "../../../domain/personal/words.ts";
 import type { EventLog, RecordedEvent } from "../../../domain/ports/event-log.ts";
 import { suspensionReason, uncached } from "../../accounts/agent-suspension.ts";
 import type { ApprovalRenewal } from "../../approvals/approval-renewal.ts";
 import { isHold } from "../../approvals/approval-requests.ts";
 import type { AppliedChanges } from "../../change-control/held-changes.ts";
+import type { PersonalData } from "../../erasure/personal-data.ts";
+import { named } from "../../http/named-schemas.ts";
 import type { JsonSchema } from "../../http/route.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { bundleStream } from "../../streams/bundle-id.ts";
@@ -39,14 +42,14 @@ type SubjectOf<K, S, Q> = { readonly kind: K; readonly asked: Q | null } & Strea
 
 export type ApprovalSubject = {
   /** The reason why the request or its hold was cancelled; null if neither was. */
-  readonly endedBecause: string | null;
+  readonly endedBecause: Reason | null;
 } & (
   | SubjectOf<"event", Delivery, Request>
   | SubjectOf<"bundle", Bundle, BundleRequest>
   | SubjectOf<"change", Change, never>
 );
 
-export const APPROVAL_TARGET: JsonSchema = {
+export const APPROVAL_TARGET: JsonSchema = named("ApprovalTarget", {
   type: ["object", "null"],
   required: ["id", "name", "url", "headers"],
   properties: {
@@ -55,16 +58,16 @@ export const APPROVAL_TARGET: JsonSchema = {
     url: { type: "string" },
     headers: {
       type: "array",
-      items: {
+      items: named("TargetHeader", {
         type: "object",
         required: ["name", "secret"],
         properties: { name: { type: "string" }, secret: { type: "boolean" } },
-      },
+      }),
       description: "The endpoint's own; the digest is bound to their values, to a secret one by its name alone",
     },
   },
   description: "Where it goes: what the digest is bound to. Null when the endpoint was deleted, or there is none",
-};
+});
 
 /** How the hold ended other than by a release; null while the request is held, and after its release. */
 export const holdEndOf = ({ kind, state }: ApprovalSubject): HoldOutcome | "void" | null => {
@@ -78,11 +81,12 @@ const ENDS: ReadonlySet<string> = new Set(["HoldEnded", "EventCancelled", "Bundl
 
 export const subjectOf = async (log: EventLog, { request }: RequestedApproval): Promise<ApprovalSubject> => {
   const { kind, id } = request.subject;
-  let endedBecause: string | null = null;
+  let endedBecause: Reason | null = null;
   let held: RecordedEvent["data"] | null = null;
   const seen = (event: RecordedEvent): void => {
     const { type, data } = event;
-    if (ENDS.has(type)) endedBecause = String(data.reason);
+    // The types in `ENDS` have a reason.
+    if (ENDS.has(type)) endedBecause = (data as { readonly reason: Reason }).reason;
     // A request may be held several times; the record of each hold names its approval.
     if (isHold(event) && (data.approval as { approval_id: string }).approval_id === request.approval_id) held = data;
   };
@@ -201,6 +205,7 @@ export type HindranceDeps = {
   readonly payloads: Pick<Payloads, "read">;
   readonly renewal: ApprovalRenewal;
   readonly changes: AppliedChanges;
+  readonly personal: Pick<PersonalData, "shown">;
 };
 
 /** The problem for which a pending request cannot be approved; null if nothing is in the way. */
@@ -219,7 +224,11 @@ export const approvalHindrance = async (
   if (kind === "change") return deps.changes.hindrance(it.request.subject.id, envelope);
   const stopped = state.phase === "held" ? await suspensionReason(uncached(deps.aggregates), state.request) : null;
   if (stopped !== null) {
-    return problem("already-decided", `Nothing is left to decide, because nothing will be sent. ${stopped}.`);
+    return problem(
+      "already-decided",
+      `Nothing is left to decide, because nothing will be sent. ${typeof stopped === "string" ? stopped : stopped.sentence}.`,
+      { extra: { reason: await deps.personal.shown(stopped, it.request.account) } },
+    );
   }
   const asking = { it, trace };
   return kind === "event" ? eventHindrance(deps, asking, state) : bundleHindrance(deps, asking, state);

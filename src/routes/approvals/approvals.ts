@@ -3,19 +3,18 @@ import { approval } from "../../../domain/approval/decider.ts";
 import { FORM_NOT_STATED, type Vote } from "../../../domain/approval/events.ts";
 import { type Approval, isOverdue, type RequestedApproval } from "../../../domain/approval/state.ts";
 import { defined } from "../../../domain/defined.ts";
-import { policiesOf } from "../../../domain/gate/verdict.ts";
 import type { Position } from "../../../domain/ports/event-log.ts";
 import { approvals } from "../../../projections/approvals.ts";
 import { events } from "../../../projections/events.ts";
 import type { ApprovalReleases } from "../../approvals/approval-releases.ts";
 import { approvalStream, isApprovalId } from "../../approvals/approvals.ts";
 import { type Form, pointersOf } from "../../bodies/approval-form.ts";
+import type { PersonalData } from "../../erasure/personal-data.ts";
 import { listOf } from "../../http/listing.ts";
 import {
   type Answer,
   type Call,
   type Handler,
-  hasRole,
   type Input,
   type Principal,
   positionOf,
@@ -26,18 +25,19 @@ import {
 import type { Envelope } from "../../streams/envelope.ts";
 import { notFound, type Problem, problem } from "../../streams/problems.ts";
 import { latestOf } from "../../streams/run-command.ts";
-import { publishedVersion } from "../events/hidden-fields.ts";
 import { type ContextDeps, context, recordRead } from "./approval-context.ts";
 import { APPROVAL_CONTEXT } from "./approval-context-schema.ts";
 import { type DetailAsked, detailOf, hiddenOfSubject, ownApproval } from "./approval-detail.ts";
 import { LIST_QUERY, list } from "./approval-list.ts";
 import { peopleOf } from "./approval-people.ts";
+import { mayReveal } from "./approval-reveal.ts";
 import { APPROVAL, APPROVAL_DETAIL, APPROVE_BODY, REJECT_BODY } from "./approval-schemas.ts";
 import { approvalHindrance, type HindranceDeps, subjectOf } from "./approval-target.ts";
 
 export type ApprovalsDeps = ContextDeps &
   HindranceDeps & {
     readonly releases: Pick<ApprovalReleases, "releaseGranted" | "endRejected">;
+    readonly personal: Pick<PersonalData, "keep" | "forget" | "shown">;
   };
 
 type Handle<I extends Input = object> = (deps: ApprovalsDeps) => Handler<I>;
@@ -56,7 +56,7 @@ const alreadyDecided = (state: Approval): Problem => {
     return problem("already-decided", `Nothing is left to decide.${decided}`, { extra });
   }
   return problem("already-decided", `Nothing is left to decide here.${decided} Read and decide ${end.next} instead.`, {
-    extra: { approval_id: end.next, changes: end.reason === null ? [] : [end.reason] },
+    extra: { approval_id: end.next, changes: typeof end.reason === "string" ? [end.reason] : [] },
   });
 };
 
@@ -161,13 +161,18 @@ const vote =
         ? FORM_NOT_STATED
         : await formSeen(deps, it, { principal, at, digest: stated });
     if ("problem" in seen) return seen;
-    const reason = comment.trim() === "" ? null : comment.trim();
-    const cast = { member_id: principal.id, email: principal.email, decision, comment: reason, ...seen, at };
+    const said = comment.trim();
+    const words = said === "" ? null : await deps.personal.keep(approvalStream(id), said, envelope);
+    const { id: member_id, email, address } = principal;
+    const cast = { member_id, email, address, decision, comment: words, ...seen, at };
     const people = await peopleOf(deps, principal.account);
     const members = new Set(people?.members.keys() ?? []);
     const command = { type: "CastVote", account: principal.account, vote: cast, digest, members } as const;
     const done = await deps.aggregates.handle(approval, approvalStream(id), command, envelope);
-    if (done.outcome === "rejected") return PROBLEM_OF[done.rejection](done.state);
+    if (done.outcome === "rejected") {
+      if (words !== null) await deps.personal.forget(words);
+      return PROBLEM_OF[done.rejection](done.state);
+    }
     if (done.state.phase !== "requested") return notFound();
     // This is done before the answer, so that the deciding member sees the result.
     if (done.state.end?.outcome === "approved") await doApproved(deps, done.state, envelope);
@@ -175,31 +180,19 @@ const vote =
     return visibleTo(deps, call, done.state, { done: done.position });
   };
 
-/** True if every policy that hides fields of the request lets the caller's role reveal them. */
-const mayReveal = async (deps: ApprovalsDeps, it: RequestedApproval, principal: Principal): Promise<boolean> => {
-  // The approval names one policy only; the verdict of its request names all that were asked.
-  const { state } = await subjectOf(deps.log, it);
-  const policies = state !== null && "request" in state ? policiesOf(state.request.verdict) : [];
-  const definitions = await Promise.all(policies.map((policy) => publishedVersion(deps.log, policy)));
-  const hiding = definitions.filter(({ redact = [] }) => redact.length > 0);
-  return (
-    hiding.length > 0 &&
-    hiding.every(({ approval: rule }) => (rule?.reveal ?? []).some((role) => hasRole(principal, role)))
-  );
-};
-
 const reveal: Handle<OfOne> = (deps) => async (call) => {
   const { principal, params, envelope } = call;
   const it = await ownApproval(deps, call);
   if (it === null) return notFound();
   const { account, id: member_id } = principal;
   const { at } = envelope;
-  const hidden = pointersOf(await hiddenOfSubject(deps, await subjectOf(deps.log, it), principal));
+  const subject = await subjectOf(deps.log, it);
+  const hidden = pointersOf(await hiddenOfSubject(deps, subject, principal));
   // Nothing is hidden from this reader (an admin, for example), so there is nothing to reveal.
   if (hidden.length === 0) {
     return visibleTo(deps, call, it);
   }
-  if (!(await mayReveal(deps, it, principal))) {
+  if (!(await mayReveal(deps.log, subject, principal))) {
     return problem("forbidden", "The policy does not allow your role to reveal its hidden fields: ask an admin.");
   }
   const command = { type: "RevealHiddenFields", account, member_id, hidden, at } as const;

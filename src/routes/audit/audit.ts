@@ -8,8 +8,8 @@ import { type LeafReads, type LeafState, withLeaves } from "../../audit/record-l
 import { eventOf } from "../../audit/records.ts";
 import { withoutSealed } from "../../audit/sealed.ts";
 import { searchAudit } from "../../audit/search.ts";
-import { commitmentsIn, type PersonalData } from "../../erasure/personal-data.ts";
-import { BYTES_REMOVED, object, REASON_BODY, text, time } from "../../http/json-schema.ts";
+import { commitmentsIn, erasureStream, type PersonalData } from "../../erasure/personal-data.ts";
+import { PERSONAL_DATA_ERASED, REASON_BODY } from "../../http/json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
 import { type Handler, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
 import { TIME_RANGE_QUERY, timeRangeOf } from "../../http/time-range.ts";
@@ -19,7 +19,7 @@ import type { Named } from "../directory/names.ts";
 export type AuditDeps = {
   readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "count">;
   readonly log: Pick<EventLog, "read" | "last" | "bytesRemoved">;
-  readonly personal: Pick<PersonalData, "read" | "erase">;
+  readonly personal: Pick<PersonalData, "read" | "keep" | "forget" | "isKnown" | "erase">;
   /** Null on a node that folds no evidence. */
   readonly evidence: LeafReads | null;
   readonly namesOf: (account: string, ids: readonly string[]) => Promise<Readonly<Record<string, Named>>>;
@@ -168,13 +168,13 @@ const search =
     return { status: 200, body: { data, next_cursor: page.next_cursor } };
   };
 
-const ERASED = object({ id: text, erased_at: time, bytes_removed: BYTES_REMOVED });
-
 const eraseOne =
   ({ log, personal }: AuditDeps): Handler<{ body: typeof REASON_BODY; params: "id" }> =>
   async ({ params: { id }, body, envelope }) => {
-    const { reason } = body;
+    if (!(await personal.isKnown(id, envelope.account))) return notFound();
+    const reason = await personal.keep(erasureStream(id), body.reason, envelope);
     const ran = await personal.erase(id, reason, envelope);
+    if (ran?.outcome !== "accepted") await personal.forget(reason);
     if (ran === null || ran.outcome === "rejected") return notFound();
     const { erasedAt } = ran.known.state;
     return { status: 200, body: { id, erased_at: erasedAt, bytes_removed: log.bytesRemoved }, ...positionOf(ran) };
@@ -199,7 +199,7 @@ export const auditRoutes = (deps: AuditDeps): readonly Route[] => [
     summary: "Erase the personal data of one commitment; the records that name it stay as they are",
     tag: "audit",
     body: REASON_BODY,
-    answers: { 200: ERASED },
+    answers: { 200: PERSONAL_DATA_ERASED },
     handle: eraseOne(deps),
   }),
 ];

@@ -1,6 +1,7 @@
 import { toBase64 } from "../../../domain/evidence/bytes.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
+import { EvidenceDamaged } from "../../../infra/evidence-errors.ts";
 import { audit } from "../../../projections/audit.ts";
 import { type AccountEvidence, recordProof } from "../../audit/account-evidence.ts";
 import { indexOfRecord } from "../../audit/search.ts";
@@ -36,7 +37,8 @@ export const signing = async <T>(
   try {
     return await work(evidence);
   } catch (error) {
-    if (!(error instanceof NothingSigned)) throw error;
+    if (error instanceof EvidenceDamaged) await evidence.damaged();
+    else if (!(error instanceof NothingSigned)) throw error;
     // The reason names other accounts, so it is for the operator alone, in the log and in `/ready`.
     return problem("unavailable", "Nothing is signed at the moment: the operator has to look why.", { retryAfterS: 5 });
   }
@@ -108,8 +110,7 @@ const consistency =
     signing(evidence, async (it): Promise<Answer | Problem> => {
       const newest = await it.newest(account);
       if (newest === null) return notSealed("No record of the account was sealed yet.");
-      const { from, to = newest.size } = query;
-      if (from === undefined) return invalid("from", "must be given");
+      const { from = 0, to = newest.size } = query;
       if (to > newest.size) return invalid("to", `must be at most ${newest.size}, the size of the newest checkpoint`);
       if (from > to) return invalid("from", "must be at most `to`");
       const hashes = await it.consistency(account, from, to);
@@ -170,6 +171,7 @@ export const checkpointRoutes = (deps: CheckpointsDeps): readonly Route[] => [
     summary: "A proof that a later checkpoint only adds to an earlier one (RFC 6962)",
     tag: "audit",
     query: CONSISTENCY_QUERY,
+    queryRequired: ["from"],
     answers: { 200: object({ from: integer, to: integer, proof: { type: "array", items: text } }) },
     problems: ["not-sealed", "unavailable"],
     handle: consistency(deps),

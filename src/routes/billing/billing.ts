@@ -1,5 +1,5 @@
 import { planNamed } from "../../../domain/account/overage.ts";
-import { OVERAGE_BLOCK_EUR, PLANS } from "../../../domain/account/plans.ts";
+import { OVERAGE_BLOCK_EUR, OVERAGE_BLOCK_EVENTS, PLANS } from "../../../domain/account/plans.ts";
 import { largestIn, overageIn, planAt, type Subscription } from "../../../domain/account/subscription.ts";
 import { monthEnd, monthOf } from "../../../domain/calendar.ts";
 import type { Clock } from "../../../domain/ports/clock.ts";
@@ -41,6 +41,33 @@ const SUMMARY = object({
   estimated_total_eur: number,
   provider: { type: "string" },
 });
+
+const OFFERED = object({
+  overage: object({ events: integer, price_eur: number }),
+  plans: {
+    type: "array",
+    items: object({
+      name: plan,
+      price_eur_month: number,
+      events_per_month: integer,
+      endpoints: { type: "integer", description: "Sources" },
+      retention_days: { type: "integer", description: "Of payloads; the audit log is kept" },
+      hard_stop: { type: "boolean", description: "Whether further events are refused, in place of overage" },
+    }),
+  },
+});
+
+const offered = {
+  overage: { events: OVERAGE_BLOCK_EVENTS, price_eur: OVERAGE_BLOCK_EUR },
+  plans: Object.values(PLANS).map(({ name, priceEurMonth, eventsPerMonth, endpoints, retentionDays, hardStop }) => ({
+    name,
+    price_eur_month: priceEurMonth,
+    events_per_month: eventsPerMonth,
+    endpoints,
+    retention_days: retentionDays,
+    hard_stop: hardStop,
+  })),
+};
 
 const summary =
   ({ views, clock, subscriptionOf, provider }: BillingDeps): Route["handle"] =>
@@ -89,5 +116,14 @@ export const billingRoutes = (deps: BillingDeps): readonly Route[] => [
     answers: { 200: SUMMARY },
     reads: [usage.schema.name, sources.schema.name],
     handle: summary(deps),
+  }),
+  route({
+    method: "GET",
+    path: "/v1/billing/plans",
+    who: READERS,
+    summary: "What each plan costs and includes, smallest first; they differ in volume only",
+    tag: "billing",
+    answers: { 200: OFFERED },
+    handle: async () => ({ status: 200, body: offered }),
   }),
 ];

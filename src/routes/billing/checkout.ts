@@ -9,6 +9,7 @@ import { accountStream } from "../../accounts/accounts.ts";
 import { noticesFor, PAID, sourcesInUse } from "../../billing/notices.ts";
 import { subscriptionSync } from "../../billing/subscription-sync.ts";
 import type { RecordCall } from "../../calls/call-records.ts";
+import type { PersonalData } from "../../erasure/personal-data.ts";
 import { time } from "../../http/json-schema.ts";
 import { type Call, type Handler, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
@@ -21,6 +22,7 @@ export type CheckoutDeps = {
   readonly subscriptionOf: (account: string) => Promise<Subscription>;
   readonly clock: Clock;
   readonly recordCall: RecordCall;
+  readonly personal: Pick<PersonalData, "shown">;
 };
 
 /** Old browsers and proxies accept addresses of at most 2,083 characters. */
@@ -44,12 +46,14 @@ const START_BODY = {
     success_url: address("where the person returns after the purchase"),
     cancel_url: address("where the person returns after cancelling"),
   },
+  examples: [{ plan: "core" }],
 } as const satisfies JsonSchema;
 
 const PORTAL_BODY = {
   type: "object",
   additionalProperties: false,
   properties: { return_url: address("where the portal leads back to") },
+  examples: [{}],
 } as const satisfies JsonSchema;
 
 const STARTED: JsonSchema = {
@@ -97,10 +101,14 @@ const addressesIn = <K extends string>(body: Partial<Record<K, string>>, names: 
   return Object.fromEntries(found) as Record<K, string | null>;
 };
 
-const payerOf = ({ principal }: Call, { customer }: Subscription): Payer => ({
+const payerOf = async (
+  personal: CheckoutDeps["personal"],
+  { principal }: Call,
+  { customer }: Subscription,
+): Promise<Payer> => ({
   account: principal.account,
   // Only members get here, as the route accepts sessions only.
-  email: principal.kind === "member" ? principal.email : "",
+  email: principal.kind === "member" ? await personal.shown(principal.email, principal.account) : "",
   by: principal.id,
   customer,
 });
@@ -170,7 +178,7 @@ const start =
     const holding = planAt(subscription, at);
     if (holding === body.plan) return samePlan(body.plan, subscription, at);
     const order = { plan: body.plan, successUrl: addresses.success_url, cancelUrl: addresses.cancel_url };
-    const page = await deps.provider.startCheckout(payerOf(call, subscription), order);
+    const page = await deps.provider.startCheckout(await payerOf(deps.personal, call, subscription), order);
     await remember(deps, call, page, subscription);
     const position = await recordLink(deps, call, page, { page: "checkout", plan: body.plan });
     const notices = noticesFor(planNamed(body.plan), planNamed(holding), await sourcesInUse(deps.views, account));
@@ -187,7 +195,7 @@ const portal =
     const addresses = addressesIn(call.body, ["return_url"]);
     if ("problem" in addresses) return addresses;
     const subscription = asKnownTo(deps.provider, await deps.subscriptionOf(call.principal.account));
-    const page = await deps.provider.portal(payerOf(call, subscription), addresses.return_url);
+    const page = await deps.provider.portal(await payerOf(deps.personal, call, subscription), addresses.return_url);
     await remember(deps, call, page, subscription);
     const position = await recordLink(deps, call, page, { page: "portal", plan: null });
     const body = { portal_url: page.url, expires_at: page.expiresAt };

@@ -41,9 +41,10 @@ export const answerTo = async (
   known: StreamState<Bundle>,
 ): Promise<Answer> => {
   const { principal, params } = call;
-  if (principal.kind === "agent") return bundleAnswer(deps.log, known);
+  const source = { log: deps.log, account: principal.account };
+  if (principal.kind === "agent") return bundleAnswer(source, known);
   const request = requestOf(known.state);
   if (request !== null && (await seesHidden(deps.log, request, principal)))
     deps.calls.payloadRead(calledBy(call), params.id);
-  return bundleAnswer(deps.log, known, await visibleResults(deps, principal, known));
+  return bundleAnswer(source, known, await visibleResults(deps, principal, known));
 };

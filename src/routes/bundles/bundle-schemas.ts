@@ -3,12 +3,12 @@ import { BUNDLE_STATUSES, STEP_STATUSES } from "../../../projections/schemas/bun
 import { STEPS_MAX } from "../../bundles/plan.ts";
 import { BYTES_REMOVED, nonBlank, nullable, nullableTime, object, text, time } from "../../http/json-schema.ts";
 import { LISTING_QUERY } from "../../http/listing.ts";
+import { named } from "../../http/named-schemas.ts";
 import type { JsonSchema } from "../../http/route.ts";
 import { RESULT, RUN_FIELDS } from "../agents/request-input.ts";
 import type { BundleSummary, StepSummary } from "./bundle-summary.ts";
 
 const NAME_LENGTH_MAX = 100;
-const REASON_LENGTH_MAX = 500;
 const COMMENT_LENGTH_MAX = 1_000;
 
 export const LIST_QUERY = {
@@ -44,12 +44,15 @@ export const BUNDLE_BODY = {
     },
     ...RUN_FIELDS,
   },
-} as const satisfies JsonSchema;
-
-export const CANCEL_BODY = {
-  type: "object",
-  additionalProperties: false,
-  properties: { reason: nonBlank(REASON_LENGTH_MAX) },
+  examples: [
+    {
+      name: "Order for Ada",
+      steps: [
+        { action: "order.create", payload: { sku: "lamp" } },
+        { action: "mail.send", payload: { to: "ada@example.com", order: { $result: { step: 0, pointer: "/id" } } } },
+      ],
+    },
+  ],
 } as const satisfies JsonSchema;
 
 export const RESOLVE_BODY = {
@@ -59,6 +62,7 @@ export const RESOLVE_BODY = {
   properties: {
     comment: { ...nonBlank(COMMENT_LENGTH_MAX), description: "How it was undone" },
   },
+  examples: [{ comment: "Cancelled in the shop by hand" }],
 } as const satisfies JsonSchema;
 
 const step = {
@@ -80,15 +84,19 @@ const step = {
     "number",
     "The estimate; the cost once the step has ended, including its undo once the bundle has ended; null if skipped",
   ),
-  refusal: { ...object({ code: text, detail: text }), type: ["object", "null"], description: "Why it was never sent" },
+  refusal: {
+    ...named("StepRefusal", object({ code: text, detail: text })),
+    type: ["object", "null"],
+    description: "Why it was never sent",
+  },
   resolution: {
-    ...object({ by: text, comment: text, at: time }),
+    ...named("StepResolution", object({ by: text, comment: text, at: time })),
     type: ["object", "null"],
     description: "Set if a person has undone it by hand",
   },
 } satisfies Record<keyof StepSummary, JsonSchema>;
 
-const LEFT = object({ index: { type: "integer" }, action: text, why: text });
+const LEFT = named("StepLeft", object({ index: { type: "integer" }, action: text, why: text }));
 
 const summary = {
   id: text,
@@ -113,17 +121,24 @@ const shaped = (members: Record<string, JsonSchema>, more: Record<string, JsonSc
   properties: { ...members, ...more },
 });
 
-export const BUNDLE_SUMMARY: JsonSchema = shaped(
-  { ...summary, steps: { type: "array", items: object(step) } },
-  sometimes,
+export const BUNDLE_SUMMARY: JsonSchema = named(
+  "BundleSummary",
+  shaped({ ...summary, steps: { type: "array", items: named("BundleStepSummary", object(step)) } }, sometimes),
 );
 
-export const BUNDLE: JsonSchema = shaped(
-  { ...summary, steps: { type: "array", items: object({ ...step, result: RESULT }) }, payload_erased_at: nullableTime },
-  {
-    ...sometimes,
-    left: { type: "array", items: LEFT, description: "What a person has to undo by hand after rollback_incomplete" },
-  },
+export const BUNDLE: JsonSchema = named(
+  "Bundle",
+  shaped(
+    {
+      ...summary,
+      steps: { type: "array", items: named("BundleStep", object({ ...step, result: RESULT })) },
+      payload_erased_at: nullableTime,
+    },
+    {
+      ...sometimes,
+      left: { type: "array", items: LEFT, description: "What a person has to undo by hand after rollback_incomplete" },
+    },
+  ),
 );
 
 export const ERASED: JsonSchema = object({ bundle_id: text, erased_at: time, bytes_removed: BYTES_REMOVED });

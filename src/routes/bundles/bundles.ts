@@ -1,15 +1,16 @@
 import type { BundleCommand, BundleRejection } from "../../../domain/bundle/commands.ts";
 import { bundle } from "../../../domain/bundle/decider.ts";
-import { type Bundle, requestOf } from "../../../domain/bundle/state.ts";
+import { type Bundle, requestOf, resolutionOf } from "../../../domain/bundle/state.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { type BundleDocument, bundles } from "../../../projections/bundles.ts";
 import type { ApprovalRequests } from "../../approvals/approval-requests.ts";
 import { bundleAnswer, hasEnded, heldFor } from "../../bundles/answer.ts";
 import type { BeginBundle } from "../../bundles/bundle-claim.ts";
+import type { PersonalData } from "../../erasure/personal-data.ts";
 import { untilEndedOrHeld } from "../../execute/end-waits.ts";
 import type { Outcomes } from "../../execute/outcome-waits.ts";
-import { REASON_BODY } from "../../http/json-schema.ts";
+import { OPTIONAL_REASON_BODY, REASON_BODY } from "../../http/json-schema.ts";
 import { isPage, listOf, pageOf } from "../../http/listing.ts";
 import { type Answer, type Call, type Handler, type Input, positionOf, type Route, route } from "../../http/route.ts";
 import { GATE_PROBLEMS } from "../../http/route-problems.ts";
@@ -19,15 +20,7 @@ import { foldStream, latestOf, runCommand, type StreamState } from "../../stream
 import { DEPTH_HEADER, depthOf, WAIT_MS, WAIT_QUERY } from "../agents/request-input.ts";
 import { eraseBundlePayload } from "./bundle-payload.ts";
 import { answerTo, type BundleReadingDeps, type OfOne } from "./bundle-reading.ts";
-import {
-  BUNDLE,
-  BUNDLE_BODY,
-  BUNDLE_SUMMARY,
-  CANCEL_BODY,
-  ERASED,
-  LIST_QUERY,
-  RESOLVE_BODY,
-} from "./bundle-schemas.ts";
+import { BUNDLE, BUNDLE_BODY, BUNDLE_SUMMARY, ERASED, LIST_QUERY, RESOLVE_BODY } from "./bundle-schemas.ts";
 import { bundleSummary } from "./bundle-summary.ts";
 
 export type BundleRoutesDeps = BundleReadingDeps & {
@@ -35,6 +28,7 @@ export type BundleRoutesDeps = BundleReadingDeps & {
   readonly begin: BeginBundle;
   readonly approvals: Pick<ApprovalRequests, "recorded">;
   readonly outcomes: Pick<Outcomes<Bundle>, "wait" | "changed">;
+  readonly personal: Pick<PersonalData, "keep" | "forget" | "read" | "shown">;
 };
 
 type Handle<I extends Input = object> = (deps: BundleRoutesDeps) => Handler<I>;
@@ -74,7 +68,7 @@ const begin: Handle<{ body: typeof BUNDLE_BODY }> =
     const { bundleId: id, known, replayed, position } = begun;
     const awaited = { id, known, heldFor, hasEnded };
     const seen = await untilEndedOrHeld(log, outcomes, awaited, { account, waitMs, signal: call.closing });
-    const answer = await bundleAnswer(log, seen);
+    const answer = await bundleAnswer({ log, account }, seen);
     return {
       ...answer,
       ...(replayed ? { headers: { ...answer.headers, "idempotent-replayed": "true" } } : {}),
@@ -115,7 +109,7 @@ const show: Handle<{ query: typeof WAIT_QUERY; params: "id" }> = (deps) => async
 };
 
 const list: Handle<{ query: typeof LIST_QUERY }> =
-  ({ views }) =>
+  ({ views, personal }) =>
   async ({ principal, query }) => {
     const { status } = query;
     const where = [
@@ -127,7 +121,7 @@ const list: Handle<{ query: typeof LIST_QUERY }> =
     const page = await pageOf(views, { view: VIEW, where, sort }, query, (document: BundleDocument, id) =>
       bundleSummary(id, document),
     );
-    return isPage(page) ? { status: 200, body: page } : page;
+    return isPage(page) ? { status: 200, body: await personal.shown(page, principal.account) } : page;
   };
 
 const tell = async (
@@ -146,11 +140,14 @@ const tell = async (
   return { ...answer, ...positionOf({ position: latestOf(position, answer.position) }) };
 };
 
-const cancel: Handle<{ body: typeof CANCEL_BODY; params: "id" }> = (deps) => async (call) => {
+const cancel: Handle<{ body: typeof OPTIONAL_REASON_BODY; params: "id" }> = (deps) => async (call) => {
   const known = await own(deps.log, call);
   if (known === null) return notFound();
-  const { reason = REASON[call.principal.kind] } = call.body;
-  return tell(deps, call, known, { type: "Cancel", reason, at: call.envelope.at });
+  const { envelope, principal, params } = call;
+  const { reason: given } = call.body;
+  const reason =
+    given === undefined ? REASON[principal.kind] : await deps.personal.keep(bundleStream(params.id), given, envelope);
+  return tell(deps, call, known, { type: "Cancel", reason, at: envelope.at });
 };
 
 const resolve: Handle<{ body: typeof RESOLVE_BODY; params: "id" | "index" }> = (deps) => async (call) => {
@@ -163,8 +160,12 @@ const resolve: Handle<{ body: typeof RESOLVE_BODY; params: "id" | "index" }> = (
   if (principal.kind !== "member" || !(await call.isStillAllowed())) {
     return problem("forbidden", "Only a person with a session and the role approver may mark it as undone by hand.");
   }
-  const { comment } = call.body;
-  const said = { index: Number(index), by: principal.id, comment: comment.trim(), at: envelope.at };
+  const given = call.body.comment.trim();
+  const before = known.state.phase === "running" ? resolutionOf(known.state.steps[Number(index)]) : null;
+  // A repeat names the same words, by which it is recognised.
+  const isRepeat = before !== null && (await deps.personal.read(before.comment, principal.account)) === given;
+  const comment = isRepeat ? before.comment : await deps.personal.keep(bundleStream(params.id), given, envelope);
+  const said = { index: Number(index), by: principal.id, comment, at: envelope.at };
   const answer = await tell(deps, call, known, { type: "Resolve", ...said });
   return "problem" in answer ? answer : shown(answer);
 };
@@ -223,7 +224,7 @@ export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
     who: { session: "admin", key: "admin", agent: true },
     summary: "Cancel a bundle: start no further step and undo what was done; an agent cancels its own",
     tag: TAG,
-    body: CANCEL_BODY,
+    body: OPTIONAL_REASON_BODY,
     bodyOptional: true,
     problems: ["conflict"],
     answers: { 200: BUNDLE, 202: BUNDLE },
@@ -251,6 +252,6 @@ export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
     body: REASON_BODY,
     problems: ["conflict"],
     answers: { 200: ERASED },
-    handle: (call) => eraseBundlePayload(deps.log, call),
+    handle: (call) => eraseBundlePayload(deps, call),
   }),
 ];

@@ -38,9 +38,10 @@ export const directoryRoutes = (deps: NameDeps & SearchDeps): readonly Route[] =
         description: `At most ${IDS_MAX} ids, separated by commas`,
       },
     },
+    queryRequired: ["ids"],
     answers: { 200: NAMES },
-    async handle({ principal, query: { ids } }) {
-      const asked = (ids ?? "").split(",").filter((id) => id !== "");
+    async handle({ principal, query: { ids = "" } }) {
+      const asked = ids.split(",").filter((id) => id !== "");
       if (asked.length === 0 || asked.length > IDS_MAX) return invalid("ids", `must be 1 to ${IDS_MAX} ids`);
       return { status: 200, body: await namesOf(deps, principal.account, asked) };
     },
@@ -59,9 +60,9 @@ export const directoryRoutes = (deps: NameDeps & SearchDeps): readonly Route[] =
         description: "A part of a name, or an id; events, bundles, approvals and replays are found by id alone",
       },
     },
+    queryRequired: ["q"],
     answers: { 200: object({ data: { type: "array", items: HIT } }) },
-    async handle({ principal, query: { q } }) {
-      if (q === undefined) return invalid("q", "is missing");
+    async handle({ principal, query: { q = "" } }) {
       return { status: 200, body: { data: await search(deps, principal, q) } };
     },
   }),

@@ -1,4 +1,5 @@
 import type { Json } from "../../../domain/json.ts";
+import type { Words } from "../../../domain/personal/words.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { type ActionDocument, actions } from "../../../projections/actions.ts";
@@ -8,9 +9,14 @@ import { type EndpointDocument, endpoints } from "../../../projections/endpoints
 import { type MemberDocument, members } from "../../../projections/members.ts";
 import { type NewestPolicyDocument, policies } from "../../../projections/policies.ts";
 import { type SourceDocument, sources } from "../../../projections/sources.ts";
+import type { PersonalData } from "../../erasure/personal-data.ts";
 import { documentIn } from "../../views/typed-documents.ts";
 
-export type NameDeps = { readonly views: Pick<ViewStore, "get">; readonly log: Pick<EventLog, "read"> };
+export type NameDeps = {
+  readonly views: Pick<ViewStore, "get">;
+  readonly log: Pick<EventLog, "read">;
+  readonly personal: Pick<PersonalData, "shown">;
+};
 
 export const KINDS = ["member", "key", "agent", "source", "endpoint", "policy", "action"] as const;
 type Kind = (typeof KINDS)[number];
@@ -18,7 +24,7 @@ type Kind = (typeof KINDS)[number];
 /** `name` is null if it is no longer kept, as a removed member's address. */
 export type Named = { readonly kind: Kind; readonly name: string | null; readonly removed: boolean };
 
-type Found = { readonly account: string; readonly name: string; readonly removed?: true } | null;
+type Found = { readonly account: string; readonly name: string | Words; readonly removed?: true } | null;
 
 type Lookup = {
   readonly kind: Kind;
@@ -86,7 +92,8 @@ const nameOf = async (deps: NameDeps, account: string, id: string): Promise<Name
   const { kind, view, stream } = lookup;
   const found = await view(deps.views, id);
   if (found !== null) {
-    return found.account === account ? { kind, name: found.name, removed: found.removed === true } : null;
+    if (found.account !== account) return null;
+    return { kind, name: await deps.personal.shown(found.name, account), removed: found.removed === true };
   }
   if (stream === null) return null;
   const removed = await removedName(deps, account, `${stream}-${id}`);

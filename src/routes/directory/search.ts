@@ -10,9 +10,13 @@ import { members } from "../../../projections/members.ts";
 import { policies } from "../../../projections/policies.ts";
 import { replays } from "../../../projections/replays.ts";
 import { sources } from "../../../projections/sources.ts";
+import type { PersonalData } from "../../erasure/personal-data.ts";
 import { hasRole, type Principal } from "../../http/route.ts";
 
-export type SearchDeps = { readonly views: Pick<ViewStore, "get" | "page"> };
+export type SearchDeps = {
+  readonly views: Pick<ViewStore, "get" | "page">;
+  readonly personal: Pick<PersonalData, "shown">;
+};
 
 /** `name` is null for what has none, such as an event. `state` is null for what has no states. */
 export type Hit = {
@@ -92,21 +96,37 @@ const hitOf = (it: Searched, id: string, document: Document): Hit => ({
 
 const isThere = ({ account, deleted }: Document, own: string): boolean => account === own && deleted !== 1;
 
-const byId = async ({ views }: SearchDeps, it: Searched, account: string, id: string): Promise<readonly Hit[]> => {
+/** Members are named by their addresses, of which the view has the commitments. */
+const readable = async (personal: SearchDeps["personal"], { kind }: Searched, document: Document): Promise<Document> =>
+  kind === "member" ? personal.shown(document, String(document.account)) : document;
+
+const byId = async (
+  { views, personal }: SearchDeps,
+  it: Searched,
+  account: string,
+  id: string,
+): Promise<readonly Hit[]> => {
   if (!id.startsWith(it.prefix)) return [];
   const document = await views.get(it.view, id);
-  return document !== null && isThere(document, account) ? [hitOf(it, id, document)] : [];
+  if (document === null || !isThere(document, account)) return [];
+  return [hitOf(it, id, await readable(personal, it, document))];
 };
 
-const byName = async ({ views }: SearchDeps, it: Searched, account: string, text: string): Promise<readonly Hit[]> => {
+const byName = async (
+  { views, personal }: SearchDeps,
+  it: Searched,
+  account: string,
+  text: string,
+): Promise<readonly Hit[]> => {
   if (it.sort === null) return [];
   const where = [{ field: "account", is: "=", value: account }] as const;
   const sort = { field: it.sort, order: "asc" } as const;
   const found = await views.page(it.view, { where, sort, limit: LOOKED_AT_MAX });
-  return found
-    .filter(({ document }) => isThere(document, account))
-    .map(({ id, document }) => hitOf(it, id, document))
-    .filter((hit) => hit.name?.toLowerCase().includes(text) === true || hit.id.startsWith(text));
+  const there = found.filter(({ document }) => isThere(document, account));
+  const hits = await Promise.all(
+    there.map(async ({ id, document }) => hitOf(it, id, await readable(personal, it, document))),
+  );
+  return hits.filter((hit) => hit.name?.toLowerCase().includes(text) === true || hit.id.startsWith(text));
 };
 
 /** Names that begin with the text come first. */

@@ -78,7 +78,7 @@ export const change: Handle<{ body: typeof ENDPOINT_CHANGES; params: "id" }> = (
     const { policy_id } = body;
     const command = { type: "ChangeEndpoint", account, changes: { policy_id }, at: call.envelope.at } as const;
     // Approvers of a held change are shown the change of the policy only, so a call that changes more is not held.
-    const deferred = Object.keys(body).length === 1 ? { command, after: { policy_id } } : undefined;
+    const deferred = Object.keys(body).length === 1 ? { command: () => command, after: { policy_id } } : undefined;
     const refused = await deps.controls.authorize(call, { ...controlled(it), changes: { policy_id } }, deferred);
     if (refused !== null) return refused;
   }

@@ -2,6 +2,7 @@ import { HEADER_NAME_LENGTH_MAX, HEADER_VALUE_LENGTH_MAX, HEADERS_MAX } from "..
 import { URL_LENGTH_MAX } from "../../../infra/http/addresses.ts";
 import type { EndpointHealth } from "../../../projections/endpoints.ts";
 import { nonBlank, nullable, nullableTime, time } from "../../http/json-schema.ts";
+import { named } from "../../http/named-schemas.ts";
 import type { BodyOf, JsonSchema } from "../../http/route.ts";
 import { NOTIFICATIONS } from "../../notifications/names.ts";
 
@@ -47,12 +48,12 @@ const FIELDS = {
     additionalProperties: {
       oneOf: [
         HEADER_VALUE,
-        {
+        named("HeaderSetting", {
           type: "object",
           required: ["value", "secret"],
           additionalProperties: false,
           properties: { value: HEADER_VALUE, secret: { type: "boolean" } },
-        },
+        }),
       ],
     },
     description: `sent with every delivery; values are stored sealed and shown as ${REDACTED}. An approval is bound to the values, but of a secret header to its name only: if the endpoint needs approvals, only a person with a session may change such a value`,
@@ -76,17 +77,19 @@ export const NEW_ENDPOINT = {
   required: ["name", "url"],
   additionalProperties: false,
   properties: FIELDS,
+  examples: [{ name: "shop", url: "https://shop.example.com/hooks", timeout_ms: 10_000 }],
 } as const satisfies JsonSchema;
 
 export const ENDPOINT_CHANGES = {
   type: "object",
   additionalProperties: false,
   properties: FIELDS,
+  examples: [{ concurrency: 4, retry_schedule_s: [5, 60, 600] }],
 } as const satisfies JsonSchema;
 
 export type EndpointBody = BodyOf<typeof ENDPOINT_CHANGES>;
 
-const HEALTH: JsonSchema = {
+const HEALTH: JsonSchema = named("EndpointHealth", {
   type: "object",
   properties: {
     state: { enum: ["healthy", "degraded", "open", "disabled"] },
@@ -95,14 +98,14 @@ const HEALTH: JsonSchema = {
     p99_ms: nullable("number"),
     consecutive_failures: { type: "integer" },
     last_success_at: nullableTime,
-    last_failure: {
+    last_failure: named("LastFailure", {
       type: ["object", "null"],
       properties: { at: time, kind: { type: "string" }, status_code: { type: ["integer", "null"] } },
-    },
+    }),
     next_probe_at: nullableTime,
     queued: { type: "integer" },
   } satisfies Record<keyof EndpointHealth, JsonSchema>,
-};
+});
 
 const SHOWN = {
   id: { type: "string" },
@@ -112,28 +115,32 @@ const SHOWN = {
     additionalProperties: {
       oneOf: [
         { const: REDACTED },
-        {
+        named("RedactedHeader", {
           type: "object",
           required: ["value", "secret"],
-          properties: { value: { const: REDACTED }, secret: { const: true } },
-        },
+          properties: { value: { const: REDACTED }, secret: { type: "boolean", const: true } },
+        }),
       ],
     },
   },
-  disabled: { type: ["object", "null"], properties: { reason: { type: "string" }, at: time } },
+  disabled: named("Disabled", { type: ["object", "null"], properties: { reason: { type: "string" }, at: time } }),
   created_at: time,
   health: HEALTH,
 };
 
-export const ENDPOINT: JsonSchema = { type: "object", required: Object.keys(SHOWN), properties: SHOWN };
+export const ENDPOINT: JsonSchema = named("Endpoint", {
+  type: "object",
+  required: Object.keys(SHOWN),
+  properties: SHOWN,
+});
 
 const SIGNING_SECRET: JsonSchema = { type: "string", description: "shown only once" };
 
-export const REGISTERED: JsonSchema = {
+export const REGISTERED: JsonSchema = named("NewEndpoint", {
   type: "object",
   required: [...Object.keys(SHOWN), "signing_secret"],
   properties: { ...SHOWN, signing_secret: SIGNING_SECRET },
-};
+});
 
 export const ROTATED: JsonSchema = {
   type: "object",

@@ -2,7 +2,6 @@ import { defined } from "../../../domain/defined.ts";
 import { erasure } from "../../../domain/delivery/erasure.ts";
 import type { BundleStep, DeliveryEvent } from "../../../domain/delivery/events.ts";
 import { eventOf } from "../../../domain/events.ts";
-import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { EventDocument } from "../../../projections/event-document.ts";
 import { directBodyReader } from "../../bodies/body-reader.ts";
 import type { CallCounts } from "../../calls/call-counts.ts";
@@ -14,7 +13,7 @@ import { payloadDamaged } from "../../streams/payload-damage.ts";
 import { shownPayload } from "../../streams/payload-ref.ts";
 import { notFound, type Problem, problem } from "../../streams/problems.ts";
 import { foldStream } from "../../streams/run-command.ts";
-import { eraseOwnBundle } from "../bundles/bundle-payload.ts";
+import { type BundlePayloadDeps, eraseOwnBundle } from "../bundles/bundle-payload.ts";
 import { type HiddenDeps, hiddenOfEvent } from "./hidden-fields.ts";
 
 /** Headers that keep a sender's payload from running as a page of the console's origin. */
@@ -98,14 +97,14 @@ const RETRY_AFTER_S = 5;
 
 /** Erases the whole bundle, because its payload and those of the undos repeat what is in the step's. */
 const eraseOfBundle = async (
-  log: EventLog,
+  deps: BundlePayloadDeps,
   id: string,
   step: BundleStep,
   call: Call<Erasing>,
 ): Promise<Answer | Problem> => {
-  const erased = await eraseOwnBundle(log, step.id, call);
+  const erased = await eraseOwnBundle(deps, step.id, call);
   if (!("problem" in erased)) {
-    const body = { event_id: id, erased_at: erased.erasedAt, bytes_removed: log.bytesRemoved };
+    const body = { event_id: id, erased_at: erased.erasedAt, bytes_removed: deps.log.bytesRemoved };
     return { status: 200, body, ...erased.written };
   }
   if (erased.problem !== "conflict") return erased;
@@ -114,7 +113,12 @@ const eraseOfBundle = async (
 };
 
 /** Erases an event's payload, and for a step or an undo those of its whole bundle. */
-export const erasePayload = async (log: EventLog, id: string, call: Call<Erasing>): Promise<Answer | Problem> => {
+export const erasePayload = async (
+  deps: BundlePayloadDeps,
+  id: string,
+  call: Call<Erasing>,
+): Promise<Answer | Problem> => {
+  const { log, personal } = deps;
   if (!isEventId(id)) return notFound();
   const stream = `delivery-${id}`;
   const about: { owner?: string; step?: BundleStep } = {};
@@ -126,9 +130,10 @@ export const erasePayload = async (log: EventLog, id: string, call: Call<Erasing
     },
   });
   if (about.owner !== call.principal.account) return notFound();
-  if (about.step !== undefined) return eraseOfBundle(log, id, about.step, call);
-  const { reason } = call.body;
+  if (about.step !== undefined) return eraseOfBundle(deps, id, about.step, call);
+  const reason = await personal.keep(stream, call.body.reason, call.envelope);
   const ran = await eraseEvent(log, { id, known, cause: { reason }, envelope: call.envelope });
+  if (ran.outcome !== "accepted") await personal.forget(reason);
   if (ran.outcome === "rejected") {
     if (ran.rejection === "absent") return notFound();
     const detail = "An attempt to deliver this event is under way: its payload can be erased once that has ended.";

@@ -12,6 +12,7 @@ import {
   visibleRequestHeaders,
 } from "../../bodies/event-answer.ts";
 import type { CallCounts } from "../../calls/call-counts.ts";
+import type { PersonalData } from "../../erasure/personal-data.ts";
 import { BYTES_REMOVED, object, REASON_BODY, text, time } from "../../http/json-schema.ts";
 import { isPage, LISTING_QUERY, listOf } from "../../http/listing.ts";
 import { type Answer, type Call, calledBy, READERS, type Route, route } from "../../http/route.ts";
@@ -25,6 +26,7 @@ import { CURL_QUERY, curlCommand, receiverOf } from "./event-curl.ts";
 import { erasePayload, readPayload, visiblePayload } from "./event-payload.ts";
 import { ATTEMPTS, EVENT_DETAIL, EVENT_SUMMARY, TIMELINE } from "./event-schemas.ts";
 import { EVENT_SEARCH_QUERY, searchEvents } from "./event-search.ts";
+import { STAGES_MAX, TIMELINE_QUERY, timelinePage } from "./event-timeline.ts";
 import { hiddenOfEvent, seesHidden } from "./hidden-fields.ts";
 
 export type EventsDeps = {
@@ -34,6 +36,7 @@ export type EventsDeps = {
   readonly publicUrl: () => string;
   readonly calls: Pick<CallCounts, "payloadRead">;
   readonly bodyReader?: BodyReader;
+  readonly personal: Pick<PersonalData, "keep" | "forget" | "shown">;
 };
 
 const VIEW = events.schema.name;
@@ -120,7 +123,10 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     handle: ofOne(deps, async (it, call) => {
       const shown = await exchanged(deps, it, call);
       if ("problem" in shown) return shown;
-      return { status: 200, body: eventDetail(it.id, it.event, shown.headers, shown.attempts) };
+      const detail = eventDetail(it.id, it.event, shown.headers, shown.attempts);
+      const { replays, timeline } = detail;
+      const words = await deps.personal.shown({ replays, timeline }, it.event.account);
+      return { status: 200, body: { ...detail, ...words } };
     }),
   }),
   route({
@@ -130,7 +136,8 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     summary: "The payload's bytes; for readers below admin without the fields that the policy redacts",
     tag: "events",
     problems: ["payload-damaged"],
-    answers: { 200: { type: "string", format: "binary" } },
+    answers: { 200: { type: "string", format: "binary", description: "Its content type is that of the event" } },
+    produces: "application/octet-stream",
     reads: [VIEW],
     handle: ofOne(deps, ({ id, event }, call) => readPayload(deps, id, event, call)),
   }),
@@ -154,12 +161,22 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     who: READERS,
     summary: "What happened to an event, in order",
     tag: "events",
+    query: TIMELINE_QUERY,
     answers: { 200: TIMELINE },
     reads: [VIEW],
-    handle: ofOne(deps, async ({ event }) => ({
-      status: 200,
-      body: { data: timelineWithGaps(event), next_cursor: null },
-    })),
+    handle: ofOne(deps, async (it, { query }) => {
+      const { limit, cursor } = query;
+      const { account } = it.event;
+      if (limit === undefined && cursor === undefined)
+        return {
+          status: 200,
+          body: { data: await deps.personal.shown(timelineWithGaps(it.event), account), next_cursor: null },
+        };
+      // The schema of the query has checked the types.
+      const asked = { limit: Number(limit ?? STAGES_MAX), cursor: cursor as string | undefined };
+      const page = await timelinePage(deps.log, it, asked);
+      return isPage(page) ? { status: 200, body: await deps.personal.shown(page, account) } : page;
+    }),
   }),
   route({
     method: "GET",
@@ -187,6 +204,6 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     answers: {
       200: object({ event_id: text, erased_at: time, bytes_removed: BYTES_REMOVED }),
     },
-    handle: (call) => erasePayload(deps.log, call.params.id ?? "", call),
+    handle: (call) => erasePayload(deps, call.params.id ?? "", call),
   }),
 ];

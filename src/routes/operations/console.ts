@@ -14,6 +14,12 @@ const SHELL_HEADERS = {
 };
 /** The name of an asset holds the hash of its content, so it never changes. */
 const ASSET_HEADERS = { "cache-control": "public, max-age=31536000, immutable" };
+/**
+ * The verifier is saved, not opened: its scripts are within it, which the console's policy forbids at this address, and an
+ * auditor keeps the file.
+ */
+const VERIFIER = "verify.html";
+const VERIFIER_HEADERS = { ...SHELL_HEADERS, "content-disposition": `attachment; filename="countersign-${VERIFIER}"` };
 /** The one asset without a hash in its name. */
 const LICENCES = "licences.txt";
 
@@ -36,6 +42,7 @@ const shellRoute = (path: string, shell: BundledFile): Route => {
     summary: "A page of the console",
     tag: TAG,
     anyQuery: true,
+    hidden: true,
     headers: { ...CODINGS, ...CONDITION },
     answers: { 200: { type: "string" }, 304: null },
     produces: "text/html",
@@ -55,15 +62,32 @@ export const consoleRoutes = (signup: Signup): readonly Route[] => {
   const files = bundledFiles();
   const built = files.get(SHELL);
   if (built === undefined) throw new Error("The console was not built: run `npm run build`.");
+  const verifier = files.get(VERIFIER);
+  if (verifier === undefined) throw new Error("The verifier's page was not built: run `npm run build`.");
   const shell = signup === "open" ? withSignup(built) : built;
   return [
     ...CONSOLE_ADDRESSES.map((path) => shellRoute(path, shell)),
+    {
+      method: "GET",
+      path: `/${VERIFIER}`,
+      who: "anyone",
+      summary: "The verifier as one file, which works offline and from a disk",
+      tag: TAG,
+      headers: CODINGS,
+      answers: { 200: { type: "string" } },
+      produces: "text/html",
+      async handle(call) {
+        const { body, headers } = coded(verifier, call);
+        return { status: 200, body, headers: { ...headers, ...VERIFIER_HEADERS } };
+      },
+    },
     {
       method: "GET",
       path: "/assets/{file}",
       who: "anyone",
       summary: "A script, style sheet or font of the console",
       tag: TAG,
+      hidden: true,
       headers: CODINGS,
       answers: { 200: { type: "string" } },
       produces: "text/javascript",

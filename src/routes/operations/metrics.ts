@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isLoopback } from "../../../infra/http/addresses.ts";
-import { PROBLEMS_LISTED } from "../../http/openapi.ts";
+import { PROBLEMS_LISTED } from "../../http/openapi-document.ts";
 import { sendProblem } from "../../http/problem-reply.ts";
 import { listedProblems } from "../../http/route-problems.ts";
 import type { Metrics } from "../../observability/metrics.ts";

@@ -3,6 +3,7 @@ import type { Clock } from "../../../domain/ports/clock.ts";
 import type { BytesRemoved } from "../../../domain/ports/event-log.ts";
 import type { Signup } from "../../config.ts";
 import { BYTES_REMOVED, number, object, text } from "../../http/json-schema.ts";
+import { named } from "../../http/named-schemas.ts";
 import type { Answer, JsonSchema, Route } from "../../http/route.ts";
 import { consoleRoutes } from "./console.ts";
 import { viewSchemaRoutes } from "./view-schemas.ts";
@@ -95,11 +96,14 @@ const describeProcess = async ({ version, startedAt, clock, runtime }: Operation
 
 const STATES: JsonSchema = { type: "object", additionalProperties: { type: "string", enum: ["ok", "failing"] } };
 
-const READY = object({
-  status: { type: "string", enum: ["ok", "unavailable"] },
-  checks: STATES,
-  informational: { ...STATES, description: "Parts that catch up by themselves: they do not affect the status" },
-});
+const READY = named(
+  "Readiness",
+  object({
+    status: { type: "string", enum: ["ok", "unavailable"] },
+    checks: STATES,
+    informational: { ...STATES, description: "Parts that catch up by themselves: they do not affect the status" },
+  }),
+);
 
 const RUNTIME = object({
   version: text,

@@ -220,7 +220,8 @@ export const statusRoutes = (deps: StatusDeps): readonly Route[] => {
       who: "anyone",
       summary: "The status as a web page",
       tag: "operations",
-      answers: { 200: null },
+      answers: { 200: text },
+      produces: "text/html",
       async handle() {
         const { body, headers } = await answer();
         const page = {

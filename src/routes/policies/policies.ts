@@ -1,5 +1,6 @@
 import { onlyWhile } from "../../../domain/decider.ts";
 import { defined } from "../../../domain/defined.ts";
+import type { Words } from "../../../domain/personal/words.ts";
 import { type Policy, type PublishedPolicy, policy } from "../../../domain/policy/decider.ts";
 import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
@@ -8,6 +9,7 @@ import { type PolicyDocument, policies, policyVersions } from "../../../projecti
 import type { Controls } from "../../change-control/control-change.ts";
 import { policyPart } from "../../change-control/control-parts.ts";
 import { isPolicyId } from "../../change-control/references.ts";
+import type { PersonalData } from "../../erasure/personal-data.ts";
 import type { DefinitionRate } from "../../gates/definition-rate.ts";
 import type { ValidatePolicy } from "../../gates/definitions.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
@@ -24,7 +26,15 @@ import {
 import type { Slots } from "../../ledgers/slots.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { changedMeanwhile, limitReached, notFound, type Problem, problem } from "../../streams/problems.ts";
-import { DEFINITION_BODY, POLICY, PUBLISHED } from "./policy-schema.ts";
+import {
+  NEW_POLICY,
+  NEW_POLICY_BODY,
+  NEW_VERSION,
+  NEW_VERSION_BODY,
+  POLICY,
+  PUBLISHED,
+  publicationOf,
+} from "./policy-schema.ts";
 import { policyWarnings } from "./policy-warnings.ts";
 
 export type PoliciesDeps = {
@@ -34,6 +44,7 @@ export type PoliciesDeps = {
   readonly definitionRate: DefinitionRate;
   readonly controls: Controls;
   readonly slots: Slots;
+  readonly personal: Pick<PersonalData, "keep" | "forget" | "shown">;
 };
 
 type OfOne = { readonly params: "id" };
@@ -46,18 +57,18 @@ const show = (it: {
   readonly definition: PolicyDefinition;
   readonly createdBy: string;
   readonly createdAt: string;
+  readonly reason?: Words;
 }) => ({
   ...it.definition,
   id: it.id,
   version: it.version,
   created_at: it.createdAt,
   created_by: it.createdBy,
+  ...defined({ reason: it.reason }),
 });
 
-const showDocument = (document: PolicyDocument) => {
-  const { policy_id: id, version, definition, created_by: createdBy, created_at: createdAt } = document;
-  return show({ id, version, definition, createdBy, createdAt });
-};
+const showDocument = ({ policy_id: id, created_by: createdBy, created_at: createdAt, ...rest }: PolicyDocument) =>
+  show({ id, createdBy, createdAt, ...rest });
 
 /** The policy that the path names; null if it is not one of the caller's account. */
 export const ownPolicy = async (
@@ -69,6 +80,14 @@ export const ownPolicy = async (
   const { state } = await aggregates.load(policy, policyStream(id));
   return state.phase === "published" && state.account === principal.account ? state : null;
 };
+
+const newerVersion = (base: number, { version, createdAt, createdBy }: PublishedPolicy): Problem =>
+  problem(
+    "conflict",
+    `The change was written on version ${base}, and version ${version} is in force since ${createdAt}. Read what differs ` +
+      `in GET /v1/policies/{id}/versions, and send it again with base_version ${version}.`,
+    { extra: { version, created_at: createdAt, created_by: createdBy } },
+  );
 
 const invalid = (errors: NonNullable<Problem["errors"]>): Problem => {
   const [first] = errors;
@@ -85,22 +104,30 @@ const publish = async (
   type: "PublishPolicy" | "PublishPolicyVersion",
   policyId: string,
 ) => {
-  const { principal, body, envelope } = call;
-  const tooMany = deps.definitionRate(principal.account, body);
+  const { principal, envelope } = call;
+  const { definition: given, reason, base_version: base } = publicationOf(call.body);
+  const tooMany = deps.definitionRate(principal.account, given);
   if (tooMany !== null) return tooMany;
-  const compiled = await deps.compile(body, principal.account);
+  const compiled = await deps.compile(given, principal.account);
   if (!compiled.ok) return invalid(compiled.errors);
   const { definition } = compiled;
   const { state: before } = await deps.aggregates.load(policy, policyStream(policyId), 0);
+  if (base !== undefined && before.phase === "published" && before.version !== base) return newerVersion(base, before);
   const part = policyPart(definition);
   // A new version replaces the whole definition: what it leaves out is not in force any more.
   const change = { kind: "policy", id: policyId, base: null, changes: part, replaces: true } as const;
-  const command = { type, policyId, account: principal.account, definition, by: principal.id, at: envelope.at };
-  const deferred = { command, after: definition };
+  const by = { account: principal.account, by: principal.id, at: envelope.at };
+  const commandOf = (said?: Words) => ({ type, policyId, definition, ...by, ...defined({ reason: said }) });
+  const keptFor = async (stream: string): Promise<Words | undefined> =>
+    reason === undefined ? undefined : deps.personal.keep(stream, reason, envelope);
+  const deferred = { command: async (holding: string) => commandOf(await keptFor(holding)), after: definition };
   const refused = await deps.controls.authorize(call, change, type === "PublishPolicy" ? undefined : deferred);
   if (refused !== null) return refused;
   const decider = onlyWhile(policy, (now) => versionOf(now) === versionOf(before));
+  const words = await keptFor(policyStream(policyId));
+  const command = commandOf(words);
   const handled = await deps.slots.register({ kind: "policies", id: policyId, decider, command, envelope });
+  if (words !== undefined && handled.outcome !== "accepted") await deps.personal.forget(words);
   if (handled.outcome === "full") {
     await deps.controls.withdraw(call, "policy", policyId);
     return limitReached("policies", handled.limit);
@@ -111,7 +138,7 @@ const publish = async (
   return {
     status: type === "PublishPolicy" ? 201 : 200,
     body: {
-      ...show({ id: policyId, ...state }),
+      ...(await deps.personal.shown(show({ id: policyId, ...state }), principal.account)),
       warnings: await policyWarnings(deps, principal.account, state.definition),
     },
     ...positionOf(handled),
@@ -137,7 +164,8 @@ const one =
     if (there === null) return notFound();
     const liftsAt = await deps.controls.liftsAt(there.account, there.policyId);
     const lift = defined({ protection_lifts_at: liftsAt ?? undefined });
-    return { status: 200, body: { ...show({ id: there.policyId, ...there }), ...lift } };
+    const body = await deps.personal.shown(show({ id: there.policyId, ...there }), there.account);
+    return { status: 200, body: { ...body, ...lift } };
   };
 
 const cancelLift =
@@ -149,12 +177,12 @@ const cancelLift =
   };
 
 const list =
-  ({ views }: PoliciesDeps): Handler =>
+  ({ views, personal }: PoliciesDeps): Handler =>
   async ({ principal, query }) => {
     const where = [{ field: "account", is: "=", value: principal.account }] as const;
     const sort = { field: "first_at", order: "desc" } as const;
     const page = await pageOf(views, { view: policies.schema.name, where, sort }, query, showDocument);
-    return isPage(page) ? { status: 200, body: page } : page;
+    return isPage(page) ? { status: 200, body: await personal.shown(page, principal.account) } : page;
   };
 
 const versions =
@@ -168,7 +196,7 @@ const versions =
     ] as const;
     const listing = { view: policyVersions.schema.name, where, sort: { field: "version", order: "desc" } } as const;
     const page = await pageOf(deps.views, listing, call.query, showDocument);
-    return isPage(page) ? { status: 200, body: page } : page;
+    return isPage(page) ? { status: 200, body: await deps.personal.shown(page, there.account) } : page;
   };
 
 export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
@@ -178,7 +206,8 @@ export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
     who: ADMINS,
     summary: "Publish a policy, version 1",
     tag: "policies",
-    body: DEFINITION_BODY,
+    body: NEW_POLICY_BODY,
+    bodyShown: NEW_POLICY,
     problems: ["invalid-policy", "limit-reached", "person-required", "conflict"],
     answers: { 201: PUBLISHED },
     handle: publishNew(deps),
@@ -189,7 +218,8 @@ export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
     who: ADMINS,
     summary: "Publish a new version; an unchanged definition keeps its version",
     tag: "policies",
-    body: DEFINITION_BODY,
+    body: NEW_VERSION_BODY,
+    bodyShown: NEW_VERSION,
     problems: ["invalid-policy", "person-required", "too-few-approvers", "limit-reached", "conflict"],
     answers: { 200: PUBLISHED, 202: HELD_CHANGE },
     handle: publishVersion(deps),

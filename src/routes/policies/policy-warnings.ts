@@ -1,4 +1,5 @@
 import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
+import { named } from "../../http/named-schemas.ts";
 import type { JsonSchema } from "../../http/route.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { isApprover, peopleOf } from "../approvals/approval-people.ts";
@@ -7,11 +8,11 @@ export type PolicyWarning = { readonly path: string; readonly message: string };
 
 export const WARNINGS: JsonSchema = {
   type: "array",
-  items: {
+  items: named("PolicyWarning", {
     type: "object",
     required: ["path", "message"],
     properties: { path: { type: "string" }, message: { type: "string" } },
-  },
+  }),
   description:
     "Parts of the policy that cannot work with the account's present members; the policy is published nevertheless",
 };

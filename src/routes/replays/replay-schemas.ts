@@ -2,6 +2,7 @@ import type { ReplayFilter } from "../../../domain/replay/events.ts";
 import { SKIP_REASONS } from "../../../projections/replay-skips.ts";
 import type { ReplayDocument } from "../../../projections/replays.ts";
 import { nullable, nullableTime, object, text, time } from "../../http/json-schema.ts";
+import { named } from "../../http/named-schemas.ts";
 import type { JsonSchema } from "../../http/route.ts";
 import type { WaitingAt } from "../../replays/plan.ts";
 
@@ -16,11 +17,11 @@ const REASON = {
 } as const satisfies JsonSchema;
 
 /** Requests per second: so few that most receivers can take them besides their own traffic. */
-const RATE_DEFAULT = 10;
+export const RATE_PER_SECOND = 10;
 const RATE_MAX = 1_000;
 const ID_LENGTH_MAX = 64;
 
-const FILTER = {
+const FILTER = named("ReplayFilter", {
   type: "object",
   required: ["status"],
   properties: {
@@ -31,31 +32,44 @@ const FILTER = {
     to: { ...time, description: "Received before this time" },
   },
   additionalProperties: false,
-} as const satisfies JsonSchema & { readonly properties: Record<keyof ReplayFilter, JsonSchema> };
+} as const satisfies JsonSchema & { readonly properties: Record<keyof ReplayFilter, JsonSchema> });
 
-export const REASON_BODY = {
+export const REASON_BODY = named("ReplayReason", {
   type: "object",
   additionalProperties: false,
   properties: { reason: REASON },
-} as const satisfies JsonSchema;
+  examples: [{ reason: "The application was repaired" }],
+});
 
 export const NEW_REPLAY = {
   type: "object",
   required: ["filter"],
   properties: {
     filter: FILTER,
-    dry_run: { type: "boolean", default: false, description: "Only preview it" },
-    rate_per_second: { type: "number", minimum: 1, maximum: RATE_MAX, default: RATE_DEFAULT },
+    dry_run: { type: "boolean", description: "Only preview it" },
+    rate_per_second: {
+      type: "number",
+      minimum: 1,
+      maximum: RATE_MAX,
+      description: `${RATE_PER_SECOND} when left out`,
+    },
     reason: REASON,
   },
   additionalProperties: false,
+  examples: [{ filter: { status: "failed", from: "2026-01-31T00:00:00.000Z" }, dry_run: true }],
 } as const satisfies JsonSchema;
 
-const SKIPS: JsonSchema = { type: "array", items: object({ reason: { enum: SKIP_REASONS }, count }) };
+const SKIPS: JsonSchema = {
+  type: "array",
+  items: named("SkippedEvents", object({ reason: { enum: SKIP_REASONS }, count })),
+};
 
 const WAITING_AT: JsonSchema = {
   type: "array",
-  items: object({ endpoint_id: text, reason: { enum: ["circuit-open", "endpoint-disabled"] }, count }),
+  items: named(
+    "WaitingEvents",
+    object({ endpoint_id: text, reason: { enum: ["circuit-open", "endpoint-disabled"] }, count }),
+  ),
   description: "Where they wait, and for what",
 };
 
@@ -70,7 +84,7 @@ export const PLAN: JsonSchema = object({
   estimated_s: { type: "number", description: "From the rates of the replay and of the endpoints" },
 });
 
-export const BY = object({ kind: { enum: ["member", "key"] }, id: text });
+export const BY = named("ReplayedBy", object({ kind: { enum: ["member", "key"] }, id: text }));
 
 export const STARTED: JsonSchema = object({
   id: text,
@@ -89,25 +103,31 @@ type ReplayAnswer = Omit<ReplayDocument, "account" | "replayed" | "excluded" | "
   readonly waiting_at: readonly WaitingAt[];
 };
 
-export const REPLAY: JsonSchema = object<ReplayAnswer>({
-  id: text,
-  status: { enum: ["running", "done", "cancelled"] },
-  filter: FILTER,
-  total: count,
-  done: { ...count, description: "Replayed or skipped" },
-  delivered: count,
-  failed: { ...count, description: "Failed, refused, rejected or cancelled again" },
-  skipped: { ...count, description: "Could not be replayed, or changed before their turn" },
-  skipped_by: SKIPS,
-  waiting: { ...count, description: "Replayed, and not sent as long as their endpoint takes no deliveries" },
-  waiting_at: WAITING_AT,
-  rate_per_second: { type: "number" },
-  by: BY,
-  reason: nullable("string"),
-  started_at: time,
-  ended_at: nullableTime,
-  cancelled: { ...object({ by: BY, reason: nullable("string") }), type: ["object", "null"] },
-});
+export const REPLAY: JsonSchema = named(
+  "Replay",
+  object<ReplayAnswer>({
+    id: text,
+    status: { enum: ["running", "done", "cancelled"] },
+    filter: FILTER,
+    total: count,
+    done: { ...count, description: "Replayed or skipped" },
+    delivered: count,
+    failed: { ...count, description: "Failed, refused, rejected or cancelled again" },
+    skipped: { ...count, description: "Could not be replayed, or changed before their turn" },
+    skipped_by: SKIPS,
+    waiting: { ...count, description: "Replayed, and not sent as long as their endpoint takes no deliveries" },
+    waiting_at: WAITING_AT,
+    rate_per_second: { type: "number" },
+    by: BY,
+    reason: nullable("string"),
+    started_at: time,
+    ended_at: nullableTime,
+    cancelled: named("ReplayCancellation", {
+      ...object({ by: BY, reason: nullable("string") }),
+      type: ["object", "null"],
+    }),
+  }),
+);
 
 export const REPLAYED_EVENT: JsonSchema = object({ event_id: text, replay_id: text, status: text, approval_id: text }, [
   "event_id",

@@ -1,6 +1,7 @@
 import { defined } from "../../../domain/defined.ts";
 import type { Replayer } from "../../../domain/delivery/events.ts";
 import { statusOf } from "../../../domain/delivery/status.ts";
+import type { Words } from "../../../domain/personal/words.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { replay as replayDecider } from "../../../domain/replay/decider.ts";
@@ -12,6 +13,7 @@ import { events } from "../../../projections/events.ts";
 import { countIn } from "../../../projections/replay-skips.ts";
 import { type ReplayDocument, replays } from "../../../projections/replays.ts";
 import type { CallCounts } from "../../calls/call-counts.ts";
+import type { PersonalData } from "../../erasure/personal-data.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
 import {
   ADMINS,
@@ -33,10 +35,20 @@ import { type PlanDeps, planReplay, type ReplayPlan, type WaitingAt } from "../.
 import { hindranceOf } from "../../replays/replay-fates.ts";
 import { isReplayId, replayStream } from "../../replays/stream.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
+import type { Envelope } from "../../streams/envelope.ts";
 import { isEventId } from "../../streams/event-id.ts";
 import { notFound, type Problem, problem } from "../../streams/problems.ts";
 import { documentIn } from "../../views/typed-documents.ts";
-import { CANCELLED, NEW_REPLAY, PLAN, REASON_BODY, REPLAY, REPLAYED_EVENT, STARTED } from "./replay-schemas.ts";
+import {
+  CANCELLED,
+  NEW_REPLAY,
+  PLAN,
+  RATE_PER_SECOND,
+  REASON_BODY,
+  REPLAY,
+  REPLAYED_EVENT,
+  STARTED,
+} from "./replay-schemas.ts";
 
 export type ReplayRoutesDeps = Pick<PlanDeps, "progress"> & {
   readonly log: Pick<EventLog, "identity" | "head">;
@@ -46,7 +58,16 @@ export type ReplayRoutesDeps = Pick<PlanDeps, "progress"> & {
   readonly startBulkReplay: StartBulkReplay;
   readonly bulkReplayer: Pick<BulkReplayer, "begin">;
   readonly calls: Pick<CallCounts, "replayTried">;
+  readonly personal: Pick<PersonalData, "keep" | "shown">;
 };
+
+/** The commitment of the reason that the caller gave; null without one. */
+const reasonOf = async (
+  { personal }: ReplayRoutesDeps,
+  stream: string,
+  { reason }: { readonly reason?: string },
+  envelope: Envelope,
+): Promise<Words | null> => (reason === undefined ? null : personal.keep(stream, reason, envelope));
 
 type Handle<I extends Input = object> = (deps: ReplayRoutesDeps) => Handler<I>;
 
@@ -66,7 +87,8 @@ const replayEvent: Handle<{ body: typeof REASON_BODY; params: "id" }> = (deps) =
   const { id: eventId } = params;
   if (!isEventId(eventId)) return notFound();
   const id = derivedId("rpl_", envelope.commandId, eventId);
-  const replay = { id, by: replayerOf(principal), reason: call.body.reason ?? null };
+  const reason = await reasonOf(deps, `delivery-${eventId}`, call.body, envelope);
+  const replay = { id, by: replayerOf(principal), reason };
   const done = await deps.replayer.replay({ eventId, replay, envelope });
   if (done.outcome !== "replayed") return done.problem;
   const { state, position } = done;
@@ -102,7 +124,7 @@ const estimatedS = async ({ views }: ReplayRoutesDeps, plan: ReplayPlan, rate: n
 
 const begin: Handle<{ body: typeof NEW_REPLAY }> = (deps) => async (call) => {
   const { principal, envelope } = call;
-  const { filter: given, dry_run, rate_per_second: rate, reason = null } = call.body;
+  const { filter: given, dry_run = false, rate_per_second: rate = RATE_PER_SECOND } = call.body;
   const filter = filterOf(given);
   if ("problem" in filter) return filter;
   const plan = await planReplay(deps, principal.account, filter, EVENTS_MAX);
@@ -130,7 +152,7 @@ const begin: Handle<{ body: typeof NEW_REPLAY }> = (deps) => async (call) => {
   const replay = {
     ...about,
     by: replayerOf(principal),
-    reason,
+    reason: await reasonOf(deps, replayStream(id), call.body, envelope),
     up_to: upTo,
     log: await deps.log.identity(),
   };
@@ -158,9 +180,10 @@ const waitingAt = async ({ aggregates }: ReplayRoutesDeps, document: ReplayDocum
 };
 
 const show = async (deps: ReplayRoutesDeps, id: string, document: ReplayDocument) => {
-  const { account: _, excluded: _known, open: _open, replayed, ...rest } = document;
+  const { account, excluded: _known, open: _open, replayed, ...rest } = document;
   const waiting_at = await waitingAt(deps, document);
-  return { id, ...rest, done: replayed + rest.skipped, waiting: countIn(waiting_at), waiting_at };
+  const { reason, cancelled } = await deps.personal.shown({ reason: rest.reason, cancelled: rest.cancelled }, account);
+  return { id, ...rest, reason, cancelled, done: replayed + rest.skipped, waiting: countIn(waiting_at), waiting_at };
 };
 
 const list: Handle =
@@ -183,24 +206,22 @@ const get: Handle<{ params: "id" }> =
     return { status: 200, body: await show(deps, id, document) };
   };
 
-const cancel: Handle<{ body: typeof REASON_BODY; params: "id" }> =
-  ({ aggregates }) =>
-  async (call) => {
-    const { principal, params, envelope } = call;
-    const { id } = params;
-    if (!isReplayId(id)) return notFound();
-    const by = replayerOf(principal);
-    const { account } = principal;
-    const { reason = null } = call.body;
-    const command = { type: "CancelReplay", account, by, reason, at: envelope.at } as const;
-    const done = await aggregates.handle(replayDecider, replayStream(id), command, envelope);
-    if (done.outcome === "rejected") {
-      return done.rejection === "ended"
-        ? problem("conflict", "The replay has ended: there is nothing left to stop.")
-        : notFound();
-    }
-    return { status: 200, body: { id, status: "cancelled" }, ...positionOf(done) };
-  };
+const cancel: Handle<{ body: typeof REASON_BODY; params: "id" }> = (deps) => async (call) => {
+  const { principal, params, envelope } = call;
+  const { id } = params;
+  if (!isReplayId(id)) return notFound();
+  const by = replayerOf(principal);
+  const { account } = principal;
+  const reason = await reasonOf(deps, replayStream(id), call.body, envelope);
+  const command = { type: "CancelReplay", account, by, reason, at: envelope.at } as const;
+  const done = await deps.aggregates.handle(replayDecider, replayStream(id), command, envelope);
+  if (done.outcome === "rejected") {
+    return done.rejection === "ended"
+      ? problem("conflict", "The replay has ended: there is nothing left to stop.")
+      : notFound();
+  }
+  return { status: 200, body: { id, status: "cancelled" }, ...positionOf(done) };
+};
 
 export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
   route({

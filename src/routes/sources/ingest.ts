@@ -1,7 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { readBody } from "../../http/counted-body.ts";
-import { operationId, PROBLEMS_LISTED } from "../../http/openapi.ts";
+import { object, text } from "../../http/json-schema.ts";
+import { named } from "../../http/named-schemas.ts";
+import { BODY_SHOWN, operationId } from "../../http/openapi.ts";
+import { PROBLEMS_LISTED } from "../../http/openapi-document.ts";
 import type { PositionText } from "../../http/position-text.ts";
 import { sendProblem } from "../../http/problem-reply.ts";
 import { isProblem, type JsonSchema } from "../../http/route.ts";
@@ -26,22 +29,59 @@ const PROBLEMS = listedProblems(
 
 const PATH = "/v1/webhooks/{provider}/{source_id}";
 
-const taken = (more: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
-  type: "object",
-  properties: { event_id: { type: "string" }, status: { type: "string" }, ...more },
+const STATUSES = ["queued", "recorded", "held"];
+
+const TAKEN: JsonSchema = named("TakenWebhook", {
+  ...object({ event_id: text, status: { type: "string", enum: STATUSES } }),
+  properties: {
+    event_id: text,
+    status: { type: "string", enum: STATUSES, description: "recorded: the source has no endpoint to deliver to" },
+    approval_id: { type: "string", description: "If it is held for approval" },
+  },
+  examples: [{ event_id: "evt_01j9z3k4m5n6p7q8r9s0t1v2w3", status: "queued" }],
 });
+
+const DUPLICATE: JsonSchema = named("DuplicateWebhook", {
+  type: "object",
+  description: "What became of the first one. A provider's check of the address is answered as that provider expects.",
+  properties: { event_id: text, status: text, duplicate: { type: "boolean", enum: [true] }, challenge: text },
+  examples: [{ event_id: "evt_01j9z3k4m5n6p7q8r9s0t1v2w3", status: "delivered", duplicate: true }],
+});
+
+const BODY = {
+  "application/json": {
+    schema: named("Webhook", {
+      type: "object",
+      description: "What the provider sends; any content type is taken",
+      examples: [{ id: "evt_1", type: "payment_intent.succeeded", data: { object: { id: "pi_1", amount: 2499 } } }],
+    }),
+  },
+  "application/octet-stream": { schema: { type: "string", format: "binary" } },
+};
 
 /** The description for OpenAPI, without a schema of the parameters, by which Fastify would check each webhook. */
 const SCHEMA = {
   operationId: operationId("POST", PATH),
   summary: "Take a webhook of any content type; the source's secret is the credential",
   tags: ["sources"],
+  description:
+    "The credential is the signature, or the token, that the provider of the source's type sends. A repeat of a delivery is " +
+    "answered 200 with `duplicate`, so a sender may repeat each request until the answer is a success.",
+  security: [],
+  headers: {
+    type: "object",
+    properties: { traceparent: { type: "string", description: "W3C Trace Context: the event's trace continues it" } },
+  },
+  [BODY_SHOWN]: { content: BODY },
   response: {
     200: {
       description: "A duplicate, or a provider's check of this address",
-      ...taken({ duplicate: { const: true } }),
+      content: { "application/json": { schema: DUPLICATE } },
     },
-    202: { description: "Recorded, queued, or held for approval", ...taken({ approval_id: { type: "string" } }) },
+    202: {
+      description: "Recorded, queued, or held for approval",
+      content: { "application/json": { schema: TAKEN } },
+    },
   },
   [PROBLEMS_LISTED]: [...PROBLEMS],
 };

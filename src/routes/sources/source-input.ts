@@ -8,6 +8,7 @@ import {
 } from "../../../domain/source/events.ts";
 import { SAME_BODY_MS } from "../../admission/body-keys.ts";
 import { nonBlank, time } from "../../http/json-schema.ts";
+import { named } from "../../http/named-schemas.ts";
 import type { BodyOf, JsonSchema } from "../../http/route.ts";
 import { checkSecret, isProviderType } from "../../providers/catalogue.ts";
 import { hmacDefaults, PROVIDERS } from "../../providers/provider-schemes.ts";
@@ -31,7 +32,7 @@ const SECRET = {
   description: "left out: one is generated",
 } as const satisfies JsonSchema;
 
-const AUTH = {
+const AUTH = named("HmacAuth", {
   type: "object",
   additionalProperties: false,
   description: "hmac only",
@@ -42,17 +43,17 @@ const AUTH = {
     prefix: { type: "string", minLength: 1, maxLength: 32, pattern: "^[\\x21-\\x7e]+$" },
     timestamp_header: { ...HEADER, description: "signed is `<timestamp>.` and the body; 300 s either way" },
   },
-} as const satisfies JsonSchema;
+});
 
 /** `newSourceOf` checks that the members fit together: errors of a `oneOf` would not tell which form was meant. */
-const DEDUPE = {
+const DEDUPE = named("DeliveryIdPlace", {
   type: ["object", "string"],
   additionalProperties: false,
   description:
     "The place of the delivery id: {header} or {pointer}; left out: by the provider's rule. hmac, bearer and slack: requests without " +
     `a delivery id and with the same body are one delivery for ${SAME_BODY_MS / 1_000} s from the first ("body", as when left out), or never ("none").`,
   properties: { header: HEADER, pointer: { type: "string", minLength: 1, maxLength: 256 } },
-} as const satisfies JsonSchema;
+});
 
 export const NEW_SOURCE = {
   type: "object",
@@ -67,21 +68,24 @@ export const NEW_SOURCE = {
     dedupe: DEDUPE,
     auth: AUTH,
   },
+  examples: [{ name: "shop", type: "stripe", endpoint_id: "end_01j9z3k4m5n6p7q8r9s0t1v2w3" }],
 } as const satisfies JsonSchema;
 
 export const SOURCE_CHANGES = {
   type: "object",
   additionalProperties: false,
   properties: { name: NAME, policy_id: ID, endpoint_id: ID, status: STATUS },
+  examples: [{ status: "paused" }],
 } as const satisfies JsonSchema;
 
 export const NEW_SECRET = {
   type: "object",
   additionalProperties: false,
   properties: { secret: SECRET },
+  examples: [{ secret: "whsec_from_the_provider" }],
 } as const satisfies JsonSchema;
 
-export const SOURCE: JsonSchema = {
+export const SOURCE: JsonSchema = named("Source", {
   type: "object",
   required: ["id", "name", "type", "ingest_url", "status", "policy_id", "endpoint_id", "auth", "dedupe", "created_at"],
   properties: {
@@ -97,7 +101,7 @@ export const SOURCE: JsonSchema = {
     created_at: time,
     secret: { type: "string", description: "only if it was generated, and shown only once" },
   } satisfies Record<"secret" | keyof SourceAnswer, JsonSchema>,
-};
+});
 
 export const ROTATED: JsonSchema = {
   type: "object",

@@ -167,7 +167,7 @@ const change: Handle<{ body: typeof SOURCE_CHANGES; params: "id" }> = (deps) => 
   if (foreign !== null) return foreign;
   const { status: _, ...controlling } = changes;
   const command = { type: "ChangeSource", account, changes, at: call.envelope.at } as const;
-  const deferred = { command, after: { ...it.settings, ...changes } };
+  const deferred = { command: () => command, after: { ...it.settings, ...changes } };
   const refused = await deps.controls.authorize(call, { ...controlled(it), changes: controlling }, deferred);
   if (refused !== null) return refused;
   const changed = await deps.aggregates.handle(asAuthorized(it), streamOf(it.sourceId), command, call.envelope);

@@ -7,6 +7,7 @@ import { PLANS } from "../../../domain/account/plans.ts";
 import { fold } from "../../../domain/decider.ts";
 import { specFor } from "../../support/given.ts";
 import { CLIENT } from "../../support/members.ts";
+import { addressed } from "../../support/personal-words.ts";
 
 const given = specFor(account);
 const at = "2026-03-01T12:00:00.000Z";
@@ -23,7 +24,7 @@ const added = (member: string, role: Role): AccountEvent => ({
   data: {
     ...of,
     member,
-    email: `${member}@a.example`,
+    ...addressed(`${member}@a.example`),
     role,
     grant: `${role} ${member}`,
     password: `of ${member}`,
@@ -37,7 +38,7 @@ const founded: AccountEvent = {
   data: {
     ...of,
     member: "ana",
-    email: "ana@a.example",
+    ...addressed("ana@a.example"),
     role: "owner",
     grant: "owner ana",
     password: "of ana",
@@ -50,12 +51,12 @@ const link = { mac: "its mac", expires_at: "2026-03-08T12:00:00.000Z", by };
 const late = link.expires_at;
 const invited = (member: string, role: Role = "viewer", more: Partial<typeof link> = {}): AccountEvent => ({
   type: "MemberInvited",
-  data: { ...of, member, email: `${member}@a.example`, role, grant: `${role} ${member}`, ...link, ...more, at },
+  data: { ...of, member, ...addressed(`${member}@a.example`), role, grant: `${role} ${member}`, ...link, ...more, at },
 });
 const withdrawn = (member: string): AccountEvent => ({ type: "InvitationWithdrawn", data: { ...of, member, at } });
 const removed = (member: string): AccountEvent => ({
   type: "MemberRemoved",
-  data: { ...of, member, email: `${member}@a.example`, at },
+  data: { ...of, member, address: addressed(`${member}@a.example`).address, at },
 });
 const open = {
   type: "OpenAccount",
@@ -64,7 +65,7 @@ const open = {
   plan: "free",
   time_zone: "UTC",
   member: "ana",
-  email: "ana@a.example",
+  ...addressed("ana@a.example"),
   grant: "owner ana",
   password: "of ana",
   client: CLIENT,
@@ -73,7 +74,7 @@ const open = {
 const invite = (member: string, role: Role = "viewer"): AccountCommand => ({
   type: "InviteMember",
   member,
-  email: `${member}@a.example`,
+  ...addressed(`${member}@a.example`),
   role,
   grant: `${role} ${member}`,
   ...link,
@@ -146,8 +147,8 @@ test("an invitation ends when it expires, is withdrawn, or its maker is no longe
     .then(removed("ana"), withdrawn("bo"));
 });
 test("a second invitation of an address replaces the first one, and a member's address is refused", () => {
-  const again = { ...invite("bo2"), email: "bo@a.example" } as AccountCommand;
-  const data = { ...of, member: "bo2", email: "bo@a.example", role: "viewer", grant: "viewer bo2", ...link, at };
+  const again = { ...invite("bo2"), ...addressed("bo@a.example") } as AccountCommand;
+  const data = { ...of, member: "bo2", ...addressed("bo@a.example"), role: "viewer", grant: "viewer bo2", ...link, at };
   given(...owned, invited("bo"))
     .when(again)
     .then(withdrawn("bo"), { type: "MemberInvited", data } as AccountEvent);

@@ -4,6 +4,7 @@ import { emailClaim } from "../../../domain/account/email-claim.ts";
 import { session } from "../../../domain/account/session.ts";
 import { specFor } from "../../support/given.ts";
 import { CLIENT } from "../../support/members.ts";
+import { addressed } from "../../support/personal-words.ts";
 
 const at = "2026-03-01T12:00:00.000Z";
 const expires_at = "2026-03-15T12:00:00.000Z";
@@ -12,7 +13,7 @@ const email = specFor(emailClaim);
 const claim = (member: string) => ({
   account: "acc_1",
   member,
-  email: "ana@a.example",
+  ...addressed("ana@a.example"),
   opens: null,
   password: "sealed",
   client: CLIENT,
@@ -47,6 +48,7 @@ const opening = {
   expires_at,
   mac: "00",
   client: CLIENT,
+  madeBy: "browser",
   at,
 } as const;
 const opened = {
@@ -59,6 +61,11 @@ test("a session is opened once and never again", () => {
   sessions().when(opening).then(opened);
   sessions(opened).when(opening).rejects("session-exists");
   sessions(opened, closed).when(opening).rejects("session-exists");
+});
+test("the record of a command line's session says so", () => {
+  sessions()
+    .when({ ...opening, madeBy: "command-line" })
+    .then({ ...opened, data: { ...opened.data, made_by: "command-line" } });
 });
 test("a session that is closed twice is recorded as closed once", () => {
   sessions(opened).when({ type: "CloseSession", at }).then(closed);

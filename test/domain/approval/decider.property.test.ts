@@ -6,6 +6,7 @@ import { approval } from "../../../domain/approval/decider.ts";
 import { type ApprovalEvent, type ApprovalRequest, FORM_NOT_STATED } from "../../../domain/approval/events.ts";
 import type { Approval } from "../../../domain/approval/state.ts";
 import { approvalFacts, at } from "../../support/history.ts";
+import { addressed } from "../../support/personal-words.ts";
 
 const test = suite("approval properties");
 
@@ -37,7 +38,7 @@ const command = (request: ApprovalRequest): fc.Arbitrary<ApprovalCommand> =>
           const member_id = `mem_${member}`;
           const vote = {
             member_id,
-            email: `${member_id}@example.com`,
+            ...addressed(`${member_id}@example.com`),
             comment: null,
             ...FORM_NOT_STATED,
             at: at(second),

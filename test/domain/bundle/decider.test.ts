@@ -6,6 +6,7 @@ import type { BundleEvent } from "../../../domain/bundle/events.ts";
 import { fold } from "../../../domain/decider.ts";
 import { specFor } from "../../support/given.ts";
 import { at, bundleFacts, bundleRequest, bundleStep, heldFor } from "../../support/history.ts";
+import { words } from "../../support/personal-words.ts";
 
 const test = suite("bundle");
 const given = specFor(bundle);
@@ -47,7 +48,7 @@ const resolve = (index: number, second: number, comment = "by phone"): BundleCom
   type: "Resolve",
   index,
   by: "mem_1",
-  comment,
+  comment: words(comment),
   at: at(second),
 });
 

@@ -10,6 +10,7 @@ import { attemptOfSchedule, REPLAYS_MAX, triggerOf } from "../../../domain/deliv
 import { attemptableAt, type Delivery, isActive } from "../../../domain/delivery/state.ts";
 import { specFor } from "../../support/given.ts";
 import { at, deliveryFacts, SERVER_ERROR } from "../../support/history.ts";
+import { words } from "../../support/personal-words.ts";
 
 const given = specFor(delivery);
 const is = deliveryFacts();
@@ -18,7 +19,7 @@ const AGENT = { kind: "agent", id: "agt_1", name: "refunds", type: "agent" } as 
 
 const replay = (second: number, id = "rpl_1", places: ReplayCommand["places"] = null): ReplayCommand => ({
   type: "Replay",
-  replay: { id, by: BY, reason: "mended" },
+  replay: { id, by: BY, reason: words("mended") },
   places,
   at: at(second),
 });
@@ -30,7 +31,7 @@ const replayed = (second: number, over: Partial<Replayed["data"]> = {}): Replaye
     endpoint_id: "end_1",
     replay_id: "rpl_1",
     by: BY,
-    reason: "mended",
+    reason: words("mended"),
     attempts: 1,
     admitted_at: at(0),
     at: at(second),
@@ -105,7 +106,7 @@ test("an earlier replay that is given again changes nothing, in whichever state 
     ...[...failed, replayed(60), is.started(2, 61), is.attemptFailed(2, 62, null), is.failed(62)],
     ...[replayed(70, { replay_id: "rpl_2" }), is.started(3, 71), is.attemptFailed(3, 72, null), is.failed(72)],
   ];
-  const by = (id: string) => ({ replay: { id, by: BY, reason: "mended" } });
+  const by = (id: string) => ({ replay: { id, by: BY, reason: words("mended") } });
   const held = [is.blocked(), is.blocked(by("rpl_1")), is.held({}, by("rpl_2"))];
   for (const past of [
     twice,

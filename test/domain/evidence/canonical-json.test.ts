@@ -50,4 +50,9 @@ test("a member called __proto__ and an empty object are kept", () => {
   assert.is(canonicalJson(JSON.parse('{"b":{},"__proto__":{"a":[]}}') as Json), '{"__proto__":{"a":[]},"b":{}}');
 });
 
+test("names that are whole numbers are sorted as texts, at any depth and beside others", () => {
+  const nested = JSON.parse('{"b":[{"10":1,"9":2,"a":3}],"a":{"2":{"x":1,"":0},"-1":true,"__proto__":null}}') as Json;
+  assert.is(canonicalJson(nested), '{"a":{"-1":true,"2":{"":0,"x":1},"__proto__":null},"b":[{"10":1,"9":2,"a":3}]}');
+});
+
 test.run();

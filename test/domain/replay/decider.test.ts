@@ -5,6 +5,7 @@ import type { ReplayEvent } from "../../../domain/replay/events.ts";
 import type { SkipCount } from "../../../domain/replay/skips.ts";
 import { specFor } from "../../support/given.ts";
 import { at, replayFacts } from "../../support/history.ts";
+import { words } from "../../support/personal-words.ts";
 
 const given = specFor(replay);
 const is = replayFacts();
@@ -27,7 +28,7 @@ const cancel = (second: number, account = "acc_1"): ReplayCommand => ({
   type: "CancelReplay",
   account,
   by: BY,
-  reason: "enough",
+  reason: words("enough"),
   at: at(second),
 });
 const finish = (second: number): ReplayCommand => ({ type: "FinishReplay", at: at(second) });

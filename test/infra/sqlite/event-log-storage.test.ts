@@ -99,10 +99,11 @@ test("closing waits for pending appends and leaves everything in the one file", 
 test("a log of another format, newer, older or without a name, is refused, and is left as it is", () =>
   inNewFile(async (path) => {
     await (await sqliteEventLog({ path })).close();
-    for (const [version, found] of [
-      [99, "has format 99"],
-      [1, "has format 1"],
-      [0, "names no format"],
+    const begin = "move the file away to begin a new log";
+    for (const [version, found, remedy] of [
+      [99, "has format 99", "restore the backup that was made before the upgrade"],
+      [1, "has format 1", begin],
+      [0, "names no format", begin],
     ] as const) {
       sql(path, `PRAGMA user_version = ${version}`);
       const before = readFileSync(path);
@@ -112,7 +113,7 @@ test("a log of another format, newer, older or without a name, is refused, and i
         assert.is(
           error.message,
           `${path} ${found}, and this version reads format ${LOG_FORMAT} alone: run the version that wrote it, ` +
-            "or move the file away to begin a new log",
+            `or ${remedy}`,
         );
       }
       assert.ok(before.equals(readFileSync(path)));

@@ -4,6 +4,7 @@ import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { suspensionReason } from "../../../src/accounts/agent-suspension.ts";
 import { aggregates } from "../../../src/streams/aggregates.ts";
 import { appendTo, at, type Fact, history, START } from "../../support/history.ts";
+import { words } from "../../support/personal-words.ts";
 
 const test = suite("requests from before a suspension");
 
@@ -14,7 +15,7 @@ const about = (type: string, second: number, data: Fact["data"] = {}): Fact => (
 });
 const settings = { account: "acc_1", name: "refunds", policy_id: null, scope: { actions: ["*"] } };
 const REGISTERED = about("AgentRegistered", 0, { ...settings, key_id: "agk_1", digest: "00", last4: "wxyz" });
-const SUSPENDED = about("AgentSuspended", 10, { reason: "it asked for too much" });
+const SUSPENDED = about("AgentSuspended", 10, { reason: words("it asked for too much") });
 
 /** Of what was asked for at this second. */
 const stopped = async (facts: readonly Fact[], second: number, bundle?: { readonly undo: boolean }) => {
@@ -31,13 +32,13 @@ const stopped = async (facts: readonly Fact[], second: number, bundle?: { readon
   return reason;
 };
 
-const BECAUSE = "The agent was suspended: it asked for too much";
+const BECAUSE = { sentence: "The agent was suspended", words: words("it asked for too much") };
 const ALL = [REGISTERED, SUSPENDED, about("AgentResumed", 20)];
 
 test("requests from before a suspension stay unsent after it was lifted", async () => {
   assert.is(await stopped([REGISTERED], 5), null);
-  assert.is(await stopped([REGISTERED, SUSPENDED], 5), BECAUSE);
-  assert.is(await stopped(ALL, 5), BECAUSE);
+  assert.equal(await stopped([REGISTERED, SUSPENDED], 5), BECAUSE);
+  assert.equal(await stopped(ALL, 5), BECAUSE);
   assert.is(await stopped(ALL, 25), null);
   assert.is(await stopped([REGISTERED, about("AgentDeleted", 10)], 5), "The agent was deleted");
 });

@@ -4,6 +4,7 @@ import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { approvalsWorld, person } from "../../support/approvals-world.ts";
 import { failingLog } from "../../support/failing-log.ts";
 import { approvalFacts } from "../../support/history.ts";
+import { addressed } from "../../support/personal-words.ts";
 
 const test = suite("approvals, from the hold to the execution");
 
@@ -276,7 +277,7 @@ test("a person who is removed and added again counts once", async () => {
   const { approvalId, digest } = await world.asked(1, { rule: { min_approvals: 2 } });
   await world.vote(ANA, "approve", approvalId, { digest });
   await world.leave("mem_ana");
-  const again = { ...person("mem_ana2"), email: "mem_ana@a.example" } as const;
+  const again = { ...person("mem_ana2"), ...addressed("mem_ana@a.example") } as const;
   const voted = await world.vote(again, "approve", approvalId, { digest });
   assert.equal([voted.outcome, voted.body.status], [200, "pending"]);
   // Nor does what somebody said who has left since, beside the vote of another.

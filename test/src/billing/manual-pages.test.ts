@@ -7,6 +7,7 @@ import { secretBox } from "../../../infra/crypto/secret-box.ts";
 import { ACCOUNT, billingWorld, browser, formsOf, linksOf } from "../../support/billing-world.ts";
 import { bearer, OWNER, PUBLIC_URL } from "../../support/http-app.ts";
 import { CLIENT } from "../../support/members.ts";
+import { addressed } from "../../support/personal-words.ts";
 
 const test = suite("hosted pages of the manual provider");
 const SUCCESS = "https://shop.example/done?x=1";
@@ -230,7 +231,7 @@ test("a link ends with the rights of whom it was given to", async () => {
   await world.command({
     type: "InviteMember",
     member: "mem_b",
-    email: "ben@a.example",
+    ...addressed("ben@a.example"),
     role: "owner",
     grant: "",
     ...link,

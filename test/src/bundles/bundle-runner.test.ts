@@ -8,6 +8,7 @@ import { damagedLog } from "../../support/damaged-log.ts";
 import { AGENT_ID, answered, TRACE } from "../../support/execute-world.ts";
 import { failingLog } from "../../support/failing-log.ts";
 import { losingLog } from "../../support/losing-log.ts";
+import { words } from "../../support/personal-words.ts";
 import { until } from "../../support/until.ts";
 
 const test = suite("bundles run");
@@ -374,7 +375,7 @@ test("a suspended agent's bundle starts no further step, and its completed steps
   const world = await bundlesWorld();
   world.target.answer = async (body) => {
     if (body.startsWith('{"order":1')) {
-      const data = { agent_id: AGENT_ID, reason: "stop", by: "mem_1", at: new Date().toISOString() };
+      const data = { agent_id: AGENT_ID, reason: words("stop"), by: "mem_1", at: new Date().toISOString() };
       await world.tell({ type: "AgentSuspended", data });
       await until("the bundle is told", async () => (await world.ofType("RollbackStarted")).length === 1);
     }
@@ -385,7 +386,10 @@ test("a suspended agent's bundle starts no further step, and its completed steps
   const state = await ended(world);
   await node.stop();
   assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated", "skipped"]]);
-  assert.is(state.phase === "running" && state.rollback?.reason, "The agent was suspended: stop");
+  assert.equal(state.phase === "running" && state.rollback?.reason, {
+    sentence: "The agent was suspended",
+    words: words("stop"),
+  });
 });
 
 test("two nodes on one log send each step once", async () => {

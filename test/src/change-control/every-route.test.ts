@@ -29,6 +29,7 @@ const ASKS = "it asks for something under the policies that there are, and chang
 const OWN_LOGIN = "it changes how a person logs in to their own membership, and neither roles nor policies";
 
 const CANNOT: Readonly<Record<string, string>> = {
+  "POST /v1/policies/validate": "it only says what publishing would say",
   "DELETE /v1/policies/{id}/protection-lift": "it keeps the protection of a policy, which would have ended",
   "POST /v1/agents/{id}/suspend": "it takes ways away, and the policy stays",
   "POST /v1/agents/{id}/resume": "a suspended agent counts as one that reaches its actions",
@@ -38,6 +39,7 @@ const CANNOT: Readonly<Record<string, string>> = {
   "POST /v1/members/{id}/reset": "nobody becomes an approver; the record names who made the link and who used it",
   "POST /v1/endpoints/{id}/secret": "the receiver accepts only a secret that its own operator has entered",
   "POST /v1/endpoints/{id}/enable": "what waits was decided on before",
+  "POST /v1/sources/{id}/sample": "its content is ours, it is marked, and it passes the policies as any event does",
   "POST /v1/endpoints/{id}/test": "it sends a marked test, nothing of an agent or a source",
   "POST /v1/approvals/{id}/approve": "a vote is what the control asks for",
   "POST /v1/approvals/{id}/reject": "a vote is what the control asks for",
@@ -61,6 +63,11 @@ const CANNOT: Readonly<Record<string, string>> = {
   "POST /v1/auth/logout": OWN_LOGIN,
   "POST /v1/auth/password": OWN_LOGIN,
   "POST /v1/auth/reset": OWN_LOGIN,
+  "POST /v1/auth/device": "it asks a member for a login, and gives nothing",
+  "POST /v1/auth/device/token": "a command line has the rights of the member who let it in",
+  "POST /v1/auth/device/request": "it changes nothing",
+  "POST /v1/auth/device/approve": OWN_LOGIN,
+  "POST /v1/auth/device/deny": OWN_LOGIN,
   "DELETE /v1/auth/sessions": OWN_LOGIN,
   "DELETE /v1/auth/sessions/{id}": OWN_LOGIN,
   "PUT /v1/members/me/preferences": "it changes what a member sees and how, and nothing that is decided",

@@ -3,20 +3,26 @@ import * as assert from "uvu/assert";
 import { PLANS } from "../../../domain/account/plans.ts";
 import { approval } from "../../../domain/approval/decider.ts";
 import { FORM_NOT_STATED } from "../../../domain/approval/events.ts";
+import { dataOf } from "../../../domain/events.ts";
+import type { Words } from "../../../domain/personal/words.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { systemClock } from "../../../infra/clock.ts";
+import { randomness } from "../../../infra/crypto/randomness.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { approvalStream } from "../../../src/approvals/approvals.ts";
 import { controls } from "../../../src/change-control/controls.ts";
 import { appliedChanges } from "../../../src/change-control/held-changes.ts";
 import { liftProtection } from "../../../src/cli/lift-protection.ts";
+import { orphanedPersonalData } from "../../../src/retention/orphaned-personal-data.ts";
 import { aggregates } from "../../../src/streams/aggregates.ts";
+import { changeStream } from "../../../src/streams/change-stream.ts";
 import { NO_TRACE } from "../../../src/streams/envelope.ts";
 import type { Reply } from "../../support/client.ts";
 import { type Client, signUp } from "../../support/client.ts";
 import { addMember } from "../../support/members.ts";
 import { pausedLog } from "../../support/paused-log.ts";
+import { addressed } from "../../support/personal-words.ts";
 import { type ServiceInProcess, serviceInProcess } from "../../support/service-in-process.ts";
 import { until } from "../../support/until.ts";
 
@@ -31,6 +37,7 @@ test.after(async () => {
 
 const APPROVAL = { min_approvals: 2, exclude_requester: false, expires_after_s: 3_600 };
 const NOWHERE = "http://127.0.0.1:9/hook";
+const DAY_MS = 24 * 60 * 60 * 1_000;
 const planOf = async () => PLANS.scale;
 let people = 0;
 
@@ -189,6 +196,44 @@ test("a version of the policy is published when it is approved", async () => {
   assert.equal([after.version, after.approval.min_approvals], [2, 1]);
 });
 
+/** A held version of the policy with a reason; `publish` approves it, and answers the reason that the policy then has. */
+const heldWithReason = async (reason: string) => {
+  const { client, other, policy, definition } = await guarded();
+  const looser = { ...definition, protected: false, reason };
+  const { approval_id, change_id } = (await client.session("PUT", `/v1/policies/${policy}`, looser)).body;
+  const [held] = await world.log.read(changeStream(change_id), null, 1);
+  assert.ok(held);
+  // A reason that a person wrote is a commitment in the command.
+  const words = dataOf("ChangeHeld", held).command.reason as Words;
+  return {
+    client,
+    words,
+    async publish(): Promise<string> {
+      const { digest } = await shown(client, approval_id);
+      for (const who of [client.session, other]) await who("POST", `/v1/approvals/${approval_id}/approve`, { digest });
+      const { version, reason: published } = (await client.session("GET", `/v1/policies/${policy}`)).body;
+      assert.is(version, 2);
+      return published;
+    },
+  };
+};
+
+test("the reason of a held version is a commitment, which the sweep of what no record names leaves", async () => {
+  const { words, publish } = await heldWithReason("one is enough");
+  assert.equal(Object.keys(words), ["id", "commitment", "size"]);
+  const later = { now: () => Date.now() + 2 * DAY_MS };
+  const failed = (error: unknown) => assert.unreachable(String(error));
+  await orphanedPersonalData(world.log, later, randomness, failed).sweep(() => false);
+  assert.is(await publish(), "one is enough");
+});
+
+test("a version whose reason was erased while it was held is published without it", async () => {
+  const { client, words, publish } = await heldWithReason("Bo asked for it");
+  const path = `/v1/audit/personal/${words.id}`;
+  assert.is((await client.session("DELETE", path, { reason: "Bo left" })).status, 200);
+  assert.is(await publish(), "[erased]");
+});
+
 test("a change whose base is no longer in force is void", async () => {
   const { client, other, agentId } = await guarded();
   const held = await client.session("PATCH", `/v1/agents/${agentId}`, { policy_id: null });
@@ -211,7 +256,7 @@ test("after a crash following the deciding vote the reactor applies the change o
   const members = new Set([owner, member.id]);
   const at = new Date().toISOString();
   for (const id of members) {
-    const vote = { member_id: id, email: `${id}@example.com`, decision: "approve", comment: null, at } as const;
+    const vote = { member_id: id, ...addressed(`${id}@example.com`), decision: "approve", comment: null, at } as const;
     const command = {
       type: "CastVote",
       account: client.account,

@@ -21,8 +21,10 @@ const offered = async (...words: readonly string[]): Promise<readonly string[]> 
 };
 
 testIn("bash", "bash is offered commands, their second words and their flags", async () => {
-  assert.equal(await offered("e"), ["events", "evidence"]);
-  assert.equal(await offered("events", ""), ["tail", "show"]);
+  assert.equal(await offered("e"), ["events", "endpoints", "evidence"]);
+  assert.equal(await offered("sources", "c"), ["create"]);
+  assert.equal(await offered("sources", "update", "--f"), ["--file"]);
+  assert.equal(await offered("events", ""), ["tail", "show", "list"]);
   assert.equal(await offered("events", "tail", "--fo"), ["--follow"]);
   assert.equal(await offered("replay", "--dr"), ["--dry-run"]);
   assert.equal(await offered("replay", "c"), ["cancel"]);
@@ -45,7 +47,8 @@ for (const [shell, flags] of [
 test("each shell's script names every command; another shell is refused", async () => {
   for (const shell of ["bash", "zsh", "fish"]) {
     const script = await scriptFor(shell);
-    for (const word of ["serve", "tail", "cancel", "listen", "verify", "dry-run"]) assert.match(script, word, shell);
+    for (const word of ["serve", "tail", "sources", "members", "cancel", "listen", "verify", "dry-run"])
+      assert.match(script, word, shell);
   }
   assert.is((await ran(["completion", "tcsh"])).status, 2);
 });

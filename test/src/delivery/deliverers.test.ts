@@ -21,6 +21,7 @@ import { damagedLog } from "../../support/damaged-log.ts";
 import { enoughBytes } from "../../support/enough-bytes.ts";
 import { request } from "../../support/history.ts";
 import { testClock } from "../../support/http-app.ts";
+import { words } from "../../support/personal-words.ts";
 import { until } from "../../support/until.ts";
 
 /** Two nodes that deliver what is in one log. */
@@ -283,7 +284,7 @@ test("an answer to a process that slept longer than its lease is not stored afte
   }
 });
 
-const REPLAY = { id: "rpl_1", by: { kind: "member", id: "mem_1" }, reason: "restored" } as const;
+const REPLAY = { id: "rpl_1", by: { kind: "member", id: "mem_1" }, reason: words("restored") } as const;
 
 test("a payload that was damaged on disk is not sent: its event fails, and is replayed once the payload is restored", async () => {
   const it = await world();

@@ -8,6 +8,7 @@ import { randomness } from "../../../infra/crypto/randomness.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { Attempts } from "../../../src/delivery/attempts.ts";
 import { erasureReactions } from "../../../src/erasure/erasures.ts";
+import { personalData } from "../../../src/erasure/personal-data.ts";
 import { isProblem } from "../../../src/http/route.ts";
 import { erasePayload } from "../../../src/routes/events/event-payload.ts";
 import { aggregates } from "../../../src/streams/aggregates.ts";
@@ -19,6 +20,7 @@ import { enoughBytes } from "../../support/enough-bytes.ts";
 import { at, deliveryFacts, endpointRegistered } from "../../support/history.ts";
 import { testClock } from "../../support/http-app.ts";
 import { LOGS_WITH_BYTES } from "../../support/logs-with-bytes.ts";
+import { addressed } from "../../support/personal-words.ts";
 
 /** A receiver's answer is stored before the end of its attempt is recorded, and that may be long after the lease. */
 
@@ -123,11 +125,22 @@ const told = async (
   };
   const erase = (): Promise<void> => Promise.reject(new LogUnavailable("the process is gone"));
   const call = callOf({
-    principal: { kind: "member", account: "acc_1", id: "mem_1", email: "a@a.example", role: "admin", session: "s" },
+    principal: {
+      kind: "member",
+      account: "acc_1",
+      id: "mem_1",
+      ...addressed("a@a.example"),
+      role: "admin",
+      session: "s",
+    },
     body: { reason: "asked for" },
     envelope: envelope("erase", ERASED_AT),
   });
-  const erasing = erasePayload(eraserDies ? { ...watched, erase } : watched, id, call);
+  const erasing = erasePayload(
+    { log: eraserDies ? { ...watched, erase } : watched, personal: personalData(log, randomness) },
+    id,
+    call,
+  );
   const where = JSON.stringify({ attempt, arrivesAt, nodeDies, eraserDies });
   if (eraserDies) assert.instance(await erasing.catch((error: unknown) => error), LogUnavailable, where);
   else assert.not(isProblem(await erasing), where);

@@ -4,10 +4,10 @@ import { PLANS } from "../../../domain/account/plans.ts";
 import type { EventLog, Position } from "../../../domain/ports/event-log.ts";
 import { derivedId } from "../../../infra/crypto/ids.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
-import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { retention as retained } from "../../../projections/retention.ts";
 import { erasureReactions } from "../../../src/erasure/erasures.ts";
+import { personalData } from "../../../src/erasure/personal-data.ts";
 import { isProblem } from "../../../src/http/route.ts";
 import { retention } from "../../../src/retention/retention.ts";
 import { eraseBundlePayload } from "../../../src/routes/bundles/bundle-payload.ts";
@@ -15,49 +15,17 @@ import { erasePayload } from "../../../src/routes/events/event-payload.ts";
 import { NO_TRACE, toEvents } from "../../../src/streams/envelope.ts";
 import { payloadStream, payloads } from "../../../src/streams/payloads.ts";
 import { callOf } from "../../support/call.ts";
+import { dyingAfter, survived } from "../../support/dying-log.ts";
 import { foldInto } from "../../support/fold-into.ts";
 import { at, bundleFacts, bundleStep, deliveryFacts, START } from "../../support/history.ts";
 import { LOGS_WITH_BYTES } from "../../support/logs-with-bytes.ts";
+import { addressed } from "../../support/personal-words.ts";
 
 /** An erasure whose process dies at any of its writes. The next process completes it, and no byte is left. */
 
 const DAY_S = 24 * 60 * 60;
 /** Long after the plan has kept what is told here. */
 const LATER_S = 30 * DAY_S;
-
-/** A process that ends once it has written so often. Another one that ends before its next write leaves the same log. */
-const dyingAfter = (log: EventLog, writes: number) => {
-  let left = writes;
-  let isDead = false;
-  const alive = (): void => {
-    if (isDead) throw new LogUnavailable("the process is gone");
-  };
-  const write = async <T>(work: () => Promise<T>): Promise<T> => {
-    isDead ||= left === 0;
-    alive();
-    left -= 1;
-    return work();
-  };
-  const dying: EventLog = {
-    ...log,
-    append: (...of) => write(() => log.append(...of)),
-    erase: (...of) => write(() => log.erase(...of)),
-    read: async (...of) => alive() ?? log.read(...of),
-    last: async (...of) => alive() ?? log.last(...of),
-    readTypes: async (...of) => alive() ?? log.readTypes(...of),
-  };
-  return { log: dying, isDead: () => isDead };
-};
-
-/** False when the process has died. */
-const survived = (work: Promise<unknown>): Promise<boolean> =>
-  work.then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof LogUnavailable) return false;
-      throw error;
-    },
-  );
 
 let scenes = 0;
 
@@ -138,9 +106,18 @@ type Story = {
   meanwhile?(it: Scene): Promise<void>;
 };
 
+const depsOf = (log: EventLog) => ({ log, personal: personalData(log, randomness) });
+
 const asked = (id: string) =>
   callOf({
-    principal: { kind: "member", account: "acc_1", id: "mem_1", email: "a@a.example", role: "admin", session: "s" },
+    principal: {
+      kind: "member",
+      account: "acc_1",
+      id: "mem_1",
+      ...addressed("a@a.example"),
+      role: "admin",
+      session: "s",
+    },
     params: { id },
     body: { reason: "asked for" },
     envelope: {
@@ -213,7 +190,7 @@ const STORIES: readonly Story[] = [
     async told(it) {
       const id = it.id("evt_", "event");
       await replayed(it, id);
-      return async (log) => assert.not(isProblem(await erasePayload(log, id, asked(id))));
+      return async (log) => assert.not(isProblem(await erasePayload(depsOf(log), id, asked(id))));
     },
   },
   {
@@ -232,7 +209,7 @@ const STORIES: readonly Story[] = [
       const id = it.id("bun_", "bundle");
       await rolledBack(it, id);
       return async (log) => {
-        const answer = await eraseBundlePayload(log, asked(id));
+        const answer = await eraseBundlePayload(depsOf(log), asked(id));
         const last = (await it.records()).findLast(({ type }) => type === "PayloadErased");
         // A read at this position finds that the steps' payloads are erased.
         assert.is(isProblem(answer) ? answer.detail : answer.position, last?.position);
@@ -266,7 +243,7 @@ const STORIES: readonly Story[] = [
       const id = it.id("bun_", "bundle");
       await it.keep(id);
       await it.write(`bundle-${id}`, bundleFacts(id).blocked());
-      return (log) => eraseBundlePayload(log, asked(id));
+      return (log) => eraseBundlePayload(depsOf(log), asked(id));
     },
     async meanwhile(it) {
       const id = it.id("bun_", "bundle");
@@ -356,13 +333,13 @@ for (const [engine, open] of Object.entries(LOGS_WITH_BYTES)) {
         async last(stream) {
           if (isFirst) {
             isFirst = false;
-            await erasePayload(log, id, asked(id));
+            await erasePayload(depsOf(log), id, asked(id));
             await it.keepAnew(id);
           }
           return log.last(stream);
         },
       };
-      await erasePayload(late, id, asked(id));
+      await erasePayload(depsOf(late), id, asked(id));
       const text = JSON.stringify(await it.records("everything"));
       assert.equal([text.includes(it.secret), text.includes(it.anew)], [false, true]);
     } finally {

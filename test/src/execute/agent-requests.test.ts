@@ -10,6 +10,7 @@ import {
   LEDGER,
   startNode,
 } from "../../support/execute-world.ts";
+import { words } from "../../support/personal-words.ts";
 import { until } from "../../support/until.ts";
 
 const test = suite("executing");
@@ -186,7 +187,7 @@ test("a request from before a suspension is never executed, and a later one of t
   assert.is(before.body.status, "queued");
   await until("it has failed once", async () => (await world.ofType("AttemptFailed")).length === 1);
   await first.stop();
-  await world.tell({ type: "AgentSuspended", data: { agent_id: AGENT_ID, reason: "r", at: world.now() } });
+  await world.tell({ type: "AgentSuspended", data: { agent_id: AGENT_ID, reason: words("r"), at: world.now() } });
   await world.tell({ type: "AgentResumed", data: { agent_id: AGENT_ID, at: world.now() } });
   // Of one millisecond it counts as asked for before.
   world.clock.advance(1);
@@ -237,7 +238,7 @@ test("an agent that is suspended on one node is soon refused by every node", asy
   const world = await agentsWorld();
   const [a, b] = [await startNode(world), await startNode(world)];
   await Promise.all([a, b].map((node, n) => node.execute(`warm-${n}`, { payload: { n } })));
-  await world.tell({ type: "AgentSuspended", data: { agent_id: AGENT_ID, reason: "r", at: world.now() } });
+  await world.tell({ type: "AgentSuspended", data: { agent_id: AGENT_ID, reason: words("r"), at: world.now() } });
   for (const node of [a, b]) {
     const refused = async () => (await node.execute("x", { payload: { x: 1 } }, 0)).status === "agent-suspended";
     await until("it is refused", refused);

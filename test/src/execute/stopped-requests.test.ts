@@ -9,6 +9,7 @@ import { toEvents } from "../../../src/streams/envelope.ts";
 import { inlineProjector } from "../../../src/views/view-progress.ts";
 import { ACCOUNT, AGENT_ID, type AgentsWorld, agentsWorld, ENDPOINT_ID, TRACE } from "../../support/execute-world.ts";
 import { deliveryFacts } from "../../support/history.ts";
+import { words } from "../../support/personal-words.ts";
 import { until } from "../../support/until.ts";
 
 const test = suite("what a suspended agent has asked for");
@@ -35,7 +36,7 @@ const suspended = async () => {
   const world = await agentsWorld();
   const { log, clock } = world;
   await asked(world);
-  await world.tell({ type: "AgentSuspended", data: { agent_id: AGENT_ID, reason: "enough", at: world.now() } });
+  await world.tell({ type: "AgentSuspended", data: { agent_id: AGENT_ID, reason: words("enough"), at: world.now() } });
   const views = memoryViewStore([eventsView.schema]);
   const progress = await inlineProjector({ log, views, projections: [eventsView], clock, onError: fail });
   return { world, log, clock, views, progress };

@@ -51,7 +51,10 @@ test("the description lists the credentials, parameters and answers of each call
   const { document } = await described();
   const { post } = document.paths["/v1/things"];
   assert.equal(post.security, [{ session: [] }, { apiKey: [] }]);
-  assert.is(post.requestBody.content["application/json"].schema.additionalProperties, false);
+  assert.equal(post.requestBody.content["application/json"].schema, {
+    $ref: "#/components/schemas/PostV1ThingsBody",
+  });
+  assert.is(document.components.schemas.PostV1ThingsBody.additionalProperties, false);
   assert.equal(
     post.parameters.map(({ name }: { name: string }) => name),
     ["idempotency-key"],
@@ -82,22 +85,6 @@ test("the description requires an Idempotency-Key where one is needed and shows 
   assert.ok((await new Validator().validate(document)).valid);
 });
 
-test("the page for people loads nothing from elsewhere", async () => {
-  const { app } = await described();
-  const page = await app.inject({ url: "/docs" });
-  assert.is(page.statusCode, 200);
-  assert.match(String(page.headers["content-type"]), /^text\/html/);
-  assert.match(String(page.headers["content-security-policy"]), /default-src 'none'; script-src 'self'/);
-  const references = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url = ""]) => url);
-  assert.ok(references.length >= 4);
-  for (const url of references) {
-    assert.match(url, /^\/docs\//);
-    assert.is((await app.inject({ url })).statusCode, 200, url);
-  }
-  const { body } = await app.inject({ url: "/docs/static/swagger-initializer.js" });
-  assert.match(body, /"validatorUrl":\s*null/);
-});
-
 test("the description lists for each status the problems of the row and the shared ones", async () => {
   const route = echo({
     path: "/v1/things/{id}",
@@ -106,13 +93,13 @@ test("the description lists for each status the problems of the row and the shar
   });
   const app = await testApp([route]);
   const { responses } = (await app.inject({ url: "/openapi.json" })).json().paths["/v1/things/{id}"].post;
-  const codesAt = (status: number): unknown =>
-    responses[status]?.content["application/problem+json"]?.schema.allOf[1].properties.code.enum;
-  assert.equal(codesAt(401), ["unauthenticated"]);
-  assert.equal(codesAt(403), ["cross-site", "forbidden", "plan-limit"]);
-  assert.equal(codesAt(404), ["not-found"]);
-  assert.equal(codesAt(409), ["in-progress", "conflict"]);
-  assert.equal(responses[409].content["application/json"].schema, { type: "object" });
+  const codesAt = (status: number): unknown => responses[status]?.content["application/problem+json"]?.schema;
+  const refer = (...names: readonly string[]) => names.map((name) => ({ $ref: `#/components/schemas/${name}Problem` }));
+  assert.equal(codesAt(401), refer("Unauthenticated")[0]);
+  assert.equal(codesAt(403), { oneOf: refer("CrossSite", "Forbidden", "PlanLimit") });
+  assert.equal(codesAt(404), refer("NotFound")[0]);
+  assert.equal(codesAt(409), { oneOf: refer("InProgress", "Conflict") });
+  assert.equal(responses[409].content["application/json"].schema, { type: "object", additionalProperties: true });
   assert.equal(codesAt(410), undefined);
   assert.not.match(JSON.stringify(responses), /x-problems/);
   await app.close();

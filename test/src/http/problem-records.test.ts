@@ -57,12 +57,21 @@ test("each problem of each route of the service is a record, or it stands there 
   const service = await startService();
   const description = await (await fetch(`${service.url}/openapi.json`)).json();
   await service.stop();
-  const { paths } = description as { readonly paths: Record<string, Record<string, { responses: object }>> };
+  const { paths, components } = description as {
+    readonly paths: Record<string, Record<string, { responses: object }>>;
+    readonly components: {
+      readonly schemas: Record<string, { readonly examples?: readonly { code?: ProblemCode }[] }>;
+    };
+  };
   const listed = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).flatMap(([method, { responses }]) => {
       const text = JSON.stringify(responses);
-      const codes = [...text.matchAll(/"code":\{"enum":\[([^\]]*)\]/g)].flatMap(([, of = ""]) => of.split(","));
-      return codes.map((code) => ({ method: method.toUpperCase(), path, code: JSON.parse(code) as ProblemCode }));
+      const names = [...text.matchAll(/"#\/components\/schemas\/([A-Za-z]+Problem)"/g)].map(([, name = ""]) => name);
+      return names.map((name) => {
+        const code = components.schemas[name]?.examples?.[0]?.code;
+        if (code === undefined) throw new Error(`${name} has no example with a code`);
+        return { method: method.toUpperCase(), path, code };
+      });
     }),
   );
   assert.ok(listed.length > 500, `${listed.length} problems are listed`);

@@ -15,6 +15,7 @@ import { aggregates } from "../../../src/streams/aggregates.ts";
 import type { Envelope } from "../../../src/streams/envelope.ts";
 import { caller, callOf } from "../../support/call.ts";
 import { noControls } from "../../support/no-controls.ts";
+import { addressed } from "../../support/personal-words.ts";
 import type { SeededRandom } from "../../support/seeded-random.ts";
 import { mortalLog, nap, ROUNDS, SEED, sumOfRounds } from "../../support/simulation.ts";
 
@@ -26,7 +27,14 @@ import { mortalLog, nap, ROUNDS, SEED, sumOfRounds } from "../../support/simulat
 const test = suite(`the plan's limit on sources on three nodes, seed ${SEED}`);
 const ACCOUNT = "acc_1";
 const LEDGER = `ledger-${ACCOUNT}-sources`;
-const ADMIN: Principal = { kind: "member", account: ACCOUNT, id: "mem_1", email: "", role: "admin", session: "s" };
+const ADMIN: Principal = {
+  kind: "member",
+  account: ACCOUNT,
+  id: "mem_1",
+  ...addressed(""),
+  role: "admin",
+  session: "s",
+};
 const LIMITS = [1, 2, 4];
 const PHASES = 6;
 const CALLS = 14;

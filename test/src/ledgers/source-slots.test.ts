@@ -19,11 +19,19 @@ import { failingLog } from "../../support/failing-log.ts";
 import { foldInto } from "../../support/fold-into.ts";
 import { noControls } from "../../support/no-controls.ts";
 import { pausedLog } from "../../support/paused-log.ts";
+import { addressed } from "../../support/personal-words.ts";
 
 const test = suite("the plan's limit on sources");
 const ACCOUNT = "acc_1";
 const LEDGER = `ledger-${ACCOUNT}-sources`;
-const ADMIN: Principal = { kind: "member", account: ACCOUNT, id: "mem_1", email: "", role: "admin", session: "s" };
+const ADMIN: Principal = {
+  kind: "member",
+  account: ACCOUNT,
+  id: "mem_1",
+  ...addressed(""),
+  role: "admin",
+  session: "s",
+};
 
 const fail = (error: unknown): never => {
   throw error;

@@ -109,7 +109,7 @@ test("a copy to EventStoreDB whose calls are cut, or that is interrupted among m
   let underWay = 0;
   let most = 0;
   const open = async (): Promise<EventLog> => {
-    const log = await eventStoreLog({ url: double.url, limits: { closeMs: 1 } });
+    const log = await eventStoreLog({ url: double.url, keepsOrder: true, limits: { closeMs: 1 } });
     return {
       ...log,
       async append(...args) {

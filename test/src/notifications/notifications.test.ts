@@ -8,9 +8,10 @@ import { saltedHash } from "../../../src/streams/commitments.ts";
 import { eventIdOf } from "../../../src/streams/event-id.ts";
 import { payloadStream } from "../../../src/streams/payloads.ts";
 import { failingLog } from "../../support/failing-log.ts";
-import { at, deliveryFacts, SERVER_ERROR, START } from "../../support/history.ts";
+import { approvalFacts, at, deliveryFacts, SERVER_ERROR, START } from "../../support/history.ts";
 import { fieldOf } from "../../support/log-facts.ts";
 import { notificationsWorld } from "../../support/notifications-world.ts";
+import { keepWords } from "../../support/personal-words.ts";
 
 const test = suite("notifications");
 
@@ -42,7 +43,7 @@ const agentOf = (world: ReturnType<typeof notificationsWorld>) => {
         digest: "00",
         last4: "wxyz",
       }),
-    suspend: (reason: string) => tell("AgentSuspended", { reason }),
+    suspend: async (reason: string) => tell("AgentSuspended", { reason: await keepWords(world.log, "acc_1", reason) }),
     resume: () => tell("AgentResumed"),
     remove: () => tell("AgentDeleted"),
   };
@@ -80,7 +81,7 @@ test("subscribed endpoints are notified of an approval's request and of its deci
 });
 
 for (const [end, outcome, reason] of [
-  ["rejected", "rejected", "no"],
+  ["rejected", "rejected", null],
   ["expired", "expired", null],
   ["cancelled", "cancelled", "suspended"],
 ] as const) {
@@ -93,6 +94,25 @@ for (const [end, outcome, reason] of [
     assert.equal(body?.data, { ...ABOUT, outcome, reason, decided_at: at(60) });
   });
 }
+
+test("a notification has none of a person's words, which an erasure would not reach there", async () => {
+  const world = notificationsWorld();
+  const agent = agentOf(world);
+  await world.endpoint("end_1", NOTIFICATIONS);
+  await agent.register();
+  await agent.suspend("too much for Bo");
+  await world.approval("apr_1", "rejected");
+  await world.approval("apr_2");
+  const said = { sentence: "The agent was suspended", words: await keepWords(world.log, "acc_1", "no, says Bo") };
+  await world.add("approval-apr_2", approvalFacts("apr_2").cancelled(60, said));
+  await world.react();
+  const all = await bodies(world);
+  assert.equal(
+    all.flatMap(({ type, data }) => (type === "approval.decided" ? [(data as JsonObject).reason] : [])),
+    [null, "The agent was suspended"],
+  );
+  assert.not.match(JSON.stringify(all), /Bo/);
+});
 
 test("each suspension of an agent is notified, and each resumption", async () => {
   const world = notificationsWorld();
@@ -107,9 +127,9 @@ test("each suspension of an agent is notified, and each resumption", async () =>
   assert.equal(
     (await bodies(world)).map(({ type, data }) => [type, data]),
     [
-      ["agent.suspended", { agent_id: "agt_1", name: "refunds", reason: "too much", suspended_at: at(9) }],
+      ["agent.suspended", { agent_id: "agt_1", name: "refunds", suspended_at: at(9) }],
       ["agent.resumed", { agent_id: "agt_1", name: "refunds", resumed_at: at(9) }],
-      ["agent.suspended", { agent_id: "agt_1", name: "refunds", reason: "again", suspended_at: at(9) }],
+      ["agent.suspended", { agent_id: "agt_1", name: "refunds", suspended_at: at(9) }],
     ],
   );
 });
@@ -122,7 +142,7 @@ test("an agent that was deleted meanwhile has no name any more", async () => {
   await agent.suspend("too much");
   await agent.remove();
   await world.react();
-  const data = { agent_id: "agt_1", name: null, reason: "too much", suspended_at: at(9) };
+  const data = { agent_id: "agt_1", name: null, suspended_at: at(9) };
   assert.equal((await bodies(world))[0]?.data, data);
 });
 

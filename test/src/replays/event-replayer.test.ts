@@ -15,6 +15,7 @@ import { NO_TRACE } from "../../../src/streams/envelope.ts";
 import { damagedLog } from "../../support/damaged-log.ts";
 import { NOON_DAY } from "../../support/noon-clock.ts";
 import { pausedLog } from "../../support/paused-log.ts";
+import { words } from "../../support/personal-words.ts";
 import {
   ACCOUNT,
   AGENT_ID,
@@ -68,7 +69,7 @@ test("a failed event is sent again at once, and the record names the person and 
     const { type, data, meta } = last(await world.recordsOf(id));
     assert.equal(
       [type, data.replay_id, data.by, data.reason],
-      ["EventReplayed", replayIdOf(1), { kind: "member", id: "mem_1" }, "mended"],
+      ["EventReplayed", replayIdOf(1), { kind: "member", id: "mem_1" }, words("mended")],
     );
     assert.equal(meta.actor, { kind: "member", id: "mem_1" });
     assert.equal(
@@ -140,7 +141,11 @@ test("a blocked event is decided by the current gates on its stored payload", as
     assert.is(outcomeOf(await node.replay(id, 2)), "replayed");
     const admitted = last(await world.recordsOf(id));
     assert.is(admitted.type, "EventAdmitted");
-    assert.equal(admitted.data.replay, { id: replayIdOf(2), by: { kind: "member", id: "mem_1" }, reason: "mended" });
+    assert.equal(admitted.data.replay, {
+      id: replayIdOf(2),
+      by: { kind: "member", id: "mem_1" },
+      reason: words("mended"),
+    });
     assert.equal(admitted.data.verdict, {
       decision: "allow",
       policy: { id: POLICY_ID, version: 2 },
@@ -480,7 +485,7 @@ test("requests from before a suspension are not replayed, and a request that now
     assert.is(outcomeOf(await node.replay(id, 1)), "conflict");
   });
   const at = now(world);
-  await world.add(`agent-${AGENT_ID}`, "AgentSuspended", { agent_id: AGENT_ID, reason: "stop", at });
+  await world.add(`agent-${AGENT_ID}`, "AgentSuspended", { agent_id: AGENT_ID, reason: words("stop"), at });
   await world.add(`agent-${AGENT_ID}`, "AgentResumed", { agent_id: AGENT_ID, at });
   await withNode(world, async (node) => {
     assert.is(outcomeOf(await node.replay(id, 2)), "conflict");

@@ -8,6 +8,7 @@ import { planReplay } from "../../../src/replays/plan.ts";
 import { replayStream } from "../../../src/replays/stream.ts";
 import { foldStream } from "../../../src/streams/run-command.ts";
 import { failingLog } from "../../support/failing-log.ts";
+import { words } from "../../support/personal-words.ts";
 import { ACCOUNT, BY, type ReplayWorld, replayIdOf, replayNode, replayWorld } from "../../support/replay-world.ts";
 import { until } from "../../support/until.ts";
 
@@ -41,7 +42,7 @@ const started = async (
   await node.streams.handle(
     replayDecider,
     replayStream(id),
-    { type: "StartReplay", replay: { ...about, by: BY, reason: "mended", ...upTo }, place: 1, at },
+    { type: "StartReplay", replay: { ...about, by: BY, reason: words("mended"), ...upTo }, place: 1, at },
     { commandId: `start-${id}`, account, actor: BY, trace: { trace_id: "1", span_id: "2" }, at },
   );
   return { id, plan };
@@ -70,7 +71,7 @@ test("each planned event is replayed once, in the order of receipt, with the per
   await until("it is done", isDone(world, id));
   assert.equal([...(await replayedIds(world))].sort(), [...failed].sort());
   for (const { data, meta } of await world.ofType("EventReplayed"))
-    assert.equal([data.replay_id, data.reason, meta.actor], [id, "mended", BY]);
+    assert.equal([data.replay_id, data.reason, meta.actor], [id, words("mended"), BY]);
   const { total, replayed, skipped, status } = await shownOf(node, id);
   assert.equal([total, replayed, skipped, status], [130, 130, 0, "done"]);
   await node.stop();
@@ -122,7 +123,7 @@ test("a cancelled replay stops, and the deliveries it has sent continue", async 
   node.bulkReplayer.begin(id, ACCOUNT);
   await until("it has begun", async () => (await replayedIds(world)).length >= 3);
   const at = new Date().toISOString();
-  const cancel = { type: "CancelReplay", account: ACCOUNT, by: BY, reason: "enough", at } as const;
+  const cancel = { type: "CancelReplay", account: ACCOUNT, by: BY, reason: words("enough"), at } as const;
   const envelope = { commandId: "cancel", account: ACCOUNT, actor: BY, trace: { trace_id: "1", span_id: "2" }, at };
   await node.streams.handle(replayDecider, replayStream(id), cancel, envelope);
   await node.bulkReplayer.stop();

@@ -54,6 +54,11 @@ const NOT_FOR_AGENTS: readonly string[] = [
   "expired",
   "not-sealed",
   "not-witnessed",
+  "unknown-event-type",
+  "authorization-pending",
+  "slow-down",
+  "access-denied",
+  "expired-token",
 ];
 
 const test = suite("the errors of the client");

@@ -3,12 +3,14 @@ import * as assert from "uvu/assert";
 import type { JsonObject } from "../../../../domain/json.ts";
 import type { EventLog } from "../../../../domain/ports/event-log.ts";
 import { isBearerKey } from "../../../../infra/crypto/api-key.ts";
+import { randomness } from "../../../../infra/crypto/randomness.ts";
 import { LogUnavailable } from "../../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
 import { agents } from "../../../../projections/agents.ts";
 import { credentialHashes } from "../../../../src/accounts/credential-hashes.ts";
 import { credentials } from "../../../../src/accounts/credentials.ts";
+import { personalData } from "../../../../src/erasure/personal-data.ts";
 import { agentRoutes } from "../../../../src/routes/agents/agents.ts";
 import { aggregates } from "../../../../src/streams/aggregates.ts";
 import { foldInto } from "../../../support/fold-into.ts";
@@ -28,8 +30,9 @@ const world = async (log = memoryEventLog()) => {
   const policyExists = async (account: string, id: string) => account === "acc_a" && id === "pol_a";
   const hashes = credentialHashes(new Uint8Array(32).fill(7));
   const slots = planSlots(log, clock, streams);
+  const personal = personalData(log, randomness);
   const app = await testApp(
-    agentRoutes({ aggregates: streams, views, hashes, policyExists, slots, controls: noControls }),
+    agentRoutes({ aggregates: streams, views, hashes, policyExists, slots, controls: noControls, personal }),
     { log, clock },
   );
   const call = async (

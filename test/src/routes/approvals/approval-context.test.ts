@@ -81,7 +81,8 @@ test("it has the sentence, each field, the last approved one, the undo, the budg
     ["compensable", "refund.undo", "bank"],
   );
   assert.equal(shown.budget, { settled: 0, reserved: 100, after: 100, ceiling: 5_000 });
-  assert.equal(shown.eligible, { can: true, why: null });
+  assert.equal(shown.eligible, { can: true, why: null, reveal: true });
+  assert.is((await contextOf(client, first)).eligible.reveal, false, "nothing is hidden from an admin");
 
   const voted = await approve(approver, first, shown);
   assert.is(voted.status, 200);

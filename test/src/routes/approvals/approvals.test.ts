@@ -7,6 +7,7 @@ import { approvalsWorld, POLICY_ID, person } from "../../../support/approvals-wo
 import { damagedLog } from "../../../support/damaged-log.ts";
 import { failingLog } from "../../../support/failing-log.ts";
 import { bearer, SAME_ORIGIN, testApp } from "../../../support/http-app.ts";
+import { keepWords } from "../../../support/personal-words.ts";
 
 const test = suite("approval routes");
 
@@ -16,6 +17,7 @@ const ANA = person("mem_ana");
 const started = async () => {
   const world = approvalsWorld();
   const { log, clock, routes } = world;
+  await keepWords(log, ANA.account, "mem_ana@a.example");
   const people = new Map<string, Principal>([
     ["approver", ANA],
     ["viewer", person("mem_v", "viewer")],
@@ -276,7 +278,8 @@ test("right after the agent's suspension nothing is approved, and the answer say
   await suspended(AGENT.id, "it asked for too much");
   const { status, body } = await call("approver", "POST", `/${approvalId}/approve`, { digest });
   assert.equal([status, body.code], [409, "already-decided"]);
-  assert.is(body.detail, `Nothing is left to decide, because nothing will be sent. ${BECAUSE}.`);
+  assert.is(body.detail, "Nothing is left to decide, because nothing will be sent. The agent was suspended.");
+  assert.is(body.reason, BECAUSE);
   assert.equal(await ofApproval(approvalId), ["ApprovalRequested"]);
   assert.equal(await ofEvent(eventId), ["EventHeld"]);
   await close();

@@ -8,15 +8,16 @@ import { attentionRoutes } from "../../../../src/routes/attention/attention.ts";
 import { broadHistory } from "../../../support/broad-history.ts";
 import { caller } from "../../../support/call.ts";
 import { approvalFacts, at, type History, history } from "../../../support/history.ts";
+import { addressed } from "../../../support/personal-words.ts";
 import { folded } from "../../../support/projected.ts";
 
 const test = suite("GET /v1/attention");
 const NOW = at(600);
-const APPROVER: Principal = {
+const APPROVER: Extract<Principal, { kind: "member" }> = {
   kind: "member",
   account: "acc_1",
   id: "mem_9",
-  email: "ana@example.com",
+  ...addressed("ana@example.com"),
   role: "approver",
   session: "session-x",
 };

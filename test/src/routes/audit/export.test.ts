@@ -4,14 +4,18 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { fromBase64 } from "../../../../domain/evidence/bytes.ts";
 import { parseCheckpoint } from "../../../../domain/evidence/checkpoint.ts";
+import { cosignatureOf } from "../../../../domain/evidence/cosignature.ts";
 import { leafHash, verifyConsistency, verifyInclusion } from "../../../../domain/evidence/merkle.ts";
-import { parseNote } from "../../../../domain/evidence/signed-note.ts";
+import { formatNote, parseNote } from "../../../../domain/evidence/signed-note.ts";
 import { parseTlogProof } from "../../../../domain/evidence/tlog-proof.ts";
 import type { Metadata } from "../../../../domain/ports/event-log.ts";
+import { ed25519Signer } from "../../../../infra/crypto/ed25519.ts";
 import { sha256 } from "../../../../infra/crypto/sha256.ts";
 import { platformHere, verifyExport } from "../../../../src/verifier/index.ts";
+import type { CosignedCheckpoint, Witnessed } from "../../../../src/witnessing/witnessed.ts";
 import { accountOf, appendRecord } from "../../../support/evidence-log.ts";
 import { evidenceService } from "../../../support/evidence-service.ts";
+import { WITNESS } from "../../../support/evidence-world.ts";
 
 const test = suite("the proofs and exports of GET /v1/audit");
 
@@ -158,6 +162,75 @@ test(
     assert.match((await world.get("", "/v1/audit/instance/checkpoint")).text, /^hooks\.example\.com\/instance\n/);
     assert.is((await world.get("", "/v1/audit/key")).text, `${world.vkey}\n`);
   }),
+);
+
+/** What a witness saw: set by a test, and then kept for the hour or as the newest. */
+const witnessSaw = (): {
+  readonly witnessed: Witnessed;
+  seen: CosignedCheckpoint[];
+  newest: CosignedCheckpoint | null;
+} => {
+  const saw = {
+    seen: [] as CosignedCheckpoint[],
+    newest: null as CosignedCheckpoint | null,
+    witnessed: {
+      isRequired: false,
+      newest: async () => saw.newest,
+      async *hourly() {
+        yield* saw.seen;
+      },
+    },
+  };
+  return saw;
+};
+
+const SEEN_AT = Date.UTC(2026, 0, 3) / 1_000;
+
+const cosignedNow = async (world: World): Promise<CosignedCheckpoint> => {
+  const { text } = await world.get("", "/v1/audit/instance/checkpoint");
+  const signed = parseNote(text);
+  assert.ok(signed);
+  const sign = (seed: Uint8Array, message: Uint8Array) => ed25519Signer(seed).sign(message);
+  const cosignature = cosignatureOf(sign, signed.text, WITNESS, SEEN_AT);
+  const { size, root } = headOf(text);
+  return { size, root, note: formatNote({ text: signed.text, signatures: [...signed.signatures, cosignature] }) };
+};
+
+const saw = witnessSaw();
+
+test(
+  "every export proves that a witness saw its tree, and the newest that was seen is in it",
+  withWorld(
+    async (world) => {
+      await records(world, A, 40);
+      await world.seal(A);
+      saw.seen = [await cosignedNow(world)];
+      await records(world, A, 30, 40);
+      await world.seal(A);
+      saw.newest = await cosignedNow(world);
+      await records(world, A, 5, 70);
+      await world.seal();
+      for (const query of [
+        {},
+        { from_index: 50 },
+        { to_index: 10 },
+        { from_index: 30, to_index: 60 },
+        { source_id: sourceId("b") },
+        { source_id: sourceId("7") },
+      ]) {
+        const { text } = await world.get(A, EXPORT, query);
+        const source = async function* () {
+          yield Buffer.from(text);
+        };
+        const options = { keys: [world.vkey], witnesses: [WITNESS.vkey], previous: [] };
+        const report = await verifyExport(source, options, platformHere());
+        const about = JSON.stringify([query, report]);
+        assert.equal([report.verdict, report.witnesses.map(({ size }) => size)], ["authentic", [72]], about);
+        assert.equal(report.notes, [], about);
+      }
+    },
+    [undefined, { witnessed: saw.witnessed }],
+  ),
 );
 
 test(

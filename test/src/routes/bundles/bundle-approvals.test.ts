@@ -7,6 +7,7 @@ import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
 import { approvals } from "../../../../projections/approvals.ts";
 import { approvalReleases } from "../../../../src/approvals/approval-releases.ts";
 import { approvalRenewal } from "../../../../src/approvals/approval-renewal.ts";
+import { personalData } from "../../../../src/erasure/personal-data.ts";
 import type { Principal } from "../../../../src/http/route.ts";
 import { approvalRoutes } from "../../../../src/routes/approvals/approvals.ts";
 import { actionStream } from "../../../../src/streams/action-stream.ts";
@@ -30,6 +31,7 @@ import {
 import { NO_CALLS } from "../../../support/no-calls.ts";
 import { noChanges } from "../../../support/no-controls.ts";
 import { noLedgers } from "../../../support/no-ledgers.ts";
+import { addressed, keepWords, words } from "../../../support/personal-words.ts";
 
 const test = suite("the approval of a bundle");
 
@@ -37,7 +39,7 @@ const ID = `apr_${"a".repeat(32)}`;
 const ADMIN: Principal = { kind: "key", account: "acc_1", id: "key_1", role: "admin" };
 const VIEWER: Principal = { ...ADMIN, role: "viewer" };
 const APPROVER: Principal = {
-  ...{ kind: "member", account: "acc_1", id: "mem_1", email: "ana@a.example" },
+  ...{ kind: "member", account: "acc_1", id: "mem_1", ...addressed("ana@a.example") },
   ...{ role: "approver", session: "s" },
 };
 const FACTS = bundleFacts();
@@ -63,7 +65,7 @@ const held = (it: History): void => {
   it.add(actionStream("acc_1", "act.0"), { type: "ActionDefined", data: { ...about, definition: action } });
   for (const id of ["end_1", "end_2"]) it.add(`endpoint-${id}`, endpointRegistered(id));
   const opened = { account: "acc_1", name: "a", plan: "free", time_zone: "UTC", at: at(0) };
-  const founder = { member: "mem_1", email: "ana@a.example", role: "approver", password: "", invited_by: null };
+  const founder = { member: "mem_1", ...addressed("ana@a.example"), role: "approver", password: "", invited_by: null };
   it.add("account-acc_1", { type: "AccountOpened", data: opened });
   it.add("account-acc_1", { type: "MemberAdded", data: { account: "acc_1", ...founder, at: at(0) } });
   it.add("payload-bun_1", {
@@ -97,6 +99,7 @@ const world = async (more: (it: History) => void = () => undefined, damaged: rea
       views,
       aggregates: streams,
       payloads: payloads(log, randomness),
+      personal: personalData(log, randomness),
       renewal,
       releases: approvalReleases({ log, aggregates: streams, clock }),
       changes: noChanges,
@@ -191,16 +194,18 @@ test("approved it stays so until the bundle is released, and is then used", asyn
 test("right after its agent's suspension a bundle is not approved: none of its steps would start", async () => {
   const about = { agent_id: "agt_1", at: at(1) };
   const agent = { account: "acc_1", name: "orders", policy_id: null, scope: { actions: ["*"] } };
-  const { get, vote } = await world((it) => {
+  const { get, vote, log } = await world((it) => {
     it.add("agent-agt_1", {
       type: "AgentRegistered",
       data: { ...agent, key_id: "agk_1", digest: "00", last4: "wxyz", ...about },
     });
-    it.add("agent-agt_1", { type: "AgentSuspended", data: { reason: "too many orders", ...about } });
+    it.add("agent-agt_1", { type: "AgentSuspended", data: { reason: words("too many orders"), ...about } });
   });
-  const { outcome, detail } = await vote("approve");
+  await keepWords(log, "acc_1", "too many orders");
+  const { outcome, detail, body } = await vote("approve");
   assert.is(outcome, "already-decided");
-  assert.match(detail, "nothing will be sent. The agent was suspended: too many orders.");
+  assert.match(detail, "nothing will be sent. The agent was suspended.");
+  assert.is(body.reason, "The agent was suspended: too many orders");
   assert.equal((await get()).body.outcome, { status: "held", reason: null });
 });
 

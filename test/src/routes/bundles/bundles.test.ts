@@ -8,6 +8,7 @@ import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
 import { bundles } from "../../../../projections/bundles.ts";
 import { approvalRequests } from "../../../../src/approvals/approval-requests.ts";
 import type { BundleOrder, BundleStart } from "../../../../src/bundles/bundle-claim.ts";
+import { personalData } from "../../../../src/erasure/personal-data.ts";
 import { outcomes } from "../../../../src/execute/outcome-waits.ts";
 import type { Call, Principal } from "../../../../src/http/route.ts";
 import { bundleRoutes } from "../../../../src/routes/bundles/bundles.ts";
@@ -31,6 +32,7 @@ import {
   history,
 } from "../../../support/history.ts";
 import { NO_CALLS } from "../../../support/no-calls.ts";
+import { addressed } from "../../../support/personal-words.ts";
 
 const test = suite("bundle routes");
 
@@ -40,7 +42,7 @@ const VIEWER: Principal & { kind: "key" } = { kind: "key", account: "acc_1", id:
 const ADMIN: typeof VIEWER = { ...VIEWER, role: "admin" };
 const STRANGER: typeof VIEWER = { ...ADMIN, account: "acc_2" };
 const APPROVER: Principal = {
-  ...{ kind: "member", account: "acc_1", id: "mem_1", email: "ana@a.example" },
+  ...{ kind: "member", account: "acc_1", id: "mem_1", ...addressed("ana@a.example") },
   ...{ role: "approver", session: "s" },
 };
 
@@ -124,6 +126,7 @@ const world = async (recorded: (it: History) => void, begin: Begin = (it) => it)
       log,
       views,
       payloads: payloads(log, randomness),
+      personal: personalData(log, randomness),
       approvals: approvalRequests({ log, aggregates: aggregates(log, systemClock), clock: systemClock }),
       outcomes: waiting,
       async begin(ask) {

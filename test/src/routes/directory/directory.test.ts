@@ -55,7 +55,9 @@ test("a search finds by a part of a name or by an id, only what the role may lis
     { id: endpoint, kind: "endpoint", name: "Bank gateway", state: "healthy" },
     { ...(await hits("bank.pay", asViewer))[0], kind: "action", name: "bank.pay", state: null },
   ]);
+  await until("the agent is found", async () => (await hits(agent.id, asViewer)).length === 1);
   assert.equal(await hits(agent.id, asViewer), [{ id: agent.id, kind: "agent", name: "refund-bot", state: "active" }]);
+  await until("the member is found", async () => (await hits("viewer-", owner)).length === 1);
   assert.equal([await hits("viewer-", asViewer), await hits(viewer.id, asViewer)], [[], []]);
   assert.equal(
     (await hits("viewer-", owner)).map(({ id }: { id: string }) => id),

@@ -2,10 +2,12 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { BundleEvent } from "../../../../domain/bundle/events.ts";
 import type { RecordedEvent } from "../../../../domain/ports/event-log.ts";
+import { randomness } from "../../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
 import { events } from "../../../../projections/events.ts";
 import { gateDenials } from "../../../../projections/gate-denials.ts";
+import { commitmentsIn, personalData } from "../../../../src/erasure/personal-data.ts";
 import type { Call, Principal } from "../../../../src/http/route.ts";
 import { eventRoutes } from "../../../../src/routes/events/events.ts";
 import { eventIdOf } from "../../../../src/streams/event-id.ts";
@@ -17,6 +19,7 @@ import { damagedLog } from "../../../support/damaged-log.ts";
 import { appendTo, at, bundleFacts, bundleStep, deliveryFacts, history, request } from "../../../support/history.ts";
 import { COOKIE, PUBLIC_URL, SAME_ORIGIN, testApp } from "../../../support/http-app.ts";
 import { NO_CALLS } from "../../../support/no-calls.ts";
+import { keepWords } from "../../../support/personal-words.ts";
 import { folded } from "../../../support/projected.ts";
 
 const test = suite("event routes");
@@ -83,7 +86,10 @@ const world = async (recorded: readonly RecordedEvent[], damaged: readonly strin
     none,
     damageRecords(log, clock, () => undefined),
   );
-  const call = caller(eventRoutes({ views, log, payloads: reader, publicUrl: () => PUBLIC_URL, calls: NO_CALLS }));
+  const personal = personalData(log, randomness);
+  const call = caller(
+    eventRoutes({ views, log, payloads: reader, publicUrl: () => PUBLIC_URL, calls: NO_CALLS, personal }),
+  );
   const get = (path: string, principal = VIEWER, over: Partial<Call> = {}) =>
     call("GET", path, { principal, params: { id: ID }, ...over });
   const erase = (principal = ADMIN, when = at(60), id = ID) =>
@@ -99,7 +105,7 @@ const world = async (recorded: readonly RecordedEvent[], damaged: readonly strin
         at: when,
       },
     });
-  return { log, views, project, get, erase };
+  return { log, views, project, get, erase, personal };
 };
 
 test("the detail shows what the contract says, with headers and answers from the payload's stream", async () => {
@@ -336,12 +342,14 @@ test("a payload that has changed on disk is shown to nobody, as bytes or as a co
 });
 
 test("an erasure is recorded, then done; the record stays, and a repeat changes nothing", async () => {
-  const { log, project, get, erase } = await world(delivered().events);
+  const { log, project, get, erase, personal } = await world(delivered().events);
   const erased = await erase();
   assert.equal(erased.body, { event_id: ID, erased_at: at(60), bytes_removed: "within-seconds" });
   assert.equal(await log.read(`payload-${ID}`, null, 10), []);
   const last = await log.last(`delivery-${ID}`);
-  assert.equal([last?.type, last?.data.reason], ["PayloadErased", "asked for"]);
+  const [reason] = commitmentsIn(last?.data ?? {});
+  assert.ok(reason !== undefined);
+  assert.equal([last?.type, await personal.read(reason, "acc_1")], ["PayloadErased", "asked for"]);
   assert.equal((await erase(ADMIN, at(90))).body, erased.body);
   assert.is((await log.last(`delivery-${ID}`))?.revision, last?.revision);
 
@@ -664,7 +672,8 @@ test("the timeline says how long each stage took, how attempts ended, and what w
   count("DuplicatesCounted", 2, 10);
   count("DeliveryIdReused", 1, 11);
   count("DuplicatesCounted", 3, 70);
-  const { get } = await world(past.events);
+  const { get, log } = await world(past.events);
+  await keepWords(log, "acc_1", "mended");
   const { body } = await get("/v1/events/{id}/timeline");
   const stages = body.data as { stage: string; ms: number; outcome?: string; count?: number; last_at?: string }[];
   assert.equal(
@@ -683,6 +692,45 @@ test("the timeline says how long each stage took, how attempts ended, and what w
   assert.equal([stages[4]?.outcome, stages[6]?.count, stages[6]?.last_at], ["succeeded", 5, at(70)]);
 });
 
+test("all stages of an event with very many are told in pages, each attempt with its end", async () => {
+  const facts = deliveryFacts(ID);
+  const past = history();
+  past.add(`delivery-${ID}`, facts.admitted());
+  const ATTEMPTS = 150;
+  for (let nth = 1; nth <= ATTEMPTS; nth += 1) {
+    past.add(`delivery-${ID}`, facts.started(nth, 2 * nth));
+    past.add(`delivery-${ID}`, facts.attemptFailed(nth, 2 * nth + 1, null));
+  }
+  past.add(`delivery-${ID}`, facts.failed(2 * ATTEMPTS + 2));
+  const { get } = await world(past.events);
+  type Told = { stage: string; at: string; ms: number; number?: number; outcome?: string };
+  const told: Told[] = [];
+  let cursor: string | undefined;
+  do {
+    const { body } = await get("/v1/events/{id}/timeline", VIEWER, {
+      query: { limit: 25, ...(cursor === undefined ? {} : { cursor }) },
+    });
+    const page = body as { data: Told[]; next_cursor: string | null };
+    assert.ok(page.data.length <= 25);
+    told.push(...page.data);
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  const attempts = told.filter(({ stage }) => stage === "attempt");
+  assert.equal(
+    attempts.map(({ number }) => number),
+    Array.from({ length: ATTEMPTS }, (_, nth) => nth + 1),
+  );
+  assert.ok(attempts.every(({ outcome }) => outcome === "failed"));
+  for (const [nth, it] of told.entries())
+    assert.is(it.ms, nth === 0 ? 0 : Date.parse(it.at) - Date.parse(told[nth - 1]?.at ?? ""), `stage ${nth}`);
+  const short = (await get("/v1/events/{id}/timeline")).body.data as Told[];
+  assert.equal(told.slice(0, 10), short.slice(0, 10));
+  // The first behind the gap tells the time since the last one before it.
+  assert.equal(told.slice(-99), short.slice(-99));
+  const strange = await get("/v1/events/{id}/timeline", VIEWER, { query: { limit: 25, cursor: "bm90" } });
+  assert.is(strange.outcome, "invalid-request");
+});
+
 test("the timeline says who had an event replayed and why, of a blocked one that was decided again as well", async () => {
   const facts = deliveryFacts(ID);
   const key = { kind: "key", id: "key_1" } as const;
@@ -693,7 +741,8 @@ test("the timeline says who had an event replayed and why, of a blocked one that
   past.add(`delivery-${ID}`, facts.attemptFailed(1, 52, null));
   past.add(`delivery-${ID}`, facts.failed(52));
   past.add(`delivery-${ID}`, facts.replayed(60, { id: "rpl_2" }));
-  const { get } = await world(past.events);
+  const { get, log } = await world(past.events);
+  await keepWords(log, "acc_1", "mended");
   const { body } = await get("/v1/events/{id}/timeline");
   const stages = body.data as { stage: string; by?: unknown; reason?: string }[];
   assert.equal(
@@ -710,8 +759,9 @@ test("nothing is erased for a blank reason: the record of it would say nothing",
   const log = memoryEventLog();
   const reader = payloads(log, { bytes: (size) => new Uint8Array(size), number: () => 0 });
   const views = memoryViewStore([events.schema, gateDenials.schema]);
+  const personal = personalData(log, randomness);
   const app = await testApp(
-    eventRoutes({ views, log, payloads: reader, publicUrl: () => PUBLIC_URL, calls: NO_CALLS }),
+    eventRoutes({ views, log, payloads: reader, publicUrl: () => PUBLIC_URL, calls: NO_CALLS, personal }),
     { log },
   );
   const headers = { ...COOKIE, ...SAME_ORIGIN };

@@ -1,9 +1,12 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { dataOf } from "../../../../domain/events.ts";
+import { randomness } from "../../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
 import { policies, policyVersions } from "../../../../projections/policies.ts";
 import type { Projection } from "../../../../projections/projection.ts";
+import { personalData, personalStream } from "../../../../src/erasure/personal-data.ts";
 import { policyCompiler } from "../../../../src/gates/compiled-policy.ts";
 import { policyRoutes } from "../../../../src/routes/policies/policies.ts";
 import { aggregates } from "../../../../src/streams/aggregates.ts";
@@ -28,6 +31,7 @@ const started = async () => {
     definitionRate: () => null,
     controls: noControls,
     slots: planSlots(log, clock, streams),
+    personal: personalData(log, randomness),
   };
   const app = await testApp(policyRoutes(deps), { log, clock });
 
@@ -56,7 +60,7 @@ const started = async () => {
     });
     return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
   };
-  return { call, project, clock, close: () => app.close() };
+  return { call, project, clock, log, close: () => app.close() };
 };
 
 const DEFINITION = {
@@ -180,6 +184,57 @@ test("another account's policy is not there", async () => {
   }
   assert.equal((await call("GET", "/v1/policies", undefined, "csk_other")).body.data, []);
   assert.is((await call("GET", `/v1/policies/${id}`)).body.version, 1);
+  await close();
+});
+
+test("the reason of a version is recorded and shown with it, and is no part of the definition", async () => {
+  const { call, project, close } = await started();
+  const { id, reason } = (await call("POST", "/v1/policies", { name: "p", reason: "a trial" })).body;
+  assert.is(reason, "a trial");
+  const same = await call("PUT", `/v1/policies/${id}`, { name: "p", reason: "nothing changed" });
+  assert.equal([same.body.version, same.body.reason], [1, "a trial"]);
+  await call("PUT", `/v1/policies/${id}`, { name: "q" });
+  await project();
+  const { data } = (await call("GET", `/v1/policies/${id}/versions`)).body;
+  assert.equal(
+    data.map((it: { reason?: string }) => it.reason),
+    [undefined, "a trial"],
+  );
+  assert.is((await call("POST", "/v1/policies", { name: "p", reason: " " })).status, 400);
+  await close();
+});
+
+test("a version's record has only the commitment of its reason, which reads [erased] once that is erased", async () => {
+  const { call, project, log, close } = await started();
+  const { id } = (await call("POST", "/v1/policies", { name: "p", reason: "a trial" })).body;
+  await call("PUT", `/v1/policies/${id}`, { name: "p", reason: "nothing changed" });
+  const record = await log.last(`policy-${id}`);
+  assert.ok(record);
+  const { reason } = dataOf("PolicyPublished", record);
+  assert.ok(reason);
+  const kept = (await log.readAll(null, 100)).filter(({ type }) => type === "PersonalDataKept");
+  assert.equal(
+    kept.map(({ stream, data }) => [stream, data.value]),
+    [[personalStream(reason.id), "a trial"]],
+    "a reason that is not recorded is forgotten",
+  );
+  await log.erase(personalStream(reason.id));
+  await project();
+  assert.is((await call("GET", `/v1/policies/${id}`)).body.reason, "[erased]");
+  for (const path of ["/v1/policies", `/v1/policies/${id}/versions`])
+    assert.is((await call("GET", path)).body.data[0].reason, "[erased]", path);
+  await close();
+});
+
+test("a change that was written on an older version does not replace a newer one, and says which it is", async () => {
+  const { call, close } = await started();
+  const { id } = (await call("POST", "/v1/policies", { name: "p" })).body;
+  assert.is((await call("PUT", `/v1/policies/${id}`, { name: "q", base_version: 1 })).body.version, 2);
+  const late = await call("PUT", `/v1/policies/${id}`, { name: "r", base_version: 1 });
+  assert.equal([late.status, late.body.code, late.body.version], [409, "conflict", 2]);
+  assert.match(late.body.detail, /written on version 1, and version 2 is in force/);
+  assert.is((await call("GET", `/v1/policies/${id}`)).body.name, "q");
+  assert.is((await call("PUT", `/v1/policies/${id}`, { name: "r", base_version: 2 })).body.version, 3);
   await close();
 });
 

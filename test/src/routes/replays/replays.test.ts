@@ -1,6 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { ViewStore } from "../../../../domain/ports/view-store.ts";
+import { randomness } from "../../../../infra/crypto/randomness.ts";
+import { personalData } from "../../../../src/erasure/personal-data.ts";
 import { forbiddenFor } from "../../../../src/http/presented-credential.ts";
 import type { Principal } from "../../../../src/http/route.ts";
 import { planReplay } from "../../../../src/replays/plan.ts";
@@ -242,7 +244,8 @@ test("one event is replayed by its id, with a reason or without", async () => {
   assert.is((await one(second, {}, STRANGER)).outcome, "not-found");
   assert.is((await one("evt_no", {})).outcome, "not-found");
   const reasons = (await world.ofType("EventReplayed")).map(({ data }) => data.reason);
-  assert.equal(reasons, ["mended", null]);
+  const personal = personalData(world.log, randomness);
+  assert.equal(await personal.shown(reasons, ACCOUNT), ["mended", null]);
   await node.stop();
 });
 
@@ -308,6 +311,7 @@ test("while the view does not list everything, a dry run and a replay are answer
       ...node,
       aggregates: node.streams,
       calls: NO_CALLS,
+      personal: personalData(world.log, randomness),
       ...over,
     });
     const asked = [{ ...body, dry_run: true }, body].map((it) =>

@@ -8,6 +8,7 @@ import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
 import { events } from "../../../../projections/events.ts";
 import { gateDenials } from "../../../../projections/gate-denials.ts";
 import { stats } from "../../../../projections/stats.ts";
+import { personalData } from "../../../../src/erasure/personal-data.ts";
 import type { Principal } from "../../../../src/http/route.ts";
 import { eventRoutes } from "../../../../src/routes/events/events.ts";
 import { statsRoutes } from "../../../../src/routes/stats/stats.ts";
@@ -41,6 +42,7 @@ const served = async (log: History) => {
       payloads: payloads(memory, randomness),
       publicUrl: () => "http://localhost",
       calls: NO_CALLS,
+      personal: personalData(memory, randomness),
     }),
   ]);
 };

@@ -1,0 +1,54 @@
+import { type AnswerOf, call } from "../api/api.ts";
+import { useAnswer } from "../shell/use-answer.ts";
+import { listHref } from "./figures.tsx";
+
+export type Today = {
+  readonly cost: number;
+  readonly refused: number;
+  /** The list of the refused ones. */
+  readonly refusedHref: string;
+  /** Of the agent's policy, for a day; null without one. */
+  readonly budget: number | null;
+};
+
+const MOST = 100;
+/** The most series that the API takes for one answer. */
+const SERIES_MAX = 50;
+
+/** What each agent did since midnight in the account's zone; undefined while it is read. */
+export const useToday = (): ((agent: {
+  readonly id: string;
+  readonly policy_id: string | null;
+}) => Today | undefined) => {
+  const stats = useAnswer<AnswerOf<"GET /v1/stats">>(
+    { key: "agents today", on: { topic: "events", id: null } },
+    // The bucket of a day begins at midnight, so any moment of it asks for all of today.
+    () =>
+      call("GET /v1/stats", {
+        query: {
+          ...{ metric: "cost_eur,blocked", by: "agent", step: "1d", limit: SERIES_MAX },
+          from: new Date().toISOString(),
+          to: new Date(Date.now() + 1_000).toISOString(),
+        },
+      }),
+  );
+  const policies = useAnswer<AnswerOf<"GET /v1/policies">>(
+    { key: "budgets", on: { topic: "policies", id: null } },
+    () => call("GET /v1/policies", { query: { limit: MOST } }),
+  );
+  const { body } = stats;
+  if (body === null || policies.body === null) return () => undefined;
+  const isCut = body.series.some(({ rest }) => rest > 0);
+  const of = (metric: string, id: string) => body.series.find((it) => it.metric === metric && it.key === id);
+  const budgets = new Map(policies.body.data.map((it) => [it.id, it.budget_eur_day ?? null]));
+  return ({ id, policy_id: policy }) =>
+    // Of more agents than one answer has, those that cost the least are added up as one.
+    isCut && of("cost_eur", id) === undefined
+      ? undefined
+      : {
+          cost: of("cost_eur", id)?.value ?? 0,
+          refused: of("blocked", id)?.value ?? 0,
+          refusedHref: listHref(of("blocked", id)),
+          budget: policy === null ? null : (budgets.get(policy) ?? null),
+        };
+};

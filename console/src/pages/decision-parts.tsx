@@ -1,0 +1,447 @@
+import { useEffect, useRef } from "preact/hooks";
+import { countdown, counted, euro } from "../../design/format.ts";
+import { Gauge, GaugeKey } from "../../design/gauge.tsx";
+import { Icon, Mark, StateMark, WordedMark } from "../../design/mark.tsx";
+import { stateOf } from "../../design/states.ts";
+import { Id, Note, Section, Time } from "../../design/text.tsx";
+import type { AnswerOf, Me } from "../api/api.ts";
+import { call } from "../api/api.ts";
+import { DECIDING_ROLES, isExcluded } from "../api/may-decide.ts";
+import { useNames } from "../api/names.ts";
+import { hrefOf } from "../shell/addresses.ts";
+import { now } from "../shell/clock.ts";
+import { useAnswer } from "../shell/use-answer.ts";
+import type { ComparedRow } from "./approval-fields.ts";
+
+export type Approval = AnswerOf<"GET /v1/approvals/{id}">;
+export type Context = AnswerOf<"GET /v1/approvals/{id}/context">;
+type Target = NonNullable<NonNullable<Context["steps"]>[number]["endpoint"]>;
+
+const SOON_MS = 15 * 60_000;
+
+const titleOf = ({ title, action, summary, requested_by: by }: Approval): string => {
+  if (title !== null) return title;
+  if (action === null) return summary;
+  return by.kind === "agent" ? `Agent ${by.name} asks for ${action}` : `${by.name} sent ${action}`;
+};
+
+/** "Ben Okafor and Dev Malhotra can." */
+const othersWhoCan = ({ can_decide: ids }: Approval, nameOf: (id: string) => string | null): string => {
+  if (ids.length === 0) return " Nobody else can at the moment.";
+  const names = ids.map(nameOf).filter((it) => it !== null);
+  if (names.length < ids.length) return ` ${counted(ids.length, "other member")} can.`;
+  return ` ${new Intl.ListFormat("en").format(names)} can.`;
+};
+
+/** Why this member cannot decide; null if they can. */
+export const whyNot = (approval: Approval, who: Me, nameOf: (id: string) => string | null): string | null => {
+  if (approval.can_decide.includes(who.member.id)) return null;
+  const others = othersWhoCan(approval, nameOf);
+  if (!DECIDING_ROLES.includes(who.member.role)) return `Your role, ${who.member.role}, does not decide.${others}`;
+  if (approval.votes.some((it) => it.member_id === who.member.id)) return `You have decided on this already.${others}`;
+  if (isExcluded(approval, who)) return `You asked for this, so another person has to decide.${others}`;
+  return `The policy does not let you decide on this.${others}`;
+};
+
+const Asker = ({ by }: { readonly by: Approval["requested_by"] }) => (
+  <a href={`/${by.kind}s/${encodeURIComponent(by.id)}`}>{by.name}</a>
+);
+
+/** The state, the sentence that is decided, who asks, and why it is held. */
+export const Lede = ({ approval }: { readonly approval: Approval }) => {
+  const nameOf = useNames();
+  const { policy, requested_by: by, status } = approval;
+  const left = Date.parse(approval.expires_at) - now.value;
+  return (
+    <header class="lede">
+      <p class="meta row">
+        {status === "pending" ? <WordedMark value="held" word="Waiting for a person" /> : <StateMark value={status} />}
+        <Id id={approval.id} />
+        <span>
+          asked <Time at={approval.requested_at} />
+        </span>
+        {status === "pending" ? (
+          <span class="end">
+            <b class={left < SOON_MS ? "soon" : ""} title={approval.expires_at}>
+              {left > 0 ? `Expires in ${countdown(left)}` : "Has expired"}
+            </b>
+          </span>
+        ) : null}
+      </p>
+      <h2 class="bigtitle" id="deed">
+        {titleOf(approval)}
+      </h2>
+      <p class="soft">
+        Asked by <Asker by={by} />
+        {by.member === undefined ? "" : `, sent again by ${nameOf(by.member) ?? "a member"}`}.{" "}
+        {policy === null ? null : (
+          <>
+            The policy{" "}
+            <a href={`/policies/${encodeURIComponent(policy.id)}`}>
+              {nameOf(policy.id) ?? policy.id} v{policy.version}
+            </a>{" "}
+            holds it: <b>{approval.reasons.join("; ")}</b>
+            {policy.newest_version > policy.version ? ` (version ${policy.newest_version} is in force now)` : ""}
+          </>
+        )}
+      </p>
+    </header>
+  );
+};
+
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url);
+
+const To = ({ endpoint: { id, name, url } }: { readonly endpoint: Target }) => (
+  <>
+    <a href={`/endpoints/${encodeURIComponent(id)}`}>{name}</a> at <code title={url}>{hostOf(url)}</code>
+  </>
+);
+
+const Sends = ({ approval }: { readonly approval: Approval }) => {
+  const { endpoint, action, bundle_id, change } = approval;
+  if (change !== undefined) return <>{`The ${change.target.kind} ${change.target.id} is changed.`}</>;
+  if (endpoint !== null)
+    return (
+      <>
+        Countersign sends {action === null ? "it" : <code>{action}</code>} to <To endpoint={endpoint} />, once. It
+        repeats only until {endpoint.name} has accepted it.
+      </>
+    );
+  return (
+    <>
+      {bundle_id === null
+        ? "It is recorded; it has no destination."
+        : "The steps below are sent one after another. If one fails, those that were done are undone."}
+    </>
+  );
+};
+
+const Undo = ({ undo, isBundle }: { readonly undo: Context["undo"]; readonly isBundle: boolean }) => {
+  if (undo === null) return null;
+  const { reversibility, action, endpoint } = undo;
+  const isFinal = reversibility === "irreversible";
+  return (
+    <li>
+      {isFinal ? <Mark name="degraded" role="wait" /> : <Icon name="undo" />}
+      <span>
+        {isFinal ? <b>{isBundle ? "A step of it cannot be undone." : "It cannot be undone."}</b> : null}
+        {reversibility === "reversible" ? "It can be undone by the receiver itself." : null}
+        {reversibility === "compensable" ? (
+          <>
+            It can be undone
+            {action === null ? "" : ": "}
+            {action === null ? null : (
+              <>
+                <code>{action}</code> is sent{endpoint === null ? "" : " to "}
+                {endpoint === null ? null : <To endpoint={endpoint} />}
+              </>
+            )}
+            .
+          </>
+        ) : null}
+      </span>
+    </li>
+  );
+};
+
+type ShownProps = { readonly approval: Approval; readonly context: Context | null };
+
+/** What happens after a yes: what is sent where, whether it can be undone, and what the signature binds. */
+export const IfYouApprove = ({ approval, context }: ShownProps) => (
+  <Section title="If you approve">
+    <ol class="steps2">
+      <li>
+        <Icon name="send" />
+        <span>
+          <Sends approval={approval} />
+        </span>
+      </li>
+      <Undo undo={context?.undo ?? null} isBundle={approval.bundle_id !== null} />
+      <li>
+        <Icon name="lock" />
+        <span>Only what you see here is approved. If any of it changes, you are asked again.</span>
+      </li>
+    </ol>
+  </Section>
+);
+
+type FieldsProps = {
+  readonly rows: readonly ComparedRow[];
+  readonly seen: Set<string>;
+  readonly previous: Context["previous"];
+  /** Of a bundle, what each step is called. */
+  readonly steps: readonly string[] | null;
+  readonly onReveal: (() => void) | null;
+  readonly fault: string;
+};
+
+const Value = ({ row }: { readonly row: ComparedRow }) => {
+  if (row.isHidden) return <span class="quiet">hidden by the policy</span>;
+  if (row.change === "removed") return <span class="quiet">not sent</span>;
+  return row.text.includes("\n") ? <div class="sql">{row.text}</div> : row.text;
+};
+
+const Before = ({ row: { before, change } }: { readonly row: ComparedRow }) => {
+  if (change === "the same") return <span class="quiet">the same</span>;
+  return (
+    <>
+      {before} {change === "" ? null : <span class="chg">{change}</span>}
+    </>
+  );
+};
+
+const Rows = ({ rows, isCompared }: { readonly rows: readonly ComparedRow[]; readonly isCompared: boolean }) => (
+  <table class="ft">
+    <caption class="vh">Every field of the request</caption>
+    <thead>
+      <tr>
+        <th scope="col">Field</th>
+        <th scope="col">This request</th>
+        {isCompared ? <th scope="col">Last approved</th> : null}
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map((row) => {
+        const isLong = row.text.includes("\n") && !row.isHidden;
+        return (
+          <tr key={row.pointer} data-pointer={row.pointer}>
+            <th scope="row">{row.label}</th>
+            <td class={row.change.endsWith("times as much") ? "big" : ""} colSpan={isLong && isCompared ? 2 : 1}>
+              <Value row={row} />
+              {isLong && isCompared ? <Before row={{ ...row, before: null }} /> : null}
+            </td>
+            {isCompared && !isLong ? (
+              <td>
+                <Before row={row} />
+              </td>
+            ) : null}
+          </tr>
+        );
+      })}
+    </tbody>
+  </table>
+);
+
+/** Every field, wrapped to its end. The fields that have been on the screen are noted in `seen`. */
+export const Fields = ({ rows, seen, previous, steps, onReveal, fault }: FieldsProps) => {
+  const body = useRef<HTMLDivElement>(null);
+  const drawn = rows.map(({ pointer }) => pointer).join("\n");
+  useEffect(() => {
+    const observer = new IntersectionObserver((entries) => {
+      for (const { isIntersecting, target } of entries)
+        if (isIntersecting && target instanceof HTMLElement) seen.add(target.dataset.pointer ?? "");
+    });
+    for (const row of body.current?.querySelectorAll("[data-pointer]") ?? []) observer.observe(row);
+    return () => observer.disconnect();
+  }, [drawn]);
+  const isCompared = previous !== null && previous.fields !== null;
+  const isOf = (at: number) => (row: ComparedRow) => row.pointer === `/${at}` || row.pointer.startsWith(`/${at}/`);
+  return (
+    <Section
+      title="What is sent"
+      beside={
+        isCompared ? (
+          <span class="meta">
+            Compared with{" "}
+            <a href={`/approvals/${encodeURIComponent(previous.approval_id)}`}>
+              the last approved one
+              {previous.decided_at === null ? null : (
+                <>
+                  , <Time at={previous.decided_at} />
+                </>
+              )}
+            </a>
+          </span>
+        ) : (
+          <span class="meta">None like it was approved before</span>
+        )
+      }
+    >
+      <div class="stack tight" ref={body}>
+        {rows.length === 0 ? <p class="soft">No payload is sent.</p> : null}
+        {steps === null ? (
+          rows.length === 0 ? null : (
+            <Rows rows={rows} isCompared={isCompared} />
+          )
+        ) : (
+          steps.map((name, at) => (
+            <div class="stack tight" key={String(at)}>
+              <h3>
+                Step {at}: {name}
+              </h3>
+              <Rows rows={rows.filter(isOf(at))} isCompared={isCompared} />
+            </div>
+          ))
+        )}
+        {onReveal === null ? null : (
+          <p class="row">
+            <button class="btn" type="button" onClick={onReveal}>
+              Reveal, and record that you did
+            </button>
+          </p>
+        )}
+        <p role="status" class="soft">
+          {fault}
+        </p>
+      </div>
+    </Section>
+  );
+};
+
+const UNDO_WORDS = { reversible: "undone by the receiver", irreversible: "cannot be undone", compensable: "" } as const;
+
+/** Every step of a bundle, with what has become of it; those that cannot be undone are marked. */
+export const Steps = ({ id, steps }: { readonly id: string; readonly steps: NonNullable<Context["steps"]> }) => {
+  const bundle = useAnswer({ key: id, on: { topic: "bundles", id } }, () =>
+    call("GET /v1/bundles/{id}", { params: { id } }),
+  );
+  const stateAt = (index: number): string | undefined =>
+    bundle.body?.steps.find((step) => step.index === index)?.status;
+  return (
+    <Section title="Steps, in this order" beside={<a href={`/bundles/${encodeURIComponent(id)}`}>Open the bundle</a>}>
+      <ol class="acts10 of-bundle">
+        {steps.map(({ index, action, title, endpoint, cost_eur: cost, reversibility, compensation }) => {
+          const state = stateAt(index);
+          return (
+            <li key={index}>
+              <span class="quiet num">{index}</span>
+              {reversibility === "irreversible" ? (
+                <Mark name="degraded" role="wait" />
+              ) : (
+                <Mark name={stateOf(state ?? "queued").mark} role={stateOf(state ?? "queued").role} />
+              )}
+              <span>
+                <b>{title ?? action}</b>
+                {endpoint === null ? "" : ` to ${endpoint.name}`}
+                {state === undefined ? null : <span class="quiet"> · {stateOf(state).word.toLowerCase()}</span>}
+              </span>
+              <span class={reversibility === "irreversible" ? "soon" : "soft"}>
+                {compensation === null ? UNDO_WORDS[reversibility] : `undone by ${compensation.action}`}
+                {cost === null || cost === 0 ? "" : ` · ${euro(cost)}`}
+              </span>
+            </li>
+          );
+        })}
+      </ol>
+    </Section>
+  );
+};
+
+/** What the policy has spent and set aside today, and after this. */
+export const Budget = ({ approval, context }: { readonly approval: Approval; readonly context: Context }) => {
+  const nameOf = useNames();
+  const { budget } = context;
+  if (budget === null) return null;
+  const { settled, after, ceiling } = budget;
+  const cost = approval.cost_eur ?? 0;
+  const others = Math.max(0, after - settled - cost);
+  const isOver = ceiling !== null && after > ceiling;
+  const part = (value: number): number => (ceiling === null || ceiling === 0 ? 0 : value / ceiling);
+  return (
+    <Section
+      title="Budget today"
+      beside={<span class="meta">{approval.policy === null ? "" : nameOf(approval.policy.id)}</span>}
+    >
+      <div class="stack tight">
+        <p>
+          <b>{euro(settled)}</b> spent, {others > 0 ? `${euro(others)} reserved for others, ` : ""}
+          <b>{euro(after)}</b> after this{ceiling === null ? "; the policy sets no limit" : `, of ${euro(ceiling)}`}
+          {cost === 0 ? ". It has no cost." : ""}
+        </p>
+        {ceiling === null ? null : (
+          <>
+            <Gauge
+              parts={[
+                { kind: "done", part: part(settled) },
+                { kind: "held", part: part(others) },
+                { kind: isOver ? "over" : "add", part: part(cost) },
+              ]}
+            />
+            <GaugeKey kinds={["done", ...(others > 0 ? (["held"] as const) : []), isOver ? "over" : "add"]} />
+          </>
+        )}
+      </div>
+    </Section>
+  );
+};
+
+const figuresOf = (today: NonNullable<Context["agent"]>["today"]): string =>
+  [
+    `${counted(today.requests, "request")}${today.more ? " or more" : ""} today`,
+    ...(today.refused > 0 ? [`${today.refused} refused`] : []),
+    ...(today.rejected > 0 ? [`${today.rejected} rejected`] : []),
+    ...(today.failed > 0 ? [`${today.failed} failed`] : []),
+    ...(today.cost_eur > 0 ? [euro(today.cost_eur)] : []),
+  ].join(", ");
+
+/** How often it asks and what became of it: the agent's figures of today and its last ten acts. */
+export const Agent = ({ name, agent }: { readonly name: string; readonly agent: NonNullable<Context["agent"]> }) => (
+  <Section title={`What ${name} did last`} beside={<span class="meta">{figuresOf(agent.today)}</span>}>
+    <ol class="acts10">
+      {agent.last.map(({ event_id, action, status, cost_eur: cost, received_at: at }) => (
+        <li key={event_id}>
+          <span class="quiet">
+            <Time at={at} />
+          </span>
+          <Mark name={stateOf(status).mark} role={stateOf(status).role} />
+          <a href={`/events/${encodeURIComponent(event_id)}`}>{action}</a>
+          <span class="soft">
+            {stateOf(status).word}
+            {cost === null || cost === 0 ? "" : `, ${euro(cost)}`}
+          </span>
+        </li>
+      ))}
+    </ol>
+    <p class="meta">
+      <a href={hrefOf("/events", { agent_id: agent.id, range: "24h" })}>All its requests of the last 24 h</a>
+    </p>
+  </Section>
+);
+
+const FORMS: Readonly<Record<string, string>> = {
+  redacted: " (with hidden fields)",
+  "not stated": " (what was shown is not recorded)",
+};
+
+export const Votes = ({ approval }: { readonly approval: Approval }) =>
+  approval.votes.length === 0 ? null : (
+    <Section title="Decisions so far">
+      <ul class="checks">
+        {approval.votes.map((vote) => (
+          <li key={vote.member_id}>
+            <Mark
+              name={vote.decision === "approve" ? "delivered" : "rejected"}
+              role={vote.decision === "approve" ? "ok" : "refuse"}
+            />
+            <span>
+              <b>{vote.email}</b> {vote.decision === "approve" ? "approved" : "rejected"}
+              {vote.comment === null ? "" : `: “${vote.comment}”`}, <Time at={vote.at} />
+              <span class="quiet">{FORMS[vote.shown.form] ?? ""}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+
+/** The request changed while it was read: what was, and what is now. */
+export const Changed = ({
+  changes,
+  onAgain,
+}: {
+  readonly changes: readonly string[];
+  readonly onAgain: () => void;
+}) => (
+  <Note role="wait" mark="degraded" isAlert>
+    <p>
+      <b>The request changed while you read it.</b> {changes.slice(0, CHANGES_SHOWN).join("; ")}
+      {changes.length === 0 ? "" : "."} Nothing was decided.
+    </p>
+    <div class="row">
+      <button class="btn" type="button" onClick={onAgain}>
+        Read it again
+      </button>
+    </div>
+  </Note>
+);
+const CHANGES_SHOWN = 3;

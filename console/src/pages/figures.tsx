@@ -1,0 +1,87 @@
+import type { ComponentChildren } from "preact";
+import { count, percent } from "../../design/format.ts";
+import { Mark } from "../../design/mark.tsx";
+import type { AnswerOf } from "../api/api.ts";
+import { hrefOf } from "../shell/addresses.ts";
+import { RANGES } from "./ranges.ts";
+
+export type Stats = AnswerOf<"GET /v1/stats">;
+export type Series = Stats["series"][number];
+
+export const seriesOf = (stats: Stats, metric: Series["metric"]): Series | undefined =>
+  stats.series.find((it) => it.metric === metric && it.rest === 0);
+
+/** A figure leads to the list that adds up to it; the API names the list by its own address. */
+export const listHref = (series: Series | undefined): string => series?.list?.replace(/^\/v1/, "") ?? "/events";
+
+type SumProps = {
+  readonly name: string;
+  readonly mark?: ComponentChildren;
+  readonly value: ComponentChildren;
+  readonly below: string;
+  readonly href: string;
+};
+
+export const Sum = ({ name, mark, value, below, href }: SumProps) => (
+  <a href={href}>
+    <span>
+      {mark}
+      {name}
+    </span>
+    <b>{value}</b>
+    <em>{below}</em>
+  </a>
+);
+
+const figureOf = (stats: Stats, metric: Series["metric"]): number => seriesOf(stats, metric)?.value ?? 0;
+const hrefOfSum = (stats: Stats, metric: Series["metric"]): string => listHref(seriesOf(stats, metric));
+
+type OfStats = { readonly stats: Stats };
+
+export const AdmittedSum = ({ stats }: OfStats) => (
+  <Sum
+    name="Admitted"
+    value={count(figureOf(stats, "admitted"))}
+    below="let through"
+    href={hrefOfSum(stats, "admitted")}
+  />
+);
+
+export const RefusedSum = ({ stats }: OfStats) => {
+  const refused = figureOf(stats, "blocked");
+  return (
+    <Sum
+      name="Refused"
+      mark={<Mark name="refused" role="refuse" />}
+      value={count(refused)}
+      below={`${percent(refused, figureOf(stats, "admitted") + refused)} of both`}
+      href={hrefOfSum(stats, "blocked")}
+    />
+  );
+};
+
+export const FailedSum = ({ stats }: OfStats) => (
+  <Sum
+    name="Failed"
+    mark={<Mark name="failed" role="fail" />}
+    value={count(figureOf(stats, "failed"))}
+    below="after their last attempt"
+    href={hrefOfSum(stats, "failed")}
+  />
+);
+
+const DEFAULT_RANGE = "24h";
+
+/** The range that the address names. */
+export const rangeIn = (query: Readonly<Record<string, string>>): (typeof RANGES)[number]["value"] =>
+  RANGES.find(({ value }) => value === query.range)?.value ?? DEFAULT_RANGE;
+
+export const RangeNav = ({ path, range }: { readonly path: string; readonly range: string }) => (
+  <nav class="seg" aria-label="Range">
+    {RANGES.map(({ value, word }) => (
+      <a key={value} href={hrefOf(path, { range: value })} aria-current={value === range ? "page" : undefined}>
+        {word.replace("last ", "")}
+      </a>
+    ))}
+  </nav>
+);

@@ -1,0 +1,94 @@
+import { useEffect, useState } from "preact/hooks";
+import { duration } from "../../design/format.ts";
+import { StateMark } from "../../design/mark.tsx";
+import { Breaking, Note, Time } from "../../design/text.tsx";
+import { type AnswerOf, call } from "../api/api.ts";
+import { useAnswer } from "../shell/use-answer.ts";
+import { REFUSALS } from "./refusals.ts";
+import { whyOf } from "./why.ts";
+
+type Events = AnswerOf<"GET /v1/events">;
+type Rejections = AnswerOf<"GET /v1/sources/{id}/rejections">;
+type Event = Events["data"][number];
+
+const SECOND_MS = 1_000;
+
+const Waiting = ({ from }: { readonly from: string }) => {
+  const [begun] = useState(Date.now);
+  const [now, setNow] = useState(begun);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), SECOND_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <div class="await">
+      <svg class="pulse" viewBox="0 0 36 36" aria-hidden="true">
+        <circle cx="18" cy="18" r="16" />
+        <circle cx="18" cy="18" r="10" />
+        <path d="M18 12v7M14.5 16.5 18 20l3.5-3.5" />
+      </svg>
+      <div>
+        <p role="status">
+          <b>Waiting for the first event from {from}.</b>
+        </p>
+        <p class="meta">
+          This page shows it as soon as it arrives. Waiting for{" "}
+          {duration(Math.floor((now - begun) / SECOND_MS) * SECOND_MS)}.
+        </p>
+      </div>
+    </div>
+  );
+};
+
+const Arrived = ({ event }: { readonly event: Event }) => {
+  const why = whyOf(event);
+  const href = `/events/${encodeURIComponent(event.id)}`;
+  return (
+    <div class="stack tight" role="status">
+      <p class="row">
+        <StateMark value={event.status} />
+        <span>
+          <b>
+            An event arrived at <Time at={event.received_at} as="clock" />:
+          </b>{" "}
+          <Breaking text={event.type ?? event.id} />
+        </span>
+      </p>
+      {why === "" ? null : <p class="soft">{why}</p>}
+      <p class="row">
+        <a class="btn first" href={href}>
+          Open the event
+        </a>
+      </p>
+    </div>
+  );
+};
+
+/** Waits for the first event of a source, and says what arrived: an event as it goes on, or why a request was refused. */
+export const FirstEvent = ({ id, from }: { readonly id: string; readonly from: string }) => {
+  const events = useAnswer<Events>({ key: `first ${id}`, on: { topic: "events", id: null } }, () =>
+    call("GET /v1/events", { query: { source_id: id, limit: 1 } }),
+  );
+  const refused = useAnswer<Rejections>({ key: `refused ${id}`, on: { topic: "sources", id } }, () =>
+    call("GET /v1/sources/{id}/rejections", { params: { id }, query: { limit: 1 } }),
+  );
+  const event = events.body?.data[0];
+  const rejection = refused.body?.data[0];
+  if (event !== undefined) return <Arrived event={event} />;
+  return (
+    <>
+      <Waiting from={from} />
+      {rejection === undefined ? null : (
+        <Note role="refuse" mark="refused" isAlert>
+          <p>
+            <b>
+              A request arrived at <Time at={rejection.minute} /> and was refused: {REFUSALS[rejection.reason].why}.
+            </b>
+          </p>
+          <p>{REFUSALS[rejection.reason].todo}</p>
+          {rejection.count === 1 ? null : <p>{rejection.count} requests of that minute were refused for it.</p>}
+        </Note>
+      )}
+    </>
+  );
+};

@@ -1,0 +1,89 @@
+import type { ComponentChildren } from "preact";
+import { useId, useState } from "preact/hooks";
+import { fieldsOf } from "../../design/field.tsx";
+import { toast } from "../../design/toast.tsx";
+import type { Answered, Problem } from "../api/calls.ts";
+import { whyNotAdmin } from "./act.tsx";
+
+/** What is to be written instead in the field of this name; null if it was not refused. */
+export type FaultOf = (name: string) => string | null;
+
+const faultsOf =
+  (problem: Problem | null): FaultOf =>
+  (name) =>
+    problem?.errors?.find(({ path }) => path.split("/")[1] === name)?.message ?? null;
+
+type SendFormProps<T> = {
+  readonly label: string;
+  readonly button: string;
+  readonly send: (fields: Readonly<Record<string, string>>) => Promise<Answered<T>>;
+  readonly onDone: (body: T) => void;
+  /** What is told afterwards; null if the page tells it. */
+  readonly done?: string | null;
+  readonly children: (faultOf: FaultOf) => ComponentChildren;
+};
+
+/** A change of a protected policy's reach is not made at once: people decide on it. */
+const isHeldChange = (body: unknown): boolean => typeof body === "object" && body !== null && "change_id" in body;
+
+/** A form of a few fields that sends them once, and shows what was refused where it was written. */
+export const SendForm = <T,>({ label, button, send, onDone, done = null, children }: SendFormProps<T>) => {
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const why = whyNotAdmin();
+  const onSubmit = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    if (isBusy || !(event.currentTarget instanceof HTMLFormElement)) return;
+    setBusy(true);
+    const answer = await send(fieldsOf(event.currentTarget));
+    setBusy(false);
+    setProblem(answer.ok ? null : answer.problem);
+    if (!answer.ok) return;
+    if (isHeldChange(answer.body)) toast.value = { text: "The change waits for approval." };
+    else if (done !== null) toast.value = { text: done };
+    onDone(answer.body);
+  };
+  return (
+    <form class="stack tight narrow" aria-label={label} onSubmit={(event) => void onSubmit(event)}>
+      {children(faultsOf(problem))}
+      {problem === null ? null : (
+        <p class="err" role="alert">
+          {problem.detail}
+        </p>
+      )}
+      <div class="row">
+        <button class="btn first" type="submit" disabled={isBusy || why !== null}>
+          {button}
+        </button>
+        {why === null ? null : <span class="soft">{why}</span>}
+      </div>
+    </form>
+  );
+};
+
+type ChoiceProps = {
+  readonly label: string;
+  readonly name: string;
+  readonly value?: string | undefined;
+  readonly choices: readonly { readonly value: string; readonly word: string }[];
+  readonly hint?: string;
+  readonly onChoose?: (value: string) => void;
+};
+
+/** One of several, with its label. */
+export const Choice = ({ label, name, value = "", choices, hint, onChoose }: ChoiceProps) => {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} class="in" name={name} onChange={(event) => onChoose?.(event.currentTarget.value)}>
+        {choices.map((it) => (
+          <option key={it.value} value={it.value} selected={it.value === value}>
+            {it.word}
+          </option>
+        ))}
+      </select>
+      {hint === undefined ? null : <p class="hint">{hint}</p>}
+    </div>
+  );
+};

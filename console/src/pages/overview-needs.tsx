@@ -1,0 +1,70 @@
+import { Mark } from "../../design/mark.tsx";
+import { LoadError } from "../../design/placeholders.tsx";
+import { Section } from "../../design/text.tsx";
+import { type AnswerOf, call } from "../api/api.ts";
+import { useAnswer } from "../shell/use-answer.ts";
+
+type Attention = AnswerOf<"GET /v1/attention">;
+type Need = Attention["data"][number];
+
+/** It is counted anew for each call, and nothing in it is a matter of seconds. */
+const REFRESH_MS = 3_000;
+
+type Place = { readonly mark: string; readonly href: string; readonly act: string };
+
+/** Where each need is met. */
+const placeOf = ({ kind, subject, count }: Need): Place => {
+  const id = encodeURIComponent(subject.id);
+  switch (kind) {
+    case "approvals":
+      return { mark: "held", href: count === 1 ? `/approvals/${id}` : "/approvals", act: "Decide" };
+    case "endpoint":
+      return { mark: "open", href: `/endpoints/${id}`, act: "Open endpoint" };
+    case "bundle":
+      return { mark: "needsundo", href: `/bundles/${id}`, act: "See what is left" };
+    case "budget":
+      return { mark: "refused", href: `/policies/${id}`, act: "Open policy" };
+    case "source":
+      return { mark: "refused", href: `/sources/${id}`, act: "Open source" };
+  }
+};
+
+/** Approvals say themselves what they are about. */
+const whatOf = ({ kind, subject, detail }: Need): readonly [string, string] => {
+  if (kind !== "approvals") return [`${subject.name}.`, detail];
+  const end = detail.indexOf(". ") + 1;
+  return end === 0 ? [detail, ""] : [detail.slice(0, end), detail.slice(end)];
+};
+
+/** What needs a person, the worst first. */
+export const NeedsAPerson = () => {
+  const shown = useAnswer<Attention>({ key: "attention", on: { topic: "events", id: null }, everyMs: REFRESH_MS }, () =>
+    call("GET /v1/attention"),
+  );
+  const needs = shown.body?.data ?? [];
+  return (
+    <Section title="Needs a person">
+      {shown.problem === null ? null : (
+        <LoadError what="The list" failure={shown.problem} since={shown.since} onRetry={shown.again} />
+      )}
+      {shown.body !== null && needs.length === 0 ? <p class="soft">Nothing waits for a person.</p> : null}
+      <ul class="todo">
+        {needs.map((need, nth) => {
+          const { mark, href, act } = placeOf(need);
+          const [what, more] = whatOf(need);
+          return (
+            <li key={`${need.kind} ${need.subject.id}`}>
+              <Mark name={mark} role={need.severity === "critical" ? "fail" : "wait"} />
+              <span>
+                <b>{what}</b> <span class="soft">{more}</span>
+              </span>
+              <a class={nth === 0 ? "btn first" : "btn"} href={href}>
+                {act}
+              </a>
+            </li>
+          );
+        })}
+      </ul>
+    </Section>
+  );
+};

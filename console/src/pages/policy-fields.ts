@@ -1,0 +1,93 @@
+import type { Definition, Json } from "./policy-draft.ts";
+
+/** The form's fields as texts by name, and the definition that they make. Pure. */
+
+type Texts = Readonly<Record<string, string>>;
+
+/** What is no number is kept as it was written: the service says what it has to be. */
+const numberOf = (text: string | undefined): Json | undefined => {
+  const given = text?.trim() ?? "";
+  if (given === "") return undefined;
+  return /^-?\d+(\.\d+)?$/.test(given) ? Number(given) : given;
+};
+
+const linesOf = (text: string | undefined): readonly string[] | undefined => {
+  const lines = (text ?? "").split("\n").flatMap((it) => (it.trim() === "" ? [] : [it.trim()]));
+  return lines.length === 0 ? undefined : lines;
+};
+
+const without = (members: Definition): Readonly<Record<string, Json>> =>
+  Object.fromEntries(Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+
+const filled = (members: Definition): Json | undefined => {
+  const set = without(members);
+  return Object.keys(set).length === 0 ? undefined : set;
+};
+
+const costOf = (texts: Texts): Json | undefined => {
+  if (texts.cost === "fixed") return filled({ fixed_eur: numberOf(texts["cost.fixed_eur"]) ?? 0 });
+  if (texts.cost !== "pointer") return undefined;
+  return filled({
+    pointer: texts["cost.pointer"] ?? "",
+    scale: numberOf(texts["cost.scale"]),
+    default_eur: numberOf(texts["cost.default_eur"]),
+    numeric_text: texts["cost.numeric_text"] === undefined ? undefined : true,
+  });
+};
+
+const ROLES = ["approver", "auditor", "viewer"] as const;
+
+const approvalOf = (texts: Texts): Json | undefined => {
+  if (texts.approval === undefined) return undefined;
+  const reveal = ROLES.filter((role) => texts[`approval.reveal.${role}`] !== undefined);
+  return without({
+    when: texts["approval.when"]?.trim() || undefined,
+    min_approvals: numberOf(texts["approval.min_approvals"]),
+    exclude_requester: texts["approval.exclude_requester"] === undefined ? undefined : true,
+    reveal: reveal.length === 0 ? undefined : reveal,
+    expires_after_s: numberOf(texts["approval.expires_after_s"]),
+  });
+};
+
+const denyOf = (texts: Texts): Json | undefined => {
+  const rules: Json[] = [];
+  for (let at = 0; `deny.${at}` in texts; at += 1)
+    rules.push({ name: texts[`deny.${at}.name`] ?? "", when: texts[`deny.${at}.when`] ?? "" });
+  return rules.length === 0 ? undefined : rules;
+};
+
+/** `before` gives the order of the members, and what the form does not show. */
+export const definitionFrom = (texts: Texts, before: Definition): Definition => {
+  const shown: Definition = {
+    name: texts.name ?? "",
+    budget_eur_day: numberOf(texts.budget_eur_day),
+    rate_per_minute: numberOf(texts.rate_per_minute),
+    require_fields: linesOf(texts.require_fields),
+    block_on_violation: texts.observes === undefined ? undefined : false,
+    cost: costOf(texts),
+    deny: denyOf(texts),
+    redact: linesOf(texts.redact),
+    loop: filled({
+      max_identical: numberOf(texts["loop.max_identical"]),
+      window_s: numberOf(texts["loop.window_s"]),
+      max_per_run: numberOf(texts["loop.max_per_run"]),
+      max_depth: numberOf(texts["loop.max_depth"]),
+    }),
+    approval: approvalOf(texts),
+    protected: texts.protected === undefined ? undefined : true,
+  };
+  const names = [...new Set([...Object.keys(before), ...Object.keys(shown)])];
+  return without(Object.fromEntries(names.map((name) => [name, name in shown ? shown[name] : before[name]])));
+};
+
+const textFor = (value: Json | undefined): string => (value === undefined || value === null ? "" : String(value));
+
+/** The value at a path such as `approval.when`, as a field shows it. */
+export const fieldText = (definition: Definition, path: string): string => {
+  let value: Json | undefined = definition as Json;
+  for (const name of path.split(".")) {
+    const members = value as Readonly<Record<string, Json>> | null | undefined; // Lists have their places as names.
+    value = typeof members === "object" && members !== null ? members[name] : undefined;
+  }
+  return Array.isArray(value) ? value.map(textFor).join("\n") : textFor(value);
+};

@@ -1,0 +1,235 @@
+import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
+import { Area, Field, fieldsOf, Select } from "../../design/field.tsx";
+import { type Definition, parsedDraft, textOf } from "./policy-draft.ts";
+import { definitionFrom, fieldText } from "./policy-fields.ts";
+import { type PolicyProblem, problemText } from "./policy-problem.ts";
+
+type Fields = {
+  readonly definition: Definition;
+  readonly faultOf: (path: string) => string | null;
+};
+
+const faultsOf =
+  (problems: readonly PolicyProblem[]): Fields["faultOf"] =>
+  (path) => {
+    const pointer = `/${path.replaceAll(".", "/")}`;
+    const own = problems.find((it) => it.path === pointer || it.path.startsWith(`${pointer}/`));
+    return own === undefined ? null : problemText(own);
+  };
+
+const Text = ({
+  fields,
+  label,
+  name,
+  hint,
+}: {
+  readonly fields: Fields;
+  readonly label: string;
+  readonly name: string;
+  readonly hint?: string;
+}) => (
+  <Field
+    label={label}
+    name={name}
+    value={fieldText(fields.definition, name)}
+    fault={fields.faultOf(name)}
+    {...(hint === undefined ? {} : { hint })}
+  />
+);
+
+const Tick = ({ name, label, isOn }: { readonly name: string; readonly label: string; readonly isOn: boolean }) => (
+  <label class="row tight">
+    <input type="checkbox" name={name} value="yes" defaultChecked={isOn} /> {label}
+  </label>
+);
+
+const Group = ({ title, children }: { readonly title: string; readonly children: ComponentChildren }) => (
+  <fieldset class="stack tight">
+    <legend class="lab">{title}</legend>
+    {children}
+  </fieldset>
+);
+
+const has = (definition: Definition, name: string, member: string): boolean => {
+  const value = definition[name];
+  return typeof value === "object" && value !== null && member in value;
+};
+
+const costKind = (definition: Definition): string => {
+  if (has(definition, "cost", "fixed_eur")) return "fixed";
+  return definition.cost === undefined ? "" : "pointer";
+};
+
+const COSTS = [
+  { value: "", word: "No cost" },
+  { value: "fixed", word: "The same for every request" },
+  { value: "pointer", word: "Read from the payload" },
+];
+
+const Cost = ({ fields }: { readonly fields: Fields }) => {
+  const kind = costKind(fields.definition);
+  return (
+    <Group title="Cost">
+      <Select label="What a request costs" name="cost" value={kind} choices={COSTS} />
+      {kind === "fixed" ? <Text fields={fields} label="Euros" name="cost.fixed_eur" /> : null}
+      {kind === "pointer" ? (
+        <>
+          <Text fields={fields} label="Field of the amount" name="cost.pointer" hint="Dotted, or a JSON Pointer" />
+          <Text fields={fields} label="Euros for each unit" name="cost.scale" hint="Empty: 1" />
+          <Text fields={fields} label="Euros if the field is missing" name="cost.default_eur" />
+          <Tick
+            name="cost.numeric_text"
+            label="The amount may be a text"
+            isOn={fieldText(fields.definition, "cost.numeric_text") === "true"}
+          />
+        </>
+      ) : null}
+    </Group>
+  );
+};
+
+const SEES = "It sees payload, headers, source, agent, action and cost_eur";
+
+const Rules = ({ fields, onSet }: { readonly fields: Fields; readonly onSet: (definition: Definition) => void }) => {
+  const { definition } = fields;
+  const rules = Array.isArray(definition.deny) ? definition.deny : [];
+  const set = (deny: typeof rules): void => onSet({ ...definition, deny: deny.length === 0 ? undefined : deny });
+  return (
+    <Group title="Rules that refuse">
+      {rules.map((_, at) => (
+        <div class="stack tight" key={`${at} of ${rules.length}`}>
+          <input type="hidden" name={`deny.${at}`} value="yes" />
+          <Text fields={fields} label={`Name of rule ${at + 1}`} name={`deny.${at}.name`} />
+          <Text fields={fields} label={`Rule ${at + 1} refuses when`} name={`deny.${at}.when`} hint={SEES} />
+          <div class="row">
+            <button class="btn" type="button" onClick={() => set(rules.filter((__, nth) => nth !== at))}>
+              Remove rule {at + 1}
+            </button>
+          </div>
+        </div>
+      ))}
+      <div class="row">
+        <button class="btn" type="button" onClick={() => set([...rules, { name: "", when: "" }])}>
+          Add a rule
+        </button>
+      </div>
+    </Group>
+  );
+};
+
+const ROLES = ["approver", "auditor", "viewer"] as const;
+
+const Approval = ({ fields }: { readonly fields: Fields }) => {
+  const { definition } = fields;
+  const isOn = definition.approval !== undefined;
+  const revealed = fieldText(definition, "approval.reveal").split("\n");
+  return (
+    <Group title="Approval">
+      <Tick name="approval" label="People approve before it is sent" isOn={isOn} />
+      {isOn ? (
+        <>
+          <Text fields={fields} label="Only when" name="approval.when" hint={`Empty: every request. ${SEES}`} />
+          <Text fields={fields} label="Approvals needed" name="approval.min_approvals" hint="Empty: 1" />
+          <Text fields={fields} label="Expires after, in seconds" name="approval.expires_after_s" />
+          <Tick
+            name="approval.exclude_requester"
+            label="Who asked cannot approve"
+            isOn={fieldText(definition, "approval.exclude_requester") === "true"}
+          />
+          {ROLES.map((role) => (
+            <Tick
+              key={role}
+              name={`approval.reveal.${role}`}
+              label={`The role ${role} may reveal hidden fields while deciding`}
+              isOn={revealed.includes(role)}
+            />
+          ))}
+          <Tick
+            name="protected"
+            label="Protected: what weakens this policy waits for its own approvals"
+            isOn={definition.protected === true}
+          />
+        </>
+      ) : null}
+    </Group>
+  );
+};
+
+type FormProps = {
+  readonly text: string;
+  readonly problems: readonly PolicyProblem[];
+  readonly onText: (text: string) => void;
+  readonly onOpenText: () => void;
+};
+
+/** The draft as a form. What it does not show, such as a schema, stays as it is. */
+export const PolicyForm = ({ text, problems, onText, onOpenText }: FormProps) => {
+  const form = useRef<HTMLFormElement>(null);
+  const definition = parsedDraft(text);
+  if (definition === null)
+    return (
+      <div class="stack tight">
+        <p>The text is not JSON at the moment, so it has no form.</p>
+        <div class="row">
+          <button class="btn" type="button" onClick={onOpenText}>
+            Mend the text
+          </button>
+        </div>
+      </div>
+    );
+  const fields: Fields = { definition, faultOf: faultsOf(problems) };
+  const set = (next: Definition): void => onText(textOf(next));
+  const onInput = (): void => {
+    if (form.current !== null) set(definitionFrom(fieldsOf(form.current), definition));
+  };
+  return (
+    <form
+      ref={form}
+      class="policy-form"
+      aria-label="The draft"
+      onInput={onInput}
+      onSubmit={(event) => event.preventDefault()}
+    >
+      <Group title="Name and limits">
+        <Text fields={fields} label="Name" name="name" />
+        <Text fields={fields} label="Budget, euros a day" name="budget_eur_day" hint="Empty: no limit" />
+        <Text fields={fields} label="Requests a minute" name="rate_per_minute" hint="Empty: no limit" />
+        <Tick
+          name="observes"
+          label="Only observe: record violations, refuse nothing"
+          isOn={definition.block_on_violation === false}
+        />
+      </Group>
+      <Cost fields={fields} />
+      <Rules fields={fields} onSet={set} />
+      <Approval fields={fields} />
+      <Group title="Fields of the payload">
+        <Area
+          label="Required, one on each line"
+          name="require_fields"
+          value={fieldText(definition, "require_fields")}
+          fault={fields.faultOf("require_fields")}
+        />
+        <Area
+          label="Hidden from all below admin, one on each line"
+          name="redact"
+          value={fieldText(definition, "redact")}
+          fault={fields.faultOf("redact")}
+        />
+      </Group>
+      <Group title="Loops">
+        <Text
+          fields={fields}
+          label="Identical requests"
+          name="loop.max_identical"
+          hint="Together with the time below"
+        />
+        <Text fields={fields} label="in so many seconds" name="loop.window_s" />
+        <Text fields={fields} label="Requests of one run" name="loop.max_per_run" />
+        <Text fields={fields} label="Depth of agents that call agents" name="loop.max_depth" />
+      </Group>
+      {definition.schema === undefined ? null : <p class="soft">The schema of the payload is edited as text.</p>}
+    </form>
+  );
+};

@@ -1,0 +1,1 @@
+export { PolicyNew as default } from "./policy.tsx";

@@ -1,0 +1,171 @@
+import { useState } from "preact/hooks";
+import { WordedMark } from "../../design/mark.tsx";
+import { Breaking, Head, Id, Note, Time } from "../../design/text.tsx";
+import { call, me } from "../api/api.ts";
+import { useNames } from "../api/names.ts";
+import { hrefOf } from "../shell/addresses.ts";
+import type { PageProps } from "../shell/page-props.ts";
+import { go } from "../shell/router.ts";
+import { useAnswer } from "../shell/use-answer.ts";
+import { whyNotAdmin } from "./act.tsx";
+import { Thing } from "./listing.tsx";
+import { PolicyDecisions } from "./policy-decisions.tsx";
+import { type Draft, definitionOf, EMPTY_POLICY, keepDraft, keptDraft, parsedDraft, textOf } from "./policy-draft.ts";
+import { DraftView } from "./policy-draft-view.tsx";
+import { type Published, PublishLayer, publishVerb } from "./policy-publish.tsx";
+import { PolicyToday } from "./policy-today.tsx";
+import { usePolicyUses } from "./policy-uses.ts";
+import { PolicyVersions } from "./policy-versions.tsx";
+import { type Policy, useWords } from "./policy-words.ts";
+import { useValidation } from "./use-validation.ts";
+
+const TABS = [
+  ["draft", "Draft"],
+  ["today", "Today"],
+  ["versions", "Versions"],
+  ["decisions", "Decisions"],
+] as const;
+
+const NEW = "new";
+
+const useDraft = (policy: Policy | null) => {
+  const member = me.value?.member.id ?? "";
+  const key = policy?.id ?? NEW;
+  const inForce: Draft =
+    policy === null ? { base: null, text: EMPTY_POLICY } : { base: policy.version, text: textOf(definitionOf(policy)) };
+  const [own, setOwn] = useState<Draft | null>(() => keptDraft(member, key));
+  const set = (next: Draft | null): void => {
+    const kept = next === null || next.text === inForce.text ? null : next;
+    keepDraft(member, key, kept);
+    setOwn(kept);
+  };
+  return { draft: own ?? inForce, isChanged: own !== null, set };
+};
+
+const Meta = ({ policy }: { readonly policy: Policy | null }) => {
+  const nameOf = useNames();
+  const uses = usePolicyUses();
+  if (policy === null) return <span>It limits nothing before it is published and put on something.</span>;
+  return (
+    <>
+      <WordedMark value="active" word={`Version ${policy.version} is in force`} />
+      <span>
+        since <Time at={policy.created_at} />, published by {nameOf(policy.created_by) ?? "somebody"}
+      </span>
+      {uses === null ? null : <span>used by {useWords(uses.get(policy.id) ?? []) || "nothing"}</span>}
+      <Id id={policy.id} />
+    </>
+  );
+};
+
+const Tabs = ({ policy: { id, version }, tab: open }: { readonly policy: Policy; readonly tab: string }) => (
+  <nav class="tabs" aria-label="Parts of the policy">
+    {TABS.map(([name, word]) => (
+      <a
+        key={name}
+        href={hrefOf(`/policies/${encodeURIComponent(id)}`, name === "draft" ? {} : { tab: name })}
+        aria-current={open === name ? "page" : undefined}
+      >
+        {word}
+        {name === "versions" ? <span class="n">{version}</span> : null}
+      </a>
+    ))}
+  </nav>
+);
+
+type EditedProps = {
+  readonly policy: Policy | null;
+  readonly tab: string;
+  readonly v?: string | undefined;
+  readonly onDone: () => void;
+};
+
+const Edited = ({ policy, tab, v, onDone }: EditedProps) => {
+  const { draft, isChanged, set } = useDraft(policy);
+  const validated = useValidation(draft.text);
+  const [isAsking, setAsking] = useState(false);
+  const [proposal, setProposal] = useState<string | null>(null);
+  const why = whyNotAdmin();
+  const definition = parsedDraft(draft.text);
+  const isOld = policy !== null && draft.base !== null && draft.base < policy.version;
+  const isReady = isChanged && definition !== null && validated.isCurrent && validated.problems.length === 0 && !isOld;
+  const verb = publishVerb(policy);
+  const published = (it: Published): void => {
+    setAsking(false);
+    set(null);
+    if (it.outcome === "proposed") setProposal(it.approvalId);
+    else if (policy === null) go(`/policies/${encodeURIComponent(it.id)}`, { isReplaced: true });
+    onDone();
+  };
+  const acts = (
+    <>
+      {isChanged ? (
+        <button class="btn" type="button" onClick={() => set(null)}>
+          Discard draft
+        </button>
+      ) : null}
+      <button
+        class="btn first"
+        type="button"
+        disabled={!isReady || why !== null}
+        title={why ?? undefined}
+        onClick={() => setAsking(true)}
+      >
+        {policy === null ? `${verb} the policy…` : `${verb} version ${policy.version + 1}…`}
+      </button>
+    </>
+  );
+  return (
+    <>
+      <Head
+        title={policy === null ? "New policy" : <Breaking text={policy.name} />}
+        meta={<Meta policy={policy} />}
+        acts={tab === "draft" ? acts : undefined}
+      />
+      {policy === null ? null : <Tabs policy={policy} tab={tab} />}
+      {proposal === null ? null : (
+        <Note role="wait" mark="held">
+          <p>
+            The version waits for approval. <a href={`/approvals/${encodeURIComponent(proposal)}`}>Open its approval</a>
+          </p>
+        </Note>
+      )}
+      {tab === "draft" ? (
+        <DraftView policy={policy} draft={draft} validated={validated} onDraft={set} onDiscard={() => set(null)} />
+      ) : null}
+      {tab === "today" && policy !== null ? <PolicyToday policy={policy} /> : null}
+      {tab === "versions" && policy !== null ? (
+        <PolicyVersions key={policy.version} policy={policy} v={v} onDone={onDone} />
+      ) : null}
+      {tab === "decisions" && policy !== null ? <PolicyDecisions id={policy.id} /> : null}
+      {isAsking && definition !== null ? (
+        <PublishLayer
+          policy={policy}
+          definition={definition}
+          base={draft.base}
+          onDone={published}
+          onConflict={onDone}
+          onClose={() => setAsking(false)}
+        />
+      ) : null}
+    </>
+  );
+};
+
+/** What does this policy say, and what did it decide? */
+const PolicyPage = ({ params, query }: PageProps) => {
+  const { id } = params;
+  const tab = TABS.find(([name]) => name === query.tab)?.[0] ?? "draft";
+  const shown = useAnswer<Policy>({ key: id ?? NEW, on: { topic: "policies", id: id ?? null } }, () =>
+    call("GET /v1/policies/{id}", { params: { id: id ?? "" } }),
+  );
+  return (
+    <Thing what="The policy" shown={shown}>
+      {(policy) => <Edited key={id} policy={policy} tab={tab} v={query.v} onDone={shown.again} />}
+    </Thing>
+  );
+};
+
+export const PolicyNew = () => <Edited policy={null} tab="draft" onDone={() => undefined} />;
+
+export default PolicyPage;

@@ -1,0 +1,205 @@
+import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Field, fieldsOf } from "../../design/field.tsx";
+import { count } from "../../design/format.ts";
+import { Mark } from "../../design/mark.tsx";
+import { Loading } from "../../design/placeholders.tsx";
+import type { Role } from "../../design/states.ts";
+import { Note } from "../../design/text.tsx";
+import { JsonTree } from "../../design/tree.tsx";
+import { call, callText } from "../api/api.ts";
+import type { Checked, Outside, Service } from "./proof-check.ts";
+
+/** What the auditor has given stays while the tab is open, and is never stored. */
+const outside = signal<Outside>({ keys: [], witnesses: [], kept: "" });
+
+const service: Service = {
+  async exported(index) {
+    const answer = await callText("GET /v1/audit/export", { query: { from_index: index, to_index: index + 1 } });
+    if (!answer.ok) throw new Error(answer.problem.detail);
+    return answer.body;
+  },
+  async consistency(from, to) {
+    const answer = await call("GET /v1/audit/consistency", { query: { from, to } });
+    if (!answer.ok) throw new Error(answer.problem.detail);
+    return answer.body;
+  },
+};
+
+type Words = { readonly role: Role; readonly mark: string; readonly title: string; readonly text: string };
+
+const VERDICTS: Readonly<Record<Checked["report"]["verdict"], Words>> = {
+  authentic: {
+    ...{ role: "ok", mark: "sWitnessed", title: "Authentic." },
+    text: "Checked in this browser, against the key that you gave.",
+  },
+  consistent: {
+    ...{ role: "wait", mark: "unknown", title: "Consistent." },
+    text: "Checked in this browser. No key was given, so nothing is said about who made it.",
+  },
+  incomplete: {
+    ...{ role: "wait", mark: "unknown", title: "Incomplete." },
+    text: "What is there is right, but something is missing.",
+  },
+  broken: { role: "fail", mark: "failed", title: "Broken.", text: "Do not rely on this record." },
+};
+
+const Check = ({ children }: { readonly children: ComponentChildren }) => (
+  <li>
+    <Mark name="delivered" role="ok" />
+    <div>{children}</div>
+  </li>
+);
+
+const Bad = ({ children }: { readonly children: ComponentChildren }) => (
+  <li>
+    <Mark name="failed" role="fail" />
+    <div>{children}</div>
+  </li>
+);
+
+/** A line for each thing that held. Nothing is ticked if anything did not. */
+const Checks = ({ checked: { report } }: { readonly checked: Checked }) => {
+  const { fault, head, missing, witnesses, key } = report;
+  if (fault !== null)
+    return (
+      <ul class="checks">
+        <Bad>{fault.reason}</Bad>
+      </ul>
+    );
+  return (
+    <ul class="checks">
+      {head === null ? null : (
+        <>
+          <Check>
+            The record hashes to its leaf, and the leaf leads to the root of {count(head.size)} records
+            <br />
+            <code>{head.root}</code>
+          </Check>
+          <Check>
+            A checkpoint holds this root and is signed
+            <br />
+            <code>{key ?? head.origin}</code>
+          </Check>
+        </>
+      )}
+      {witnesses.map(({ witness, time, size }) => (
+        <Check key={witness}>
+          {witness} saw the first {count(size)} records at {time}
+        </Check>
+      ))}
+      {missing.map((what) => (
+        <li key={what}>
+          <Mark name="unknown" role="wait" />
+          <div>Missing: {what}</div>
+        </li>
+      ))}
+    </ul>
+  );
+};
+
+const lines = (text = ""): readonly string[] =>
+  text
+    .split(/[\n,]/)
+    .map((it) => it.trim())
+    .filter((it) => it !== "");
+
+const Given = ({ onChange }: { readonly onChange: () => void }) => (
+  <details>
+    <summary>What you have from outside this page</summary>
+    <form
+      class="stack tight"
+      aria-label="What you have from outside this page"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const { keys, witnesses, kept = "" } = fieldsOf(event.currentTarget);
+        // A note ends with a line break, which a field of one line does not keep.
+        outside.value = { keys: lines(keys), witnesses: lines(witnesses), kept: kept === "" ? "" : `${kept.trim()}\n` };
+        onChange();
+      }}
+    >
+      <Field
+        label="The service's key"
+        name="keys"
+        value={outside.value.keys.join(", ")}
+        hint="It begins with the service's name. Have it from the operator in another way than this page."
+      />
+      <Field label="Witnesses' keys" name="witnesses" value={outside.value.witnesses.join(", ")} />
+      <div class="field">
+        <label for="kept">A checkpoint that you kept</label>
+        <textarea id="kept" class="in" name="kept" rows={4} defaultValue={outside.value.kept} />
+      </div>
+      <div class="row">
+        <button class="btn" type="submit">
+          Check again
+        </button>
+      </div>
+    </form>
+  </details>
+);
+
+type State = { readonly checked: Checked | null; readonly failed: string | null };
+const NOTHING: State = { checked: null, failed: null };
+
+/** Proves one record in this browser, and shows what was proved. */
+export const ProofPanel = ({ index }: { readonly index: number }) => {
+  const [state, setState] = useState<State>(NOTHING);
+  const [asked, setAsked] = useState(0);
+  useEffect(() => {
+    let isGone = false;
+    const show = (next: State): void => {
+      if (!isGone) setState(next);
+    };
+    setState(NOTHING);
+    import("./proof-check.ts")
+      .then(({ checkRecord }) => checkRecord(service, index, outside.value))
+      .then((checked) => show({ checked, failed: null }))
+      .catch((error: unknown) =>
+        show({ checked: null, failed: error instanceof Error ? error.message : String(error) }),
+      );
+    return () => {
+      isGone = true;
+    };
+  }, [index, asked]);
+  const { checked, failed } = state;
+  const words = checked === null ? null : VERDICTS[checked.report.verdict];
+  return (
+    <aside class="proof" aria-label={`Proof of record ${index}`}>
+      <h2>Record {count(index)}</h2>
+      {failed === null && checked === null ? <Loading rows={4} /> : null}
+      {failed === null ? null : (
+        <Note mark="unknown" role="wait" isAlert>
+          <p>
+            <b>Not checked.</b> {failed}
+          </p>
+        </Note>
+      )}
+      {checked === null || words === null ? null : (
+        <>
+          <Note mark={words.mark} role={words.role} isAlert>
+            <p>
+              <b>{words.title}</b> {words.text}
+            </p>
+          </Note>
+          <Checks checked={checked} />
+          {checked.leaf === null ? null : <JsonTree text={checked.leaf} label="What was recorded" search="" />}
+        </>
+      )}
+      <Given onChange={() => setAsked((it) => it + 1)} />
+      <p class="row">
+        <a
+          class="btn"
+          href={`/v1/audit/export?from_index=${index}&to_index=${index + 1}`}
+          download={`record-${index}.ndjson`}
+        >
+          Save this proof
+        </a>
+      </p>
+      <p class="meta">
+        This page comes from the service that it checks. To trust nobody, export the records and check them offline with{" "}
+        <code>countersign verify</code> or with <a href="/verify.html">verify.html</a>.
+      </p>
+    </aside>
+  );
+};

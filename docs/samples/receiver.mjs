@@ -1,0 +1,58 @@
+// receiver.mjs, run with: COUNTERSIGN_SECRETS="whsec_…" node receiver.mjs 3000
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { createServer } from "node:http";
+
+// After a rotation two secrets sign for a while: separate them by a space.
+const SECRETS = process.env.COUNTERSIGN_SECRETS.split(" ").map((it) => Buffer.from(it.replace("whsec_", ""), "base64"));
+const TOLERANCE_S = 300;
+const BODY_BYTES_MAX = 1_048_576;
+
+const isSame = (one, other) => one.length === other.length && timingSafeEqual(one, other);
+
+const isGenuine = (headers, body) => {
+  const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures = "" } = headers;
+  if (!id || !/^\d{1,12}$/.test(timestamp ?? "")) return false;
+  if (Math.abs(Date.now() / 1000 - Number(timestamp)) > TOLERANCE_S) return false;
+  const expected = SECRETS.map((secret) => {
+    const mac = createHmac("sha256", secret).update(`${id}.${timestamp}.`).update(body);
+    return Buffer.from(`v1,${mac.digest("base64")}`);
+  });
+  const given = signatures.split(" ").map((it) => Buffer.from(it));
+  return given.some((one) => expected.some((other) => isSame(one, other)));
+};
+
+// In an application these are rows of its database, written in the transaction that does the work.
+const done = new Set();
+const undone = new Set();
+
+const outcomeOf = (id, action, body) => {
+  if (done.has(id)) return "repeated";
+  done.add(id);
+  if (action === "order.cancel") {
+    const { forward_webhook_id: forward } = JSON.parse(body);
+    // What is undone before it has arrived must not be done later.
+    undone.add(forward);
+    return "undone";
+  }
+  return undone.has(id) ? "skipped" : "done";
+};
+
+const answer = (response, status, outcome) => {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ outcome }));
+};
+
+createServer((request, response) => {
+  const chunks = [];
+  let length = 0;
+  request.on("data", (chunk) => {
+    length += chunk.length;
+    if (length <= BODY_BYTES_MAX) chunks.push(chunk);
+  });
+  request.on("end", () => {
+    const body = Buffer.concat(chunks);
+    if (length > BODY_BYTES_MAX) return answer(response, 413, "too large");
+    if (!isGenuine(request.headers, body)) return answer(response, 401, "refused");
+    const { "webhook-id": id, "countersign-action": action } = request.headers;
+    answer(response, 200, outcomeOf(id, action, body));
+  });
+}).listen(Number(process.argv[2]), "127.0.0.1");

@@ -1,0 +1,64 @@
+# receiver.py, run with: COUNTERSIGN_SECRETS="whsec_…" python3 receiver.py 3000
+import base64, hashlib, hmac, json, os, sys, threading, time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+# After a rotation two secrets sign for a while: separate them by a space.
+SECRETS = [base64.b64decode(it.removeprefix("whsec_")) for it in os.environ["COUNTERSIGN_SECRETS"].split()]
+TOLERANCE_S = 300
+BODY_BYTES_MAX = 1_048_576
+
+
+def is_genuine(headers, body):
+    webhook_id, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
+    if not webhook_id or not timestamp.isascii() or not timestamp.isdigit() or len(timestamp) > 12:
+        return False
+    if abs(time.time() - int(timestamp)) > TOLERANCE_S:
+        return False
+    signed = f"{webhook_id}.{timestamp}.".encode("latin-1") + body
+    expected = [b"v1," + base64.b64encode(hmac.digest(secret, signed, hashlib.sha256)) for secret in SECRETS]
+    given = headers.get("webhook-signature", "").encode("latin-1").split(b" ")
+    return any(hmac.compare_digest(one, other) for one in given for other in expected)
+
+
+# In an application these are rows of its database, written in the transaction that does the work.
+done, undone = set(), set()
+lock = threading.Lock()
+
+
+def process(webhook_id, action, body):
+    if webhook_id in done:
+        return "repeated"
+    done.add(webhook_id)
+    if action == "order.cancel":
+        undo = json.loads(body)
+        # What is undone before it has arrived must not be done later.
+        undone.add(undo["forward_webhook_id"])
+        return "undone"
+    return "skipped" if webhook_id in undone else "done"
+
+
+class Receiver(BaseHTTPRequestHandler):
+    def do_POST(self):
+        length = int(self.headers.get("content-length") or 0)
+        if length > BODY_BYTES_MAX:
+            return self.answer(413, "too large")
+        body = self.rfile.read(length)
+        if not is_genuine(self.headers, body):
+            return self.answer(401, "refused")
+        with lock:
+            outcome = process(self.headers["webhook-id"], self.headers.get("countersign-action"), body)
+        self.answer(200, outcome)
+
+    def answer(self, status, outcome):
+        text = json.dumps({"outcome": outcome}).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_):
+        pass
+
+
+ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Receiver).serve_forever()

@@ -1,0 +1,120 @@
+import { randomBytes } from "node:crypto";
+import { readConfig } from "../config.ts";
+import { ConfigError } from "../config-error.ts";
+import { ownerLink } from "./account-recover.ts";
+import { apiWith, Refusal, refusalOf } from "./api.ts";
+import { type Env, type Terminal, UsageError } from "./command.ts";
+import { keepProfile, profileOf, profilesFile, readProfiles } from "./profiles.ts";
+
+const PROFILE = "local";
+export const FIRST_EMAIL = "owner@localhost";
+const SOURCE = { name: "shop", type: "stripe" };
+const PASSWORD_BYTES = 32;
+const CALL_MS_MAX = 30_000;
+
+/** Calls with the session of the account that was just made. */
+class Session {
+  readonly #base: string;
+  #cookie = "";
+
+  constructor(base: string) {
+    this.#base = base;
+  }
+
+  async post<T>(path: string, body: object): Promise<T> {
+    const url = new URL(`${this.#base}${path}`);
+    const response = await fetch(url, {
+      method: "POST",
+      redirect: "manual",
+      headers: {
+        "content-type": "application/json",
+        "sec-fetch-site": "same-origin",
+        ...(this.#cookie === "" ? {} : { cookie: this.#cookie }),
+      },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(CALL_MS_MAX),
+    });
+    if (!response.ok) throw await refusalOf(response, url);
+    this.#cookie = response.headers.get("set-cookie")?.split(";")[0] ?? this.#cookie;
+    return (response.status === 204 ? null : await response.json()) as T;
+  }
+}
+
+const next = (base: string): readonly string[] => [
+  "Next, in other terminals:",
+  "  npx countersign listen --forward http://localhost:3000",
+  "  npx countersign send --source shop payment_intent.succeeded",
+  `The console: ${base}/`,
+];
+
+/** True if the profile's key is one of this service: the first run was made before. */
+const wasDone = async (base: string, env: Env): Promise<boolean> => {
+  const { profiles } = readProfiles(env);
+  const known = Object.hasOwn(profiles, PROFILE) ? profileOf(env, PROFILE) : null;
+  if (known?.url !== base) return false;
+  try {
+    await apiWith(known.url, known.key).get("/v1/capabilities");
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 401) return false;
+    throw error;
+  }
+};
+
+const whyNot = (error: Refusal, email: string): string =>
+  error.status === 409
+    ? `A first run was made already: ${email} has an account. countersign account recover ${email} makes a new link for ` +
+      "its owner, and COUNTERSIGN_API_KEY or a profile gives this command line a key."
+    : `The first run could not be finished: ${error.message}`;
+
+const setUp = async (base: string, email: string, env: Env): Promise<readonly string[]> => {
+  const session = new Session(base);
+  // Nobody knows this password: the owner sets one with the link.
+  const password = randomBytes(PASSWORD_BYTES).toString("base64url");
+  await session.post("/v1/auth/signup", { email, password });
+  const { key } = await session.post<{ key: string }>("/v1/api-keys", { name: "first run", role: "admin" });
+  // The key is kept before anything else can fail, because it is shown only once.
+  const file = keepProfile(env, PROFILE, { url: base, key });
+  await session.post("/v1/sources", SOURCE);
+  await session.post("/v1/auth/logout", {});
+  return [
+    `There is an account now, with a source "${SOURCE.name}" (${SOURCE.type}).`,
+    `This command line has a key for it, in ${file}.`,
+    `Set the owner's password here, once and within an hour, and log in as ${email}:`,
+    // The link is made from the service's own log, because nobody can make one for themselves over HTTP.
+    `  ${await ownerLink({ ...env, PORT: new URL(base).port }, email)}`,
+  ];
+};
+
+/** Makes an account, its first source and a profile for the command line, and says how to go on. Never throws. */
+export const firstRun = async (base: string, email: string, env: Env, { out, note }: Terminal): Promise<void> => {
+  try {
+    const lines = (await wasDone(base, env))
+      ? ["The first run was made already. The command line's profile is in place."]
+      : await setUp(base, email, env);
+    for (const line of ["", ...lines, ...next(base)]) out(line);
+  } catch (error) {
+    if (!(error instanceof Refusal)) note(`The first run could not be finished: ${String(error)}`);
+    else note(whyNot(error, email));
+  }
+};
+
+/** False for a wrong configuration, about which the service has a sentence of its own. */
+const isSignupClosed = (env: Env): boolean => {
+  try {
+    return readConfig(env).signup === "closed";
+  } catch (error) {
+    if (error instanceof ConfigError) return false;
+    throw error;
+  }
+};
+
+/** Refuses before the service starts what would make a first run fail after it. */
+export const checkFirstRun = (env: Env): void => {
+  if (profilesFile(env) === null) throw new UsageError("--first-run keeps a profile: set HOME or XDG_CONFIG_HOME.");
+  readProfiles(env);
+  if (isSignupClosed(env))
+    throw new UsageError(
+      "--first-run needs open sign-up, as on this machine alone. Start without it: the link that it prints makes the first account.",
+    );
+};

@@ -1,0 +1,119 @@
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
+import { type Env, UsageError } from "./command.ts";
+
+/** A service and the key, or a person's session (css_…), with which it is called. It is sent to no other address. */
+export type Profile = { readonly url: string; readonly key: string };
+
+export type Profiles = { readonly current: string | null; readonly profiles: Readonly<Record<string, Profile>> };
+
+const NONE: Profiles = { current: null, profiles: {} };
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+/** The rights of others than the file's owner. */
+const OTHERS = 0o077;
+
+/** The XDG Base Directory Specification ignores a relative path. Null without a home. */
+export const profilesFile = (env: Env): string | null => {
+  const { XDG_CONFIG_HOME: config = "", HOME: home = env.USERPROFILE ?? "" } = env;
+  const folder = isAbsolute(config) ? config : isAbsolute(home) ? join(home, ".config") : null;
+  return folder === null ? null : join(folder, "countersign", "profiles.json");
+};
+
+const isProfile = (it: unknown): it is Profile => {
+  const { url, key } = (it ?? {}) as Partial<Profile>;
+  return typeof url === "string" && typeof key === "string";
+};
+
+const parsed = (text: string, path: string): Profiles => {
+  const broken = new Error(`${path} is damaged: mend it or remove it.`);
+  try {
+    const { current = null, profiles } = JSON.parse(text) as Partial<Profiles>;
+    if (typeof profiles !== "object" || profiles === null || !Object.values(profiles).every(isProfile)) throw broken;
+    // `fromEntries` creates an own member even for a profile named __proto__.
+    return {
+      current: typeof current === "string" ? current : null,
+      profiles: Object.fromEntries(Object.entries(profiles)),
+    };
+  } catch {
+    // The parser's own message would repeat a part of the text, which holds keys.
+    throw broken;
+  }
+};
+
+export const readProfiles = (env: Env): Profiles => {
+  const path = profilesFile(env);
+  const found = path === null ? undefined : statSync(path, { throwIfNoEntry: false });
+  if (path === null || found === undefined) return NONE;
+  if (process.platform !== "win32" && (found.mode & OTHERS) !== 0)
+    throw new Error(
+      `Other users can read the keys in ${path}: run chmod 600 on it, and revoke keys that they may have.`,
+    );
+  return parsed(readFileSync(path, "utf8"), path);
+};
+
+export const isSessionKey = (key: string): boolean => key.startsWith("css_");
+
+/** The profile of this name, or the current one; null if no name is given and there is none. */
+export const currentProfile = (
+  env: Env,
+  given: string | boolean | undefined,
+): { readonly name: string; readonly profile: Profile } | null => {
+  const named = typeof given === "string" && given !== "" ? given : null;
+  const { current, profiles } = readProfiles(env);
+  const name = named ?? current;
+  const profile = name !== null && Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  if (profile === undefined && named !== null) throw new UsageError(`There is no profile "${named}".`);
+  return name === null || profile === undefined ? null : { name, profile };
+};
+
+export const profileOf = (env: Env, name: string | undefined): Profile | null =>
+  currentProfile(env, name)?.profile ?? null;
+
+/** Replaces the file as a whole, so that no reader finds a part of it and no moment has a file that others can read. */
+const write = (path: string, content: Profiles): void => {
+  mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE });
+  const temporary = `${path}.${randomBytes(8).toString("hex")}`;
+  const file = openSync(temporary, "wx", FILE_MODE);
+  try {
+    writeSync(file, `${JSON.stringify(content, null, 2)}\n`);
+    fsyncSync(file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  } finally {
+    closeSync(file);
+  }
+  renameSync(temporary, path);
+};
+
+/** Keeps the profile, makes it the current one, and returns the file's path. */
+export const keepProfile = (env: Env, name: string, profile: Profile): string => {
+  const path = profilesFile(env);
+  if (path === null) throw new Error("There is no place for a profile: set HOME or XDG_CONFIG_HOME.");
+  if (!NAME.test(name)) throw new UsageError("A profile's name has letters, digits and . _ - only, 64 at most.");
+  const { profiles } = readProfiles(env);
+  write(path, { current: name, profiles: { ...profiles, [name]: profile } });
+  return path;
+};
+
+/** Removes the profile; another one has to be named or made before it is used. */
+export const removeProfile = (env: Env, name: string): void => {
+  const path = profilesFile(env);
+  const { current, profiles } = readProfiles(env);
+  if (path === null || !Object.hasOwn(profiles, name)) return;
+  const { [name]: _, ...rest } = profiles;
+  write(path, { current: current === name ? null : current, profiles: rest });
+};

@@ -1,0 +1,54 @@
+import { didYouMean } from "../../domain/did-you-mean.ts";
+import { visibleLine } from "../../domain/visible-text.ts";
+import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf } from "./api.ts";
+import { type Command, UsageError } from "./command.ts";
+import { findSource } from "./find-source.ts";
+import { json } from "./formats.ts";
+
+type Capabilities = {
+  readonly providers: readonly { readonly type: string; readonly sample_types?: readonly string[] }[];
+};
+
+type Sent = { readonly event_id: string; readonly status: string; readonly approval_id?: string };
+
+const typesOf = async (api: Api, provider: string): Promise<readonly string[]> => {
+  const { providers } = await api.get<Capabilities>("/v1/capabilities");
+  return providers.find(({ type }) => type === provider)?.sample_types ?? [];
+};
+
+export const send: Command = {
+  synopsis: `--source <name> <event type> | --source <name> --list ${API_SYNOPSIS}`,
+  help: [
+    "Sends an event as the source's provider would send it. The service makes and signs it, takes it as any",
+    "other event, and marks it as a sample, which counts for neither quota nor bill. The receiver finds the",
+    "header countersign-sample. The key needs the role admin.",
+    "<event type>     as the provider calls it, such as payment_intent.succeeded",
+    "--source <name>  the source's name or id",
+    "--list           prints the event types of which there is a sample",
+    ...API_HELP.map((line) => line.replace(/ {2,}/, (gap) => `${gap}    `)),
+  ],
+  options: { ...API_OPTIONS, source: { type: "string" }, list: { type: "boolean" } },
+  async run(args, env, terminal) {
+    const { positionals, options } = args;
+    const [eventType = "", ...others] = positionals;
+    const isList = options.list === true;
+    if (typeof options.source !== "string" || others.length > 0 || isList === (eventType !== ""))
+      throw new UsageError("send takes --source and one event type, or --source and --list.");
+    const api = apiOf(args, env);
+    const source = await findSource(api, options.source);
+    const types = await typesOf(api, source.type);
+    if (isList) {
+      if (options.json === true) return terminal.out(json(types));
+      for (const type of types) terminal.out(type);
+      return;
+    }
+    if (!types.includes(eventType)) {
+      const there = `There are: ${types.join(", ")}.`;
+      throw new Error(`There is no sample "${eventType}" of ${source.type}.${didYouMean(eventType, types)} ${there}`);
+    }
+    const { body } = await api.post<Sent>(`/v1/sources/${source.id}/sample`, { type: eventType });
+    if (options.json === true) return terminal.out(json({ ...body, type: eventType, source_id: source.id }));
+    terminal.out([body.event_id, body.status, eventType, `(${visibleLine(source.name)})`].join("  "));
+    terminal.note(`countersign events show ${body.event_id}  shows what became of it.`);
+  },
+};

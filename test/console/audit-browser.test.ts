@@ -1,0 +1,149 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { overflow, violations, WIDTHS } from "../support/accessibility.ts";
+import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
+import { type Client, hookSource, logIn } from "../support/client.ts";
+import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
+import { skipped } from "../support/skipped.ts";
+
+const test = suite("the console's audit page in a browser");
+const WHO = { email: "ana@shop.example", password: "correct horse battery" };
+
+/** The page's own requests for exports are answered with one character of the record's leaf changed. */
+const FORGED = `(() => {
+  const real = globalThis.fetch;
+  globalThis.fetch = async (...given) => {
+    const answer = await real(...given);
+    if (!String(given[0]).includes("/v1/audit/export")) return answer;
+    const text = await answer.text();
+    const at = text.indexOf('"leaf":"') + 108;
+    return new Response(text.slice(0, at) + (text[at] === "A" ? "B" : "A") + text.slice(at + 1), answer);
+  };
+})()`;
+
+const inBrowser = (binary: string): void => {
+  let program: Program;
+  let page: BrowserPage;
+  let client: Client;
+  /** A sealed record about an event. */
+  let index: number;
+
+  const write = (name: string, value: string): Promise<void> =>
+    page.evaluate(`document.querySelector("[name=${name}]").value = ${JSON.stringify(value)}; undefined`);
+
+  test.before(async () => {
+    [program, page] = await Promise.all([startProgram(), openBrowser(binary)]);
+    await page.shaped({});
+    const headers = { "content-type": "application/json" };
+    await fetch(`${program.url}/v1/auth/signup`, { method: "POST", headers, body: JSON.stringify(WHO) });
+    client = await logIn(program.url, WHO);
+    const source = await hookSource(client);
+    for (let n = 0; n < 5; n += 1) await source.send(`order-${n}`, { type: "order.paid <img src=x onerror=alert(1)>" });
+    const first = await until("an event's record is sealed", async () => {
+      const { data } = (await client.call("GET", "/v1/audit?type=EventAdmitted&order=asc")).body;
+      return data.length === 5 && data[0].sealed ? data[0] : null;
+    });
+    index = first.index;
+    await page.open(`${program.url}/audit`);
+    await page.shows("Sign in");
+    await write("email", WHO.email);
+    await write("password", WHO.password);
+    await page.click("Sign in", "form");
+  });
+  test.after(async () => {
+    await page.close();
+    killPrograms();
+    removeFolder(program.dir);
+  });
+  test.after.each(() => {
+    assert.equal(page.faults(), []);
+    assert.equal([...page.origins()], [new URL(program.url).origin]);
+  });
+
+  test("records are told, filtered by type, and one leads to its proof", async () => {
+    await page.shows("event admitted");
+    await page.open(`${program.url}/audit?type=EventAdmitted`);
+    await page.shows("event admitted");
+    await page.hides("account opened");
+    await page.open(`${program.url}/audit?q=evt_nothing`);
+    await page.shows("No record matches");
+  });
+
+  test("without a key a record is consistent, with the key authentic, and with another key broken", async () => {
+    await page.open(`${program.url}/audit/${index}`);
+    await page.shows("Consistent.");
+    await page.shows("No key was given");
+    const vkey = (await (await fetch(`${program.url}/v1/audit/key`)).text()).trim();
+    await page.click("What you have from outside this page");
+    await write("keys", vkey);
+    await page.click("Check again");
+    await page.shows("Authentic.");
+    await page.shows(vkey);
+    const other = vkey.replace(/\+[0-9a-f]{8}\+/, "+00000000+");
+    await write("keys", other);
+    await page.click("Check again");
+    await page.shows("Broken.");
+    await page.hides("Authentic.");
+    assert.equal(await page.evaluate("[localStorage.length, sessionStorage.length, location.search]"), [0, 0, ""]);
+  });
+
+  test("a checkpoint that was kept is compared with the newest one", async () => {
+    const kept = (await client.call("GET", "/v1/audit/checkpoint")).body;
+    await page.open("about:blank");
+    await page.open(`${program.url}/audit/${index}`);
+    await page.shows("Consistent.");
+    await page.click("What you have from outside this page");
+    await write("kept", kept);
+    await page.click("Check again");
+    await page.shows("Consistent.");
+    const forged = kept.replace(/^(.+\n\d+\n)(.)/, (_: string, head: string, first: string) =>
+      head.concat(first === "A" ? "B" : "A"),
+    );
+    await write("kept", forged);
+    await page.click("Check again");
+    await page.shows("Broken.");
+  });
+
+  test("a record that was changed on its way is broken, and nothing of it is ticked", async () => {
+    await page.open("about:blank");
+    await page.open(`${program.url}/audit`);
+    await page.shows("event admitted");
+    await page.evaluate(`${FORGED}; undefined`);
+    await page.evaluate(`document.querySelector('a[href="/audit/${index}"]').click()`);
+    await page.shows("Broken.");
+    assert.is(await page.evaluate("document.querySelectorAll('.checks .ok').length"), 0);
+    assert.equal(await violations(page), []);
+  });
+
+  test("a record that is not there is told, and is no proof of anything", async () => {
+    await page.open("about:blank");
+    await page.open(`${program.url}/audit/999999`);
+    await page.shows("Not checked.");
+  });
+
+  test("the list and the proof fit six widths, in two schemes, and axe finds nothing", async () => {
+    for (const [path, shows] of [
+      ["/audit", "Take it along"],
+      [`/audit/${index}`, "Consistent."],
+    ] as const) {
+      await page.shaped({});
+      await page.open(program.url + path);
+      await page.shows(shows);
+      for (const width of WIDTHS)
+        for (const dark of [false, true]) {
+          await page.shaped({ width, dark });
+          if (process.env.SHOTS)
+            await page.screenshot(`${process.env.SHOTS}/audit-${path.length}-${width}-${dark}.png`);
+          assert.equal(await violations(page), [], `${path} ${width} ${dark ? "dark" : "light"}`);
+          assert.ok((await overflow(page)) <= 0, `${path} at ${width} px`);
+        }
+    }
+  });
+};
+
+const binary = browserHere();
+if (binary === null)
+  skipped("the console's audit page in a browser", "there is no Chromium, and BROWSER_BINARY is not set");
+else inBrowser(binary);
+
+test.run();

@@ -1,0 +1,190 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { overflow, violations, WIDTHS } from "../support/accessibility.ts";
+import { type Agent, defineAction, registerAgent } from "../support/agent.ts";
+import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
+import { type Client, logIn } from "../support/client.ts";
+import { HOSTILE } from "../support/console-scene.ts";
+import { addMember, MEMBER_PASSWORD } from "../support/members.ts";
+import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
+import { type Receiver, receiver } from "../support/receiver.ts";
+import { skipped } from "../support/skipped.ts";
+
+const test = suite("the decision card in a browser");
+const WHO = { email: "ana@shop.example", password: "correct horse battery" };
+const BEN = "ben@shop.example";
+const STATEMENT = `UPDATE customers\n   SET credit = 500\n -- ${HOSTILE}\n${" AND id <> 4711\n".repeat(60)}`;
+
+const inBrowser = (binary: string): void => {
+  let program: Program;
+  let page: BrowserPage;
+  let client: Client;
+  let target: Receiver;
+  let agent: Agent;
+  let asked = 0;
+
+  const ask = async (amount: number, more: object = {}): Promise<string> => {
+    asked += 1;
+    const payload = { amount, customer: { name: `Hana ${HOSTILE}` }, card: "4242 4242", ...more };
+    const { body } = await agent.execute(`k-${asked}`, { action: "refund.create", payload, wait_ms: 0 });
+    return body.approval_id;
+  };
+  const approval = async (id: string) => (await client.call("GET", `/v1/approvals/${id}`)).body;
+  const approve = async (id: string): Promise<void> => {
+    const { digest, shown_digest } = await approval(id);
+    await client.session("POST", `/v1/approvals/${id}/approve`, { digest, shown_digest });
+    await until("it is sent", async () => (await approval(id)).outcome.status === "delivered");
+  };
+  const opened = async (id: string): Promise<void> => {
+    await page.open(`${program.url}/approvals/${id}`);
+    await page.shows("If you approve");
+  };
+  const fill = (name: string, value: string): Promise<void> =>
+    page.evaluate(`document.querySelector("[name=${name}]").value = ${JSON.stringify(value)}; undefined`);
+
+  test.before(async () => {
+    [program, page, target] = await Promise.all([startProgram(), openBrowser(binary), receiver()]);
+    await page.shaped({});
+    await fetch(`${program.url}/v1/auth/signup`, {
+      ...{ method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(WHO) },
+    });
+    client = await logIn(program.url, WHO);
+    const { id: endpoint } = await client.make("/v1/endpoints", { name: `bank ${HOSTILE}`, url: target.url });
+    await defineAction(client, "refund.undo", endpoint);
+    await defineAction(client, "refund.create", endpoint, {
+      title: "Refund {/amount|eur} to {/customer/name}",
+      labels: { "/customer/name": `Customer ${HOSTILE}` },
+      cost: { pointer: "/amount" },
+      ...{ reversibility: "compensable", compensation: "refund.undo" },
+    });
+    await defineAction(client, "mail.send", endpoint, { reversibility: "irreversible", cost: { fixed_eur: 1 } });
+    const { id: policy_id } = await client.make("/v1/policies", {
+      ...{ name: `refunds ${HOSTILE}`, budget_eur_day: 5_000, redact: ["card"] },
+      approval: { expires_after_s: 3_600, reveal: ["approver"] },
+    });
+    agent = await registerAgent(program.url, client, { name: `helper ${HOSTILE}`, policy_id });
+    await addMember(client, BEN, "approver");
+    await approve(await ask(100, { old: "1" }));
+    await page.open(`${program.url}/approvals`);
+    await page.shows("Sign in");
+    await fill("email", BEN);
+    await fill("password", MEMBER_PASSWORD);
+    await page.click("Sign in", "form");
+    await page.shows("Approvals");
+  });
+  test.after(async () => {
+    await page.close();
+    killPrograms();
+    await target?.close();
+    removeFolder(program.dir);
+  });
+  test.after.each(async () => {
+    assert.equal(page.faults(), []);
+    assert.equal([...page.origins()], [new URL(program.url).origin]);
+    assert.equal(await page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]"), [0, 0, ""]);
+  });
+
+  test("it says what would happen, what was usual, what it costs, how it is undone and what is signed", async () => {
+    const id = await ask(1_240, { statement: STATEMENT });
+    await opened(id);
+    for (const text of [
+      `Refund €1,240.00 to Hana ${HOSTILE}`,
+      `helper ${HOSTILE}`,
+      `Customer ${HOSTILE}`,
+      `refunds ${HOSTILE} v1`,
+      "It can be undone: refund.undo is sent to",
+      "12 times as much",
+      "the same",
+      "removed",
+      "€100.00 spent",
+      "€1,340.00 after this, of €5,000.00",
+      "It binds the request and its destination",
+      "hidden by the policy",
+      "2 requests today",
+      "Expires in",
+    ])
+      await page.shows(text);
+    await page.hides("4242");
+    assert.is(await page.evaluate("document.activeElement.closest('.sign') === null"), true);
+  });
+
+  test("a part that was not on the screen is shown by the first press; a reveal is a record; two presses decide", async () => {
+    const id = await ask(50, { statement: STATEMENT });
+    await page.shaped({ width: 390, height: 700 });
+    await opened(id);
+    await page.click("Reveal, and record that you did");
+    await page.shows("4242 4242");
+    await page.shows("It is recorded that the hidden fields were shown to you.");
+    const bar = await page.evaluate<number>("document.querySelector('.sign .do').getBoundingClientRect().bottom");
+    assert.ok(bar <= 700, `the buttons end at ${bar}`);
+    await page.evaluate("document.getElementById('comment').value = 'Seen'; undefined");
+    // Each press shows what was not on the screen; once all was, the button asks for the second press.
+    await until("it asks for the second press", () =>
+      page.evaluate<boolean>(`(() => { const button = document.querySelector(".sign .first");
+        if (button.innerText.includes("now")) return true; button.click(); return false; })()`),
+    );
+    assert.is((await approval(id)).status, "pending");
+    await page.click("Approve €50.00, now");
+    await page.shows("Approved.");
+    const { votes } = await approval(id);
+    assert.equal([votes[0].comment, votes[0].shown.form], ["Seen", "full"]);
+    await page.shaped({});
+  });
+
+  test("who comes too late is told who decided, and what", async () => {
+    const id = await ask(60);
+    await opened(id);
+    await page.click("Reject R");
+    const { digest } = await approval(id);
+    await client.session("POST", `/v1/approvals/${id}/reject`, { digest, comment: `Ask again ${HOSTILE}` });
+    await page.shows("Rejected. Nothing was sent.");
+    await page.shows(`${WHO.email} decided this`);
+    await page.shows(`Ask again ${HOSTILE}`);
+    assert.is(await page.evaluate("document.querySelector('.sign')"), null);
+  });
+
+  test("a changed destination is told, the buttons go, and the new request is a link away", async () => {
+    const id = await ask(70);
+    await opened(id);
+    const { endpoint } = await approval(id);
+    await client.session("PATCH", `/v1/endpoints/${endpoint.id}`, { url: `${target.url}/moved` });
+    await page.shows("The request changed");
+    assert.is(await page.evaluate("document.querySelector('.sign')"), null);
+    await page.click("Read it again");
+    await page.shows("/moved");
+  });
+
+  test("a bundle shows every step, and the one that cannot be undone", async () => {
+    const steps = [
+      { action: "refund.create", payload: { amount: 5, customer: { name: "Ida" }, card: "1" } },
+      { action: "mail.send", payload: { text: HOSTILE } },
+    ];
+    const { body } = await agent.bundle("both", steps, { name: `both ${HOSTILE}` });
+    const id = await until("it is held", async () => {
+      const found = await client.call("GET", `/v1/bundles/${body.id ?? body.bundle_id}`);
+      return found.body.approval_id;
+    });
+    await opened(id);
+    for (const text of ["A step of it cannot be undone.", "mail.send", "cannot be undone", "undone by refund.undo"])
+      await page.shows(text);
+    await page.shows("Refund €5.00 to Ida");
+  });
+
+  test("the card fits six widths, in two schemes, and axe finds nothing", async () => {
+    const id = await ask(80, { statement: STATEMENT });
+    for (const width of WIDTHS)
+      for (const dark of [false, true]) {
+        await page.shaped({ width, dark });
+        await opened(id);
+        await page.shows("Budget today");
+        assert.equal(await violations(page), [], `${width} ${dark ? "dark" : "light"}`);
+        assert.ok((await overflow(page)) <= 0, `${width} px`);
+      }
+  });
+};
+
+const binary = browserHere();
+if (binary === null) skipped("the decision card in a browser", "there is no Chromium, and BROWSER_BINARY is not set");
+else inBrowser(binary);
+
+test.run();

@@ -1,0 +1,86 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { lineSigns } from "../../console/src/pages/line-difference.ts";
+import { offerAt } from "../../console/src/pages/policy-completion.ts";
+import { conditionsOf, placed } from "../../console/src/pages/policy-places.ts";
+
+import { VARIABLES } from "../../src/gates/condition-types.ts";
+import { POLICY_FIELDS } from "../../src/gates/policy-fields.ts";
+
+const test = suite("the text of a policy");
+
+/** What is offered at the bar, which is no part of the text. */
+const offered = (text: string): readonly string[] => {
+  const at = text.indexOf("|");
+  return Object.keys(offerAt(text.slice(0, at) + text.slice(at + 1), at)?.names ?? {});
+};
+const marked = (text: string, path: string, name?: string): string => {
+  const problem = { path, message: "is wrong", ...(name === undefined ? {} : { name }) };
+  return placed(text, [problem])
+    .map(({ from, to }) => text.slice(from, to))
+    .join();
+};
+
+test("names are offered where a name may stand, also in text that is no JSON yet", () => {
+  assert.ok(offered('{ "bu|').includes("budget_eur_day"));
+  assert.ok(offered("{ |").includes("approval"));
+  assert.equal(offered('{ "deny": [{ "name": "a", "when": "true" }, { "|'), ["name", "when"]);
+  assert.ok(offered('{ "loop": { "max_identical": 3, "w|" } }').includes("window_s"));
+  assert.ok(offered('{ "cost": { "fixed_eur": 1 }, "lo|').includes("loop"));
+  for (const text of ['{ "name": "a|" }', '{ "name" |', '{ "schema": { "|', "|", '{ "name": 1 }|'])
+    assert.equal(offered(text), [], text);
+});
+
+test("exactly the names are offered that the service knows", () => {
+  const { cost, deny, loop, approval } = POLICY_FIELDS;
+  assert.equal(offered("{ |"), Object.keys(POLICY_FIELDS));
+  assert.equal(offered('{ "cost": { |'), Object.keys(cost.properties));
+  assert.equal(offered('{ "deny": [{ |'), Object.keys(deny.items.properties));
+  assert.equal(offered('{ "loop": { |'), Object.keys(loop.properties));
+  assert.equal(offered('{ "approval": { |'), Object.keys(approval.properties));
+  assert.equal(offered('{ "approval": { "when": "|'), Object.keys(VARIABLES));
+});
+
+test("variables are offered in a condition, and in no text of it", () => {
+  assert.ok(offered('{ "approval": { "when": "cost|').includes("cost_eur"));
+  assert.ok(offered('{ "deny": [{ "when": "action == \'a\' && pay|" }] }').includes("payload"));
+  assert.equal(offered('{ "approval": { "when": "agent.|" } }'), ["id", "name"]);
+  assert.equal(offered('{ "approval": { "when": "agent.name == \'pay|'), []);
+  assert.equal(offered('{ "approval": { "when": "payload.|" } }'), []);
+});
+
+test("a problem is marked at what it is about, and what is missing where it belongs", () => {
+  const text =
+    '{ "name": "a", "budgte": 5, "deny": [{ "name": "b", "when": "cost_eru > 1.0" }], "a/b": 1, "loop": {} }';
+  assert.is(marked(text, "/deny/0/when", "cost_eru"), "cost_eru");
+  assert.is(marked(text, "/deny/0/when"), '"cost_eru > 1.0"');
+  assert.is(marked(text, "/budgte", "budgte"), '"budgte"');
+  assert.is(marked(text, "/a~1b", "a/b"), '"a/b"');
+  assert.is(marked(text, "/loop/window_s"), '"loop"');
+  assert.is(marked(text, "/deny/0/other"), "{");
+  assert.is(marked(text, ""), "{");
+});
+
+test("what is no JSON is marked where it stops to be", () => {
+  assert.is(marked('{ "name": "a", }', ""), "}");
+  assert.is(marked('{ "name": nothing }', ""), "nothing");
+  assert.is(marked('{ "name": "a"', ""), '"');
+  assert.equal(placed("", [{ path: "", message: "is not JSON" }]).length, 1);
+});
+
+test("conditions are found, and no other text that is called when", () => {
+  const text = '{ "when": "x", "deny": [{ "when": "a" }], "approval": { "when": "b" } }';
+  assert.equal(
+    conditionsOf(text).map(({ from, to }) => text.slice(from, to)),
+    ['"a"', '"b"'],
+  );
+});
+
+test("each line has a sign if it differs, or if lines are gone before it or at the end", () => {
+  assert.equal(lineSigns("a\nb\nc", "a\nx\nc"), ["", "+", ""]);
+  assert.equal(lineSigns("a\nb\nc", "a\nc"), ["", "−"]);
+  assert.equal(lineSigns("a\nb", "a"), ["−"]);
+  assert.equal(lineSigns("a\nb", "a\nb"), ["", ""]);
+});
+
+test.run();

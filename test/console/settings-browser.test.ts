@@ -1,0 +1,382 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { fitEverywhere, violations } from "../support/accessibility.ts";
+import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
+import { type Client, hookSource, logIn } from "../support/client.ts";
+import { addMember } from "../support/members.ts";
+import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
+import { skipped } from "../support/skipped.ts";
+
+const test = suite("settings and usage in a browser");
+const WHO = { email: "ana@shop.example", password: "correct horse battery" };
+const NEW_PASSWORD = "another horse, another battery";
+const BEN = "ben@shop.example";
+const EVENTS = 3;
+const HOSTILE = "<img src=x onerror=alert(1)>";
+
+const inBrowser = (binary: string): void => {
+  let program: Program;
+  let page: BrowserPage;
+  /** A second browser: another person, who shares no cookie with the first. */
+  let other: BrowserPage;
+  let client: Client;
+
+  const write = (on: BrowserPage, name: string, value: string): Promise<void> =>
+    on.evaluate(`document.querySelector("[name=${name}]").value = ${JSON.stringify(value)}; undefined`);
+  const signIn = async (on: BrowserPage, email: string, password: string): Promise<void> => {
+    await on.shows("Sign in");
+    await write(on, "email", email);
+    await write(on, "password", password);
+    await on.click("Sign in", "form");
+    await on.hides("Sign in");
+  };
+  const visit = async (path: string, shows: string): Promise<void> => {
+    await page.open(program.url + path);
+    await page.shows(shows);
+  };
+  const pick = (choice: string): Promise<void> =>
+    page.evaluate(
+      `[...document.querySelectorAll("main .pick label")].find((it) => it.innerText.trim() === ${JSON.stringify(choice)}).click()`,
+    );
+  /** Within the row of the table that begins with this text. */
+  const clickInRow = (text: string, button: string): Promise<unknown> =>
+    until(`${button} of ${text} can be clicked`, () =>
+      page.evaluate<boolean>(`(() => {
+        const row = [...document.querySelectorAll("main tbody tr")].find((it) => it.innerText.includes(${JSON.stringify(text)}));
+        const found = [...(row?.querySelectorAll("button") ?? [])].find((it) => it.innerText.trim() === ${JSON.stringify(button)});
+        if (found === undefined || found.disabled) return false;
+        found.click();
+        return true;
+      })()`),
+    );
+  const shownOnce = async (): Promise<string> => {
+    await page.shows("is shown once.");
+    return page.evaluate<string>("document.querySelector('.note .copy code').innerText");
+  };
+  /** What is shown once leaves the page with Done, and was never in the address or in storage. */
+  const stored = async (secret: string): Promise<void> => {
+    const kept =
+      "location.href + document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage, ...history.state })";
+    const isKept = await page.evaluate<boolean>(`(${kept}).includes(${JSON.stringify(secret)})`);
+    assert.is(isKept, false, "the secret is kept nowhere");
+    assert.is(
+      await page.evaluate("[...document.querySelectorAll('button')].find((it) => it.innerText === 'Done').disabled"),
+      true,
+    );
+    await page.evaluate("document.querySelector('.note input[type=checkbox]').click()");
+    await page.click("Done", ".note");
+    await page.hides("is shown once.");
+    assert.is(await page.evaluate(`document.documentElement.outerHTML.includes(${JSON.stringify(secret)})`), false);
+  };
+  /** The program names itself localhost, for which the browser has other cookies. */
+  const atProgram = (link: string): string => {
+    const { pathname, hash } = new URL(link);
+    return program.url + pathname + hash;
+  };
+  const roleOf = async (email: string): Promise<string | undefined> => {
+    const { body } = await client.session("GET", "/v1/members");
+    return body.data.find((it: { email: string }) => it.email === email)?.role;
+  };
+
+  test.before(async () => {
+    [program, page, other] = await Promise.all([startProgram(), openBrowser(binary), openBrowser(binary)]);
+    await Promise.all([page.shaped({ width: 1_440 }), other.shaped({})]);
+    const headers = { "content-type": "application/json" };
+    await fetch(`${program.url}/v1/auth/signup`, { method: "POST", headers, body: JSON.stringify(WHO) });
+    client = await logIn(program.url, WHO);
+    const source = await hookSource(client, { name: `shop ${HOSTILE}` });
+    for (let nth = 0; nth < EVENTS; nth += 1) await source.send(`order-${nth}`);
+    await until("the events are counted", async () => {
+      const { body } = await client.call("GET", "/v1/billing/summary");
+      return body.usage.events === EVENTS;
+    });
+    await page.open(`${program.url}/settings`);
+    await signIn(page, WHO.email, WHO.password);
+  });
+  test.after(async () => {
+    await Promise.all([page.close(), other.close()]);
+    killPrograms();
+    removeFolder(program.dir);
+  });
+  test.after.each(() => {
+    for (const on of [page, other]) {
+      assert.equal(on.faults(), []);
+      // The link to an order has the name that the program gives itself: localhost.
+      const { port, origin: own } = new URL(program.url);
+      const ours = [own, `http://localhost:${port}`, "null"];
+      assert.equal(
+        [...on.origins()].filter((it) => !ours.includes(it)),
+        [],
+      );
+    }
+  });
+
+  test("a person is invited by a link, joins, gets another role, and is removed", async () => {
+    await visit("/settings/members", WHO.email);
+    await page.shows("Member");
+    await write(page, "email", BEN);
+    await page.evaluate("document.querySelector('[name=role]').value = 'approver'; undefined");
+    await page.click("Make the invitation", "form");
+    const link = await shownOnce();
+    await page.shows("Invited");
+    await stored(link);
+
+    await other.open(atProgram(link));
+    await other.shows("Join the account");
+    await write(other, "password", WHO.password);
+    await other.click("Join");
+    await other.shows("Nothing waits for a person.");
+    await other.open(`${program.url}/settings/members`);
+    await other.shows("Only an owner sees and changes members.");
+    await other.shows("is approver.");
+    await other.open(`${program.url}/settings/keys`);
+    await other.shows("Only an admin or an owner sees and makes API keys.");
+
+    await visit("/settings/members", BEN);
+    await page.hides("Invited");
+    await clickInRow(BEN, "Role…");
+    await page.evaluate("document.querySelector('dialog [name=role]').value = 'admin'; undefined");
+    assert.equal(await violations(page), []);
+    await page.click("Change the role", "dialog");
+    await page.shows(`${BEN} is admin now.`);
+    await until("the list has the new role", async () => (await roleOf(BEN)) === "admin");
+    await other.open(`${program.url}/settings/keys`);
+    await other.shows("Make a key");
+
+    await clickInRow(BEN, "Reset link…");
+    await page.click("Reset link", "dialog");
+    await stored(await shownOnce());
+
+    await clickInRow(BEN, "Remove…");
+    await page.shows("Their sessions end at once.");
+    await page.click("Remove", "dialog");
+    await page.shows(`${BEN} is removed.`);
+    await until(
+      "the row is gone",
+      async () => !(await page.evaluate<string>("document.querySelector('main table').innerText")).includes(BEN),
+    );
+    await other.open(`${program.url}/overview`);
+    await other.shows("Sign in");
+  });
+
+  test("an invitation is revoked, and its link leads nowhere", async () => {
+    await visit("/settings/members", WHO.email);
+    await write(page, "email", "cy@shop.example");
+    await page.click("Make the invitation", "form");
+    const link = await shownOnce();
+    await stored(link);
+    await clickInRow("cy@shop.example", "Revoke");
+    await page.shows("The invitation of cy@shop.example is revoked.");
+    await other.open(atProgram(link));
+    await other.shows("Join the account");
+    await write(other, "password", WHO.password);
+    await other.click("Join");
+    await other.shows("This link was used or has expired.");
+  });
+
+  test("the data of a member is erased with the reason, and so is that of a person who has left", async () => {
+    const [gus, hal] = ["gus@shop.example", "hal@shop.example"];
+    await addMember(client, gus, "approver");
+    const { id: left } = await addMember(client, hal, "approver");
+    const removed = await client.session("DELETE", `/v1/members/${left}`);
+    assert.is(removed.status, 204);
+    await visit("/settings/members", gus);
+    await clickInRow(gus, "Erase…");
+    await page.shows(`Erase the data of ${gus}?`);
+    assert.equal(await violations(page), []);
+    await write(page, "reason", "Gus asked");
+    await page.click("Erase the data", "dialog");
+    await page.shows(`The data of ${gus} is erased.`);
+    await until("the row is gone", async () => (await roleOf(gus)) === undefined);
+
+    const erase = async (id: string): Promise<void> => {
+      await write(page, "member", id);
+      await page.click("Erase their data…", "form[aria-label^=Erase]");
+      await write(page, "reason", "Hal asked");
+      await page.click("Erase the data", "dialog");
+    };
+    await erase("mem_nobody");
+    await page.shows("There is nothing");
+    await page.click("Keep it", "dialog");
+    await erase(left);
+    await page.shows(`The data of ${left} is erased.`);
+    const known = await until("both erasures are in the audit", async () => {
+      const { body } = await client.session("GET", "/v1/audit?type=MemberErased");
+      return body.data.length === 2 ? JSON.stringify(body.data) : null;
+    });
+    for (const why of ["Gus asked", "Hal asked"]) assert.ok(known.includes(why), why);
+    for (const email of [gus, hal])
+      assert.not(JSON.stringify((await client.session("GET", "/v1/audit?limit=200")).body).includes(email), email);
+  });
+
+  test("the last owner can neither leave nor become less, and is told why", async () => {
+    await visit("/settings/members", WHO.email);
+    await page.shows("(you)");
+    const disabled = await page.evaluate<[string, string][]>(
+      "[...document.querySelectorAll('main tbody button[disabled]')].map((it) => [it.innerText, it.title])",
+    );
+    assert.equal(
+      disabled.map(([name]) => name),
+      ["Role…", "Remove…", "Erase…"],
+    );
+    for (const [, why] of disabled) assert.match(why, /last owner/);
+  });
+
+  test("a key is made, works, and is refused once it is revoked; the page never shows it again", async () => {
+    await visit("/settings/keys", "Make a key");
+    await write(page, "name", `robot ${HOSTILE}`);
+    await page.click("Make the key", "form");
+    const key = await shownOnce();
+    const use = async (): Promise<number> =>
+      (await fetch(`${program.url}/v1/events`, { headers: { authorization: `Bearer ${key}` } })).status;
+    assert.is(await use(), 200);
+    await stored(key);
+    await visit("/settings/keys", `robot ${HOSTILE}`);
+    assert.is(await page.evaluate(`document.documentElement.outerHTML.includes(${JSON.stringify(key)})`), false);
+    await clickInRow("robot", "Revoke…");
+    await page.click("Revoke", "dialog");
+    await page.shows("is revoked.");
+    assert.is(await use(), 401);
+    await until(
+      "the row is gone",
+      async () => !(await page.evaluate<string>("document.querySelector('main table').innerText")).includes("robot"),
+    );
+  });
+
+  test("a session is ended from another; a changed password ends the rest and is the one that counts", async () => {
+    await other.open(`${program.url}/settings/sessions`);
+    await signIn(other, WHO.email, WHO.password);
+    await visit("/settings/sessions", "This session");
+    const ended = await until("both browsers are listed", () =>
+      page.evaluate<number>(
+        "[...document.querySelectorAll('main tbody button')].filter((it) => it.innerText === 'End').length",
+      ),
+    );
+    await page.click("End", "main tbody");
+    await page.shows("The session has ended.");
+    await until(
+      "one is left less",
+      async () =>
+        (await page.evaluate<number>(
+          "[...document.querySelectorAll('main tbody button')].filter((it) => it.innerText === 'End').length",
+        )) < ended,
+    );
+    await other.open(`${program.url}/overview`);
+    await signIn(other, WHO.email, WHO.password);
+
+    await write(page, "current_password", "a wrong password");
+    await write(page, "new_password", NEW_PASSWORD);
+    await page.click("Change the password", "form");
+    await page.shows("This is not your present password.");
+    await write(page, "current_password", WHO.password);
+    await write(page, "new_password", "short one");
+    await page.evaluate("document.querySelector('[name=new_password]').removeAttribute('minlength')");
+    await page.click("Change the password", "form");
+    await page.shows("at least 10");
+    await write(page, "new_password", NEW_PASSWORD);
+    await page.click("Change the password", "form");
+    await page.shows("Your password is changed.");
+    assert.is(await page.evaluate("document.querySelector('[name=new_password]').value"), "");
+    await other.open(`${program.url}/overview`);
+    await signIn(other, WHO.email, NEW_PASSWORD);
+    await visit("/settings/sessions", "End all others…");
+    await page.click("End all others…", "main");
+    await page.click("End all others", "dialog");
+    await page.shows("All your other sessions have ended.");
+    await page.hides("End all others…");
+    await other.open(`${program.url}/overview`);
+    await other.shows("Sign in");
+    client = await logIn(program.url, { ...WHO, password: NEW_PASSWORD });
+  });
+
+  test("preferences are drawn at once, kept by the service, and letters can be switched off", async () => {
+    await visit("/settings/preferences", "As the system");
+    await pick("Dark");
+    await until("the page is dark", () => page.evaluate<boolean>("document.documentElement.dataset.scheme === 'dark'"));
+    await pick("Compact");
+    await until("rows are compact", () =>
+      page.evaluate<boolean>("document.documentElement.dataset.density === 'compact'"),
+    );
+    await page.evaluate("document.querySelector('main input[type=checkbox]').click()");
+    await until("all of it is kept", async () => {
+      const { body } = await client.session("GET", "/v1/members/me/preferences");
+      return body.scheme === "dark" && body.density === "compact" && body.letters === false;
+    });
+    await visit("/settings/preferences", "As the system");
+    assert.is(await page.evaluate("document.documentElement.dataset.scheme"), "dark");
+    assert.equal(await page.evaluate("Object.keys(localStorage)"), ["countersign-scheme"]);
+    await until("the preferences are read", () =>
+      page.evaluate<boolean>("document.querySelector('main input[type=checkbox]')?.checked === false"),
+    );
+    for (const key of ["g", "o"])
+      await page.evaluate(
+        `document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "${key}", bubbles: true })); undefined`,
+      );
+    assert.is(await page.evaluate("location.pathname"), "/settings/preferences");
+    await pick("As the system");
+    await pick("Comfortable");
+    await page.evaluate("document.querySelector('main input[type=checkbox]').click()");
+    await until("nothing is kept in the browser", () => page.evaluate<boolean>("localStorage.length === 0"));
+    await until(
+      "letters are keys again",
+      async () => (await client.session("GET", "/v1/members/me/preferences")).body.letters,
+    );
+  });
+
+  test("usage shows what the API counts, the plans with their prices, and leads to an order", async () => {
+    await visit("/usage", "Your plan");
+    await page.shows("By source");
+    const [events] = await page.evaluate<string[]>(
+      "[...document.querySelectorAll('.sums b')].map((it) => it.innerText)",
+    );
+    assert.is(events, String(EVENTS));
+    await page.shows(`shop ${HOSTILE}`);
+    const { body } = await client.call("GET", "/v1/billing/plans");
+    assert.is(body.plans.length, 4);
+    for (const { price_eur_month } of body.plans) await page.shows(`€${price_eur_month}.00`);
+    await page.click("Choose Core", "main");
+    await page.shows("Change to Core?");
+    await page.shows("sources");
+    assert.equal(await violations(page), []);
+    await page.click("Go to the order", "dialog");
+    await until("the order is shown", async () =>
+      (await page.evaluate<string>("location.pathname")).startsWith("/billing/"),
+    );
+    await visit("/usage", "Cancel the plan…");
+  });
+
+  test("a viewer sees the usage, and may not order", async () => {
+    const { cookie } = await addMember(client, "dee@shop.example", "viewer");
+    const answer = await fetch(`${program.url}/v1/billing/plans`, { headers: { cookie } });
+    assert.is(answer.status, 200);
+    await other.open(`${program.url}/usage`);
+    await signIn(other, "dee@shop.example", WHO.password);
+    await other.shows("Your plan");
+    const enabled = await other.evaluate<string[]>(
+      "[...document.querySelectorAll('main button.btn:not([disabled])')].map((it) => it.innerText)",
+    );
+    assert.equal(enabled, []);
+    await other.shows("Events per day");
+  });
+
+  test("every section fits six widths, in two schemes, and axe finds nothing", async () => {
+    const places = [
+      ["/settings", "What programs sign in with"],
+      ["/settings/members", "dee@shop.example"],
+      ["/settings/keys", "ends in"],
+      ["/settings/sessions", "This session"],
+      ["/settings/preferences", "As the system"],
+      ["/settings/account", "How many there may be"],
+      ["/settings/privacy", "Payloads"],
+      ["/usage", "Your plan"],
+    ] as const;
+    await fitEverywhere(page, program.url, places);
+    await visit("/settings/nothing", "There is nothing at this address in");
+  });
+};
+
+const binary = browserHere();
+if (binary === null) skipped("settings and usage in a browser", "there is no Chromium, and BROWSER_BINARY is not set");
+else inBrowser(binary);
+
+test.run();

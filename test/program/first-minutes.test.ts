@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { removeFolder, temporaryFolder, until } from "../support/program.ts";
+import { receiver } from "../support/receiver.ts";
+import { testWhere } from "../support/skipped.ts";
+
+/** Types the README's four commands into an empty folder, as a stranger would. */
+const test = suite("the first minutes");
+
+const BLOCK = /^```sh four commands\n([\s\S]*?)^```\n/m;
+const PORT = "3000";
+const REGISTRY_MS = 20_000;
+
+const isRegistryThere =
+  spawnSync("npm", ["view", "lru-cache@11.5.3", "version"], { timeout: REGISTRY_MS }).status === 0;
+
+const commands = (BLOCK.exec(readFileSync("README.md", "utf8"))?.[1] ?? "")
+  .trim()
+  .split("\n")
+  .map((line) => line.replace(/#.*$/, "").trim());
+
+type Typed = { readonly child: ChildProcess; output(): string };
+
+const started: ChildProcess[] = [];
+const end = (child: ChildProcess, signal: NodeJS.Signals): void => {
+  // npx runs the command in a process of its own, so the whole group that was started here is ended.
+  if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) process.kill(-child.pid, signal);
+};
+process.once("exit", () => {
+  for (const child of started) end(child, "SIGKILL");
+});
+
+const type = (command: string, cwd: string, env: NodeJS.ProcessEnv): Typed => {
+  const child = spawn("sh", ["-c", `exec ${command}`], { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  started.push(child);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk));
+  return { child, output: () => output };
+};
+
+const typed = async (command: string, cwd: string, env: NodeJS.ProcessEnv): Promise<string> => {
+  const { child, output } = type(command, cwd, env);
+  await once(child, "close");
+  assert.is(child.exitCode, 0, `${command}: ${output()}`);
+  return output();
+};
+
+/** A stranger's machine has no servers. */
+const SERVICE = ["COUNTERSIGN_URL", "COUNTERSIGN_API_KEY", "EVENTSTORE_URL", "MONGODB_URL", "KAFKA_BROKERS"];
+const environment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !SERVICE.includes(name)));
+
+const stranger = async (dir: string): Promise<void> => {
+  const [install = "", serve = "", listen = "", send = "", ...others] = commands;
+  assert.equal(others, [], "the README has four commands");
+  const folder = join(dir, "app");
+  mkdirSync(folder);
+  // The build is there already, and other tests run from it.
+  assert.is(spawnSync("npm", ["pack", "--ignore-scripts", "--pack-destination", dir]).status, 0);
+  const tarball = readdirSync(dir).find((name) => name.endsWith(".tgz")) ?? "";
+  copyFileSync(join(dir, tarball), join(folder, tarball));
+  const env = { ...environment(), XDG_CONFIG_HOME: join(dir, "config"), PORT: "0", LOG_LEVEL: "warn" };
+  const application = await receiver();
+  const forward = listen.replace(PORT, new URL(application.url).port).replace("localhost", "127.0.0.1");
+
+  const began = performance.now();
+  const seconds = (): string => `${((performance.now() - began) / 1_000).toFixed(1)} s`;
+  await typed(install, folder, env);
+  const installed = seconds();
+  const served = type(serve, folder, env);
+  await until("the first run is made", () => served.output().includes("The console: http"));
+  assert.match(served.output(), /\/reset#\S+/);
+  const listening = type(forward, folder, env);
+  await until("it listens", () => listening.output().includes("forwarding to"));
+  const sent = await typed(send, folder, env);
+  const id = /evt_[a-z2-7]{32}/.exec(sent)?.[0] ?? "";
+  const arrival = await until("the event has arrived", () => application.arrivals.find((it) => it.id === id));
+  const delivered = seconds();
+  assert.is(JSON.parse(arrival.body).type, "payment_intent.succeeded");
+  assert.is(arrival.headers["countersign-sample"], "true");
+  assert.match(await until("it is printed", () => /^.*evt_.* 200 in .*$/m.exec(listening.output())?.[0]), id);
+  const shown = await typed(`npx countersign events show ${id}`, folder, env);
+  assert.match(shown, /^verdict +allow/m);
+  console.log(`       installed after ${installed}, delivered after ${delivered}, inspected after ${seconds()}`);
+
+  assert.ok(existsSync(join(folder, "data")));
+  for (const output of [served.output(), listening.output(), sent, shown]) assert.not.match(output, /csk_/);
+  for (const { child } of [listening, served]) {
+    end(child, "SIGTERM");
+    await once(child, "close");
+  }
+  await application.close();
+};
+
+testWhere(test, isRegistryThere, "the registry is not reached", "four commands deliver the first event", async () => {
+  const dir = temporaryFolder();
+  try {
+    await stranger(dir);
+  } finally {
+    for (const child of started) end(child, "SIGKILL");
+    removeFolder(dir);
+  }
+});
+
+test("the package is built before it is packed, and holds what its commands need", () => {
+  const { scripts, files, bin } = JSON.parse(readFileSync("package.json", "utf8"));
+  assert.is(scripts.prepack, "npm run --silent build");
+  assert.ok(files.some((folder: string) => bin.countersign.startsWith(`${folder}/`)));
+});
+
+test.run();

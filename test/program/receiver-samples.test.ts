@@ -1,0 +1,127 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { copyFileSync, existsSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { defineAction, registerAgent } from "../support/agent.ts";
+import { type Client, hookSource, signUp } from "../support/client.ts";
+import { killPrograms, type Program, removeFolder, startProgram, temporaryFolder, until } from "../support/program.ts";
+import { receiver } from "../support/receiver.ts";
+import { testWhere } from "../support/skipped.ts";
+
+/** The receivers of `docs/samples`, each as its own program, against deliveries of the service. */
+const test = suite("the samples of receivers");
+
+const SAMPLES = [
+  { language: "JavaScript", file: "receiver.mjs", tool: "node", args: [] },
+  { language: "Python", file: "receiver.py", tool: "python3", args: [] },
+  { language: "Go", file: "receiver.go", tool: "go", args: ["run"] },
+  { language: "Java", file: "Receiver.java", tool: "java", args: [] },
+] as const;
+
+let program: Program;
+let sample: ChildProcess | undefined;
+let folder = "";
+
+test.before.each(async () => {
+  folder = temporaryFolder();
+  program = await startProgram();
+});
+test.after.each(async () => {
+  // Its group: `go run` starts the receiver as a child of its own.
+  if (sample?.pid !== undefined) process.kill(-sample.pid, "SIGKILL");
+  await program.stop();
+  killPrograms();
+  removeFolder(program.dir);
+  removeFolder(folder);
+});
+
+const freePort = async (): Promise<number> => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === "object" && address !== null ? address.port : 0;
+};
+
+type Signed = { readonly id: string; readonly secret: string; readonly body?: string; readonly action?: string };
+
+/** The status and the outcome of a request that the test itself has signed. */
+const sent = async (url: string, { id, secret, body = "{}", action }: Signed, ageS = 0): Promise<string> => {
+  const at = Math.floor(Date.now() / 1_000) - ageS;
+  const key = Buffer.from(secret.replace("whsec_", ""), "base64");
+  const signature = `v1,${createHmac("sha256", key).update(`${id}.${at}.${body}`).digest("base64")}`;
+  const signed = { "webhook-id": id, "webhook-timestamp": `${at}`, "webhook-signature": signature };
+  const headers = action === undefined ? signed : { ...signed, "countersign-action": action };
+  const response = await fetch(url, { method: "POST", headers, body });
+  return `${response.status} ${/: ?"(.*)"/.exec(await response.text())?.[1]}`;
+};
+
+const outcomeOf = async (client: Client, event: string): Promise<string> =>
+  until(`${event} is delivered`, async () => {
+    const { body } = await client.call("GET", `/v1/events/${event}`);
+    return body.status === "delivered" ? String(body.attempts[0].response.body) : null;
+  });
+
+const started = async (client: Client, { file, tool, args }: (typeof SAMPLES)[number]) => {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}/`;
+  const endpoint = await client.make("/v1/endpoints", { name: "sample", url });
+  copyFileSync(join("docs/samples", file), join(folder, file));
+  sample = spawn(tool, [...args, file, `${port}`], {
+    cwd: folder,
+    detached: true,
+    env: { ...process.env, COUNTERSIGN_SECRETS: endpoint.signing_secret },
+    stdio: "ignore",
+  });
+  await until("the sample listens", async () =>
+    fetch(url, { method: "POST" }).then(
+      () => true,
+      () => null,
+    ),
+  );
+  return { url, endpoint: endpoint.id as string, secret: endpoint.signing_secret as string };
+};
+
+for (const it of SAMPLES) {
+  const isThere = spawnSync("which", [it.tool]).status === 0 && existsSync(join("docs/samples", it.file));
+  testWhere(test, isThere, `${it.tool} is missing`, `${it.language}: verified, done once, undone`, async () => {
+    const client = await signUp(program.url);
+    const { url, endpoint, secret } = await started(client, it);
+    const hooks = await hookSource(client, { endpoint_id: endpoint });
+    assert.match(await outcomeOf(client, (await hooks.send("first")).body.event_id), '"done"');
+    // The sample knows the earlier secret alone, by which the second signature of each delivery is made.
+    assert.is((await client.session("POST", `/v1/endpoints/${endpoint}/secret`)).status, 200);
+    assert.match(await outcomeOf(client, (await hooks.send("rotated")).body.event_id), '"done"');
+
+    assert.is(await sent(url, { id: "evt_once", secret }), "200 done");
+    assert.is(await sent(url, { id: "evt_once", secret }), "200 repeated");
+    assert.is(await sent(url, { id: "evt_old", secret }, 400), "401 refused");
+    assert.is(await sent(url, { id: "evt_early", secret }, -400), "401 refused");
+    assert.is(await sent(url, { id: "evt_forged", secret: "whsec_MDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAw" }), "401 refused");
+    const undo = JSON.stringify({ payload: {}, result: null, forward_webhook_id: "evt_late" });
+    assert.is(await sent(url, { id: "evt_undo", secret, body: undo, action: "order.cancel" }), "200 undone");
+    assert.is(await sent(url, { id: "evt_late", secret }), "200 skipped");
+
+    const refusing = await receiver();
+    refusing.answer((_arrival, response) => void response.writeHead(422).end());
+    const mail = await client.make("/v1/endpoints", { name: "mail", url: refusing.url, retry_schedule_s: [] });
+    await defineAction(client, "order.cancel", endpoint);
+    const undone = { reversibility: "compensable", compensation: "order.cancel" };
+    await defineAction(client, "order.create", endpoint, undone);
+    await defineAction(client, "mail.send", mail.id);
+    const agent = await registerAgent(program.url, client);
+    const steps = [
+      { action: "order.create", payload: { sku: "lamp" } },
+      { action: "mail.send", payload: {} },
+    ];
+    const { body } = await agent.bundle("order", steps);
+    assert.is(body.status, "rolled_back");
+    assert.match(await outcomeOf(client, body.steps[0].compensation_event_id), '"undone"');
+    await refusing.close();
+  });
+}
+
+test.run();

@@ -1,0 +1,92 @@
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { keepProfile, profileOf, profilesFile } from "../../../src/cli/profiles.ts";
+import { removeFolder, temporaryFolder } from "../../support/program.ts";
+import { ran, scriptedService, sendJson } from "../../support/scripted-service.ts";
+
+const test = suite("profiles of the command line");
+
+let dir: string;
+test.before.each(() => {
+  dir = temporaryFolder();
+});
+test.after.each(() => removeFolder(dir));
+
+const KEY = "csk_of_the_profile";
+
+test("a profile is in a file that only its owner can read, and the last one is the current one", () => {
+  const env = { XDG_CONFIG_HOME: dir };
+  const path = keepProfile(env, "one", { url: "http://localhost:1", key: "csk_one" });
+  keepProfile(env, "two", { url: "http://localhost:2", key: "csk_two" });
+  assert.is(path, join(dir, "countersign", "profiles.json"));
+  assert.is(statSync(path).mode & 0o777, 0o600);
+  assert.is(statSync(join(dir, "countersign")).mode & 0o777, 0o700);
+  assert.equal(readdirSync(join(dir, "countersign")), ["profiles.json"]);
+  assert.equal(profileOf(env, undefined)?.key, "csk_two");
+  assert.equal(profileOf(env, "one")?.url, "http://localhost:1");
+  assert.throws(() => profileOf(env, "three"), 'There is no profile "three".');
+  assert.throws(() => profileOf(env, "__proto__"), "There is no profile");
+  assert.throws(() => keepProfile(env, "../three", { url: "", key: "" }), "A profile's name");
+});
+
+test("the folder is the one of XDG, else below HOME, else there is none", () => {
+  assert.is(profilesFile({ HOME: "/home/jo" }), "/home/jo/.config/countersign/profiles.json");
+  assert.is(
+    profilesFile({ HOME: "/home/jo", XDG_CONFIG_HOME: "relative" }),
+    "/home/jo/.config/countersign/profiles.json",
+  );
+  assert.is(profilesFile({}), null);
+  assert.is(profileOf({}, undefined), null);
+});
+
+test("a file that others can read is refused, and a damaged one is not repeated", async () => {
+  const env = { XDG_CONFIG_HOME: dir };
+  const path = keepProfile(env, "one", { url: "http://localhost:1", key: KEY });
+  chmodSync(path, 0o640);
+  const open = await ran(["events", "tail"], env);
+  assert.is(open.status, 1);
+  assert.match(open.note, "Other users can read the keys");
+  chmodSync(path, 0o600);
+  for (const text of [`{"profiles": {"one": {"key": "${KEY}"`, `{"profiles": {"one": "${KEY}"}}`, "null", "[]"]) {
+    writeFileSync(path, text);
+    const damaged = await ran(["events", "tail"], env);
+    assert.match(damaged.note, "is damaged", text);
+    assert.not(damaged.note.includes(KEY));
+  }
+});
+
+test("a profile's key is sent to its own address only, and a given key to where it is told", async () => {
+  const [own, other] = await Promise.all([scriptedService(), scriptedService()]);
+  for (const service of [own, other])
+    service.answer((_, response) => sendJson(response, 200, { data: [], next_cursor: null }));
+  const env = { XDG_CONFIG_HOME: dir };
+  keepProfile(env, "one", { url: own.url, key: KEY });
+  const tail = (more: Record<string, string> = {}, ...args: readonly string[]) =>
+    ran(["events", "tail", ...args], { ...env, ...more });
+  assert.is((await tail()).status, 0);
+  assert.is(own.asked.at(-1)?.headers.authorization, `Bearer ${KEY}`);
+  assert.is((await tail({}, "--url", `${own.url}/`)).status, 0);
+  for (const refused of [
+    await tail({ COUNTERSIGN_URL: other.url }),
+    await tail({}, "--url", other.url, "--profile", "one"),
+  ]) {
+    assert.is(refused.status, 2);
+    assert.not(refused.note.includes(KEY));
+  }
+  assert.is(other.asked.length, 0);
+  await tail({ COUNTERSIGN_API_KEY: "csk_given", COUNTERSIGN_URL: other.url });
+  assert.is(other.asked.at(-1)?.headers.authorization, "Bearer csk_given");
+  own.close();
+  other.close();
+});
+
+test("a folder that is already there keeps its rights", () => {
+  mkdirSync(join(dir, "countersign"), { mode: 0o755 });
+  const path = keepProfile({ XDG_CONFIG_HOME: dir }, "one", { url: "http://localhost:1", key: KEY });
+  assert.is(statSync(path).mode & 0o777, 0o600);
+  assert.match(readFileSync(path, "utf8"), KEY);
+});
+
+test.run();

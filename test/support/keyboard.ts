@@ -1,0 +1,46 @@
+import type { BrowserPage } from "./browser.ts";
+
+/** More than any page has. */
+const TAB_STOPS_MAX = 80;
+
+/** A page used by its keys alone; a field is found by its label, a button by what it says. */
+export type Keyboard = {
+  /** Replaces the text of the field that has the focus. */
+  type(text: string): Promise<unknown>;
+  /** What the element that has the focus is called. */
+  focused(): Promise<string>;
+  tabTo(name: string): Promise<void>;
+  fillIn(label: string, text: string): Promise<void>;
+  press(name: string): Promise<void>;
+};
+
+export const keyboardOf = (page: () => BrowserPage): Keyboard => {
+  const focused = (): Promise<string> =>
+    page().evaluate<string>(
+      "(document.activeElement?.labels?.[0]?.innerText ?? document.activeElement?.innerText ?? '').trim()",
+    );
+  const type = (text: string): Promise<unknown> =>
+    page().evaluate(
+      `document.execCommand("selectAll"); document.execCommand("insertText", false, ${JSON.stringify(text)})`,
+    );
+  const tabTo = async (name: string): Promise<void> => {
+    for (let stop = 0; stop < TAB_STOPS_MAX; stop += 1) {
+      if ((await focused()).startsWith(name)) return;
+      await page().key("Tab");
+    }
+    throw new Error(`Tab does not reach ${name}; the page shows: ${await page().text()}`);
+  };
+  return {
+    type,
+    focused,
+    tabTo,
+    async fillIn(label, text) {
+      await tabTo(label);
+      await type(text);
+    },
+    async press(name) {
+      await tabTo(name);
+      await page().key("Enter");
+    },
+  };
+};
