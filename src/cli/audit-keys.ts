@@ -76,9 +76,11 @@ export const auditReopen: Command = {
   help: [
     "A log that does not continue the last checkpoint that was shown is not signed any more. If it was",
     "restored on purpose, this begins a new generation, whose first leaf names the last known checkpoint",
-    "and the reason; whoever verifies sees both. Stop every node first.",
+    "and the reason; whoever verifies sees both. Stop every node first. The signing key must be the newest:",
+    "a key that a rotation has replaced is refused.",
     "--reason      is public: why the log was restored.",
-    "--checkpoint  a file with the last checkpoint that anyone knows; else the one beside the key is named.",
+    "--checkpoint  a file with the last checkpoint of the installation that anyone knows, with its signature, as",
+    "              /v1/audit/instance/checkpoint and a witness show it; else the one beside the key is named.",
   ],
   options: { reason: { type: "string" }, checkpoint: { type: "string" } },
   async run({ positionals, options }, env, terminal) {

@@ -39,6 +39,8 @@ export const backup: Command = {
     "as it is at one moment, and the files of the keys. The service may run. To restore, put the files into",
     "an empty folder and start the service with it as DATA_DIR; the views and the evidence are folded again.",
     "Keys in the environment (COUNTERSIGN_KEY, AUDIT_KEY_FILE) are not copied: keep them elsewhere.",
+    "The last checkpoint (….checkpoint beside the signing key) is not copied either, because a restore must",
+    "not bring back an older one: keep the newest. After a restore, see countersign audit reopen --help.",
     "EventStoreDB has backups of its own: see docs/engines.md.",
   ],
   options: { to: { type: "string" } },

@@ -18,6 +18,7 @@ export const buildSealing = (
     store: evidence.store,
     signerFor: heldSigner(place, () => new URL(publicUrl()).host, randomness),
     last: new LastCheckpoint(lastCheckpointFileOf(place), randomness),
+    isLastExpected: place.mayCreate,
     onState,
   });
 };

@@ -8,6 +8,8 @@ import { rootAt } from "../evidence/tree-reads.ts";
 export const continues = async (store: EvidenceReads, shown: Checkpoint | null): Promise<boolean> => {
   if (shown === null) return true;
   const [name, before] = [logNameOf(await store.instance()), parseOrigin(shown.origin)];
+  // The node was about to seal for the first time, and nothing was shown yet.
+  if (name === null && before !== null && before.account === null && shown.size === 0) return true;
   if (name === null || before === null || before.host !== name.host || before.generation > name.generation)
     return false;
   // A later generation was begun on purpose, and its first leaf says what it follows.

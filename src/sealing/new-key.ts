@@ -1,7 +1,7 @@
 import { checkpointText, instanceOrigin, parseOrigin } from "../../domain/evidence/checkpoint.ts";
 import { INSTANCE_STREAM, type InstanceEvent } from "../../domain/evidence/instance-events.ts";
 import { append, leafHash, rootOf } from "../../domain/evidence/merkle.ts";
-import { formatSignatureLine, parseNote, type SignerKey, signatureOf } from "../../domain/evidence/signed-note.ts";
+import { formatSignatureLine, type SignerKey, signatureOf } from "../../domain/evidence/signed-note.ts";
 import { signingKeyLeaf } from "../../domain/evidence/signing-key.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
@@ -15,6 +15,7 @@ import { vkeyOf } from "../keys/signer-key.ts";
 import { systemEnvelope, toEvents } from "../streams/envelope.ts";
 import { foldToEnd } from "./folded-log.ts";
 import { LastCheckpoint, lastCheckpointFileOf } from "./last-checkpoint.ts";
+import { checkpointToReopen } from "./reopened.ts";
 import { Sealing } from "./sealing.ts";
 import {
   heldSigner,
@@ -43,6 +44,7 @@ const sealingOf = ({ log, store, place, randomness }: NewKeyDeps): Sealing =>
     store,
     signerFor: heldSigner({ ...place, mayCreate: false }, () => "", randomness),
     last: new LastCheckpoint(lastCheckpointFileOf(place), randomness),
+    isLastExpected: place.mayCreate,
   });
 
 const appendKey = async (
@@ -112,30 +114,29 @@ export const rotateSigningKey = async (deps: NewKeyDeps, reason: string | null):
 };
 
 /**
- * Begins a new generation after a restore that was meant. `shown` is the last checkpoint that is known of the earlier
+ * Begins a new generation after a restore that was meant. `given` is the last checkpoint that is known of the earlier
  * one, as a signed note; without it, the one beside the key is taken.
  */
-export const reopenLog = async (deps: NewKeyDeps, reason: string, shown: string | null): Promise<string> => {
+export const reopenLog = async (deps: NewKeyDeps, reason: string, given: string | null): Promise<string> => {
   const { store, place, randomness } = deps;
   await foldToEnd(deps.log, store);
   const instance = await store.instance();
+  // This also completes a rotation of the key that was interrupted.
   const state = await sealingOf(deps).judge();
-  if (state.kind === "sealing")
-    throw new KeyUnusable("The log continues the last checkpoint that was shown: there is nothing to reopen.");
-  const last = new LastCheckpoint(lastCheckpointFileOf(place), randomness);
-  const known = await last.read();
-  const noted = shown === null ? null : (parseNote(shown)?.text ?? null);
-  if (shown !== null && noted === null) throw new KeyUnusable("The given checkpoint is no signed checkpoint.");
-  const name = logNameOf(instance);
-  const head = await store.head(INSTANCE_TREE);
-  const own =
-    name === null ? null : checkpointText(instanceOrigin(name), { size: head.size, root: rootOf(sha256, head) });
-  const previous = noted ?? (known === null ? own : checkpointText(known.origin, known));
-  if (previous === null) throw new KeyUnusable("No earlier checkpoint is known: nothing was sealed yet.");
   const vkey = vkeyOf(presentSigningKey(place));
+  const path = lastCheckpointFileOf(place);
+  const shown = await new LastCheckpoint(path, randomness).read();
+  const last = await checkpointToReopen(store, {
+    state,
+    key: { vkey, path: place.path },
+    beside: { checkpoint: shown, path },
+    given,
+  });
+  const previous = checkpointText(last.origin, last);
   if (!(await appendKey(deps, instance, { vkey, previous, reason, handover: null })))
     throw new Error("A service is running on this log: stop every node, and run the command again.");
   await foldToEnd(deps.log, store);
-  await sealingOf(deps).instance();
+  // This writes the checkpoint beside the key, where there may be none.
+  await sealingOf({ ...deps, place: { ...place, mayCreate: false } }).instance();
   return vkey;
 };

@@ -14,7 +14,7 @@ const IDLE_MS = 30_000;
 
 export type SealerDeps = {
   readonly log: Pick<EventLog, "append">;
-  readonly sealing: Pick<Sealing, "judge" | "signer" | "state" | "instance">;
+  readonly sealing: Pick<Sealing, "judge" | "signer" | "state" | "begin" | "instance">;
   readonly clock: Clock;
   /** What is folded up to the log's present end; null if nobody folds at the moment. */
   readonly unsealed: () => Promise<Unsealed | null>;
@@ -43,6 +43,7 @@ export const sealOnce = async ({
   const named = instance.keys.at(-1);
   const { vkey } = sealing.signer(named?.vkey ?? null);
   if (instance.difference !== null || (named !== undefined && named.vkey !== vkey)) return "wait";
+  if (named === undefined) await sealing.begin();
   const events: InstanceEvent[] = [
     ...(named === undefined
       ? [{ type: "SigningKeyNamed", data: { vkey, previous: null, reason: null, handover: null } } as const]

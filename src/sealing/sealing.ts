@@ -7,7 +7,7 @@ import {
   type LogName,
   parseOrigin,
 } from "../../domain/evidence/checkpoint.ts";
-import { rootOf } from "../../domain/evidence/merkle.ts";
+import { EMPTY_FRONTIER, rootOf } from "../../domain/evidence/merkle.ts";
 import {
   formatNote,
   type NoteSignature,
@@ -53,6 +53,11 @@ export type SealingDeps = {
   /** The node's key: the one with this public key if it has that, else the one that it has. */
   readonly signerFor: (vkey: string | null) => Signer;
   readonly last: Pick<LastCheckpoint, "read" | "remember">;
+  /**
+   * True if this node's folder alone has the key, so that a sealed log without the last checkpoint was restored. With a
+   * key that several nodes share, the log may have been sealed by another one.
+   */
+  readonly isLastExpected?: boolean;
   readonly onState?: (state: SealingState) => void;
 };
 
@@ -60,6 +65,9 @@ const stopped = (reason: string): SealingState => ({ kind: "stopped", reason });
 
 const NOT_CONTINUED =
   "The log does not continue the last checkpoint that was shown: it was rolled back or replaced. If that was meant, run: countersign audit reopen --reason TEXT";
+
+const LAST_MISSING =
+  "The log was sealed before, and the last checkpoint that was shown is not beside the signing key. Put the newest audit-key.checkpoint there; if it is lost, the log was restored, and more may have been shown than it has: run countersign audit reopen --reason TEXT";
 
 /** Signs what was read back from the log: nodes that race or crash sign the same bytes. */
 export class Sealing {
@@ -101,6 +109,19 @@ export class Sealing {
     this.#state = state;
     if (isNews) this.#deps.onState?.(state);
     return state;
+  }
+
+  /** Before the first seal: from then on a log without a checkpoint beside its key is known to be a restored one. */
+  async begin(): Promise<void> {
+    if (this.#deps.isLastExpected !== true) return;
+    const signer = this.signer(null);
+    const key = parseVerifierKey(sha256, signer.vkey);
+    if (key === null) throw new KeyUnusable(`${signer.vkey} is no verifier key.`);
+    // The key has the name of the first generation's tree.
+    const checkpoint = { origin: key.name, size: 0, root: rootOf(sha256, EMPTY_FRONTIER) };
+    const text = checkpointText(checkpoint.origin, checkpoint);
+    const own = { name: key.name, keyId: key.keyId, signature: await signer.sign(utf8(text)) };
+    await this.#deps.last.remember(formatNote({ text, signatures: [own] }), checkpoint);
   }
 
   /** The newest instance checkpoint; null before the first seal. */
@@ -184,7 +205,11 @@ export class Sealing {
 
   async #judgedByKey(instance: InstanceState): Promise<SealingState> {
     if (!this.#isContinued) {
-      if (!(await continues(this.#deps.store, await this.#deps.last.read()))) return stopped(NOT_CONTINUED);
+      // It is read after what is folded, so that another process of this node cannot have sealed in between.
+      const shown = await this.#deps.last.read();
+      if (shown === null && instance.keys.length > 0 && this.#deps.isLastExpected === true)
+        return stopped(LAST_MISSING);
+      if (!(await continues(this.#deps.store, shown))) return stopped(NOT_CONTINUED);
       this.#isContinued = true;
     }
     const last = instance.keys.at(-1);

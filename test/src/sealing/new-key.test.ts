@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
@@ -24,14 +24,15 @@ const test = suite("new signing keys and generations");
 
 const A = accountOf(0);
 
-const nodeOf = (log: EventLog, dir: string) => {
-  const place = { path: join(dir, "audit-key"), mayCreate: true };
+const nodeOf = (log: EventLog, dir: string, isLastExpected = true) => {
+  const place = { path: join(dir, "audit-key"), mayCreate: isLastExpected };
   const store = sqliteEvidenceStore(":memory:");
   const sealing = new Sealing({
     log,
     store,
-    signerFor: heldSigner(place, () => "hooks.example.com", randomness),
+    signerFor: heldSigner({ ...place, mayCreate: true }, () => "hooks.example.com", randomness),
     last: new LastCheckpoint(`${place.path}.checkpoint`, randomness),
+    isLastExpected,
   });
   const deps: NewKeyDeps = { log, store, place, clock: systemClock, randomness };
   const seal = async () => {
@@ -144,6 +145,103 @@ test("a log that was rolled back goes on in a new generation that names the last
     assert.is((await reopened.sealing.account(A))?.origin, `hooks.example.com/2/accounts/${A}`);
     // A node whose file is still of the first generation follows.
     assert.is(await readFile(join(dir, "audit-key.checkpoint"), "utf8"), instance?.note);
+  }));
+
+/** A log that was sealed twice: a copy of it from before the second seal, and the two checkpoints. */
+const restoredIn = async (dir: string) => {
+  const log = await sealedLog();
+  const node = nodeOf(log, dir);
+  await node.seal();
+  const older = (await node.sealing.instance())?.note ?? "";
+  const copy = await copyOf(log);
+  await appendRecord(log, A, 5);
+  await node.seal();
+  const newest = (await node.sealing.instance())?.note ?? "";
+  return { log, copy, older, newest };
+};
+
+const copyOf = async (log: EventLog): Promise<EventLog> => {
+  const copy = memoryEventLog();
+  for (const { stream, id, type, data, meta } of await log.readAll(null, 1_000))
+    await copy.append(stream, "any", [{ id, type, data, meta }]);
+  return copy;
+};
+
+const refusal = (deps: NewKeyDeps, given: string | null): Promise<string> =>
+  reopenLog(deps, "restored", given).then((vkey) => `reopened with ${vkey}`, String);
+
+test("a restored log without a checkpoint beside its key is not signed, and is reopened at the newest that is known", () =>
+  inFolder(async (dir) => {
+    const { copy, older, newest } = await restoredIn(dir);
+    await rm(join(dir, "audit-key.checkpoint"));
+    const node = nodeOf(copy, dir);
+    assert.is(await node.seal(), "done");
+    assert.match(JSON.stringify(node.sealing.state()), /not beside the signing key/);
+    // What the log continues is no reason to begin a new generation.
+    assert.match(await refusal(node.deps, older), /continues the given checkpoint.*audit-key\.checkpoint/);
+    await reopenLog(node.deps, "restored", newest);
+    assert.is((await node.store.instance()).keys[0]?.previous, parseNote(newest)?.text);
+    assert.is((await nodeOf(copy, dir).sealing.judge()).kind, "starting");
+    const next = nodeOf(copy, dir);
+    await next.seal();
+    assert.is((await next.sealing.instance())?.origin, "hooks.example.com/2/instance");
+  }));
+
+test("without any checkpoint a restored log is reopened at its own", () =>
+  inFolder(async (dir) => {
+    const { copy, older } = await restoredIn(dir);
+    await rm(join(dir, "audit-key.checkpoint"));
+    const node = nodeOf(copy, dir);
+    await reopenLog(node.deps, "restored", null);
+    assert.is((await node.store.instance()).keys[0]?.previous, parseNote(older)?.text);
+  }));
+
+test("a log that went on from an older size is reopened at the given checkpoint, whatever is beside the key", () =>
+  inFolder(async (dir) => {
+    const { copy, newest } = await restoredIn(dir);
+    // As a node does whose key other nodes have: it takes what is in the log for sealed by them.
+    await rm(join(dir, "audit-key.checkpoint"));
+    const forked = nodeOf(copy, dir, false);
+    await appendRecord(copy, A, 7);
+    assert.is(await forked.seal(), "sealed");
+    await forked.sealing.instance();
+    await reopenLog(forked.deps, "restored", newest);
+    assert.is((await forked.store.instance()).keys[0]?.previous, parseNote(newest)?.text);
+  }));
+
+test("a checkpoint of another log, of an account, or with a wrong signature reopens nothing", () =>
+  inFolder(async (dir) => {
+    const { copy, newest } = await restoredIn(dir);
+    const { deps } = nodeOf(copy, dir);
+    assert.match(await refusal(deps, "no checkpoint"), /no signed checkpoint/);
+    const text = parseNote(newest)?.text ?? "";
+    const renamed = (origin: string) => newest.replace(text, text.replace("hooks.example.com/instance", origin));
+    assert.match(
+      await refusal(deps, renamed("other.example.com/instance")),
+      /is of other\.example\.com, and this log is/,
+    );
+    assert.match(await refusal(deps, renamed(`hooks.example.com/accounts/${A}`)), /give one of the installation/);
+    assert.match(await refusal(deps, newest.replace(text, text.replace("\n3\n", "\n4\n"))), /signature .* is wrong/);
+    assert.is((await copy.read("checkpoint-instance", null, 100)).length, 2);
+  }));
+
+test("a key that was replaced reopens nothing, neither of its own log nor of one from before the rotation", () =>
+  inFolder(async (dir) => {
+    const { log, copy } = await restoredIn(dir);
+    const path = join(dir, "audit-key");
+    const old = await readFile(path, "utf8");
+    const node = nodeOf(log, dir);
+    await node.seal();
+    const vkey = await rotateSigningKey(node.deps, null);
+    await appendRecord(log, A, 6);
+    await node.seal();
+    const newest = (await node.sealing.instance())?.note ?? "";
+    const newKey = await readFile(path, "utf8");
+    await writeFile(path, old);
+    assert.match(await refusal(nodeOf(log, dir).deps, newest), /replaced by a rotation/);
+    assert.match(await refusal(nodeOf(copy, dir).deps, newest), /neither this log nor .*audit-key has/);
+    await writeFile(path, newKey);
+    assert.is(await reopenLog(nodeOf(copy, dir).deps, "restored", newest), vkey);
   }));
 
 test.run();
