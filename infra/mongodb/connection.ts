@@ -1,9 +1,11 @@
+import { setTimeout as pause } from "node:timers/promises";
 import {
   type Db,
   type DbOptions,
   MongoClient,
   type MongoClientOptions,
   MongoError,
+  MongoNetworkError,
   MongoServerSelectionError,
   ReadConcern,
 } from "mongodb";
@@ -25,6 +27,9 @@ const POOL_MAX = 32;
 const POOL_WAIT_MS = 5_000;
 const MAJORITY_MS = 10_000;
 const CLOSE_MS = 5_000;
+/** For so long a start tries again when the server is there but too busy to answer. */
+const BUSY_MS = 30_000;
+const BUSY_PAUSE_MS = 250;
 
 /** These guarantees are set on the database, because some settings of a URL override those of its client. */
 const GUARANTEES: DbOptions = {
@@ -106,6 +111,27 @@ const clientOf = (url: string): MongoClient => {
   return client;
 };
 
+/** The driver has a class of its own for this error, and does not export it. */
+const isOfPool = (error: unknown): boolean =>
+  error instanceof MongoError && error.name === "MongoWaitQueueTimeoutError";
+
+/** A server that could not be chosen is missing, not busy: the driver has waited for it already. */
+const isBusy = (error: unknown): boolean =>
+  !(error instanceof MongoServerSelectionError) && (isOfPool(error) || error instanceof MongoNetworkError);
+
+/** `prepare` is safe to repeat, because several processes may prepare one database at the same time. */
+const prepared = async (db: Db, prepare: (db: Db) => Promise<void>): Promise<void> => {
+  const until = performance.now() + BUSY_MS;
+  for (;;) {
+    try {
+      return await prepare(db);
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > until) throw error;
+      await pause(BUSY_PAUSE_MS);
+    }
+  }
+};
+
 const hostsOf = ({ options }: MongoClient): string => options.srvHost ?? options.hosts.join(", ");
 
 /**
@@ -121,7 +147,7 @@ export const openConnection = async (url: string, prepare: (db: Db) => Promise<v
 
   try {
     await client.connect();
-    await prepare(db);
+    await prepared(db, prepare);
   } catch (error) {
     await client.close().catch(() => undefined);
     const sentence = sentenceOf(error, client, hosts, db.databaseName);

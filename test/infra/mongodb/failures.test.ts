@@ -64,6 +64,19 @@ test("a user who may not write is told which role is missing", async ({ double }
   assert.match(said, /does not let the program read and write the database countersign: name a user .* role readWrite/);
 });
 
+test("a start tries again while a server that is there cuts its connections", async ({ double }) => {
+  let cuts = 0;
+  double.answerWith((command) => {
+    if (command.findAndModify === undefined || cuts === 6) return agreeing(command);
+    cuts += 1;
+    return "cut";
+  });
+  const views = await mongoViewStore({ url: `mongodb://${double.host}/countersign`, schemas });
+  assert.is(cuts, 6);
+  assert.is(await views.get("things.v1", "a"), null);
+  await views.close();
+});
+
 test("a primary that steps down is unavailable, and the same call reaches the next one", async ({ double }) => {
   const views = await mongoViewStore({ url: `mongodb://${double.host}/countersign`, schemas });
   double.answerWith(refusal(10_107, "not primary"));
