@@ -4,6 +4,8 @@ export type Window = { readonly from: number; readonly to: number };
 
 /** Rows drawn above and below what is on the screen, so that a quick scroll shows no gap. */
 const SPARE_ROWS = 30;
+/** Rows drawn before it is known what is on the screen: enough for a tall one. */
+const FIRST_ROWS = 50;
 
 /** Which of `count` rows of one height are on the screen; `top` is that of the first row, against the screen's. */
 export const windowOf = (
@@ -27,7 +29,7 @@ type Windowed = {
 /** Draws all rows up to `most`, and above that only those near the screen. */
 export const useWindow = (count: number, rowPx: number, most: number): Windowed => {
   const [element, box] = useState<Element | null>(null);
-  const [shown, setShown] = useState<Window>({ from: 0, to: Math.min(count, most) });
+  const [shown, setShown] = useState<Window>({ from: 0, to: Math.min(count, FIRST_ROWS) });
   const isVirtual = count > most;
   useEffect(() => {
     if (!isVirtual || element === null) return;

@@ -66,9 +66,27 @@ export const scaleOf = (stages: readonly Stage[], isFull: boolean): readonly Str
   });
 };
 
+/** A narrower stretch is not drawn, so that thousands of them do not make every row slow. */
+const DRAWN_WIDTH = 0.01;
+
+/** The stretches that are wide enough to be seen, at most a hundred. */
+export const drawnOf = (scale: readonly Stretch[]): readonly Stretch[] =>
+  scale.length === 1 ? scale : scale.filter((it) => it.to - it.from >= DRAWN_WIDTH);
+
+/** The first stretch that ends at or after a moment; the last one if none does. */
+const stretchAt = (scale: readonly Stretch[], at: number): Stretch | undefined => {
+  let [from, to] = [0, scale.length - 1];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (at <= (scale[middle]?.end ?? 0)) to = middle;
+    else from = middle + 1;
+  }
+  return scale[from];
+};
+
 /** The place of a moment, from 0 to 1. */
 export const placeOf = (scale: readonly Stretch[], at: number): number => {
-  const stretch = scale.find((it) => at <= it.end) ?? scale.at(-1);
+  const stretch = stretchAt(scale, at);
   if (stretch === undefined) return 0;
   const part = stretch.end === stretch.start ? 0 : (at - stretch.start) / (stretch.end - stretch.start);
   return stretch.from + Math.min(1, Math.max(0, part)) * (stretch.to - stretch.from);

@@ -4,7 +4,7 @@ import { duration } from "./format.ts";
 import { Mark } from "./mark.tsx";
 import { stateOf } from "./states.ts";
 import { useWindow } from "./virtual-rows.tsx";
-import { placeOf, type Stage, type Stretch, scaleOf } from "./waterfall-scale.ts";
+import { drawnOf, placeOf, type Stage, type Stretch, scaleOf } from "./waterfall-scale.ts";
 
 export type ShownStage = Stage & {
   /** The API's value of the state, such as `delivered`. */
@@ -34,14 +34,14 @@ const LEAST = 0.004;
 const part = (value: number): string => `${Math.round(value * 10_000) / 100}%`;
 
 /** The bands of collapsed waiting and the lines between the stretches. */
-const Grid = ({ scale }: { readonly scale: readonly Stretch[] }) => (
+const Grid = ({ drawn }: { readonly drawn: readonly Stretch[] }) => (
   <>
-    {scale
+    {drawn
       .filter((it) => it.isBand)
       .map((it) => (
         <rect class="void" x={part(it.from)} width={part(it.to - it.from)} height="100%" />
       ))}
-    {[0, ...scale.map((it) => it.to)].map((at) => (
+    {[0, ...drawn.map((it) => it.to)].map((at) => (
       <line class="tick" x1={part(at)} x2={part(at)} y1="0" y2="100%" />
     ))}
   </>
@@ -85,10 +85,12 @@ const Bar = ({ stage, scale }: { readonly stage: ShownStage; readonly scale: rea
 type RowProps = {
   readonly stage: ShownStage;
   readonly scale: readonly Stretch[];
+  /** The stretches of the scale that are wide enough to be seen. */
+  readonly drawn: readonly Stretch[];
   readonly took: ComponentChildren;
 };
 
-const Row = ({ stage, scale, took }: RowProps) => {
+const Row = ({ stage, scale, drawn, took }: RowProps) => {
   const { mark, role } = stateOf(stage.state);
   return (
     <div class={`r ${stage.isNested ? "in1" : ""}`}>
@@ -100,7 +102,7 @@ const Row = ({ stage, scale, took }: RowProps) => {
         </span>
       </div>
       <svg class="track" aria-hidden="true">
-        <Grid scale={scale} />
+        <Grid drawn={drawn} />
         <Bar stage={stage} scale={scale} />
       </svg>
       <div>{took}</div>
@@ -126,6 +128,7 @@ export const Waterfall = ({ stages, begin, tookOf = tookOfStage, ...given }: Wat
   const [isFullHere, setFullHere] = useState(false);
   const { isFull = isFullHere, onScale: setFull = setFullHere } = given;
   const scale = useMemo(() => scaleOf(stages, isFull), [stages, isFull]);
+  const drawn = useMemo(() => drawnOf(scale), [scale]);
   const hasBands = isFull || scale.some((it) => it.isBand);
   const { box, shown, before, after } = useWindow(stages.length, ROW_PX, ROWS_MAX);
   return (
@@ -144,13 +147,13 @@ export const Waterfall = ({ stages, begin, tookOf = tookOfStage, ...given }: Wat
         <div class="r ax">
           <div>Stage</div>
           <svg class="track" aria-hidden="true">
-            <Grid scale={scale} />
+            <Grid drawn={drawn} />
             <text x="0" y="15">
               {begin}
             </text>
-            {scale.map((it, nth) => (
+            {drawn.map((it) => (
               <text
-                class={nth === scale.length - 1 ? "" : "far"}
+                class={it === scale.at(-1) ? "" : "far"}
                 x={part(it.isBand ? (it.from + it.to) / 2 : it.to)}
                 y="15"
                 text-anchor={it.isBand ? "middle" : "end"}
@@ -163,7 +166,7 @@ export const Waterfall = ({ stages, begin, tookOf = tookOfStage, ...given }: Wat
         </div>
         {before === 0 ? null : <div style={{ height: `${before}px` }} />}
         {stages.slice(shown.from, shown.to).map((stage) => (
-          <Row stage={stage} scale={scale} took={tookOf(stage)} />
+          <Row stage={stage} scale={scale} drawn={drawn} took={tookOf(stage)} />
         ))}
         {after === 0 ? null : <div style={{ height: `${after}px` }} />}
       </div>

@@ -209,6 +209,29 @@ test("moments become stretches: a hold lasts until the decision, and a pause unt
   assert.equal(eventStages([], 0), []);
 });
 
+test("stages that were left out are a stretch of their own, and not a wait before the next attempt", () => {
+  const at = (s: number): string => new Date(s * 1_000).toISOString();
+  const attempt = (number: number, s: number) =>
+    ({ stage: "attempt", at: at(s), number, outcome: "failed", duration_ms: 1_000, status_code: 500 }) as const;
+  const told = [
+    { stage: "received", at: at(0) },
+    ...Array.from({ length: 9 }, (_, nth) => attempt(nth + 1, nth)),
+    attempt(21, 100),
+    attempt(22, 101),
+  ];
+  assert.equal(
+    eventStages(told, 0, 11)
+      .slice(-3)
+      .map(({ name, start, end }) => [name, start, end]),
+    [
+      ["11 stages not shown", 9_000, 100_000],
+      ["Attempt 21", 100_000, 101_000],
+      ["Attempt 22", 101_000, 102_000],
+    ],
+  );
+  assert.is(eventStages(told, 0).at(-3)?.name, "Wait before attempt 21");
+});
+
 test("each lane has its own scale, and one failure is seen beside thousands of deliveries", () => {
   const lane = (name: string, values: (number | null)[], colour: "area" | "c-fail") => ({
     name,

@@ -6,7 +6,7 @@ import { contrast, contrastFaults, rolesOf } from "../../console/bundle/contrast
 import { parseJsonSource, treeLines } from "../../console/design/json-source.ts";
 import { digitGroups, sealDrawing } from "../../console/design/seal-drawing.ts";
 import { allStates, proofStateOf, stateOf } from "../../console/design/states.ts";
-import { placeOf, scaleOf } from "../../console/design/waterfall-scale.ts";
+import { drawnOf, placeOf, scaleOf } from "../../console/design/waterfall-scale.ts";
 
 const test = suite("the console's design");
 /** Tests are run in the repository's folder. */
@@ -84,6 +84,21 @@ test("waiting that is much longer than the work is a band, and both scales agree
       "time runs to the right",
     );
   }
+});
+
+test("of ten thousand bands those are drawn that can be seen, and every moment still has its place", () => {
+  const nths = Array.from({ length: 10_000 }, (_, nth) => nth);
+  const stages = nths.flatMap((nth) => [
+    { name: "", start: nth * 60_000, end: nth * 60_000 + 1, isWait: false },
+    { name: "", start: nth * 60_000 + 1, end: (nth + 1) * 60_000, isWait: true },
+  ]);
+  const scale = scaleOf(stages, false);
+  assert.is(scale.length, 20_000);
+  assert.equal(drawnOf(scale), []);
+  for (const nth of [0, 1, 4_999, 9_999])
+    assert.ok(Math.abs(placeOf(scale, nth * 60_000) - nth / 10_000) < 0.001, `attempt ${nth}`);
+  const one = scaleOf(stages.slice(0, 1), false);
+  assert.is(drawnOf(one).length, 1);
 });
 
 test("a page over its budget is named, with what it loads first counted once", () => {

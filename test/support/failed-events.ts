@@ -1,6 +1,7 @@
 import type { AttemptEnd } from "../../domain/delivery/attempt-end.ts";
+import type { DeliveryCommand } from "../../domain/delivery/commands.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
-import type { Request } from "../../domain/delivery/events.ts";
+import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { type LogLocation, openLog } from "../../src/engine/open-engines.ts";
 import { type Envelope, toEvents } from "../../src/streams/envelope.ts";
@@ -14,15 +15,53 @@ export type FailedEvents = {
   readonly count: number;
   /** When the first was received; the others follow by a millisecond each. */
   readonly from: number;
+  /** How often each was attempted; left out: once. An attempt makes two records, and the request and the end one each. */
+  readonly attempts?: number;
 };
 
 /** Appends under way at once. */
 const AT_ONCE = 32;
+/** Records of one append. */
+const RECORDS_MAX = 500;
+/** From one attempt to the next: much longer than all attempts together, so that a timeline collapses it. */
+const PAUSE_MS = 60_000;
+
+type Attempted = {
+  readonly request: Request;
+  readonly endpointId: string;
+  readonly from: number;
+  readonly count: number;
+};
+
+/** What the decider makes of a request whose attempts have all failed. */
+const failedAttempts = ({ request, endpointId, from, count }: Attempted): readonly DeliveryEvent[] => {
+  const timings_ms = { dns: 0, connect: 0, tls: 0, first_byte: 1, total: 1 };
+  const failure = { kind: "http-5xx", detail: "The receiver answered 500" } as const;
+  const events: DeliveryEvent[] = [];
+  let state = delivery.initial;
+  const decided = (command: DeliveryCommand): void => {
+    const decision = delivery.decide(command, state);
+    if (!decision.ok) throw new Error(decision.rejection);
+    events.push(...decision.events);
+    state = decision.events.reduce(delivery.evolve, state);
+  };
+  decided({ type: "Admit", request });
+  for (let number = 1; number <= count; number += 1) {
+    const at = new Date(from + (number - 1) * PAUSE_MS).toISOString();
+    const start = { endpointId, trigger: "auto", node: "node_before", leaseUntil: at, othersAreGone: true } as const;
+    const ids = { event_id: request.event_id, endpoint_id: endpointId };
+    const end: AttemptEnd = { ...ids, number, at, duration_ms: 1, status_code: 500, timings_ms };
+    const nextAttemptAt = number === count ? null : new Date(from + number * PAUSE_MS).toISOString();
+    decided({ type: "StartAttempt", ...start, at });
+    decided({ type: "Fail", end, failure, retryable: true, nextAttemptAt });
+  }
+  return events;
+};
 
 /** Writes events whose one attempt failed, as the program would have; nobody else may be writing to an embedded log. */
 export const writeFailedEvents = async (
   place: LogLocation,
-  { account, source, endpointId, count, from }: FailedEvents,
+  { account, source, endpointId, count, from, attempts = 1 }: FailedEvents,
 ): Promise<readonly string[]> => {
   const log = await openLog(place);
   const kept = payloads(log, randomness);
@@ -58,24 +97,12 @@ export const writeFailedEvents = async (
       authenticated_at: at,
       at,
     };
-    const timings_ms = { dns: 0, connect: 0, tls: 0, first_byte: 1, total: 1 };
-    const ids = { event_id: eventId, endpoint_id: endpointId };
-    const end: AttemptEnd = { ...ids, number: 1, at, duration_ms: 1, status_code: 500, timings_ms };
-    const failure = { kind: "http-5xx", detail: "The receiver answered 500" } as const;
-    const start = { endpointId, trigger: "auto", node: "node_before", leaseUntil: at, othersAreGone: true } as const;
-    let state = delivery.initial;
-    const events = [];
-    for (const command of [
-      { type: "Admit", request },
-      { type: "StartAttempt", ...start, at },
-      { type: "Fail", end, failure, retryable: true, nextAttemptAt: null },
-    ] as const) {
-      const decision = delivery.decide(command, state);
-      if (!decision.ok) throw new Error(decision.rejection);
-      events.push(...decision.events);
-      state = decision.events.reduce(delivery.evolve, state);
+    const events = toEvents(failedAttempts({ request, endpointId, from: from + number, count: attempts }), envelope);
+    for (let nth = 0; nth < events.length; nth += RECORDS_MAX) {
+      const part = events.slice(nth, nth + RECORDS_MAX);
+      const done = await log.append(`delivery-${eventId}`, nth === 0 ? "absent" : nth - 1, part);
+      if (done.outcome === "conflict") throw new Error(`${eventId} was written by another`);
     }
-    await log.append(`delivery-${eventId}`, "absent", toEvents(events, envelope));
     return eventId;
   };
 

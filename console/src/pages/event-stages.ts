@@ -1,3 +1,4 @@
+import { counted } from "../../design/format.ts";
 import type { Stage } from "../../design/waterfall-scale.ts";
 
 /** Stages of an event as the API tells them: moments, from which the timeline makes stretches of time. */
@@ -37,12 +38,20 @@ const words = (stage: string): string => stage.charAt(0).toUpperCase() + stage.s
 
 const OUTCOMES: Readonly<Record<string, string>> = { succeeded: "succeeded", failed: "failed", unknown: "unknown" };
 
-/** `now` ends what still goes on: a hold and a running attempt. */
-export const eventStages = (told: readonly ToldStage[], now: number): readonly EventStage[] => {
+/** Of very many stages an event's own answer has these first ones and the last; the others came in between. */
+const FIRST_STAGES = 10;
+
+/** `now` ends what still goes on: a hold and a running attempt. `leftOut` stages in the middle were not told. */
+export const eventStages = (told: readonly ToldStage[], now: number, leftOut = 0): readonly EventStage[] => {
   const stages: EventStage[] = [];
   let at = Date.parse(told[0]?.at ?? "");
   for (const [nth, it] of told.entries()) {
     const moment = Date.parse(it.at);
+    if (nth === FIRST_STAGES && leftOut > 0) {
+      const name = `${counted(leftOut, "stage")} not shown`;
+      stages.push({ name, state: "skipped", start: at, end: Math.max(at, moment), isWait: true, isMoment: false });
+      at = Math.max(at, moment);
+    }
     const note = it.reason === undefined || it.reason === "" ? {} : { note: it.reason };
     if (it.stage === "attempt") {
       if (moment - at > 1) {

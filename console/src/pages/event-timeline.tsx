@@ -53,12 +53,12 @@ export const Timeline = ({ event, query }: TimelineProps) => {
   const all = useAllStages(event.id);
   const told = all.told ?? event.timeline;
   const moment = OPEN.includes(event.status) ? now.value : 0;
-  const stages = useMemo(() => eventStages(told, moment), [told, moment]);
+  const left = all.told === null ? event.stages_left_out : 0;
+  const stages = useMemo(() => eventStages(told, moment, left), [told, moment, left]);
   const zone = me.value?.account.time_zone ?? "UTC";
   const end = useMemo(() => stages.reduce((latest, it) => Math.max(latest, it.end), 0), [stages]);
   const [first] = stages;
   if (first === undefined) return null;
-  const left = all.told === null ? event.stages_left_out : 0;
   const tookOf = (stage: ShownStage & Partial<EventStage>): string =>
     stage.isMoment === true
       ? exactClock(new Date(stage.end).toISOString(), { zone })

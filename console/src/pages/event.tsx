@@ -12,7 +12,7 @@ import type { PageProps } from "../shell/page-props.ts";
 import { type Shown, useAnswer } from "../shell/use-answer.ts";
 import { Payload } from "./event-payload.tsx";
 import { Timeline } from "./event-timeline.tsx";
-import { stoppingGate, whyOf } from "./why.ts";
+import { eventTitle, stoppingGate, whyOf } from "./why.ts";
 
 type Event = AnswerOf<"GET /v1/events/{id}">;
 type Attempt = Event["attempts"][number];
@@ -271,7 +271,7 @@ const Found = ({ shown, query }: FoundProps) => {
   return (
     <>
       <Head
-        title={<Breaking text={event.type} />}
+        title={<Breaking text={eventTitle(event)} />}
         meta={
           <>
             <StateMark value={event.status} />

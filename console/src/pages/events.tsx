@@ -13,7 +13,7 @@ import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { useList } from "../shell/use-list.ts";
 import { RANGES, rangeStart } from "./ranges.ts";
-import { whyOf } from "./why.ts";
+import { eventTitle, whyOf } from "./why.ts";
 
 type Row = AnswerOf<"GET /v1/events">["data"][number];
 type EventQuery = Required<Parameters<typeof call<"GET /v1/events">>>[1]["query"];
@@ -72,7 +72,7 @@ const columns = (
     show: (row) => (
       <>
         <a class="name" href={selected(row.id)}>
-          <Breaking text={row.type} />
+          <Breaking text={eventTitle(row)} />
         </a>
         <span class="sub">
           {row.origin.name}

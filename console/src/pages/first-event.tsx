@@ -5,7 +5,7 @@ import { Breaking, Note, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { REFUSALS } from "./refusals.ts";
-import { whyOf } from "./why.ts";
+import { eventTitle, whyOf } from "./why.ts";
 
 type Events = AnswerOf<"GET /v1/events">;
 type Rejections = AnswerOf<"GET /v1/sources/{id}/rejections">;
@@ -51,7 +51,7 @@ const Arrived = ({ event }: { readonly event: Event }) => {
           <b>
             An event arrived at <Time at={event.received_at} as="clock" />:
           </b>{" "}
-          <Breaking text={event.type ?? event.id} />
+          <Breaking text={eventTitle(event)} />
         </span>
       </p>
       {why === "" ? null : <p class="soft">{why}</p>}

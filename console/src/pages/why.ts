@@ -11,6 +11,10 @@ export type Explained = {
   readonly delivery_id_reused: number;
 };
 
+/** What an event is called: its provider or sender may have given it no type. */
+export const eventTitle = ({ type }: { readonly type: string }): string =>
+  type === "" ? "Event without a type" : type;
+
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const gateWord = (gate: string): string => sentence(gate.replaceAll(/[_-]/g, " "));
