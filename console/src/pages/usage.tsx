@@ -128,7 +128,7 @@ const Notes = ({ summary, offered }: Pick<Figures, "summary" | "offered">) => {
 const Limits = ({ summary: { usage } }: Pick<Figures, "summary">) => {
   const rows = [
     ["Events", usage.events, usage.included, "/events"],
-    ["Sources", usage.endpoints, usage.endpoints_included, "/sources"],
+    ["Sources", usage.sources, usage.sources_included, "/sources"],
   ] as const;
   return (
     <Section title="Used of the plan">

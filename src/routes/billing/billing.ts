@@ -35,8 +35,10 @@ const SUMMARY = object({
     included: { type: "integer", description: "In the largest plan of the month; the free plan stops here" },
     overage_blocks: { type: "integer", description: "Started blocks of 25,000 events beyond what is included" },
     overage_eur: number,
-    endpoints: { type: "integer", description: "Sources in use" },
-    endpoints_included: integer,
+    sources: { type: "integer", description: "Sources in use" },
+    sources_included: { type: "integer", description: "Sources that the plan includes" },
+    endpoints: { type: "integer", description: "The same as `sources`: a plan's word for a source is endpoint" },
+    endpoints_included: { type: "integer", description: "The same as `sources_included`" },
   }),
   estimated_total_eur: number,
   provider: { type: "string" },
@@ -81,6 +83,7 @@ const summary =
     const largest = planNamed(largestIn(subscription, month));
     const used = await documentIn(views, usage, usageId(account, month));
     const events = used?.events ?? 0;
+    const sources = await sourcesInUse(views, account);
     const blocks = overageIn(subscription, month, events);
     const overage = blocks * OVERAGE_BLOCK_EUR;
     return {
@@ -97,7 +100,9 @@ const summary =
           included: (current.hardStop ? current : largest).eventsPerMonth,
           overage_blocks: blocks,
           overage_eur: overage,
-          endpoints: await sourcesInUse(views, account),
+          sources,
+          sources_included: current.endpoints,
+          endpoints: sources,
           endpoints_included: current.endpoints,
         },
         estimated_total_eur: current.priceEurMonth + overage,

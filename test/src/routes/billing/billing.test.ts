@@ -41,6 +41,9 @@ test("the summary adds the overage to the plan's price, over the calendar month"
       included: 25_000,
       overage_blocks: 3,
       overage_eur: 36,
+      sources: 2,
+      sources_included: 5,
+      // A plan's word for a source.
       endpoints: 2,
       endpoints_included: 5,
     },
