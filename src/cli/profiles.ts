@@ -99,12 +99,19 @@ const write = (path: string, content: Profiles): void => {
   renameSync(temporary, path);
 };
 
+type Place = { readonly path: string; readonly profiles: Profiles["profiles"] };
+
+/** Where a profile of this name can be kept; throws if it cannot. */
+export const placeFor = (env: Env, name: string): Place => {
+  const path = profilesFile(env);
+  if (path === null) throw new UsageError("There is no place for a profile: set HOME or XDG_CONFIG_HOME.");
+  if (!NAME.test(name)) throw new UsageError("A profile's name has letters, digits and . _ - only, 64 at most.");
+  return { path, profiles: readProfiles(env).profiles };
+};
+
 /** Keeps the profile, makes it the current one, and returns the file's path. */
 export const keepProfile = (env: Env, name: string, profile: Profile): string => {
-  const path = profilesFile(env);
-  if (path === null) throw new Error("There is no place for a profile: set HOME or XDG_CONFIG_HOME.");
-  if (!NAME.test(name)) throw new UsageError("A profile's name has letters, digits and . _ - only, 64 at most.");
-  const { profiles } = readProfiles(env);
+  const { path, profiles } = placeFor(env, name);
   write(path, { current: name, profiles: { ...profiles, [name]: profile } });
   return path;
 };

@@ -1,7 +1,7 @@
-import { readFileSync, statSync } from "node:fs";
+import { chmodSync, readFileSync, statSync } from "node:fs";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { profilesFile } from "../../../src/cli/profiles.ts";
+import { keepProfile, profilesFile } from "../../../src/cli/profiles.ts";
 import { type Client, signUp } from "../../support/client.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
 import { ran, scriptedService, sendJson } from "../../support/scripted-service.ts";
@@ -76,6 +76,46 @@ test("a refused login keeps nothing, and a key is nobody and cannot be logged ou
   const who = await ran(["whoami"], env);
   assert.equal([who.status, who.out], [1, ""]);
   assert.match(who.note, "countersign login");
+});
+
+const sessionIn = (profile: string): string =>
+  JSON.parse(readFileSync(profilesFile(envOf()) ?? "", "utf8")).profiles[profile].key;
+const statusOf = async (key: string): Promise<number> =>
+  (await fetch(`${service.url}/v1/auth/me`, { headers: { authorization: `Bearer ${key}` } })).status;
+
+test("a login under the same profile ends the session that it replaces, and no other", async () => {
+  assert.is((await loggedIn("approve", "--profile", "other")).status, 0);
+  assert.is((await loggedIn("approve", "--profile", "again")).status, 0);
+  const first = sessionIn("again");
+  assert.is(await statusOf(first), 200);
+  const second = await loggedIn("approve", "--profile", "again");
+  assert.equal([second.status, /could not/.test(second.note)], [0, false]);
+  assert.equal([await statusOf(first), await statusOf(sessionIn("again"))], [401, 200]);
+  assert.is(await statusOf(sessionIn("other")), 200);
+  const third = await loggedIn("approve", "--profile", "again");
+  assert.is(third.status, 0, "the replaced session may have ended already");
+});
+
+test("a session that cannot be ended is a note with what to do, and the login stands", async () => {
+  keepProfile(envOf(), "moved", { url: "http://127.0.0.1:9", key: `css_${"a".repeat(36)}` });
+  const done = await loggedIn("approve", "--profile", "moved");
+  assert.is(done.status, 0, done.note);
+  assert.match(done.note, /could not be ended: .*\nEnd it in the settings of http:\/\/127\.0\.0\.1:9/);
+  assert.is(await statusOf(sessionIn("moved")), 200);
+});
+
+test("a profile that cannot be kept is refused before the service is asked for a code", async () => {
+  const scripted = await scriptedService();
+  const env = envOf(scripted.url);
+  assert.is((await ran(["login", "--profile", "with a blank"], env)).status, 2);
+  assert.is((await ran(["login"], { COUNTERSIGN_URL: scripted.url })).status, 2);
+  const path = profilesFile(env) ?? "";
+  chmodSync(path, 0o644);
+  const open = await ran(["login"], env);
+  chmodSync(path, 0o600);
+  assert.equal([open.status, /chmod 600/.test(open.note)], [1, true]);
+  assert.equal(scripted.asked, []);
+  scripted.close();
 });
 
 test("a call that cannot work says what to do", async () => {
