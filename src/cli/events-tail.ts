@@ -9,6 +9,7 @@ import { type Command, type Terminal, UsageError } from "./command.ts";
 import { FILTER_OPTIONS, filterQuery, TIMES_HELP } from "./event-filter.ts";
 import { changeIn, type EventLine, lineOfRequest, lineOfSummary, shownLine } from "./event-line.ts";
 import { json } from "./formats.ts";
+import { listedEvents } from "./listed-events.ts";
 import { followRecords, type StreamRecord } from "./record-stream.ts";
 
 type Page = { readonly data: readonly EventSummary[]; readonly next_cursor: string | null };
@@ -31,12 +32,13 @@ const countOf = (text: string | boolean): number => {
   return count;
 };
 
-const newest = async (api: Api, query: Query, count: number): Promise<readonly EventLine[]> => {
-  const found: EventLine[] = [];
+/** The newest last. */
+const newest = async (api: Api, query: Query, count: number): Promise<readonly EventSummary[]> => {
+  const found: EventSummary[] = [];
   for (let cursor: string | undefined; ; ) {
     const limit = Math.min(PAGE_MAX, count - found.length);
     const page: Page = await api.get("/v1/events", { ...query, limit, cursor });
-    found.push(...page.data.map(lineOfSummary));
+    found.push(...page.data);
     if (page.next_cursor === null || found.length >= count) return found.reverse();
     cursor = page.next_cursor;
   }
@@ -127,9 +129,9 @@ export const eventsTail: Command = {
     const api = apiOf(args, env);
     const print = (line: EventLine): void => terminal.out(options.json === true ? json(line) : shownLine(line));
     if (options.follow === true) return await follow(api, { query, count, print }, terminal);
-    const lines = await newest(api, query, count);
-    for (const line of lines) print(line);
-    if (lines.length === 0) terminal.note("no event matches");
+    const events = await newest(api, query, count);
+    for (const event of events) print(lineOfSummary(event));
+    if (events.length === 0) terminal.note("no event matches");
   },
 };
 
@@ -137,22 +139,21 @@ type Following = { readonly query: Query; readonly count: number; print(line: Ev
 
 const follow = async (api: Api, { query, count, print }: Following, { note }: Terminal): Promise<void> => {
   const lines = eventLines(api);
-  const printed = new LRUCache<string, string>({ max: KNOWN_MAX });
-  const show = (line: EventLine): void => {
-    // The list of newest events and the stream overlap, so a change may come twice; it is printed once.
-    if (printed.get(line.id) === line.status && line.status !== "retrying") return;
-    printed.set(line.id, line.status);
-    if (matches(query, line)) print(line);
-  };
+  const listed = listedEvents();
   for await (const item of followRecords(api, note)) {
     if (item.kind === "open") {
-      for (const line of await newest(api, query, count)) {
+      const after = item.position ?? undefined;
+      // The stream goes on for as long as the view needs to show what was before it.
+      for (const event of await untilAnswered(() => newest(api, { ...query, after }, count))) {
+        const line = lineOfSummary(event);
         lines.seen(line);
-        show(line);
+        listed.add(event);
+        print(line);
       }
       continue;
     }
     const line = await lines.after(item.record);
-    if (line !== null) show(line);
+    const isPrinted = listed.shows(item.record, line);
+    if (line !== null && !isPrinted && matches(query, line)) print(line);
   }
 };

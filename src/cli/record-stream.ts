@@ -11,7 +11,10 @@ export type StreamRecord = {
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-export type StreamItem = { readonly kind: "open" } | { readonly kind: "record"; readonly record: StreamRecord };
+/** `position`: the stream has everything after it; null if the service does not say it. */
+export type StreamItem =
+  | { readonly kind: "open"; readonly position: string | null }
+  | { readonly kind: "record"; readonly record: StreamRecord };
 
 type Message = { readonly id: string | null; readonly data: string | null };
 
@@ -58,7 +61,7 @@ const recordOf = (text: string): StreamRecord => {
 
 /**
  * Yields "open", then all records of the account from then on, without a gap or a repeat across connections. State that
- * is read after "open" is continued by the records.
+ * is read with the position of "open" as `after` is continued by the records, of which it may show the first ones.
  */
 export async function* followRecords(api: Api, note: (line: string) => void): AsyncGenerator<StreamItem, never> {
   let lastId: string | null = null;
@@ -69,12 +72,14 @@ export async function* followRecords(api: Api, note: (line: string) => void): As
     try {
       const headers: Record<string, string> = { accept: "text/event-stream" };
       if (lastId !== null) headers["last-event-id"] = lastId;
-      const { body } = await api.open("/v1/audit/stream", headers, connection.signal);
+      const answer = await api.open("/v1/audit/stream", headers, connection.signal);
+      const { body } = answer;
       if (body === null) throw new Refusal(`${api.origin} answered without a stream`, 0);
       for await (const { id, data } of messagesOf(body, () => watch.refresh())) {
         if (failures > 0) note("connected again");
         failures = 0;
-        if (lastId === null && id !== null) yield { kind: "open" };
+        if (lastId === null && id !== null)
+          yield { kind: "open", position: answer.headers.get("countersign-position") };
         lastId = id ?? lastId;
         if (data !== null) yield { kind: "record", record: recordOf(data) };
       }

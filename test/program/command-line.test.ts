@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { type Client, hookSource, signUp } from "../support/client.ts";
 import { countersign, type Ended } from "../support/command-line.ts";
 import { type EngineSet, type Engines, engineSets } from "../support/engine-sets.ts";
-import { type Program, removeFolder, startProgram, until } from "../support/program.ts";
+import { type Program, removeFolder, startProgram, temporaryFolder, until } from "../support/program.ts";
 import { type Receiver, receiver } from "../support/receiver.ts";
 import { runningCommand } from "../support/running-command.ts";
 
@@ -141,6 +141,43 @@ const commandLine = ({ name, open }: EngineSet): void => {
     assert.match(failing.lines()[0] ?? "", "http-4xx");
     assert.is(await tail.stop(), null);
     await failing.stop();
+  });
+
+  test("a person logs in, reads what an approval is about and approves it, which a key cannot", async () => {
+    const { client, send } = await shop({ approval: { when: "true", expires_after_s: 3_600 } });
+    const dir = temporaryFolder();
+    const env = { COUNTERSIGN_URL: program.url, XDG_CONFIG_HOME: dir };
+    try {
+      const login = runningCommand(["login", "--profile", "mine"], env);
+      const code = await until("the code is printed", () => /code (\S+)\./.exec(login.notes())?.[1]);
+      const shown = await client.session("POST", "/v1/auth/device/approve", { user_code: code });
+      assert.is(shown.status < 300, true, JSON.stringify(shown.body));
+      const isLoggedIn = () => login.lines().some((line) => line.startsWith("You are logged in as"));
+      await until("the login has ended", isLoggedIn);
+      await login.stop();
+
+      const id = await send("held", { amount: 120 });
+      await isAs(client, id, "held");
+      const [listed] = await until("the approval is listed", async () => {
+        const [page] = documents(await countersign(["approvals", "list", "--json"], { env }));
+        return page.data.length === 1 ? page.data : null;
+      });
+      const { id: approval, digest } = listed;
+      const detail = await countersign(["approvals", "show", approval], { env });
+      assert.is(detail.status, 0, detail.stderr);
+      for (const part of [digest, '"amount":120']) assert.ok(detail.stdout.includes(part), detail.stdout);
+
+      const byKey = await called(client, "approvals", "approve", approval, "--digest", digest);
+      assert.is(byKey.status, 1);
+      assert.is(target.counts().get(id), undefined, "nothing is sent before a person has decided");
+      const approved = await countersign(["approvals", "approve", approval, "--digest", digest], { env });
+      assert.equal([approved.status, approved.stdout], [0, `${approval} is consumed\n`], approved.stderr);
+      await isAs(client, id, "delivered");
+      assert.is((await countersign(["logout"], { env })).status, 0);
+      assert.is((await countersign(["whoami"], { env })).status, 2);
+    } finally {
+      removeFolder(dir);
+    }
   });
 
   test("a key that may not, a wrong key, a wrong call: one sentence each, and its exit code", async () => {

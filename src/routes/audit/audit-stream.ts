@@ -10,7 +10,15 @@ import { answerSlots } from "../../http/answer-slots.ts";
 import { VIEW_WAIT_MS } from "../../http/limits.ts";
 import { invalid } from "../../http/listing.ts";
 import type { PositionText } from "../../http/position-text.ts";
-import { type Answer, type Call, type Handler, type JsonSchema, type Route, route } from "../../http/route.ts";
+import {
+  type Answer,
+  type Call,
+  type Handler,
+  type JsonSchema,
+  positionOf,
+  type Route,
+  route,
+} from "../../http/route.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
 import { documentIn } from "../../views/typed-documents.ts";
@@ -49,8 +57,16 @@ type Following = { readonly query: typeof QUERY };
 const LAST_EVENT_ID = "last-event-id";
 const INDEX_IN_ID = /^(\d{1,12})-/;
 
-/** `lastId` is the id of the record before the index `next`. Records up to the position `newerThan` are skipped. */
-type Begin = { readonly next: number; readonly lastId: string; readonly newerThan: Position | null };
+/**
+ * `lastId` is the id of the record before the index `next`. Records up to the position `newerThan` are skipped. The stream
+ * has the account's records after `position`; null if it begins with the first record of the log.
+ */
+type Begin = {
+  readonly next: number;
+  readonly lastId: string;
+  readonly newerThan: Position | null;
+  readonly position: Position | null;
+};
 
 /** True once the view shows every record of the log; false if it still does not after `VIEW_WAIT_MS`. */
 const hasCaughtUp = async ({ views, log, progress }: AuditStreamDeps): Promise<boolean> => {
@@ -77,7 +93,7 @@ const countOf = async ({ views }: AuditStreamDeps, account: string): Promise<num
 
 /** Begins after the record that the client's last id names; a problem if there is no such record. */
 const resumed = async (deps: AuditStreamDeps, account: string, id: string): Promise<Begin | Problem> => {
-  if (id === START_ID) return { next: 0, lastId: id, newerThan: null };
+  if (id === START_ID) return { next: 0, lastId: id, newerThan: null, position: null };
   const unknown = problem("invalid-request", "The Last-Event-ID does not belong to this account's stream.", {
     errors: [{ path: `/${LAST_EVENT_ID}`, message: "must be the id of an event of this stream" }],
   });
@@ -92,7 +108,7 @@ const resumed = async (deps: AuditStreamDeps, account: string, id: string): Prom
     if (record === undefined && !isAll) return behind("Last-Event-ID");
   }
   return record !== undefined && streamIdOf(index, record) === id
-    ? { next: index + 1, lastId: id, newerThan: null }
+    ? { next: index + 1, lastId: id, newerThan: null, position: record.position }
     : unknown;
 };
 
@@ -106,7 +122,8 @@ const beginOf = async (
   const { from_index: asked } = query;
   const next = asked ?? count;
   // Without `from_index` the stream begins now, so records from before the call that the view shows later are skipped.
-  const newerThan = asked === undefined ? await deps.log.head() : null;
+  // Views follow records only, so no view would reach the position of a payload at the end of the log.
+  const newerThan = asked === undefined ? await deps.log.head("records") : null;
   if (next > count) {
     // The count may be too low, because the view is being rebuilt.
     const isAll = await hasCaughtUp(deps);
@@ -115,7 +132,8 @@ const beginOf = async (
     if (next > all) return invalid("from_index", `must be at most ${all}, the number of records`);
   }
   const [before] = next === 0 ? [] : await eventsFrom(deps, account, next - 1, 1);
-  return { next, lastId: before === undefined ? START_ID : streamIdOf(next - 1, before), newerThan };
+  const lastId = before === undefined ? START_ID : streamIdOf(next - 1, before);
+  return { next, lastId, newerThan, position: newerThan ?? before?.position ?? null };
 };
 
 const follow = (deps: AuditStreamDeps): Handler<Following> => {
@@ -139,7 +157,12 @@ const follow = (deps: AuditStreamDeps): Handler<Following> => {
       times: limits,
       onEnd: () => open.giveBack(call.principal),
     });
-    return { status: 200, headers: EVENT_STREAM_HEADERS, body };
+    return {
+      status: 200,
+      headers: EVENT_STREAM_HEADERS,
+      body,
+      ...positionOf({ position: begin.position ?? undefined }),
+    };
   };
 
   return async (call) => {
@@ -176,7 +199,8 @@ export const auditStreamRoutes = (deps: AuditStreamDeps): readonly Route[] => [
         type: "string",
         description:
           "Each event's `data` is a record as CloudEvents 1.0 (JSON), its `event` the type, its `id` the value for Last-Event-ID. " +
-          "The stream ends when its credential is revoked: at once, or within 2 s if another node revoked it.",
+          "The header `Countersign-Position` says after which position the stream begins: a list that is read with it as `after` " +
+          "shows everything before the stream. The stream ends when its credential is revoked: at once, or within 2 s if another node revoked it.",
       },
     },
     produces: "text/event-stream",

@@ -142,6 +142,7 @@ test("a record from before the stream was asked for is passed over, also where t
     await it.add(3, "acc_a", "", false);
     const source = await it.open();
     await until("it has begun", () => source.lastId() === "1-00000002");
+    assert.is(source.headers["countersign-position"], POSITIONS.of((await it.log.head()) ?? ""));
     await it.startProjector();
     await it.add(2);
     await arrived(source, 2);
@@ -158,6 +159,7 @@ test("it resumes behind any event, and behind none, without a gap or a repeat", 
     for (const at of [0, 17, 48]) {
       const source = await it.open("", behind(all.events[at]?.id ?? ""));
       await arrived(source, 49 - at);
+      assert.is(source.headers["countersign-position"], dataOf(all)[at]?.position);
       assert.equal(numbers(source), count(at + 2, 50));
     }
     // A client that was there and has got nothing, and one that was there before the first record.
