@@ -14,11 +14,14 @@ import { bundleOf, categoryOf, deliveryOf, subjectOf } from "./streams.ts";
 export type ApprovalStatus = "pending" | "approved" | "consumed" | "rejected" | "expired" | "cancelled" | "void";
 
 /** Amounts of money are in micro-euros. */
+/** The audit says which kind of session a vote was made from. */
+export type ShownVote = Omit<Vote, "made_by">;
+
 export type ApprovalDocument = Omit<ApprovalRequest, "approval_id" | "subject"> & {
   readonly status: ApprovalStatus;
   readonly subject_kind: ApprovalRequest["subject"]["kind"];
   readonly subject_id: string;
-  readonly votes: readonly Vote[];
+  readonly votes: readonly ShownVote[];
   /** When the approval ceased to be pending; null until then. */
   readonly decided_at: string | null;
   /** Why the approval was rejected, cancelled or voided; else null. */
@@ -81,7 +84,7 @@ const evolve = (document: ApprovalDocument | null, recorded: RecordedEvent): App
   });
   switch (event.type) {
     case "VoteCast": {
-      const { approval_id: _, digest: _shown, ...vote } = event.data;
+      const { approval_id: _, digest: _shown, made_by: _madeBy, ...vote } = event.data;
       const isKnown = document.votes.some((it) => it.member_id === vote.member_id && it.decision === vote.decision);
       return isKnown ? document : { ...document, votes: [...document.votes, vote] };
     }

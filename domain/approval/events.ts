@@ -58,6 +58,8 @@ export type Vote = {
   readonly shown: FormSeen;
   /** Hex SHA-256 over the shown form and a salt (`src/bodies/approval-form.ts`); null if the vote did not say. */
   readonly shown_digest: string | null;
+  /** Left out if the session of the vote was opened in a browser. */
+  readonly made_by?: "command-line";
   readonly at: string;
 };
 

@@ -1,6 +1,6 @@
-import type { ApprovalRequest, FormSeen, Requester, Vote } from "../../domain/approval/events.ts";
+import type { ApprovalRequest, FormSeen, Requester } from "../../domain/approval/events.ts";
 import type { ShownChange } from "../../domain/change/shown-change.ts";
-import type { ApprovalDocument } from "../approvals.ts";
+import type { ApprovalDocument, ShownVote } from "../approvals.ts";
 import { closed, count, flag, list, oneOf, optional, orNull, text, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
 import { ACCOUNT, reason, words } from "./words.ts";
@@ -16,7 +16,7 @@ export const APPROVAL_STATUSES: readonly ApprovalDocument["status"][] = [
 ];
 const SUBJECTS: readonly ApprovalDocument["subject_kind"][] = ["event", "bundle", "change"];
 const REQUESTERS: readonly Requester["kind"][] = ["source", "agent", "member"];
-const DECISIONS: readonly Vote["decision"][] = ["approve", "reject"];
+const DECISIONS: readonly ShownVote["decision"][] = ["approve", "reject"];
 
 const REQUESTER = closed<Requester>("Who requested it, with the details of that time.", {
   kind: oneOf(REQUESTERS, "The kind of requester."),
@@ -45,7 +45,7 @@ const REPLACED = closed<NonNullable<ApprovalRequest["replaces"]>>(
   { approval_id: text("That approval's id, apr_…."), digest: text("The digest that it was bound to, hex SHA-256.") },
 );
 
-const VOTE = closed<Vote>("One person's decision.", {
+const VOTE = closed<ShownVote>("One person's decision.", {
   member_id: text("The member's id, mem_…."),
   email: words("The member's address at that time."),
   address: text("A keyed hash of the address, eml_…."),

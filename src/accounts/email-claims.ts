@@ -83,9 +83,9 @@ export const emailClaims = ({ aggregates, personal, passwords }: EmailClaimsDeps
     if (sealed === "overloaded") return refused(sealed);
     if (!(await isFirst())) return refused("link-gone");
 
-    const named = accountStream(claim.account);
-    const client = await personal.keep(named, from, envelope);
-    const email = typeof given === "string" ? await personal.keep(named, given, envelope) : given;
+    // The claim names them, and a crash may keep the member from being added for longer than what no record names stays.
+    const client = await personal.keep(stream, from, envelope);
+    const email = typeof given === "string" ? await personal.keep(stream, given, envelope) : given;
     const command = { type: "ClaimEmail", ...claim, email, password: sealed, client } as const;
     // The id names the command too: if two people use one link at once, neither claim passes for a repeat of the other.
     const commandId = `claim-${claim.member}-${envelope.commandId}`;

@@ -24,18 +24,30 @@ type Erased = { readonly erasedAt: string; readonly position: Position };
 const PAGE = 100;
 const VIEW_WAIT_MS = 2_000;
 const NAMING: readonly string[] = ["MemberInvited", "MemberAdded"];
+const LEAVING: readonly string[] = ["InvitationWithdrawn", "MemberRemoved"];
 
-/** The records of the account's stream that name the member's address; none if the account never had this member. */
-const recordsOfMember = async (
+/**
+ * The records of the account's stream that name the person's address: those of the member, and those of other ids that
+ * the same address was invited or added under before. None if the account never had this member.
+ */
+const recordsOfPerson = async (
   log: Pick<EventLog, "read">,
-  account: string,
-  member: string,
+  { account, member, at }: { readonly account: string; readonly member: string; readonly at: string },
 ): Promise<readonly RecordedEvent[]> => {
-  const found: RecordedEvent[] = [];
-  for await (const page of pagesOf(log, accountStream(account), null, PAGE)) {
-    found.push(...page.filter(({ type, data }) => NAMING.includes(type) && data.member === member));
-  }
-  return found;
+  const naming: RecordedEvent[] = [];
+  const present = new Set<unknown>();
+  for await (const page of pagesOf(log, accountStream(account), null, PAGE))
+    for (const record of page) {
+      const { type, data } = record;
+      if (NAMING.includes(type)) naming.push(record);
+      if (type === "MemberAdded" || (type === "MemberInvited" && String(data.expires_at) > at))
+        present.add(data.member);
+      if (LEAVING.includes(type)) present.delete(data.member);
+    }
+  const addresses = new Set(naming.flatMap(({ data }) => (data.member === member ? [data.address] : [])));
+  const isErased = (id: unknown): boolean => id === member || !present.has(id);
+  // An id with which the person is a member again, or is invited again, is erased by an erasure of its own.
+  return naming.filter(({ data }) => addresses.has(data.address) && isErased(data.member));
 };
 
 const envelopeOf = ({ id: causationId, meta }: RecordedEvent, member: string, id: string): Envelope => ({
@@ -49,10 +61,15 @@ const envelopeOf = ({ id: causationId, meta }: RecordedEvent, member: string, id
 });
 
 /** Erases what the record names of the member: it may also name another person's data, such as an invited person's. */
-const eraseIn = async (log: EventLog, cause: RecordedEvent, record: RecordedEvent): Promise<void> => {
+const eraseIn = async (
+  log: EventLog,
+  cause: RecordedEvent,
+  record: RecordedEvent,
+  owner: string = dataOf("MemberErased", cause).member,
+): Promise<void> => {
   const { member, reason } = dataOf("MemberErased", cause);
   for (const { id } of commitmentsIn(record.data)) {
-    if (await isOf(log, id, { account: cause.meta.account, member }))
+    if (await isOf(log, id, { account: cause.meta.account, member: owner }))
       await erasePersonalData(log, id, reason, envelopeOf(cause, member, id));
   }
 };
@@ -64,8 +81,9 @@ const eraseAll = async (
   isStopping: () => boolean,
 ): Promise<NotYet | undefined> => {
   const { account } = cause.meta;
-  const { member } = dataOf("MemberErased", cause);
-  for (const record of await recordsOfMember(log, account, member)) await eraseIn(log, cause, record);
+  const { member, at } = dataOf("MemberErased", cause);
+  for (const record of await recordsOfPerson(log, { account, member, at }))
+    await eraseIn(log, cause, record, String(record.data.member));
   const { name } = audit.schema;
   const end = (await log.head("records")) ?? cause.position;
   const isWhole = await progress.waitFor([name], end, VIEW_WAIT_MS);
@@ -91,7 +109,7 @@ export const eraseMember = async (
 ): Promise<Erased | null> => {
   const { log, personal } = deps;
   const { account, at } = envelope;
-  if ((await recordsOfMember(log, account, member)).length === 0) return null;
+  if ((await recordsOfPerson(log, { account, member, at })).length === 0) return null;
   const stream = erasureStream(member);
   const from = await foldStream(log, memberErasure, stream);
   if (from.state.erasedAt === null) {

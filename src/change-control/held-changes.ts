@@ -134,7 +134,9 @@ export const holdChange = async (
   const kept = await aggregates.handle(changeDecider, changeStream(change_id), { type: "HoldChange", held }, own);
   // The change took so long that another one was given its place.
   if (kept.outcome === "rejected") return changedMeanwhile();
-  const asked = await requestApproval(aggregates, approval, { ...envelope, commandId: `${commandId}/approval` });
+  // A repeat after a crash has made other words, so its digest is another than that of the change that is held.
+  const request = kept.state.phase === "held" ? kept.state.held.approval : approval;
+  const asked = await requestApproval(aggregates, request, { ...envelope, commandId: `${commandId}/approval` });
   return { status: 202, body: { status: "held", approval_id, change_id }, ...asked };
 };
 

@@ -1,6 +1,7 @@
 import type { Feed } from "../../domain/ports/feed.ts";
 import { accountReactions } from "../accounts/account-reactions.ts";
 import type { Accounts } from "../accounts/accounts.ts";
+import { releasedClaimReactions } from "../accounts/released-claims.ts";
 import { type ApprovalExpiry, approvalExpiry } from "../approvals/approval-expiry.ts";
 import { approvalReactions } from "../approvals/approval-reactions.ts";
 import type { ApprovalRenewal } from "../approvals/approval-renewal.ts";
@@ -57,6 +58,7 @@ const reactions = (
   new Reactor({ ...foundation, onError: foundation.errorsOf("reactor", "reacting to records") }, [
     ...expiry.reactions,
     ...accountReactions(accounts, foundation.clock),
+    ...releasedClaimReactions(foundation.log),
     ...endpointReactions(foundation.aggregates, foundation.clock, () => deliver.wake()),
     ...erasureReactions(foundation.log),
     ...personalDataReactions(foundation.log),

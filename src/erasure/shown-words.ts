@@ -13,19 +13,27 @@ export type Shown<T> = T extends Words | Quoted
 const ERASED_WORDS = "[erased]";
 
 const WORDS_ID = /^per_[a-z2-7]{32}$/;
+/** SHA-256 in hex. */
+const COMMITMENT = /^[0-9a-f]{64}$/;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** Exactly these members: an object of a user's that only looks like a commitment stays as it is. */
+const hasOnly = (value: object, ...names: readonly string[]): boolean =>
+  Object.keys(value).length === names.length && names.every((name) => Object.hasOwn(value, name));
+
 export const isWords = (value: unknown): value is Words =>
   isObject(value) &&
+  hasOnly(value, "id", "commitment", "size") &&
   typeof value.id === "string" &&
   WORDS_ID.test(value.id) &&
   typeof value.commitment === "string" &&
-  typeof value.size === "number";
+  COMMITMENT.test(value.commitment) &&
+  Number.isSafeInteger(value.size);
 
 const isQuoted = (value: unknown): value is Quoted =>
-  isObject(value) && typeof value.sentence === "string" && isWords(value.words);
+  isObject(value) && hasOnly(value, "sentence", "words") && typeof value.sentence === "string" && isWords(value.words);
 
 const wordsIn = (value: unknown): readonly Words[] => {
   if (Array.isArray(value)) return value.flatMap(wordsIn);

@@ -19,6 +19,7 @@ import { credentials } from "../../src/accounts/credentials.ts";
 import { DeviceLogins } from "../../src/accounts/device-logins.ts";
 import { links } from "../../src/accounts/links.ts";
 import { memberLinks } from "../../src/accounts/member-links.ts";
+import { releasedClaimReactions } from "../../src/accounts/released-claims.ts";
 import { sessionRoom } from "../../src/accounts/session-room.ts";
 import { sessions } from "../../src/accounts/sessions.ts";
 import { startLinks } from "../../src/accounts/start-links.ts";
@@ -121,7 +122,7 @@ const node = (
     routes,
     call: caller(routes),
     authenticate: credentials({ aggregates: streams, hashes, clock }),
-    reactions: accountReactions(all, clock),
+    reactions: [...accountReactions(all, clock), ...releasedClaimReactions(log)],
     /** How long logins were made to wait, in ms. */
     pauses,
     personal,

@@ -43,7 +43,7 @@ export type AgentsDeps = {
   readonly controls: Controls;
   readonly policyExists: (account: string, id: string) => Promise<boolean>;
   readonly slots: Slots;
-  readonly personal: Pick<PersonalData, "keep" | "shown">;
+  readonly personal: Pick<PersonalData, "keep" | "forget" | "shown">;
 };
 
 type Handle<I extends Input = object> = (deps: AgentsDeps) => Handler<I>;
@@ -198,7 +198,9 @@ const suspend: Handle<{ body: typeof REASON_BODY; params: "id" }> = (deps) => as
   const { account } = call.principal;
   if ((await own(deps, call)) === null) return notFound();
   const reason = await deps.personal.keep(agentStream(call.params.id), call.body.reason.trim(), call.envelope);
-  return changed(deps, call, { type: "SuspendAgent", account, reason, at: call.envelope.at });
+  const done = await changed(deps, call, { type: "SuspendAgent", account, reason, at: call.envelope.at });
+  if ("problem" in done) await deps.personal.forget(reason);
+  return done;
 };
 
 const resume: Handle<OfOne> = (deps) => (call) =>

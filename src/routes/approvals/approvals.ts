@@ -1,3 +1,4 @@
+import { session as sessionDecider } from "../../../domain/account/session.ts";
 import type { ApprovalRejection } from "../../../domain/approval/commands.ts";
 import { approval } from "../../../domain/approval/decider.ts";
 import { FORM_NOT_STATED, type Vote } from "../../../domain/approval/events.ts";
@@ -161,10 +162,13 @@ const vote =
         ? FORM_NOT_STATED
         : await formSeen(deps, it, { principal, at, digest: stated });
     if ("problem" in seen) return seen;
+    const { state: session } = await deps.aggregates.load(sessionDecider, principal.session);
+    const isByCommand = session.phase === "open" && session.madeBy === "command-line";
+    const made = isByCommand ? ({ made_by: "command-line" } as const) : {};
     const said = comment.trim();
     const words = said === "" ? null : await deps.personal.keep(approvalStream(id), said, envelope);
     const { id: member_id, email, address } = principal;
-    const cast = { member_id, email, address, decision, comment: words, ...seen, at };
+    const cast = { member_id, email, address, decision, comment: words, ...seen, ...made, at };
     const people = await peopleOf(deps, principal.account);
     const members = new Set(people?.members.keys() ?? []);
     const command = { type: "CastVote", account: principal.account, vote: cast, digest, members } as const;

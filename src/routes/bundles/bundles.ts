@@ -1,6 +1,7 @@
 import type { BundleCommand, BundleRejection } from "../../../domain/bundle/commands.ts";
 import { bundle } from "../../../domain/bundle/decider.ts";
 import { type Bundle, requestOf, resolutionOf } from "../../../domain/bundle/state.ts";
+import type { Words } from "../../../domain/personal/words.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { type BundleDocument, bundles } from "../../../projections/bundles.ts";
@@ -140,6 +141,16 @@ const tell = async (
   return { ...answer, ...positionOf({ position: latestOf(position, answer.position) }) };
 };
 
+/** Words that were kept for a command are forgotten if it is refused, as then no record names them. */
+const unlessRefused = async (
+  { personal }: BundleRoutesDeps,
+  words: string | Words,
+  answer: Answer | Problem,
+): Promise<Answer | Problem> => {
+  if ("problem" in answer && typeof words !== "string") await personal.forget(words);
+  return answer;
+};
+
 const cancel: Handle<{ body: typeof OPTIONAL_REASON_BODY; params: "id" }> = (deps) => async (call) => {
   const known = await own(deps.log, call);
   if (known === null) return notFound();
@@ -147,7 +158,8 @@ const cancel: Handle<{ body: typeof OPTIONAL_REASON_BODY; params: "id" }> = (dep
   const { reason: given } = call.body;
   const reason =
     given === undefined ? REASON[principal.kind] : await deps.personal.keep(bundleStream(params.id), given, envelope);
-  return tell(deps, call, known, { type: "Cancel", reason, at: envelope.at });
+  const command = { type: "Cancel", reason, at: envelope.at } as const;
+  return unlessRefused(deps, reason, await tell(deps, call, known, command));
 };
 
 const resolve: Handle<{ body: typeof RESOLVE_BODY; params: "id" | "index" }> = (deps) => async (call) => {
@@ -167,6 +179,7 @@ const resolve: Handle<{ body: typeof RESOLVE_BODY; params: "id" | "index" }> = (
   const comment = isRepeat ? before.comment : await deps.personal.keep(bundleStream(params.id), given, envelope);
   const said = { index: Number(index), by: principal.id, comment, at: envelope.at };
   const answer = await tell(deps, call, known, { type: "Resolve", ...said });
+  if (!isRepeat) await unlessRefused(deps, comment, answer);
   return "problem" in answer ? answer : shown(answer);
 };
 

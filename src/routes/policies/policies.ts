@@ -70,6 +70,19 @@ const show = (it: {
 const showDocument = ({ policy_id: id, created_by: createdBy, created_at: createdAt, ...rest }: PolicyDocument) =>
   show({ id, createdBy, createdAt, ...rest });
 
+/** A definition is the account's own text, so only the reason is looked at. */
+const withReason = async (
+  { personal }: Pick<PoliciesDeps, "personal">,
+  it: ReturnType<typeof show>,
+  account: string,
+) => (it.reason === undefined ? it : { ...it, reason: await personal.shown(it.reason, account) });
+
+const withReasons = async (
+  deps: Pick<PoliciesDeps, "personal">,
+  page: { readonly data: readonly ReturnType<typeof show>[]; readonly next_cursor: string | null },
+  account: string,
+) => ({ ...page, data: await Promise.all(page.data.map((it) => withReason(deps, it, account))) });
+
 /** The policy that the path names; null if it is not one of the caller's account. */
 export const ownPolicy = async (
   { aggregates }: Pick<PoliciesDeps, "aggregates">,
@@ -138,7 +151,7 @@ const publish = async (
   return {
     status: type === "PublishPolicy" ? 201 : 200,
     body: {
-      ...(await deps.personal.shown(show({ id: policyId, ...state }), principal.account)),
+      ...(await withReason(deps, show({ id: policyId, ...state }), principal.account)),
       warnings: await policyWarnings(deps, principal.account, state.definition),
     },
     ...positionOf(handled),
@@ -164,7 +177,7 @@ const one =
     if (there === null) return notFound();
     const liftsAt = await deps.controls.liftsAt(there.account, there.policyId);
     const lift = defined({ protection_lifts_at: liftsAt ?? undefined });
-    const body = await deps.personal.shown(show({ id: there.policyId, ...there }), there.account);
+    const body = await withReason(deps, show({ id: there.policyId, ...there }), there.account);
     return { status: 200, body: { ...body, ...lift } };
   };
 
@@ -182,7 +195,7 @@ const list =
     const where = [{ field: "account", is: "=", value: principal.account }] as const;
     const sort = { field: "first_at", order: "desc" } as const;
     const page = await pageOf(views, { view: policies.schema.name, where, sort }, query, showDocument);
-    return isPage(page) ? { status: 200, body: await personal.shown(page, principal.account) } : page;
+    return isPage(page) ? { status: 200, body: await withReasons({ personal }, page, principal.account) } : page;
   };
 
 const versions =
@@ -196,7 +209,7 @@ const versions =
     ] as const;
     const listing = { view: policyVersions.schema.name, where, sort: { field: "version", order: "desc" } } as const;
     const page = await pageOf(deps.views, listing, call.query, showDocument);
-    return isPage(page) ? { status: 200, body: await deps.personal.shown(page, there.account) } : page;
+    return isPage(page) ? { status: 200, body: await withReasons(deps, page, there.account) } : page;
   };
 
 export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [

@@ -51,14 +51,14 @@ import {
 } from "./replay-schemas.ts";
 
 export type ReplayRoutesDeps = Pick<PlanDeps, "progress"> & {
-  readonly log: Pick<EventLog, "identity" | "head">;
+  readonly log: Pick<EventLog, "identity" | "head" | "last">;
   readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "position">;
   readonly aggregates: Aggregates;
   readonly replayer: Pick<EventReplayer, "replay">;
   readonly startBulkReplay: StartBulkReplay;
   readonly bulkReplayer: Pick<BulkReplayer, "begin">;
   readonly calls: Pick<CallCounts, "replayTried">;
-  readonly personal: Pick<PersonalData, "keep" | "shown">;
+  readonly personal: Pick<PersonalData, "keep" | "forget" | "shown">;
 };
 
 /** The commitment of the reason that the caller gave; null without one. */
@@ -68,6 +68,11 @@ const reasonOf = async (
   { reason }: { readonly reason?: string },
   envelope: Envelope,
 ): Promise<Words | null> => (reason === undefined ? null : personal.keep(stream, reason, envelope));
+
+/** Of a call that was refused, so that no record names the reason. */
+const forget = async ({ personal }: ReplayRoutesDeps, reason: Words | null): Promise<void> => {
+  if (reason !== null) await personal.forget(reason);
+};
 
 type Handle<I extends Input = object> = (deps: ReplayRoutesDeps) => Handler<I>;
 
@@ -87,9 +92,13 @@ const replayEvent: Handle<{ body: typeof REASON_BODY; params: "id" }> = (deps) =
   const { id: eventId } = params;
   if (!isEventId(eventId)) return notFound();
   const id = derivedId("rpl_", envelope.commandId, eventId);
+  // Nothing is kept for the event of another account.
+  if ((await deps.log.last(`delivery-${eventId}`))?.meta.account !== principal.account) return notFound();
   const reason = await reasonOf(deps, `delivery-${eventId}`, call.body, envelope);
   const replay = { id, by: replayerOf(principal), reason };
   const done = await deps.replayer.replay({ eventId, replay, envelope });
+  // The record of a blocked replay names the reason.
+  if (done.outcome === "refused") await forget(deps, reason);
   if (done.outcome !== "replayed") return done.problem;
   const { state, position } = done;
   const approval = state.phase === "held" ? { approval_id: state.approval.approval_id } : {};
@@ -157,6 +166,7 @@ const begin: Handle<{ body: typeof NEW_REPLAY }> = (deps) => async (call) => {
     log: await deps.log.identity(),
   };
   const started = await deps.startBulkReplay({ replay, at: envelope.at }, envelope);
+  if (started === "full" || started.outcome === "rejected") await forget(deps, replay.reason);
   if (started === "full") {
     const detail = `${RUNNING_MAX} replays of the account are running: wait until one has ended, or cancel one.`;
     return problem("conflict", detail);
@@ -212,10 +222,13 @@ const cancel: Handle<{ body: typeof REASON_BODY; params: "id" }> = (deps) => asy
   if (!isReplayId(id)) return notFound();
   const by = replayerOf(principal);
   const { account } = principal;
+  const { state } = await deps.aggregates.load(replayDecider, replayStream(id), 0);
+  if (state.phase === "absent" || state.started.account !== account) return notFound();
   const reason = await reasonOf(deps, replayStream(id), call.body, envelope);
   const command = { type: "CancelReplay", account, by, reason, at: envelope.at } as const;
   const done = await deps.aggregates.handle(replayDecider, replayStream(id), command, envelope);
   if (done.outcome === "rejected") {
+    await forget(deps, reason);
     return done.rejection === "ended"
       ? problem("conflict", "The replay has ended: there is nothing left to stop.")
       : notFound();

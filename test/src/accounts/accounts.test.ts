@@ -1,11 +1,15 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { PLANS } from "../../../domain/account/plans.ts";
+import { dataOf } from "../../../domain/events.ts";
+import type { Words } from "../../../domain/personal/words.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { derivedId } from "../../../infra/crypto/ids.ts";
+import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { accountStream } from "../../../src/accounts/accounts.ts";
 import type { Principal } from "../../../src/http/route.ts";
+import { orphanedPersonalData } from "../../../src/retention/orphaned-personal-data.ts";
 import { toEvents } from "../../../src/streams/envelope.ts";
 import { accountsWorld, PASSWORD } from "../../support/accounts-world.ts";
 import { AT, callOf } from "../../support/call.ts";
@@ -72,6 +76,48 @@ test("a signup that was cut off is finished by the reactor", async () => {
   await react();
   assert.is((await types()).length, 3);
   assert.is((await logIn("ana@shop.example")).outcome, 200);
+});
+
+const sweep = (it: { readonly log: EventLog; readonly world: { now: number } }): Promise<unknown> => {
+  it.world.now += 2 * 24 * 60 * 60 * 1_000;
+  const failed = (error: unknown): void => assert.unreachable(String(error));
+  return orphanedPersonalData(it.log, { now: () => it.world.now }, randomness, failed).sweep(() => false);
+};
+
+test("a signup that was cut off for longer than a day keeps its address, whichever comes first after it", async () => {
+  for (const isSweptFirst of [true, false]) {
+    const it = breakable();
+    await it.cutOff("account-", () => it.signUp("ana@shop.example"));
+    if (isSweptFirst) await sweep(it);
+    await it.react();
+    await sweep(it);
+    const added = (await it.log.readAll(null, 100)).find(({ type }) => type === "MemberAdded");
+    assert.ok(added);
+    const { email, client, account } = dataOf("MemberAdded", added);
+    assert.is(await it.personal.read(email as Words, account), "ana@shop.example");
+    assert.is.not(await it.personal.read(client, account), null);
+  }
+});
+
+test("the data of a claim whose member was not added are erased with the claim, and those of a removed member stay", async () => {
+  const it = breakable();
+  const principal = await it.openAccount("ana@shop.example");
+  const { id } = await it.addMember(principal, "bo@shop.example", "viewer", { ip: "198.51.100.7" });
+  const invited = await it.call("POST", "/v1/members/invitations", {
+    principal,
+    body: { email: "cy@shop.example", role: "viewer" },
+  });
+  const accept = { body: { token: tokenOf(invited.body.invitation_url), password: PASSWORD }, ip: "203.0.113.9" };
+  await it.cutOff("account-", () => it.call("POST", "/v1/auth/invitations/accept", accept));
+  await it.call("DELETE", "/v1/members/{id}", { principal, params: { id: String(invited.body.id) } });
+  await it.call("DELETE", "/v1/members/{id}", { principal, params: { id } });
+  await it.react();
+  await it.react();
+  await sweep(it);
+  const kept = JSON.stringify((await it.log.readAll(null, 500)).filter(({ type }) => type === "PersonalDataKept"));
+  for (const there of ["ana@shop.example", "bo@shop.example", "198.51.100.7", "cy@shop.example"])
+    assert.ok(kept.includes(there), there);
+  assert.not.ok(kept.includes("203.0.113.9"), "nobody was added with this address");
 });
 
 test("a signup that was cut off is finished by the login if that comes first", async () => {

@@ -90,6 +90,39 @@ test("a member who was removed before is erased as well, and an invited person t
   assert.equal(holding(await everything(), ["di@a.example"]), []);
 });
 
+test("the addresses of earlier and of replaced invitations are erased with the person, and a later one stays", async () => {
+  const { everything, erase, call, owner, addMember } = await withBo();
+  const principal = owner;
+  const invite = async (email: string): Promise<string> => {
+    const { body } = await call("POST", "/v1/members/invitations", { principal, body: { email, role: "viewer" } });
+    return String(body.id);
+  };
+  const di = "di@shop.example";
+  const count = async (): Promise<number> => (await everything()).split(di).length - 1;
+  const withdrawn = await invite(di);
+  assert.is((await call("DELETE", "/v1/members/{id}", { principal, params: { id: withdrawn } })).outcome, 204);
+  await invite(di);
+  const { id } = await addMember(owner, di);
+  assert.ok((await count()) >= 3);
+  assert.is((await call("DELETE", "/v1/members/{id}", { principal, params: { id } })).outcome, 204);
+  const again = await invite(di);
+  assert.is((await erase(id)).outcome, 200);
+  assert.is(await count(), 1, "the invitation that is open");
+  assert.is((await erase(again)).outcome, 200);
+  assert.is(await count(), 0);
+});
+
+test("an erasure of an earlier id leaves the address of the person who is a member again", async () => {
+  const { everything, erase, call, owner, addMember, id } = await withBo();
+  const principal = owner;
+  assert.is((await call("DELETE", "/v1/members/{id}", { principal, params: { id } })).outcome, 204);
+  const { id: again } = await addMember(owner, "bo@shop.example");
+  assert.is((await erase(id)).outcome, 200);
+  assert.ok((await everything()).includes("bo@shop.example"));
+  assert.is((await erase(again)).outcome, 200);
+  assert.not.ok((await everything()).includes("bo@shop.example"));
+});
+
 test("a repeat erases what a call under way has left, and names the first erasure", async () => {
   const { erase, everything, id, personal, owner, log } = await withBo();
   const envelope = callOf({ principal: owner }).envelope;

@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { PLANS } from "../../../domain/account/plans.ts";
 import { approval } from "../../../domain/approval/decider.ts";
 import { FORM_NOT_STATED } from "../../../domain/approval/events.ts";
+import { EMPTY } from "../../../domain/change-control/configuration.ts";
 import { dataOf } from "../../../domain/events.ts";
 import type { Words } from "../../../domain/personal/words.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
@@ -12,14 +13,16 @@ import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { approvalStream } from "../../../src/approvals/approvals.ts";
 import { controls } from "../../../src/change-control/controls.ts";
-import { appliedChanges } from "../../../src/change-control/held-changes.ts";
+import { appliedChanges, holdChange } from "../../../src/change-control/held-changes.ts";
 import { liftProtection } from "../../../src/cli/lift-protection.ts";
 import { orphanedPersonalData } from "../../../src/retention/orphaned-personal-data.ts";
 import { aggregates } from "../../../src/streams/aggregates.ts";
 import { changeStream } from "../../../src/streams/change-stream.ts";
 import { NO_TRACE } from "../../../src/streams/envelope.ts";
+import { accountsWorld } from "../../support/accounts-world.ts";
 import type { Reply } from "../../support/client.ts";
 import { type Client, signUp } from "../../support/client.ts";
+import { failingLog } from "../../support/failing-log.ts";
 import { addMember } from "../../support/members.ts";
 import { pausedLog } from "../../support/paused-log.ts";
 import { addressed } from "../../support/personal-words.ts";
@@ -225,6 +228,38 @@ test("the reason of a held version is a commitment, which the sweep of what no r
   const failed = (error: unknown) => assert.unreachable(String(error));
   await orphanedPersonalData(world.log, later, randomness, failed).sweep(() => false);
   assert.is(await publish(), "one is enough");
+});
+
+test("a held change that is repeated after a crash asks for the approval of the change that is held", async () => {
+  const { openAccount, log, world: time } = accountsWorld();
+  const { account, id } = await openAccount("ana@shop.example");
+  const policyId = `pol_${"a".repeat(32)}`;
+  const rule = { min_approvals: 1, exclude_requester: false, expires_after_s: 3_600 };
+  const part = { protected: true, approval: [rule], rules: [], redact: [], agents: [] } as never; // Only these are read.
+  const state = { ...EMPTY, policy: new Map([[policyId, part]]) };
+  const at = new Date(time.now).toISOString();
+  const envelope = { commandId: "cmd_1", account, actor: { kind: "member", id } as const, trace: NO_TRACE, at };
+  const principal = { kind: "member", account, id } as const;
+  const hold = (onto: EventLog, words: string) =>
+    holdChange(
+      { aggregates: aggregates(onto, { now: () => time.now }), planOf },
+      { principal, envelope },
+      {
+        change: { kind: "policy", id: policyId, base: part, changes: null },
+        deferred: { command: () => ({ type: "PublishPolicyVersion", policyId, reason: words }), after: null },
+        weakened: [{ policyId, why: "it removes the rule" }],
+        state,
+      },
+    );
+  const dying = failingLog(log, (stream) => stream.startsWith("approval-"));
+  assert.is((await hold(dying, "first").catch((error: Error) => error.name)) as unknown, "LogUnavailable");
+  await hold(log, "second");
+  const records = await log.readAll(null, 1_000);
+  const [held] = records.filter(({ type }) => type === "ChangeHeld");
+  const [asked] = records.filter(({ type }) => type === "ApprovalRequested");
+  assert.ok(held && asked);
+  assert.is(dataOf("ApprovalRequested", asked).digest, dataOf("ChangeHeld", held).approval.digest);
+  assert.is(dataOf("ChangeHeld", held).command.reason, "first");
 });
 
 test("a version whose reason was erased while it was held is published without it", async () => {

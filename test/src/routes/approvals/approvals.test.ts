@@ -1,12 +1,15 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { session } from "../../../../domain/account/session.ts";
 import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
 import { nextApprovalId } from "../../../../src/approvals/approvals.ts";
 import type { Principal } from "../../../../src/http/route.ts";
+import { NO_TRACE } from "../../../../src/streams/envelope.ts";
 import { approvalsWorld, POLICY_ID, person } from "../../../support/approvals-world.ts";
 import { damagedLog } from "../../../support/damaged-log.ts";
 import { failingLog } from "../../../support/failing-log.ts";
 import { bearer, SAME_ORIGIN, testApp } from "../../../support/http-app.ts";
+import { CLIENT } from "../../../support/members.ts";
 import { keepWords } from "../../../support/personal-words.ts";
 
 const test = suite("approval routes");
@@ -384,6 +387,25 @@ test("what can no longer be executed is not approved, and may be rejected", asyn
   const approved = await call("approver", "POST", `/${free.approvalId}/approve`, { digest: free.digest });
   assert.equal([approved.status, approved.body.endpoint], [200, null]);
   await close();
+});
+
+test("the record of a vote says that it was made from a session of the command line", async () => {
+  for (const madeBy of ["browser", "command-line"] as const) {
+    const { log, asked, call, close, streams } = await started();
+    const { approvalId } = await asked(1);
+    const at = "2026-03-01T12:00:00.000Z";
+    const opened = { account: ANA.account, member: ANA.id, epoch: 0, expires_at: "2026-04-01T12:00:00.000Z", mac: "" };
+    const envelope = { commandId: "log-in", account: ANA.account, actor: { kind: "member", id: ANA.id } as const, at };
+    const command = { type: "OpenSession", ...opened, client: CLIENT, madeBy, at } as const;
+    await streams.handle(session, ANA.session, command, { ...envelope, trace: NO_TRACE });
+    const { digest } = (await call("approver", "GET", `/${approvalId}`)).body;
+    const approved = await call("approver", "POST", `/${approvalId}/approve`, { digest });
+    assert.is(approved.status, 200);
+    const cast = (await log.readAll(null, 500)).find(({ type }) => type === "VoteCast");
+    assert.is(cast?.data.made_by, madeBy === "browser" ? undefined : madeBy);
+    assert.not.ok("made_by" in approved.body.votes[0], "the answer is as before");
+    await close();
+  }
 });
 
 test.run();

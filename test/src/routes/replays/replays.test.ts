@@ -249,6 +249,25 @@ test("one event is replayed by its id, with a reason or without", async () => {
   await node.stop();
 });
 
+test("the reason of a call that is refused is not kept", async () => {
+  const world = await replayWorld({ require_fields: ["missing"] });
+  const [first, blocked] = [await world.failed(1), await world.blocked(2)];
+  const { node, one, start, cancel } = await opened(world);
+  const kept = async (): Promise<readonly unknown[]> =>
+    (await world.log.readAll(null, 1_000)).flatMap(({ type, data }) => (type === "PersonalDataKept" ? data.value : []));
+  assert.is((await one(first, { reason: "of a stranger" }, STRANGER)).outcome, "not-found");
+  assert.is((await one(first, { reason: "mended" })).outcome, 202);
+  assert.is((await one(first, { reason: "too early" })).outcome, "in-progress");
+  // The record of what was blocked again names this reason.
+  assert.is((await one(blocked, { reason: "tried again" })).outcome, "gate-require-fields");
+  const { body } = await start({ status: "failed" }, { reason: "all" });
+  assert.is((await cancel(body.id, STRANGER)).outcome, "not-found");
+  assert.is((await cancel(`rpl_${"a".repeat(32)}`)).outcome, "not-found");
+  assert.equal(await kept(), ["mended", "tried again", "all"]);
+  assert.is((await cancel(body.id)).outcome, 200);
+  await node.stop();
+});
+
 test("who may not change anything replays nothing", async () => {
   const world = await replayWorld();
   const { node } = await opened(world);
