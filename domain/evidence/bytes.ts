@@ -14,7 +14,9 @@ export const textOf = (bytes: Uint8Array): string | null => {
 };
 
 export const joined = (...parts: readonly Uint8Array[]): Uint8Array => {
-  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let length = 0;
+  for (const part of parts) length += part.length;
+  const whole = new Uint8Array(length);
   let at = 0;
   for (const part of parts) {
     whole.set(part, at);
@@ -23,8 +25,11 @@ export const joined = (...parts: readonly Uint8Array[]): Uint8Array => {
   return whole;
 };
 
-export const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
-  a.length === b.length && a.every((byte, i) => byte === b[i]);
+export const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i += 1) if (a[i] !== b[i]) return false;
+  return true;
+};
 
 /** The first difference decides, and where one begins with the other, the shorter comes first. */
 export const compareBytes = (a: Uint8Array, b: Uint8Array): number => {

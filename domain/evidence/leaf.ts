@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../json.ts";
 import type { ActorKind, NewEvent, RecordedEvent } from "../ports/event-log.ts";
 import { textOf, toHex, utf8 } from "./bytes.ts";
+import { isPlainlyCanonical } from "./canonical-bytes.ts";
 import { canonicalJson, wellFormed } from "./canonical-json.ts";
 import type { Sha256 } from "./merkle.ts";
 import { keysOf, subjectOf } from "./record-keys.ts";
@@ -145,15 +146,16 @@ export const readLeaf = (bytes: Uint8Array): Leaf | LeafFailure => {
   const text = textOf(bytes);
   if (text === null) return "not-utf8";
   let value: Json;
-  let canonical: string;
   try {
     value = JSON.parse(text) as Json; // JSON.parse has no other results.
-    canonical = canonicalJson(value); // It throws where a value is nested more deeply than the stack allows.
+    if (!isPlainlyCanonical(bytes)) {
+      // It throws where a value is nested more deeply than the stack allows.
+      if (canonicalJson(value) !== text) return "not-canonical";
+      if (text.includes(ESCAPED_SURROGATE) && canonicalJson(wellFormed(value)) !== text) return "lone-surrogate";
+    }
   } catch {
     return "not-json";
   }
-  if (canonical !== text) return "not-canonical";
-  if (text.includes(ESCAPED_SURROGATE) && canonicalJson(wellFormed(value)) !== text) return "lone-surrogate";
   if (!isObject(value)) return "wrong-members";
   if (value.v !== 1) return "unknown-version";
   return isLeaf(value) ? (value as unknown as Leaf) : "wrong-members"; // isLeaf has looked at each member.

@@ -28,6 +28,9 @@ export type PathPart = readonly Subtree[];
 
 export const leafHash = (sha256: Sha256, leaf: Uint8Array): Uint8Array => sha256(joined(LEAF_PREFIX, leaf));
 
+/** For who has the leaf in a buffer of their own: the byte that stands before it in what is hashed. */
+export const LEAF_PREFIX_BYTE = 0;
+
 export const nodeHash = (sha256: Sha256, left: Uint8Array, right: Uint8Array): Uint8Array =>
   sha256(joined(NODE_PREFIX, left, right));
 

@@ -93,8 +93,9 @@ class LargeAccount {
       this.#map.cover(known.entry, index);
     }
     const leaf = leafBytes(leafOf(sha256, recorded, { index, keys }));
-    this.#frontier = append(sha256, this.#frontier, leafHash(sha256, leaf));
-    return { kind: "record", index, leaf: toBase64(leaf) };
+    const hash = leafHash(sha256, leaf);
+    this.#frontier = append(sha256, this.#frontier, hash);
+    return { kind: "record", index, leaf: toBase64(leaf), leaf_hash: toBase64(hash) };
   }
 
   /** Seals the map of all records so far. */

@@ -9,7 +9,8 @@ import { type Outline, readOutline } from "./outline.ts";
 import { Payloads } from "./payloads.ts";
 import type { Platform } from "./platform.ts";
 import { comparePrevious, type PreviousOptions } from "./previous.ts";
-import { type ReadRecord, readRecord } from "./record-line.ts";
+import { type ReadRecord, readRecord, readScanned } from "./record-line.ts";
+import { RecordScan } from "./record-scan.ts";
 import { concluded, EMPTY_REPORT, type Fault, fault, type Report } from "./report.ts";
 import { Times } from "./times.ts";
 import {
@@ -128,6 +129,7 @@ class Tally {
   readonly #platform: Platform;
   readonly #account: string;
   readonly #checker: Checker;
+  readonly #scan = new RecordScan();
 
   constructor(platform: Platform, { header }: Outline, checker: Checker, heads: readonly KnownHead[]) {
     this.#platform = platform;
@@ -139,6 +141,11 @@ class Tally {
 
   /** Null to go on. */
   readonly take = (bytes: Uint8Array): string | null => {
+    const scanned = this.#scan.read(bytes);
+    if (scanned !== null) {
+      this.fault = this.#record(readScanned(this.#platform, scanned, this.#account));
+      return this.fault === null ? null : "stopped";
+    }
     const line = parseLine(bytes);
     if (line?.kind === "record") this.fault = this.#record(readRecord(this.#platform, line, this.#account));
     else if (line?.kind === "payload")

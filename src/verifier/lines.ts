@@ -99,11 +99,3 @@ export const parseLine = (bytes: Uint8Array): ExportLine | null => {
   const isLine = hasMembers(value, { ...members, kind: isText }, optional);
   return isLine ? (value as ExportLine) : null; // Each member was checked.
 };
-
-const RECORD_START = new TextEncoder().encode('{"kind":"record","index":');
-
-/** True for a record as exporters write it; others are found by parsing. It is quick, as most lines are records. */
-export const looksLikeRecord = (line: Uint8Array): boolean => {
-  for (let i = 0; i < RECORD_START.length; i += 1) if (line[i] !== RECORD_START[i]) return false;
-  return true;
-};

@@ -7,7 +7,8 @@ import type {
   MapLine,
   ProofLine,
 } from "../../domain/evidence/export-lines.ts";
-import { looksLikeRecord, parseLine, readLines, type Source } from "./lines.ts";
+import { parseLine, readLines, type Source } from "./lines.ts";
+import { looksLikeRecord } from "./record-scan.ts";
 import { type Fault, fault } from "./report.ts";
 
 /** All lines of an export but its records and payloads. */
