@@ -35,6 +35,8 @@ export type Command = {
   readonly synopsis: string;
   readonly help: readonly string[];
   readonly options?: NonNullable<ParseArgsConfig["options"]>;
+  /** What may follow the command, if it takes one of a few words. */
+  readonly words?: readonly string[];
   /** Throws `UsageError` for a wrong call and `Ended` for another exit code. Any other error ends as a failure (1). */
   run(args: Arguments, env: Env, terminal: Terminal): Promise<void>;
 };

@@ -1,18 +1,21 @@
 import { type Command, type CommandEntry, UsageError } from "./command.ts";
 
-type Completed = Pick<CommandEntry, "name" | "summary"> & Pick<Command, "options">;
+type Completed = Pick<CommandEntry, "name" | "summary"> & Pick<Command, "options" | "words">;
 
 const flagsOf = ({ options = {} }: Completed): readonly string[] => [
   ...Object.keys(options).map((name) => `--${name}`),
   "--help",
 ];
 
-/** Maps each command's first word to the words that may follow: a group's second words, or a command's flags. */
+/** Maps each command's first word to the words that may follow: a group's second words, or a command's words and flags. */
 const wordsOf = (commands: readonly Completed[]): ReadonlyMap<string, readonly string[]> => {
   const words = new Map<string, readonly string[]>();
   for (const command of commands) {
     const [first = "", second] = command.name.split(" ");
-    words.set(first, [...(words.get(first) ?? []), ...(second === undefined ? flagsOf(command) : [second])]);
+    words.set(first, [
+      ...(words.get(first) ?? []),
+      ...(second === undefined ? [...(command.words ?? []), ...flagsOf(command)] : [second]),
+    ]);
   }
   return words;
 };
@@ -72,6 +75,7 @@ const fish = (commands: readonly Completed[]): readonly string[] => [
         : [
             `complete -c countersign -f -n '__fish_seen_subcommand_from ${first}' -a ${second} -d ${quoted(command.summary)}`,
           ]),
+      ...(command.words ?? []).map((word) => `complete -c countersign -f -n '${isHere}' -a ${word}`),
       ...flagsOf(command).map((flag) => `complete -c countersign -n '${isHere}' -l ${flag.slice(2)}`),
     ];
   }),
@@ -86,6 +90,7 @@ export const completion = (commands: () => readonly CommandEntry[]): Command => 
     "Prints a script for a shell; its first lines say where to put it.",
     `<shell>    ${Object.keys(SHELLS).join(", ")}`,
   ],
+  words: Object.keys(SHELLS),
   async run({ positionals: [shell = "", ...others] }, _env, { out }) {
     const script = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined;
     if (script === undefined || others.length > 0)

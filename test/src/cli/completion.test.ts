@@ -1,6 +1,9 @@
 import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { removeFolder, temporaryFolder } from "../../support/program.ts";
 import { ran } from "../../support/scripted-service.ts";
 import { testWhere } from "../../support/skipped.ts";
 
@@ -28,21 +31,56 @@ testIn("bash", "bash is offered commands, their second words and their flags", a
   assert.equal(await offered("events", "tail", "--fo"), ["--follow"]);
   assert.equal(await offered("replay", "--dr"), ["--dry-run"]);
   assert.equal(await offered("replay", "c"), ["cancel"]);
+  assert.equal(await offered("completion", "z"), ["zsh"]);
   assert.equal(await offered("listen", "--forward", "http://localhost", "--s"), ["--source", "--secret"]);
 });
 
-for (const [shell, flags] of [
-  ["zsh", ["-n"]],
-  ["fish", ["--no-execute"]],
-] as const) {
-  testIn(shell, `${shell} reads its script`, async () => {
-    const { status, stderr } = spawnSync(shell, [...flags, "/dev/stdin"], {
-      input: await scriptFor(shell),
-      encoding: "utf8",
-    });
-    assert.equal([status, stderr], [0, ""]);
-  });
-}
+/** Runs `run` in the shell, where `$1` is the file with the shell's script. */
+const ranIn = async (shell: string, flags: readonly string[], run: string): Promise<readonly string[]> => {
+  const dir = temporaryFolder();
+  try {
+    const file = join(dir, "completion");
+    writeFileSync(file, await scriptFor(shell));
+    // fish has the words after its command in $argv, where zsh has the file's name as $1 after a name for $0.
+    const words = shell === "fish" ? [file] : [shell, file];
+    const { stdout, stderr } = spawnSync(shell, [...flags, "-c", run, ...words], { encoding: "utf8" });
+    assert.is(stderr, "");
+    return stdout.trim().split("\n");
+  } finally {
+    removeFolder(dir);
+  }
+};
+
+/** What zsh's completion adds for the last of these words; "files" where it completes names of files. */
+const addedInZsh = (...words: readonly string[]): Promise<readonly string[]> =>
+  ranIn(
+    "zsh",
+    ["-f"],
+    `compadd() { shift; print -l -- "$@" }; _files() { print files }
+     words=(countersign ${words.map((word) => `'${word}'`).join(" ")}); CURRENT=${words.length + 1}; source "$1"`,
+  );
+
+testIn("zsh", "zsh is offered commands, their second words and their flags, and then files", async () => {
+  assert.ok((await addedInZsh("e")).includes("events"));
+  assert.equal(await addedInZsh("events", ""), ["tail", "show", "list"]);
+  assert.ok((await addedInZsh("events", "tail", "--fo")).includes("--follow"));
+  assert.equal(await addedInZsh("sources", "show", "src_a", ""), ["--url", "--key", "--profile", "--json", "--help"]);
+  assert.ok((await addedInZsh("listen", "--forward", "http://localhost", "--s")).includes("--secret"));
+  assert.equal(await addedInZsh("completion", ""), ["bash", "zsh", "fish", "--help"]);
+  assert.equal(await addedInZsh("nothing", ""), ["files"]);
+});
+
+/** What fish offers at the end of the line, without the descriptions. */
+const offeredInFish = async (line: string): Promise<readonly string[]> =>
+  (await ranIn("fish", ["--no-config"], `source $argv[1]; complete -C '${line}'`)).map((it) => it.split("\t")[0] ?? "");
+
+testIn("fish", "fish is offered commands, their second words and their flags", async () => {
+  assert.equal([...(await offeredInFish("countersign e"))].sort(), ["endpoints", "events", "evidence"]);
+  assert.equal([...(await offeredInFish("countersign events "))].sort(), ["list", "show", "tail"]);
+  assert.equal(await offeredInFish("countersign events tail --fo"), ["--follow"]);
+  assert.equal(await offeredInFish("countersign replay --dr"), ["--dry-run"]);
+  assert.equal([...(await offeredInFish("countersign completion "))].sort(), ["bash", "fish", "zsh"]);
+});
 
 test("each shell's script names every command; another shell is refused", async () => {
   for (const shell of ["bash", "zsh", "fish"]) {
