@@ -1,12 +1,15 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { removeFolder, temporaryFolder, until } from "./program.ts";
 
 /** What a Chromium is called on the systems that people use; `BROWSER_BINARY` names another. */
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 const LIMIT_MS = 60_000;
+/** A folder within the profile. */
+const DOWNLOADS = "downloads";
 /** Chromium's words for an evaluation in a page that was replaced meanwhile. */
 const REPLACED = "Inspected target navigated or closed";
 /** To write its profile; it is killed after that. */
@@ -155,6 +158,8 @@ export type BrowserPage = {
   /** Buttons and fields that have no name for those who do not see them. */
   nameless(): Promise<readonly string[]>;
   screenshot(path: string): Promise<void>;
+  /** The text of a file that the page has saved, once all of it is there. */
+  downloaded(name: string): Promise<string>;
   /** Dialogs, exceptions and violations of the page's policy so far. */
   faults(): readonly string[];
   /** The origins of everything that was asked for. */
@@ -208,6 +213,7 @@ export const openBrowser = async (binary: string): Promise<BrowserPage> => {
   const { targetId } = await call("Target.createTarget", { url: "about:blank" });
   const { sessionId } = await call("Target.attachToTarget", { targetId, flatten: true });
   const send = (method: string, params: Fields = {}) => call(method, params, String(sessionId));
+  await call("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: join(profile, DOWNLOADS) });
   for (const domain of ["Page", "Runtime", "Log", "Network", "Accessibility"]) await send(`${domain}.enable`);
 
   const evaluate = async <T>(expression: string): Promise<T> => {
@@ -284,6 +290,12 @@ export const openBrowser = async (binary: string): Promise<BrowserPage> => {
     async screenshot(path) {
       const { data } = await send("Page.captureScreenshot", { captureBeyondViewport: true });
       writeFileSync(path, Buffer.from(String(data), "base64"));
+    },
+    async downloaded(name) {
+      const path = join(profile, DOWNLOADS, name);
+      // The browser gives a file its name when it is whole.
+      await until(`${name} is saved`, () => existsSync(path));
+      return readFileSync(path, "utf8");
     },
     faults: () => faults,
     origins: () => origins,

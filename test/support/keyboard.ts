@@ -12,6 +12,8 @@ export type Keyboard = {
   tabTo(name: string): Promise<void>;
   fillIn(label: string, text: string): Promise<void>;
   press(name: string): Promise<void>;
+  /** Writes the beginning of a choice into a select, which then has it. */
+  choose(label: string, word: string): Promise<void>;
 };
 
 export const keyboardOf = (page: () => BrowserPage): Keyboard => {
@@ -41,6 +43,12 @@ export const keyboardOf = (page: () => BrowserPage): Keyboard => {
     async press(name) {
       await tabTo(name);
       await page().key("Enter");
+    },
+    async choose(label, word) {
+      await tabTo(label);
+      await page().write(word);
+      const chosen = await page().evaluate<string>("document.activeElement.selectedOptions[0].innerText");
+      if (!chosen.startsWith(word)) throw new Error(`${label} has ${chosen}, and no key leads to ${word}`);
     },
   };
 };

@@ -1,3 +1,4 @@
+import { useEffect, useState } from "preact/hooks";
 import { countdown } from "../../design/format.ts";
 import { useKeys } from "../../design/keys.ts";
 import { StateMark } from "../../design/mark.tsx";
@@ -77,8 +78,14 @@ const Approvals = ({ params, query }: PageProps) => {
     matches: (row) => wanted === "decided" || row.status === "pending",
   });
   const { state, isLoaded, isLoading, problem, since } = list;
-  const rows = state.rows.filter((row) => isShownFor(row, wanted));
-  const shown = open ?? rows[0]?.id;
+  /** The card beside the list stays when its request is decided, so that the outcome is told there. */
+  const [kept, setKept] = useState<{ readonly wanted: string; readonly id: string } | null>(null);
+  const keptId = kept?.wanted === wanted ? kept.id : undefined;
+  const rows = state.rows.filter((row) => row.id === keptId || isShownFor(row, wanted));
+  const shown = open ?? keptId ?? rows[0]?.id;
+  useEffect(() => {
+    if (isLoaded && shown !== undefined) setKept({ wanted, id: shown });
+  }, [isLoaded, shown, wanted]);
   const hrefTo = (id: string): string => hrefOf(`/approvals/${encodeURIComponent(id)}`, { for: query.for });
   const move = (by: number): void => {
     const at = rows.findIndex((row) => row.id === shown);
@@ -114,13 +121,13 @@ const Approvals = ({ params, query }: PageProps) => {
           <LoadError what="The list" failure={problem} since={isLoaded ? since : null} onRetry={list.retry} />
         )}
         {!isLoaded && problem === null ? <Loading /> : null}
-        {isLoaded && rows.length === 0 && open === undefined ? (
+        {isLoaded && rows.length === 0 && shown === undefined ? (
           <Empty
             title={wanted === "me" ? "Nothing waits for you" : "Nothing is here"}
             text="A request that a policy holds for people appears here at once."
           />
         ) : null}
-        {isLoaded && (rows.length > 0 || open !== undefined) ? (
+        {isLoaded && (rows.length > 0 || shown !== undefined) ? (
           <div class={`inbox ${open === undefined ? "" : "one"}`}>
             <nav class="queue" aria-label="Requests">
               <FreshBar waiting={state.waiting.length} what="requests" onShow={list.showWaiting} />

@@ -335,8 +335,15 @@ const Deed = ({ frozen, current: { approval: current, text }, onNext, onAgain, o
 
 /** What a person reads before they sign. It is frozen: what changed meanwhile is told, and takes the buttons away. */
 export const DecisionCard = ({ id, isAlone, onNext }: CardProps) => {
-  const shown = useAnswer<Read>({ key: id, on: { topic: "approvals", id } }, () => read(id));
   const [frozen, setFrozen] = useState<Read | null>(null);
+  const { event_id = null, bundle_id = null } = frozen?.approval ?? {};
+  // What was approved goes on as an event or a bundle, and the outcome is told here.
+  const on = [
+    { topic: "approvals", id },
+    ...(event_id === null ? [] : [{ topic: "events", id: event_id }]),
+    ...(bundle_id === null ? [] : [{ topic: "bundles", id: bundle_id }]),
+  ];
+  const shown = useAnswer<Read>({ key: id, on }, () => read(id));
   useEffect(() => {
     if (shown.body !== null && frozen === null) setFrozen(shown.body);
   }, [shown.body]);

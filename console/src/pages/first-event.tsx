@@ -4,6 +4,7 @@ import { StateMark } from "../../design/mark.tsx";
 import { Breaking, Note, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useAnswer } from "../shell/use-answer.ts";
+import { Act, whyNotAdmin } from "./act.tsx";
 import { REFUSALS } from "./refusals.ts";
 import { eventTitle, whyOf } from "./why.ts";
 
@@ -64,8 +65,15 @@ const Arrived = ({ event }: { readonly event: Event }) => {
   );
 };
 
+type FirstEventProps = {
+  readonly id: string;
+  readonly from: string;
+  /** The provider's types of which the service sends a sample; the first of them is sent. */
+  readonly sampleTypes: readonly string[];
+};
+
 /** Waits for the first event of a source, and says what arrived: an event as it goes on, or why a request was refused. */
-export const FirstEvent = ({ id, from }: { readonly id: string; readonly from: string }) => {
+export const FirstEvent = ({ id, from, sampleTypes: [type] }: FirstEventProps) => {
   const events = useAnswer<Events>({ key: `first ${id}`, on: { topic: "events", id: null } }, () =>
     call("GET /v1/events", { query: { source_id: id, limit: 1 } }),
   );
@@ -78,6 +86,20 @@ export const FirstEvent = ({ id, from }: { readonly id: string; readonly from: s
   return (
     <>
       <Waiting from={from} />
+      {type === undefined ? null : (
+        <p class="row">
+          <Act
+            label="Send a sample event"
+            act={() => call("POST /v1/sources/{id}/sample", { params: { id }, body: { type } })}
+            done={null}
+            onDone={events.again}
+            why={whyNotAdmin()}
+          />
+          <span class="meta">
+            It is signed with this source's secret and goes the whole way, marked as a sample. It is free.
+          </span>
+        </p>
+      )}
       {rejection === undefined ? null : (
         <Note role="refuse" mark="refused" isAlert>
           <p>

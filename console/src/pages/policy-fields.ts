@@ -37,7 +37,10 @@ const costOf = (texts: Texts): Json | undefined => {
 
 const ROLES = ["approver", "auditor", "viewer"] as const;
 
-const approvalOf = (texts: Texts): Json | undefined => {
+/** An hour: an approval needs an end, and the form has no field for it before approval is asked for. */
+const EXPIRES_AT_FIRST_S = 3_600;
+
+const approvalOf = (texts: Texts, isNew: boolean): Json | undefined => {
   if (texts.approval === undefined) return undefined;
   const reveal = ROLES.filter((role) => texts[`approval.reveal.${role}`] !== undefined);
   return without({
@@ -45,7 +48,7 @@ const approvalOf = (texts: Texts): Json | undefined => {
     min_approvals: numberOf(texts["approval.min_approvals"]),
     exclude_requester: texts["approval.exclude_requester"] === undefined ? undefined : true,
     reveal: reveal.length === 0 ? undefined : reveal,
-    expires_after_s: numberOf(texts["approval.expires_after_s"]),
+    expires_after_s: isNew ? EXPIRES_AT_FIRST_S : numberOf(texts["approval.expires_after_s"]),
   });
 };
 
@@ -73,7 +76,7 @@ export const definitionFrom = (texts: Texts, before: Definition): Definition => 
       max_per_run: numberOf(texts["loop.max_per_run"]),
       max_depth: numberOf(texts["loop.max_depth"]),
     }),
-    approval: approvalOf(texts),
+    approval: approvalOf(texts, before.approval === undefined),
     protected: texts.protected === undefined ? undefined : true,
   };
   const names = [...new Set([...Object.keys(before), ...Object.keys(shown)])];

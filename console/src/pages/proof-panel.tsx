@@ -1,8 +1,9 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Field, fieldsOf } from "../../design/field.tsx";
 import { count } from "../../design/format.ts";
+import { useKeys } from "../../design/keys.ts";
 import { Mark } from "../../design/mark.tsx";
 import { Loading } from "../../design/placeholders.tsx";
 import type { Role } from "../../design/states.ts";
@@ -162,11 +163,20 @@ export const ProofPanel = ({ index }: { readonly index: number }) => {
       isGone = true;
     };
   }, [index, asked]);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    // After the page itself has taken the focus: the list before the panel has two stops for each of its rows.
+    const frame = requestAnimationFrame(() => heading.current?.focus());
+    return () => cancelAnimationFrame(frame);
+  }, [index, asked]);
+  useKeys({ v: () => setAsked((it) => it + 1) });
   const { checked, failed } = state;
   const words = checked === null ? null : VERDICTS[checked.report.verdict];
   return (
     <aside class="proof" aria-label={`Proof of record ${index}`}>
-      <h2>Record {count(index)}</h2>
+      <h2 ref={heading} tabIndex={-1}>
+        Record {count(index)}
+      </h2>
       {failed === null && checked === null ? <Loading rows={4} /> : null}
       {failed === null ? null : (
         <Note mark="unknown" role="wait" isAlert>

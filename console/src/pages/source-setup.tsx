@@ -10,6 +10,7 @@ import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
+import { Act, whyNotAdmin } from "./act.tsx";
 import { useEndpointChoices, usePolicyChoices } from "./choices.ts";
 import { FirstEvent } from "./first-event.tsx";
 import { Choice, SendForm } from "./form.tsx";
@@ -122,6 +123,9 @@ const Destination = ({ source, onMade }: StepProps) => {
             </>
           ) : null}
           <Choice label="Which policy decides?" name="policy" value={source.policy_id ?? ""} choices={policies} />
+          <p class="meta">
+            <a href="/policies/new">Write a policy</a> first if none of them fits; this page waits at its address.
+          </p>
         </>
       )}
     </SendForm>
@@ -132,10 +136,24 @@ type AddressProps = {
   readonly source: Source;
   readonly provider: Provider;
   readonly made: string | null;
+  readonly onMade: (secret: string) => void;
   readonly onStored: () => void;
 };
 
-const Address = ({ source, provider, made, onStored }: AddressProps) => {
+/** The first secret is gone when the page was left before it was stored: another is made, and shown once. */
+const AnotherSecret = ({ source, onMade }: StepProps) => (
+  <Act
+    label="Make a new secret"
+    act={() => call("POST /v1/sources/{id}/secret", { params: { id: source.id }, body: {} })}
+    done={null}
+    onDone={({ secret }) => {
+      if (secret !== undefined) onMade(secret);
+    }}
+    why={whyNotAdmin()}
+  />
+);
+
+const Address = ({ source, provider, made, onMade, onStored }: AddressProps) => {
   const isTheirs = provider.secret_from === "provider";
   const [isReplacing, setReplacing] = useState(false);
   return (
@@ -180,9 +198,13 @@ const Address = ({ source, provider, made, onStored }: AddressProps) => {
         </SendForm>
       ) : (
         <p class="row">
+          {made === null ? <AnotherSecret source={source} onMade={onMade} /> : null}
           <button class="btn" type="button" onClick={() => setReplacing(true)}>
             Paste another secret
           </button>
+          {made === null ? (
+            <span class="meta">The first one was shown once. It stays valid for 24 h after you make another.</span>
+          ) : null}
         </p>
       )}
     </>
@@ -260,6 +282,7 @@ const Steps = ({ source, provider, step, made, setMade }: StepsProps) => {
             source={source}
             provider={provider}
             made={made.source}
+            onMade={(secret) => setMade({ ...made, source: secret })}
             onStored={() => setMade({ ...made, source: null })}
           />
         </div>
@@ -268,7 +291,7 @@ const Steps = ({ source, provider, step, made, setMade }: StepsProps) => {
         <span aria-hidden="true">4</span>
         <div>
           <h2>Send a first event</h2>
-          <FirstEvent id={id} from={provider.label} />
+          <FirstEvent id={id} from={provider.label} sampleTypes={provider.sample_types} />
         </div>
       </li>
     </ol>

@@ -46,6 +46,7 @@ const KEYS = [
   ["[ ]", "Previous and next attempt of an event"],
   ["f y", "An event: search in the payload, copy the id"],
   ["a r c", "An open approval: begin to approve, to reject, to comment"],
+  ["v", "Audit: check the proof of the record again"],
   ["Esc", "Close the top layer"],
 ] as const;
 

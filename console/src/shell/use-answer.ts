@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Answered, Problem } from "../api/calls.ts";
 import { connection, onFrame } from "../live/stream.ts";
 
@@ -12,11 +12,13 @@ export type Shown<T> = {
 const REFRESH_MS = 1_000;
 const POLL_MS = 5_000;
 
+type Told = { readonly topic: string /** Null: any of the topic. */; readonly id: string | null };
+
 type Live = {
   /** Names what is read: another one begins anew. */
   readonly key: string;
   /** Frames after which it is read again; null if it does not change while it is open. */
-  readonly on: { readonly topic: string /** Null: any of the topic. */; readonly id: string | null } | null;
+  readonly on: Told | readonly Told[] | null;
   /** It is read at most this often, however much changes; left out: once a second. */
   readonly everyMs?: number;
 };
@@ -42,13 +44,17 @@ export const useAnswer = <T>({ key, on, everyMs = REFRESH_MS }: Live, read: () =
       isGone = true;
     };
   }, [key, asked]);
+  const told = useRef<readonly Told[]>([]);
+  told.current = on === null ? [] : "topic" in on ? [on] : on;
   useEffect(() => {
     if (on === null) return;
     let isDue = false;
     // What is shown was just read; the first change after it is not kept waiting.
     let at = Date.now() - everyMs;
     const stop = onFrame((frame) => {
-      if (frame.topic === on.topic && (on.id === null || !("id" in frame) || frame.id === on.id)) isDue = true;
+      const isMeant = ({ topic, id }: Told): boolean =>
+        frame.topic === topic && (id === null || !("id" in frame) || frame.id === id);
+      if (told.current.some(isMeant)) isDue = true;
     });
     const tick = setInterval(() => {
       const isPoll = !connection.value.isLive && Date.now() - at >= POLL_MS;
