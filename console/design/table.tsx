@@ -22,7 +22,7 @@ type TableProps<T> = {
   /** The row that the address names; it is marked, and `j` and `k` move from it. */
   readonly selected?: string | undefined;
   readonly onSelect?: (key: string) => void;
-  /** True for a row that was changed so that it no longer matches the filter: it is dimmed, and stays. */
+  /** True for a row that no longer matches the filter, or is gone: it is dimmed, says so, and stays. */
   readonly isLeft?: (row: T) => boolean;
   /** Further classes, such as `folio` for numbered records. */
   readonly as?: string;
@@ -37,6 +37,7 @@ const ROWS_MAX = 200;
 export const DataTable = <T,>(props: TableProps<T>) => {
   const { caption, columns, rows, keyOf, selected, onSelect, isLeft, as = "" } = props;
   const body = useRef<HTMLTableSectionElement | null>(null);
+  const leaving = columns.find((it) => it.as?.split(" ").includes("a")) ?? columns.at(-1);
   const { box, shown, before, after } = useWindow(rows.length, ROW_PX, ROWS_MAX);
   const move = (by: number): void => {
     const at = rows.findIndex((row) => keyOf(row) === selected);
@@ -67,11 +68,13 @@ export const DataTable = <T,>(props: TableProps<T>) => {
         {rows.slice(shown.from, shown.to).map((row) => {
           const key = keyOf(row);
           const isHere = key === selected;
+          const hasLeft = isLeft?.(row) === true;
           return (
-            <tr key={key} data-key={key} role="row" class={`${isHere ? "here" : ""} ${isLeft?.(row) ? "left" : ""}`}>
+            <tr key={key} data-key={key} role="row" class={`${isHere ? "here" : ""} ${hasLeft ? "left" : ""}`}>
               {columns.map((it) => (
                 <td role="cell" class={it.as}>
                   {it.show(row)}
+                  {hasLeft && it === leaving ? <span class="sub">no longer matches</span> : null}
                 </td>
               ))}
             </tr>
@@ -89,7 +92,8 @@ export const FreshBar = ({
   what,
   onShow,
 }: {
-  readonly waiting: number;
+  /** How many wait, such as "12" or "50+"; empty if none do. */
+  readonly waiting: string;
   /** A plural that ends with s. */
   readonly what: string;
   readonly onShow: () => void;
@@ -97,12 +101,14 @@ export const FreshBar = ({
   useKeys({ ".": onShow });
   return (
     <div class="freshness">
-      {waiting === 0 ? null : (
+      {waiting === "" ? (
+        <span class="fresh off">&nbsp;</span>
+      ) : (
         <button class="fresh" type="button" onClick={onShow}>
           <Mark name="delivering" role="move" />
           <span>
             <b>
-              Show {waiting} new {waiting === 1 ? what.slice(0, -1) : what}
+              Show {waiting} new {waiting === "1" ? what.slice(0, -1) : what}
             </b>
             <span class="desk"> · this list is paused while you read</span>
           </span>

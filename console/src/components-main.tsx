@@ -173,7 +173,7 @@ const Forms = () => {
 
 const Tables = () => (
   <Section title="Table">
-    <FreshBar waiting={12} what="events" onShow={() => undefined} />
+    <FreshBar waiting="12" what="events" onShow={() => undefined} />
     <DataTable
       caption="Events, newest first"
       rows={ROWS}

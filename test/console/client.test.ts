@@ -1,7 +1,16 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Calls, pathOf, searchOf } from "../../console/src/api/calls.ts";
-import { firstPage, ROWS_MAX, refreshed, withMore, withRow, withWaiting } from "../../console/src/api/list.ts";
+import {
+  firstPage,
+  ROWS_MAX,
+  refreshed,
+  WAITING_MAX,
+  withAsked,
+  withMore,
+  withRow,
+  withWaiting,
+} from "../../console/src/api/list.ts";
 import { frameOf, indicationOf } from "../../console/src/live/frames.ts";
 import { costText, definitionOf, labelLines, undoText } from "../../console/src/pages/action-definition.ts";
 import { sentFields } from "../../console/src/pages/approval-fields.ts";
@@ -118,6 +127,34 @@ test("rows change in place and never move; new ones wait until they are asked fo
   assert.equal([ids(shown.rows), shown.waiting.length, shown.left.size], ["dcb", 0, 0]);
 });
 
+test("if more rows come than are read, those between are not passed over in silence", () => {
+  const before = firstPage(page("dcba"));
+  const first = refreshed(before, page("gfe"), keyOf);
+  assert.equal([ids(first.waiting), first.hasGap], ["gfe", true]);
+  const second = refreshed(first, page("kji"), keyOf);
+  assert.equal(
+    [ids(second.waiting), second.hasGap],
+    ["kji", true],
+    "what lies below the gap is read anew, and not kept",
+  );
+  assert.equal(refreshed(before, page("gfe", null), keyOf).hasGap, false, "a page that none follows is whole");
+  const joined = refreshed(before, page("fed"), keyOf);
+  assert.equal([ids(joined.waiting), joined.hasGap], ["fe", false]);
+  const many = Array.from({ length: 40 }, (_, nth) => ({ id: `${nth}`, status: "" }));
+  let state = before;
+  for (let at = 39; at > 0; at -= 1)
+    state = refreshed(state, { data: many.slice(at - 1, at + 1), next_cursor: null }, keyOf);
+  assert.equal([state.waiting.length, state.hasGap], [40, false]);
+  assert.is(WAITING_MAX, 500);
+});
+
+test("rows that are asked for by their keys change in place, and those that are gone are marked", () => {
+  const state = withAsked(firstPage(page("cba")), ["c", "a"], {
+    ...{ rows: [{ id: "a", status: "failed" }], keyOf, matches: () => true },
+  });
+  assert.equal([ids(state.rows), state.rows[2]?.status, [...state.left]], ["cba", "failed", ["c"]]);
+});
+
 test("further pages add no row twice, and a tab keeps only so many", () => {
   const list = withMore(firstPage(page("dc")), page("cb", null), keyOf);
   assert.equal([ids(list.rows), list.cursor], ["dcb", null]);
@@ -134,16 +171,17 @@ test("a frame is read, and what is no frame is nothing", () => {
     ...{ topic: "events", id: "evt_a", status: "failed", position: "9" },
   });
   assert.equal(frameOf('{"topic":"events","changed":12}'), { topic: "events", changed: 12 });
+  assert.equal(frameOf('{"topic":"events","changed":null}'), { topic: "events", changed: null });
   for (const text of ["", "{", "[]", "null", '{"topic":1}', '{"topic":"events"}']) assert.is(frameOf(text), null, text);
 });
 
 test("the indicator says what matters most, and a short gap is no news", () => {
-  const facts = { now: 10_000, isBehind: false, waiting: 0 };
+  const facts = { now: 10_000, isBehind: false, hasWaiting: false };
   assert.is(indicationOf({ isLive: true, since: 0 }, facts), "live");
   assert.is(indicationOf({ isLive: false, since: 6_000 }, facts), "live");
-  assert.is(indicationOf({ isLive: false, since: 5_000 }, { ...facts, waiting: 3 }), "lost");
-  assert.is(indicationOf({ isLive: true, since: 0 }, { ...facts, waiting: 3 }), "paused");
-  assert.is(indicationOf({ isLive: true, since: 0 }, { ...facts, waiting: 3, isBehind: true }), "behind");
+  assert.is(indicationOf({ isLive: false, since: 5_000 }, { ...facts, hasWaiting: true }), "lost");
+  assert.is(indicationOf({ isLive: true, since: 0 }, { ...facts, hasWaiting: true }), "paused");
+  assert.is(indicationOf({ isLive: true, since: 0 }, { ...facts, hasWaiting: true, isBehind: true }), "behind");
 });
 
 test("addresses name pages, filters survive, and a form leads back to this console only", () => {

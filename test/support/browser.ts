@@ -152,6 +152,10 @@ export type BrowserPage = {
   key(key: keyof typeof KEYS): Promise<void>;
   /** Types into what has the focus, letter by letter. */
   write(text: string): Promise<void>;
+  /** Moves the pointer to a place on the screen. */
+  pointAt(x: number, y: number): Promise<void>;
+  /** What its scripts keep, after a collection of garbage. */
+  heapBytes(): Promise<number>;
   shaped(shape: Shape): Promise<void>;
   /** Text that is hard to read, each with its contrast. */
   pale(): Promise<readonly string[]>;
@@ -274,6 +278,13 @@ export const openBrowser = async (binary: string): Promise<BrowserPage> => {
         await send("Input.dispatchKeyEvent", { type: "keyDown", key: letter, text: letter });
         await send("Input.dispatchKeyEvent", { type: "keyUp", key: letter });
       }
+    },
+    async pointAt(x, y) {
+      await send("Input.dispatchMouseEvent", { type: "mouseMoved", x, y });
+    },
+    async heapBytes() {
+      await send("HeapProfiler.collectGarbage");
+      return Number((await send("Runtime.getHeapUsage")).usedSize);
     },
     async shaped({ width = 1_280, height = 800, dark = false }) {
       await send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: width < 600 });

@@ -7,6 +7,8 @@ export type ListState<Row> = {
   readonly cursor: string | null;
   /** New rows, newest first, that wait behind the bar. */
   readonly waiting: readonly Row[];
+  /** True if more came than was read: between those that wait and those that are shown there are others. */
+  readonly hasGap: boolean;
   /** Keys of rows that no longer match the filter. */
   readonly left: ReadonlySet<string>;
 };
@@ -14,7 +16,10 @@ export type ListState<Row> = {
 /** What a tab keeps; older rows are fetched again by the cursor if they are wanted. */
 export const ROWS_MAX = 2_000;
 
-export const EMPTY_LIST: ListState<never> = { rows: [], cursor: null, waiting: [], left: new Set() };
+/** So many new rows wait at most; of more, the list is read anew once they are asked for. */
+export const WAITING_MAX = 500;
+
+export const EMPTY_LIST: ListState<never> = { rows: [], cursor: null, waiting: [], hasGap: false, left: new Set() };
 
 export const firstPage = <Row>({ data, next_cursor }: Page<Row>): ListState<Row> => ({
   ...EMPTY_LIST,
@@ -36,17 +41,37 @@ export const withMore = <Row>(state: ListState<Row>, page: Page<Row>, keyOf: Key
 export const refreshed = <Row>(state: ListState<Row>, page: Page<Row>, keyOf: KeyOf<Row>): ListState<Row> => {
   const newest = new Map(page.data.map((row) => [keyOf(row), row] as const));
   const shown = new Set(state.rows.map(keyOf));
-  const waiting = page.data.filter((row) => !shown.has(keyOf(row)));
-  const known = new Set(waiting.map(keyOf));
+  const fresh = page.data.filter((row) => !shown.has(keyOf(row)));
+  const known = new Set(fresh.map(keyOf));
+  const before = state.waiting.filter((row) => !known.has(keyOf(row)));
+  // A page on which all is new, and that others follow, does not reach down to what was read before.
+  const isNew =
+    page.next_cursor !== null && fresh.length === page.data.length && before.length === state.waiting.length;
+  const waiting = isNew ? fresh : [...fresh, ...before];
   return {
     ...state,
     rows: state.rows.map((row) => newest.get(keyOf(row)) ?? row),
-    waiting: [...waiting, ...state.waiting.filter((row) => !known.has(keyOf(row)))].slice(0, ROWS_MAX),
+    waiting: waiting.slice(0, WAITING_MAX),
+    hasGap: state.hasGap || isNew || waiting.length > WAITING_MAX,
     left: new Set([...state.left].filter((key) => !newest.has(key))),
   };
 };
 
-/** One row read by itself; null if it no longer exists. `matches` says whether the filter still takes it. */
+/** Rows that were asked for by their keys; those that the answer lacks are gone, or are of another filter. */
+export const withAsked = <Row>(
+  state: ListState<Row>,
+  asked: readonly string[],
+  { rows, keyOf, matches }: { readonly rows: readonly Row[]; readonly keyOf: KeyOf<Row>; matches(row: Row): boolean },
+): ListState<Row> => {
+  const there = new Set(rows.map(keyOf));
+  const marked: ListState<Row> = {
+    ...state,
+    left: new Set([...state.left, ...asked.filter((key) => !there.has(key))]),
+  };
+  return rows.reduce((all, row) => withRow(all, row, { keyOf, matches: matches(row) }), marked);
+};
+
+/** One row read by itself. `matches` says whether the filter still takes it. */
 export const withRow = <Row>(
   state: ListState<Row>,
   row: Row,
@@ -59,10 +84,11 @@ export const withRow = <Row>(
   return { ...state, rows: state.rows.map((it) => (keyOf(it) === key ? row : it)), left };
 };
 
-/** Shows what waits, and lets rows go that no longer match. */
+/** Shows what waits, and lets rows go that no longer match; not for a list with a gap, which is read anew. */
 export const withWaiting = <Row>(state: ListState<Row>, keyOf: KeyOf<Row>): ListState<Row> => ({
   ...state,
   rows: [...state.waiting, ...state.rows.filter((row) => !state.left.has(keyOf(row)))].slice(0, ROWS_MAX),
   waiting: [],
+  hasGap: false,
   left: new Set(),
 });

@@ -2,8 +2,8 @@
 
 export type Frame =
   | { readonly topic: string; readonly id: string; readonly status: string; readonly position: string }
-  /** More changed than the stream tells one by one. */
-  | { readonly topic: string; readonly changed: number };
+  /** More changed than the stream tells one by one; null if it is unknown how much, as after a long gap. */
+  | { readonly topic: string; readonly changed: number | null };
 
 /** Null for what is no frame, as of a newer service. */
 export const frameOf = (text: string): Frame | null => {
@@ -15,7 +15,7 @@ export const frameOf = (text: string): Frame | null => {
   }
   if (typeof it !== "object" || it === null || !("topic" in it) || typeof it.topic !== "string") return null;
   const { topic } = it;
-  if ("changed" in it && typeof it.changed === "number") return { topic, changed: it.changed };
+  if ("changed" in it && (typeof it.changed === "number" || it.changed === null)) return { topic, changed: it.changed };
   if (!("id" in it) || typeof it.id !== "string") return null;
   const [status, position] = ["status", "position"].map((name) => String(Reflect.get(it, name) ?? ""));
   return { topic, id: it.id, status: status ?? "", position: position ?? "" };
@@ -40,9 +40,9 @@ export type Indication = "live" | "paused" | "behind" | "lost";
 /** The one word of the indicator; being not connected outranks the rest. */
 export const indicationOf = (
   { isLive, since }: Connection,
-  { now, isBehind, waiting }: { readonly now: number; readonly isBehind: boolean; readonly waiting: number },
+  { now, isBehind, hasWaiting }: { readonly now: number; readonly isBehind: boolean; readonly hasWaiting: boolean },
 ): Indication => {
   if (!isLive && now - since >= STALE_MS) return "lost";
   if (isBehind) return "behind";
-  return waiting > 0 ? "paused" : "live";
+  return hasWaiting ? "paused" : "live";
 };

@@ -130,7 +130,7 @@ const Approvals = ({ params, query }: PageProps) => {
         {isLoaded && (rows.length > 0 || shown !== undefined) ? (
           <div class={`inbox ${open === undefined ? "" : "one"}`}>
             <nav class="queue" aria-label="Requests">
-              <FreshBar waiting={state.waiting.length} what="requests" onShow={list.showWaiting} />
+              <FreshBar waiting={list.waiting} what="requests" onShow={list.showWaiting} />
               <ul>
                 {rows.map((row) => (
                   <Entry key={row.id} row={row} href={hrefTo(row.id)} isHere={row.id === shown} />

@@ -123,7 +123,7 @@ const Audit = ({ params, query }: PageProps) => {
   const set = Object.fromEntries(FILTER_NAMES.flatMap((it) => (query[it] ? [[it, query[it]]] : [])));
   const list = useList<Row>({
     filter: hrefOf("", set),
-    topic: "events",
+    topic: null,
     keyOf: ({ index }) => String(index),
     page: (cursor) =>
       call("GET /v1/audit", { query: { ...queryOf(query), limit: 50, ...(cursor === undefined ? {} : { cursor }) } }),
@@ -148,7 +148,7 @@ const Audit = ({ params, query }: PageProps) => {
       )}
       <div class={selected === null ? "" : "cols audit"}>
         <div>
-          <FreshBar waiting={state.waiting.length} what="records" onShow={list.showWaiting} />
+          <FreshBar waiting={list.waiting} what="records" onShow={list.showWaiting} />
           {isLoaded && state.rows.length === 0 ? (
             <Empty title="No record matches" text="Remove a filter to see more." />
           ) : null}

@@ -121,7 +121,8 @@ const Events = ({ query }: PageProps) => {
       if (answer.ok && typeof answer.body.total === "number") setTotal(listTotal(answer.body.total));
       return answer;
     },
-    one: (id) => call("GET /v1/events/{id}", { params: { id } }),
+    one: null,
+    some: (ids) => call("GET /v1/events", { query: { ids: ids.join(","), limit: 100 } }),
     matches: (row) => query.status === undefined || query.status.split(",").includes(row.status),
   });
   const change = (values: FilterValues): void =>
@@ -171,7 +172,7 @@ const Events = ({ query }: PageProps) => {
         <Nothing isFiltered={filter !== ""} />
       ) : (
         <div>
-          <FreshBar waiting={state.waiting.length} what="events" onShow={list.showWaiting} />
+          <FreshBar waiting={list.waiting} what="events" onShow={list.showWaiting} />
           {isLoaded ? (
             <DataTable
               caption="Events, newest first"

@@ -41,7 +41,7 @@ export const Listing = <Row,>({ title, meta, list, columns, keyOf, make, empty, 
         <Empty {...empty}>{begin}</Empty>
       ) : (
         <div>
-          <FreshBar waiting={state.waiting.length} what={what} onShow={list.showWaiting} />
+          <FreshBar waiting={list.waiting} what={what} onShow={list.showWaiting} />
           {isLoaded ? (
             <DataTable
               caption={title}

@@ -37,7 +37,8 @@ export const PolicyDecisions = ({ id }: { readonly id: string }) => {
     keyOf: (row) => row.id,
     page: (cursor) =>
       call("GET /v1/events", { query: { policy_id: id, limit: 50, ...(cursor === undefined ? {} : { cursor }) } }),
-    one: (event) => call("GET /v1/events/{id}", { params: { id: event } }),
+    one: null,
+    some: (ids) => call("GET /v1/events", { query: { ids: ids.join(","), limit: 100 } }),
     matches: () => true,
   });
   const { state, isLoaded, isLoading, problem, since } = list;
@@ -47,7 +48,7 @@ export const PolicyDecisions = ({ id }: { readonly id: string }) => {
       {problem === null ? null : (
         <LoadError what="The list" failure={problem} since={isLoaded ? since : null} onRetry={list.retry} />
       )}
-      <FreshBar waiting={state.waiting.length} what="decisions" onShow={list.showWaiting} />
+      <FreshBar waiting={list.waiting} what="decisions" onShow={list.showWaiting} />
       {isLoaded && state.rows.length === 0 ? (
         <Empty title="No decisions yet" text="A request appears here when this policy has decided on it." />
       ) : (

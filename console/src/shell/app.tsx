@@ -118,7 +118,7 @@ const SignedIn = ({ who }: { readonly who: Me }) => {
     document.title = title;
   }, [title]);
   useEffect(() => {
-    waitingRows.value = 0;
+    waitingRows.value = "";
     document.getElementById("main")?.focus({ preventScroll: true });
   }, [path]);
   if (found !== null && Object.keys(found.params).length === 0) listAddresses.set(path, hrefOf(path, query));

@@ -4,5 +4,5 @@ import { signal } from "@preact/signals";
 export const waitingForMe = signal(0);
 /** True while a decision is open on a phone, which has a bar of its own at the bottom. */
 export const isDeciding = signal(false);
-/** How many rows wait behind the bar of the list that is open. */
-export const waitingRows = signal(0);
+/** How many rows wait behind the bar of the list that is open, such as "12" or "50+"; empty if none do. */
+export const waitingRows = signal("");

@@ -12,12 +12,12 @@ const DOTS: Readonly<Record<Indication, string>> = { live: "", paused: "off", be
 /** A status region: screen readers hear it only when its words change. */
 export const Indicator = () => {
   const clock = useContext(ClockContext);
-  const facts = { now: now.value, isBehind: isBehind.value, waiting: waitingRows.value };
+  const facts = { now: now.value, isBehind: isBehind.value, hasWaiting: waitingRows.value !== "" };
   const indication = indicationOf(connection.value, facts);
   const since = new Date(connection.value.since).toISOString();
   const WORDS: Readonly<Record<Indication, string>> = {
     live: "Live",
-    paused: `Paused while you read: ${facts.waiting} new`,
+    paused: `Paused while you read: ${waitingRows.value} new`,
     behind: "Catching up",
     lost: `Not connected, from ${shortTime(since, clock)}`,
   };

@@ -6,22 +6,26 @@ import {
   type ListState,
   type Page,
   refreshed,
+  withAsked,
   withMore,
-  withRow,
   withWaiting,
 } from "../api/list.ts";
 import { connection, onFrame } from "../live/stream.ts";
 import { waitingRows } from "./frame-state.ts";
+import { keysOnScreen } from "./keys-on-screen.ts";
 import { scrollTarget } from "./router.ts";
 
 type ListDeps<Row> = {
   /** Names the filter: another one begins anew. */
   readonly filter: string;
-  readonly topic: string;
+  /** Null: whatever changes, as the audit has a record of everything. */
+  readonly topic: string | null;
   readonly keyOf: (row: Row) => string;
   readonly page: (cursor: string | undefined) => Promise<Answered<Page<Row>>>;
-  /** One row by its id, and whether the filter still takes it; null if it cannot be read alone. */
+  /** One row by its id; null if it cannot be read alone. */
   readonly one: ((id: string) => Promise<Answered<Row>>) | null;
+  /** Several rows by their ids, in place of `one`; the answer lacks those that are gone. */
+  readonly some?: (ids: readonly string[]) => Promise<Answered<Page<Row>>>;
   readonly matches: (row: Row) => boolean;
 };
 
@@ -33,6 +37,8 @@ export type ShownList<Row> = {
   /** When what is shown was loaded, ISO 8601; null before that. */
   readonly since: string | null;
   readonly more: (() => void) | null;
+  /** How many rows wait, such as "12" or "50+"; empty if none do. */
+  readonly waiting: string;
   readonly showWaiting: () => void;
   readonly retry: () => void;
 };
@@ -41,8 +47,24 @@ export type ShownList<Row> = {
 const REFRESH_MS = 1_000;
 /** Without the stream the first page is read again this often. */
 const POLL_MS = 5_000;
-/** Of the rows that changed, only so many are read one by one; the others are read when the list is shown again. */
+/** Of the rows on the screen that changed, so many are read at a time; the others are read at the next. */
 const ONE_BY_ONE_MAX = 10;
+const SOME_MAX = 100;
+const NOT_FOUND = 404;
+
+/** The rows that the ids name, and the ids for which there is an answer; null if nothing was answered. */
+const rowsOf = async <Row>(
+  { one, some }: ListDeps<Row>,
+  ids: readonly string[],
+): Promise<{ readonly asked: readonly string[]; readonly rows: readonly Row[] } | null> => {
+  if (some !== undefined) {
+    const answer = await some(ids);
+    return answer.ok ? { asked: ids, rows: answer.body.data } : null;
+  }
+  const answers = await Promise.all(ids.map(async (id) => ({ id, answer: await one?.(id) })));
+  const asked = answers.filter(({ answer }) => answer?.ok || (answer && answer.problem.status === NOT_FOUND));
+  return { asked: asked.map(({ id }) => id), rows: asked.flatMap(({ answer }) => (answer?.ok ? [answer.body] : [])) };
+};
 
 /** A list that is live: its rows change in place and new ones wait. A hidden tab reads nothing until it is seen. */
 export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
@@ -79,42 +101,59 @@ export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
   };
   useEffect(begin, [filter]);
   useEffect(() => {
-    const changed = new Set<string>();
+    // What is shown and may have changed is read as soon as it is on the screen.
+    const stale = new Set<string>();
     let isDue = false;
     let at = 0;
-    const readOne = async (id: string): Promise<void> => {
-      const answer = await latest.current.deps.one?.(id);
-      if (!answer?.ok) return;
-      const matches = latest.current.deps.matches(answer.body);
-      setState((before) => withRow(before, answer.body, { keyOf, matches }));
+    let wasLive = connection.value.isLive;
+    const readSome = async (ids: readonly string[]): Promise<void> => {
+      const { generation, deps: given } = latest.current;
+      const answer = await rowsOf(given, ids);
+      if (answer === null || generation !== latest.current.generation) return;
+      setState((before) => withAsked(before, answer.asked, { rows: answer.rows, keyOf, matches: given.matches }));
+    };
+    const markAll = (): void => {
+      isDue = true;
+      for (const row of latest.current.state.rows) stale.add(keyOf(row));
     };
     const tick = setInterval(() => {
-      const isPoll = !connection.value.isLive && Date.now() - at >= POLL_MS;
-      if (document.visibilityState !== "visible" || !(isDue || isPoll)) return;
-      isDue = false;
-      at = Date.now();
-      const ids = new Set(latest.current.state.rows.map(keyOf));
-      const shown = [...changed].filter((id) => ids.has(id)).slice(0, ONE_BY_ONE_MAX);
-      changed.clear();
-      void read(undefined, (page) => setState((before) => refreshed(before, page, keyOf)));
-      for (const id of shown) void readOne(id);
+      const { isLive } = connection.value;
+      // Frames may have been missed while there was no stream, and none come without it.
+      if (isLive && !wasLive) markAll();
+      wasLive = isLive;
+      if (document.visibilityState !== "visible") return;
+      if (!isLive && Date.now() - at >= POLL_MS) markAll();
+      if (isDue) {
+        isDue = false;
+        at = Date.now();
+        void read(undefined, (page) => setState((before) => refreshed(before, page, keyOf)));
+      }
+      const { some, one } = latest.current.deps;
+      if (some === undefined && one === null) return;
+      const here = keysOnScreen().filter((key) => stale.has(key));
+      const asked = here.slice(0, some === undefined ? ONE_BY_ONE_MAX : SOME_MAX);
+      for (const key of asked) stale.delete(key);
+      if (asked.length > 0) void readSome(asked);
     }, REFRESH_MS);
     const stop = onFrame((frame) => {
-      if (frame.topic !== topic) return;
+      if (topic !== null && frame.topic !== topic) return;
+      if (!("id" in frame)) return markAll();
       isDue = true;
-      if ("id" in frame) changed.add(frame.id);
+      if (latest.current.state.rows.some((row) => keyOf(row) === frame.id)) stale.add(frame.id);
     });
     return () => {
       stop();
       clearInterval(tick);
     };
   }, [filter, topic]);
-  waitingRows.value = state.waiting.length;
+  const waiting = state.waiting.length === 0 ? "" : `${state.waiting.length}${state.hasGap ? "+" : ""}`;
+  waitingRows.value = waiting;
   const { cursor } = state;
   return {
     state,
     ...facts,
     since: facts.since === "" ? null : facts.since,
+    waiting,
     more:
       cursor === null
         ? null
@@ -122,7 +161,11 @@ export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
             setFacts((before) => ({ ...before, isLoading: true }));
             void read(cursor, (page) => setState((before) => withMore(before, page, keyOf)));
           },
-    showWaiting: () => setState((before) => withWaiting(before, keyOf)),
+    // With a gap, what waits does not reach down to the rows that are shown.
+    showWaiting: () =>
+      state.hasGap
+        ? void read(undefined, (page) => setState(firstPage(page)))
+        : setState((before) => withWaiting(before, keyOf)),
     retry: begin,
   };
 };

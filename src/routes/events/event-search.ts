@@ -3,7 +3,7 @@ import type { Condition, Document, FoundDocument, ViewQuery, ViewStore } from ".
 import type { EventDocument } from "../../../projections/event-document.ts";
 import { events } from "../../../projections/events.ts";
 import { denialIn, gateDenials } from "../../../projections/gate-denials.ts";
-import { type Page, pageOf } from "../../http/listing.ts";
+import { invalid, type Page, pageOf } from "../../http/listing.ts";
 import { mergedPages, type Newest } from "../../http/merged-pages.ts";
 import type { JsonSchema } from "../../http/route.ts";
 import { TIME_RANGE_QUERY, type TimeRange, timeRangeOf } from "../../http/time-range.ts";
@@ -16,8 +16,16 @@ const TEXT_LENGTH_MAX = 512;
 const text = (description: string) =>
   ({ type: "string", minLength: 1, maxLength: TEXT_LENGTH_MAX, description }) as const satisfies JsonSchema;
 
+/** As many as a page has. */
+const IDS_MAX = 100;
+
 export const EVENT_SEARCH_QUERY = {
   ...CHOICES_QUERY,
+  ids: {
+    type: "string",
+    pattern: `^evt_\\w{1,64}(,evt_\\w{1,64}){0,${IDS_MAX - 1}}$`,
+    description: `Only these, up to ${IDS_MAX}, separated by commas; ids that the account does not have are left out`,
+  },
   source_id: text("Only events of this source"),
   agent_id: text("Only requests of this agent"),
   endpoint_id: text("Only events for this endpoint"),
@@ -213,9 +221,15 @@ const countAll =
     );
   };
 
+/** Ids are looked up as an id in `q` is. */
+const meaningIn = async (views: Views, accountId: string, { ids, q }: Query): Promise<SearchMeaning | null> => {
+  if (ids !== undefined) return { kind: "events", ids: [...new Set(String(ids).split(","))] };
+  return q === undefined ? null : await meaningOf(views, accountId, String(q));
+};
+
 const searchesOf = async (views: Views, accountId: string, query: Query, range: TimeRange) => {
   const { lists: choices, kinds } = await eventChoices(views, accountId, query);
-  const meaning = query.q === undefined ? null : await meaningOf(views, accountId, String(query.q));
+  const meaning = await meaningIn(views, accountId, query);
   const gate = gateCondition(query);
   const searches = await Promise.all(
     choices.map(async (choice): Promise<Search> => {
@@ -249,6 +263,7 @@ export const searchEvents = async <T>(
 ): Promise<Page<T> | Problem> => {
   const range = timeRangeOf(query);
   if ("problem" in range) return range;
+  if (query.ids !== undefined && query.q !== undefined) return invalid("q", "cannot be combined with ids");
   const { searches, isCountable } = await searchesOf(views, accountId, query, range);
   const [only] = searches;
   const { page }: Pick<ViewStore, "page"> =

@@ -26,7 +26,7 @@ const test = suite("event routes");
 const HIDDEN = "[redacted]";
 const VIEWER: Principal & { kind: "key" } = { kind: "key", account: "acc_1", id: "key_1", role: "viewer" };
 const ADMIN: typeof VIEWER = { ...VIEWER, role: "admin" };
-const STRANGER: Principal = { ...ADMIN, account: "acc_2" };
+const STRANGER: typeof VIEWER = { ...ADMIN, account: "acc_2" };
 const ID = `evt_${"a".repeat(32)}`;
 const BODY = Buffer.from('{"card": {"number": "4242"}, "amount": 5}');
 
@@ -171,6 +171,19 @@ test("another account's event and one that never was are the same nothing, on ev
   assert.is((await erase(STRANGER)).outcome, "not-found");
   assert.is((await erase(ADMIN, at(60), "evt_\n")).outcome, "not-found");
   assert.equal((await get("/v1/events", STRANGER)).body.data, []);
+});
+
+test("events are read by their ids; an id of another account is left out as one that never existed", async () => {
+  const { get } = await world(delivered().events);
+  const found = async (ids: string, as: typeof VIEWER = VIEWER): Promise<readonly string[]> => {
+    const { data } = (await get("/v1/events", as, { query: { ids } })).body;
+    return (data as readonly { readonly id: string }[]).map(({ id }) => id);
+  };
+  assert.equal(await found(`evt_none,${ID},${ID}`), [ID]);
+  assert.equal(await found(ID, STRANGER), []);
+  assert.equal(await found("evt_none"), []);
+  assert.is((await get("/v1/events", VIEWER, { query: { ids: ID, q: "x" } })).outcome, "invalid-request");
+  assert.equal((await get("/v1/events", VIEWER, { query: { ids: ID, status: "failed" } })).body.data, []);
 });
 
 test("an admin reads the payload byte for byte, safely served; others read it redacted", async () => {

@@ -1,0 +1,19 @@
+import type { BrowserPage } from "./browser.ts";
+import { until } from "./program.ts";
+
+/** Signs in within the page, as the form does, and opens a path of the console. */
+export const openSignedIn = async (
+  page: BrowserPage,
+  origin: string,
+  { who, path }: { readonly who: { readonly email: string; readonly password: string }; readonly path: string },
+): Promise<void> => {
+  await page.open(`${origin}/sign-in`);
+  await page.evaluate(`(() => {
+    globalThis.isIn = false;
+    const headers = { "content-type": "application/json" };
+    void fetch("/v1/auth/login", { method: "POST", headers, body: ${JSON.stringify(JSON.stringify(who))} })
+      .then(({ ok }) => { globalThis.isIn = ok; });
+  })()`);
+  await until("the session is there", () => page.evaluate<boolean>("globalThis.isIn"));
+  await page.open(origin + path);
+};
