@@ -50,6 +50,17 @@ export type PayloadLine = {
   readonly bytes: string;
 };
 
+/**
+ * The record of an erasure that the export does not have among its own records, with its path to the checkpoint at the
+ * end: what it erased is not withheld.
+ */
+export type ErasureLine = {
+  readonly kind: "erasure";
+  readonly index: number;
+  readonly leaf: string;
+  readonly hashes: readonly string[];
+};
+
 /** `leaf` names a key (`signing-key.ts`); `proof` is the tlog-proof of the checkpoint that ends with it, as text. */
 export type HandoverLine = { readonly kind: "handover"; readonly leaf: string; readonly proof: string };
 
@@ -71,6 +82,7 @@ export type ExportLine =
   | ProofLine
   | MapLine
   | PayloadLine
+  | ErasureLine
   | HandoverLine
   | CosignedLine
   | CheckpointLine;

@@ -12,8 +12,8 @@ export type InstanceEvent =
         readonly previous: string | null;
         readonly reason: string | null;
         /**
-         * The signature lines of the key before it and of this key, under the checkpoint that ends with this leaf; null
-         * for a first key.
+         * The signature lines of the key before it and of this key, under the checkpoint that ends with this leaf; of
+         * this key alone if a new generation begins with it; null for the very first key.
          */
         readonly handover: string | null;
       };

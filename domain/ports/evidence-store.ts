@@ -25,8 +25,8 @@ export type SealedHead = {
 
 /**
  * A leaf of the instance tree that names the key which signs from there on. `handover` has the signatures of the key
- * before it and of this key, as two lines of a signed note, under the instance checkpoint that ends with this leaf; null
- * for a first key.
+ * before it and of this key, as two lines of a signed note, under the instance checkpoint that ends with this leaf; of this
+ * key alone if a new generation begins with it; null for the very first key.
  */
 export type NamedSigningKey = {
   readonly leaf: number;

@@ -106,7 +106,7 @@ export class AccountEvidence {
     if (newest !== null) yield newest;
   }
 
-  /** The rotations of the signing key in this generation, the first one first. */
+  /** The beginning of this generation, unless it is the first one, and its rotations of the signing key, in their order. */
   async *handovers(): AsyncGenerator<Handover, void> {
     const instance = await this.#store.instance();
     const name = logNameOf(instance);

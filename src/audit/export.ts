@@ -51,8 +51,11 @@ async function* inPages(pages: AsyncIterable<readonly number[]>): AsyncGenerator
 }
 
 /** Throws if the log has another record than the one that was sealed: nobody is given a leaf that proves nothing. */
-const leavesAt = async (
-  { evidence, records }: ExportDeps,
+export const leavesAt = async (
+  {
+    evidence,
+    records,
+  }: { readonly evidence: Pick<AccountEvidence, "leafHashes" | "links"> } & Pick<ExportDeps, "records">,
   account: string,
   indexes: readonly number[],
 ): Promise<

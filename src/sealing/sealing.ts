@@ -19,6 +19,7 @@ import {
   type EvidenceReads,
   INSTANCE_TREE,
   type InstanceState,
+  type NamedSigningKey,
   type SealedHead,
 } from "../../domain/ports/evidence-store.ts";
 import type { KeyMapReads } from "../../domain/ports/key-map-store.ts";
@@ -174,11 +175,13 @@ export class Sealing {
   /** The checkpoint that ends with the leaf of a new key has the signature of the key before it as well. */
   #handover(
     { origin, size }: Checkpoint,
-    { leaf, handover }: { readonly leaf: number; readonly handover: string | null },
+    { leaf, previous, handover }: Pick<NamedSigningKey, "leaf" | "previous" | "handover">,
   ): readonly NoteSignature[] {
     const isInstance = parseOrigin(origin)?.account === null;
     const line =
-      isInstance && size === leaf + 1 && handover !== null ? parseSignatureLine(handover.split("\n")[0] ?? "") : null;
+      isInstance && size === leaf + 1 && handover !== null && previous === null
+        ? parseSignatureLine(handover.split("\n")[0] ?? "")
+        : null;
     return line === null ? [] : [line];
   }
 

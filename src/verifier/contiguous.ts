@@ -39,6 +39,7 @@ export class Contiguous {
   /** The size of the largest known tree that the records gave. */
   #matched: number;
   #unknownMaps = 0;
+  readonly #lost: string[] = [];
 
   constructor(platform: Platform, range: Range) {
     const { from, head, paths } = range;
@@ -52,6 +53,11 @@ export class Contiguous {
 
   get unknownMaps(): number {
     return this.#unknownMaps;
+  }
+
+  /** What trees from before the log was reopened had, and the records do not have. */
+  get lost(): readonly string[] {
+    return this.#lost;
   }
 
   take({ leaf, hash }: ReadRecord): Fault | null {
@@ -98,8 +104,10 @@ export class Contiguous {
     for (let it = known[this.#checked]; it !== undefined && it.size <= size; it = known[this.#checked]) {
       this.#checked += 1;
       if (it.size < size) continue;
-      if (!sameBytes(rootOf(this.#platform.sha256, this.#frontier), it.root)) return this.#changed(size, it.what);
-      this.#matched = size;
+      const isSame = sameBytes(rootOf(this.#platform.sha256, this.#frontier), it.root);
+      if (!isSame && it.isBefore !== true) return this.#changed(size, it.what);
+      if (isSame) this.#matched = size;
+      else this.#lost.push(`at least one of the ${size} records that the previous checkpoint has: ${it.what}`);
     }
     return null;
   }

@@ -1,7 +1,10 @@
 import { parseOrigin } from "../../domain/evidence/checkpoint.ts";
+import type { ErasureLine } from "../../domain/evidence/export-lines.ts";
+import type { TreeHead } from "../../domain/evidence/merkle.ts";
 import { isKnownType } from "../../domain/evidence/record-types.ts";
 import { formatVerifierKey, parseVerifierKey } from "../../domain/evidence/signed-note.ts";
 import { Contiguous, type Range } from "./contiguous.ts";
+import { readErasure } from "./erasure-line.ts";
 import { Filtered } from "./filtered.ts";
 import { readHeads } from "./heads.ts";
 import { parseLine, readLines, type Source } from "./lines.ts";
@@ -21,6 +24,7 @@ import {
   type KnownHead,
   type OutsideKeys,
   parseKeys,
+  type Reopened,
   readSigned,
   type SignedCheckpoint,
   witnessTimes,
@@ -31,6 +35,7 @@ export type VerifyOptions = OutsideKeys & PreviousOptions;
 type Trusted = {
   readonly signed: SignedCheckpoint;
   readonly keys: Keys;
+  readonly reopened: Reopened | null;
   readonly heads: readonly KnownHead[];
   readonly notes: readonly string[];
 };
@@ -58,7 +63,7 @@ const trusted = async (platform: Platform, outline: Outline, options: VerifyOpti
   if (typeof start === "string") return start;
   const followed = await followHandovers(platform, handovers, start);
   if (typeof followed === "string") return followed;
-  const { keys, notes } = followed;
+  const { keys, reopened, notes } = followed;
   const signed = await readSigned(platform, checkpoint.text, keys.current);
   if (typeof signed === "string") return `the checkpoint: ${signed}`;
   const { origin } = signed.checkpoint;
@@ -69,7 +74,7 @@ const trusted = async (platform: Platform, outline: Outline, options: VerifyOpti
   if (typeof heads === "string") return heads;
   const { proved, unproved } = heads;
   const left = `${unproved} cosigned checkpoints were left aside: the file does not prove that they are of its tree`;
-  return { signed, keys, heads: proved, notes: unproved === 0 ? notes : [...notes, left] };
+  return { signed, keys, reopened, heads: proved, notes: unproved === 0 ? notes : [...notes, left] };
 };
 
 const hashesOf = (platform: Platform, texts: readonly string[]): readonly Uint8Array[] | null => {
@@ -130,9 +135,11 @@ class Tally {
   readonly #account: string;
   readonly #checker: Checker;
   readonly #scan = new RecordScan();
+  readonly #head: TreeHead;
 
-  constructor(platform: Platform, { header }: Outline, checker: Checker, heads: readonly KnownHead[]) {
+  constructor(platform: Platform, { header }: Outline, checker: Checker, { signed, heads }: Trusted) {
     this.#platform = platform;
+    this.#head = signed.checkpoint;
     this.#account = header.account;
     this.#checker = checker;
     this.payloads = header.payloads === true ? new Payloads(platform) : null;
@@ -151,9 +158,18 @@ class Tally {
     else if (line?.kind === "payload")
       this.fault =
         this.payloads === null ? fault("a payload that the header does not announce") : this.payloads.take(line);
+    else if (line?.kind === "erasure") this.fault = this.#erasure(line);
     else if (line === null) this.fault = fault(`after ${this.records} records: a line is none of an export`);
     return this.fault === null ? null : "stopped";
   };
+
+  #erasure(line: ErasureLine): Fault | null {
+    if (this.payloads === null) return fault("an erasure in a file that the header says has no payloads");
+    const leaf = readErasure(this.#platform, line, { account: this.#account, head: this.#head });
+    if ("fault" in leaf) return leaf.fault;
+    this.payloads.noteErasure(leaf);
+    return null;
+  }
 
   #record(read: ReadRecord | { readonly fault: Fault }): Fault | null {
     if ("fault" in read) return read.fault;
@@ -180,8 +196,15 @@ const ending = (checker: Checker): Pick<Report, "fault" | "missing" | "complete"
     checker.unknownMaps > 0
       ? [`a check of ${checker.unknownMaps} sealed key maps that cover far fewer records than precede them`]
       : [];
-  return { fault: checker.ended(), missing, complete: null };
+  return { fault: checker.ended(), missing: [...missing, ...checker.lost], complete: null };
 };
+
+const reopeningNotes = (reopened: Reopened | null): readonly string[] =>
+  reopened === null
+    ? []
+    : [
+        `the log was reopened after a restore, with the reason ${JSON.stringify(reopened.reason)}: its last checkpoint before was that of size ${reopened.size} of ${reopened.origin}`,
+      ];
 
 /** Verifies an export (`GET /v1/audit/export`). The source is read twice, and never kept. */
 export const verifyExport = async (source: Source, options: VerifyOptions, platform: Platform): Promise<Report> => {
@@ -190,16 +213,18 @@ export const verifyExport = async (source: Source, options: VerifyOptions, platf
   if ("missing" in outline) return concluded({ ...EMPTY_REPORT, missing: [outline.missing] });
   const trust = await trusted(platform, outline, options);
   if (typeof trust === "string") return concluded({ ...EMPTY_REPORT, fault: fault(trust) });
-  const { signed, keys, heads, notes } = trust;
+  const { signed, keys, reopened, heads, notes: trusting } = trust;
   const isContiguous = outline.header.filter === null;
   const { from_index: from, to_index: to } = outline.header;
-  const previous = await comparePrevious(platform, signed, { keys, options, covers: coversOf(outline.header) });
+  const comparison = { keys, options, covers: coversOf(outline.header), reopened };
+  const previous = await comparePrevious(platform, signed, comparison);
   const checker = previous.fault === null ? checkerOf(platform, outline, trust, previous.heads) : previous.fault;
+  const notes = [...trusting, ...reopeningNotes(reopened)];
   const about = { head: headOf(signed), key: keys.isOutside ? formatVerifierKey(signed.key) : null, notes };
   if (typeof checker === "string") return concluded({ ...EMPTY_REPORT, ...about, fault: fault(checker) });
   if (!(checker instanceof Contiguous || checker instanceof Filtered))
     return concluded({ ...EMPTY_REPORT, ...about, fault: checker });
-  const tally = new Tally(platform, outline, checker, heads);
+  const tally = new Tally(platform, outline, checker, trust);
   const stopped = await readLines(source, tally.take);
   const ended =
     tally.fault === null && stopped === null ? ending(checker) : { fault: null, missing: [], complete: null };

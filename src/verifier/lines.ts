@@ -81,6 +81,7 @@ const KINDS: Readonly<Record<Kind, { readonly members: Members; readonly optiona
     optional: { other: isOther },
   },
   payload: { members: { id: isText, salt: isText, bytes: isText } },
+  erasure: { members: { index: isCount, leaf: isText, hashes: isHashes } },
   handover: { members: { leaf: isText, proof: isText } },
   cosigned: { members: { text: isText, proof: isText }, optional: { consistency: isHashes } },
   checkpoint: { members: { text: isText, count: isCount } },

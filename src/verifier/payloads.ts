@@ -51,6 +51,11 @@ export class Payloads {
       if (!this.#given.has(`${commitment} ${id}`) && !this.#expected.has(id))
         this.#expected.set(id, { commitment, size, index: leaf.index });
     });
+    this.noteErasure(leaf);
+  }
+
+  /** What the record erased is not withheld. Nothing is expected of what the record itself names. */
+  noteErasure(leaf: Leaf): void {
     if (!leaf.type.endsWith("Erased")) return;
     for (const subject of subjectsOf(leaf)) this.#erasures.set(subject, [...(this.#erasures.get(subject) ?? []), leaf]);
   }

@@ -1,8 +1,9 @@
 import { sameBytes } from "../../domain/evidence/bytes.ts";
+import { type Checkpoint, parseOrigin } from "../../domain/evidence/checkpoint.ts";
 import { verifyConsistency } from "../../domain/evidence/merkle.ts";
 import type { Platform } from "./platform.ts";
 import { type Fault, fault } from "./report.ts";
-import { type Keys, type KnownHead, readSigned, type SignedCheckpoint } from "./trust.ts";
+import { type Keys, type KnownHead, type Reopened, readSigned, type SignedCheckpoint } from "./trust.ts";
 
 /** The answer of `GET /v1/audit/consistency`; `proof` is base64. */
 export type ConsistencyProof = { readonly from: number; readonly to: number; readonly proof: readonly string[] };
@@ -19,6 +20,8 @@ type Comparison = {
   readonly options: PreviousOptions;
   /** Whether the records of the file will be compared with a tree of this size. */
   readonly covers: (size: number) => boolean;
+  /** Null if the file does not prove why the log was reopened. */
+  readonly reopened: Reopened | null;
 };
 
 type Compared = {
@@ -48,11 +51,39 @@ const isProved = (
   );
 };
 
+/** What the file says about the later generation that its own checkpoint is of. */
+const reopening = (generation: number, reopened: Reopened | null): string =>
+  reopened === null
+    ? `the log was reopened as generation ${generation}, and nothing in the file says why`
+    : `the log was reopened as generation ${generation} after the checkpoint of size ${reopened.size} of ${reopened.origin}, with the reason ${JSON.stringify(reopened.reason)}`;
+
+/** A checkpoint of an earlier generation: what it had may have been lost in a restore, which is no silent rewriting. */
+const compareGenerations = (
+  before: Checkpoint,
+  newer: Checkpoint,
+  { covers, reopened }: Pick<Comparison, "covers" | "reopened">,
+): Compared => {
+  const [old, now] = [parseOrigin(before.origin), parseOrigin(newer.origin)];
+  if (old === null || now === null || old.host !== now.host || old.account !== now.account)
+    return failed(`the previous checkpoint is one of ${before.origin}, this one of ${newer.origin}`);
+  if (old.generation > now.generation)
+    return failed(`the log went back from generation ${old.generation} to ${now.generation}`);
+  const why = reopening(now.generation, reopened);
+  if (before.size > newer.size)
+    return compared([`${before.size - newer.size} records at least, which the previous checkpoint has: ${why}`]);
+  if (!covers(before.size))
+    return compared([`records that show whether they continue the previous checkpoint: ${why}`]);
+  const head = { size: before.size, root: before.root, witness: null, what: why, isBefore: true };
+  return { fault: null, missing: [], heads: [head] };
+};
+
+const compared = (missing: readonly string[]): Compared => ({ fault: null, missing, heads: [] });
+
 /** Compares a checkpoint with earlier ones: they have to be of the same tree, which has only grown since. */
 export const comparePrevious = async (
   platform: Platform,
   newer: SignedCheckpoint,
-  { keys, options, covers }: Comparison,
+  { keys, options, covers, reopened }: Comparison,
 ): Promise<Compared> => {
   const heads: KnownHead[] = [];
   const missing: string[] = [];
@@ -61,8 +92,13 @@ export const comparePrevious = async (
     const older = await readSigned(platform, text, keys.ever);
     if (typeof older === "string") return failed(`the previous checkpoint: ${older}`);
     const before = older.checkpoint;
-    if (before.origin !== origin)
-      return failed(`the previous checkpoint is one of ${before.origin}, this one of ${origin}`);
+    if (before.origin !== origin) {
+      const across = compareGenerations(before, newer.checkpoint, { covers, reopened });
+      if (across.fault !== null) return across;
+      missing.push(...across.missing);
+      heads.push(...across.heads);
+      continue;
+    }
     if (before.size > size)
       return failed(`the log went back: the previous checkpoint has ${before.size} records, this one ${size}`, size);
     const isSame = before.size === size;

@@ -80,7 +80,7 @@ export const verifyProof = async (
   const { sha256 } = platform;
   if (!verifyInclusion(sha256, { index, size, leafHash: leafHash(sha256, leafBytes), path }, root))
     return broken("its proof does not lead to the checkpoint", index);
-  const previous = await comparePrevious(platform, signed, { keys, options, covers: () => false });
+  const previous = await comparePrevious(platform, signed, { keys, options, covers: () => false, reopened: null });
   const types = { [leaf.type]: 1 };
   return concluded({
     ...EMPTY_REPORT,
@@ -104,7 +104,7 @@ export const verifyCheckpoint = async (text: string, options: VerifyOptions, pla
   if (typeof signed === "string") return broken(`the checkpoint: ${signed}`);
   const heads = await cosignatures(platform, signed, null, keys);
   if (typeof heads === "string") return broken(heads);
-  const previous = await comparePrevious(platform, signed, { keys, options, covers: () => false });
+  const previous = await comparePrevious(platform, signed, { keys, options, covers: () => false, reopened: null });
   return concluded({
     ...EMPTY_REPORT,
     ...about(signed, keys),

@@ -18,7 +18,7 @@ import {
   type VerifierKey,
   verifiedBy,
 } from "../../domain/evidence/signed-note.ts";
-import { parseSigningKeyLeaf } from "../../domain/evidence/signing-key.ts";
+import { parseSigningKeyLeaf, type SigningKeyLeaf } from "../../domain/evidence/signing-key.ts";
 import { parseTlogProof } from "../../domain/evidence/tlog-proof.ts";
 import type { Platform } from "./platform.ts";
 import type { SignedHead, WitnessTime } from "./report.ts";
@@ -43,6 +43,8 @@ export type KnownHead = {
   readonly witness: { readonly name: string; readonly time: number } | null;
   /** What it is called where it contradicts the records. */
   readonly what: string;
+  /** True if the log was reopened since, after a restore: then records that it had may have been lost. */
+  readonly isBefore?: boolean;
 };
 
 export type SignedCheckpoint = {
@@ -111,8 +113,18 @@ export const headOf = ({ checkpoint: { origin, size, root } }: SignedCheckpoint)
 const isSameKey = (a: VerifierKey, b: VerifierKey): boolean =>
   a.name === b.name && a.type === b.type && sameBytes(a.publicKey, b.publicKey);
 
-/** The keys after a rotation; a text if the handover proves nothing. */
-const afterHandover = async (platform: Platform, line: HandoverLine, keys: Keys): Promise<Keys | string> => {
+/** That the log was reopened after a restore: its last checkpoint before, and why, as the operator has stated both. */
+export type Reopened = { readonly origin: string; readonly size: number; readonly reason: string | null };
+
+type Followed = { readonly keys: Keys; readonly reopened: Reopened | null };
+
+const reopenedBy = ({ previous, reason }: SigningKeyLeaf): Reopened | null => {
+  const last = previous === null ? null : parseCheckpoint(previous);
+  return last === null ? null : { origin: last.origin, size: last.size, reason };
+};
+
+/** The keys after a rotation, or at the beginning of a generation; a text if the handover proves nothing. */
+const afterHandover = async (platform: Platform, line: HandoverLine, keys: Keys): Promise<Followed | string> => {
   const { sha256, verifyEd25519, fromBase64 } = platform;
   const bytes = fromBase64(line.leaf);
   const leaf = bytes === null ? null : parseSigningKeyLeaf(bytes);
@@ -127,12 +139,13 @@ const afterHandover = async (platform: Platform, line: HandoverLine, keys: Keys)
   if (index !== size - 1) return "its checkpoint does not end with the new key";
   if (!verifyInclusion(sha256, { index, size, leafHash: leafHash(sha256, bytes), path }, root))
     return "its checkpoint does not have the new key";
-  if (keys.current.some((key) => isSameKey(key, next))) return { ...keys, current: [next] };
+  const reopened = index === 0 && leaf !== null ? reopenedBy(leaf) : null;
+  if (keys.current.some((key) => isSameKey(key, next))) return { keys: { ...keys, current: [next] }, reopened };
   for (const key of keys.current) {
     if (key.name !== next.name) continue;
     const verdict = await verifiedBy(verifyEd25519, signed.note, key);
     if (verdict === "wrong") return "the signature by the key before is wrong";
-    if (verdict === "verified") return { ...keys, current: [next], ever: [...keys.ever, next] };
+    if (verdict === "verified") return { keys: { ...keys, current: [next], ever: [...keys.ever, next] }, reopened };
   }
   return "the key before did not sign it";
 };
@@ -142,18 +155,21 @@ export const followHandovers = async (
   platform: Platform,
   lines: readonly HandoverLine[],
   start: Keys,
-): Promise<{ readonly keys: Keys; readonly notes: readonly string[] } | string> => {
+): Promise<(Followed & { readonly notes: readonly string[] }) | string> => {
   let keys = start;
+  let reopened: Reopened | null = null;
   let hasBegun = false;
   const notes: string[] = [];
   for (const line of lines) {
     const next = await afterHandover(platform, line, keys);
-    if (typeof next !== "string") [keys, hasBegun] = [next, true];
-    else if (!hasBegun && next === "the key before did not sign it")
+    if (typeof next !== "string") {
+      [keys, hasBegun] = [next.keys, true];
+      reopened ??= next.reopened;
+    } else if (!hasBegun && next === "the key before did not sign it")
       notes.push("a rotation to a key that is not known was left aside");
     else return `a handover of the signing key: ${next}`;
   }
-  return { keys, notes };
+  return { keys, reopened, notes };
 };
 
 /** Who of the witnesses cosigned the note, and when; a text if a cosignature is wrong. */

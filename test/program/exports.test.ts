@@ -112,6 +112,35 @@ for (const { name, open } of engineSets()) {
       report.erased.map(({ id }: { id: string }) => id),
       [`${erased}/0`, `${erased}/0/headers`, `${erased}/0/attempts/1/headers`, `${erased}/0/attempts/1`],
     );
+    // The record of the erasure names the event, and not its source, and is beyond the range.
+    const source = await until("the key map covers the source's records", async () => {
+      const exported = await text(`/v1/audit/export?source_id=${hook.id}&payloads=1`);
+      return exported.includes(`"id":"${kept}/0"`) && exported.includes('"kind":"erasure"') ? exported : null;
+    });
+    const erasedAt = recordLeaves(whole).findIndex(({ type }) => type === "PayloadErased");
+    const range = await text(`/v1/audit/export?to_index=${erasedAt}&payloads=1`);
+    // The records of attempts do not name the source.
+    for (const [part, count] of [
+      [source, 2],
+      [range, 4],
+    ] as const) {
+      const { status, stdout } = await verify(part, "--key", vkey, "--json");
+      const { payloads, erased: listed } = JSON.parse(stdout);
+      assert.equal([status, payloads.erased, payloads.withheld], [0, count, 0], stdout);
+      assert.is(listed[0].by, report.erased[0].by);
+      assert.is(part.match(/"kind":"erasure"/g)?.length, 1);
+      const line = part.split("\n").find((it) => it.includes('"kind":"erasure"')) ?? "";
+      const { hashes, ...rest } = JSON.parse(line);
+      const forged = [
+        { ...rest, hashes: hashes.slice(1) },
+        { ...rest, hashes, leaf: JSON.parse(part.split("\n")[1] ?? "").leaf },
+      ];
+      for (const it of forged) {
+        const refused = await verify(part.replace(line, JSON.stringify(it)), "--key", vkey);
+        assert.is(refused.status, 5, refused.stdout);
+      }
+      assert.is((await verify(part.replace(`${line}\n`, ""), "--key", vkey)).status, 4);
+    }
     await target.close();
     await program.stop();
     removeFolder(program.dir);

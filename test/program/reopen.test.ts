@@ -50,22 +50,40 @@ const backUp = async (data: string, copy: string): Promise<void> => {
   assert.is(status, 0, stderr);
 };
 
+/** Asks again as long as nothing is sealed. */
+const audit = (program: Program, { key }: Client, path: string): Promise<string> =>
+  until(`${path} is answered`, async () => {
+    const answer = await fetch(`${program.url}${path}`, { headers: { authorization: `Bearer ${key}` } });
+    return answer.status === 200 ? answer.text() : null;
+  });
+
+type BackedUp = {
+  readonly client: Client;
+  /** The account's checkpoints that an auditor has kept, from before the backup and from after it. */
+  readonly kept: { readonly before: string; readonly after: string };
+};
+
 /** A service that has sealed more since its backup. It has ended. */
-const backedUp = async (data: string, copy: string, env: Record<string, string> = {}): Promise<Client> => {
+const backedUp = async (data: string, copy: string, env: Record<string, string> = {}): Promise<BackedUp> => {
   const program = await startProgram(env, data);
   const client = await signUp(program.url);
   const beside = env.AUDIT_KEY_FILE === undefined ? data : join(env.AUDIT_KEY_FILE, "..");
   await until("the account is sealed", () => shownIn(beside) >= 2);
+  const kept = await audit(program, client, "/v1/audit/checkpoint");
   await backUp(data, copy);
   const before = await leavesIn(copy);
   await client.make("/v1/policies", { name: "after the backup", rate_per_minute: 10 });
   await until("a checkpoint was shown that the backup has not", () => shownIn(beside) > before);
+  const after = await until("the account's checkpoint has grown", async () => {
+    const text = await audit(program, client, "/v1/audit/checkpoint");
+    return text === kept ? null : text;
+  });
   await program.stop();
-  return client;
+  return { client, kept: { before: kept, after } };
 };
 
 test("a restore beside a newer checkpoint signs nothing until the log is reopened", async ({ data, copy }) => {
-  const client = await backedUp(data, copy);
+  const { client } = await backedUp(data, copy);
   cpSync(besideIn(data), besideIn(copy));
   const sealed = (await sealsIn(copy)).length;
   const restored = await startProgram({}, copy);
@@ -88,7 +106,7 @@ test("a restore without a checkpoint signs nothing, and is reopened at the one t
   data,
   copy,
 }) => {
-  await backedUp(data, copy);
+  const { client, kept } = await backedUp(data, copy);
   const newest = join(dir, "newest.txt");
   cpSync(besideIn(data), newest);
   const restored = await startProgram({}, copy);
@@ -112,6 +130,22 @@ test("a restore without a checkpoint signs nothing, and is reopened at the one t
     () => /\/2\/instance\n/.test(readFileSync(besideIn(copy), "utf8")) && shownIn(copy) >= 2,
   );
   assert.is(await sealing(again), "ok");
+
+  // Whoever kept a checkpoint of the generation before learns what happened, and whether anything of it was lost.
+  const vkey = (await audit(again, client, "/v1/audit/key")).trim();
+  const file = join(dir, "export.ndjson");
+  writeFileSync(file, await audit(again, client, "/v1/audit/export"));
+  const verify = (previous: string) => {
+    const path = join(dir, "kept.txt");
+    writeFileSync(path, previous);
+    return countersign(["verify", file, "--key", vkey, "--previous", path]);
+  };
+  const continued = await verify(kept.before);
+  assert.is(continued.status, 0, continued.stdout);
+  assert.match(continued.stdout, /Note: the log was reopened after a restore, with the reason "restored"/);
+  const lost = await verify(kept.after);
+  assert.is(lost.status, 4, lost.stdout);
+  assert.match(lost.stdout, /Missing: .* previous checkpoint has: the log was reopened as generation 2 after/);
   assert.is(await again.stop(), 0);
 });
 

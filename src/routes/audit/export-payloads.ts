@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { bundle } from "../../../domain/bundle/decider.ts";
 import { requestOf } from "../../../domain/bundle/state.ts";
 import { toBase64 } from "../../../domain/evidence/bytes.ts";
-import type { PayloadLine } from "../../../domain/evidence/export-lines.ts";
+import type { ErasureLine, PayloadLine } from "../../../domain/evidence/export-lines.ts";
 import type { EventLog, RecordedEvent } from "../../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import type { EventDocument } from "../../../projections/event-document.ts";
@@ -47,7 +47,11 @@ const isHidden = async (deps: ExportPayloadsDeps, account: string, subject: stri
  * The lines that open a record's commitments. A payload in which a policy hides fields is left out as a whole, because its
  * bytes are what the commitment covers: a verifier calls it withheld, unless a record says that it was erased.
  */
-export const payloadLines = (deps: ExportPayloadsDeps, call: Call) => {
+export const payloadLines = (
+  deps: ExportPayloadsDeps,
+  call: Call,
+  erasureOf: (id: string) => Promise<ErasureLine | null>,
+) => {
   const { account } = call.principal;
   const hidden = new LRUCache<string, Promise<boolean>>({ max: SUBJECTS_MAX });
   const given = new LRUCache<string, true>({ max: GIVEN_MAX });
@@ -60,13 +64,17 @@ export const payloadLines = (deps: ExportPayloadsDeps, call: Call) => {
     deps.calls.payloadRead(calledBy(call), subject);
     return true;
   };
-  return async function* (record: RecordedEvent): AsyncGenerator<PayloadLine, void> {
+  return async function* (record: RecordedEvent): AsyncGenerator<PayloadLine | ErasureLine, void> {
     for (const commitment of allCommitmentsIn(record.data)) {
       if (given.has(commitment.id)) continue;
       const subject = payloadSubjectOf(commitment.id);
-      if (subject !== null && !(await mayShow(subject))) continue;
-      const opened = await openCommitment(deps, account, commitment);
-      if (opened === null) continue;
+      const mayOpen = subject === null || (await mayShow(subject));
+      const opened = mayOpen ? await openCommitment(deps, account, commitment) : null;
+      if (opened === null) {
+        const erasure = await erasureOf(commitment.id);
+        if (erasure !== null) yield erasure;
+        continue;
+      }
       given.set(commitment.id, true);
       yield { kind: "payload", id: commitment.id, salt: toBase64(opened.salt), bytes: toBase64(opened.bytes) };
     }

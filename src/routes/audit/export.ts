@@ -4,6 +4,7 @@ import { defined } from "../../../domain/defined.ts";
 import { type AuditHead, audit } from "../../../projections/audit.ts";
 import type { AccountEvidence } from "../../audit/account-evidence.ts";
 import { type Exported, exportLines } from "../../audit/export.ts";
+import { erasureLines } from "../../audit/export-erasures.ts";
 import { type Chosen, chainIndexes, KEY_FILTERS, keyOf, searchedIndexes } from "../../audit/export-filter.ts";
 import { eventsAt } from "../../audit/records.ts";
 import { type AnswerLimits, answerSlots } from "../../http/answer-slots.ts";
@@ -178,6 +179,21 @@ async function* chunksOf(call: Call, lines: AsyncIterable<string>): AsyncGenerat
   yield Buffer.from(waiting);
 }
 
+/** Of a payload that is not there, the erasure that the export does not have as one of its records. */
+const erasuresBeside = (
+  deps: ExportDeps,
+  evidence: AccountEvidence,
+  { account, plan: { end, from, to, filter, map } }: { readonly account: string; readonly plan: Planned },
+) => {
+  // A full export has all of them.
+  if (filter === null && from === 0 && to === end.size) return async () => null;
+  const hasRecord = (index: number, keys: ReadonlySet<string>): boolean => {
+    if (filter === null) return from <= index && index < to;
+    return map !== null && keys.has(map.key) && index < map.sealed.size;
+  };
+  return erasureLines({ sources: deps, evidence }, { account, size: end.size, hasRecord });
+};
+
 const HEADERS = { "content-type": "application/x-ndjson; charset=utf-8" };
 
 const answer = async (deps: ExportDeps, evidence: AccountEvidence, call: Asked, onEnd: () => void) => {
@@ -187,7 +203,9 @@ const answer = async (deps: ExportDeps, evidence: AccountEvidence, call: Asked, 
   if (!(await hasFolded(deps, account, plan.end.size)))
     return problem("view-behind", "The view does not have all sealed records yet.", { retryAfterS: 1 });
   const verifierKey = (await evidence.verifierKey()) ?? "";
-  const payloads = call.query.payloads === undefined ? null : payloadLines(deps, call as unknown as Call); // It reads no query.
+  const erasureOf = erasuresBeside(deps, evidence, { account, plan });
+  // It reads no query.
+  const payloads = call.query.payloads === undefined ? null : payloadLines(deps, call as unknown as Call, erasureOf);
   const records = (of: string, indexes: readonly number[]) => eventsAt(deps, of, indexes);
   const lines = exportLines({ evidence, records }, { ...plan, account, verifierKey, payloads });
   const body = Readable.from(chunksOf(call as unknown as Call, lines), { objectMode: false });
