@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Client, hookSource, signUp } from "../support/client.ts";
@@ -143,13 +144,21 @@ test("P10: clients who announce large bodies and send nothing keep no place from
 test("a hanging receiver delays no other, and its events on disk are delivered when it answers again", async () => {
   const program = await startProgram(SMALL_HEAP, dir);
   const hanging = await receiver();
-  const held: (() => void)[] = [];
-  hanging.answer((_arrival, response) => held.push(() => response.end("late")));
+  const held = new Set<ServerResponse>();
+  /** On a slow machine an attempt may end at its time limit; its event arrives again. */
+  const timedOut = new Set<string>();
+  hanging.answer(({ id }, response) => {
+    held.add(response);
+    response.on("close", () => {
+      held.delete(response);
+      if (!response.writableEnded) timedOut.add(id);
+    });
+  });
   const client = await signUp(program.url);
   const stuck = await endpoint(client, hanging.url, {
     timeout_ms: 30_000,
     concurrency: 8,
-    retry_schedule_s: [1, 1, 1],
+    retry_schedule_s: Array.from({ length: 10 }, () => 1),
   });
   const fine = await endpoint(client, target.url);
   const toStuck = await hookSource(client, { endpoint_id: stuck.id });
@@ -162,7 +171,7 @@ test("a hanging receiver delays no other, and its events on disk are delivered w
       Array.from({ length: 2_000 }, (_, n) => [`slow-${n}`, JSON.stringify({ n, pad })] as const),
     ),
   );
-  await until("the hanging receiver has all that it takes at once", () => held.length === 8);
+  await until("the hanging receiver has all that it takes at once", () => held.size === 8);
   const quick = checkAnswers(
     await flood(
       toFine.url,
@@ -170,17 +179,17 @@ test("a hanging receiver delays no other, and its events on disk are delivered w
     ),
   );
   await delivered(quick);
-  assert.is(held.length, 8, "the other one still hangs");
+  await until("the other one still hangs", () => held.size === 8);
 
   hanging.answer((_arrival, response) => response.end("ok"));
-  for (const answer of held) answer();
+  for (const response of held) response.end("late");
   await delivered(slow, hanging);
   await until("the views say so", async () => {
     const { body } = await client.call("GET", "/v1/events?status=queued");
     return body.data.length === 0;
   });
   assert.equal(
-    [...hanging.counts()].filter(([, count]) => count !== 1),
+    [...hanging.counts()].filter(([id, count]) => count !== 1 && !timedOut.has(id)),
     [],
     "each of them once",
   );

@@ -19,8 +19,9 @@ const signalOf = (limits: Partial<Limits> = {}) => {
   const follow: Connection["follow"] = (asked) => {
     follower = asked;
     facts.open += 1;
-    if (!isDown) facts.opened += 1;
-    setImmediate(() => (isDown ? asked.dropped() : asked.opened()));
+    const isRefused = isDown;
+    if (!isRefused) facts.opened += 1;
+    setImmediate(() => (isRefused ? asked.dropped() : asked.opened()));
     return () => {
       facts.open -= 1;
     };
