@@ -1,19 +1,22 @@
 /**
- * Writes a whole, signed export and measures `countersign verify` on it: seconds, processor time and the most memory.
+ * Writes a whole, signed export and measures `countersign verify` on it: seconds, processor time and the most memory. With
+ * a browser (BROWSER_BINARY, or one that is found) it measures the page `verify.html` as well.
  *
  *     npm run bench:verify                        a million records
  *     npm run bench:verify -- --records 10000     so many
- *     npm run bench:verify -- --file FILE         the export is kept there; default: a temporary file
+ *     npm run bench:verify -- --file FILE         the export is kept there, or taken from there; default: a temporary file
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs";
+import { createWriteStream, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
+import { browserHere } from "../test/support/browser.ts";
 import { LARGE_EXPORT_KEY, largeExport } from "./bench/large-export.ts";
+import { type Verification, verifiedByPage } from "./bench/verify-page.ts";
 
 const RECORDS = 1_000_000;
 const MIB = 2 ** 20;
@@ -26,9 +29,8 @@ if (!Number.isInteger(records) || records < 1) throw new Error(`--records takes 
 
 type Usage = { readonly userCPUTime: number; readonly systemCPUTime: number; readonly maxRSS: number };
 
-const verified = async (file: string): Promise<void> => {
+const verifiedByCommand = async (file: string): Promise<Verification> => {
   const command = new URL("../src/cli/main.js", import.meta.url).pathname;
-  const load = loadavg()[0] ?? 0;
   const start = performance.now();
   const args = ["--import", TELLS_USAGE, command, "verify", file, "--key", LARGE_EXPORT_KEY];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "inherit", "pipe"] });
@@ -40,18 +42,25 @@ const verified = async (file: string): Promise<void> => {
   const seconds = (performance.now() - start) / 1_000;
   if (status !== 0) throw new Error(`verify ended with ${status}: ${told}`);
   const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(told) as Usage; // TELLS_USAGE has written it.
-  const cpuSeconds = (userCPUTime + systemCPUTime) / 1e6;
-  const machine = `load ${load.toFixed(1)} before, ${cpus().length} cores, Node ${process.version}`;
-  console.log(`${records} records, ${(statSync(file).size / MIB).toFixed(0)} MiB: ${machine}`);
-  console.log(`${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of processor time`);
-  console.log(`at most ${(maxRSS / 1_024).toFixed(0)} MiB of memory`);
+  return { seconds, processorSeconds: (userCPUTime + systemCPUTime) / 1e6, memoryMiB: maxRSS / 1_024 };
+};
+
+const printed = (what: string, { seconds, processorSeconds, memoryMiB }: Verification): void => {
+  const processor = processorSeconds === null ? "unknown" : `${processorSeconds.toFixed(1)} s`;
+  console.log(
+    `${what}: ${seconds.toFixed(1)} s, ${processor} of processor time, at most ${memoryMiB.toFixed(0)} MiB of memory`,
+  );
 };
 
 const folder = mkdtempSync(join(tmpdir(), "countersign-verify-"));
 try {
   const file = flags.file ?? join(folder, "export.ndjson");
-  await pipeline(Readable.from(largeExport(records)), createWriteStream(file));
-  await verified(file);
+  if (!existsSync(file)) await pipeline(Readable.from(largeExport(records)), createWriteStream(file));
+  const machine = `load ${(loadavg()[0] ?? 0).toFixed(1)} before, ${cpus().length} cores, Node ${process.version}`;
+  console.log(`${records} records, ${(statSync(file).size / MIB).toFixed(0)} MiB: ${machine}`);
+  printed("the command", await verifiedByCommand(file));
+  if (browserHere() === null) console.log("the page: not measured, as no browser was found");
+  else printed("the page", await verifiedByPage(file, LARGE_EXPORT_KEY));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -16,6 +16,7 @@
  *     npm run bench -- --against DIR --only admission,light    only these of admission, delivered and light
  *     npm run bench -- --double --ratio    only the processor time on these engines as a multiple of the embedded ones
  *     npm run bench -- --growth --events 1000000    only what depends on the log's size
+ *     npm run bench -- --sealing           only how soon records are sealed, and what sealing costs
  *     npm run bench -- --profile DIR       only CPU profiles of the service's threads, written to DIR
  *     npm run bench -- --engines --yes     on a log that is not empty; the records stay in it, so never in production
  *
@@ -40,6 +41,7 @@ import { type Lengths, measureOne } from "./bench/measure-one.ts";
 import type { Measured } from "./bench/measured.ts";
 import { measureProfile } from "./bench/profile.ts";
 import { printed, type Report } from "./bench/report.ts";
+import { measureSealing, sealingTable } from "./bench/sealing.ts";
 import { amount, figures } from "./bench/table.ts";
 import { type PairOutcome, pairTable, type TurnsOrder } from "./bench/turns.ts";
 import { workloadsNamed } from "./bench/workloads.ts";
@@ -69,6 +71,7 @@ const { values: flags } = parseArgs({
     profile: { type: "string" },
     ratio: { type: "boolean", default: false },
     growth: { type: "boolean", default: false },
+    sealing: { type: "boolean", default: false },
     yes: { type: "boolean", default: false },
   },
 });
@@ -190,6 +193,26 @@ const runProfile = async (sets: readonly EngineSet[], folder: string): Promise<v
   }
 };
 
+const SEALING_S = { full: 20, quick: 6 };
+
+const runSealing = async (sets: readonly EngineSet[]): Promise<void> => {
+  const world = await openWorld();
+  try {
+    say(loadLine());
+    for (const set of sets) {
+      const sealing = await measureSealing(world, set, {
+        seconds: flags.quick ? SEALING_S.quick : SEALING_S.full,
+        say,
+      });
+      console.log(sealingTable(sealing));
+      if (flags.json !== undefined) writeFileSync(flags.json, `${JSON.stringify(sealing, null, 2)}\n`);
+    }
+    say(loadLine());
+  } finally {
+    await world.close();
+  }
+};
+
 const run = async (): Promise<void> => {
   const lengths = flags.quick ? QUICK : FULL;
   const sets = await enginesToMeasure(process.env, flags);
@@ -200,6 +223,7 @@ const run = async (): Promise<void> => {
   }
   if (flags.ratio) return runPairs(sets, measureEngineRatio);
   if (flags.growth) return runGrowth(sets, lengths);
+  if (flags.sealing) return runSealing(sets);
   if (flags.profile !== undefined) return runProfile(sets, flags.profile);
   if (flags.beside) return runBeside(sets);
   const before = loadavg()[0] ?? 0;

@@ -33,7 +33,8 @@ const textOf = ({ type, data, meta }: RecordedEvent): SeedStream["events"][numbe
   meta: JSON.stringify(meta),
 });
 
-const patternOf = async (subject: Subject): Promise<Omit<SeedOrder, "count">> => {
+/** The streams of an event that was delivered, to be copied. */
+export const patternOf = async (subject: Subject): Promise<Omit<SeedOrder, "count">> => {
   const eventId = await until("an event is listed as delivered", async () => {
     const { body } = await subject.client.call("GET", "/v1/events?status=delivered&limit=1");
     return (body.data as readonly { readonly id: string }[])[0]?.id;

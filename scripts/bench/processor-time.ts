@@ -46,7 +46,8 @@ const threadsOf = (pid: number): readonly number[] => {
 
 const numbersIn = (text: string | null): readonly number[] => text?.match(/\d+/g)?.map(Number) ?? [];
 
-const withDescendants = (pid: number): readonly number[] => {
+/** The process and all that it has started. */
+export const withDescendants = (pid: number): readonly number[] => {
   const children = threadsOf(pid).flatMap((thread) => numbersIn(contentsOf(`/proc/${pid}/task/${thread}/children`)));
   return [pid, ...children.flatMap(withDescendants)];
 };

@@ -1,12 +1,13 @@
 /**
  * Node loads this file first in each thread of the service that `--profile` measures, because `--cpu-prof` writes nothing
- * for threads that are terminated. The first SIGUSR2 begins a profile of each thread, the second writes them.
+ * for threads that are terminated. The first SIGUSR2 begins a profile of each thread, the second writes them. Each has the
+ * processor time of its thread as well.
  */
 import type { Profiler } from "node:inspector";
 import type { WorkerOptions } from "node:worker_threads";
 
 // `require` is used, because an ES module that is loaded before `start.cjs` would fix the size of libuv's thread pool.
-const { writeFileSync } = require("node:fs") as typeof import("node:fs");
+const { readFileSync, writeFileSync } = require("node:fs") as typeof import("node:fs");
 const { Session } = require("node:inspector") as typeof import("node:inspector");
 const { syncBuiltinESMExports } = require("node:module") as typeof import("node:module");
 const { join } = require("node:path") as typeof import("node:path");
@@ -41,14 +42,26 @@ const session = new Session();
 session.connect();
 session.post("Profiler.enable");
 
+/** Nanoseconds of this thread on a processor (Linux, sched-stats.rst); 0 on a system that does not tell. */
+const processorNs = (): number => {
+  try {
+    return Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ", 1)[0]);
+  } catch {
+    return 0;
+  }
+};
+let begunNs = 0;
+
 const begin = (): void => {
   isProfiling = true;
+  begunNs = processorNs();
   session.post("Profiler.start");
 };
 
 const end = (): void => {
   session.post("Profiler.stop", (error: Error | null, stopped: Profiler.StopReturnType) => {
-    if (error === null) writeFileSync(file, JSON.stringify(stopped.profile));
+    if (error === null)
+      writeFileSync(file, JSON.stringify({ ...stopped.profile, processorNs: processorNs() - begunNs }));
   });
 };
 

@@ -17,7 +17,8 @@ const WARM_UP_S = 3;
 const WRITE_LIMIT_MS = 20_000;
 const FUNCTIONS = 15;
 
-const profiled = (set: EngineSet, folder: string): EngineSet => ({
+/** The engines, with a service whose threads can be profiled into this folder. */
+export const profiled = (set: EngineSet, folder: string): EngineSet => ({
   ...set,
   async open() {
     const engines = await set.open();
@@ -44,13 +45,29 @@ export const selfTimeTable = (thread: string, { busyMs, functions }: SelfTimes):
       .map(({ name, place, ms }) => [name, amount(ms), amount((100 * ms) / Math.max(busyMs, 1)), place]),
   );
 
-const tablesOf = (folder: string): readonly string[] =>
+const isWritten = (folder: string): boolean => profilesIn(folder).every((name) => sizeOf(folder, name) > 0);
+
+/** Runs `work` while each thread of the process is profiled; the folder then has the profiles. */
+export const profiledWork = async <T>(pid: number, folder: string, work: () => Promise<T>): Promise<T> => {
+  process.kill(pid, "SIGUSR2");
+  const result = await work();
+  process.kill(pid, "SIGUSR2");
+  await until("all threads have written their profiles", () => isWritten(folder), WRITE_LIMIT_MS);
+  return result;
+};
+
+/** The profiles of the folder by the names of their threads. */
+export const profilesOf = (folder: string): readonly { readonly thread: string; readonly profile: CpuProfile }[] =>
   profilesIn(folder)
     .filter((name) => sizeOf(folder, name) > 0)
-    .map((name) => {
-      const profile = JSON.parse(readFileSync(join(folder, name), "utf8")) as CpuProfile;
-      return { thread: name.slice(0, -ENDING.length), times: selfTimesOf(profile, ROOT) };
-    })
+    .map((name) => ({
+      thread: name.slice(0, -ENDING.length),
+      profile: JSON.parse(readFileSync(join(folder, name), "utf8")) as CpuProfile, // The preload has written it.
+    }));
+
+const tablesOf = (folder: string): readonly string[] =>
+  profilesOf(folder)
+    .map(({ thread, profile }) => ({ thread, times: selfTimesOf(profile, ROOT) }))
     .sort((a, b) => b.times.busyMs - a.times.busyMs)
     .map(({ thread, times }) => selfTimeTable(thread, times));
 
@@ -68,11 +85,8 @@ export const measureProfile = async (world: World, set: EngineSet, order: Profil
     order.say("warming up");
     await DELIVERED.measure(world, subject, WARM_UP_S);
     order.say("profiling");
-    process.kill(subject.program.pid, "SIGUSR2");
-    const cost = await DELIVERED.measure(world, subject, order.seconds);
-    process.kill(subject.program.pid, "SIGUSR2");
-    const isWritten = (): boolean => profilesIn(folder).every((name) => sizeOf(folder, name) > 0);
-    await until("all threads have written their profiles", isWritten, WRITE_LIMIT_MS);
+    const { pid } = subject.program;
+    const cost = await profiledWork(pid, folder, () => DELIVERED.measure(world, subject, order.seconds));
     return [headOf(cost, folder), ...tablesOf(folder)].join("\n\n");
   } finally {
     await close(subject);

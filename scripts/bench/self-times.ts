@@ -3,10 +3,13 @@ export type CpuProfile = {
   readonly nodes: readonly {
     readonly id: number;
     readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
+    readonly children?: readonly number[];
   }[];
   readonly samples: readonly number[];
   /** Microseconds before each sample. */
   readonly timeDeltas: readonly number[];
+  /** Nanoseconds that the thread was on a processor meanwhile, by the system's count; 0 if it does not tell. */
+  readonly processorNs?: number;
 };
 
 type SelfTime = { readonly name: string; readonly place: string; readonly ms: number };
@@ -43,4 +46,26 @@ export const selfTimesOf = ({ nodes, samples, timeDeltas }: CpuProfile, root: st
     functions.set(`${name} ${place}`, { name, place, ms: (known?.ms ?? 0) + ms });
   });
   return { busyMs, functions: [...functions.values()].sort((a, b) => b.ms - a.ms) };
+};
+
+/** Of these no code can be blamed by its stack: they are divided as all other time is. */
+const SHARED: ReadonlySet<string> = new Set([IDLE, "(garbage collector)", "(program)"]);
+
+/** The share of the thread's time in which a function of these files ran, or one that such a function had called. */
+export const shareOf = ({ nodes, samples, timeDeltas }: CpuProfile, isOwn: (url: string) => boolean): number => {
+  const all = new Map(nodes.map((node) => [node.id, node]));
+  const own = new Set<number>();
+  const mark = (id: number): void => {
+    own.add(id);
+    for (const child of all.get(id)?.children ?? []) mark(child);
+  };
+  for (const { id, callFrame } of nodes) if (!own.has(id) && isOwn(callFrame.url)) mark(id);
+  let [ownUs, allUs] = [0, 0];
+  samples.forEach((id, index) => {
+    const us = Math.max(0, timeDeltas[index + 1] ?? 0);
+    if (SHARED.has(all.get(id)?.callFrame.functionName ?? IDLE)) return;
+    allUs += us;
+    if (own.has(id)) ownUs += us;
+  });
+  return allUs === 0 ? 0 : ownUs / allUs;
 };

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { selfTimeTable } from "../../scripts/bench/profile.ts";
-import { type CpuProfile, selfTimesOf } from "../../scripts/bench/self-times.ts";
+import { type CpuProfile, selfTimesOf, shareOf } from "../../scripts/bench/self-times.ts";
 
 const test = suite("the benchmark's profiles");
 
@@ -41,6 +41,35 @@ test("each thread has a table with its longest functions first", () => {
 
 test("a thread that was only idle has an empty table", () => {
   assert.is(selfTimesOf({ ...profile, samples: [2], timeDeltas: [5] }, "/app/").functions.length, 0);
+});
+
+test("a share is of the time in which something ran, and counts all that a file's functions call", () => {
+  const [root, idle, first, second, third] = profile.nodes;
+  const called: CpuProfile = {
+    ...profile,
+    nodes: [root, idle, { ...first, children: [4] }, second, third, frame(6, "(garbage collector)")].flatMap((node) =>
+      node?.id === undefined || node.callFrame === undefined
+        ? []
+        : [{ ...node, id: node.id, callFrame: node.callFrame }],
+    ),
+    samples: [3, 2, 4, 6, 5, 3],
+    // Of 4 ms that are not idle or the collector's, node 3 and what it calls has 3.
+    timeDeltas: [0, 1_000, 9_000, 2_000, 5_000, 1_000],
+  };
+  const named = {
+    ...called,
+    nodes: called.nodes.map((node) =>
+      node.id === 5 ? { ...node, callFrame: { ...node.callFrame, url: "other.js" } } : node,
+    ),
+  };
+  assert.is(
+    shareOf(named, (url) => url.endsWith("fold.js")),
+    0.75,
+  );
+  assert.is(
+    shareOf(named, () => false),
+    0,
+  );
 });
 
 test.run();
