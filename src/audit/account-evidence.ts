@@ -24,6 +24,13 @@ export const NO_WITNESSES: Witnessed = {
 /** The text of an account checkpoint, and its tlog-proof in an instance checkpoint that was cosigned. */
 export type CosignedText = { readonly size: number; readonly text: string; readonly proof: string };
 
+/** A tree that was cosigned in an instance checkpoint, `note`; `open` proves it. */
+export type CosignedHead = {
+  readonly size: number;
+  readonly note: string;
+  readonly open: () => Promise<CosignedText>;
+};
+
 /** What the map of the first `size` records says of a key; `index` is that of the record `KeyMapSealed`. */
 export type SealedKeyProof = { readonly size: number; readonly index: number; readonly proof: MapProof };
 
@@ -90,13 +97,13 @@ export class AccountEvidence {
   }
 
   /** The cosigned checkpoints that are kept, and the newest one, of at most this size, the smallest first. */
-  async *cosigned(account: string, size: number): AsyncGenerator<CosignedText, void> {
+  async *cosigned(account: string, size: number): AsyncGenerator<CosignedHead, void> {
     let last = -1;
     for await (const instance of this.#allWitnessed()) {
       const head = await this.#store.sealedBefore(account, instance.size);
       if (head === null || head.size > size || head.leaf <= last) continue;
       last = head.leaf;
-      yield this.#cosignedText(head, instance);
+      yield { size: head.size, note: instance.note, open: () => this.#cosignedText(head, instance) };
     }
   }
 

@@ -7,6 +7,7 @@ import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import { sha256 } from "../../infra/crypto/sha256.ts";
 import type { SignedCheckpoint } from "../sealing/sealing.ts";
 import type { AccountEvidence, SealedKeyProof } from "./account-evidence.ts";
+import { neededHeads } from "./needed-heads.ts";
 
 export type Exported = {
   readonly account: string;
@@ -16,6 +17,8 @@ export type Exported = {
   /** `to` is exclusive, and at most the checkpoint's size. */
   readonly from: number;
   readonly to: number;
+  /** Of a filtered export that was cut off: the records before this index are left out, as the caller has them. */
+  readonly resumeFrom?: number;
   /** Null for all records from `from` to `to`. */
   readonly filter: ExportFilter | null;
   /** The indexes of the filtered records within the range, in pages, the lowest first. Each call begins anew. */
@@ -129,8 +132,10 @@ const mapLineOf = (key: string, { proof: { hashes, end } }: SealedKeyProof): Map
 async function* cosignedLines(
   evidence: ExportDeps["evidence"],
   { account, end, from, to, filter }: Exported,
+  indexes: AsyncIterable<readonly number[]>,
 ): AsyncGenerator<ExportLine, void> {
-  for await (const { size, text, proof } of evidence.cosigned(account, end.size)) {
+  for await (const { open } of neededHeads(evidence.cosigned(account, end.size), indexes)) {
+    const { size, text, proof } = await open();
     const line = { kind: "cosigned", text, proof } as const;
     const isGiven = size === end.size || (filter === null && size > from && size <= to);
     if (isGiven) yield line;
@@ -147,7 +152,7 @@ async function* withSeal(pages: AsyncIterable<readonly number[]>, seal: number |
 /** The lines of an export, made as they are read. A cut one can be told by its last line, which is not a checkpoint. */
 export async function* exportLines(deps: ExportDeps, exported: Exported): AsyncGenerator<string, void> {
   const { evidence } = deps;
-  const { account, end, from, to, filter, indexes, map, payloads } = exported;
+  const { account, end, from, to, filter, indexes, map, payloads, resumeFrom = 0 } = exported;
   const { origin, size } = end;
   const range = filter === null ? { from_index: from, to_index: to } : { from_index: 0, to_index: size };
   const announced = payloads === null ? {} : { payloads: true as const };
@@ -155,9 +160,10 @@ export async function* exportLines(deps: ExportDeps, exported: Exported): AsyncG
   const pages = () => (indexes === null ? allIndexes(from, to) : withSeal(indexes(), map?.sealed.index));
   let count = 0;
   for await (const page of pages()) {
-    for (const { index, leaf, hash, record } of await leavesAt(deps, account, page)) {
+    const left = page.filter((index) => index >= resumeFrom);
+    count += page.length;
+    for (const { index, leaf, hash, record } of await leavesAt(deps, account, left)) {
       yield lineOf({ kind: "record", index, leaf: toBase64(leaf), leaf_hash: toBase64(hash) });
-      count += 1;
       if (payloads !== null) for await (const line of payloads(record)) yield lineOf(line);
     }
   }
@@ -171,6 +177,6 @@ export async function* exportLines(deps: ExportDeps, exported: Exported): AsyncG
   if (map !== null) yield lineOf(mapLineOf(map.key, map.sealed));
   for await (const { leaf, proof } of evidence.handovers())
     yield lineOf({ kind: "handover", leaf: toBase64(leaf), proof });
-  for await (const line of cosignedLines(evidence, exported)) yield lineOf(line);
+  for await (const line of cosignedLines(evidence, exported, pages())) yield lineOf(line);
   yield lineOf({ kind: "checkpoint", text: end.note, count });
 }

@@ -39,7 +39,10 @@ const indexBound = (description: string) =>
   ({ type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description }) as const satisfies JsonSchema;
 
 const QUERY = {
-  from_index: indexBound("Begin with this record: an export that was cut off continues here. Not with a filter"),
+  from_index: indexBound(
+    "Begin with this record: an export that was cut off continues here. With a filter, the records before it are left out, " +
+      "which you have, and the header, the proofs and the count are those of all records: see docs/auditor.md",
+  ),
   to_index: indexBound("End before this record. Not with a filter"),
   ...TIME_RANGE_QUERY,
   type: filterBy("Only records of this type"),
@@ -100,7 +103,7 @@ const covering = async (evidence: AccountEvidence, account: string, index: numbe
   }
 };
 
-type Planned = Pick<Exported, "from" | "to" | "filter" | "indexes" | "map"> & { readonly end: End };
+type Planned = Pick<Exported, "from" | "to" | "filter" | "indexes" | "map" | "resumeFrom"> & { readonly end: End };
 
 /** By exactly one key: with its whole chain below the size of the sealed map, and the map's proof. */
 const plannedByKey = async (
@@ -149,8 +152,8 @@ const planned = async (deps: ExportDeps, evidence: AccountEvidence, call: Asked)
     if (from > to) return invalid("from_index", `must be at most ${to}`);
     return { end, from, to, filter, indexes: null, map: null };
   }
-  if (call.query.from_index !== undefined || asked !== undefined)
-    return invalid("from_index", "and to_index cannot be combined with a filter: the proof is about all records");
+  if (asked !== undefined)
+    return invalid("to_index", "cannot be combined with a filter: the proof is about all records");
   const chosen = chosenBy(call);
   if ("problem" in chosen) return chosen;
   const [key, ...others] = chosen.keys;
@@ -158,7 +161,10 @@ const planned = async (deps: ExportDeps, evidence: AccountEvidence, call: Asked)
   const plan = isByKey
     ? await plannedByKey(deps, evidence, { ...chosen, key })
     : await plannedBySearch(deps, evidence, chosen);
-  return "problem" in plan ? plan : { ...plan, filter };
+  if ("problem" in plan) return plan;
+  return from > plan.end.size
+    ? invalid("from_index", `must be at most ${plan.end.size}`)
+    : { ...plan, filter, resumeFrom: from };
 };
 
 /** The lines in chunks. It throws, which cuts the answer off before its last line, when the caller may not go on. */

@@ -233,6 +233,47 @@ test(
   ),
 );
 
+/** The lines that a reader has when the connection ends within this line, without its last record and what follows. */
+const cutAt = (lines: readonly string[], at: number) => {
+  const whole = lines.slice(0, at);
+  const last = whole.findLastIndex((line) => line.includes('"kind":"record"'));
+  return { kept: whole.slice(1, last), from: last === -1 ? 0 : (JSON.parse(whole[last] ?? "").index as number) };
+};
+
+test(
+  "a filtered export that was cut off anywhere goes on where it was, also after more was recorded",
+  withWorld(async (world) => {
+    await records(world, A, 60);
+    await world.seal(A);
+    for (const filter of [{ source_id: sourceId("b") }, { type: "Recorded" }, { source_id: sourceId("z") }]) {
+      const { text } = await world.get(A, EXPORT, filter);
+      const lines = text.split("\n").slice(0, -1);
+      const cuts = lines.map((_, at) => at + 1).filter((at) => at < lines.length);
+      for (const at of [...cuts.slice(0, 4), ...cuts.slice(-6)]) {
+        const { kept, from } = cutAt(lines, at);
+        const rest = (await world.get(A, EXPORT, { ...filter, from_index: from })).text.split("\n");
+        const joined = [rest[0], ...(at === 1 ? [] : kept), ...rest.slice(1)].join("\n");
+        assert.is(joined, text, `cut after ${at} lines`);
+      }
+    }
+    const filter = { source_id: sourceId("b") };
+    const before = (await world.get(A, EXPORT, filter)).text.split("\n").slice(0, -1);
+    await records(world, A, 40, 60);
+    await world.seal(A);
+    const { kept, from } = cutAt(before, before.length - 1);
+    const rest = (await world.get(A, EXPORT, { ...filter, from_index: from })).text.split("\n");
+    const joined = [rest[0], ...kept, ...rest.slice(1)].join("\n");
+    const report = await verdictOf(world, joined);
+    assert.is(report.verdict, "authentic", JSON.stringify(report));
+    assert.is(
+      report.records,
+      linesOf((await world.get(A, EXPORT, filter)).text).filter(({ kind }) => kind === "record").length,
+    );
+    assert.is((await world.get(A, EXPORT, { ...filter, from_index: 10_000 })).outcome, "invalid-request");
+    assert.is((await world.get(A, EXPORT, { ...filter, to_index: 10 })).outcome, "invalid-request");
+  }),
+);
+
 test(
   "nothing is exported before it is sealed",
   withWorld(async (world) => {
