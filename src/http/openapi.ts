@@ -42,13 +42,19 @@ const security = ({ who }: Route): Record<string, string[]>[] => {
   ];
 };
 
+/** Under a range of types, a client reads the body by the type that it has, so the schema says nothing about it. */
+const contentOf = (types: readonly string[], schema: JsonSchema): Record<string, unknown> =>
+  Object.fromEntries(types.map((type) => [type, { schema: type.endsWith("/*") ? {} : schema }]));
+
 const responses = ({ answers, produces = "application/json" }: Route): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(answers).map(([status, schema]) => {
       const description = STATUS_CODES[status] ?? "Success";
       return [
         status,
-        schema === null ? { type: "null", description } : { description, content: { [produces]: { schema } } },
+        schema === null
+          ? { type: "null", description }
+          : { description, content: contentOf([produces].flat(), schema) },
       ];
     }),
   );

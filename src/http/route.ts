@@ -106,7 +106,8 @@ export type Route = {
   readonly bodyOptional?: true;
   readonly answers: Readonly<Record<number, JsonSchema | null>>;
   readonly problems?: readonly ProblemCode[];
-  readonly produces?: string;
+  /** The media types of a success, or a range of them. */
+  readonly produces?: string | readonly string[];
   /** The route requires an Idempotency-Key and recognises repeats itself, so no answer is stored for them. */
   readonly answersRepeats?: true;
   /**

@@ -143,7 +143,15 @@ const metrics = ({ name, open }: EngineSet): void => {
     const text = await (await scrape()).text();
     const alerts = parse(infra("prometheus/alerts.yaml"));
     const rules: readonly { alert: string; expr: string }[] = alerts.groups[0].rules;
-    for (const { alert, expr } of rules) assert.match(expr, /\babsent\(/, alert);
+    const guide = readFileSync("docs/operator.md", "utf8").split("\n");
+    for (const { alert, expr } of rules) {
+      assert.match(expr, /\babsent\(/, alert);
+      const row = guide.find((line) => line.startsWith(`| \`${alert}\``)) ?? "";
+      for (const metric of namesIn(expr)) {
+        // A histogram is asked for by another of its series.
+        assert.match(row, metric.replace(/_(bucket|count|sum)$/, ""), `${alert} is explained for operators`);
+      }
+    }
     const dashboard = JSON.parse(infra("grafana/dashboard.json"));
     const asked = namesIn(`${rules.map(({ expr }) => expr).join("\n")}\n${JSON.stringify(dashboard.panels)}`);
     assert.ok(asked.length > 10);

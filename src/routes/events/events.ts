@@ -137,7 +137,8 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     tag: "events",
     problems: ["payload-damaged"],
     answers: { 200: { type: "string", format: "binary", description: "Its content type is that of the event" } },
-    produces: "application/octet-stream",
+    // Most generators of clients know bytes by the first, and a reader of the description needs the second.
+    produces: ["application/octet-stream", "*/*"],
     reads: [VIEW],
     handle: ofOne(deps, ({ id, event }, call) => readPayload(deps, id, event, call)),
   }),
