@@ -3,6 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { fitEverywhere, violations } from "../support/accessibility.ts";
 import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
+import { checkFirstEventBar } from "../support/first-event-bar.ts";
 import { keyboardOf } from "../support/keyboard.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
 import { type Receiver, receiver } from "../support/receiver.ts";
@@ -64,6 +65,7 @@ const inBrowser = (binary: string): void => {
   let secret = "";
 
   test("by keyboard alone, a stranger comes from the first start to a delivered event", async () => {
+    const began = performance.now();
     const start = await until("the link is printed", () => LINK.exec(program.output())?.[1] ?? "");
     await page.open(`${program.url}/start${start}`);
     await page.shows("Create the first account");
@@ -102,6 +104,7 @@ const inBrowser = (binary: string): void => {
     assert.is(target.arrivals.length, 1);
     await press("Open the event");
     await page.shows("Succeeded, HTTP 200");
+    checkFirstEventBar("the console alone", performance.now() - began);
   });
 
   test("what was shown once does not come back, and the overview no longer leads", async () => {
