@@ -321,17 +321,51 @@ const inBrowser = (binary: string): void => {
     );
     await page.evaluate(`(() => { const field = document.querySelector("dialog input"); field.value = "${scene.events.delivered}";
       field.dispatchEvent(new Event("input", { bubbles: true })); })()`);
-    await page.shows(`Open event ${scene.events.delivered}`);
+    await page.shows("event · delivered");
     assert.equal(await violations(page), []);
     await page.key("Enter");
     await until("the event is open", async () =>
       (await page.evaluate<string>("location.pathname")).endsWith(scene.events.delivered),
     );
+    const crumb = () => page.evaluate<string>("document.querySelector('.crumbs [aria-current]').innerText");
+    await until("the breadcrumb has the event's name", async () => (await crumb()).startsWith("order.paid"));
     for (const key of ["g", "e"])
       await page.evaluate(
         `document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "${key}", bubbles: true })); undefined`,
       );
     await until("the list is open", () => page.evaluate<boolean>("location.pathname === '/events'"));
+  });
+
+  test("the palette finds things by a part of their name, and leads to an act's page without acting", async () => {
+    const find = async (text: string): Promise<void> => {
+      await page.evaluate(
+        "document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true })); undefined",
+      );
+      await until("the palette is open", () =>
+        page.evaluate<boolean>("document.activeElement?.closest('dialog.pal')?.open === true"),
+      );
+      await page.write(text);
+    };
+    await find("order.cre");
+    await page.shows("order.create");
+    await until("it is chosen", () =>
+      page.evaluate<boolean>("document.querySelector('[aria-selected=true]')?.innerText.includes('order.create')"),
+    );
+    await page.key("Enter");
+    await page.shows("Undone by");
+    assert.is(await page.evaluate("location.pathname"), "/agents/actions/order.create");
+    await find("help");
+    await page.shows(`Suspend helper ${HOSTILE}…`);
+    for (
+      let at = 0;
+      at < 9 &&
+      !(await page.evaluate<boolean>("document.querySelector('[aria-selected=true]').innerText.includes('Suspend')"));
+      at += 1
+    )
+      await page.key("ArrowDown");
+    await page.key("Enter");
+    await page.shows("What it may do");
+    assert.is(await status(`/v1/agents/${scene.agent.id}`), "active");
   });
 
   test("a GET decides nothing and changes nothing, whatever the address", async () => {

@@ -12,6 +12,7 @@ import { useAnswer } from "../shell/use-answer.ts";
 import { useList } from "../shell/use-list.ts";
 import { ProofPanel } from "./proof-panel.tsx";
 import { RANGES, rangeStart } from "./ranges.ts";
+import { WithRight } from "./with-right.tsx";
 
 type Row = AnswerOf<"GET /v1/audit">["data"][number];
 
@@ -117,8 +118,7 @@ const Keep = () => {
 const indexOf = (text: string | undefined): number | null =>
   text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;
 
-/** Who did what, and can I prove it? */
-const Audit = ({ params, query }: PageProps) => {
+const Records = ({ params, query }: PageProps) => {
   const selected = indexOf(params.index);
   const set = Object.fromEntries(FILTER_NAMES.flatMap((it) => (query[it] ? [[it, query[it]]] : [])));
   const list = useList<Row>({
@@ -135,7 +135,6 @@ const Audit = ({ params, query }: PageProps) => {
   const { state, isLoaded, isLoading, problem, since } = list;
   return (
     <>
-      <Head title="Audit" meta={<span>Times in {me.value?.account.time_zone}</span>} />
       <FilterBar
         label="Filter records"
         hint="Id of an event, approval, policy or person"
@@ -171,5 +170,15 @@ const Audit = ({ params, query }: PageProps) => {
     </>
   );
 };
+
+/** Who did what, and can I prove it? */
+const Audit = (props: PageProps) => (
+  <>
+    <Head title="Audit" meta={<span>Times in {me.value?.account.time_zone}</span>} />
+    <WithRight needs="auditor" says="An auditor, an approver, an admin or an owner reads the history.">
+      <Records {...props} />
+    </WithRight>
+  </>
+);
 
 export default Audit;

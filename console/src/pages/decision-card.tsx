@@ -9,6 +9,7 @@ import { Note, Section, Time } from "../../design/text.tsx";
 import { call, callText, me } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
 import { now } from "../shell/clock.ts";
+import { useCrumbName } from "../shell/crumb-name.ts";
 import { isDeciding } from "../shell/frame-state.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { changesBetween, comparedFields, sentFields } from "./approval-fields.ts";
@@ -21,6 +22,7 @@ import {
   IfYouApprove,
   Lede,
   Steps,
+  titleOf,
   Votes,
   whyNot,
 } from "./decision-parts.tsx";
@@ -218,7 +220,7 @@ const read = async (id: string) => {
 const hasPassed = ({ status, expires_at }: Approval): boolean =>
   status === "pending" && Date.parse(expires_at) <= now.value;
 
-type DeedProps = {
+type DeedProps = Pick<CardProps, "isAlone"> & {
   readonly frozen: Read;
   readonly current: Read;
   readonly onNext: (() => void) | null;
@@ -227,9 +229,10 @@ type DeedProps = {
 };
 
 /** The card itself, from what was read when it was opened; `current` is what is true now. */
-const Deed = ({ frozen, current: { approval: current, text }, onNext, onAgain, onReadAgain }: DeedProps) => {
+const Deed = ({ isAlone, frozen, current: { approval: current, text }, onNext, onAgain, onReadAgain }: DeedProps) => {
   const { id } = frozen.approval;
   const nameOf = useNames();
+  useCrumbName(isAlone ? titleOf(frozen.approval) : null);
   const context = useAnswer({ key: `${id} ${frozen.approval.shown_digest}`, on: null }, () =>
     call("GET /v1/approvals/{id}/context", { params: { id } }),
   );
@@ -366,6 +369,7 @@ export const DecisionCard = ({ id, isAlone, onNext }: CardProps) => {
   return (
     <Deed
       key={frozen.approval.shown_digest}
+      isAlone={isAlone}
       frozen={frozen}
       current={shown.body}
       onNext={onNext}

@@ -19,7 +19,8 @@ type Target = NonNullable<NonNullable<Context["steps"]>[number]["endpoint"]>;
 
 const SOON_MS = 15 * 60_000;
 
-const titleOf = ({ title, action, summary, requested_by: by }: Approval): string => {
+/** The sentence that is decided. */
+export const titleOf = ({ title, action, summary, requested_by: by }: Approval): string => {
   if (title !== null) return title;
   if (action === null) return summary;
   return by.kind === "agent" ? `Agent ${by.name} asks for ${action}` : `${by.name} sent ${action}`;

@@ -8,6 +8,7 @@ import { Breaking, Facts, Head, Id, Note, Section, Time } from "../../design/tex
 import { toast } from "../../design/toast.tsx";
 import { type AnswerOf, call, callText, me } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
+import { useCrumbName } from "../shell/crumb-name.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { type Shown, useAnswer } from "../shell/use-answer.ts";
 import { Payload } from "./event-payload.tsx";
@@ -259,6 +260,7 @@ const Found = ({ shown, query }: FoundProps) => {
   const name = useNames();
   const event = shown.body;
   useKeys({ y: () => copyId(event?.id) });
+  useCrumbName(event?.type ?? null);
   if (event === null)
     return shown.problem === null ? (
       <Loading rows={8} />

@@ -3,6 +3,7 @@ import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { type Column, DataTable, FreshBar, Pager } from "../../design/table.tsx";
 import { Head } from "../../design/text.tsx";
 import { me } from "../api/api.ts";
+import { useCrumbName } from "../shell/crumb-name.ts";
 import type { Shown } from "../shell/use-answer.ts";
 import type { ShownList } from "../shell/use-list.ts";
 import { whyNotAdmin } from "./act.tsx";
@@ -66,8 +67,12 @@ type ThingProps<T> = {
   readonly children: (it: T) => ComponentChildren;
 };
 
+const nameIn = (it: unknown): string | null =>
+  typeof it === "object" && it !== null && "name" in it && typeof it.name === "string" ? it.name : null;
+
 /** One thing, or why it is not there. Nothing tells whether an id exists in another account. */
 export const Thing = <T,>({ what, shown, children }: ThingProps<T>) => {
+  useCrumbName(nameIn(shown.body));
   if (shown.body !== null) return <>{children(shown.body)}</>;
   if (shown.problem === null) return <Loading rows={8} />;
   return shown.problem.status === 404 ? (

@@ -10,6 +10,7 @@ import type { Role } from "../../design/states.ts";
 import { Note } from "../../design/text.tsx";
 import { JsonTree } from "../../design/tree.tsx";
 import { call, callText } from "../api/api.ts";
+import { useCrumbName } from "../shell/crumb-name.ts";
 import type { Checked, Outside, Service } from "./proof-check.ts";
 
 /** What the auditor has given stays while the tab is open, and is never stored. */
@@ -169,6 +170,7 @@ export const ProofPanel = ({ index }: { readonly index: number }) => {
     const frame = requestAnimationFrame(() => heading.current?.focus());
     return () => cancelAnimationFrame(frame);
   }, [index, asked]);
+  useCrumbName(`Record ${count(index)}`);
   useKeys({ v: () => setAsked((it) => it + 1) });
   const { checked, failed } = state;
   const words = checked === null ? null : VERDICTS[checked.report.verdict];

@@ -1,8 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { LoadError, Loading, NoRight } from "../../design/placeholders.tsx";
+import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { type Column, DataTable, Pager } from "../../design/table.tsx";
 import { Head } from "../../design/text.tsx";
-import { me } from "../api/api.ts";
 import type { Rows } from "../shell/use-rows.ts";
 
 /** The sections, each at `/settings/{name}`. */
@@ -35,30 +34,6 @@ export const SettingsFrame = ({ name, meta, children }: FrameProps) => (
     {children}
   </>
 );
-
-const HOLDERS = { owner: ["owner"], admin: ["owner", "admin"] } as const;
-
-type WithRightProps = {
-  readonly needs: keyof typeof HOLDERS;
-  /** "Only an owner sees and changes members." */
-  readonly says: string;
-  readonly children: ComponentChildren;
-};
-
-/** What only some roles may see, or who may. Nothing is asked of the service for the others. */
-export const WithRight = ({ needs, says, children }: WithRightProps) => {
-  const role = me.value?.member.role ?? "";
-  const mayIt = (HOLDERS[needs] as readonly string[]).includes(role);
-  return mayIt ? (
-    children
-  ) : (
-    <NoRight>
-      <p>
-        {says} Your role in {me.value?.account.name} is {role}.
-      </p>
-    </NoRight>
-  );
-};
 
 type RowsTableProps<Row> = {
   readonly caption: string;

@@ -7,8 +7,9 @@ import { Breaking, Section, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useRows } from "../shell/use-rows.ts";
 import { Act } from "./act.tsx";
-import { RowsTable, SettingsFrame, WithRight } from "./settings-frame.tsx";
+import { RowsTable, SettingsFrame } from "./settings-frame.tsx";
 import { EXPIRIES, expiryIn, KEY_ROLES, roleWord } from "./settings-text.ts";
+import { WithRight } from "./with-right.tsx";
 
 type Key = AnswerOf<"GET /v1/api-keys">["data"][number];
 type Made = AnswerOf<"POST /v1/api-keys">;

@@ -10,8 +10,9 @@ import { type AnswerOf, call, me } from "../api/api.ts";
 import { useRows } from "../shell/use-rows.ts";
 import { Act } from "./act.tsx";
 import { AskErasure, EraseRemoved } from "./member-erase.tsx";
-import { RowsTable, SettingsFrame, WithRight } from "./settings-frame.tsx";
+import { RowsTable, SettingsFrame } from "./settings-frame.tsx";
 import { ROLES, roleWord } from "./settings-text.ts";
+import { WithRight } from "./with-right.tsx";
 
 type Member = AnswerOf<"GET /v1/members">["data"][number];
 type Changed = AnswerOf<"PATCH /v1/members/{id}">;

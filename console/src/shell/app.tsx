@@ -10,6 +10,7 @@ import { onFrame } from "../live/stream.ts";
 import SignIn, { SignInForm } from "../pages/sign-in.tsx";
 import { HOME, hrefOf, safeReturn } from "./addresses.ts";
 import { now } from "./clock.ts";
+import { crumbName } from "./crumb-name.ts";
 import { type Crumb, Frame } from "./frame.tsx";
 import { waitingForMe, waitingRows } from "./frame-state.ts";
 import type { PageProps } from "./page-props.ts";
@@ -93,9 +94,10 @@ const titleOf = (found: FoundPage | null): string => {
 
 /** The list and the thing; the list's link returns to the filters with which it was left. */
 const crumbsOf = (found: FoundPage | null, who: Me): readonly Crumb[] => {
-  const title = found?.row.title ?? "Not found";
+  const kind = found?.row.title ?? "Not found";
+  const title = crumbName.value?.path === place.value.path ? crumbName.value.name : kind;
   if (found === null || found.row.path === `/${found.row.section}`)
-    return [{ title: who.account.name, href: HOME }, { title }];
+    return [{ title: who.account.name, href: HOME }, { title: kind }];
   const section = `/${found.row.section}`;
   const list = pageAt({ path: section, query: {} });
   return [{ title: list?.row.title ?? section, href: listAddresses.get(section) ?? section }, { title }];

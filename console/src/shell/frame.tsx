@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { useKeys } from "../../design/keys.ts";
 import { Layer } from "../../design/layer.tsx";
 import { Icon } from "../../design/mark.tsx";
+import { Breaking } from "../../design/text.tsx";
 import { Toast } from "../../design/toast.tsx";
 import { announce, call, type Me } from "../api/api.ts";
 import { Brand } from "./brand.tsx";
@@ -149,7 +150,13 @@ const Crumbs = ({ crumbs }: { readonly crumbs: readonly Crumb[] }) => (
     <ol>
       {crumbs.map(({ title, href }) => (
         <li key={title}>
-          {href === undefined ? <span aria-current="page">{title}</span> : <a href={href}>{title}</a>}
+          {href === undefined ? (
+            <span aria-current="page" title={title}>
+              <Breaking text={title} />
+            </span>
+          ) : (
+            <a href={href}>{title}</a>
+          )}
         </li>
       ))}
     </ol>

@@ -1,39 +1,106 @@
 import { useEffect, useState } from "preact/hooks";
+import { shortId } from "../../design/format.ts";
 import { useKeys } from "../../design/keys.ts";
 import { Layer } from "../../design/layer.tsx";
 import { Icon } from "../../design/mark.tsx";
 import { Palette, type PaletteEntry } from "../../design/palette.tsx";
+import { stateOf } from "../../design/states.ts";
+import { type AnswerOf, call, me } from "../api/api.ts";
 import { navGroups } from "./pages.ts";
 import { go } from "./router.ts";
 
-/** The page of a thing, by the prefix of its id. */
-const PLACES: Readonly<Record<string, readonly [section: string, name: string]>> = {
-  evt: ["events", "event"],
-  apr: ["approvals", "approval"],
-  bun: ["bundles", "bundle"],
-  rpl: ["replays", "replay"],
-  src: ["sources", "source"],
-  end: ["endpoints", "endpoint"],
-  agt: ["agents", "agent"],
-  pol: ["policies", "policy"],
-};
-const ID = /^([a-z]{3})_[0-9a-z]+$/;
+type Hit = AnswerOf<"GET /v1/search">["data"][number];
 
-const entriesFor = (text: string): readonly PaletteEntry[] => {
-  const items = navGroups().flatMap((it) => it.items);
-  const [section, name] = PLACES[ID.exec(text.trim())?.[1] ?? ""] ?? [];
-  const pages = items
-    .filter(({ title }) => title.toLowerCase().includes(text.trim().toLowerCase()))
+/** Where the page of a thing is, by its kind. */
+const PLACES: Readonly<Record<string, (hit: Hit) => readonly [icon: string, href: string]>> = {
+  event: ({ id }) => ["events", `/events/${id}`],
+  approval: ({ id }) => ["approvals", `/approvals/${id}`],
+  bundle: ({ id }) => ["bundles", `/bundles/${id}`],
+  replay: ({ id }) => ["replays", `/replays/${id}`],
+  source: ({ id }) => ["sources", `/sources/${id}`],
+  endpoint: ({ id }) => ["endpoints", `/endpoints/${id}`],
+  agent: ({ id }) => ["agents", `/agents/${id}`],
+  policy: ({ id }) => ["policies", `/policies/${id}`],
+  action: ({ id, name }) => ["agents", `/agents/actions/${encodeURIComponent(name ?? id)}`],
+  member: () => ["settings", "/settings/members"],
+  key: () => ["settings", "/settings/keys"],
+};
+/** Between the last letter and the question. */
+const PAUSE_MS = 120;
+
+const isIn = (name: string, text: string): boolean => name.toLowerCase().includes(text.toLowerCase());
+
+const thing = (hit: Hit): readonly PaletteEntry[] => {
+  const found = PLACES[hit.kind]?.(hit);
+  if (found === undefined) return [];
+  const [icon, href] = found;
+  const state = hit.state === null ? "" : ` · ${stateOf(hit.state).word.toLowerCase()}`;
+  return [
+    {
+      ...{ key: hit.id, icon, name: hit.name ?? shortId(hit.id), beside: `${hit.kind}${state}`, group: "Things" },
+      onChoose: () => go(href),
+    },
+  ];
+};
+
+const ACTS = [
+  { icon: "sources", name: "Add a source", href: "/sources/new" },
+  { icon: "endpoints", name: "Add an endpoint", href: "/endpoints/new" },
+  { icon: "agents", name: "Add an agent", href: "/agents/new" },
+  { icon: "policies", name: "Write a policy", href: "/policies/new" },
+] as const;
+
+/** What this member may do with an agent that was found: the confirmation is on its page. */
+const actsOn = ({ kind, id, name }: Hit): readonly PaletteEntry[] =>
+  kind === "agent"
+    ? [
+        {
+          ...{ key: `suspend ${id}`, icon: "agents", name: `Suspend ${name ?? shortId(id)}…`, beside: "its page" },
+          ...{ group: "Acts", onChoose: () => go(`/agents/${id}`) },
+        },
+      ]
+    : [];
+
+const entriesFor = (text: string, hits: readonly Hit[], mayAct: boolean): readonly PaletteEntry[] => {
+  const pages = navGroups()
+    .flatMap((it) => it.items)
+    .filter(({ title }) => isIn(title, text))
     .map(({ section: icon, title, key }) => ({
       ...{ key: icon, icon, name: title, beside: `g ${key}`, group: "Pages" },
       onChoose: () => go(`/${icon}`),
     }));
-  if (section === undefined) return pages;
-  const onChoose = (): void => go(`/${section}/${text.trim()}`);
-  return [
-    { key: "id", icon: section, name: `Open ${name} ${text.trim()}`, beside: "", group: "Things", onChoose },
-    ...pages,
-  ];
+  const acts = ACTS.filter(({ name }) => mayAct && text !== "" && isIn(name, text)).map(({ icon, name, href }) => ({
+    ...{ key: name, icon, name, beside: "", group: "Acts" },
+    onChoose: () => go(href),
+  }));
+  return [...hits.flatMap(thing), ...pages, ...(mayAct ? hits.flatMap(actsOn) : []), ...acts];
+};
+
+/** Things by a part of their name, or by an id. An answer to an older text is not shown. */
+const useHits = (text: string): readonly Hit[] => {
+  const [found, setFound] = useState<{ readonly text: string; readonly hits: readonly Hit[] }>({ text: "", hits: [] });
+  useEffect(() => {
+    if (text === "") return;
+    let isGone = false;
+    const timer = setTimeout(() => {
+      void call("GET /v1/search", { query: { q: text } }).then((answer) => {
+        if (!isGone && answer.ok) setFound({ text, hits: answer.body.data });
+      });
+    }, PAUSE_MS);
+    return () => {
+      isGone = true;
+      clearTimeout(timer);
+    };
+  }, [text]);
+  return text === "" ? [] : found.hits;
+};
+
+const Jump = ({ onClose }: { readonly onClose: () => void }) => {
+  const [text, setText] = useState("");
+  const asked = text.trim();
+  const hits = useHits(asked);
+  const mayAct = ["owner", "admin"].includes(me.value?.member.role ?? "");
+  return <Palette find={setText} entries={entriesFor(asked, hits, mayAct)} onClose={onClose} />;
 };
 
 const KEYS = [
@@ -68,7 +135,6 @@ const AllKeys = ({ onClose }: { readonly onClose: () => void }) => (
 /** The button and the key that open one field over everything. */
 export const JumpPalette = () => {
   const [open, setOpen] = useState<"palette" | "keys" | null>(null);
-  const [text, setText] = useState("");
   const close = (): void => setOpen(null);
   useKeys({ "?": () => setOpen("keys") });
   useEffect(() => {
@@ -88,7 +154,7 @@ export const JumpPalette = () => {
         <span class="vh"> (Control K)</span>
         <kbd>⌘K</kbd>
       </button>
-      {open === "palette" ? <Palette find={setText} entries={entriesFor(text)} onClose={close} /> : null}
+      {open === "palette" ? <Jump onClose={close} /> : null}
       {open === "keys" ? <AllKeys onClose={close} /> : null}
     </>
   );

@@ -1,0 +1,31 @@
+import type { ComponentChildren } from "preact";
+import { NoRight } from "../../design/placeholders.tsx";
+import { me } from "../api/api.ts";
+
+const HOLDERS = {
+  owner: ["owner"],
+  admin: ["owner", "admin"],
+  auditor: ["owner", "admin", "approver", "auditor"],
+} as const;
+
+type WithRightProps = {
+  readonly needs: keyof typeof HOLDERS;
+  /** "Only an owner sees and changes members." */
+  readonly says: string;
+  readonly children: ComponentChildren;
+};
+
+/** What only some roles may see, or who may. Nothing is asked of the service for the others. */
+export const WithRight = ({ needs, says, children }: WithRightProps) => {
+  const role = me.value?.member.role ?? "";
+  const mayIt = (HOLDERS[needs] as readonly string[]).includes(role);
+  return mayIt ? (
+    children
+  ) : (
+    <NoRight>
+      <p>
+        {says} Your role in {me.value?.account.name} is {role}.
+      </p>
+    </NoRight>
+  );
+};
