@@ -4,7 +4,7 @@ export type Keys = Readonly<Record<string, () => void>>;
 
 type Bindings = { readonly current: Keys };
 
-const FIELDS = "input, textarea, select, [contenteditable], dialog";
+const FIELDS = "input:not([type=checkbox]), textarea, select, [contenteditable], dialog";
 /** The second key of a pair, as in `g` then `e`, has to come within this time. */
 const PAIR_MS = 1_500;
 

@@ -24,6 +24,9 @@ type TableProps<T> = {
   readonly onSelect?: (key: string) => void;
   /** True for a row that no longer matches the filter, or is gone: it is dimmed, says so, and stays. */
   readonly isLeft?: (row: T) => boolean;
+  /** The rows that are selected for an act; `x` and the box in a row select it. Left out: none can be. */
+  readonly picked?: ReadonlySet<string>;
+  readonly onPick?: (key: string) => void;
   /** Further classes, such as `folio` for numbered records. */
   readonly as?: string;
 };
@@ -35,7 +38,7 @@ const ROWS_MAX = 200;
 
 /** A table that keeps its roles when it becomes a list on a phone. `j` and `k` move the focus from link to link. */
 export const DataTable = <T,>(props: TableProps<T>) => {
-  const { caption, columns, rows, keyOf, selected, onSelect, isLeft, as = "" } = props;
+  const { caption, columns, rows, keyOf, selected, onSelect, isLeft, picked, onPick, as = "" } = props;
   const body = useRef<HTMLTableSectionElement | null>(null);
   const leaving = columns.find((it) => it.as?.split(" ").includes("a")) ?? columns.at(-1);
   const { box, shown, before, after } = useWindow(rows.length, ROW_PX, ROWS_MAX);
@@ -49,7 +52,11 @@ export const DataTable = <T,>(props: TableProps<T>) => {
     found?.querySelector("a")?.focus();
     found?.scrollIntoView({ block: "nearest" });
   };
-  useKeys({ j: () => move(1), k: () => move(-1) });
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    ...(onPick === undefined || selected === undefined ? {} : { x: () => onPick(selected) }),
+  });
   useEffect(() => box(body.current), []);
   return (
     <table class={`t lined ${as}`} role="table">
@@ -71,8 +78,17 @@ export const DataTable = <T,>(props: TableProps<T>) => {
           const hasLeft = isLeft?.(row) === true;
           return (
             <tr key={key} data-key={key} role="row" class={`${isHere ? "here" : ""} ${hasLeft ? "left" : ""}`}>
-              {columns.map((it) => (
+              {columns.map((it, nth) => (
                 <td role="cell" class={it.as}>
+                  {nth === 0 && onPick !== undefined ? (
+                    <input
+                      class="pick"
+                      type="checkbox"
+                      aria-label="Select this row"
+                      checked={picked?.has(key) === true}
+                      onChange={() => onPick(key)}
+                    />
+                  ) : null}
                   {it.show(row)}
                   {hasLeft && it === leaving ? <span class="sub">no longer matches</span> : null}
                 </td>

@@ -17,7 +17,9 @@ import { sentFields } from "../../console/src/pages/approval-fields.ts";
 import { laneSummary, placedLanes } from "../../console/src/pages/chart-lanes.ts";
 import { stillWorstFirst, worstFirst } from "../../console/src/pages/endpoint-order.ts";
 import { probeText, stateText } from "../../console/src/pages/endpoint-text.ts";
+import { planOf } from "../../console/src/pages/event-replay.ts";
 import { eventStages } from "../../console/src/pages/event-stages.ts";
+import { csvOf, ndjsonOf } from "../../console/src/pages/export-text.ts";
 import { rangeStart } from "../../console/src/pages/ranges.ts";
 import { planText, replayState, replayWord } from "../../console/src/pages/replay-text.ts";
 import { scopeText } from "../../console/src/pages/scope.ts";
@@ -268,6 +270,33 @@ test("stages that were left out are a stretch of their own, and not a wait befor
     ],
   );
   assert.is(eventStages(told, 0).at(-3)?.name, "Wait before attempt 21");
+});
+
+test("a cell that a spreadsheet would calculate is made a text, and quotes are doubled", () => {
+  const columns = [
+    { name: "name", of: ({ name }: { readonly name: string }) => name },
+    { name: "n", of: () => -2 },
+    { name: "none", of: () => null },
+  ];
+  const cells = (name: string): string => csvOf([{ name }], columns).split("\r\n")[1] ?? "";
+  for (const first of ["=", "+", "-", "@", "\t"]) assert.is(cells(`${first}1`), `'${first}1,-2,`);
+  assert.is(cells("\r1"), `"'\r1",-2,`);
+  assert.is(cells('a "b", c'), '"a ""b"", c",-2,');
+  assert.is(cells("a=1"), "a=1,-2,");
+  assert.is(csvOf([], columns), "name,n,none\r\n");
+  assert.is(ndjsonOf([{ a: "\n" }, 2]), '{"a":"\\n"}\n2\n');
+});
+
+test("the plan of a selection says what is sent and why the others are not", () => {
+  const row = (status: string, bundle: object | null = null) => ({ id: status, status, bundle });
+  const rows = [row("failed"), row("delivered"), row("delivered"), row("held"), row("failed", {}), row("blocked")];
+  const plan = planOf(rows);
+  assert.equal(
+    plan.sent.map(({ id }) => id),
+    ["failed", "blocked"],
+  );
+  assert.is(plan.text, "Sends 2 events again. Skips 4: 2 are delivered; 1 is held; 1 is a step of a bundle.");
+  assert.is(planOf([row("failed")]).text, "Sends 1 event again.");
 });
 
 test("each lane has its own scale, and one failure is seen beside thousands of deliveries", () => {

@@ -12,6 +12,7 @@ import { useCrumbName } from "../shell/crumb-name.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { type Shown, useAnswer } from "../shell/use-answer.ts";
 import { Payload } from "./event-payload.tsx";
+import { isReplayable } from "./event-replay.ts";
 import { Timeline } from "./event-timeline.tsx";
 import { eventTitle, stoppingGate, whyOf } from "./why.ts";
 
@@ -20,14 +21,13 @@ type Attempt = Event["attempts"][number];
 
 const GOOD = ["delivered", "recorded"];
 const MAY_REPLAY = ["owner", "admin"];
-/** What has these states may be sent again; what was refused passes the gates again. */
-const REPLAYABLE = ["failed", "blocked", "expired", "cancelled", "rejected"];
-
 /** Why the button does nothing; null if it works. */
-const whyNoReplay = ({ status }: Event): string | null => {
+const whyNoReplay = (event: Event): string | null => {
+  const { status } = event;
   if (!MAY_REPLAY.includes(me.value?.member.role ?? "")) return "Only an admin or an owner can replay an event.";
   if (status === "delivered") return "This event was delivered. A delivered event is not sent again.";
-  return REPLAYABLE.includes(status) ? null : "This event is still on its way.";
+  if (event.bundle !== null) return "This event is a step of a bundle, and is not sent alone.";
+  return isReplayable(event) ? null : "This event is still on its way.";
 };
 
 const Acts = ({ event, onDone }: { readonly event: Event; readonly onDone: () => void }) => {

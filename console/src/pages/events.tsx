@@ -1,7 +1,7 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { FilterBar, type FilterValues } from "../../design/filters.tsx";
 import { euro, listTotal } from "../../design/format.ts";
-import { StateMark } from "../../design/mark.tsx";
+import { Icon, StateMark } from "../../design/mark.tsx";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { stateOf } from "../../design/states.ts";
 import { type Column, DataTable, FreshBar, Pager } from "../../design/table.tsx";
@@ -12,7 +12,11 @@ import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { useList } from "../shell/use-list.ts";
+import { Selection } from "./event-selection.tsx";
+import { Export } from "./export.tsx";
+import type { ExportColumn } from "./export-text.ts";
 import { RANGES, rangeStart } from "./ranges.ts";
+import { SavedViews } from "./saved-views.tsx";
 import { eventTitle, whyOf } from "./why.ts";
 
 type Row = AnswerOf<"GET /v1/events">["data"][number];
@@ -23,11 +27,11 @@ const STATUSES = [
   ...["recorded", "rejected", "expired", "cancelled"],
 ];
 const VIEWS = [
-  { title: "All", status: "" },
-  { title: "Held", status: "held" },
-  { title: "Refused", status: "blocked" },
-  { title: "Retrying", status: "retrying" },
-  { title: "Failed", status: "failed" },
+  { name: "All", address: "/events" },
+  { name: "Held", address: "/events?status=held" },
+  { name: "Refused", address: "/events?status=blocked" },
+  { name: "Retrying", address: "/events?status=retrying" },
+  { name: "Failed", address: "/events?status=failed" },
 ] as const;
 const FILTER_NAMES = [
   ...["status", "origin", "endpoint_id", "source_id", "agent_id", "policy_id", "action", "run", "gate"],
@@ -91,6 +95,23 @@ const columns = (
   { name: "Attempts", as: "num hide wide", show: (row) => (row.attempt_count === 0 ? "–" : row.attempt_count) },
 ];
 
+const exportColumns = (name: (id: string | null) => string | null): readonly ExportColumn<Row>[] => [
+  { name: "id", of: ({ id }) => id },
+  { name: "received_at", of: (row) => row.received_at },
+  { name: "origin", of: ({ origin }) => origin.kind },
+  { name: "from", of: ({ origin }) => origin.name },
+  { name: "type", of: ({ type }) => type },
+  { name: "to", of: (row) => name(row.endpoint_id) ?? row.endpoint_id },
+  { name: "state", of: ({ status }) => status },
+  { name: "why", of: whyOf },
+  { name: "cost_eur", of: (row) => row.cost_eur },
+  { name: "attempts", of: (row) => row.attempt_count },
+  { name: "run", of: ({ run }) => run },
+];
+
+const toggled = (picked: ReadonlySet<string>, id: string): ReadonlySet<string> =>
+  new Set(picked.has(id) ? [...picked].filter((it) => it !== id) : [...picked, id]);
+
 const Nothing = ({ isFiltered }: { readonly isFiltered: boolean }) =>
   isFiltered ? (
     <Empty title="No events match" text="Remove a filter, or look at all events.">
@@ -125,6 +146,10 @@ const Events = ({ query }: PageProps) => {
     some: (ids) => call("GET /v1/events", { query: { ids: ids.join(","), limit: 100 } }),
     matches: (row) => query.status === undefined || query.status.split(",").includes(row.status),
   });
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
+  const [exporting, setExporting] = useState<"filter" | "picked" | null>(null);
+  useEffect(() => setPicked(new Set()), [filter]);
+  const chosen = list.state.rows.filter(({ id }) => picked.has(id));
   const change = (values: FilterValues): void =>
     go(hrefOf("/events", { ...query, at: undefined, ...values }), { isReplaced: true });
   const { state, isLoaded, isLoading, problem, since } = list;
@@ -132,6 +157,12 @@ const Events = ({ query }: PageProps) => {
     <>
       <Head
         title="Events"
+        acts={
+          <button class="btn" type="button" onClick={() => setExporting("filter")}>
+            <Icon name="down" small />
+            Export
+          </button>
+        }
         meta={
           <>
             {total === null ? null : <span>{total} match</span>}
@@ -146,17 +177,7 @@ const Events = ({ query }: PageProps) => {
         }
       />
       <div class="stack tight">
-        <nav class="tabs" aria-label="Views">
-          {VIEWS.map(({ title, status }) => (
-            <a
-              key={title}
-              href={hrefOf("/events", { status })}
-              aria-current={(query.status ?? "") === status ? "page" : undefined}
-            >
-              {title}
-            </a>
-          ))}
-        </nav>
+        <SavedViews fixed={VIEWS} address={hrefOf("/events", set)} />
         <FilterBar
           label="Filter events"
           hint="Type, delivery id, or what refused it"
@@ -182,12 +203,32 @@ const Events = ({ query }: PageProps) => {
               selected={query.at}
               onSelect={(at) => go(hrefOf("/events", { ...query, at }), { isReplaced: true })}
               isLeft={(row) => state.left.has(row.id)}
+              picked={picked}
+              onPick={(id) => setPicked(toggled(picked, id))}
             />
           ) : problem === null ? (
             <Loading rows={10} />
           ) : null}
+          {chosen.length === 0 ? null : (
+            <Selection rows={chosen} onExport={() => setExporting("picked")} onClear={() => setPicked(new Set())} />
+          )}
           {isLoaded ? <Pager shown={state.rows.length} total={total} onMore={list.more} isLoading={isLoading} /> : null}
         </div>
+      )}
+      {exporting === null ? null : (
+        <Export
+          what="events"
+          which={exporting === "picked" ? `The ${chosen.length} selected` : "All that match the filter"}
+          columns={exportColumns(name)}
+          page={(cursor) =>
+            exporting === "picked"
+              ? Promise.resolve({ ok: true, body: { data: chosen, next_cursor: null } })
+              : call("GET /v1/events", {
+                  query: { ...queryOf(query), total: "false", limit: 100, ...(cursor === undefined ? {} : { cursor }) },
+                })
+          }
+          onClose={() => setExporting(null)}
+        />
       )}
     </>
   );

@@ -4,7 +4,8 @@ import { type AnswerOf, call } from "../api/api.ts";
 import type { Answered } from "../api/calls.ts";
 
 export type Preferences = AnswerOf<"GET /v1/members/me/preferences">;
-type Settings = Pick<Preferences, "scheme" | "density" | "letters">;
+type Settings = Pick<Preferences, "scheme" | "density" | "letters" | "views">;
+type Change = Partial<Settings> | ((before: Preferences) => Partial<Settings>);
 
 /** What the member has chosen; null until it was read. */
 export const preferences = signal<Preferences | null>(null);
@@ -42,11 +43,11 @@ export const readPreferences = async (): Promise<Answered<Preferences>> => {
   return answer;
 };
 
-const changed = async (to: Partial<Settings>): Promise<Answered<Preferences>> => {
+const changed = async (to: Change): Promise<Answered<Preferences>> => {
   const read = await readPreferences();
   if (!read.ok) return read;
   const { scheme, density, letters, views, version } = read.body;
-  const body = { scheme, density, letters, views, version, ...to };
+  const body = { scheme, density, letters, views, version, ...(typeof to === "function" ? to(read.body) : to) };
   const answer = await call("PUT /v1/members/me/preferences", { body });
   if (answer.ok) preferences.value = answer.body;
   return answer;
@@ -55,10 +56,10 @@ const changed = async (to: Partial<Settings>): Promise<Answered<Preferences>> =>
 let underWay: Promise<unknown> = Promise.resolve();
 
 /**
- * Changes some settings. The saved views go with them as they are, because the service replaces all of it at once; so a
+ * Changes some settings. The others and the saved views go with them as they are, because the service replaces all of it at once; so a
  * second change waits until the first is made, and does not meet it as another's.
  */
-export const changePreferences = (to: Partial<Settings>): Promise<Answered<Preferences>> => {
+export const changePreferences = (to: Change): Promise<Answered<Preferences>> => {
   const change = underWay.then(() => changed(to));
   underWay = change.catch(() => undefined);
   return change;

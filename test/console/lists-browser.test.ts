@@ -1,0 +1,160 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { overflow, violations } from "../support/accessibility.ts";
+import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
+import { type Client, type HookSource, hookSource, logIn } from "../support/client.ts";
+import { type Orders, orders } from "../support/orders.ts";
+import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
+import { openSignedIn } from "../support/signed-in.ts";
+import { skipped } from "../support/skipped.ts";
+
+const test = suite("the console's lists in a browser");
+const WHO = { email: "ana@shop.example", password: "correct horse battery" };
+/** A spreadsheet would calculate it. */
+const FORMULA = "=HYPERLINK(1)";
+
+const inBrowser = (binary: string): void => {
+  let program: Program;
+  let page: BrowserPage;
+  let client: Client;
+  let shop: Orders;
+  let source: HookSource;
+  const ids: string[] = [];
+
+  const statusOf = async (id: string | undefined): Promise<string> =>
+    (await client.call("GET", `/v1/events/${id}`)).body.status;
+  const sent = async (order: string, more: object): Promise<void> => {
+    const { body } = await source.send(order, { order, ...more });
+    ids.push(body.event_id);
+  };
+  const letter = (key: string): Promise<unknown> =>
+    page.evaluate(
+      `document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "${key}", bubbles: true })); undefined`,
+    );
+  /** What the page gives the browser to save. */
+  const keepSaved = `(() => {
+    globalThis.saved = null;
+    const original = URL.createObjectURL;
+    URL.createObjectURL = (blob) => {
+      void blob.text().then((text) => { globalThis.saved = text; });
+      return original.call(URL, blob);
+    };
+  })()`;
+
+  test.before(async () => {
+    [program, page, shop] = await Promise.all([startProgram(), openBrowser(binary), orders()]);
+    const headers = { "content-type": "application/json" };
+    await fetch(`${program.url}/v1/auth/signup`, { method: "POST", headers, body: JSON.stringify(WHO) });
+    client = await logIn(program.url, WHO);
+    const endpoint = { name: "till", url: shop.target.url, retry_schedule_s: [] };
+    const { id } = await client.make("/v1/endpoints", endpoint);
+    source = await hookSource(client, { endpoint_id: id });
+    await sent("one", { type: "order.paid" });
+    await sent("two", { type: FORMULA, do: "refuse" });
+    await sent("three", { type: 'with "quotes", and a comma' });
+    for (const [nth, status] of ["delivered", "failed", "delivered"].entries())
+      await until(`${nth} is ${status}`, async () => (await statusOf(ids[nth])) === status);
+    await page.shaped({});
+    await openSignedIn(page, program.url, { who: WHO, path: "/events" });
+    await page.shows(FORMULA);
+  });
+  test.after(async () => {
+    await page.close();
+    killPrograms();
+    await shop?.target.close();
+    removeFolder(program.dir);
+  });
+  test.after.each(() => assert.equal(page.faults(), []));
+
+  test("what the filter finds is saved as a file, in which no cell is calculated", async () => {
+    await page.evaluate(keepSaved);
+    await page.click("Export", ".acts");
+    await page.shows("All that match the filter, newest first, at most 10,000.");
+    assert.equal(await violations(page), []);
+    await page.click("Save as CSV", "dialog");
+    const csv = await until("the file is made", () => page.evaluate<string | null>("globalThis.saved"));
+    await page.shows("3 events saved.");
+    const [head, ...lines] = csv.trimEnd().split("\r\n");
+    assert.is(head, "id,received_at,origin,from,type,to,state,why,cost_eur,attempts,run");
+    assert.equal(
+      lines.map((it) => it.split(",")[0]),
+      ids.toReversed(),
+    );
+    assert.match(csv, `,'${FORMULA},till,failed,The receiver answered 422,`);
+    assert.match(csv, ',"with ""quotes"", and a comma",till,delivered,');
+    await page.evaluate("globalThis.saved = null");
+    await page.click("Failed", ".tabs");
+    await page.hides("order.paid");
+    await page.click("Export", ".acts");
+    await page.click("Save as NDJSON", "dialog");
+    const ndjson = await until("the file is made", () => page.evaluate<string | null>("globalThis.saved"));
+    assert.equal(
+      ndjson
+        .trimEnd()
+        .split("\n")
+        .map((it) => JSON.parse(it).id),
+      [ids[1]],
+    );
+  });
+
+  test("a filter is saved as a view, is there after a reload, and is removed", async () => {
+    await page.open(`${program.url}/events?status=failed,delivered`);
+    await page.click("Save this view…");
+    await page.shows("Everybody in");
+    assert.equal(await violations(page), []);
+    await page.evaluate("document.querySelector('dialog [name=name]').value = 'Ended'; undefined");
+    await page.click("Save", "dialog");
+    await page.shows("The view Ended is saved.");
+    await page.open(`${program.url}/events`);
+    await page.click("Ended", ".tabs");
+    await page.shows("order.paid");
+    assert.is(await page.evaluate("location.search"), "?status=failed%2Cdelivered");
+    assert.is(await page.evaluate("document.querySelector('.tabs [aria-current]').innerText"), "Ended");
+    const kept = await client.session("GET", "/v1/members/me/preferences");
+    assert.equal(kept.body.views, [{ name: "Ended", address: "/events?status=failed%2Cdelivered", shared: false }]);
+    await page.click("Remove this view");
+    await page.shows("The view Ended is removed.");
+    await page.shows("Save this view…");
+  });
+
+  test("rows are selected by x and by their boxes; a replay of them begins with its plan, and does what it says", async () => {
+    await page.open(`${program.url}/events`);
+    await page.shows(FORMULA);
+    for (const key of ["j", "j", "x"]) await letter(key);
+    await page.shows("1 selected");
+    await page.evaluate(`document.querySelector('tr[data-key="${ids[0]}"] .pick').click()`);
+    await page.shows("2 selected");
+    assert.equal(await violations(page), []);
+    await page.click("Replay…", ".picked-bar");
+    await page.shows("Sends 1 event again. Skips 1: 1 is delivered.");
+    assert.equal(await violations(page), []);
+    assert.is(await page.evaluate("document.activeElement.innerText"), "Send nothing");
+    assert.is(await statusOf(ids[1]), "failed");
+    shop.target.answer((_, response) => response.end("{}"));
+    await page.click("Replay 1 event", "dialog");
+    await page.shows("1 event is sent again.");
+    await until("it is delivered", async () => (await statusOf(ids[1])) === "delivered");
+    await until("its row says so, in its place", () =>
+      page.evaluate<boolean>(`document.querySelectorAll("tbody tr")[1].innerText.includes("Delivered")`),
+    );
+    assert.is(await page.evaluate("document.querySelector('.picked-bar')"), null);
+  });
+
+  test("a selection fits a narrow window", async () => {
+    for (const width of [360, 768, 1_440]) {
+      await page.shaped({ width });
+      await page.open(`${program.url}/events`);
+      await page.shows(FORMULA);
+      for (const key of ["j", "x"]) await letter(key);
+      await page.shows("1 selected");
+      assert.is(await overflow(page), 0, String(width));
+      assert.equal(await violations(page), []);
+    }
+  });
+};
+
+const binary = browserHere();
+if (binary === null) skipped("the console's lists in a browser", "there is no Chromium, and BROWSER_BINARY is not set");
+else inBrowser(binary);
+
+test.run();
