@@ -11,7 +11,7 @@ export const STAGES_MAX = 1_000;
 const STAGES_MIN = 10;
 const CURSOR_LENGTH_MAX = 128;
 /** The end of an attempt is recorded soon after its beginning: it is looked for in so many records behind the page. */
-const RECORDS_BEHIND = 10;
+export const RECORDS_BEHIND = 10;
 
 export const TIMELINE_QUERY = {
   limit: {
@@ -33,7 +33,7 @@ type Folded = {
   readonly replays: NonNullable<EventDocument["replays"]>;
 };
 
-const withRecord = (document: EventDocument, recorded: RecordedEvent): Folded => {
+export const withRecord = (document: EventDocument, recorded: RecordedEvent): Folded => {
   const after = evolveEvent({ ...document, timeline: [], replays: [] }, recorded) ?? document;
   return {
     // A new decision begins with no attempts, but those before it were made all the same.

@@ -22,6 +22,7 @@ import { shownPayload } from "../../streams/payload-ref.ts";
 import type { Payloads } from "../../streams/payloads.ts";
 import { notFound, type Problem, payloadNotKept } from "../../streams/problems.ts";
 import { documentIn, typedDocument } from "../../views/typed-documents.ts";
+import { ATTEMPTS_QUERY, attemptsPage } from "./event-attempts.ts";
 import { CURL_QUERY, curlCommand, receiverOf } from "./event-curl.ts";
 import { erasePayload, readPayload, visiblePayload } from "./event-payload.ts";
 import { ATTEMPTS, EVENT_DETAIL, EVENT_SUMMARY, TIMELINE } from "./event-schemas.ts";
@@ -83,21 +84,47 @@ const ofOne =
 
 type Exchanged = Pick<Exchanges, "headers"> & { readonly attempts: readonly VisibleAttempt[] };
 
-/** The requests and answers of the attempts, without the fields that are hidden from this reader. */
-const exchanged = async (deps: EventsDeps, { id, event }: Found, call: Call): Promise<Exchanged | Problem> => {
+type Kept = { readonly attempts: EventDocument["attempts"]; readonly responses: Exchanges["responses"] };
+
+/** The requests and answers of attempts, without the fields that are hidden from this reader. */
+const visible = async (
+  deps: EventsDeps,
+  { id, event }: Found,
+  { call, kept: { attempts, responses } }: { readonly call: Call; readonly kept: Kept },
+): Promise<{ readonly attempts: readonly VisibleAttempt[]; readonly isHiding: boolean } | Problem> => {
   const { bodyReader = directBodyReader } = deps;
   const { principal } = call;
   if (await seesHidden(deps.log, event, principal)) deps.calls.payloadRead(calledBy(call), id);
   const paths = await hiddenOfEvent(deps, event, principal);
-  const { headers, responses } = await exchangesOf(deps.log, id, event.payload.revision, numbersOf(event));
   // The payload is read only to find its hidden values in the targets' answers.
   const isCompared = paths.length > 0 && responses.size > 0 && event.payload.erased_at === null;
   const payload = isCompared ? await deps.payloads.read(id, shownPayload(event.payload)) : null;
-  const order = { attempts: event.attempts, responses, hiding: redactionSource(paths, payload) };
+  const order = { attempts, responses, hiding: redactionSource(paths, payload) };
   const busy = bodyReader.busy(principal.account, "attempts", order);
   if (busy !== null) return busy;
-  const shown = headers && visibleRequestHeaders(headers, paths.length > 0);
-  return { headers: shown, attempts: await bodyReader.run(principal.account, "attempts", order) };
+  return { attempts: await bodyReader.run(principal.account, "attempts", order), isHiding: paths.length > 0 };
+};
+
+const exchanged = async (deps: EventsDeps, it: Found, call: Call): Promise<Exchanged | Problem> => {
+  const { attempts, payload } = it.event;
+  const { headers, responses } = await exchangesOf(deps.log, it.id, payload.revision, numbersOf(it.event));
+  const shown = await visible(deps, it, { call, kept: { attempts, responses } });
+  if ("problem" in shown) return shown;
+  return { headers: headers && visibleRequestHeaders(headers, shown.isHiding), attempts: shown.attempts };
+};
+
+/** A page of all attempts; without a limit and a cursor the first and the last of them, as the event itself has them. */
+const attemptsOf = async (deps: EventsDeps, it: Found, call: Call): Promise<Answer | Problem> => {
+  // The schema of the query has checked the types.
+  const { limit, cursor } = call.query as { readonly limit?: number; readonly cursor?: string };
+  if (limit === undefined && cursor === undefined) {
+    const shown = await exchanged(deps, it, call);
+    return "problem" in shown ? shown : { status: 200, body: { data: shown.attempts, next_cursor: null } };
+  }
+  const kept = await attemptsPage(deps.log, it, { limit, cursor });
+  if ("problem" in kept) return kept;
+  const shown = await visible(deps, it, { call, kept });
+  return "problem" in shown ? shown : { status: 200, body: { data: shown.attempts, next_cursor: kept.next_cursor } };
 };
 
 export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
@@ -147,14 +174,12 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     path: "/v1/events/{id}/attempts",
     who: READERS,
     summary:
-      "All delivery attempts of an event, with request and response; for readers below admin responses are redacted",
+      "The delivery attempts of an event, with request and response; for readers below admin responses are redacted",
     tag: "events",
+    query: ATTEMPTS_QUERY,
     answers: { 200: ATTEMPTS },
     reads: [VIEW],
-    handle: ofOne(deps, async (it, call) => {
-      const shown = await exchanged(deps, it, call);
-      return "problem" in shown ? shown : { status: 200, body: { data: shown.attempts, next_cursor: null } };
-    }),
+    handle: ofOne(deps, (it, call) => attemptsOf(deps, it, call)),
   }),
   route({
     method: "GET",

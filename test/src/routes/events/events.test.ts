@@ -160,6 +160,58 @@ test("of an event that was tried again and again the first and the last answers 
   assert.equal(body.headers, { "user-agent": "Stripe/1.0" });
 });
 
+test("all attempts of an event with very many are read in pages, each with its end and its answer", async () => {
+  const facts = deliveryFacts(ID);
+  const COUNT = 260;
+  const LARGE = "x".repeat(65_536);
+  const recorded = history();
+  recorded.add(`payload-${ID}`, kept(BODY));
+  recorded.add(`delivery-${ID}`, facts.admitted());
+  for (let number = 1; number <= COUNT; number += 1) {
+    recorded.add(`delivery-${ID}`, facts.started(number, number));
+    // The answers of one stretch are so large that a page ends before its limit.
+    if (number % 50 !== 0)
+      recorded.add(
+        `payload-${ID}`,
+        response(number, { body: number > 100 && number < 200 ? LARGE : `answer ${number}` }),
+      );
+    recorded.add(`delivery-${ID}`, facts.attemptFailed(number, number, at(number + 1)));
+  }
+  const { get } = await world(recorded.events);
+  type Page = {
+    data: { number: number; outcome: string; response: { body: string } | null }[];
+    next_cursor: string | null;
+  };
+  const read = async (limit: number): Promise<readonly Page[]> => {
+    const pages: Page[] = [];
+    for (let cursor: string | null | undefined; cursor !== null; cursor = pages.at(-1)?.next_cursor) {
+      const { body } = await get("/v1/events/{id}/attempts", ADMIN, {
+        query: { limit, ...(cursor === undefined ? {} : { cursor }) },
+      });
+      pages.push(body as Page);
+    }
+    return pages;
+  };
+  for (const limit of [1_000, 100, 7]) {
+    const pages = await read(limit);
+    const all = pages.flatMap(({ data }) => data);
+    assert.equal(
+      all.map(({ number }) => number),
+      Array.from({ length: COUNT }, (_, nth) => nth + 1),
+    );
+    assert.ok(all.every(({ outcome }) => outcome === "failed"));
+    for (const { number, response } of all)
+      assert.is(
+        response?.body.length,
+        number % 50 === 0 ? undefined : number > 100 && number < 200 ? 65_536 : `answer ${number}`.length,
+      );
+    assert.ok(pages.every(({ data }) => data.length <= limit));
+    if (limit === 1_000) assert.ok(pages.length > 1, "large answers end a page early");
+  }
+  assert.is((await get("/v1/events/{id}/attempts", ADMIN, { query: { cursor: "bm90" } })).outcome, "invalid-request");
+  assert.is((await get("/v1/events/{id}/attempts", STRANGER, { query: { limit: 5 } })).outcome, "not-found");
+});
+
 test("another account's event and one that never was are the same nothing, on every route", async () => {
   const { get, erase } = await world(delivered().events);
   for (const path of ["", "/payload", "/attempts", "/timeline", "/curl"]) {
