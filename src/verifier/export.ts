@@ -218,13 +218,14 @@ export const verifyExport = async (source: Source, options: VerifyOptions, platf
   const { from_index: from, to_index: to } = outline.header;
   const comparison = { keys, options, covers: coversOf(outline.header), reopened };
   const previous = await comparePrevious(platform, signed, comparison);
+  const seen = [...heads, ...previous.witnessed];
   const checker = previous.fault === null ? checkerOf(platform, outline, trust, previous.heads) : previous.fault;
   const notes = [...trusting, ...reopeningNotes(reopened)];
   const about = { head: headOf(signed), key: keys.isOutside ? formatVerifierKey(signed.key) : null, notes };
   if (typeof checker === "string") return concluded({ ...EMPTY_REPORT, ...about, fault: fault(checker) });
   if (!(checker instanceof Contiguous || checker instanceof Filtered))
     return concluded({ ...EMPTY_REPORT, ...about, fault: checker });
-  const tally = new Tally(platform, outline, checker, trust);
+  const tally = new Tally(platform, outline, checker, { ...trust, heads: seen });
   const stopped = await readLines(source, tally.take);
   const ended =
     tally.fault === null && stopped === null ? ending(checker) : { fault: null, missing: [], complete: null };
@@ -244,7 +245,7 @@ export const verifyExport = async (source: Source, options: VerifyOptions, platf
     missing: [
       ...ended.missing,
       ...previous.missing,
-      ...absentWitnesses(keys, heads),
+      ...absentWitnesses(keys, seen),
       ...(withheld.length === 0
         ? []
         : [`${withheld.length} payloads that no record says were erased, the first ${withheld[0]}`]),
@@ -252,7 +253,7 @@ export const verifyExport = async (source: Source, options: VerifyOptions, platf
     records: tally.records,
     range: isContiguous ? { from, to } : null,
     complete: ended.complete,
-    witnesses: witnessTimes(heads),
+    witnesses: witnessTimes(seen),
     payloads: { verified: payloads?.verified ?? 0, erased: payloads?.erasedCount ?? 0, withheld: withheld.length },
     erased: payloads?.erased ?? [],
     timeConflicts: tally.times.found,

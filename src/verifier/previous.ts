@@ -3,7 +3,7 @@ import { type Checkpoint, parseOrigin } from "../../domain/evidence/checkpoint.t
 import { verifyConsistency } from "../../domain/evidence/merkle.ts";
 import type { Platform } from "./platform.ts";
 import { type Fault, fault } from "./report.ts";
-import { type Keys, type KnownHead, type Reopened, readSigned, type SignedCheckpoint } from "./trust.ts";
+import { type Keys, type KnownHead, type Reopened, readSigned, type SignedCheckpoint, witnessesOf } from "./trust.ts";
 
 /** The answer of `GET /v1/audit/consistency`; `proof` is base64. */
 export type ConsistencyProof = { readonly from: number; readonly to: number; readonly proof: readonly string[] };
@@ -28,12 +28,15 @@ type Compared = {
   readonly fault: Fault | null;
   readonly missing: readonly string[];
   readonly heads: readonly KnownHead[];
+  /** Those that a witness whose key is known has cosigned, as a witness of one's own does. */
+  readonly witnessed: readonly KnownHead[];
 };
 
+const compared = (missing: readonly string[]): Compared => ({ fault: null, missing, heads: [], witnessed: [] });
+
 const failed = (reason: string, index: number | null = null): Compared => ({
+  ...compared([]),
   fault: fault(reason, index),
-  missing: [],
-  heads: [],
 });
 
 const isProved = (
@@ -53,9 +56,10 @@ const isProved = (
 
 /** What the file says about the later generation that its own checkpoint is of. */
 const reopening = (generation: number, reopened: Reopened | null): string =>
-  reopened === null
-    ? `the log was reopened as generation ${generation}, and nothing in the file says why`
-    : `the log was reopened as generation ${generation} after the checkpoint of size ${reopened.size} of ${reopened.origin}, with the reason ${JSON.stringify(reopened.reason)}`;
+  `the log was reopened as generation ${generation}` +
+  (reopened === null
+    ? ", and nothing in the file says why"
+    : ` after the size ${reopened.size} of ${reopened.origin}: ${JSON.stringify(reopened.reason)}`);
 
 /** A checkpoint of an earlier generation: what it had may have been lost in a restore, which is no silent rewriting. */
 const compareGenerations = (
@@ -74,10 +78,8 @@ const compareGenerations = (
   if (!covers(before.size))
     return compared([`records that show whether they continue the previous checkpoint: ${why}`]);
   const head = { size: before.size, root: before.root, witness: null, what: why, isBefore: true };
-  return { fault: null, missing: [], heads: [head] };
+  return { ...compared([]), heads: [head] };
 };
-
-const compared = (missing: readonly string[]): Compared => ({ fault: null, missing, heads: [] });
 
 /** Compares a checkpoint with earlier ones: they have to be of the same tree, which has only grown since. */
 export const comparePrevious = async (
@@ -86,6 +88,7 @@ export const comparePrevious = async (
   { keys, options, covers, reopened }: Comparison,
 ): Promise<Compared> => {
   const heads: KnownHead[] = [];
+  const witnessed: KnownHead[] = [];
   const missing: string[] = [];
   const { size, root, origin } = newer.checkpoint;
   for (const text of options.previous) {
@@ -107,9 +110,13 @@ export const comparePrevious = async (
     const { consistency } = options;
     if (consistency && !isProved(platform, older, newer, consistency))
       return failed("the consistency proof does not lead from the previous checkpoint to this one");
+    const cosigners = await witnessesOf(platform, older.note, keys.witnesses);
+    if (typeof cosigners === "string") return failed(`the previous checkpoint: ${cosigners}`);
+    const isProvedHere = covers(before.size) || isSame || Boolean(consistency);
+    if (isProvedHere) witnessed.push(...cosigners.map((witness) => ({ ...head, witness })));
     if (covers(before.size)) heads.push(head);
     else if (!consistency && !isSame && before.size > 0)
       missing.push(`a consistency proof from ${before.size} to ${size}, as the records do not give one`);
   }
-  return { fault: null, missing, heads };
+  return { fault: null, missing, heads, witnessed };
 };

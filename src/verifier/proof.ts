@@ -86,10 +86,10 @@ export const verifyProof = async (
     ...EMPTY_REPORT,
     ...about(signed, keys),
     fault: previous.fault,
-    missing: [...previous.missing, ...absentWitnesses(keys, heads)],
+    missing: [...previous.missing, ...absentWitnesses(keys, [...heads, ...previous.witnessed])],
     records: 1,
     range: { from: index, to: index + 1 },
-    witnesses: witnessTimes(heads),
+    witnesses: witnessTimes([...heads, ...previous.witnessed]),
     types,
     unknownTypes: isKnownType(leaf.type) ? {} : types,
   });
@@ -109,7 +109,7 @@ export const verifyCheckpoint = async (text: string, options: VerifyOptions, pla
     ...EMPTY_REPORT,
     ...about(signed, keys),
     fault: previous.fault,
-    missing: [...previous.missing, ...absentWitnesses(keys, heads)],
-    witnesses: witnessTimes(heads),
+    missing: [...previous.missing, ...absentWitnesses(keys, [...heads, ...previous.witnessed])],
+    witnesses: witnessTimes([...heads, ...previous.witnessed]),
   });
 };

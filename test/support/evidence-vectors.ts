@@ -229,6 +229,26 @@ const incomplete = (world: EvidenceWorld): readonly Vector[] => {
       "incomplete",
       withHeaders().export({ payloads: [PAYLOAD] }),
     ),
+    vector(
+      "own-witness",
+      "a witness of one's own cosigned an earlier checkpoint, which the records give",
+      "authentic",
+      full,
+      {
+        witnesses: [WITNESS.vkey],
+        previous: [world.signed(world.accountText(SEEN), [KEY], [[WITNESS, secondsOf(SEEN)]])],
+      },
+    ),
+    vector(
+      "own-witness-unproved",
+      "nothing proves that the tree that a witness of one's own saw is that of a later range",
+      "incomplete",
+      world.export({ from: SEEN + 1 }),
+      {
+        witnesses: [WITNESS.vkey],
+        previous: [world.signed(world.accountText(SEEN), [KEY], [[WITNESS, secondsOf(SEEN)]])],
+      },
+    ),
     vector("not-cosigned", "the witness that was named cosigned nothing", "incomplete", full, {
       witnesses: [WITNESS.vkey],
     }),
