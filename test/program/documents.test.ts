@@ -9,12 +9,16 @@ import { testWhere } from "../support/skipped.ts";
 
 /**
  * Runs the commands of the pages for people: the blocks that are marked `sh run`, in their order, in one shell. Those marked
- * `sh run background` are programs that the reader starts in another terminal. A comment below a block says what it prints:
+ * `sh run background` are programs that the reader starts in another terminal, those marked `js run` are saved and started. A comment below a block says what it prints:
  * `<!-- prints: this | and this -->`.
  */
 const test = suite("the commands of the documents");
 
-const BLOCK = /^```sh run( background)?\n([\s\S]*?)^```\n(?:<!-- prints: (.*) -->\n)?/gm;
+const BLOCK = /^```(sh run|sh run background|js run)\n([\s\S]*?)^```\n(?:<!-- prints: (.*) -->\n)?/gm;
+/** The first line of a program says where it is saved, and with which command it is started. */
+const PROGRAM = /^\/\/ (\S+\.mjs), run with: (.+)\n/;
+/** Inside of the package, where `countersign/sdk` is this package's own. */
+const SAMPLES = "build/samples";
 /** README first: the other pages go on from what it has set up. */
 const PAGES = [
   "README.md",
@@ -46,10 +50,22 @@ const listening = (body: string): string => {
   return `until (exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null; do sleep 0.05; done\n`;
 };
 
+/** Saves a program of a page, and starts it as its first line says. */
+const started = (body: string): string => {
+  const [, file = "", command = ""] = PROGRAM.exec(body) ?? [];
+  const path = `${SAMPLES}/${file}`;
+  return `mkdir -p ${SAMPLES}\ncat >${path} <<'SAMPLE'\n${body}SAMPLE\n${command.replace(file, path)}\n`;
+};
+
+const scriptOf = (kind: string, body: string): string => {
+  if (kind === "js run") return started(body);
+  return kind === "sh run" ? body : `${body.trimEnd()} >/dev/null &\n${listening(body)}`;
+};
+
 const blocksOf = (page: string): readonly Block[] =>
-  [...readFileSync(page, "utf8").matchAll(BLOCK)].map(([, background, body = "", prints = ""], index) => ({
+  [...readFileSync(page, "utf8").matchAll(BLOCK)].map(([, kind = "", body = "", prints = ""], index) => ({
     where: `${page}, block ${index + 1}`,
-    script: background === undefined ? body : `${body.trimEnd()} >/dev/null &\n${listening(body)}`,
+    script: scriptOf(kind, body),
     prints: prints === "" ? [] : prints.split(" | "),
   }));
 
@@ -90,8 +106,8 @@ testWhere(test, missing.length === 0, `${missing.join(", ")} missing`, "they pri
   }
 });
 
-/** The blocks of commands of any page. `sh four commands` is typed by `first-minutes.test.ts`. */
-const COMMANDS = /^```(sh|bash|console)( [a-z ]+)?\n[\s\S]*?^```\n(<!-- not run: .+ -->\n)?/gm;
+/** The blocks of commands, and the programs, of any page. `sh four commands` is typed by `first-minutes.test.ts`. */
+const COMMANDS = /^```(sh|bash|console|js)( [a-z ]+)?\n[\s\S]*?^```\n(<!-- not run: .+ -->\n)?/gm;
 const IS_RUN = [" run", " run background", " four commands"];
 
 test("each block of commands is run by a test, or says below it why it is not", () => {
