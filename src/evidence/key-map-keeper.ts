@@ -16,6 +16,8 @@ export const KEY_MAP_TIMES: KeyMapTimes = {
 };
 
 const ACCOUNTS_MAX = 10_000;
+/** A keeper that has nothing to do looks this rarely (ms), in case it missed that records were folded. */
+const IDLE_MS = 30_000;
 
 export type KeyMapKeeperOptions = {
   readonly onCandidate: (candidate: MapCandidate) => void;
@@ -31,7 +33,9 @@ export class KeyMapKeeper {
   readonly #options: KeyMapKeeperOptions;
   readonly #times: KeyMapTimes;
   readonly #now: () => number;
-  readonly #pause = wakeablePause();
+  /** Between two looks, which is not ended by records that are folded; and until there is something to do. */
+  readonly #between = wakeablePause();
+  readonly #rest = wakeablePause();
   /** When an account was first seen with a record that no map covers, or when its map was last offered. */
   readonly #since = new Map<string, number>();
   #isStopping = false;
@@ -55,8 +59,14 @@ export class KeyMapKeeper {
 
   async stop(): Promise<void> {
     this.#isStopping = true;
-    this.#pause.wake();
+    this.#between.wake();
+    this.#rest.wake();
     await this.#running;
+  }
+
+  /** Records were folded. */
+  wake(): void {
+    this.#rest.wake();
   }
 
   async look(): Promise<void> {
@@ -82,13 +92,17 @@ export class KeyMapKeeper {
   async #run(): Promise<void> {
     while (!this.#isStopping) {
       let pauseMs = this.#times.lookMs;
+      let hasFailed = false;
       try {
         await this.look();
       } catch (error) {
+        hasFailed = true;
         pauseMs = this.#times.retryMs;
         this.#options.onError(error, pauseMs);
       }
-      if (!this.#isStopping) await this.#pause.pause(pauseMs);
+      if (!this.#isStopping) await this.#between.pause(pauseMs);
+      const isDone = !hasFailed && this.#since.size === 0;
+      if (isDone && !this.#isStopping) await this.#rest.pause(IDLE_MS);
     }
   }
 }

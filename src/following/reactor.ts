@@ -3,6 +3,7 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Expected, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { systemEnvelope, toEvents } from "../streams/envelope.ts";
 import { cursorOf, type LogCursor, positionAfter } from "./log-cursor.ts";
+import { QuietPoll } from "./quiet-poll.ts";
 import type { NotYet, Reaction } from "./reaction.ts";
 import type { RecentRecords } from "./recent-records.ts";
 import { silentWaits, type Waits } from "./waits.ts";
@@ -69,6 +70,7 @@ export class Reactor {
   readonly #handled = new Set<string>();
   // An append to the log ends the pause between looks, but not this pause after a failure.
   readonly #backoff = wakeablePause();
+  readonly #poll = new QuietPoll(POLL_MS);
   #after: Position | null = null;
   #emptyLooks = 0;
   #isStopping = false;
@@ -126,8 +128,10 @@ export class Reactor {
         }
         this.#succeed();
         // The embedded log answers at once, so between two pages the thread is left to other work.
-        if (outcome === "more") await yieldToOthers();
-        else await this.#rest();
+        if (outcome === "more") {
+          this.#poll.isBusy();
+          await yieldToOthers();
+        } else await this.#rest();
       } catch (error) {
         this.#onError(error);
         await this.#pauseBeforeRetry();
@@ -226,8 +230,11 @@ export class Reactor {
   }
 
   async #rest(): Promise<void> {
-    await this.#pause(POLL_MS);
-    if (!this.#isStopping) await sleep(this.#options.gatherMs);
+    await this.#pause(this.#poll.ms);
+    if (this.#isStopping) return;
+    if (!this.#isWoken) return this.#poll.foundNothing();
+    this.#poll.isBusy();
+    await sleep(this.#options.gatherMs);
   }
 
   #wake(): void {

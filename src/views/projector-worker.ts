@@ -6,7 +6,7 @@ import { systemClock } from "../../infra/clock.ts";
 import { sqliteEvidenceStore } from "../../infra/sqlite/evidence-store.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { openLog, openViews } from "../engine/open-engines.ts";
-import { EvidenceFollower } from "../evidence/evidence-follower.ts";
+import { EVIDENCE, EvidenceFollower } from "../evidence/evidence-follower.ts";
 import { KEY_MAPS, KeyMapKeeper } from "../evidence/key-map-keeper.ts";
 import { KeyMaps } from "../evidence/key-maps.ts";
 import { type Unsealed, unsealedRoots } from "../evidence/unsealed.ts";
@@ -42,20 +42,6 @@ const evidence = evidenceFile === null ? null : sqliteEvidenceStore(evidenceFile
 const shared = locations.log.engine === "sqlite" ? null : sharedReader(log, say);
 const followed = shared?.log ?? log;
 const follower = evidence === null ? null : new EvidenceFollower(followed, evidence);
-const following = await inlineProjector({
-  ...options,
-  log: followed,
-  also: follower === null ? [] : [follower],
-  views,
-  projections,
-  clock: systemClock,
-  eventsBetween: eventsBetweenIn(locations.log),
-  onProgress: (reached) => say({ kind: "reached", reached }),
-  onBeat: (progress) => say({ kind: "beat", progress }),
-  onDropped: (dropped, reason) => say({ kind: "dropped", views: dropped, reason }),
-  onError: ({ error, ...failure }) => say({ kind: "failed", failure: { ...failure, text: inspect(error) } }),
-});
-
 const keyMaps =
   evidence === null
     ? null
@@ -64,6 +50,23 @@ const keyMaps =
         onError: (error, retryInMs) =>
           say({ kind: "failed", failure: { view: KEY_MAPS, position: null, text: inspect(error), retryInMs } }),
       });
+const following = await inlineProjector({
+  ...options,
+  log: followed,
+  also: follower === null ? [] : [follower],
+  views,
+  projections,
+  clock: systemClock,
+  eventsBetween: eventsBetweenIn(locations.log),
+  onProgress: (reached) => {
+    if (reached.some(({ view }) => view === EVIDENCE)) keyMaps?.wake();
+    say({ kind: "reached", reached });
+  },
+  onBeat: (progress) => say({ kind: "beat", progress }),
+  onDropped: (dropped, reason) => say({ kind: "dropped", views: dropped, reason }),
+  onError: ({ error, ...failure }) => say({ kind: "failed", failure: { ...failure, text: inspect(error) } }),
+});
+
 keyMaps?.start();
 
 /** Folds what the log has now, so that a record waits for no more than one seal. */

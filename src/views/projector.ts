@@ -4,6 +4,7 @@ import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { RecordDamaged } from "../../infra/log-errors.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { type PageSize, pageSize } from "../following/page-size.ts";
+import { QuietPoll } from "../following/quiet-poll.ts";
 import { wakeablePause } from "../following/wakeable-pause.ts";
 import { ProjectionFailed } from "./fold-page.ts";
 import { type DropReason, type PageFollower, ViewFollower } from "./view-follower.ts";
@@ -76,6 +77,7 @@ export class Projector {
   readonly #all: readonly Followed[];
   readonly #size: PageSize;
   readonly #idle = wakeablePause();
+  readonly #poll: QuietPoll;
   readonly #gathering = wakeablePause();
   #isStopping = false;
   #logFailures = 0;
@@ -87,6 +89,7 @@ export class Projector {
     this.#options = { ...DEFAULTS, ...options };
     const { documentsMax, pageMax, also } = this.#options;
     this.#size = pageSize(pageMax);
+    this.#poll = new QuietPoll(this.#options.pollMs);
     const own = projections.map((projection) => new ViewFollower(log, views, projection, documentsMax));
     this.#all = [...own, ...also].map((follower) => ({ follower, failures: 0, retryAt: 0 }));
   }
@@ -203,10 +206,18 @@ export class Projector {
   async #afterRound(outcome: Round): Promise<void> {
     const { gatherMs } = this.#options;
     // The SQLite adapters never wait in this thread, so between two pages messages and timers get their turn.
+    if (outcome !== "idle") this.#poll.isBusy();
     if (outcome === "more") await yieldToOthers();
     else if (outcome === "busy" || outcome === "some") await this.#gather(outcome);
-    else if (await this.#idle.pause(this.#untilRetryMs())) await sleep(gatherMs);
-    else await Promise.all(this.#all.map((it) => it.follower.refresh().catch((error) => this.#fail(it, error))));
+    else if (await this.#idle.pause(this.#untilRetryMs())) {
+      this.#poll.isBusy();
+      await sleep(gatherMs);
+    } else await this.#refreshAll();
+  }
+
+  async #refreshAll(): Promise<void> {
+    this.#poll.foundNothing();
+    await Promise.all(this.#all.map((it) => it.follower.refresh().catch((error) => this.#fail(it, error))));
   }
 
   /** Even in a hurry records gather a little, so that many waiting reads do not make a page of each record. */
@@ -220,7 +231,7 @@ export class Projector {
   #untilRetryMs(): number {
     const now = performance.now();
     const waiting = this.#all.map(({ retryAt }) => retryAt - now).filter((ms) => ms > 0);
-    return Math.ceil(Math.min(this.#options.pollMs, ...waiting));
+    return Math.ceil(Math.min(this.#poll.ms, ...waiting));
   }
 
   #backoffMs(failures: number): number {

@@ -9,7 +9,7 @@ import { type ViewPosition, viewPositions } from "./view-positions.ts";
 export type ViewProgress = {
   /** True if the projector has reported lately and can read the log. A view that fails shows only in its lag. */
   healthy(): boolean;
-  /** Where the views are, at most about a second ago; after a failure, what was last known. */
+  /** Where the views are, at most about a second ago, or since when nothing was appended; after a failure, what was last known. */
   progress(): Promise<readonly ViewLag[]>;
   onProgress(listener: (reached: readonly ViewPosition[]) => void): () => void;
   waitFor(views: readonly string[], position: Position, timeoutMs: number): Promise<boolean>;
@@ -17,6 +17,8 @@ export type ViewProgress = {
 };
 
 export const BEAT_MS = 1_000;
+/** While nothing is appended, only each fourth beat looks and is heard, as each wakes two threads of an idle process. */
+const QUIET_BEATS = 4;
 /** A projector silent for longer counts as failed: several beats, as a large page or a busy machine delays one. */
 export const SILENCE_MAX_MS = 10_000;
 
@@ -39,9 +41,16 @@ export const inlineProjector = async (options: InlineProjectorOptions): Promise<
     projections.map(({ schema }) => schema.name),
     () => following.hurry(),
   );
+  /** Whether the lags may be others than at the last beat, and how many beats have passed without that. */
+  let isNews = true;
+  let quietBeats = 0;
+  const stopHearing = log.onAppended(() => {
+    isNews = true;
+  });
   const following: Projector = new Projector(log, views, projections, {
     ...options,
     onProgress: (reached) => {
+      isNews = true;
       board.record(reached);
       options.onProgress?.(reached);
     },
@@ -51,14 +60,18 @@ export const inlineProjector = async (options: InlineProjectorOptions): Promise<
   let isMeasuring = false;
 
   const beat = async (): Promise<void> => {
-    if (isMeasuring) return;
+    quietBeats = isNews ? 0 : quietBeats + 1;
+    if (isMeasuring || quietBeats % QUIET_BEATS !== 0) return;
     isMeasuring = true;
+    isNews = false;
     try {
       progress = await lagsOf(log, following.positions(), clock, eventsBetween);
+      if (progress.some(({ lag_events }) => lag_events > 0)) isNews = true;
       lastBeat = performance.now();
       onBeat?.(progress);
     } catch {
       // The projector itself has reported the error; without beats, it soon counts as unhealthy.
+      isNews = true;
     } finally {
       isMeasuring = false;
     }
@@ -75,6 +88,7 @@ export const inlineProjector = async (options: InlineProjectorOptions): Promise<
     hurry: () => following.hurry(),
     async stop() {
       clearInterval(timer);
+      stopHearing();
       await following.stop();
     },
   };

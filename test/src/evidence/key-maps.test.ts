@@ -21,6 +21,7 @@ import { KeyMaps, type MapCandidate } from "../../../src/evidence/key-maps.ts";
 import { sealMap } from "../../../src/evidence/map-sealing.ts";
 import { systemEnvelope, toEvents } from "../../../src/streams/envelope.ts";
 import { accountOf, appendRecord, foldAll, folded } from "../../support/evidence-log.ts";
+import { until } from "../../support/until.ts";
 
 const test = suite("key maps");
 
@@ -244,6 +245,37 @@ test("a map is offered within seconds of a record, and never because of a seal a
     [B],
   );
   assert.ok(KEY_MAP_TIMES.sealAfterMs + 2 * KEY_MAP_TIMES.lookMs < 10_000);
+});
+
+test("a keeper that had nothing to do looks when records are folded, and goes on until their map is sealed", async () => {
+  let waiting: readonly { readonly account: string; readonly size: number }[] = [];
+  let looks = 0;
+  let offers = 0;
+  const store = {
+    async unmapped() {
+      looks += 1;
+      return waiting;
+    },
+  };
+  const maps = {
+    catchUp: async () => undefined,
+    async candidate() {
+      offers += 1;
+      waiting = [];
+      return null;
+    },
+  };
+  const keeper = new KeyMapKeeper(store, maps, {
+    onCandidate: () => undefined,
+    onError: () => failed("a look failed"),
+    times: { lookMs: 1, sealAfterMs: 5, retryMs: 1 },
+  });
+  keeper.start();
+  await until("it has looked", () => looks > 0);
+  waiting = [{ account: A, size: 1 }];
+  keeper.wake();
+  await until("it offers the map", () => offers > 0);
+  await keeper.stop();
 });
 
 test("links are the same after packing, for short and for long numbers", () => {
