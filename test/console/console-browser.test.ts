@@ -125,6 +125,7 @@ const inBrowser = (binary: string): void => {
     await page.open(`${program.url}/overview`);
     await page.shows("It stopped half undone. 1 step needs a manual undo.");
     await page.shows("Budgets today");
+    await page.shows("Held for approval, by action");
     await page.shows("of €1,000,000.00");
     await page.click("See what is left", ".todo");
     await page.shows("could not be undone");
@@ -134,6 +135,8 @@ const inBrowser = (binary: string): void => {
     await page.open(`${program.url}/endpoints/${scene.endpointId}`);
     await page.shows("The last 24 h");
     await page.shows("What uses it");
+    await page.shows("The last failure");
+    await page.shows("The receiver answered 422");
     await page.click("order.create", "main");
     await page.shows("Undone by");
   });

@@ -98,7 +98,7 @@ const inBrowser = (binary: string): void => {
       "removed",
       "€100.00 spent",
       "€1,340.00 after this, of €5,000.00",
-      "It binds the request and its destination",
+      "It binds the request and its endpoint",
       "hidden by the policy",
       "2 requests today",
       "Expires in",

@@ -167,7 +167,7 @@ export const ActionForm = ({ action, onDone }: FormProps) => {
             name="policy_id"
             value={action?.policy_id ?? ""}
             choices={policies}
-            hint="Every request for it has to pass it, whoever asks."
+            hint="Every request for it has to pass it, from every agent and source."
           />
           <Area
             label="Schema of the request"

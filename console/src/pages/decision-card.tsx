@@ -309,7 +309,7 @@ const Deed = ({ isAlone, frozen, current: { approval: current, text }, onNext, o
             <p class="meta">
               {approval.endpoint === null
                 ? "The drawing and the digits are made from exactly these bytes."
-                : "It binds the request and its destination:"}{" "}
+                : "It binds the request and its endpoint:"}{" "}
               {approval.endpoint === null ? null : <code class="wrap">{approval.endpoint.url}</code>}
             </p>
           </div>

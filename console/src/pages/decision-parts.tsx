@@ -111,7 +111,7 @@ const Sends = ({ approval }: { readonly approval: Approval }) => {
   return (
     <>
       {bundle_id === null
-        ? "It is recorded; it has no destination."
+        ? "It is recorded; it has no endpoint."
         : "The steps below are sent one after another. If one fails, those that were done are undone."}
     </>
   );

@@ -47,7 +47,7 @@ const EndpointNew = () => {
                 label="Policy"
                 name="policy_id"
                 choices={policies}
-                hint="Every request to this endpoint has to pass it, whoever asks."
+                hint="Every request to this endpoint has to pass it, from every agent and source."
               />
             </>
           )}

@@ -18,6 +18,7 @@ import { successOf } from "./endpoints.tsx";
 import { Choice, SendForm } from "./form.tsx";
 import { LastDay } from "./last-day.tsx";
 import { Thing } from "./listing.tsx";
+import { whyOf } from "./why.ts";
 
 type Endpoint = AnswerOf<"GET /v1/endpoints/{id}">;
 type Tested = AnswerOf<"POST /v1/endpoints/{id}/test">;
@@ -27,6 +28,26 @@ const CLOSED: readonly string[] = ["open", "disabled"];
 const testedText = ({ outcome, status_code: status, failure }: Tested): string => {
   const answer = status === null ? "no answer" : `HTTP ${status}`;
   return outcome === "succeeded" ? `The test was delivered: ${answer}.` : `${failure?.detail ?? answer}`;
+};
+
+/** The newest event that failed here; its page has the attempt and what the receiver answered. */
+const LastFailure = ({ id }: { readonly id: string }) => {
+  const shown = useAnswer<AnswerOf<"GET /v1/events">>(
+    { key: `failed ${id}`, on: { topic: "events", id: null }, everyMs: 5_000 },
+    () => call("GET /v1/events", { query: { endpoint_id: id, status: "failed", limit: 1 } }),
+  );
+  const event = shown.body?.data[0];
+  if (event === undefined) return null;
+  return (
+    <Section title="The last failure">
+      <p>
+        <a href={`/events/${encodeURIComponent(event.id)}`}>
+          <Breaking text={event.type ?? event.id} />
+        </a>
+        , <Time at={event.received_at} />: <span class="soft">{whyOf(event)}</span>
+      </p>
+    </Section>
+  );
 };
 
 const Change = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onDone: () => void }) => {
@@ -223,6 +244,7 @@ const Shown = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onD
         />
       </Section>
       <LastDay by="endpoint" id={id} />
+      <LastFailure id={id} />
       <Section title="Limits">
         <Facts
           rows={[

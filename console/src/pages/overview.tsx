@@ -88,13 +88,16 @@ const Chart = ({ stats }: { readonly stats: Stats }) => {
   );
 };
 
-const Gates = ({ stats }: { readonly stats: Stats | null }) => {
+type BarsProps = { readonly title: string; readonly none: string; readonly stats: Stats | null };
+
+/** A bar and a figure for each key, with the list that adds up to it. */
+const Bars = ({ title, none, stats }: BarsProps) => {
   const rows = stats?.series.filter((it) => (it.value ?? 0) > 0) ?? [];
   const most = Math.max(1, ...rows.map((it) => it.value ?? 0));
   const total = rows.reduce((sum, it) => sum + (it.value ?? 0), 0);
   return (
-    <Section title="Refusals by gate" beside={<span class="meta">{count(total)}</span>}>
-      {rows.length === 0 ? <p class="soft">No request was refused in this range.</p> : null}
+    <Section title={title} beside={<span class="meta">{count(total)}</span>}>
+      {stats !== null && rows.length === 0 ? <p class="soft">{none}</p> : null}
       <ul class="barlist">
         {rows.map((it) => {
           const name = (it.key ?? `${it.rest} others`).replaceAll("_", " ");
@@ -162,7 +165,7 @@ const Beginning = () => {
     <Section title="Begin here">
       <p>
         {source === undefined
-          ? "A source is where webhooks come from. Its set-up takes four steps: the provider, the endpoint that receives, the address, and a first event."
+          ? "A source is where events come from. Its set-up takes four steps: the provider, the endpoint that receives, the address, and a first event."
           : `${source.name} waits for its first event.`}
       </p>
       <p class="row">
@@ -197,6 +200,9 @@ const Overview = ({ query }: PageProps) => {
   const gates = useAnswer<Stats>({ key: `gate ${range}`, on }, () =>
     call("GET /v1/stats", { query: { metric: "blocked", by: "gate", ...from() } }),
   );
+  const held = useAnswer<Stats>({ key: `held ${range}`, on }, () =>
+    call("GET /v1/stats", { query: { metric: "held", by: "action", ...from() } }),
+  );
   const endpoints = useAnswer({ key: "endpoints", on }, () => call("GET /v1/endpoints", { query: { limit: 100 } }));
   const sorted = worstFirst(endpoints.body?.data ?? []);
   return (
@@ -227,12 +233,13 @@ const Overview = ({ query }: PageProps) => {
           <Sums stats={stats.body} />
           <div class="third wide">
             <Chart stats={stats.body} />
-            <Gates stats={gates.body} />
+            <Bars title="Refusals by gate" none="No request was refused in this range." stats={gates.body} />
           </div>
         </>
       )}
       <div class="half wide">
         <Budgets />
+        <Bars title="Held for approval, by action" none="No request was held in this range." stats={held.body} />
         {sorted.length === 0 ? null : (
           <Section
             title="Endpoints, worst first"

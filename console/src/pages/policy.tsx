@@ -50,7 +50,7 @@ const Meta = ({ policy }: { readonly policy: Policy | null }) => {
     <>
       <WordedMark value="active" word={`Version ${policy.version} is in force`} />
       <span>
-        since <Time at={policy.created_at} />, published by {nameOf(policy.created_by) ?? "somebody"}
+        since <Time at={policy.created_at} />, published by {nameOf(policy.created_by) ?? "a member"}
       </span>
       {uses === null ? null : <span>used by {useWords(uses.get(policy.id) ?? []) || "nothing"}</span>}
       <Id id={policy.id} />

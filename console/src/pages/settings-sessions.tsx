@@ -153,7 +153,7 @@ const Sessions = () => {
               why={null}
               ask={{
                 question: "End all your other sessions?",
-                text: "Whoever uses them has to sign in again. This session goes on.",
+                text: "Each of them has to sign in again. This session goes on.",
                 keep: "Keep them",
               }}
             />

@@ -47,7 +47,7 @@ const Sources = () => {
       columns={columns(name)}
       keyOf={({ id }) => id}
       make={{ label: "Add a source", href: "/sources/new" }}
-      empty={{ title: "No sources yet", text: "A source is where webhooks come from." }}
+      empty={{ title: "No sources yet", text: "A source is where events come from." }}
     />
   );
 };

@@ -42,7 +42,7 @@ export const whyOf = (event: Explained): string => {
     return sentence(event.failure.detail || event.failure.kind);
   if (gate !== null) return `${gateWord(gate.gate)}: ${gate.detail}`;
   const WORDS: Readonly<Record<string, string>> = {
-    recorded: "It has no destination, so it was only recorded",
+    recorded: "It has no endpoint, so it was only recorded",
     queued: "Waiting to be sent",
     rejected: "A person rejected it",
     expired: "Nobody decided in time",
