@@ -406,7 +406,12 @@ test("a bundle cancelled before its first step has ended, its waiting caller is 
   const ended = await held.cancel();
   assert.equal([ended.outcome, ended.body.status, ended.body.hold_outcome], [200, "cancelled", "cancelled"]);
   assert.is(ended.body.reason, "The agent cancelled it.");
-  assert.is((await (await world(left)).cancel()).outcome, "conflict");
+  const over = await world(left);
+  const kept = async (): Promise<number> =>
+    (await over.log.readAll(null, 1_000)).filter(({ type }) => type === "PersonalDataKept").length;
+  const before = await kept();
+  assert.is((await over.cancel(AGENT, { body: { reason: "too late" } })).outcome, "conflict");
+  assert.is(await kept(), before, "the reason of a refused call is not kept");
   const blocked = await world((it) => void it.add(`bundle-${ID}`, FACTS.blocked({ steps: STEPS })));
   assert.is((await blocked.cancel()).outcome, "not-found");
 });
