@@ -54,10 +54,11 @@ const Entry = ({ row, href, isHere }: { readonly row: Row; readonly href: string
   </li>
 );
 
-const isShownFor = (row: Row, wanted: string): boolean => {
+/** Whether a row still belongs to the list that is shown; one that does not stays, with what became of it. */
+const belongs = (row: Row, wanted: string): boolean => {
   const who = me.value;
-  if (wanted === "decided") return row.status !== "pending";
-  return wanted === "all" || (who !== null && !isExcluded(row, who));
+  if (wanted === "decided") return who !== null && row.votes.some((it) => it.member_id === who.member.id);
+  return row.status === "pending" && (wanted === "all" || (who !== null && !isExcluded(row, who)));
 };
 
 /** The list beside the card, or before it on a narrow window: lets a person decide well and quickly. */
@@ -68,20 +69,19 @@ const Approvals = ({ params, query }: PageProps) => {
     filter: wanted,
     topic: "approvals",
     keyOf: (row) => row.id,
-    page: (cursor) => {
-      const status = wanted === "decided" ? {} : ({ status: "pending" } as const);
-      return call("GET /v1/approvals", {
-        query: { ...status, limit: 50, ...(cursor === undefined ? {} : { cursor }) },
-      });
-    },
+    page: (cursor) =>
+      call("GET /v1/approvals", {
+        query: { for: wanted, limit: 50, ...(cursor === undefined ? {} : { cursor }) },
+      }),
     one: (id) => call("GET /v1/approvals/{id}", { params: { id } }),
-    matches: (row) => wanted === "decided" || row.status === "pending",
+    matches: (row) => belongs(row, wanted),
   });
   const { state, isLoaded, isLoading, problem, since } = list;
   /** The card beside the list stays when its request is decided, so that the outcome is told there. */
   const [kept, setKept] = useState<{ readonly wanted: string; readonly id: string } | null>(null);
   const keptId = kept?.wanted === wanted ? kept.id : undefined;
-  const rows = state.rows.filter((row) => row.id === keptId || isShownFor(row, wanted));
+  const { rows } = state;
+  const count = rows.filter((row) => belongs(row, wanted)).length;
   const shown = open ?? keptId ?? rows[0]?.id;
   useEffect(() => {
     if (isLoaded && shown !== undefined) setKept({ wanted, id: shown });
@@ -98,7 +98,7 @@ const Approvals = ({ params, query }: PageProps) => {
     <>
       <Head
         title="Approvals"
-        meta={<span>{rows.length === 0 ? "Nothing waits here" : `${rows.length} in this list`}</span>}
+        meta={<span>{count === 0 ? "Nothing waits here" : `${count} in this list`}</span>}
         acts={
           <span class="keys desk">
             <kbd>J</kbd> <kbd>K</kbd> next · <kbd>A</kbd> approve · <kbd>R</kbd> reject · <kbd>C</kbd> comment

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { countdown, euro } from "../../design/format.ts";
 import { useKeys } from "../../design/keys.ts";
 import { StateMark } from "../../design/mark.tsx";
-import { LoadError, Loading } from "../../design/placeholders.tsx";
+import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { Seal } from "../../design/seal.tsx";
 import { stateOf } from "../../design/states.ts";
 import { Note, Section, Time } from "../../design/text.tsx";
@@ -361,6 +361,8 @@ export const DecisionCard = ({ id, isAlone, onNext }: CardProps) => {
       <article class="deed">
         {shown.problem === null ? (
           <Loading />
+        ) : shown.problem.status === 404 ? (
+          <Empty title="Not found" text={`There is nothing at this address in ${me.value?.account.name}.`} />
         ) : (
           <LoadError what="The request" failure={shown.problem} since={null} onRetry={shown.again} />
         )}

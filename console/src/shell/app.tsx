@@ -5,7 +5,7 @@ import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { ClockContext, Head } from "../../design/text.tsx";
 import { call, followSession, type Me, me, signInAgain } from "../api/api.ts";
 import type { Problem } from "../api/calls.ts";
-import { DECIDING_ROLES, isExcluded } from "../api/may-decide.ts";
+import { DECIDING_ROLES } from "../api/may-decide.ts";
 import { onFrame } from "../live/stream.ts";
 import SignIn, { SignInForm } from "../pages/sign-in.tsx";
 import { HOME, hrefOf, safeReturn } from "./addresses.ts";
@@ -62,24 +62,31 @@ const SignInAgain = ({ who }: { readonly who: Me }) => {
 
 /** An account with more waiting shows this number with a plus sign in its list. */
 const COUNTED_MAX = 100;
+/** The number changes at most this often; without a change it is counted again after a while, as approvals expire. */
+const COUNT_MS = 1_000;
+const COUNTED_AGAIN_MS = 30_000;
 
 /** Keeps the number of approvals that wait for this member, which the sidebar and the document's title show. */
 const useWaitingForMe = (who: Me): void => {
   useEffect(() => {
     if (!DECIDING_ROLES.includes(who.member.role)) return;
-    let isAsking = false;
+    let isDue = true;
+    let at = 0;
     const count = async (): Promise<void> => {
-      if (isAsking) return;
-      isAsking = true;
-      const answer = await call("GET /v1/approvals", { query: { status: "pending", limit: COUNTED_MAX } });
-      isAsking = false;
-      if (answer.ok) waitingForMe.value = answer.body.data.filter((it) => !isExcluded(it, who)).length;
+      const answer = await call("GET /v1/approvals", { query: { for: "me", limit: COUNTED_MAX } });
+      if (answer.ok) waitingForMe.value = answer.body.data.length;
     };
-    void count();
+    const look = (): void => {
+      if (!isDue && Date.now() - at < COUNTED_AGAIN_MS) return;
+      isDue = false;
+      at = Date.now();
+      void count();
+    };
+    look();
     const stop = onFrame(({ topic }) => {
-      if (topic === "approvals") void count();
+      if (topic === "approvals") isDue = true;
     });
-    const timer = setInterval(() => void count(), 30_000);
+    const timer = setInterval(look, COUNT_MS);
     return () => {
       stop();
       clearInterval(timer);

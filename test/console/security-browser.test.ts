@@ -1,0 +1,129 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
+import { type Client, logIn, signUp } from "../support/client.ts";
+import { type ConsoleScene, consoleScene } from "../support/console-scene.ts";
+import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
+import { openSignedIn } from "../support/signed-in.ts";
+import { skipped } from "../support/skipped.ts";
+
+const test = suite("the console keeps accounts, members and secrets apart");
+const ANA = { email: "ana@shop.example", password: "correct horse battery" };
+const BEN = { email: "ben@shop.example", password: "another horse battery" };
+
+const inBrowser = (binary: string): void => {
+  let program: Program;
+  let page: BrowserPage;
+  let ana: Client;
+  let stranger: Client;
+  let scene: ConsoleScene;
+  let foreign: ConsoleScene;
+
+  test.before(async () => {
+    [program, page] = await Promise.all([startProgram(), openBrowser(binary)]);
+    const headers = { "content-type": "application/json" };
+    await fetch(`${program.url}/v1/auth/signup`, { method: "POST", headers, body: JSON.stringify(ANA) });
+    ana = await logIn(program.url, ANA);
+    stranger = await signUp(program.url);
+    [scene, foreign] = await Promise.all([consoleScene(program.url, ana), consoleScene(program.url, stranger)]);
+    const invited = await ana.session("POST", "/v1/members/invitations", { email: BEN.email, role: "admin" });
+    const token = new URL(invited.body.invitation_url).hash.replace(/^#(token=)?/, "");
+    const body = JSON.stringify({ token, password: BEN.password });
+    const accepted = await fetch(`${program.url}/v1/auth/invitations/accept`, { method: "POST", headers, body });
+    assert.is(accepted.status, 200);
+    await page.shaped({});
+    await openSignedIn(page, program.url, { who: ANA, path: "/overview" });
+    await page.shows("Needs a person");
+  });
+  test.after(async () => {
+    await page.close();
+    killPrograms();
+    await scene?.shop.target.close();
+    await foreign?.shop.target.close();
+    removeFolder(program.dir);
+  });
+  /** The page's policy is never violated, nothing runs that a stranger named, and no other host is asked. */
+  test.after.each(() => {
+    assert.equal(page.faults(), []);
+    assert.equal([...page.origins()], [new URL(program.url).origin]);
+  });
+
+  /** What the page shows, without the time that is left to decide, which runs. */
+  const main = async (): Promise<string> =>
+    (await page.evaluate<string>("document.querySelector('main').innerText")).replaceAll(/\d+ min( \d+ s)?/g, "");
+  const kept = (): Promise<string> =>
+    page.evaluate<string>(
+      "JSON.stringify([location.href, history.state, Object.entries(localStorage), Object.entries(sessionStorage), document.cookie])",
+    );
+  const approvalOf = async (client: Client, event: string): Promise<string> =>
+    (await client.call("GET", `/v1/events/${event}`)).body.approval_id;
+
+  test("an id of another account is the same page as one that never existed, on every page of one thing", async () => {
+    const held = await until("the other account's request is held", () => approvalOf(stranger, foreign.events.held));
+    const ids = [
+      ["/events", foreign.events.held],
+      ["/approvals", held],
+      ["/bundles", foreign.bundles.incomplete],
+      ["/sources", foreign.source.id],
+      ["/endpoints", foreign.endpointId],
+      ["/agents", foreign.agent.id],
+      ["/policies", foreign.policyId],
+    ] as const;
+    for (const [path, id] of ids) {
+      const never = id.slice(0, 4) + "a".repeat(id.length - 4);
+      await page.open(`${program.url}${path}/${never}`);
+      await page.shows("There is nothing at this address in");
+      const nothing = await main();
+      await page.open(`${program.url}${path}/${id}`);
+      await page.shows("There is nothing at this address in");
+      assert.is(await main(), nothing, path);
+    }
+  });
+
+  test("a secret that is shown once is in no address and in no storage, and is gone after a reload", async () => {
+    await page.open(`${program.url}/agents/${scene.agent.id}`);
+    await page.click("Rotate key…", ".acts");
+    await page.click("Rotate key", "dialog");
+    await page.shows("This key is shown once.");
+    const secret = (await page.text()).match(/csa_[\w-]{10,}/)?.[0] ?? "";
+    assert.not.equal(secret, "");
+    assert.not.match(await kept(), secret);
+    await page.open(`${program.url}/agents/${scene.agent.id}`);
+    await page.shows("What it may do");
+    await page.hides(secret);
+    assert.not.match(await kept(), secret);
+    assert.not.match(await page.evaluate<string>("document.documentElement.outerHTML"), secret);
+    assert.not.match(
+      await page.evaluate<string>("JSON.stringify(performance.getEntriesByType('resource').map((it) => it.name))"),
+      /csa_|whsec_|csk_|password/,
+    );
+  });
+
+  test("a page of one member never decides as another who has signed in meanwhile in the same browser", async () => {
+    const id = await approvalOf(ana, scene.events.held);
+    await page.open(`${program.url}/approvals/${id}`);
+    await page.shows("If you approve");
+    await page.evaluate("globalThis.isOld = true");
+    const login = JSON.stringify(JSON.stringify(BEN));
+    // What the form of another tab does: it signs in, and tells the other tabs who it is now.
+    await page.evaluate(`(() => {
+      const headers = { "content-type": "application/json" };
+      void fetch("/v1/auth/login", { method: "POST", headers, body: ${login} })
+        .then((answer) => answer.json())
+        .then(({ member }) => new BroadcastChannel("countersign-session").postMessage({ member: member.id }));
+    })()`);
+    await until("the page is loaded anew", () =>
+      page.evaluate<boolean>("globalThis.isOld !== true").catch(() => false),
+    );
+    await page.shows("ben");
+    await page.shows("If you approve");
+    const { body } = await ana.call("GET", `/v1/approvals/${id}`);
+    assert.equal([body.status, body.votes], ["pending", []]);
+  });
+};
+
+const binary = browserHere();
+if (binary === null) skipped("the console's walls in a browser", "there is no Chromium, and BROWSER_BINARY is not set");
+else inBrowser(binary);
+
+test.run();
