@@ -42,14 +42,14 @@ const verifiedByCommand = async (file: string): Promise<Verification> => {
   const seconds = (performance.now() - start) / 1_000;
   if (status !== 0) throw new Error(`verify ended with ${status}: ${told}`);
   const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(told) as Usage; // TELLS_USAGE has written it.
-  return { seconds, processorSeconds: (userCPUTime + systemCPUTime) / 1e6, memoryMiB: maxRSS / 1_024 };
+  return { seconds, processorSeconds: (userCPUTime + systemCPUTime) / 1e6, memoryMiB: maxRSS / 1_024, emptyMiB: 0 };
 };
 
-const printed = (what: string, { seconds, processorSeconds, memoryMiB }: Verification): void => {
+const printed = (what: string, { seconds, processorSeconds, memoryMiB, emptyMiB }: Verification): void => {
   const processor = processorSeconds === null ? "unknown" : `${processorSeconds.toFixed(1)} s`;
-  console.log(
-    `${what}: ${seconds.toFixed(1)} s, ${processor} of processor time, at most ${memoryMiB.toFixed(0)} MiB of memory`,
-  );
+  const empty = emptyMiB === 0 ? "" : `, of which ${emptyMiB.toFixed(0)} MiB before the check`;
+  const memory = `at most ${memoryMiB.toFixed(0)} MiB of memory${empty}`;
+  console.log(`${what}: ${seconds.toFixed(1)} s, ${processor} of processor time, ${memory}`);
 };
 
 const folder = mkdtempSync(join(tmpdir(), "countersign-verify-"));

@@ -10,6 +10,8 @@ export type Verification = {
   /** Null on a system without /proc. */
   readonly processorSeconds: number | null;
   readonly memoryMiB: number;
+  /** What of it the page had taken before the check; 0 for the command. */
+  readonly emptyMiB: number;
 };
 
 const PAGE = pathToFileURL(resolve("build/page/verify.html")).href;
@@ -44,6 +46,7 @@ export const verifiedByPage = async (file: string, key: string): Promise<Verific
     await page.open(PAGE);
     await page.choose("#files", [file]);
     await page.evaluate(`void (document.getElementById("keys").value = ${JSON.stringify(key)})`);
+    const emptyMiB = rendererPeakMiB();
     const start = performance.now();
     const { result: said, ms } = await processorTimeOfWork(process.pid, async () => {
       await page.click("Check");
@@ -55,7 +58,7 @@ export const verifiedByPage = async (file: string, key: string): Promise<Verific
     });
     const seconds = (performance.now() - start) / 1_000;
     if (!said.startsWith("AUTHENTIC")) throw new Error(`the page says: ${said}`);
-    return { seconds, processorSeconds: ms === null ? null : ms / 1_000, memoryMiB: rendererPeakMiB() };
+    return { seconds, processorSeconds: ms === null ? null : ms / 1_000, memoryMiB: rendererPeakMiB(), emptyMiB };
   } finally {
     await page.close();
   }
