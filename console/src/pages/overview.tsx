@@ -233,13 +233,19 @@ const Overview = ({ query }: PageProps) => {
           <Sums stats={stats.body} />
           <div class="third wide">
             <Chart stats={stats.body} />
-            <Bars title="Refusals by gate" none="No request was refused in this range." stats={gates.body} />
+            <div class="stack">
+              <Bars title="Refusals by gate" none="No request was refused in this range." stats={gates.body} />
+              <Bars
+                title="Held for approval, by action"
+                none="No request for an action was held in this range."
+                stats={held.body}
+              />
+            </div>
           </div>
         </>
       )}
       <div class="half wide">
         <Budgets />
-        <Bars title="Held for approval, by action" none="No request was held in this range." stats={held.body} />
         {sorted.length === 0 ? null : (
           <Section
             title="Endpoints, worst first"

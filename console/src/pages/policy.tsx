@@ -108,7 +108,7 @@ const Edited = ({ policy, tab, v, onDone }: EditedProps) => {
         class="btn first"
         type="button"
         disabled={!isReady || why !== null}
-        title={why ?? undefined}
+        title={why ?? (isChanged ? undefined : "The draft is the same as what is in force.")}
         onClick={() => setAsking(true)}
       >
         {policy === null ? `${verb} the policy…` : `${verb} version ${policy.version + 1}…`}

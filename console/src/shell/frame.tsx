@@ -3,7 +3,6 @@ import { useState } from "preact/hooks";
 import { useKeys } from "../../design/keys.ts";
 import { Layer } from "../../design/layer.tsx";
 import { Icon } from "../../design/mark.tsx";
-import { Breaking } from "../../design/text.tsx";
 import { Toast } from "../../design/toast.tsx";
 import { announce, call, type Me } from "../api/api.ts";
 import { Brand } from "./brand.tsx";
@@ -152,7 +151,7 @@ const Crumbs = ({ crumbs }: { readonly crumbs: readonly Crumb[] }) => (
         <li key={title}>
           {href === undefined ? (
             <span aria-current="page" title={title}>
-              <Breaking text={title} />
+              {title}
             </span>
           ) : (
             <a href={href}>{title}</a>
