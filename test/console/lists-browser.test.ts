@@ -140,6 +140,26 @@ const inBrowser = (binary: string): void => {
     assert.is(await page.evaluate("document.querySelector('.picked-bar')"), null);
   });
 
+  test("with the network cut the page says so, and when it returns nothing is missing and nothing is twice", async () => {
+    await page.open(`${program.url}/events`);
+    await page.shows(FORMULA);
+    await page.shows("Live");
+    await page.offline(true);
+    await page.shows("Not connected, from");
+    await page.shows(FORMULA);
+    for (const order of ["four", "five"]) await sent(order, { type: "order.late" });
+    await page.offline(false);
+    await page.shows("Show 2 new events");
+    await page.shows("Paused while you read: 2 new");
+    await page.click("Show 2 new events · this list is paused while you read", ".freshness");
+    await page.shows("Live");
+    const { body } = await client.call("GET", "/v1/events");
+    assert.equal(
+      await page.evaluate("[...document.querySelectorAll('tbody tr')].map((it) => it.dataset.key)"),
+      body.data.map(({ id }: { readonly id: string }) => id),
+    );
+  });
+
   test("a selection fits a narrow window", async () => {
     for (const width of [360, 768, 1_440]) {
       await page.shaped({ width });

@@ -154,6 +154,8 @@ export type BrowserPage = {
   write(text: string): Promise<void>;
   /** Moves the pointer to a place on the screen. */
   pointAt(x: number, y: number): Promise<void>;
+  /** Cuts the network of the page, or gives it back; connections that are open end. */
+  offline(isOffline: boolean): Promise<void>;
   /** What its scripts keep, after a collection of garbage. */
   heapBytes(): Promise<number>;
   shaped(shape: Shape): Promise<void>;
@@ -281,6 +283,10 @@ export const openBrowser = async (binary: string): Promise<BrowserPage> => {
     },
     async pointAt(x, y) {
       await send("Input.dispatchMouseEvent", { type: "mouseMoved", x, y });
+    },
+    async offline(isOffline) {
+      const unlimited = { latency: 0, downloadThroughput: -1, uploadThroughput: -1 };
+      await send("Network.emulateNetworkConditions", { offline: isOffline, ...unlimited });
     },
     async heapBytes() {
       await send("HeapProfiler.collectGarbage");

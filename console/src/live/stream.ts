@@ -31,8 +31,11 @@ const hold = (channel: BroadcastChannel): void => {
   const say = (isLive: boolean): void => {
     if (connection.value.isLive !== isLive) tell({ kind: "connection", connection: { isLive, since: Date.now() } });
   };
+  let open: EventSource | null = null;
   const connect = (): void => {
+    open?.close();
     const source = new EventSource(ADDRESS);
+    open = source;
     source.onopen = () => say(true);
     source.onmessage = ({ data }) => {
       const frame = frameOf(String(data));
@@ -43,6 +46,12 @@ const hold = (channel: BroadcastChannel): void => {
       if (source.readyState === EventSource.CLOSED) setTimeout(connect, RETRY_MS);
     };
   };
+  // A connection over a network that is gone does not end by itself; once it is back, the lists are read anew.
+  addEventListener("offline", () => {
+    open?.close();
+    say(false);
+  });
+  addEventListener("online", connect);
   channel.addEventListener("message", ({ data }: MessageEvent<Broadcast>) => {
     if (data.kind === "ask") channel.postMessage({ kind: "connection", connection: connection.value });
   });
