@@ -65,6 +65,15 @@ const RATE_OF: Readonly<Record<Requester["kind"], string>> = {
   agent: "The agents of this account",
 };
 
+/** The member for whom a page was loaded. Another one may have signed in since in the same browser, in another tab. */
+const MEMBER = "countersign-member";
+
+const otherMember = ({ headers }: FastifyRequest, { kind, id }: Principal): Problem | null => {
+  const expected = headers[MEMBER];
+  if (kind !== "member" || expected === undefined || expected === id) return null;
+  return problem("unauthenticated", "The session is that of another member than Countersign-Member names.");
+};
+
 const protectedIn = ({ who }: Route, presented: PresentedCredential | null): Protected | null => {
   if (presented?.kind === "bearer") return null;
   if (who === "anyone") return "visitor";
@@ -86,6 +95,8 @@ const admit = (route: Route, deps: AddRoutesDeps) => {
     if (principal === null) {
       return problem("unauthenticated", "Send a valid session cookie or Authorization: Bearer with an API key.");
     }
+    const other = otherMember(request, principal);
+    if (other !== null) return other;
     request.principal = principal;
     request.authenticatedAt = deps.clock.now();
     const requester = requesterOf(principal);

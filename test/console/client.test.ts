@@ -44,6 +44,7 @@ const callsWith = (answers: (Response | Error)[], signInAgain = async () => fals
       if (answer instanceof Error) throw answer;
       return answer;
     },
+    member: () => "mem_a",
     sleep: async () => undefined,
     signInAgain,
     onBehind: (it) => void behind.push(it),
@@ -62,7 +63,10 @@ test("a read after one's own write waits for the view, and says so meanwhile", a
     ["/v1/agents", "/v1/agents?limit=50&after=7", "/v1/agents?limit=50&after=7"],
   );
   assert.equal(behind, [true, false]);
-  for (const { init } of sent) assert.equal([init.credentials, init.redirect], ["same-origin", "error"]);
+  for (const { init } of sent) {
+    assert.equal([init.credentials, init.redirect], ["same-origin", "error"]);
+    assert.is(new Headers(init.headers).get("countersign-member"), "mem_a");
+  }
 });
 
 test("a view that stays behind, and a service that is not reached, are problems with words", async () => {

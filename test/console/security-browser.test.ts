@@ -99,27 +99,37 @@ const inBrowser = (binary: string): void => {
     );
   });
 
-  test("a page of one member never decides as another who has signed in meanwhile in the same browser", async () => {
-    const id = await approvalOf(ana, scene.events.held);
-    await page.open(`${program.url}/approvals/${id}`);
-    await page.shows("If you approve");
-    await page.evaluate("globalThis.isOld = true");
-    const login = JSON.stringify(JSON.stringify(BEN));
-    // What the form of another tab does: it signs in, and tells the other tabs who it is now.
-    await page.evaluate(`(() => {
-      const headers = { "content-type": "application/json" };
-      void fetch("/v1/auth/login", { method: "POST", headers, body: ${login} })
-        .then((answer) => answer.json())
-        .then(({ member }) => new BroadcastChannel("countersign-session").postMessage({ member: member.id }));
-    })()`);
-    await until("the page is loaded anew", () =>
-      page.evaluate<boolean>("globalThis.isOld !== true").catch(() => false),
-    );
-    await page.shows("ben");
-    await page.shows("If you approve");
-    const { body } = await ana.call("GET", `/v1/approvals/${id}`);
-    assert.equal([body.status, body.votes], ["pending", []]);
-  });
+  for (const [what, from, to, isTold] of [
+    ["it is told of", ANA, BEN, true],
+    ["it is not told of", BEN, ANA, false],
+  ] as const)
+    test(`a page of one member never decides as another who has signed in meanwhile, and whom ${what}`, async () => {
+      const id = await approvalOf(ana, scene.events.held);
+      await page.open(`${program.url}/approvals/${id}`);
+      await page.shows(from.email.slice(0, 3));
+      await page.shows("If you approve");
+      await page.evaluate("globalThis.isOld = true");
+      const login = JSON.stringify(JSON.stringify(to));
+      // What the form of another tab does: it signs in, and tells the other tabs who it is now.
+      await page.evaluate(`(async () => {
+        const headers = { "content-type": "application/json" };
+        const answer = await fetch("/v1/auth/login", { method: "POST", headers, body: ${login} });
+        const { member } = await answer.json();
+        if (${isTold}) new BroadcastChannel("countersign-session").postMessage({ member: member.id });
+      })()`);
+      /** The old page tries to decide for as long as it is there. */
+      const attempt = `(() => {
+        if (globalThis.isOld !== true) return true;
+        const buttons = [...document.querySelectorAll("main button")];
+        if (!${isTold}) buttons.find((it) => it.innerText.startsWith("Approve"))?.click();
+        return false;
+      })()`;
+      await until("the page is loaded anew", () => page.evaluate<boolean>(attempt).catch(() => false));
+      await page.shows(to.email.slice(0, 3));
+      await page.shows("If you approve");
+      const { body } = await ana.call("GET", `/v1/approvals/${id}`);
+      assert.equal([body.status, body.votes], ["pending", []]);
+    });
 };
 
 const binary = browserHere();

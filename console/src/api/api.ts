@@ -22,12 +22,24 @@ export const signInAgain = signal<((isSame: boolean) => void) | null>(null);
 
 let underWay: Promise<boolean> | null = null;
 
+/** The page of a member who was replaced in this browser is loaded anew, and nothing of it goes on. */
+const reloadIfReplaced = async (member: string): Promise<void> => {
+  const answer = await fetch("/v1/auth/me").catch(() => null);
+  if (!answer?.ok) return;
+  const now = (await answer.json()) as Me;
+  if (now.member.id === member) return;
+  location.reload();
+  await new Promise(() => undefined);
+};
+
 const calls = new Calls({
   fetch: (input, init) => fetch(input, init),
+  member: () => me.value?.member.id ?? null,
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-  signInAgain: () => {
+  signInAgain: async () => {
     // A visitor is sent to the form by the shell.
-    if (me.value === null) return Promise.resolve(false);
+    if (me.value === null) return false;
+    await reloadIfReplaced(me.value.member.id);
     underWay ??= new Promise<boolean>((resolve) => {
       signInAgain.value = resolve;
     }).finally(() => {

@@ -14,8 +14,12 @@ export type Answered<T> = { readonly ok: true; readonly body: T } | { readonly o
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
+type Init = Omit<RequestInit, "headers"> & { readonly headers?: Readonly<Record<string, string>> };
+
 export type CallsDeps = {
   readonly fetch: typeof fetch;
+  /** The member for whom the page was loaded; null before the session is known. */
+  readonly member: () => string | null;
   readonly sleep: (ms: number) => Promise<void>;
   /** Called if the session has ended; true if the same member has signed in again, so that the call is repeated. */
   readonly signInAgain: () => Promise<boolean>;
@@ -24,6 +28,8 @@ export type CallsDeps = {
 };
 
 const POSITION = "countersign-position";
+/** With it the service refuses a call if another member has signed in since in the same browser. */
+const MEMBER = "countersign-member";
 /** A read of a view that is behind is tried this often; at each try the service itself waits up to 2 s. */
 const VIEW_TRIES = 5;
 const BEHIND_MS = 500;
@@ -101,11 +107,13 @@ export class Calls {
     this.#deps.onBehind(this.#behind > 0);
   }
 
-  async #asked(path: string, init: RequestInit): Promise<Response | Problem> {
+  async #asked(path: string, init: Init): Promise<Response | Problem> {
     for (let isAgain = false; ; isAgain = true) {
+      const member = this.#deps.member();
+      const headers = { ...init.headers, ...(member === null ? {} : { [MEMBER]: member }) };
       let response: Response;
       try {
-        response = await this.#deps.fetch(path, { credentials: "same-origin", redirect: "error", ...init });
+        response = await this.#deps.fetch(path, { credentials: "same-origin", redirect: "error", ...init, headers });
       } catch {
         return UNREACHABLE;
       }

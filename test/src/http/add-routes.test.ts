@@ -76,6 +76,19 @@ test("a missing or invalid credential of any kind is 401 with a challenge", asyn
   }
 });
 
+test("a session of another member than the one for whom a page was loaded is refused", async () => {
+  const app = await testApp([echo({ who: { session: "viewer", key: "viewer" } })]);
+  const statusFor = async (headers: Record<string, string>): Promise<number> => {
+    const { headers: _none, ...rest } = post({ name: "a" });
+    return (await app.inject({ ...rest, headers: { ...JSON_TYPE, ...SAME_ORIGIN, ...headers } })).statusCode;
+  };
+  assert.is(await statusFor(COOKIE), 201);
+  assert.is(await statusFor({ ...COOKIE, "countersign-member": "mem_a" }), 201);
+  for (const member of ["mem_b", "", "mem_a, mem_a"])
+    assert.is(await statusFor({ ...COOKIE, "countersign-member": member }), 401, member);
+  assert.is(await statusFor({ ...bearer("csk_admin"), "countersign-member": "mem_b" }), 201, "a key has no member");
+});
+
 test("two credentials are refused, even if both hold", async () => {
   const app = await testApp([echo()]);
   for (const headers of [COOKIE, { cookie: "__Host-session=nobody" }]) {
