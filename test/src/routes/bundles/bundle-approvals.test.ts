@@ -40,7 +40,7 @@ const ADMIN: Principal = { kind: "key", account: "acc_1", id: "key_1", role: "ad
 const VIEWER: Principal = { ...ADMIN, role: "viewer" };
 const APPROVER: Principal = {
   ...{ kind: "member", account: "acc_1", id: "mem_1", ...addressed("ana@a.example") },
-  ...{ role: "approver", session: "s" },
+  ...{ role: "approver", session: "session-a" },
 };
 const FACTS = bundleFacts();
 const boundTo = (endpoint_id: string): Bound => ({
