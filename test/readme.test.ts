@@ -62,4 +62,13 @@ test("the table of the configuration has each variable that is read, and no othe
   assert.equal(shown.sort(), [...read].sort());
 });
 
+test("the headers of a delivery are those that are sent, and no other", () => {
+  const sent = [...text("src/delivery/outbound.ts").matchAll(/"([a-z]+(?:-[a-z]+)+|traceparent|signature)"/g)];
+  const [, chapter = ""] = text("docs/receiver.md").split("## The headers of a delivery");
+  const [table = ""] = chapter.split(/\n\n(?!\|)/).filter((it) => it.includes("| header |"));
+  const rows = table.split("\n").flatMap((row) => groups(/`([a-z-]+)`/g, row.split("|")[1] ?? ""));
+  const signed = ["webhook-signature", "signature"];
+  assert.equal(rows.sort(), [...new Set([...sent.map(([, name]) => name), ...signed])].sort());
+});
+
 test.run();

@@ -12,6 +12,8 @@ import type { StreamRecord } from "./record-stream.ts";
 export type EventLine = Pick<EventSummary, "id" | "status" | "type" | "origin" | "endpoint_id" | "delivery_id"> & {
   readonly at: string;
   readonly detail: string | null;
+  /** True if the service made the event itself, for `countersign send` or the console. */
+  readonly sample: boolean;
   /** The gate and code by which a search finds a blocked event; undefined unless the event is blocked. */
   readonly refused?: { readonly gate: string; readonly code: string };
 };
@@ -39,6 +41,7 @@ export const lineOfSummary = (event: EventSummary): EventLine => {
     origin,
     endpoint_id,
     delivery_id,
+    sample: event.sample,
     detail: why ?? (status === "blocked" || status === "held" ? violated(verdict) : null),
     ...refusedIn(status, verdict),
   };
@@ -52,6 +55,7 @@ export const lineOfRequest = (status: DeliveryStatus, request: Request): EventLi
   origin: request.origin,
   endpoint_id: request.endpoint_id,
   delivery_id: request.delivery_key,
+  sample: request.sample !== undefined,
   detail: status === "queued" ? null : violated(request.verdict),
   ...refusedIn(status, request.verdict),
 });
@@ -89,12 +93,13 @@ export const changeIn = (record: StreamRecord): Pick<EventLine, "status" | "deta
 const STATUS_WIDTH = 9;
 const ID_WIDTH = 36;
 
-export const shownLine = ({ at, id, status, type, origin, detail }: EventLine): string =>
+export const shownLine = ({ at, id, status, type, origin, sample, detail }: EventLine): string =>
   [
     shownTime(at),
     id.padEnd(ID_WIDTH),
     status.padEnd(STATUS_WIDTH),
     visibleLine(type) || "-",
     `(${visibleLine(origin.name)})`,
+    ...(sample ? ["sample"] : []),
     ...(detail === null ? [] : [`- ${visibleLine(detail)}`]),
   ].join("  ");

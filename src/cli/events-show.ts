@@ -42,6 +42,7 @@ const shownEvent = (event: EventDetail): readonly string[] => {
     ["status", event.status],
     ["type", visibleLine(event.type)],
     ["from", `${origin.kind} ${origin.id} (${visibleLine(origin.name)}, ${visibleLine(origin.type)})`],
+    ["sample", event.sample ? "yes, made by this service: no provider sent it" : null],
     ["to", event.endpoint_id],
     ["delivery id", visibleLine(event.delivery_id)],
     ["received", shownTime(event.received_at)],

@@ -119,7 +119,7 @@ export const RESOURCES: readonly Resource[] = [
     one: "event",
     path: "/v1/events",
     acts: ["list"],
-    columns: ["id", "status", "type", "received_at"],
+    columns: ["id", "status", "type", "sample", "received_at"],
     filters: ["status", "source_id", "agent_id", "endpoint_id", "action", "q", "from", "to"],
   },
   {

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { createHmac } from "node:crypto";
-import { copyFileSync, existsSync } from "node:fs";
+import { copyFileSync, existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { defineAction, registerAgent } from "../support/agent.ts";
@@ -15,6 +15,7 @@ import { testWhere } from "../support/skipped.ts";
 const test = suite("the samples of receivers");
 
 const SAMPLES = [
+  { language: "TypeScript", file: "receiver.ts", tool: "node", args: [] },
   { language: "JavaScript", file: "receiver.mjs", tool: "node", args: [] },
   { language: "Python", file: "receiver.py", tool: "python3", args: [] },
   { language: "Go", file: "receiver.go", tool: "go", args: ["run"] },
@@ -24,6 +25,17 @@ const SAMPLES = [
 let program: Program;
 let sample: ChildProcess | undefined;
 let folder = "";
+
+const COMPILED = "receiver.js";
+/** TypeScript of the repository compiles the sample, as Node.js reads types only from 22.18 on. */
+const compile = (file: string): void => {
+  const options = ["--strict", "--module", "nodenext", "--target", "es2023", "--skipLibCheck", "--types", "node"];
+  const places = ["--typeRoots", resolve("node_modules/@types"), "--outDir", folder];
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  const args = [resolve("node_modules/typescript/bin/tsc"), ...options, ...places, file];
+  const { status, stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+  assert.is(status, 0, stdout);
+};
 
 test.before.each(async () => {
   folder = temporaryFolder();
@@ -70,7 +82,8 @@ const started = async (client: Client, { file, tool, args }: (typeof SAMPLES)[nu
   const url = `http://127.0.0.1:${port}/`;
   const endpoint = await client.make("/v1/endpoints", { name: "sample", url });
   copyFileSync(join("docs/samples", file), join(folder, file));
-  sample = spawn(tool, [...args, file, `${port}`], {
+  if (file === "receiver.ts") compile(file);
+  sample = spawn(tool, [...args, file === "receiver.ts" ? COMPILED : file, `${port}`], {
     cwd: folder,
     detached: true,
     env: { ...process.env, COUNTERSIGN_SECRETS: endpoint.signing_secret },

@@ -46,6 +46,18 @@ test("text from outside neither controls the terminal nor hides on it, even in a
   service.close();
 });
 
+test("a sample is marked, and another event is not", async () => {
+  const service = await scriptedService();
+  const env = { COUNTERSIGN_URL: service.url, COUNTERSIGN_API_KEY: "csk_a" };
+  const shown = async (sample: boolean): Promise<string> => {
+    service.answer((_, response) => sendJson(response, 200, { ...EVENT, sample }));
+    return (await ran(["events", "show", EVENT.id], env)).out;
+  };
+  assert.match(await shown(true), /^sample +yes, /m);
+  assert.not.match(await shown(false), /sample/);
+  service.close();
+});
+
 test("a payload is shown with escapes to a person, and as it is to a program", async () => {
   const service = await scriptedService();
   service.answer((_, response) => response.writeHead(200).end(REORDERED));

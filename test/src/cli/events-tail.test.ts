@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { allowed, denied } from "../../../domain/gate/verdict.ts";
-import { lineOfRequest } from "../../../src/cli/event-line.ts";
+import { lineOfRequest, shownLine } from "../../../src/cli/event-line.ts";
 import { matches } from "../../../src/cli/events-tail.ts";
 import { request } from "../../support/history.ts";
 import { ran, scriptedService, sendJson } from "../../support/scripted-service.ts";
@@ -29,6 +29,12 @@ test("ids as they are, types by a part, both as they are written", () => {
   const { event_id, delivery_key } = refused;
   for (const q of [event_id, delivery_key, "paid", "order.paid"]) assert.ok(matches({ q }, line), q);
   for (const q of [event_id.slice(0, -1), `${delivery_key}x`, "Paid"]) assert.not(matches({ q }, line), q);
+});
+
+test("the line of a sample says so", () => {
+  const sample = { by: { kind: "key", id: "key_1" } } as const;
+  assert.match(shownLine(lineOfRequest("queued", request({ sample }))), /\) {2}sample$/);
+  assert.not.match(shownLine(lineOfRequest("queued", request())), /sample/);
 });
 
 const idOf = (letter: string): string => `evt_${letter.repeat(32)}`;
