@@ -1,7 +1,7 @@
 /**
  * Makes `build/page/`, which the program serves: the shell, below `assets/` the scripts, styles and fonts under names that
  * hold their content's hash, and the verifier as one file, `verify.html`. Does nothing if the inputs are those of the last
- * run. Fails if colours are too alike or a page is over its byte budget.
+ * run. Fails if colours are too alike or a page is over its byte budget; with BUNDLE_SIZES=1 it prints the size of each.
  */
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -91,7 +91,8 @@ const report = (): void => {
     .map(({ file }) => file)
     .filter((file) => file.endsWith(".woff2"));
   const all = measured({ manifest, sizeOf: bytesServed, always: ["index.html", ...fonts] });
-  for (const { name, bytes, most } of all) console.log(`${String(bytes).padStart(8)} of ${most}  ${name}`);
+  if (process.env.BUNDLE_SIZES === "1")
+    for (const { name, bytes, most } of all) console.log(`${String(bytes).padStart(8)} of ${most}  ${name}`);
   fail("over the byte budget", overBudget(all));
 };
 
