@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { defined } from "../../domain/defined.ts";
 import { type Arguments, type Env, UsageError } from "./command.ts";
-import { profileOf } from "./profiles.ts";
+import { profileOf, readProfiles } from "./profiles.ts";
 
 /** `T` is the type that the API's description gives an answer; answers are not checked against it. */
 export type Api = {
@@ -57,7 +57,7 @@ export const API_HELP = [
   "--url <url>  the service; default: COUNTERSIGN_URL, the profile's, or http://localhost:8080",
   "--key <key>  a key of the account (csk_…), which other users of the machine can see here; better",
   "             COUNTERSIGN_API_KEY, or a profile",
-  "--profile <name>  a profile of login or serve --first-run; default: COUNTERSIGN_PROFILE, or the last one",
+  "--profile <name>  a profile of login or serve --first-run; default: COUNTERSIGN_PROFILE, or the current one",
 ] as const;
 
 const URL_DEFAULT = "http://localhost:8080";
@@ -205,10 +205,14 @@ export const apiAt = ({ base, key }: Settings): Api => {
 
 export const apiOf = (args: Pick<Arguments, "options">, env: Env): Api => {
   const settings = settingsOf(args, env);
-  if (settings.key === null)
+  if (settings.key === null) {
+    const names = Object.keys(readProfiles(env).profiles);
+    const there =
+      names.length === 0 ? "" : ` There are the profiles ${names.join(", ")}: countersign profiles use <name>.`;
     throw new UsageError(
-      "This needs a key of the account (csk_…) or a person: COUNTERSIGN_API_KEY, --key, a profile, or countersign login.",
+      `This needs a key of the account (csk_…) or a person: COUNTERSIGN_API_KEY, --key, a profile, or countersign login.${there}`,
     );
+  }
   return apiAt(settings);
 };
 

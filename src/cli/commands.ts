@@ -54,6 +54,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./whoami.ts")).whoami,
   },
   {
+    name: "profiles",
+    summary: "the profiles of this command line, and which one is current",
+    load: async () => (await import("./profile-commands.ts")).profilesList,
+  },
+  {
+    name: "profiles use",
+    summary: "makes another profile the current one",
+    load: async () => (await import("./profile-commands.ts")).profilesUse,
+  },
+  {
     name: "approvals show",
     summary: "what one approval is about, with its digest",
     load: async () => (await import("./approvals.ts")).approvalsShow,

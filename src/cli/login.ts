@@ -77,7 +77,7 @@ export const login: Command = {
     note(`Open ${device.verification_uri_complete}`);
     note(`and compare the code ${device.user_code}. This waits until you let this command line in.`);
     const key = await tokenOf(stranger, device);
-    const { profiles } = placeFor(env, name);
+    const { profiles } = placeFor(env, name).known;
     const replaced = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
     const file = keepProfile(env, name, { url: base, key });
     if (replaced !== undefined && isSessionKey(replaced.key)) await endReplaced(replaced, note);

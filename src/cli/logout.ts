@@ -5,7 +5,8 @@ import { currentProfile, isSessionKey, removeProfile } from "./profiles.ts";
 export const logout: Command = {
   synopsis: "[--profile <name>]",
   help: [
-    "Ends this command line's session at the service, and removes it from the profile's file.",
+    "Ends this command line's session at the service, and removes it from the profile's file. The profile that",
+    "was current before it, or the only one that is left, becomes the current one.",
     ...API_HELP.filter((line) => line.startsWith("--profile")),
   ],
   options: { profile: API_OPTIONS.profile },
@@ -22,7 +23,8 @@ export const logout: Command = {
       // A session that has ended already needs no end. A service that is away keeps the profile, so that it is ended later.
       if (!(error instanceof Refusal) || error.status !== 401) throw error;
     }
-    removeProfile(env, name);
+    const next = removeProfile(env, name);
     note(`The session is over, and the profile "${name}" is removed.`);
+    if (next !== null) note(`The current profile is "${next}".`);
   },
 };

@@ -39,7 +39,8 @@ export const serve: Command = {
     "--host <host>          HOST",
     "--data-dir <folder>    DATA_DIR",
     "--first-run            makes an account with a source, a link for its owner, and a profile with a key for",
-    "                       this command line, in a file of the user's own; does nothing the second time",
+    "                       this command line, in a file of the user's own; the second time it makes that profile",
+    "                       the current one, and nothing else",
     `--email <address>      the owner's, with --first-run; default: ${FIRST_EMAIL}`,
   ],
   options: {
@@ -56,13 +57,13 @@ export const serve: Command = {
     const given = { PORT: options.port, HOST: options.host, DATA_DIR: options["data-dir"] };
     const set = Object.entries(given).filter(([, value]) => value !== undefined);
     const served = { ...env, ...Object.fromEntries(set.map(([name, value]) => [name, String(value)])) };
-    if (isFirst) checkFirstRun(served);
+    const email = String(options.email ?? FIRST_EMAIL);
+    if (isFirst) checkFirstRun(served, email);
     const child = spawn(process.execPath, [...FLAGS, ENTRY], {
       env: served,
       stdio: ["inherit", isFirst ? "pipe" : "inherit", "inherit"],
     });
-    if (child.stdout !== null)
-      void passOn(child.stdout, (base) => firstRun(base, String(options.email ?? FIRST_EMAIL), served, terminal));
+    if (child.stdout !== null) void passOn(child.stdout, (base) => firstRun(base, email, served, terminal));
     // Ctrl-C at a terminal reaches the service by itself, and a second signal would keep it from finishing in order.
     const forward = (signal: NodeJS.Signals): void => {
       if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -16,8 +16,8 @@ test.after(() => removeFolder(dir));
 
 const envOf = () => ({ LOG_LEVEL: "warn", XDG_CONFIG_HOME: join(dir, "config") });
 
-const serve = (port: string): RunningCommand =>
-  runningCommand(["serve", "--first-run", "--port", port, "--data-dir", join(dir, "data")], envOf());
+const serve = (port: string, data = "data"): RunningCommand =>
+  runningCommand(["serve", "--first-run", "--port", port, "--data-dir", join(dir, data)], envOf());
 
 const printed = (served: RunningCommand, what: RegExp): Promise<RegExpExecArray> =>
   until(String(what), () => what.exec(`${served.lines().join("\n")}\n${served.notes()}`));
@@ -49,12 +49,43 @@ test("makes the owner's link, a source and a profile, prints no key, and does no
 
   const before = readFileSync(path, "utf8");
   const again = serve(new URL(base).port);
-  await printed(again, /The first run was made already\. The command line's profile is in place\./);
+  await printed(again, /The first run was made already\. The command line's profile "local" is in place/);
   assert.is(await again.stop("SIGTERM"), 0);
   const elsewhere = serve("0");
   await printed(elsewhere, /A first run was made already: owner@localhost has an account/);
   assert.is(await elsewhere.stop("SIGTERM"), 0);
   assert.is(readFileSync(path, "utf8"), before);
+});
+
+test("another installation gets a profile of its own, and the first one's key stays and is used again", async () => {
+  const path = join(dir, "config", "countersign", "profiles.json");
+  const kept = () => JSON.parse(readFileSync(path, "utf8"));
+  const { local } = kept().profiles;
+  const other = serve("0", "other");
+  const [, base = ""] = await printed(other, /The console: (http:\S+)\//);
+  const name = `local-${new URL(base).port}`;
+  await printed(other, new RegExp(`as the profile "${name}" in [^]*countersign profiles use local goes back`));
+  assert.is(kept().current, name);
+  assert.equal(kept().profiles.local, local);
+  assert.is(kept().profiles[name].url, base);
+  const sent = await countersign(["send", "--source", "shop", "payment_intent.succeeded"], { env: envOf() });
+  assert.is(sent.status, 0, sent.stderr);
+  assert.is(await other.stop("SIGTERM"), 0);
+
+  const third = serve(new URL(base).port, "third");
+  await printed(third, new RegExp(`as the profile "${name}-2" in `));
+  assert.is(await third.stop("SIGTERM"), 0);
+
+  const first = serve(new URL(local.url).port);
+  await printed(first, /The command line's profile "local" is in place, and is the current one\./);
+  await printed(first, /send --source shop /);
+  assert.is(kept().current, "local");
+  const { data } = JSON.parse((await countersign(["sources", "list", "--json"], { env: envOf() })).stdout);
+  assert.is((await countersign(["sources", "delete", data[0].id, "--yes"], { env: envOf() })).status, 0);
+  assert.is(await first.stop("SIGTERM"), 0);
+  const without = serve(new URL(local.url).port);
+  await printed(without, /send --source <name> <event type>/);
+  assert.is(await without.stop("SIGTERM"), 0);
 });
 
 test("is refused before the start where it could not be finished", async () => {
@@ -67,6 +98,8 @@ test("is refused before the start where it could not be finished", async () => {
   };
   await refused({}, /set HOME or XDG_CONFIG_HOME/);
   await refused({ ...envOf(), PUBLIC_URL: "https://hooks.example.com" }, /--first-run needs open sign-up/);
+  await refused(envOf(), /--email "nope" is no e-mail address/, "--email", "nope");
+  assert.not(existsSync(join(dir, "none")));
   const { status } = await countersign(["serve", "--email", "a@example.com"]);
   assert.is(status, 2);
 });

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, statSync } from "node:fs";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { keepProfile, profilesFile } from "../../../src/cli/profiles.ts";
+import { keepProfile, profilesFile, removeProfile } from "../../../src/cli/profiles.ts";
 import { type Client, signUp } from "../../support/client.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
 import { ran, scriptedService, sendJson } from "../../support/scripted-service.ts";
@@ -58,6 +58,15 @@ test("a person logs in, is somebody, and logs out; the session is in a private f
   const { body } = await ana.session("GET", "/v1/auth/sessions");
   const made = body.data.find(({ made_by }: { made_by: string }) => made_by === "command-line");
   assert.match(made.user_agent, "countersign-cli");
+
+  keepProfile(envOf(), "local", { url: service.url, key: ana.key });
+  keepProfile(envOf(), "mine", { url: service.url, key });
+  const left = await ran(["logout"], envOf());
+  assert.match(left.note, 'The current profile is "local".');
+  assert.is((await ran(["sources", "list"], envOf())).status, 0);
+  removeProfile(envOf(), "local");
+  const again = await loggedIn("approve", "--profile", "mine");
+  assert.is(again.status, 0, again.note);
 
   const out = await ran(["logout"], envOf());
   assert.is(out.status, 0, out.note);

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { keepProfile, profileOf, profilesFile } from "../../../src/cli/profiles.ts";
+import { keepProfile, profileOf, profilesFile, readProfiles, removeProfile } from "../../../src/cli/profiles.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
 import { ran, scriptedService, sendJson } from "../../support/scripted-service.ts";
 
@@ -26,7 +26,7 @@ test("a profile is in a file that only its owner can read, and the last one is t
   assert.equal(readdirSync(join(dir, "countersign")), ["profiles.json"]);
   assert.equal(profileOf(env, undefined)?.key, "csk_two");
   assert.equal(profileOf(env, "one")?.url, "http://localhost:1");
-  assert.throws(() => profileOf(env, "three"), 'There is no profile "three".');
+  assert.throws(() => profileOf(env, "three"), 'There is no profile "three". There are: one, two.');
   assert.throws(() => profileOf(env, "__proto__"), "There is no profile");
   assert.throws(() => keepProfile(env, "../three", { url: "", key: "" }), "A profile's name");
 });
@@ -80,6 +80,52 @@ test("a profile's key is sent to its own address only, and a given key to where 
   assert.is(other.asked.at(-1)?.headers.authorization, "Bearer csk_given");
   own.close();
   other.close();
+});
+
+test("after the current profile is removed, the one before it or the only one that is left is current", () => {
+  const env = { XDG_CONFIG_HOME: dir };
+  const keep = (name: string) => keepProfile(env, name, { url: "http://localhost:1", key: KEY });
+  for (const name of ["one", "two", "three"]) keep(name);
+  assert.is(removeProfile(env, "three"), "two");
+  assert.is(readProfiles(env).current, "two");
+  keep("four");
+  assert.is(removeProfile(env, "two"), "four", "the removed one was not current");
+  assert.is(removeProfile(env, "four"), "one");
+  assert.is(removeProfile(env, "one"), null);
+  for (const name of ["one", "two", "three"]) keep(name);
+  removeProfile(env, "two");
+  keep("four");
+  removeProfile(env, "three");
+  assert.is(removeProfile(env, "four"), "one");
+});
+
+test("profiles are listed without their keys, and another one is made the current one", async () => {
+  const env = { XDG_CONFIG_HOME: dir };
+  assert.match((await ran(["profiles"], env)).note, "There are no profiles");
+  assert.match((await ran(["profiles", "use", "one"], env)).note, 'There is no profile "one". There are none');
+  keepProfile(env, "one", { url: "http://localhost:1", key: KEY });
+  keepProfile(env, "two", { url: "http://localhost:2", key: "css_of_a_person" });
+  const listed = await ran(["profiles"], env);
+  assert.is(listed.out, "   one  key      http://localhost:1\n*  two  session  http://localhost:2");
+  const used = await ran(["profiles", "use", "one"], env);
+  assert.equal([used.status, used.note], [0, 'The current profile is "one".']);
+  const asJson = await ran(["profiles", "--json"], env);
+  assert.equal(JSON.parse(asJson.out)[0], { name: "one", current: true, kind: "key", url: "http://localhost:1" });
+  const none = await ran(["profiles", "use", "tow"], env);
+  assert.is(none.status, 2);
+  assert.match(none.note, 'There is no profile "tow".');
+  for (const args of [["two"], ["use"], ["use", "one", "two"]])
+    assert.is((await ran(["profiles", ...args], env)).status, 2, args.join(" "));
+});
+
+test("a call without a current profile names the profiles that there are", async () => {
+  const env = { XDG_CONFIG_HOME: dir };
+  const path = keepProfile(env, "one", { url: "http://localhost:1", key: KEY });
+  const profiles = { one: { url: "http://localhost:1", key: KEY } };
+  writeFileSync(path, JSON.stringify({ current: null, profiles }));
+  const refused = await ran(["sources", "list"], env);
+  assert.is(refused.status, 2);
+  assert.match(refused.note, "There are the profiles one: countersign profiles use <name>.");
 });
 
 test("a folder that is already there keeps its rights", () => {
