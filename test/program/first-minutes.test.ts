@@ -76,7 +76,8 @@ const stranger = async (dir: string): Promise<void> => {
   const forward = listen.replace(PORT, new URL(application.url).port).replace("localhost", "127.0.0.1");
 
   const began = performance.now();
-  await typed(install, folder, env);
+  const said = await typed(install, folder, env);
+  assert.not.match(said, /EBADENGINE/, "each package that is installed supports this version of Node.js");
   const installed = performance.now();
   const served = type(serve, folder, env);
   await until("the first run is made", () => served.output().includes("The console: http"));
@@ -112,6 +113,15 @@ testWhere(test, isRegistryThere, "the registry is not reached", "four commands d
     for (const child of started) end(child, "SIGKILL");
     removeFolder(dir);
   }
+});
+
+test("the package needs no overrides, as npm ignores those of a package that is installed", () => {
+  const { overrides, dependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+  assert.is(overrides, undefined);
+  const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8"));
+  const ours = packages["node_modules/light-my-request"].version;
+  // Fastify takes any 6.x: named here, it is the one that works with each version of Node.js that we support.
+  assert.is(dependencies["light-my-request"], ours);
 });
 
 test("the package is built before it is packed, and holds what its commands need", () => {
