@@ -18,7 +18,7 @@ const STEPS = 3;
 /** Until the receiver answers: most that it has got when the program dies is in its hands. */
 const ANSWER_MS_MAX = 20;
 /** The shortest: where there may be other nodes, what was in flight waits for the end of its lease, 15 s later. */
-const TIMEOUT_MS = 1_000;
+const TIMEOUT_MS = 4_000;
 const ENDED_MS = 90_000;
 
 const random = seededRandom(SEED);
