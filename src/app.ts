@@ -188,7 +188,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
     });
   }
 
-  await describeRoutes(instance, config.version);
+  await describeRoutes(instance, config.version, config.publicUrl);
   const idempotent = new Idempotency({
     log: deps.log,
     box: deps.box,

@@ -1,8 +1,9 @@
+import { docsIntroduction } from "./docs-introduction.ts";
 import { escapeHtml } from "./html.ts";
 import { htmlPage } from "./page-style.ts";
 import type { JsonSchema } from "./route.ts";
 
-type Media = { readonly schema?: JsonSchema };
+type Media = { readonly schema?: JsonSchema; readonly example?: unknown };
 type Answer = {
   readonly $ref?: string;
   readonly description?: string;
@@ -28,12 +29,12 @@ type Operation = {
 /** The part of the description that the page shows. */
 export type Description = {
   readonly info: { readonly version: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
 };
 
-/** What most readers come for is first. Other tags follow in the order of their operations. */
-const FIRST = ["sources", "events", "endpoints", "policies", "agents", "approvals", "bundles", "replays", "audit"];
 const PROBLEM_TYPE = "application/problem+json";
 
 const listOf = (value: unknown): readonly JsonSchema[] => (Array.isArray(value) ? value : []);
@@ -95,11 +96,21 @@ const credentialsText = (security: Operation["security"] = []): string => {
   return names.length === 0 ? "No credential." : `With ${names.join(", or ")}.`;
 };
 
-const operationHtml = (call: string, it: Operation): string => {
+type Schemas = Description["components"]["schemas"];
+
+/** The example of a body, or the first one of its schema; empty if there is none. */
+const exampleHtml = ({ schema = {}, example: own }: Media, schemas: Schemas): string => {
+  const { $ref } = schema;
+  const { examples } = typeof $ref === "string" ? schemaAt(schemas[$ref.split("/").at(-1) ?? ""]) : schema;
+  const [example = own] = listOf(examples);
+  return example === undefined ? "" : `<pre><code>${escapeHtml(JSON.stringify(example, null, 2))}</code></pre>`;
+};
+
+const operationHtml = (call: string, it: Operation, schemas: Schemas): string => {
   const parameters = (it.parameters ?? []).map(parameterRow).join("");
   const bodies = Object.entries(it.requestBody?.content ?? {}).map(
-    ([type, { schema = {} }]) =>
-      `<p>Body, ${escapeHtml(type)}${it.requestBody?.required === false ? ", may be left out" : ""}: ${typeText(schema)}</p>`,
+    ([type, media]) =>
+      `<p>Body, ${escapeHtml(type)}${it.requestBody?.required === false ? ", may be left out" : ""}: ${typeText(media.schema ?? {})}</p>${exampleHtml(media, schemas)}`,
   );
   const answers = Object.entries(it.responses ?? {}).filter(([status]) => status !== "default");
   return [
@@ -124,17 +135,21 @@ const schemaHtml = ([name, schema]: readonly [string, JsonSchema]): string => {
 const isOfProblem = (name: string): boolean => name !== "Problem" && name.endsWith("Problem");
 
 /** The API for people, complete in itself: it loads nothing and needs no script. */
-export const docsPage = ({ info, paths, components }: Description): string => {
-  const byTag = new Map<string, string[]>(FIRST.map((tag) => [tag, []]));
+export const docsPage = ({ info, servers, tags: described, paths, components }: Description): string => {
+  const byTag = new Map<string, string[]>(described.map(({ name }) => [name, []]));
+  const textOf = new Map(described.map(({ name, description }) => [name, description]));
   for (const [path, item] of Object.entries(paths)) {
     for (const [method, it] of Object.entries(item)) {
       const tag = it.tags?.[0] ?? "other";
-      byTag.set(tag, [...(byTag.get(tag) ?? []), operationHtml(`${method.toUpperCase()} ${path}`, it)]);
+      byTag.set(tag, [
+        ...(byTag.get(tag) ?? []),
+        operationHtml(`${method.toUpperCase()} ${path}`, it, components.schemas),
+      ]);
     }
   }
   const tags = [...byTag].filter(([, operations]) => operations.length > 0);
   const schemas = Object.entries(components.schemas).filter(([name]) => !isOfProblem(name));
-  const links = [...tags.map(([tag]) => tag), "schemas"].map(
+  const links = ["introduction", ...tags.map(([tag]) => tag), "schemas"].map(
     (tag) => `<a href="#${escapeHtml(tag)}">${escapeHtml(tag)}</a>`,
   );
   return htmlPage(
@@ -143,8 +158,10 @@ export const docsPage = ({ info, paths, components }: Description): string => {
       "<h1>The API of Countersign</h1>",
       `<p>Version ${escapeHtml(info.version)}. The same for programs: <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1). The <a href="/">console</a>.</p>`,
       `<nav>${links.join(" ")}</nav>`,
+      docsIntroduction(servers[0]?.url ?? ""),
       ...tags.map(
-        ([tag, operations]) => `<h2 id="${escapeHtml(tag)}">${escapeHtml(tag)}</h2>\n${operations.join("\n")}`,
+        ([tag, operations]) =>
+          `<h2 id="${escapeHtml(tag)}">${escapeHtml(tag)}</h2>\n<p>${escapeHtml(textOf.get(tag) ?? "")}</p>\n${operations.join("\n")}`,
       ),
       `<h2 id="schemas">Schemas</h2>\n${schemas.map(schemaHtml).join("\n")}`,
     ].join("\n"),

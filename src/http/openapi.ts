@@ -8,6 +8,7 @@ import { BODY_OPTIONAL, documentWithNames, PROBLEMS_LISTED } from "./openapi-doc
 import { POSITION_PATTERN } from "./position-text.ts";
 import type { JsonSchema, Route } from "./route.ts";
 import { problemsOf } from "./route-problems.ts";
+import { TAGS } from "./tags.ts";
 
 const AFTER: JsonSchema = {
   type: "string",
@@ -110,7 +111,8 @@ const published = (schema: unknown, method: unknown): Record<string, unknown> =>
   return withIdempotencyKey({ ...known, ...defined({ body: bodyShown ?? known.body }) }, isNeeded, method);
 };
 
-export const describeRoutes = async (app: FastifyInstance, version: string): Promise<void> => {
+/** `publicUrl` is asked when the description is, as the port may be known only once the service listens. */
+export const describeRoutes = async (app: FastifyInstance, version: string, publicUrl: () => string): Promise<void> => {
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",
@@ -132,6 +134,9 @@ export const describeRoutes = async (app: FastifyInstance, version: string): Pro
       },
     },
     transform: ({ schema, url, route }) => ({ schema: published(schema, route.method), url }),
-    transformObject: (document) => ("openapiObject" in document ? documentWithNames(document.openapiObject) : {}),
+    transformObject: (document) =>
+      "openapiObject" in document
+        ? { ...documentWithNames(document.openapiObject), servers: [{ url: publicUrl() }], tags: [...TAGS] }
+        : {},
   });
 };

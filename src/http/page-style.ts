@@ -18,7 +18,7 @@ a { color: var(--blue) } code { font: .8125rem/1.25rem var(--mono); overflow-wra
 details { background: var(--sheet); border: 1px solid var(--rule); border-radius: 4px; margin: .5rem 0; padding: .5rem .75rem }
 summary { cursor: pointer } table { border-collapse: collapse; width: 100%; font-size: .875rem; margin: .5rem 0 }
 th, td { text-align: left; vertical-align: top; padding: .25rem .5rem .25rem 0; border-top: 1px solid var(--rule) }
-nav a { margin-right: 1rem } dt { font-weight: 600; margin-top: 1rem } dd { margin: 0; color: var(--ink-2) }
+pre { overflow-x: auto; margin: .5rem 0 } nav a { margin-right: 1rem } dt { font-weight: 600; margin-top: 1rem } dd { margin: 0; color: var(--ink-2) }
 `;
 
 /** A whole page; `title` and `body` are HTML already. */

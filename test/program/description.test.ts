@@ -17,6 +17,8 @@ type Operation = {
   readonly responses: Readonly<Record<string, Answer>>;
 };
 type Description = {
+  readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, JsonObject>> };
 };
@@ -108,6 +110,13 @@ test("every answer with a body says of what it is made", () => {
   }
 });
 
+test("it names the service's own address, and describes the tags that its calls have, and no other", () => {
+  assert.is(new URL(document.servers[0]?.url ?? "").port, new URL(program.url).port);
+  const used = new Set(operations().flatMap(([, { tags }]) => tags));
+  assert.equal(document.tags.map(({ name }) => name).sort(), [...used].sort());
+  for (const { description } of document.tags) assert.match(description, /\.$/);
+});
+
 test("every body of JSON has an example that its schema allows", () => {
   const ajv = addFormats.default(
     new Ajv({ strict: false, schemas: { description: { components: document.components } } }),
@@ -181,6 +190,10 @@ test("the page of the API shows every call, ours first, in less than 500 kB", as
   const page = await (await fetch(`${program.url}/docs`)).text();
   assert.ok(Buffer.byteLength(page) < 500_000, `${Buffer.byteLength(page)} bytes`);
   for (const [, { operationId }] of operations()) assert.ok(page.includes(`id="${operationId}"`), operationId);
+  const bodies = operations().filter(([, { requestBody }]) => isObject(requestBody?.content["application/json"]));
+  assert.ok(page.split("<pre>").length > bodies.length, "an example of each body, and one of a call");
+  assert.not.match(page, /(?:src|href)="(?:https?:)?\/\//);
+  assert.ok(page.indexOf('<h2 id="introduction">') < page.indexOf('<h2 id="sources">'));
   assert.ok(page.indexOf('<h2 id="sources">') < page.indexOf('<h2 id="operations">'));
 });
 

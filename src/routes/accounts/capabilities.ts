@@ -131,7 +131,7 @@ export const capabilityRoutes = (deps: CapabilitiesDeps): readonly Route[] => [
     path: "/v1/capabilities",
     who: READERS,
     summary: "What the account can use, and how much of it",
-    tag: "account",
+    tag: "accounts",
     answers: { 200: CAPABILITIES },
     handle: capabilities(deps),
   }),

@@ -29,7 +29,7 @@ export const directoryRoutes = (deps: NameDeps & SearchDeps): readonly Route[] =
     path: "/v1/directory",
     who: READERS,
     summary: "Names of members, keys, agents, sources, endpoints, policies and actions by their ids",
-    tag: "account",
+    tag: "accounts",
     query: {
       ids: {
         type: "string",
@@ -51,7 +51,7 @@ export const directoryRoutes = (deps: NameDeps & SearchDeps): readonly Route[] =
     path: "/v1/search",
     who: READERS,
     summary: `Find things by name or id, at most ${HITS_MAX}; members and keys only for those who may list them`,
-    tag: "account",
+    tag: "accounts",
     query: {
       q: {
         type: "string",
