@@ -279,7 +279,14 @@ const run = async (): Promise<void> => {
   const running = await opening;
   if (isStopping) return;
   const { host, port, version, roles } = config;
-  const at = await usable(`HOST ${host} and PORT ${port} cannot be listened on`, () => running.start());
+  const at = await usable(`HOST ${host} and PORT ${port} cannot be listened on`, () =>
+    running.start().catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EADDRINUSE") throw error;
+      throw new ConfigError(
+        `HOST ${host} and PORT ${port} cannot be listened on: another program does. Set another PORT (serve --port <port>).`,
+      );
+    }),
+  );
   // Without a server the process has only unreferenced threads and timers and would exit; this timer keeps it running.
   if (at === null) setInterval(() => undefined, AWAKE_MS);
   console.log(`Countersign ${version} ${at === null ? `runs ${roles.join(",")}` : `listening on ${urlOf(at)}`}`);

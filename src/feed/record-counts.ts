@@ -49,7 +49,11 @@ export const recordCounts = (
     });
     while (followers.size > 0) {
       if (await rest.pause(POLL_MS)) await sleep(GATHER_MS);
-      await look().catch(onError);
+      if (followers.size === 0) break;
+      await look().catch((error: unknown) => {
+        // A server that stops ends its streams before it closes the views, so without followers this is no failure.
+        if (followers.size > 0) onError(error);
+      });
     }
     silence();
     isLooking = false;

@@ -80,6 +80,9 @@ const protectedIn = ({ who }: Route, presented: PresentedCredential | null): Pro
   return presented === null ? null : "session";
 };
 
+const NO_CREDENTIAL = "Send a valid session cookie or Authorization: Bearer with an API key.";
+const WRONG_CREDENTIAL = "The key or the session is not valid: it is wrong, was revoked, or has ended.";
+
 /** Admits or refuses a call before its body is read, so that only a valid credential makes the server read one. */
 const admit = (route: Route, deps: AddRoutesDeps) => {
   const { authenticate, rate, rateOf, publicUrl } = deps;
@@ -93,7 +96,7 @@ const admit = (route: Route, deps: AddRoutesDeps) => {
 
     const principal = usable === null ? null : await authenticate(usable);
     if (principal === null) {
-      return problem("unauthenticated", "Send a valid session cookie or Authorization: Bearer with an API key.");
+      return problem("unauthenticated", presented === null ? NO_CREDENTIAL : WRONG_CREDENTIAL);
     }
     const other = otherMember(request, principal);
     if (other !== null) return other;
