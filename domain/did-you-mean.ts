@@ -1,12 +1,17 @@
-/** Edits from one text to the other (Levenshtein). */
+/** Edits from one text to the other, where two letters that changed places are one edit (optimal string alignment). */
 const distance = (one: string, other: string): number => {
-  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
-  for (const [i, letter] of [...one].entries()) {
+  const [letters, wanteds] = [[...one.toLowerCase()], [...other.toLowerCase()]];
+  let before: readonly number[] = [];
+  let row = Array.from({ length: wanteds.length + 1 }, (_, at) => at);
+  for (const [i, letter] of letters.entries()) {
     const next = [i + 1];
-    for (const [j, wanted] of [...other].entries()) {
-      const replaced = (row[j] ?? 0) + (letter.toLowerCase() === wanted.toLowerCase() ? 0 : 1);
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    for (const [j, wanted] of wanteds.entries()) {
+      const replaced = (row[j] ?? 0) + (letter === wanted ? 0 : 1);
+      const isSwapped = i > 0 && j > 0 && letter === wanteds[j - 1] && letters[i - 1] === wanted;
+      const swapped = isSwapped ? (before[j - 1] ?? 0) + 1 : replaced;
+      next.push(Math.min(replaced, swapped, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
     }
+    before = row;
     row = next;
   }
   return row.at(-1) ?? 0;

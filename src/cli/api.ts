@@ -77,7 +77,9 @@ const problemOf = async (response: Response): Promise<Told> => {
   const body = (await response.json().catch(() => null)) as Body | null;
   const detail = typeof body?.detail === "string" ? body.detail : "";
   const errors = Array.isArray(body?.errors) ? (body.errors as { path: string; message: string }[]) : [];
-  const parts = [detail, ...errors.map(({ path, message }) => `${path} ${message}`)];
+  // A detail may say the same as the list of what is wrong.
+  const more = errors.map(({ path, message }) => `${path} ${message}`).filter((it) => !detail.includes(it));
+  const parts = [detail, ...more];
   const code = typeof body?.code === "string" ? body.code : null;
   return { message: parts.filter((it) => it !== "").join("; "), code };
 };

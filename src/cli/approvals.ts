@@ -1,7 +1,7 @@
 import { defined } from "../../domain/defined.ts";
 import { visibleLine } from "../../domain/visible-text.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf } from "./api.ts";
-import { type Arguments, type Command, type Terminal, UsageError } from "./command.ts";
+import { type Arguments, type Command, Ended, type Terminal, UsageError } from "./command.ts";
 import { json, shownTime, table } from "./formats.ts";
 
 type Approval = {
@@ -14,6 +14,8 @@ type Approval = {
   readonly requested_at: string;
   readonly expires_at: string | null;
   readonly cost_eur: number | null;
+  /** Why a person has to decide. */
+  readonly reasons: readonly string[];
   readonly min_approvals: number;
   readonly votes: readonly { readonly email: string; readonly decision: string; readonly comment: string | null }[];
   readonly payload?: unknown;
@@ -45,6 +47,7 @@ const lines = (it: Approval): readonly string[] => {
     ["approval", it.id],
     ["status", it.status],
     ["what", visibleLine(it.title ?? it.summary)],
+    ["reasons", it.reasons.length === 0 ? null : visibleLine(it.reasons.join("; "))],
     ["cost", it.cost_eur === null ? null : `${it.cost_eur} EUR`],
     ["requested", shownTime(it.requested_at)],
     ["expires", it.expires_at === null ? null : shownTime(it.expires_at)],
@@ -85,7 +88,9 @@ const isMeant = async (decision: Decision, it: Approval, args: Arguments, termin
   if (digest !== undefined) {
     if (!DIGEST.test(String(digest))) throw new UsageError("--digest is the digest that approvals show prints.");
     if (digest !== it.digest)
-      throw new Error(`The approval has another digest, ${it.digest}: it is not what you were shown. Read it again.`);
+      throw new Error(
+        `The approval has another digest: it is not what you were shown. Read it with approvals show ${it.id}.`,
+      );
     return true;
   }
   if (terminal.screen === undefined)
@@ -110,7 +115,10 @@ const deciding = (decision: Decision): Command => ({
     if (decision === "reject" && comment === "") throw new UsageError("approvals reject needs --comment: say why.");
     const api = apiOf(args, env);
     const it = await read(api, id);
-    if (!(await isMeant(decision, it, args, terminal))) return terminal.note("Nothing was decided.");
+    if (!(await isMeant(decision, it, args, terminal))) {
+      terminal.note("Nothing was decided.");
+      throw new Ended(1);
+    }
     const { digest, shown_digest } = it;
     // With --digest nothing was shown here, so the vote does not say which form was.
     const shown = args.options.digest === undefined ? shown_digest : undefined;

@@ -7,6 +7,9 @@ const flagsOf = ({ options = {} }: Completed): readonly string[] => [
   "--help",
 ];
 
+/** The options whose value is a file or a folder on this machine. */
+const FILE_FLAGS = ["--file", "--out", "--data-dir"] as const;
+
 /** Maps each command's first word to the words that may follow: a group's second words, or a command's words and flags. */
 const wordsOf = (commands: readonly Completed[]): ReadonlyMap<string, readonly string[]> => {
   const words = new Map<string, readonly string[]>();
@@ -28,6 +31,7 @@ const bash = (commands: readonly Completed[]): readonly string[] => [
   "# countersign completion for bash: countersign completion bash > ~/.local/share/bash-completion/completions/countersign",
   "_countersign() {",
   "  local words",
+  `  case "\${COMP_WORDS[COMP_CWORD-1]}" in ${FILE_FLAGS.join("|")}) COMPREPLY=(); return ;; esac`,
   `  case "$COMP_CWORD:\${COMP_WORDS[1]}:\${COMP_WORDS[2]}" in`,
   `    1:*) words="${[...wordsOf(commands).keys(), "help"].join(" ")}" ;;`,
   ...[...wordsOf(commands)].map(([first, next]) => `    2:${first}:*) words="${next.join(" ")}" ;;`),
@@ -45,6 +49,7 @@ const zsh = (commands: readonly Completed[]): readonly string[] => [
   "#compdef countersign",
   `# countersign completion for zsh: countersign completion zsh > "\${fpath[1]}/_countersign"`,
   "_countersign() {",
+  `  case "\${words[CURRENT-1]}" in ${FILE_FLAGS.join("|")}) _files; return ;; esac`,
   `  case "$CURRENT:\${words[2]}:\${words[3]}" in`,
   `    2:*) compadd -- ${[...wordsOf(commands).keys(), "help"].join(" ")} ;;`,
   ...[...wordsOf(commands)].map(([first, next]) => `    3:${first}:*) compadd -- ${next.join(" ")} ;;`),
@@ -60,6 +65,11 @@ const zsh = (commands: readonly Completed[]): readonly string[] => [
 
 const quoted = (text: string): string => `'${text.replace(/['\\]/g, "\\$&")}'`;
 
+const isFileFlag = (flag: string): boolean => FILE_FLAGS.some((it) => it === flag);
+
+const secondsOf = (commands: readonly Completed[], first: string): readonly string[] =>
+  groupsOf(commands).flatMap(({ name }) => (name.startsWith(`${first} `) ? [name.slice(first.length + 1)] : []));
+
 const fish = (commands: readonly Completed[]): readonly string[] => [
   "# countersign completion for fish: countersign completion fish > ~/.config/fish/completions/countersign.fish",
   ...commands.flatMap((command) => {
@@ -73,10 +83,12 @@ const fish = (commands: readonly Completed[]): readonly string[] => [
       ...(second === undefined
         ? []
         : [
-            `complete -c countersign -f -n '__fish_seen_subcommand_from ${first}' -a ${second} -d ${quoted(command.summary)}`,
+            `complete -c countersign -f -n '__fish_seen_subcommand_from ${first}; and not __fish_seen_subcommand_from ${secondsOf(commands, first).join(" ")}' -a ${second} -d ${quoted(command.summary)}`,
           ]),
       ...(command.words ?? []).map((word) => `complete -c countersign -f -n '${isHere}' -a ${word}`),
-      ...flagsOf(command).map((flag) => `complete -c countersign -n '${isHere}' -l ${flag.slice(2)}`),
+      ...flagsOf(command).map(
+        (flag) => `complete -c countersign -n '${isHere}' -l ${flag.slice(2)}${isFileFlag(flag) ? " -r -F" : ""}`,
+      ),
     ];
   }),
 ];

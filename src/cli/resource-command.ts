@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, apiOf, type Done } from "./api.ts";
-import { type Arguments, type Command, type Env, type Terminal, UsageError } from "./command.ts";
+import { type Arguments, type Command, Ended, type Env, type Terminal, UsageError } from "./command.ts";
 import { json } from "./formats.ts";
 import { listResource, optionOf } from "./resource-list.ts";
 import { fieldLines, type Row } from "./resource-rows.ts";
@@ -16,11 +16,20 @@ const idOf = ({ positionals }: Arguments, call: string): string => {
 
 const pathOf = ({ path }: Resource, id: string): string => `${path}/${encodeURIComponent(id)}`;
 
+const WHY: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file.",
+  EISDIR: "it is a folder.",
+  EACCES: "you may not read it.",
+};
+
 /** The text of `--file`, where `-` is standard input. The service says what is wrong with it. */
 const bodyOf = async (file: string | boolean | undefined, example: string): Promise<string> => {
   if (typeof file !== "string" || file === "")
     throw new UsageError(`This takes a JSON body with --file <path>, or from standard input with --file -: ${example}`);
-  if (file !== "-") return readFile(file, "utf8");
+  if (file !== "-")
+    return readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+      throw new Error(`${file} cannot be read: ${WHY[error.code ?? ""] ?? error.message}`);
+    });
   if (process.stdin.isTTY)
     throw new UsageError("--file - reads standard input, which is a terminal here: pipe a body in.");
   return (await buffer(process.stdin)).toString();
@@ -37,6 +46,14 @@ const printAnswer = ({ secret }: Resource, { body, words }: Answered, options: A
     to.note(`${secret} is shown this once: keep it where only those who need it can read it.`);
   if (body.status === "held" && typeof body.approval_id === "string")
     to.note(`The change waits for people: countersign approvals list --status pending has ${body.approval_id}.`);
+};
+
+/** Asks whether to remove it, and ends the command if not. Without a terminal nobody can be asked. */
+const mustBeMeant = async ({ name, one }: Resource, id: string, { screen, note }: Terminal): Promise<void> => {
+  if (screen === undefined) throw new UsageError(`Without a terminal, ${name} delete needs --yes.`);
+  if (await screen.ask(`Remove the ${one} ${id}?`)) return;
+  note("Nothing was removed.");
+  throw new Ended(1);
 };
 
 type Run = (resource: Resource, args: Arguments, env: Env, terminal: Terminal) => Promise<void>;
@@ -65,9 +82,7 @@ const RUNS: Readonly<Record<Act, Run>> = {
   async delete(resource, args, env, terminal) {
     const id = idOf(args, `${resource.name} delete`);
     const api = apiOf(args, env);
-    const { screen } = terminal;
-    if (args.options.yes !== true && screen !== undefined && !(await screen.ask(`Remove the ${resource.one} ${id}?`)))
-      return terminal.note("Nothing was removed.");
+    if (args.options.yes !== true) await mustBeMeant(resource, id, terminal);
     const done = await api.send<Row | null>("DELETE", pathOf(resource, id));
     printAnswer(resource, { ...done, words: `${id} is removed` }, args.options, terminal);
   },
@@ -98,7 +113,7 @@ const HELP: Readonly<Record<Act, (resource: Resource) => readonly string[]>> = {
     "--file <path>  the body; - is standard input",
   ],
   delete: ({ one }) => [
-    `Removes one ${one}. Asks on a terminal; a script is never asked.`,
+    `Removes one ${one}. Asks on a terminal; a script is not asked and needs --yes.`,
     "--yes        does not ask",
   ],
 };

@@ -13,6 +13,13 @@ const PAGE = 50;
 
 type Listed = { readonly api: Api; readonly resource: Resource; readonly query: Query };
 
+/** The first field of a column that is not null. */
+const cellOf = (row: Row, column: string): unknown =>
+  column
+    .split("|")
+    .map((name) => fieldOf(row, name))
+    .find((value) => value !== null && value !== undefined);
+
 const printPages = async ({ api, resource, query }: Listed, { options }: Arguments, { out, note }: Terminal) => {
   let cursor = textOf(options.cursor);
   for (let pages = 1; ; pages += 1) {
@@ -21,8 +28,9 @@ const printPages = async ({ api, resource, query }: Listed, { options }: Argumen
     if (options.json === true) out(json(page));
     else if (pages === 1 && data.length === 0) note(`There are no ${resource.name}.`);
     else {
-      const head = pages === 1 ? [resource.columns.map((name) => name.toUpperCase())] : [];
-      const rows = data.map((row) => resource.columns.map((name) => shown(fieldOf(row, name))));
+      const head =
+        pages === 1 ? [resource.columns.map((column) => (column.split("|")[0] ?? column).toUpperCase())] : [];
+      const rows = data.map((row) => resource.columns.map((name) => shown(cellOf(row, name))));
       for (const line of table([...head, ...rows])) out(line);
     }
     if (next === null) return;

@@ -6,7 +6,7 @@ export type Resource = {
   readonly one: string;
   readonly path: string;
   readonly acts: readonly Act[];
-  /** The fields that a list shows; a dot leads into an object. */
+  /** The fields that a list shows; a dot leads into an object, and `a|b` shows b where a is null. */
   readonly columns: readonly string[];
   /** Query parameters of the list that are options of the command, beside those of paging. */
   readonly filters?: readonly string[];
@@ -103,7 +103,7 @@ export const RESOURCES: readonly Resource[] = [
     one: "approval",
     path: "/v1/approvals",
     acts: ["list"],
-    columns: ["id", "status", "expires_at", "title"],
+    columns: ["id", "status", "expires_at", "cost_eur", "title|summary"],
     filters: ["status", "for"],
   },
   {

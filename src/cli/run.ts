@@ -53,11 +53,22 @@ const overview = (): string =>
 
 const isBug = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError;
 
+/** The option that parseArgs does not know; null if the error is another one. */
+const unknownOption = (error: unknown): string | null => {
+  if (!(error instanceof Error) || !("code" in error) || error.code !== "ERR_PARSE_ARGS_UNKNOWN_OPTION") return null;
+  return /^Unknown option '([^']*)'/.exec(error.message)?.[1] ?? null;
+};
+
 const parse = (command: Command, args: readonly string[]): ReturnType<typeof parseArgs> => {
   try {
     const options = { ...command.options, help: { type: "boolean", short: "h" } } as const;
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
+    const unknown = unknownOption(error);
+    if (unknown !== null) {
+      const known = Object.keys({ ...command.options, help: {} }).map((name) => `--${name}`);
+      throw new UsageError(`There is no option "${unknown}".${didYouMean(unknown, known)}`);
+    }
     // The error of parseArgs names the wrong argument, so its message is shown.
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
@@ -86,24 +97,22 @@ const find = (argv: readonly string[]): Found | null => {
 
 const isHelp = (word: string): boolean => word === "--help" || word === "-h";
 
-/** `--help` alone, and after a group's name, explains; after an unknown name it is an error as without it. */
+/** A group's name alone prints its commands. With `--help` this is no error; an unknown name is one in any case. */
 const withoutCommand = async (argv: readonly string[], terminal: Terminal): Promise<number> => {
   const [first = "", second] = argv.filter((word) => !isHelp(word));
   const isAsked = argv.some(isHelp);
   const group = COMMANDS.filter(({ name }) => first !== "" && name.startsWith(`${first} `));
   const members = await Promise.all(group.map(loaded));
   const shown = members.length === 0 ? overview() : members.map((it) => `usage: ${callOf(it)}`).join("\n");
-  if (isAsked && (first === "" || (group.length > 0 && second === undefined))) {
+  if (first === "" || (group.length > 0 && second === undefined)) {
     terminal.out(shown);
-    return 0;
+    return isAsked ? 0 : EXIT_USAGE;
   }
-  if (first === "") terminal.out(shown);
-  else {
-    const named = [first, second].filter((word) => word !== undefined).join(" ");
-    const names = COMMANDS.map(({ name }) => name);
-    const meant = didYouMean(named, names) || didYouMean(first, names);
-    terminal.note(`There is no command "${named}".${meant}\n\n${shown}`);
-  }
+  const named = [first, second].filter((word) => word !== undefined).join(" ");
+  const names = COMMANDS.map(({ name }) => name);
+  const firsts = names.map((name) => name.split(" ")[0] ?? name);
+  const meant = didYouMean(named, [...names, ...firsts]) || didYouMean(first, firsts);
+  terminal.note(`There is no command "${named}".${meant}\n\n${shown}`);
   return EXIT_USAGE;
 };
 

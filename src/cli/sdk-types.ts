@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { actionsModule, type ShownAction } from "../sdk-types/actions-module.ts";
-import { type Api, apiOf } from "./api.ts";
+import { API_HELP, API_OPTIONS, type Api, apiOf } from "./api.ts";
 import { type Command, UsageError } from "./command.ts";
 
 const PAGE = 100;
@@ -28,18 +28,16 @@ const actionsOf = async (api: Api): Promise<readonly ShownAction[]> => {
 };
 
 export const sdkTypes: Command = {
-  synopsis: "--url <url> [--key <key>] [--out <file>]",
+  synopsis: "[--out <file>] [--url <url>] [--key <key>] [--profile <name>]",
   help: [
     "Writes the TypeScript types of the account's actions, from their schemas, for the agent SDK.",
-    "--url <url>   the service, for example https://countersign.example.com",
-    "--key <key>   a key of the account (csk_…); default: COUNTERSIGN_API_KEY, which other users cannot see",
     "--out <file>  the file to write; default: standard output",
+    ...API_HELP.filter((line) => !line.startsWith("--json")),
   ],
-  options: { url: { type: "string" }, key: { type: "string" }, out: { type: "string" } },
+  options: { url: API_OPTIONS.url, key: API_OPTIONS.key, profile: API_OPTIONS.profile, out: { type: "string" } },
   async run(args, env, terminal) {
-    const { url, out } = args.options;
-    if (args.positionals.length > 0 || url === undefined)
-      throw new UsageError("sdk types takes --url, an http or https URL.");
+    const { out } = args.options;
+    if (args.positionals.length > 0) throw new UsageError("sdk types takes options only.");
     const actions = await actionsOf(apiOf(args, env));
     const text = actionsModule(actions);
     if (typeof out !== "string") return terminal.out(text.trimEnd());

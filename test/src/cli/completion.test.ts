@@ -31,6 +31,7 @@ testIn("bash", "bash is offered commands, their second words and their flags", a
   assert.equal(await offered("events", "tail", "--fo"), ["--follow"]);
   assert.equal(await offered("replay", "--dr"), ["--dry-run"]);
   assert.equal(await offered("replay", "c"), ["cancel"]);
+  assert.equal(await offered("sources", "create", "--file", ""), [""], "bash goes on with names of files");
   assert.equal(await offered("completion", "z"), ["zsh"]);
   assert.equal(await offered("listen", "--forward", "http://localhost", "--s"), ["--source", "--secret"]);
 });
@@ -68,6 +69,7 @@ testIn("zsh", "zsh is offered commands, their second words and their flags, and 
   assert.ok((await addedInZsh("listen", "--forward", "http://localhost", "--s")).includes("--secret"));
   assert.equal(await addedInZsh("completion", ""), ["bash", "zsh", "fish", "--help"]);
   assert.equal(await addedInZsh("nothing", ""), ["files"]);
+  assert.equal(await addedInZsh("sources", "create", "--file", ""), ["files"]);
 });
 
 /** What fish offers at the end of the line, without the descriptions. */
@@ -78,6 +80,7 @@ testIn("fish", "fish is offered commands, their second words and their flags", a
   assert.equal([...(await offeredInFish("countersign e"))].sort(), ["endpoints", "events", "evidence"]);
   assert.equal([...(await offeredInFish("countersign events "))].sort(), ["list", "show", "tail"]);
   assert.equal(await offeredInFish("countersign events tail --fo"), ["--follow"]);
+  assert.not((await offeredInFish("countersign approvals list ")).includes("approve"));
   assert.equal(await offeredInFish("countersign replay --dr"), ["--dry-run"]);
   assert.equal([...(await offeredInFish("countersign completion "))].sort(), ["bash", "fish", "zsh"]);
 });

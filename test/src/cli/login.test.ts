@@ -139,7 +139,7 @@ const DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
 const APPROVAL = {
   ...{ id: "apr_a", status: "pending", title: "Refund €120.00", summary: "refund.create", digest: DIGEST },
   ...{ shown_digest: "5f", requested_at: "2026-03-01T12:00:00Z", expires_at: null, cost_eur: 120 },
-  ...{ min_approvals: 1, votes: [], payload: { amount: 120 } },
+  ...{ reasons: ["The cost is above 100 EUR"], min_approvals: 1, votes: [], payload: { amount: 120 } },
 };
 
 test("a decision shows the digest, asks on a terminal, and sends both digests", async () => {
@@ -151,6 +151,7 @@ test("a decision shows the digest, asks on a terminal, and sends both digests", 
   const shown = await ran(["approvals", "show", "apr_a"], env);
   assert.match(shown.out, DIGEST);
   assert.match(shown.out, "Refund €120.00");
+  assert.match(shown.out, /^reasons +The cost is above 100 EUR$/m);
   scripted.answer((_, response) =>
     sendJson(response, 200, { ...APPROVAL, change: { before: 2, after: 1 }, hidden: ["/a"] }),
   );
@@ -163,6 +164,7 @@ test("a decision shows the digest, asks on a terminal, and sends both digests", 
   const person = (yes: boolean) => ({ screen: { columns: 80, draw: () => undefined, ask: async () => yes } });
   const no = await ran(["approvals", "approve", "apr_a"], env, person(false));
   assert.match(no.note, "Nothing was decided.");
+  assert.is(no.status, 1);
   assert.match(no.note, DIGEST);
   const decided = () => scripted.asked.filter(({ call }) => call.startsWith("POST"));
   assert.is(decided().length, 0);
@@ -175,6 +177,7 @@ test("a decision shows the digest, asks on a terminal, and sends both digests", 
   assert.equal([script.status, /--digest/.test(script.note)], [2, true]);
   const other = await ran(["approvals", "approve", "apr_a", "--digest", "0".repeat(64)], env);
   assert.equal([other.status, /another digest/.test(other.note)], [1, true]);
+  assert.not.match(other.note, DIGEST, "a script could send it back unread");
   const silent = await ran(["approvals", "reject", "apr_a", "--digest", DIGEST], env);
   assert.is(silent.status, 2);
   const rejected = await ran(["approvals", "reject", "apr_a", "--digest", DIGEST, "--comment", "wrong"], env);

@@ -52,7 +52,10 @@ test("a source is made from a file, listed, shown, changed and removed", async (
     screen: { columns: 80, draw: () => undefined, ask: async (it: string) => asked.push(it) > 0 && yes },
   });
   const kept = await ran(["sources", "delete", id], envOf(), person(false));
-  assert.equal([kept.status, kept.note], [0, "Nothing was removed."]);
+  assert.equal([kept.status, kept.note], [1, "Nothing was removed."]);
+  const script = await ran(["sources", "delete", id], envOf());
+  assert.equal([script.status, /sources delete needs --yes/.test(script.note)], [2, true]);
+  assert.is((await call("sources", "show", id)).status, 0, "nobody said that it is meant");
   const gone = await ran(["sources", "delete", id], envOf(), person(true));
   assert.equal([gone.out, gone.note], ["", `${id} is removed`]);
   assert.equal(asked, [`Remove the source ${id}?`, `Remove the source ${id}?`]);
@@ -112,6 +115,35 @@ test("--all reads page after page, without it the next page is named", async () 
   scripted.close();
 });
 
+test("an approval without a title is listed with its summary and its cost", async () => {
+  const scripted = await scriptedService();
+  const row = { id: "apr_a", status: "pending", expires_at: null };
+  const data = [
+    { ...row, title: "Refund €120.00", summary: "refund.create", cost_eur: 120 },
+    { ...row, title: null, summary: "mail.send to jo", cost_eur: null },
+  ];
+  scripted.answer((_, response) => sendJson(response, 200, { data, next_cursor: null }));
+  const env = { COUNTERSIGN_URL: scripted.url, COUNTERSIGN_API_KEY: "csk_key" };
+  const { out } = await ran(["approvals", "list"], env);
+  assert.match(out, /^ID +STATUS +EXPIRES_AT +COST_EUR +TITLE$/m);
+  assert.match(out, /^apr_a +pending +- +120 +Refund €120\.00$/m);
+  assert.match(out, /^apr_a +pending +- +- +mail\.send to jo$/m);
+  scripted.close();
+});
+
+test("what a problem's detail says already is not said again", async () => {
+  const scripted = await scriptedService();
+  const errors = [
+    { path: "/url", message: "is required" },
+    { path: "/name", message: "is too long" },
+  ];
+  scripted.answer((_, response) => sendJson(response, 400, { detail: "In the body: /url is required.", errors }));
+  const env = { COUNTERSIGN_URL: scripted.url, COUNTERSIGN_API_KEY: "csk_key" };
+  const refused = await ran(["endpoints", "create", "--file", file({})], env);
+  assert.is(refused.note, "In the body: /url is required.; /name is too long");
+  scripted.close();
+});
+
 test("a change that waits for people names its approval", async () => {
   const scripted = await scriptedService();
   scripted.answer((_, response) =>
@@ -142,7 +174,10 @@ test("a wrong call and a refused body say what to change", async () => {
   assert.match(wrong.note, "typ");
   const unreadable = await call("sources", "create", "--file", join(dir, "none.json"));
   assert.is(unreadable.status, 1);
-  assert.match(unreadable.note, "none.json");
+  assert.match(unreadable.note, "none.json cannot be read: there is no such file.");
+  assert.not.match(unreadable.note, "ENOENT");
+  const folder = await call("sources", "create", "--file", dir);
+  assert.match(folder.note, "it is a folder.");
 });
 
 test.run();

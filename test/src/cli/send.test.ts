@@ -27,6 +27,12 @@ test("sends a sample, lists the types, and tells what was meant", async () => {
   assert.is(JSON.parse(asJson.out).source_id, id);
   const listed = await ran(["send", "--source", "shop", "--list"], env);
   assert.match(listed.out, /^invoice\.paid$/m);
+  const everything = await ran(["send", "--list"], env);
+  assert.is(everything.status, 0, everything.note);
+  assert.match(everything.out, /^stripe +invoice\.paid$/m);
+  assert.match(everything.out, /^github +push$/m);
+  const byProvider = JSON.parse((await ran(["send", "--list", "--json"], env)).out);
+  assert.ok(byProvider.stripe.includes("invoice.paid"));
   const mistyped = await ran(["send", "--source", "shop", "payment_intent.succeded"], env);
   assert.is(mistyped.status, 1);
   assert.match(mistyped.note, 'Did you mean "payment_intent.succeeded"?');
@@ -38,6 +44,7 @@ test("sends a sample, lists the types, and tells what was meant", async () => {
   assert.match(both.note, 'Several sources are called "shop"');
   for (const args of [
     ["push"],
+    ["push", "--list"],
     ["--source", "shop"],
     ["--source", "shop", "push", "--list"],
     ["--source", "s", "a", "b"],
@@ -48,6 +55,9 @@ test("sends a sample, lists the types, and tells what was meant", async () => {
 
 test("a name is suggested only if it is near", () => {
   assert.is(nearest("lisen", ["listen", "status"]), "listen");
+  assert.is(nearest("lgoin", ["logout", "login"]), "login");
+  assert.is(nearest("sned", ["serve", "send"]), "send");
+  assert.is(nearest("dnes", ["send"]), null);
   assert.is(nearest("STATUS", ["listen", "status"]), "status");
   assert.is(nearest("bananas", ["listen", "status"]), null);
   assert.is(nearest("x".repeat(1_000), ["listen"]), null);
@@ -63,6 +73,14 @@ test("an unknown command is an error also with --help, and the nearest is named"
   const second = await ran(["events", "shw", "--help"]);
   assert.is(second.status, 2);
   assert.match(second.note, 'Did you mean "events show"?');
+  const group = await ran(["polices"]);
+  assert.match(group.note, 'There is no command "polices". Did you mean "policies"?');
+  const option = await ran(["sources", "list", "--limt", "2"]);
+  assert.is(option.status, 2);
+  assert.match(option.note, 'There is no option "--limt". Did you mean "--limit"?\nusage: countersign sources list');
+  const bare = await ran(["sources"]);
+  assert.equal([bare.status, bare.note], [2, ""]);
+  assert.match(bare.out, "usage: countersign sources create");
   const version = await ran(["--version"]);
   assert.is(version.status, 0);
   assert.match(version.out, /^\d+\.\d+\.\d+$/);

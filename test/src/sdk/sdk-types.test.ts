@@ -68,11 +68,13 @@ test("without a file they are printed; the key may be in the environment", async
   assert.is(status, 0);
   assert.is(`${printed}\n`, readFileSync(out, "utf8"));
   assert.is(asked[0]?.authorization, "Bearer csk_b");
+  const named = { COUNTERSIGN_URL: url(), COUNTERSIGN_API_KEY: "csk_c" };
+  assert.is((await called([], named)).out, printed);
+  assert.is(asked.at(-1)?.authorization, "Bearer csk_c");
 });
 
 test("a wrong call is refused before anything is asked, and no key is repeated", async () => {
   const wrong = [
-    [],
     ["--url", "countersign.test", "--key", "csk_a"],
     ["--url", "file:///etc/passwd", "--key", "csk_a"],
     ["--url", url()],
