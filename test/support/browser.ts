@@ -133,7 +133,15 @@ while (walk.nextNode()) {
 }
 return pale; })()`;
 
-type Shape = { readonly width?: number; readonly height?: number; readonly dark?: boolean };
+type Shape = {
+  readonly width?: number;
+  readonly height?: number;
+  readonly dark?: boolean;
+  /** The size of text that the person has set in the browser. */
+  readonly fontPx?: number;
+  /** Media features that the person asks for, such as `prefers-reduced-motion`. */
+  readonly media?: Readonly<Record<string, string>>;
+};
 
 /** One page in a browser of its own, used as people do: by what is seen on it. Everything waits until it is there. */
 export type BrowserPage = {
@@ -183,6 +191,9 @@ const KEYS = {
   ArrowRight: { key: "ArrowRight", code: "ArrowRight", windowsVirtualKeyCode: 39 },
   ArrowDown: { key: "ArrowDown", code: "ArrowDown", windowsVirtualKeyCode: 40 },
 } as const;
+
+/** What a browser says of a person who asks for nothing. */
+const NO_WISHES = { "prefers-reduced-motion": "", "prefers-contrast": "", "forced-colors": "" };
 
 const CONTROLS: ReadonlySet<unknown> = new Set(["button", "link", "textbox", "searchbox", "combobox", "spinbutton"]);
 
@@ -292,9 +303,11 @@ export const openBrowser = async (binary: string): Promise<BrowserPage> => {
       await send("HeapProfiler.collectGarbage");
       return Number((await send("Runtime.getHeapUsage")).usedSize);
     },
-    async shaped({ width = 1_280, height = 800, dark = false }) {
+    async shaped({ width = 1_280, height = 800, dark = false, fontPx = 16, media = {} }) {
       await send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: width < 600 });
-      const features = [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }];
+      await send("Page.setFontSizes", { fontSizes: { standard: fontPx, fixed: Math.round(fontPx * 0.8) } });
+      const wanted = { ...NO_WISHES, "prefers-color-scheme": dark ? "dark" : "light", ...media };
+      const features = Object.entries(wanted).map(([name, value]) => ({ name, value }));
       await send("Emulation.setEmulatedMedia", { features });
     },
     pale: () => evaluate(PALE),

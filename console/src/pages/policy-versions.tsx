@@ -80,6 +80,7 @@ export const PolicyVersions = ({ policy, v, onDone }: VersionsProps) => {
     },
     {
       name: "Acts",
+      as: "acts wraps",
       show: (row) => (
         <span class="row">
           {row.version === 1 ? null : (

@@ -69,7 +69,9 @@ const Chosen = ({ now }: { readonly now: Preferences }) => {
           <legend class="lab">Keys</legend>
           <label class="row tight">
             <input type="checkbox" checked={now.letters} onChange={() => void set({ letters: !now.letters })} />
-            Single letters are keys, such as <kbd>J</kbd> and <kbd>K</kbd> in lists
+            <span>
+              Single letters are keys, such as <kbd>J</kbd> and <kbd>K</kbd> in lists
+            </span>
           </label>
         </fieldset>
       </div>
