@@ -13,6 +13,7 @@ import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { useList } from "../shell/use-list.ts";
 import { DecisionCard } from "./decision-card.tsx";
+import { summaryText } from "./gate-words.ts";
 
 type Row = AnswerOf<"GET /v1/approvals">["data"][number];
 
@@ -40,7 +41,7 @@ const Clock = ({ row }: { readonly row: Row }) => {
 const Entry = ({ row, href, isHere }: { readonly row: Row; readonly href: string; readonly isHere: boolean }) => (
   <li>
     <a href={href} data-key={row.id} aria-current={isHere ? "true" : undefined}>
-      <b>{row.summary}</b>
+      <b>{summaryText(row.summary)}</b>
       <Clock row={row} />
       <span class="meta">
         {row.status === "pending" ? null : (
@@ -53,6 +54,14 @@ const Entry = ({ row, href, isHere }: { readonly row: Row; readonly href: string
     </a>
   </li>
 );
+
+/** How many there are, by the list that is shown. */
+const countText = (wanted: string, count: number): string => {
+  if (wanted === "decided") return count === 0 ? "Nothing was decided by you" : `${count} decided by you`;
+  const whom = wanted === "me" ? " for you" : "";
+  if (count === 0) return `Nothing waits${whom}`;
+  return `${count} ${count === 1 ? "waits" : "wait"}${whom}`;
+};
 
 /** Whether a row still belongs to the list that is shown; one that does not stays, with what became of it. */
 const belongs = (row: Row, wanted: string): boolean => {
@@ -98,7 +107,7 @@ const Approvals = ({ params, query }: PageProps) => {
     <>
       <Head
         title="Approvals"
-        meta={<span>{count === 0 ? "Nothing waits here" : `${count} in this list`}</span>}
+        meta={<span>{countText(wanted, count)}</span>}
         acts={
           <span class="keys desk">
             <kbd>J</kbd> <kbd>K</kbd> next · <kbd>A</kbd> approve · <kbd>R</kbd> reject · <kbd>C</kbd> comment

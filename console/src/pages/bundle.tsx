@@ -11,6 +11,7 @@ import { useNames } from "../api/names.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { Act, whyNotAdmin } from "./act.tsx";
+import { refusalOf, refusingGate } from "./gate-words.ts";
 import { Thing } from "./listing.tsx";
 
 type Bundle = AnswerOf<"GET /v1/bundles/{id}">;
@@ -18,6 +19,8 @@ type Step = Bundle["steps"][number];
 
 /** Until a step has run, nothing is undone. */
 const CANCELLABLE: readonly string[] = ["held", "running"];
+/** Nothing of these is sent, so it does not matter what could be undone. */
+const WITHOUT_STEPS: readonly string[] = ["blocked", "cancelled"];
 const COMMENT_MAX = 1_000;
 
 const UNDO: Readonly<Record<string, string>> = { reversible: "undone by itself", irreversible: "cannot be undone" };
@@ -111,7 +114,13 @@ const Left = ({ id, step: { index, action, why }, onDone }: LeftProps) => {
 const Shown = ({ bundle, onDone }: { readonly bundle: Bundle; readonly onDone: () => void }) => {
   const nameOf = useNames();
   const { id, name, status, steps, left = [], reason } = bundle;
-  const irreversible = steps.filter((step) => step.reversibility === "irreversible");
+  const irreversible = WITHOUT_STEPS.includes(status)
+    ? []
+    : steps.filter((step) => step.reversibility === "irreversible");
+  const refusing = status === "blocked" ? refusingGate(bundle.verdict) : null;
+  const zone = me.value?.account.time_zone ?? "UTC";
+  const from = nameOf(bundle.agent_id) ?? "The agent";
+  const refused = refusing === null ? null : refusalOf(refusing, { from, what: null, run: bundle.run_id, zone });
   const label = steps.some((step) => step.event_id !== null) ? "Roll back" : "Cancel";
   return (
     <>
@@ -120,7 +129,10 @@ const Shown = ({ bundle, onDone }: { readonly bundle: Bundle; readonly onDone: (
         meta={
           <>
             <StateMark value={status} />
-            <span>from {nameOf(bundle.agent_id) ?? "an agent"}</span>
+            <span>
+              from{" "}
+              <a href={`/agents/${encodeURIComponent(bundle.agent_id)}`}>{nameOf(bundle.agent_id) ?? "an agent"}</a>
+            </span>
             <span>
               <Time at={bundle.created_at} as="exact" />
             </span>
@@ -144,6 +156,13 @@ const Shown = ({ bundle, onDone }: { readonly bundle: Bundle; readonly onDone: (
           ) : null
         }
       />
+      {refused === null ? null : (
+        <Note role="refuse" mark="refused">
+          <p>
+            <b>{refused.title}</b> {refused.text}
+          </p>
+        </Note>
+      )}
       {reason === undefined ? null : (
         <Note>
           <p>{reason}</p>

@@ -7,6 +7,7 @@ import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { useList } from "../shell/use-list.ts";
+import { gateDetail, gateName, refusingGate } from "./gate-words.ts";
 import { Listing } from "./listing.tsx";
 
 type Row = AnswerOf<"GET /v1/bundles">["data"][number];
@@ -20,6 +21,12 @@ const VIEWS: readonly { readonly title: string; readonly status: Status | "" }[]
   { title: "Rolled back", status: "rolled_back" },
   { title: "Committed", status: "committed" },
 ];
+
+/** Why it was refused, or why it ended. */
+const whyOf = ({ status, reason, verdict }: Row): string => {
+  const gate = status === "blocked" ? refusingGate(verdict) : null;
+  return gate === null ? (reason ?? "") : `${gateName(gate.gate)}: ${gateDetail(gate)}`;
+};
 
 const columns = (name: (id: string | null) => string | null): readonly Column<Row>[] => [
   { name: "Asked", as: "b nw soft", show: ({ created_at: at }) => <Time at={at} /> },
@@ -38,7 +45,7 @@ const columns = (name: (id: string | null) => string | null): readonly Column<Ro
     ),
   },
   { name: "State", as: "a", show: ({ status }) => <StateMark value={status} /> },
-  { name: "Why", as: "soft why", show: ({ reason }) => reason ?? "" },
+  { name: "Why", as: "soft why", show: whyOf },
   { name: "Cost", as: "num hide", show: ({ cost_eur: cost }) => (cost === null ? "–" : euro(cost)) },
 ];
 

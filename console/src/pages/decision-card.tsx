@@ -18,6 +18,7 @@ import {
   type Approval,
   Budget,
   Changed,
+  type Context,
   Fields,
   IfYouApprove,
   Lede,
@@ -37,12 +38,14 @@ type BarProps = {
   /** True if a value is too long to be shown: the request can only be rejected. */
   readonly isCut: boolean;
   readonly unseen: () => readonly HTMLElement[];
+  /** What an approval does, in sentences; the first press says it. */
+  readonly effect: string;
   /** True if the vote counted. */
   readonly onDecided: (isCounted: boolean) => void;
 };
 
 /** The place of signature. No key decides alone: the first press asks, the second acts. */
-const SignBar = ({ approval, isCut, unseen, onDecided }: BarProps) => {
+const SignBar = ({ approval, isCut, unseen, effect, onDecided }: BarProps) => {
   const [step, setStep] = useState<Step>("idle");
   const [said, setSaid] = useState(isCut ? "A value is longer than can be shown, so this can only be rejected." : "");
   const comment = useRef<HTMLInputElement>(null);
@@ -75,7 +78,7 @@ const SignBar = ({ approval, isCut, unseen, onDecided }: BarProps) => {
       setSaid(`${below.length} more ${below.length === 1 ? "field" : "fields"} to read.`);
       return;
     }
-    setSaid("");
+    setSaid(`Approve${cost}? ${effect}`);
     setStep("approving");
   };
   const pressReject = (): void => {
@@ -133,10 +136,11 @@ const TOLD: Readonly<Record<string, string>> = {
   void: "The request changed, so this approval counts no more.",
 };
 
-const Told = ({ approval: { status, decided_at, expires_at } }: { readonly approval: Approval }) =>
+const Told = ({ approval: { status, decided_at, expires_at, requested_by: by } }: { readonly approval: Approval }) =>
   status === "expired" ? (
     <>
-      It expired at <Time at={decided_at ?? expires_at} />. Nothing was sent. Who asked can ask again.
+      It expired at <Time at={decided_at ?? expires_at} />. Nothing was sent.{" "}
+      {by.kind === "agent" ? "The agent can ask again." : "The source can send it again."}
     </>
   ) : (
     (TOLD[status] ?? `It is ${status}.`)
@@ -226,6 +230,15 @@ type DeedProps = Pick<CardProps, "isAlone"> & {
   readonly onNext: (() => void) | null;
   readonly onAgain: () => void;
   readonly onReadAgain: () => void;
+};
+
+/** What the second press does. */
+const effectOf = ({ change, bundle_id, endpoint }: Approval, context: Context | null): string => {
+  if (change !== undefined) return "The change is made at once.";
+  const isFinal = context?.undo?.reversibility === "irreversible";
+  if (bundle_id !== null) return isFinal ? "A step of it cannot be undone." : "Its steps are sent one after another.";
+  if (endpoint === null) return "It is recorded.";
+  return isFinal ? "It is sent once and cannot be undone." : "It is sent once.";
 };
 
 /** The card itself, from what was read when it was opened; `current` is what is true now. */
@@ -322,6 +335,7 @@ const Deed = ({ isAlone, frozen, current: { approval: current, text }, onNext, o
           approval={approval}
           isCut={sent.isCut}
           unseen={unseen}
+          effect={effectOf(approval, about)}
           onDecided={(isCounted) => {
             setIsLate(!isCounted);
             onAgain();

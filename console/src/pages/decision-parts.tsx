@@ -12,6 +12,7 @@ import { hrefOf } from "../shell/addresses.ts";
 import { now } from "../shell/clock.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import type { ComparedRow } from "./approval-fields.ts";
+import { summaryText } from "./gate-words.ts";
 
 export type Approval = AnswerOf<"GET /v1/approvals/{id}">;
 export type Context = AnswerOf<"GET /v1/approvals/{id}/context">;
@@ -22,7 +23,7 @@ const SOON_MS = 15 * 60_000;
 /** The sentence that is decided. */
 export const titleOf = ({ title, action, summary, requested_by: by }: Approval): string => {
   if (title !== null) return title;
-  if (action === null) return summary;
+  if (action === null) return summaryText(summary);
   return by.kind === "agent" ? `Agent ${by.name} asks for ${action}` : `${by.name} sent ${action}`;
 };
 
@@ -39,7 +40,10 @@ export const whyNot = (approval: Approval, who: Me, nameOf: (id: string) => stri
   if (approval.can_decide.includes(who.member.id)) return null;
   const others = othersWhoCan(approval, nameOf);
   if (!DECIDING_ROLES.includes(who.member.role)) return `Your role, ${who.member.role}, does not decide.${others}`;
-  if (approval.votes.some((it) => it.member_id === who.member.id)) return `You have decided on this already.${others}`;
+  if (approval.votes.some((it) => it.member_id === who.member.id)) {
+    const given = approval.votes.filter((it) => it.decision === "approve").length;
+    return `Your approval counts: ${given} of ${approval.min_approvals}.${others}`;
+  }
   if (isExcluded(approval, who)) return `You asked for this, so another person has to decide.${others}`;
   return `The policy does not let you decide on this.${others}`;
 };
@@ -81,7 +85,7 @@ export const Lede = ({ approval }: { readonly approval: Approval }) => {
             <a href={`/policies/${encodeURIComponent(policy.id)}`}>
               {nameOf(policy.id) ?? policy.id} v{policy.version}
             </a>{" "}
-            holds it: <b>{approval.reasons.join("; ")}</b>
+            holds it. <b>{approval.reasons.join("; ")}.</b>
             {policy.newest_version > policy.version ? ` (version ${policy.newest_version} is in force now)` : ""}
           </>
         )}

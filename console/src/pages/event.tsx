@@ -8,18 +8,22 @@ import { Breaking, Facts, Head, Id, Note, Section, Time } from "../../design/tex
 import { toast } from "../../design/toast.tsx";
 import { type AnswerOf, call, callText, me } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
+import { hrefOf } from "../shell/addresses.ts";
 import { useCrumbName } from "../shell/crumb-name.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { type Shown, useAnswer } from "../shell/use-answer.ts";
 import { Payload } from "./event-payload.tsx";
 import { isReplayable } from "./event-replay.ts";
 import { Timeline } from "./event-timeline.tsx";
+import { gateDetail, gateName, refusalOf } from "./gate-words.ts";
 import { eventTitle, stoppingGate, whyOf } from "./why.ts";
 
 type Event = AnswerOf<"GET /v1/events/{id}">;
 type Attempt = Event["attempts"][number];
 
 const GOOD = ["delivered", "recorded"];
+/** The kinds of origins that have a page. */
+const LISTED: readonly string[] = ["agent", "source"];
 const MAY_REPLAY = ["owner", "admin"];
 /** Why the button does nothing; null if it works. */
 const whyNoReplay = (event: Event): string | null => {
@@ -162,10 +166,14 @@ const Attempts = ({ event }: { readonly event: Event }) => {
 
 const DECISIONS: Readonly<Record<string, string>> = { allow: "Allowed", deny: "Refused", hold: "Held for a person" };
 
+/** A viewer reads everything but the audit. */
+const isReader = (): boolean => me.value?.member.role !== "viewer";
+
 const Side = ({ event }: { readonly event: Event }) => {
   const name = useNames();
   const { verdict, approval_id, bundle } = event;
   const policy = verdict.policy;
+  const stopped = stoppingGate({ ...event, status: verdict.decision === "hold" ? "held" : event.status });
   return (
     <aside class="stack side-facts" aria-label="About this event">
       <Section title="Decision">
@@ -178,14 +186,12 @@ const Side = ({ event }: { readonly event: Event }) => {
                 "none"
               ) : (
                 <>
-                  {name(policy.id) ?? <Id id={policy.id} />} <span class="quiet">v{policy.version}</span>
+                  <a href={`/policies/${encodeURIComponent(policy.id)}`}>{name(policy.id) ?? "its policy"}</a>{" "}
+                  <span class="quiet">v{policy.version}</span>
                 </>
               ),
             ],
-            [
-              "Why",
-              stoppingGate({ ...event, status: verdict.decision === "hold" ? "held" : event.status })?.detail ?? "",
-            ],
+            ["Why", stopped === null ? "" : gateDetail(stopped)],
             ["Approval", approval_id === null ? "" : <a href={`/approvals/${approval_id}`}>Open the decision</a>],
             ["Cost", event.cost_eur === null ? "No cost" : euro(event.cost_eur)],
           ]}
@@ -200,7 +206,7 @@ const Side = ({ event }: { readonly event: Event }) => {
                   <use href={`#m-${stateOf(gate.outcome).mark}`} />
                 </svg>
                 <span>
-                  <b>{gate.gate}</b> <span class="soft">{gate.detail}</span>
+                  <b>{gateName(gate.gate)}</b> <span class="soft">{gateDetail(gate)}</span>
                 </span>
               </li>
             ))}
@@ -210,11 +216,16 @@ const Side = ({ event }: { readonly event: Event }) => {
       <Section title="Identity">
         <Facts
           rows={[
+            ["Run", event.run === null ? "" : <a href={hrefOf("/events", { run: event.run })}>{event.run}</a>],
             ["Trace", <Id id={event.trace_id} />],
-            ["Delivery id", event.delivery_id === "" ? "" : <code>{event.delivery_id}</code>],
+            [
+              event.origin.kind === "agent" ? "Request key" : "Delivery id",
+              event.delivery_id === "" ? "" : <code>{event.delivery_id}</code>,
+            ],
             ["Bundle", bundle === null ? "" : <a href={`/bundles/${bundle.id}`}>step {bundle.index}</a>],
             ["Duplicates", event.duplicates === 0 ? "" : counted(event.duplicates, "repeat")],
             ["SHA-256", <Id id={event.payload.sha256} />],
+            ["Proof", isReader() ? <a href={hrefOf("/audit", { q: event.id })}>Its records in the audit</a> : ""],
           ]}
         />
       </Section>
@@ -230,11 +241,16 @@ const Cause = ({ event }: { readonly event: Event }) => {
   const role = Object.hasOwn(NOTE_ROLES, event.status)
     ? NOTE_ROLES[event.status as keyof typeof NOTE_ROLES]
     : undefined;
-  const why = whyOf(event);
+  const gate = event.status === "blocked" ? stoppingGate(event) : null;
+  const zone = me.value?.account.time_zone ?? "UTC";
+  const told =
+    gate === null
+      ? { title: `${word}.`, text: whyOf(event).replace(/[^.]$/, "$&.") }
+      : refusalOf(gate, { from: event.origin.name, what: event.type, run: event.run, zone });
   return (
     <Note mark={mark} {...(role === undefined ? {} : { role })}>
       <p>
-        <b>{word}.</b> {why}
+        <b>{told.title}</b> {told.text}
       </p>
       {event.status === "held" && event.approval_id !== null ? (
         <div class="row">
@@ -269,7 +285,7 @@ const Found = ({ shown, query }: FoundProps) => {
     ) : (
       <LoadError what="The event" failure={shown.problem} since={null} onRetry={shown.again} />
     );
-  const to = event.endpoint_id === null ? "" : ` to ${name(event.endpoint_id) ?? "its endpoint"}`;
+  const { origin, endpoint_id: endpoint } = event;
   return (
     <>
       <Head
@@ -278,8 +294,18 @@ const Found = ({ shown, query }: FoundProps) => {
           <>
             <StateMark value={event.status} />
             <span>
-              from {event.origin.name}
-              {to}
+              from{" "}
+              {LISTED.includes(origin.kind) ? (
+                <a href={`/${origin.kind}s/${encodeURIComponent(origin.id)}`}>{origin.name}</a>
+              ) : (
+                origin.name
+              )}
+              {endpoint === null ? null : (
+                <>
+                  {" to "}
+                  <a href={`/endpoints/${encodeURIComponent(endpoint)}`}>{name(endpoint) ?? "its endpoint"}</a>
+                </>
+              )}
             </span>
             <span>
               <Time at={event.received_at} as="exact" />

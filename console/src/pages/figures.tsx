@@ -54,7 +54,7 @@ export const RefusedSum = ({ stats }: OfStats) => {
       name="Refused"
       mark={<Mark name="refused" role="refuse" />}
       value={count(refused)}
-      below={`${percent(refused, figureOf(stats, "admitted") + refused)} of both`}
+      below={`${percent(refused, figureOf(stats, "admitted") + refused)} of all requests`}
       href={hrefOfSum(stats, "blocked")}
     />
   );

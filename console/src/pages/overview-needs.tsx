@@ -1,8 +1,11 @@
+import { euro } from "../../design/format.ts";
 import { Mark } from "../../design/mark.tsx";
 import { LoadError } from "../../design/placeholders.tsx";
 import { Section } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useAnswer } from "../shell/use-answer.ts";
+import { summaryText } from "./gate-words.ts";
+import { REFUSALS } from "./refusals.ts";
 
 type Attention = AnswerOf<"GET /v1/attention">;
 type Need = Attention["data"][number];
@@ -29,8 +32,28 @@ const placeOf = ({ kind, subject, count }: Need): Place => {
   }
 };
 
+const USED = /^(\d+\.\d+) of (\d+\.\d+) EUR of today are spent or reserved\.$/;
+const MOSTLY = /, mostly as ([a-z-]+)\.$/;
+
+/** The API's text with sums as euros and reasons in words. */
+const told = ({ kind, detail }: Need): string => {
+  if (kind === "budget")
+    return detail.replace(USED, (_, used: string, limit: string) => {
+      const share = `${euro(Number(used))} of ${euro(Number(limit))}`;
+      return `${share} is spent or reserved today; it resets at midnight.`;
+    });
+  if (kind === "source")
+    return detail.replace(MOSTLY, (all, reason: string) => {
+      const known = Object.hasOwn(REFUSALS, reason) ? REFUSALS[reason as keyof typeof REFUSALS] : undefined;
+      return known === undefined ? all : `, mostly because ${known.why}.`;
+    });
+  return summaryText(detail);
+};
+
 /** Approvals say themselves what they are about. */
-const whatOf = ({ kind, subject, detail }: Need): readonly [string, string] => {
+const whatOf = (need: Need): readonly [string, string] => {
+  const { kind, subject } = need;
+  const detail = told(need);
   if (kind !== "approvals") return [`${subject.name}.`, detail];
   const end = detail.indexOf(". ") + 1;
   return end === 0 ? [detail, ""] : [detail.slice(0, end), detail.slice(end)];

@@ -23,6 +23,7 @@ import {
   Sum,
   seriesOf,
 } from "./figures.tsx";
+import { gateName } from "./gate-words.ts";
 import { bucketLabel, LanesChart } from "./lanes-chart.tsx";
 import { Budgets } from "./overview-budgets.tsx";
 import { NeedsAPerson } from "./overview-needs.tsx";
@@ -82,25 +83,32 @@ const Chart = ({ stats }: { readonly stats: Stats }) => {
   }));
   const labels = (seriesOf(stats, "delivered")?.points ?? []).map(({ at }) => bucketLabel(at, stats));
   return (
-    <Section title="Requests over time" beside={<span class="meta">each lane has its own scale</span>}>
+    <Section title="Requests over time" beside={<span class="meta">Each lane has its own scale</span>}>
       <LanesChart lanes={lanes} labels={labels} />
     </Section>
   );
 };
 
-type BarsProps = { readonly title: string; readonly none: string; readonly stats: Stats | null };
+type BarsProps = {
+  readonly title: string;
+  readonly none: string;
+  readonly stats: Stats | null;
+  /** What a key is called. */
+  readonly nameOf: (key: string) => string;
+  readonly as?: "wait";
+};
 
 /** A bar and a figure for each key, with the list that adds up to it. */
-const Bars = ({ title, none, stats }: BarsProps) => {
+const Bars = ({ title, none, stats, nameOf, as }: BarsProps) => {
   const rows = stats?.series.filter((it) => (it.value ?? 0) > 0) ?? [];
   const most = Math.max(1, ...rows.map((it) => it.value ?? 0));
   const total = rows.reduce((sum, it) => sum + (it.value ?? 0), 0);
   return (
     <Section title={title} beside={<span class="meta">{count(total)}</span>}>
       {stats !== null && rows.length === 0 ? <p class="soft">{none}</p> : null}
-      <ul class="barlist">
+      <ul class={`barlist ${as ?? ""}`}>
         {rows.map((it) => {
-          const name = (it.key ?? `${it.rest} others`).replaceAll("_", " ");
+          const name = it.key === null ? `${it.rest} others` : nameOf(it.key);
           return (
             <li key={name}>
               {it.list === null ? <span>{name}</span> : <a href={listHref(it)}>{name}</a>}
@@ -234,11 +242,18 @@ const Overview = ({ query }: PageProps) => {
           <div class="third wide">
             <Chart stats={stats.body} />
             <div class="stack">
-              <Bars title="Refusals by gate" none="No request was refused in this range." stats={gates.body} />
+              <Bars
+                title="Refusals by gate"
+                none="No request was refused in this range."
+                stats={gates.body}
+                nameOf={gateName}
+              />
               <Bars
                 title="Held for approval, by action"
                 none="No request for an action was held in this range."
                 stats={held.body}
+                nameOf={(action) => action}
+                as="wait"
               />
             </div>
           </div>

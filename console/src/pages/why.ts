@@ -1,6 +1,6 @@
-/** Why an event is where it is, in one line. Pure, so that the list, the page and the tests say the same. */
+import { type Gate, gateDetail, gateName } from "./gate-words.ts";
 
-type Gate = { readonly gate: string; readonly outcome: string; readonly code: string; readonly detail: string };
+/** Why an event is where it is, in one line. Pure, so that the list, the page and the tests say the same. */
 
 /** The parts of an event of the API that tell why. */
 export type Explained = {
@@ -9,6 +9,10 @@ export type Explained = {
   readonly failure: { readonly kind: string; readonly detail: string } | null;
   readonly duplicates: number;
   readonly delivery_id_reused: number;
+  readonly approval_id?: string | null;
+  readonly attempt_count?: number;
+  /** Only the event itself has them, a row of a list has not. */
+  readonly attempts?: readonly { readonly failure: { readonly detail: string } | null }[];
 };
 
 /** What an event is called: its provider or sender may have given it no type. */
@@ -16,8 +20,6 @@ export const eventTitle = ({ type }: { readonly type: string }): string =>
   type === "" ? "Event without a type" : type;
 
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-const gateWord = (gate: string): string => sentence(gate.replaceAll(/[_-]/g, " "));
 
 /** The gate that refused it, or that holds it while it is held. */
 export const stoppingGate = ({ status, verdict: { gates } }: Explained): Gate | null =>
@@ -35,19 +37,33 @@ const repeats = ({ duplicates, delivery_id_reused: reused }: Explained): readonl
   ...(reused > 0 ? [`${reused} refused with the same id and another body`] : []),
 ];
 
+/** What a delivery took beyond one attempt. */
+const deliveredAfter = ({ approval_id, attempt_count = 1 }: Explained): readonly string[] => [
+  ...(approval_id == null ? [] : ["approved by a person"]),
+  ...(attempt_count > 1 ? [`attempt ${attempt_count} succeeded`] : []),
+];
+
+const retrying = ({ attempts }: Explained): string => {
+  const detail = attempts?.at(-1)?.failure?.detail;
+  return `${detail === undefined ? "The last attempt failed" : sentence(detail)}; another attempt follows`;
+};
+
 /** Empty only for a plain delivery. */
 export const whyOf = (event: Explained): string => {
   const gate = stoppingGate(event);
   if (event.failure !== null && event.status !== "delivered")
     return sentence(event.failure.detail || event.failure.kind);
-  if (gate !== null) return `${gateWord(gate.gate)}: ${gate.detail}`;
+  if (gate !== null)
+    return gate.outcome === "hold" ? sentence(gate.detail) : `${gateName(gate.gate)}: ${gateDetail(gate)}`;
   const WORDS: Readonly<Record<string, string>> = {
     recorded: "It has no endpoint, so it was only recorded",
     queued: "Waiting to be sent",
     rejected: "A person rejected it",
     expired: "Nobody decided in time",
     cancelled: "It was cancelled before it was sent",
+    retrying: retrying(event),
   };
   const word = WORDS[event.status];
-  return [...(word === undefined ? [] : [word]), ...repeats(event)].join("; ");
+  const after = event.status === "delivered" ? deliveredAfter(event) : [];
+  return sentence([...(word === undefined ? after : [word]), ...repeats(event)].join("; "));
 };
