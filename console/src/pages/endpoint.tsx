@@ -235,7 +235,7 @@ const Shown = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onD
                 ""
               ) : (
                 <>
-                  {failure.kind} {failure.status_code ?? ""} <Time at={failure.at} />
+                  {failure.status_code == null ? failure.kind : `HTTP ${failure.status_code}`}, <Time at={failure.at} />
                 </>
               ),
             ],

@@ -18,6 +18,13 @@ export const successOf = (rate: number | null | undefined): string =>
 const ms = (value: number | null | undefined): string =>
   value === null || value === undefined ? "–" : duration(value);
 
+const Waiting = ({ count }: { readonly count: number }) => (
+  <>
+    {count}
+    <span class="phone"> waiting</span>
+  </>
+);
+
 const COLUMNS: readonly Column<Row>[] = [
   {
     name: "Endpoint",
@@ -37,7 +44,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { name: "Success in 1 h", as: "num hide", show: ({ health }) => successOf(health.success_rate_1h) },
   { name: "p50", as: "num hide wide", show: ({ health }) => ms(health.p50_ms) },
   { name: "p99", as: "num hide wide", show: ({ health }) => ms(health.p99_ms) },
-  { name: "Waiting", as: "num b", show: ({ health }) => health.queued ?? 0 },
+  { name: "Waiting", as: "num b", show: ({ health }) => <Waiting count={health.queued ?? 0} /> },
   {
     name: "Next probe",
     as: "soft hide",

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { duration } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
-import { Breaking, Note, Time } from "../../design/text.tsx";
+import { Breaking, Copied, Note, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { Act, whyNotAdmin } from "./act.tsx";
@@ -99,6 +99,12 @@ export const FirstEvent = ({ id, from, sampleTypes: [type] }: FirstEventProps) =
             It is signed with this source's secret and goes the whole way, marked as a sample. It is free.
           </span>
         </p>
+      )}
+      {type === undefined ? null : (
+        <>
+          <p class="meta">Or from your terminal, with an admin's key:</p>
+          <Copied value={`countersign send --source ${id} ${type}`} />
+        </>
       )}
       {rejection === undefined ? null : (
         <Note role="refuse" mark="refused" isAlert>

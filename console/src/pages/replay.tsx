@@ -1,4 +1,5 @@
-import { WordedMark } from "../../design/mark.tsx";
+import { count } from "../../design/format.ts";
+import { Mark, WordedMark } from "../../design/mark.tsx";
 import { Facts, Head, Id, Section, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
@@ -11,6 +12,51 @@ import { replayState, replayWord, skippedText, waitingText } from "./replay-text
 import { filterText } from "./replays.tsx";
 
 type Replay = AnswerOf<"GET /v1/replays/{id}">;
+
+const PARTS = [
+  { name: "Delivered", key: "delivered", mark: "delivered", role: "ok" },
+  { name: "Failed", key: "failed", mark: "failed", role: "fail" },
+  { name: "Waiting", key: "waiting", mark: "queued", role: "move" },
+  { name: "Skipped", key: "skipped", mark: "skipped", role: "mute" },
+] as const;
+
+/** What became of its events, as a bar and as figures. What is not done yet is the rest of the bar. */
+const Became = ({ replay }: { readonly replay: Replay }) => {
+  const total = Math.max(1, replay.total);
+  const share = (part: number): string => `${(part / total) * 100}%`;
+  let before = 0;
+  return (
+    <>
+      <svg class="gauge parts" aria-hidden="true">
+        <rect class="bed" x="0" width="100%" height="10" rx="2" />
+        {PARTS.map(({ key, role }) => {
+          const x = share(before);
+          before += replay[key];
+          return (
+            <rect
+              key={key}
+              class={`c-${role === "mute" ? "base" : role}`}
+              x={x}
+              width={share(replay[key])}
+              height="10"
+            />
+          );
+        })}
+      </svg>
+      <div class="sums four">
+        {PARTS.map(({ name, key, mark, role }) => (
+          <div key={key}>
+            <span>
+              <Mark name={mark} role={role} />
+              {name}
+            </span>
+            <b>{count(replay[key])}</b>
+          </div>
+        ))}
+      </div>
+    </>
+  );
+};
 
 const Shown = ({ replay, onDone }: { readonly replay: Replay; readonly onDone: () => void }) => {
   const nameOf = useNames();
@@ -47,14 +93,10 @@ const Shown = ({ replay, onDone }: { readonly replay: Replay; readonly onDone: (
         }
       />
       <Section title="What became of it">
+        <Became replay={replay} />
         <Facts
           rows={[
-            ["Events", String(replay.total)],
-            ["Done", String(replay.done)],
-            ["Delivered", String(replay.delivered)],
-            ["Failed", String(replay.failed)],
-            ["Waiting", String(replay.waiting)],
-            ["Skipped", String(replay.skipped)],
+            ["Events", `${count(replay.done)} of ${count(replay.total)} are done`],
             ["Reason", replay.reason ?? ""],
             ["Ended", replay.ended_at === null ? "" : <Time at={replay.ended_at} />],
           ]}
@@ -77,9 +119,9 @@ const Shown = ({ replay, onDone }: { readonly replay: Replay; readonly onDone: (
       {replay.skipped_by.length === 0 ? null : (
         <Section title="Skipped">
           <ul class="checks">
-            {replay.skipped_by.map(({ reason, count }) => (
+            {replay.skipped_by.map(({ reason, count: many }) => (
               <li key={reason}>
-                {count}: {skippedText(reason)}
+                {many}: {skippedText(reason)}
               </li>
             ))}
           </ul>

@@ -51,7 +51,7 @@ const New = () => {
   const filter = { status };
   return (
     <Section title="Replay events">
-      <div class="row">
+      <div class="row narrow">
         <select
           class="in"
           aria-label="Which events"

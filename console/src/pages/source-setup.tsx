@@ -3,7 +3,7 @@ import { Field } from "../../design/field.tsx";
 import { WordedMark } from "../../design/mark.tsx";
 import { Loading } from "../../design/placeholders.tsx";
 import { Secret } from "../../design/secret.tsx";
-import { Breaking, Copied, Head, Section } from "../../design/text.tsx";
+import { Breaking, Copied, Head } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
@@ -341,15 +341,21 @@ const SourceSetup = ({ query }: PageProps) => {
         return (
           <>
             <Head title="Set up a source" meta={<span>Four steps; the last one waits for your first event.</span>} />
-            <Section title="Provider">
-              <ChooseProvider
-                providers={providers}
-                onMade={({ id, secret = null }) => {
-                  setMade({ ...NOTHING_MADE, source: secret });
-                  go(stepHref(id, "2"), { isReplaced: true });
-                }}
-              />
-            </Section>
+            <ol class="setup">
+              <li>
+                <span aria-hidden="true">1</span>
+                <div>
+                  <h2>Provider</h2>
+                  <ChooseProvider
+                    providers={providers}
+                    onMade={({ id, secret = null }) => {
+                      setMade({ ...NOTHING_MADE, source: secret });
+                      go(stepHref(id, "2"), { isReplaced: true });
+                    }}
+                  />
+                </div>
+              </li>
+            </ol>
           </>
         );
       }}

@@ -15,6 +15,7 @@ import { useEndpointChoices, usePolicyChoices } from "./choices.ts";
 import { Choice, SendForm } from "./form.tsx";
 import { LastDay } from "./last-day.tsx";
 import { Thing } from "./listing.tsx";
+import { useProviderLabels } from "./provider-labels.ts";
 import { type Rejection, refusalText } from "./refusals.ts";
 
 type Source = AnswerOf<"GET /v1/sources/{id}">;
@@ -128,6 +129,7 @@ const Rotate = ({ id }: { readonly id: string }) => {
 
 const Shown = ({ source, onDone }: { readonly source: Source; readonly onDone: () => void }) => {
   const nameOf = useNames();
+  const label = useProviderLabels();
   const { id, name, status } = source;
   const set = (next: Source["status"]) => () =>
     call("PATCH /v1/sources/{id}", { params: { id }, body: { status: next } });
@@ -139,7 +141,7 @@ const Shown = ({ source, onDone }: { readonly source: Source; readonly onDone: (
         meta={
           <>
             <StateMark value={status} />
-            <span>{source.type}</span>
+            <span>{label(source.type)}</span>
             <Id id={id} />
           </>
         }
@@ -183,7 +185,16 @@ const Shown = ({ source, onDone }: { readonly source: Source; readonly onDone: (
                 </a>
               ),
             ],
-            ["Policy", source.policy_id === null ? "none" : (nameOf(source.policy_id) ?? <Id id={source.policy_id} />)],
+            [
+              "Policy",
+              source.policy_id === null ? (
+                "none"
+              ) : (
+                <a href={`/policies/${encodeURIComponent(source.policy_id)}`}>
+                  {nameOf(source.policy_id) ?? "its policy"}
+                </a>
+              ),
+            ],
             ["Since", <Time at={source.created_at} />],
           ]}
         />

@@ -5,10 +5,17 @@ import { type AnswerOf, call } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
 import { useList } from "../shell/use-list.ts";
 import { Listing } from "./listing.tsx";
+import { useProviderLabels } from "./provider-labels.ts";
 
 type Row = AnswerOf<"GET /v1/sources">["data"][number];
 
-const columns = (name: (id: string | null) => string | null): readonly Column<Row>[] => [
+type Columns = {
+  readonly name: (id: string | null) => string | null;
+  /** What a provider is called. */
+  readonly label: (type: string) => string;
+};
+
+const columns = ({ name, label }: Columns): readonly Column<Row>[] => [
   {
     name: "Source",
     as: "c0",
@@ -18,7 +25,7 @@ const columns = (name: (id: string | null) => string | null): readonly Column<Ro
           <Breaking text={row.name} />
         </a>
         <span class="sub">
-          {row.type}
+          {label(row.type)}
           {row.endpoint_id === null ? "" : ` → ${name(row.endpoint_id) ?? "its endpoint"}`}
         </span>
       </>
@@ -32,6 +39,7 @@ const columns = (name: (id: string | null) => string | null): readonly Column<Ro
 /** Does it arrive? */
 const Sources = () => {
   const name = useNames();
+  const label = useProviderLabels();
   const list = useList<Row>({
     filter: "",
     topic: "sources",
@@ -44,7 +52,7 @@ const Sources = () => {
     <Listing
       title="Sources"
       list={list}
-      columns={columns(name)}
+      columns={columns({ name, label })}
       keyOf={({ id }) => id}
       make={{ label: "Add a source", href: "/sources/new" }}
       empty={{ title: "No sources yet", text: "A source is where events come from." }}
