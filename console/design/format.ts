@@ -31,6 +31,21 @@ export const shortTime = (iso: string, { zone, now }: Clock): string => {
   return `${then.day} ${then.month}${isThisYear ? "" : ` ${then.year}`}, ${then.hour}:${then.minute}`;
 };
 
+/** `17 Nov 2026` of `2026-11-17`, a day that has no zone. */
+export const dayText = (day: string): string => {
+  const at = Date.parse(day);
+  return Number.isNaN(at) ? day : `${partsIn("UTC", at).day} ${partsIn("UTC", at).month} ${partsIn("UTC", at).year}`;
+};
+
+/** The same as `shortTime` with milliseconds, for a list in which each moment matters. */
+export const preciseTime = (iso: string, clock: Clock): string => {
+  const at = Date.parse(iso);
+  if (Number.isNaN(at)) return iso;
+  const [day] = shortTime(iso, clock).split(", ");
+  const exact = exactClock(iso, clock);
+  return day === undefined || day.includes(":") ? exact : `${day}, ${exact}`;
+};
+
 /** `Tue 17 Nov 2026, 14:02:11.480`, as pages of one event and the audit write it. */
 export const exactTime = (iso: string, { zone }: Pick<Clock, "zone">): string => {
   const at = Date.parse(iso);
@@ -83,7 +98,8 @@ export const percent = (part: number, whole: number): string => {
 
 export const bytes = (size: number): string => {
   if (size < 1_000) return size === 1 ? "1 byte" : `${size} bytes`;
-  const [value, unit] = size < 1_000_000 ? [size / 1_000, "kB"] : [size / 1_000_000, "MB"];
+  const at = Math.min(2, Math.floor(Math.log10(size) / 3) - 1);
+  const [value, unit] = [size / 1_000 ** (at + 1), ["kB", "MB", "GB"][at]];
   return `${Math.floor(value * 10) / 10} ${unit}`;
 };
 

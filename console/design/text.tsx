@@ -1,13 +1,13 @@
 import { type ComponentChildren, createContext } from "preact";
 import { useContext, useId } from "preact/hooks";
-import { type Clock, exactClock, exactTime, shortId, shortTime } from "./format.ts";
+import { type Clock, exactClock, exactTime, preciseTime, shortId, shortTime } from "./format.ts";
 import { Icon, Mark } from "./mark.tsx";
 import type { Role } from "./states.ts";
 
 /** The zone of the account and the present, by which times are written. */
 export const ClockContext = createContext<Clock>({ zone: "UTC", now: 0 });
 
-const WRITTEN = { short: shortTime, exact: exactTime, clock: exactClock };
+const WRITTEN = { short: shortTime, precise: preciseTime, exact: exactTime, clock: exactClock };
 
 /** A time in the account's zone; the title and the print style give ISO 8601 in UTC. */
 export const Time = ({ at, as = "short" }: { readonly at: string; readonly as?: keyof typeof WRITTEN }) => {

@@ -82,7 +82,7 @@ const inBrowser = (binary: string): void => {
     const other = vkey.replace(/\+[0-9a-f]{8}\+/, "+00000000+");
     await write("keys", other);
     await page.click("Check again");
-    await page.shows("Broken.");
+    await page.shows("Broken at record");
     await page.hides("Authentic.");
     assert.equal(await page.evaluate("[localStorage.length, sessionStorage.length, location.search]"), [0, 0, ""]);
   });
@@ -101,7 +101,7 @@ const inBrowser = (binary: string): void => {
     );
     await write("kept", forged);
     await page.click("Check again");
-    await page.shows("Broken.");
+    await page.shows("Broken at record");
   });
 
   test("a record that was changed on its way is broken, and nothing of it is ticked", async () => {
@@ -110,7 +110,7 @@ const inBrowser = (binary: string): void => {
     await page.shows("event admitted");
     await page.evaluate(`${FORGED}; undefined`);
     await page.evaluate(`document.querySelector('a[href="/audit/${index}"]').click()`);
-    await page.shows("Broken.");
+    await page.shows("Broken at record");
     assert.is(await page.evaluate("document.querySelectorAll('.checks .ok').length"), 0);
     assert.equal(await violations(page), []);
   });

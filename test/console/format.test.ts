@@ -13,6 +13,10 @@ test("today is a time, this year a day, and before that a year, in the account's
   assert.is(format.exactTime("2026-11-17T13:02:11.480Z", CLOCK), "Tue 17 Nov 2026, 14:02:11.480");
   assert.is(format.exactClock("2026-11-17T13:02:11.480Z", CLOCK), "14:02:11.480");
   assert.is(format.shortTime("soon", CLOCK), "soon");
+  assert.is(format.preciseTime("2026-11-17T13:02:11.480Z", CLOCK), "14:02:11.480");
+  assert.is(format.preciseTime("2026-11-15T13:02:11.480Z", CLOCK), "15 Nov, 14:02:11.480");
+  assert.is(format.preciseTime("2025-06-17T13:02:11.480Z", CLOCK), "17 Jun 2025, 15:02:11.480");
+  assert.is(format.dayText("2026-11-17"), "17 Nov 2026");
 });
 
 test("a span has two units at most, and is never longer than what has passed", () => {
@@ -36,7 +40,8 @@ test("100 % means all, and long lists say that they are longer", () => {
   assert.is(format.percent(0, 0), "–");
   assert.equal([9_999, 10_000].map(format.listTotal), ["9,999", "10,000+"]);
   assert.equal([format.counted(1, "event"), format.counted(1_200, "event")], ["1 event", "1,200 events"]);
-  assert.equal([1, 812, 1_500, 2_460_000].map(format.bytes), ["1 byte", "812 bytes", "1.5 kB", "2.4 MB"]);
+  assert.equal([1, 812, 1_500, 999_999].map(format.bytes), ["1 byte", "812 bytes", "1.5 kB", "999.9 kB"]);
+  assert.equal([1_000_000, 2_460_000, 10_000_000_000].map(format.bytes), ["1 MB", "2.4 MB", "10 GB"]);
   assert.is(format.shortId("evt_tvnbdk7kocat52"), "evt_tvnbdk…");
   assert.is(format.shortId("evt_short"), "evt_short");
 });

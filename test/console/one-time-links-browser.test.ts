@@ -55,7 +55,7 @@ const inBrowser = (binary: string): void => {
       await page.shows("This is among the commonest passwords.");
       await write("password", PASSWORD);
       await page.click("Join");
-      await page.shows("approver");
+      await page.shows("Approver");
       await page.open("about:blank");
       await page.open(`${program.url}${pathname}${hash}`);
       await page.shows("Join the account");

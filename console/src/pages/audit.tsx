@@ -38,16 +38,24 @@ const stateOf = ({ sealed, witnessed }: Row): string => {
   return sealed ? "sealed" : "recorded";
 };
 
+const KINDS: Readonly<Record<string, string>> = {
+  member: "Member",
+  key: "API key",
+  agent: "Agent",
+  source: "Source",
+  system: "Service",
+};
+
 const COLUMNS = (here: (index: number) => string): readonly Column<Row>[] => [
   { name: "Record", as: "hide", show: ({ index }) => <a href={here(index)}>{count(index)}</a> },
-  { name: "When", as: "soft b", show: ({ recorded_at: at }) => <Time at={at} as="exact" /> },
+  { name: "When", as: "soft b", show: ({ recorded_at: at }) => <Time at={at} as="precise" /> },
   {
     name: "Who",
     as: "a who",
     show: ({ actor }) => (
       <>
         <Breaking text={actor.name ?? actor.id} />
-        <span class="sub">{actor.kind}</span>
+        <span class="sub">{KINDS[actor.kind] ?? actor.kind}</span>
       </>
     ),
   },

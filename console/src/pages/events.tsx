@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { FilterBar, type FilterValues } from "../../design/filters.tsx";
+import { FilterBar, type FilterValues, faultOf } from "../../design/filters.tsx";
 import { euro, listTotal } from "../../design/format.ts";
 import { Icon, StateMark } from "../../design/mark.tsx";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
@@ -11,6 +11,7 @@ import { namesOf, useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
+import { useAnswer } from "../shell/use-answer.ts";
 import { useList } from "../shell/use-list.ts";
 import { Selection } from "./event-selection.tsx";
 import { Export } from "./export.tsx";
@@ -109,12 +110,42 @@ const exportColumns = (name: (id: string | null) => string | null): readonly Exp
   { name: "run", of: ({ run }) => run },
 ];
 
+const WRONG = "A filter has a value that this list does not know. What it expects is written beside the filters.";
+
 const toggled = (picked: ReadonlySet<string>, id: string): ReadonlySet<string> =>
   new Set(picked.has(id) ? [...picked].filter((it) => it !== id) : [...picked, id]);
 
-const Nothing = ({ isFiltered }: { readonly isFiltered: boolean }) =>
-  isFiltered ? (
+/** How many match without one of the filters. */
+const Without = ({ name, query }: { readonly name: string; readonly query: FilterValues }) => {
+  const rest = { ...query, [name]: undefined };
+  const shown = useAnswer({ key: hrefOf(name, rest), on: null }, () =>
+    call("GET /v1/events", { query: { ...queryOf(rest), limit: 1 } }),
+  );
+  const filter = filters().find((it) => it.name === name);
+  const value = query[name] ?? "";
+  const words = value.split(",").map((one) => filter?.choices.find((it) => it.value === one)?.word ?? one);
+  const total = shown.body?.total;
+  return (
+    <li>
+      <a href={hrefOf("/events", rest)}>
+        Without{" "}
+        <i>
+          {filter?.label ?? (name === "q" ? "Search" : name)}: {words.join(", ")}
+        </i>
+      </a>
+      {typeof total === "number" ? ` there ${total === 1 ? "is 1" : `are ${listTotal(total)}`}.` : ""}
+    </li>
+  );
+};
+
+const Nothing = ({ set, query }: { readonly set: readonly string[]; readonly query: FilterValues }) =>
+  set.length > 0 ? (
     <Empty title="No events match" text="Remove a filter, or look at all events.">
+      <ul class="stack tight">
+        {set.map((name) => (
+          <Without key={name} name={name} query={query} />
+        ))}
+      </ul>
       <a class="btn" href="/events">
         All events
       </a>
@@ -153,6 +184,7 @@ const Events = ({ query }: PageProps) => {
   const change = (values: FilterValues): void =>
     go(hrefOf("/events", { ...query, at: undefined, ...values }), { isReplaced: true });
   const { state, isLoaded, isLoading, problem, since } = list;
+  const isWrong = filters().some((it) => query[it.name] !== undefined && faultOf(it, query[it.name] ?? "") !== null);
   return (
     <>
       <Head
@@ -187,10 +219,15 @@ const Events = ({ query }: PageProps) => {
         />
       </div>
       {problem === null ? null : (
-        <LoadError what="The list" failure={problem} since={isLoaded ? since : null} onRetry={list.retry} />
+        <LoadError
+          what="The list"
+          failure={isWrong ? { ...problem, detail: WRONG } : problem}
+          since={isLoaded ? since : null}
+          onRetry={list.retry}
+        />
       )}
       {isLoaded && state.rows.length === 0 && state.waiting.length === 0 ? (
-        <Nothing isFiltered={filter !== ""} />
+        <Nothing set={Object.keys(set)} query={query} />
       ) : (
         <div>
           <FreshBar waiting={list.waiting} what="events" onShow={list.showWaiting} />

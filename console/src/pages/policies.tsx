@@ -110,7 +110,7 @@ const Policies = () => {
   return (
     <Listing
       title="Policies"
-      meta={<span>Today is a day in {me.value?.account.time_zone}</span>}
+      meta={<span>Days begin at midnight in {me.value?.account.time_zone}</span>}
       list={list}
       columns={columns(uses, stats.body)}
       keyOf={({ id }) => id}

@@ -112,7 +112,7 @@ export const DraftView = ({ policy, draft, validated, onDraft, onDiscard }: Draf
             <span class="meta">
               {policy === null
                 ? "Not published yet"
-                : `${counted(changes.length, "change")} since version ${policy.version}`}
+                : `${changes.length === 0 ? "No changes" : counted(changes.length, "change")} since version ${policy.version}`}
             </span>
             <div class="seg" role="group" aria-label="View">
               {views.map(([name, word]) => (

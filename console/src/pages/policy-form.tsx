@@ -134,7 +134,7 @@ const Approval = ({ fields }: { readonly fields: Fields }) => {
           <Text fields={fields} label="Expires after, in seconds" name="approval.expires_after_s" />
           <Tick
             name="approval.exclude_requester"
-            label="Who asked cannot approve"
+            label="The person who asked cannot approve"
             isOn={fieldText(definition, "approval.exclude_requester") === "true"}
           />
           {ROLES.map((role) => (

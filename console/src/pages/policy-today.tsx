@@ -1,4 +1,4 @@
-import { count, euro } from "../../design/format.ts";
+import { count, counted, dayText, euro } from "../../design/format.ts";
 import { GaugeKey } from "../../design/gauge.tsx";
 import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { Facts, Section } from "../../design/text.tsx";
@@ -59,7 +59,7 @@ export const PolicyToday = ({ policy }: { readonly policy: Policy }) => {
         title="Budget"
         beside={
           <span class="meta">
-            {body.day}, ends at midnight in {body.time_zone}
+            {dayText(body.day)}, ends at midnight in {body.time_zone}
           </span>
         }
       >
@@ -71,8 +71,8 @@ export const PolicyToday = ({ policy }: { readonly policy: Policy }) => {
           {body.available_eur === null ? null : <GaugeKey kinds={["done", "held"]} />}
           <Facts
             rows={[
-              ["Spent", `${euro(body.settled_eur)} in ${count(body.requests.settled)} requests`],
-              ["Reserved", `${euro(body.reserved_eur)} in ${count(body.requests.reserved)} requests`],
+              ["Spent", `${euro(body.settled_eur)} in ${counted(body.requests.settled, "request")}`],
+              ["Reserved", `${euro(body.reserved_eur)} in ${counted(body.requests.reserved, "request")}`],
               ["Left", body.available_eur === null ? "" : euro(body.available_eur)],
               ["Spent beyond what was reserved", body.overrun_eur === 0 ? "" : euro(body.overrun_eur)],
             ]}

@@ -31,6 +31,9 @@ const service: Service = {
 
 type Words = { readonly role: Role; readonly mark: string; readonly title: string; readonly text: string };
 
+const KEEP =
+  "Do not rely on it. Save this proof and keep the checkpoint, and show both to a second person before you export again.";
+
 const VERDICTS: Readonly<Record<Checked["report"]["verdict"], Words>> = {
   authentic: {
     ...{ role: "ok", mark: "sWitnessed", title: "Authentic." },
@@ -44,7 +47,7 @@ const VERDICTS: Readonly<Record<Checked["report"]["verdict"], Words>> = {
     ...{ role: "wait", mark: "unknown", title: "Incomplete." },
     text: "What is there is right, but something is missing.",
   },
-  broken: { role: "fail", mark: "failed", title: "Broken.", text: "Do not rely on this record." },
+  broken: { role: "fail", mark: "failed", title: "Broken", text: KEEP },
 };
 
 const Check = ({ children }: { readonly children: ComponentChildren }) => (
@@ -191,7 +194,8 @@ export const ProofPanel = ({ index }: { readonly index: number }) => {
         <>
           <Note mark={words.mark} role={words.role} isAlert>
             <p>
-              <b>{words.title}</b> {words.text}
+              <b>{checked.report.verdict === "broken" ? `${words.title} at record ${count(index)}.` : words.title}</b>{" "}
+              {words.text}
             </p>
           </Note>
           <Checks checked={checked} />

@@ -57,7 +57,7 @@ const AccountPage = () => {
                   {roleWord(who.account.plan)} · <a href="/usage">Usage and plans</a>
                 </>,
               ],
-              ["You", `${who.member.email}, ${who.member.role}`],
+              ["You", `${who.member.email}, ${roleWord(who.member.role)}`],
             ]}
           />
         </Section>

@@ -98,7 +98,7 @@ const Side = ({ me, current }: { readonly me: Me; readonly current: string }) =>
           <span>
             {me.member.email.split("@")[0]}
             <br />
-            <span class="quiet">{me.member.role}</span>
+            <span class="quiet role">{me.member.role}</span>
           </span>
         </button>
       </div>
