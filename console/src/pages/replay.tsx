@@ -1,4 +1,4 @@
-import { count } from "../../design/format.ts";
+import { count, counted } from "../../design/format.ts";
 import { Mark, WordedMark } from "../../design/mark.tsx";
 import { Facts, Head, Id, Section, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
@@ -107,10 +107,14 @@ const Shown = ({ replay, onDone }: { readonly replay: Replay; readonly onDone: (
           <ul class="checks">
             {replay.waiting_at.map((it) => (
               <li key={it.endpoint_id}>
-                <a href={`/endpoints/${encodeURIComponent(it.endpoint_id)}`}>
-                  {nameOf(it.endpoint_id) ?? "An endpoint"}
-                </a>
-                : {it.count}, {waitingText(it.reason)}
+                <Mark name="queued" role="move" />
+                <span>
+                  {counted(it.count, "event waits", "events wait")} for{" "}
+                  <a href={`/endpoints/${encodeURIComponent(it.endpoint_id)}`}>
+                    {nameOf(it.endpoint_id) ?? "an endpoint"}
+                  </a>
+                  : {waitingText(it.reason)}.
+                </span>
               </li>
             ))}
           </ul>
@@ -121,7 +125,10 @@ const Shown = ({ replay, onDone }: { readonly replay: Replay; readonly onDone: (
           <ul class="checks">
             {replay.skipped_by.map(({ reason, count: many }) => (
               <li key={reason}>
-                {many}: {skippedText(reason)}
+                <Mark name="skipped" role="mute" />
+                <span>
+                  {counted(many, "event")}: {skippedText(reason)}.
+                </span>
               </li>
             ))}
           </ul>
