@@ -115,13 +115,14 @@ const inBrowser = (binary: string): void => {
         const headers = { "content-type": "application/json" };
         const answer = await fetch("/v1/auth/login", { method: "POST", headers, body: ${login} });
         const { member } = await answer.json();
+        globalThis.isReplaced = true;
         if (${isTold}) new BroadcastChannel("countersign-session").postMessage({ member: member.id });
       })()`);
       /** The old page tries to decide for as long as it is there. */
       const attempt = `(() => {
         if (globalThis.isOld !== true) return true;
         const buttons = [...document.querySelectorAll("main button")];
-        if (!${isTold}) buttons.find((it) => it.innerText.startsWith("Approve"))?.click();
+        if (globalThis.isReplaced && !${isTold}) buttons.find((it) => it.innerText.startsWith("Approve"))?.click();
         return false;
       })()`;
       await until("the page is loaded anew", () => page.evaluate<boolean>(attempt).catch(() => false));
