@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { overflow, violations } from "../support/accessibility.ts";
 import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
-import { logIn } from "../support/client.ts";
+import { signUp } from "../support/client.ts";
 import { type ConsoleScene, consoleScene } from "../support/console-scene.ts";
 import { killPrograms, type Program, removeFolder, startProgram } from "../support/program.ts";
 import { openSignedIn } from "../support/signed-in.ts";
@@ -37,9 +37,7 @@ const inBrowser = (binary: string): void => {
   test.before(async () => {
     [program, page] = await Promise.all([startProgram(), openBrowser(binary)]);
     await page.shaped({});
-    const headers = { "content-type": "application/json" };
-    await fetch(`${program.url}/v1/auth/signup`, { method: "POST", headers, body: JSON.stringify(WHO) });
-    const client = await logIn(program.url, WHO);
+    const client = await signUp(program.url, WHO);
     scene = await consoleScene(program.url, client);
     const [approval] = (await client.call("GET", "/v1/approvals?status=pending")).body.data;
     places = [

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { fitEverywhere, violations } from "../support/accessibility.ts";
 import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
-import { type Client, logIn } from "../support/client.ts";
+import { type Client, signUp } from "../support/client.ts";
 import { type ConsoleScene, consoleScene, HOSTILE } from "../support/console-scene.ts";
 import { addMember, MEMBER_PASSWORD } from "../support/members.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
@@ -48,9 +48,7 @@ const inBrowser = (binary: string): void => {
   test.before(async () => {
     [program, page, other] = await Promise.all([startProgram(), openBrowser(binary), openBrowser(binary)]);
     await Promise.all([page.shaped({}), other.shaped({})]);
-    const headers = { "content-type": "application/json" };
-    await fetch(`${program.url}/v1/auth/signup`, { method: "POST", headers, body: JSON.stringify(WHO) });
-    client = await logIn(program.url, WHO);
+    client = await signUp(program.url, WHO);
     scene = await consoleScene(program.url, client);
     await addMember(client, VIEWER);
     await signIn(page, WHO);

@@ -2,8 +2,9 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { overflow, violations, WIDTHS } from "../support/accessibility.ts";
 import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
-import { type Client, hookSource, logIn } from "../support/client.ts";
+import { type Client, hookSource, signUp } from "../support/client.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
+import { openSignedIn } from "../support/signed-in.ts";
 import { skipped } from "../support/skipped.ts";
 
 const test = suite("the console's audit page in a browser");
@@ -34,9 +35,7 @@ const inBrowser = (binary: string): void => {
   test.before(async () => {
     [program, page] = await Promise.all([startProgram(), openBrowser(binary)]);
     await page.shaped({});
-    const headers = { "content-type": "application/json" };
-    await fetch(`${program.url}/v1/auth/signup`, { method: "POST", headers, body: JSON.stringify(WHO) });
-    client = await logIn(program.url, WHO);
+    client = await signUp(program.url, WHO);
     const source = await hookSource(client);
     for (let n = 0; n < 5; n += 1) await source.send(`order-${n}`, { type: "order.paid <img src=x onerror=alert(1)>" });
     const first = await until("an event's record is sealed", async () => {
@@ -44,11 +43,7 @@ const inBrowser = (binary: string): void => {
       return data.length === 5 && data[0].sealed ? data[0] : null;
     });
     index = first.index;
-    await page.open(`${program.url}/audit`);
-    await page.shows("Sign in");
-    await write("email", WHO.email);
-    await write("password", WHO.password);
-    await page.click("Sign in", "form");
+    await openSignedIn(page, program.url, { who: WHO, path: "/audit" });
   });
   test.after(async () => {
     await page.close();

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
-import { type Client, type HookSource, hookSource, logIn } from "../support/client.ts";
+import { type Client, type HookSource, hookSource, signUp } from "../support/client.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
 import { openSignedIn } from "../support/signed-in.ts";
 import { skipped } from "../support/skipped.ts";
@@ -77,9 +77,7 @@ const inBrowser = (binary: string): void => {
 
   test.before(async () => {
     [program, page] = await Promise.all([startProgram(), openBrowser(binary)]);
-    const headers = { "content-type": "application/json" };
-    await fetch(`${program.url}/v1/auth/signup`, { method: "POST", headers, body: JSON.stringify(WHO) });
-    client = await logIn(program.url, WHO);
+    client = await signUp(program.url, WHO);
     const policy = await client.make("/v1/policies", POLICY);
     source = await hookSource(client);
     const guarded = await hookSource(client, { name: "guarded", policy_id: policy.id });

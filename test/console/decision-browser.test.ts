@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { overflow, violations, WIDTHS } from "../support/accessibility.ts";
 import { type Agent, defineAction, registerAgent } from "../support/agent.ts";
 import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
-import { type Client, logIn } from "../support/client.ts";
+import { type Client, signUp } from "../support/client.ts";
 import { HOSTILE } from "../support/console-scene.ts";
 import { addMember, MEMBER_PASSWORD } from "../support/members.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
@@ -45,10 +45,7 @@ const inBrowser = (binary: string): void => {
   test.before(async () => {
     [program, page, target] = await Promise.all([startProgram(), openBrowser(binary), receiver()]);
     await page.shaped({});
-    await fetch(`${program.url}/v1/auth/signup`, {
-      ...{ method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(WHO) },
-    });
-    client = await logIn(program.url, WHO);
+    client = await signUp(program.url, WHO);
     const { id: endpoint } = await client.make("/v1/endpoints", { name: `bank ${HOSTILE}`, url: target.url });
     await defineAction(client, "refund.undo", endpoint);
     await defineAction(client, "refund.create", endpoint, {

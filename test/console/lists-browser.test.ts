@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { overflow, violations } from "../support/accessibility.ts";
 import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
-import { type Client, type HookSource, hookSource, logIn } from "../support/client.ts";
+import { type Client, type HookSource, hookSource, signUp } from "../support/client.ts";
 import { type Orders, orders } from "../support/orders.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
 import { openSignedIn } from "../support/signed-in.ts";
@@ -51,9 +51,7 @@ const inBrowser = (binary: string): void => {
 
   test.before(async () => {
     [program, page, shop] = await Promise.all([startProgram(), openBrowser(binary), orders()]);
-    const headers = { "content-type": "application/json" };
-    await fetch(`${program.url}/v1/auth/signup`, { method: "POST", headers, body: JSON.stringify(WHO) });
-    client = await logIn(program.url, WHO);
+    client = await signUp(program.url, WHO);
     const endpoint = { name: "till", url: shop.target.url, retry_schedule_s: [] };
     const { id } = await client.make("/v1/endpoints", endpoint);
     source = await hookSource(client, { endpoint_id: id });

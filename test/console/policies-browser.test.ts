@@ -2,9 +2,10 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { fitEverywhere, overflow, violations } from "../support/accessibility.ts";
 import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
-import { type Client, logIn } from "../support/client.ts";
+import { type Client, signUp } from "../support/client.ts";
 import { keyboardOf } from "../support/keyboard.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
+import { openSignedIn } from "../support/signed-in.ts";
 import { skipped } from "../support/skipped.ts";
 
 const test = suite("the console's policies in a browser");
@@ -33,14 +34,8 @@ const inBrowser = (binary: string): void => {
   test.before(async () => {
     [program, page] = await Promise.all([startProgram(), openBrowser(binary)]);
     await page.shaped({});
-    const headers = { "content-type": "application/json" };
-    await fetch(`${program.url}/v1/auth/signup`, { method: "POST", headers, body: JSON.stringify(WHO) });
-    client = await logIn(program.url, WHO);
-    await page.open(`${program.url}/policies`);
-    await page.shows("Sign in");
-    for (const [name, value] of Object.entries(WHO))
-      await page.evaluate(`document.querySelector("[name=${name}]").value = ${JSON.stringify(value)}; undefined`);
-    await page.click("Sign in", "form");
+    client = await signUp(program.url, WHO);
+    await openSignedIn(page, program.url, { who: WHO, path: "/policies" });
   });
   test.after(async () => {
     await page.close();

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Role } from "../../domain/account/events.ts";
 import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
-import { type Client, logIn } from "../support/client.ts";
+import { type Client, signUp } from "../support/client.ts";
 import { type ConsoleScene, consoleScene } from "../support/console-scene.ts";
 import { addMember, MEMBER_PASSWORD } from "../support/members.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
@@ -82,9 +82,7 @@ const inBrowser = (binary: string): void => {
   test.before(async () => {
     [program, page] = await Promise.all([startProgram(), openBrowser(binary)]);
     await page.shaped({});
-    const headers = { "content-type": "application/json" };
-    await fetch(`${program.url}/v1/auth/signup`, { method: "POST", headers, body: JSON.stringify(WHO) });
-    client = await logIn(program.url, WHO);
+    client = await signUp(program.url, WHO);
     scene = await consoleScene(program.url, client);
     for (const role of ["admin", "approver", "auditor", "viewer"] as const)
       await addMember(client, `${role}@shop.example`, role);

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
-import { type Client, logIn, signUp } from "../support/client.ts";
+import { type Client, signUp } from "../support/client.ts";
 import { type ConsoleScene, consoleScene } from "../support/console-scene.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
 import { openSignedIn } from "../support/signed-in.ts";
@@ -21,14 +21,13 @@ const inBrowser = (binary: string): void => {
 
   test.before(async () => {
     [program, page] = await Promise.all([startProgram(), openBrowser(binary)]);
-    const headers = { "content-type": "application/json" };
-    await fetch(`${program.url}/v1/auth/signup`, { method: "POST", headers, body: JSON.stringify(ANA) });
-    ana = await logIn(program.url, ANA);
+    ana = await signUp(program.url, ANA);
     stranger = await signUp(program.url);
     [scene, foreign] = await Promise.all([consoleScene(program.url, ana), consoleScene(program.url, stranger)]);
     const invited = await ana.session("POST", "/v1/members/invitations", { email: BEN.email, role: "admin" });
     const token = new URL(invited.body.invitation_url).hash.replace(/^#(token=)?/, "");
     const body = JSON.stringify({ token, password: BEN.password });
+    const headers = { "content-type": "application/json" };
     const accepted = await fetch(`${program.url}/v1/auth/invitations/accept`, { method: "POST", headers, body });
     assert.is(accepted.status, 200);
     await page.shaped({});

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { fitEverywhere, violations } from "../support/accessibility.ts";
 import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
-import { type Client, hookSource, logIn } from "../support/client.ts";
+import { type Client, hookSource, logIn, signUp } from "../support/client.ts";
 import { addMember } from "../support/members.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
 import { skipped } from "../support/skipped.ts";
@@ -81,9 +81,7 @@ const inBrowser = (binary: string): void => {
   test.before(async () => {
     [program, page, other] = await Promise.all([startProgram(), openBrowser(binary), openBrowser(binary)]);
     await Promise.all([page.shaped({ width: 1_440 }), other.shaped({})]);
-    const headers = { "content-type": "application/json" };
-    await fetch(`${program.url}/v1/auth/signup`, { method: "POST", headers, body: JSON.stringify(WHO) });
-    client = await logIn(program.url, WHO);
+    client = await signUp(program.url, WHO);
     const source = await hookSource(client, { name: `shop ${HOSTILE}` });
     for (let nth = 0; nth < EVENTS; nth += 1) await source.send(`order-${nth}`);
     await until("the events are counted", async () => {

@@ -53,15 +53,21 @@ const enter = async (base: string, path: string, who: object): Promise<Client> =
   return clientAt(base, { account: signed.body.account.id, cookie, key: made.body.key });
 };
 
-export const signUp = async (base: string): Promise<Client> => {
+type Person = { readonly email: string; readonly password: string };
+
+const nextPerson = (): Person => {
   people += 1;
-  const email = `person-${process.pid}-${Date.now()}-${people}@example.com`;
-  return enter(base, "signup", { email, password: "correct horse battery" });
+  return {
+    email: `person-${process.pid}-${Date.now()}-${people}@example.com`,
+    password: "correct horse battery",
+  };
 };
 
+/** A new account, of somebody whom no other test knows unless it is said who. */
+export const signUp = (base: string, who: Person = nextPerson()): Promise<Client> => enter(base, "signup", who);
+
 /** Somebody who has signed up elsewhere. */
-export const logIn = (base: string, who: { readonly email: string; readonly password: string }): Promise<Client> =>
-  enter(base, "login", who);
+export const logIn = (base: string, who: Person): Promise<Client> => enter(base, "login", who);
 
 /** With credentials that an earlier run was given. */
 export const clientAt = (
