@@ -115,9 +115,8 @@ const clientOf = (url: string): MongoClient => {
 const isOfPool = (error: unknown): boolean =>
   error instanceof MongoError && error.name === "MongoWaitQueueTimeoutError";
 
-/** A server that could not be chosen is missing, not busy: the driver has waited for it already. */
-const isBusy = (error: unknown): boolean =>
-  !(error instanceof MongoServerSelectionError) && (isOfPool(error) || error instanceof MongoNetworkError);
+/** A server that could not be chosen is missing, not busy, and is another error: the driver has waited for it already. */
+const isBusy = (error: unknown): boolean => isOfPool(error) || error instanceof MongoNetworkError;
 
 /** `prepare` is safe to repeat, because several processes may prepare one database at the same time. */
 const prepared = async (db: Db, prepare: (db: Db) => Promise<void>): Promise<void> => {

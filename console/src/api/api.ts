@@ -32,17 +32,21 @@ const reloadIfReplaced = async (member: string): Promise<void> => {
   await new Promise(() => undefined);
 };
 
+const askedAgain = async (member: string): Promise<boolean> => {
+  await reloadIfReplaced(member);
+  return new Promise((resolve) => {
+    signInAgain.value = resolve;
+  });
+};
+
 const calls = new Calls({
   fetch: (input, init) => fetch(input, init),
   member: () => me.value?.member.id ?? null,
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-  signInAgain: async () => {
+  signInAgain: () => {
     // A visitor is sent to the form by the shell.
-    if (me.value === null) return false;
-    await reloadIfReplaced(me.value.member.id);
-    underWay ??= new Promise<boolean>((resolve) => {
-      signInAgain.value = resolve;
-    }).finally(() => {
+    if (me.value === null) return Promise.resolve(false);
+    underWay ??= askedAgain(me.value.member.id).finally(() => {
       signInAgain.value = null;
       underWay = null;
     });

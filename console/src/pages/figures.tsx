@@ -33,6 +33,26 @@ export const Sum = ({ name, mark, value, below, href }: SumProps) => (
   </a>
 );
 
+type BarProps = {
+  readonly name: ComponentChildren;
+  /** Null where no list adds up to the figure. */
+  readonly href: string | null;
+  readonly value: number;
+  /** The largest figure of the list, whose bar is as long as there is room. */
+  readonly most: number;
+};
+
+/** One figure of a list of bars. */
+export const Bar = ({ name, href, value, most }: BarProps) => (
+  <li>
+    {href === null ? <span>{name}</span> : <a href={href}>{name}</a>}
+    <svg aria-hidden="true">
+      <rect width={`${(value / most) * 100}%`} height="8" rx="1" />
+    </svg>
+    <span class="num">{count(value)}</span>
+  </li>
+);
+
 const figureOf = (stats: Stats, metric: Series["metric"]): number => seriesOf(stats, metric)?.value ?? 0;
 const hrefOfSum = (stats: Stats, metric: Series["metric"]): string => listHref(seriesOf(stats, metric));
 

@@ -13,6 +13,7 @@ import type { Lane } from "./chart-lanes.ts";
 import { worstFirst } from "./endpoint-order.ts";
 import {
   AdmittedSum,
+  Bar,
   FailedSum,
   listHref,
   RangeNav,
@@ -109,15 +110,8 @@ const Bars = ({ title, none, stats, nameOf, as }: BarsProps) => {
       <ul class={`barlist ${as ?? ""}`}>
         {rows.map((it) => {
           const name = it.key === null ? `${it.rest} others` : nameOf(it.key);
-          return (
-            <li key={name}>
-              {it.list === null ? <span>{name}</span> : <a href={listHref(it)}>{name}</a>}
-              <svg aria-hidden="true">
-                <rect width={`${((it.value ?? 0) / most) * 100}%`} height="8" rx="1" />
-              </svg>
-              <span class="num">{count(it.value ?? 0)}</span>
-            </li>
-          );
+          const href = it.list === null ? null : listHref(it);
+          return <Bar key={name} name={name} href={href} value={it.value ?? 0} most={most} />;
         })}
       </ul>
     </Section>

@@ -13,6 +13,7 @@ import { hrefOf } from "../shell/addresses.ts";
 import { now } from "../shell/clock.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { Act, whyNotAdmin } from "./act.tsx";
+import { Bar } from "./figures.tsx";
 import { bucketLabel, LanesChart } from "./lanes-chart.tsx";
 import { Thing } from "./listing.tsx";
 import { roleWord } from "./settings-text.ts";
@@ -193,19 +194,9 @@ const BySource = ({ stats }: { readonly stats: Stats }) => {
       <ul class="barlist plainly">
         {rows.map((it) => {
           const name = it.key === null ? counted(it.rest, "other source") : (nameOf(it.key) ?? it.key);
-          const text = <Breaking text={name} />;
+          const href = it.key === null ? null : hrefOf("/events", { source_id: it.key, from, to });
           return (
-            <li key={it.key ?? ""}>
-              {it.key === null ? (
-                <span>{text}</span>
-              ) : (
-                <a href={hrefOf("/events", { source_id: it.key, from, to })}>{text}</a>
-              )}
-              <svg aria-hidden="true">
-                <rect width={`${((it.value ?? 0) / most) * 100}%`} height="8" rx="1" />
-              </svg>
-              <span class="num">{count(it.value ?? 0)}</span>
-            </li>
+            <Bar key={it.key ?? ""} name={<Breaking text={name} />} href={href} value={it.value ?? 0} most={most} />
           );
         })}
       </ul>
