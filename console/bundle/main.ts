@@ -57,6 +57,8 @@ const licences = (): Plugin => ({
   },
 });
 
+const ALWAYS_NEEDED = /node_modules[\\/]@?preact|console[\\/]src[\\/]shell[\\/]addresses\.ts$/;
+
 const bundle = async (): Promise<void> => {
   await build({
     root: resolve("console"),
@@ -74,7 +76,11 @@ const bundle = async (): Promise<void> => {
       cssCodeSplit: false,
       modulePreload: { polyfill: false },
       manifest: "manifest.json",
-      rolldownOptions: { input: [resolve("console/index.html"), resolve("console/components.html")] },
+      rolldownOptions: {
+        input: [resolve("console/index.html"), resolve("console/components.html")],
+        // Every visit needs both, and each file is a request.
+        output: { codeSplitting: { groups: [{ name: "base", test: ALWAYS_NEEDED }] } },
+      },
     },
   });
 };

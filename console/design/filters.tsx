@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
 import { useKeys } from "./keys.ts";
 import { Layer } from "./layer.tsx";
@@ -34,6 +35,8 @@ type FilterBarProps = {
   readonly values: FilterValues;
   /** A value of undefined removes the filter. */
   readonly onChange: (values: FilterValues) => void;
+  /** Stands at the end, such as the order of the list. */
+  readonly children?: ComponentChildren;
 };
 
 type ChipProps = {
@@ -105,7 +108,7 @@ const Chooser = ({ filter, value, onChoose, onClose }: ChooserProps) => {
 };
 
 /** The search field and the chips of a list. What is set is in the address, so this only shows and asks for changes. */
-export const FilterBar = ({ label, hint, filters, values, onChange }: FilterBarProps) => {
+export const FilterBar = ({ label, hint, filters, values, onChange, children }: FilterBarProps) => {
   const [open, setOpen] = useState<string | null>(null);
   const search = useRef<HTMLInputElement>(null);
   useKeys({ "/": () => search.current?.focus() });
@@ -164,6 +167,7 @@ export const FilterBar = ({ label, hint, filters, values, onChange }: FilterBarP
               Clear
             </button>
           )}
+          {children}
         </form>
       </search>
       {faults.map((it) => (

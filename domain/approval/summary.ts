@@ -14,7 +14,7 @@ const onOneLine = (text: string): string => {
   return visibleLine(characters.slice(0, PART_MAX).join("")) + (characters.length > PART_MAX ? "…" : "");
 };
 
-const euros = (micro: number): string => {
+export const euros = (micro: number): string => {
   const whole = (micro / MICRO_PER_EUR).toFixed(DECIMALS_MAX);
   const [units = "", decimals = ""] = whole.split(".");
   return `${units}.${decimals.replace(/0+$/, "").padEnd(CENTS, "0")} EUR`;

@@ -27,7 +27,9 @@ import { attentionRoutes } from "../routes/attention/attention.ts";
 import { auditRoutes } from "../routes/audit/audit.ts";
 import { auditStreamRoutes } from "../routes/audit/audit-stream.ts";
 import { checkpointRoutes } from "../routes/audit/checkpoints.ts";
+import { coverageRoutes } from "../routes/audit/coverage.ts";
 import { exportRoutes } from "../routes/audit/export.ts";
+import { titlesOf } from "../routes/audit/subject-titles.ts";
 import { billingRoutes } from "../routes/billing/billing.ts";
 import { checkoutRoutes } from "../routes/billing/checkout.ts";
 import { bundleRoutes } from "../routes/bundles/bundles.ts";
@@ -146,10 +148,15 @@ const evidenceOf = ({ evidence, sealing, cosigned }: Foundation): AccountEvidenc
 const evidenceRoutes = (shared: Foundation): readonly Route[] => {
   const foundation = { ...shared, evidence: evidenceOf(shared) };
   return [
-    ...auditRoutes({ ...foundation, namesOf: (account, ids) => namesOf(foundation, account, ids) }),
+    ...auditRoutes({
+      ...foundation,
+      namesOf: (account, ids) => namesOf(foundation, account, ids),
+      titlesOf: (account, ids) => titlesOf(foundation, account, ids),
+    }),
     ...streamRoutes({ ...foundation, onError: foundation.errorsOf("stream", "looking for changes") }),
     ...auditStreamRoutes({ ...foundation, onError: foundation.errorsOf("audit stream", "looking for new records") }),
     ...checkpointRoutes(foundation),
+    ...coverageRoutes(foundation),
     ...exportRoutes(foundation),
   ];
 };

@@ -22,6 +22,17 @@ const FORGED = `(() => {
   };
 })()`;
 
+/** The page's own lists of records say that nothing is sealed, as they do for a list that was read at once. */
+const EARLY = `(() => {
+  const real = globalThis.fetch;
+  globalThis.fetch = async (...given) => {
+    const answer = await real(...given);
+    if (!String(given[0]).startsWith("/v1/audit?")) return answer;
+    const text = await answer.text();
+    return new Response(text.replaceAll('"sealed":true', '"sealed":false'), answer);
+  };
+})()`;
+
 const inBrowser = (binary: string): void => {
   let program: Program;
   let page: BrowserPage;
@@ -56,12 +67,53 @@ const inBrowser = (binary: string): void => {
   });
 
   test("records are told, filtered by type, and one leads to its proof", async () => {
-    await page.shows("event admitted");
+    await page.shows("sent order.paid");
     await page.open(`${program.url}/audit?type=EventAdmitted`);
-    await page.shows("event admitted");
-    await page.hides("account opened");
+    await page.shows("sent order.paid");
+    await page.shows("; it was let through");
+    await page.hides("opened the account");
     await page.open(`${program.url}/audit?q=evt_nothing`);
     await page.shows("No record matches");
+  });
+
+  test("records that were loaded before they were sealed become sealed on the screen, and the head counts them", async () => {
+    await page.open("about:blank");
+    await page.open(`${program.url}/settings`);
+    await page.shows("Settings");
+    await page.evaluate(`${EARLY}; undefined`);
+    await page.write("gu");
+    await page.shows("it was let through");
+    await until("every row that is shown is sealed", () =>
+      page.evaluate<boolean>(`(() => {
+        const rows = [...document.querySelectorAll("tbody tr")];
+        return rows.length > 0 && rows.every((it) => it.innerText.includes("Sealed"));
+      })()`),
+    );
+    await page.shows("Sealed: all");
+    await page.shows("newest checkpoint");
+  });
+
+  test("the order is in the address, and the oldest record comes first", async () => {
+    await page.open(`${program.url}/audit`);
+    await page.shows("it was let through");
+    await page.click("Oldest first");
+    await until("the first record is the first row", () =>
+      page.evaluate<boolean>("document.querySelector('tbody tr')?.innerText.startsWith('0') === true"),
+    );
+    assert.is(await page.evaluate("location.search"), "?order=asc");
+    await page.click("Newest first");
+    await until("the order is as before", () => page.evaluate<boolean>("location.search === ''"));
+  });
+
+  test("what the filter finds is exported as sentences", async () => {
+    await page.open(`${program.url}/audit?type=EventAdmitted`);
+    await page.shows("it was let through");
+    await page.click("Export…");
+    await page.click("Save as CSV");
+    const day = new Date().toISOString().slice(0, 10);
+    const csv = await page.downloaded(`records-${day}.csv`);
+    assert.is(csv.split("\r\n").length, 7, csv);
+    assert.match(csv, /EventAdmitted/);
   });
 
   test("without a key a record is consistent, with the key authentic, and with another key broken", async () => {
@@ -102,7 +154,7 @@ const inBrowser = (binary: string): void => {
   test("a record that was changed on its way is broken, and nothing of it is ticked", async () => {
     await page.open("about:blank");
     await page.open(`${program.url}/audit`);
-    await page.shows("event admitted");
+    await page.shows("it was let through");
     await page.evaluate(`${FORGED}; undefined`);
     await page.evaluate(`document.querySelector('a[href="/audit/${index}"]').click()`);
     await page.shows("Broken at record");

@@ -14,6 +14,7 @@ import { sealMap } from "../../src/evidence/map-sealing.ts";
 import { unsealedRoots } from "../../src/evidence/unsealed.ts";
 import { vkeyOf } from "../../src/keys/signer-key.ts";
 import { checkpointRoutes } from "../../src/routes/audit/checkpoints.ts";
+import { coverageRoutes } from "../../src/routes/audit/coverage.ts";
 import { exportRoutes } from "../../src/routes/audit/export.ts";
 import { sealOnce } from "../../src/sealing/sealer.ts";
 import { Sealing } from "../../src/sealing/sealing.ts";
@@ -57,6 +58,7 @@ export const evidenceService = async (
   const read: string[] = [];
   const call = caller([
     ...checkpointRoutes({ evidence, views, log }),
+    ...coverageRoutes({ evidence, views }),
     ...exportRoutes({
       ...{ evidence, views, log, payloads: payloads(log, randomness) },
       calls: { payloadRead: (_, subject) => void read.push(subject) },

@@ -1,41 +1,56 @@
+import { useContext, useState } from "preact/hooks";
 import { FilterBar, type FilterValues } from "../../design/filters.tsx";
-import { count, shortId } from "../../design/format.ts";
-import { ProofMark } from "../../design/mark.tsx";
+import { count, duration } from "../../design/format.ts";
+import { Icon, Mark, ProofMark } from "../../design/mark.tsx";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { type Column, DataTable, FreshBar, Pager } from "../../design/table.tsx";
-import { Breaking, Copied, Head, Section, Time } from "../../design/text.tsx";
-import { type AnswerOf, call, callText, me } from "../api/api.ts";
+import { Breaking, ClockContext, Head, Time } from "../../design/text.tsx";
+import { type AnswerOf, call, me } from "../api/api.ts";
+import { namesOf, useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
-import { useAnswer } from "../shell/use-answer.ts";
+import { type Coverage, useCoverage } from "../shell/use-coverage.ts";
 import { useList } from "../shell/use-list.ts";
+import { Keep } from "./audit-keep.tsx";
+import { Export } from "./export.tsx";
+import type { ExportColumn } from "./export-text.ts";
 import { ProofPanel } from "./proof-panel.tsx";
 import { RANGES, rangeStart } from "./ranges.ts";
+import { knownTypes } from "./record-sentences.ts";
+import { toldOf, wordsOf } from "./record-text.ts";
 import { WithRight } from "./with-right.tsx";
 
 type Row = AnswerOf<"GET /v1/audit">["data"][number];
+type NameOf = (id: string | null) => string | null;
 
-const FILTER_NAMES = ["q", "type", "actor", "range", "from", "to"];
+const FILTER_NAMES = ["q", "type", "actor", "range", "from", "to", "order"];
 
-const FILTERS = [
-  { name: "range", label: "Recorded", choices: RANGES, expects: "Choose one of 1 h, 24 h, 7 d and 30 d." },
-  { name: "type", label: "Type", choices: [], expects: null },
-  { name: "actor", label: "Who", choices: [], expects: null },
-];
+const filters = (rows: readonly Row[]) => {
+  const actors = new Map(rows.map(({ actor }) => [actor.id, actor.name ?? actor.id] as const));
+  const people = [...namesOf("mem_"), ...namesOf("agt_"), ...namesOf("src_")].filter(({ value }) => !actors.has(value));
+  return [
+    {
+      ...{ name: "actor", label: "Who", expects: null },
+      choices: [...[...actors].map(([value, word]) => ({ value, word })), ...people],
+    },
+    {
+      ...{ name: "type", label: "What", expects: null },
+      choices: knownTypes().map((value) => ({ value, word: wordsOf(value) })),
+    },
+    { name: "range", label: "When", choices: RANGES, expects: "Choose one of 1 h, 24 h, 7 d and 30 d." },
+  ];
+};
 
-const queryOf = ({ q, type, actor, range, from, to }: FilterValues) => {
+const queryOf = ({ q, type, actor, range, from, to, order }: FilterValues) => {
   const start = range === undefined ? from : rangeStart(range, Date.now());
-  const given = { subject: q, type, actor, from: start, to };
+  const given = { subject: q, type, actor, from: start, to, order: order === "asc" ? order : undefined };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ""));
 };
 
-/** "EventAdmitted" is told as "event admitted". */
-const wordsOf = (type: string): string => type.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
-
-const stateOf = ({ sealed, witnessed }: Row): string => {
-  if (witnessed) return "witnessed";
-  return sealed ? "sealed" : "recorded";
+const stateOf = ({ index, sealed, witnessed }: Row, coverage: Coverage | null): string => {
+  if (witnessed || index < (coverage?.witnessed ?? 0)) return "witnessed";
+  return sealed || index < (coverage?.sealed ?? 0) ? "sealed" : "recorded";
 };
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -43,150 +58,218 @@ const KINDS: Readonly<Record<string, string>> = {
   key: "API key",
   agent: "Agent",
   source: "Source",
-  system: "Service",
 };
 
-const COLUMNS = (here: (index: number) => string): readonly Column<Row>[] => [
-  { name: "Record", as: "hide", show: ({ index }) => <a href={here(index)}>{count(index)}</a> },
-  { name: "When", as: "soft b", show: ({ recorded_at: at }) => <Time at={at} as="precise" /> },
+/** A part of the service has no name of its own: it acts as the service. */
+const actorOf = ({ actor }: Row): readonly [name: string, kind: string] =>
+  actor.kind === "system"
+    ? ["Countersign", `Service, ${wordsOf(actor.id)}`]
+    : [actor.name ?? actor.id, KINDS[actor.kind] ?? actor.kind];
+
+const Told = ({ row, nameOf, href }: { readonly row: Row; readonly nameOf: NameOf; readonly href: string }) => {
+  const { before, name, after, note } = toldOf(row, nameOf);
+  return (
+    <>
+      <a class="told" href={href}>
+        {before}
+        <b>
+          <Breaking text={name} />
+        </b>
+        {after}
+      </a>
+      <span class="sub">{note}</span>
+    </>
+  );
+};
+
+type ColumnsProps = {
+  readonly here: (index: number) => string;
+  readonly nameOf: NameOf;
+  readonly coverage: Coverage | null;
+};
+
+const columns = ({ here, nameOf, coverage }: ColumnsProps): readonly Column<Row>[] => [
+  { name: "Record", as: "hide", show: ({ index }) => count(index) },
+  { name: "When", as: "soft b nw", show: ({ recorded_at: at }) => <Time at={at} as="precise" /> },
   {
     name: "Who",
     as: "a who",
-    show: ({ actor }) => (
-      <>
-        <Breaking text={actor.name ?? actor.id} />
-        <span class="sub">{KINDS[actor.kind] ?? actor.kind}</span>
-      </>
-    ),
+    show(row) {
+      const [name, kind] = actorOf(row);
+      return (
+        <>
+          <b>
+            <Breaking text={name} />
+          </b>
+          <span class="sub">{kind}</span>
+        </>
+      );
+    },
   },
-  {
-    name: "What",
-    as: "c0",
-    show: ({ index, type, subject, subject_name: name }) => (
-      <>
-        <a class="name" href={here(index)}>
-          {wordsOf(type)}
-        </a>
-        <span class="sub">{name === null || name === undefined ? shortId(subject) : <Breaking text={name} />}</span>
-      </>
-    ),
-  },
-  {
-    name: "State",
-    as: "d",
-    show: (row) => <ProofMark value={stateOf(row)} />,
-  },
+  { name: "What", show: (row) => <Told row={row} nameOf={nameOf} href={here(row.index)} /> },
+  { name: "State", as: "d", show: (row) => <ProofMark value={stateOf(row, coverage)} /> },
 ];
 
-/** What an auditor takes along: the records with their proofs, and a checkpoint to hold against later ones. */
-const Keep = () => {
-  const checkpoint = useAnswer<string>({ key: "checkpoint", on: null }, () => callText("GET /v1/audit/checkpoint"));
-  const key = useAnswer<string>({ key: "key", on: null }, () => callText("GET /v1/audit/key"));
+const exportColumns = (nameOf: NameOf, coverage: Coverage | null): readonly ExportColumn<Row>[] => [
+  { name: "record", of: ({ index }) => index },
+  { name: "recorded_at", of: (row) => row.recorded_at },
+  { name: "who", of: (row) => actorOf(row)[0] },
+  { name: "kind", of: ({ actor }) => actor.kind },
+  {
+    name: "what",
+    of(row) {
+      const { before, name, after } = toldOf(row, nameOf);
+      return `${before}${name}${after}`;
+    },
+  },
+  { name: "type", of: ({ type }) => type },
+  { name: "subject", of: ({ subject }) => subject },
+  { name: "state", of: (row) => stateOf(row, coverage) },
+  { name: "leaf_hash", of: (row) => row.leaf_hash },
+];
+
+/** How many records there are, how far they are sealed, and how old the newest checkpoint is. */
+const Covered = ({ coverage }: { readonly coverage: Coverage | null }) => {
+  const { now } = useContext(ClockContext);
+  if (coverage === null) return null;
+  const { records, sealed, witnessed, newest_sealed_at: at } = coverage;
+  const upTo = (size: number): string => (size >= records ? "all" : `up to ${count(size - 1)}`);
   return (
-    <Section title="Take it along">
-      <div class="stack tight">
-        <p>
-          An export has every record with the proof that it is sealed. <code>countersign verify FILE --key KEY</code>{" "}
-          checks it without this service, and says which record was changed, removed or put in, if one was. It does not
-          say whether a record is true, or whether something was done without a record.
-        </p>
-        <p class="row">
-          <a class="btn" href="/v1/audit/export" download="audit.ndjson">
-            Export all records
-          </a>
-          <a class="btn" href="/v1/audit/export?payloads=1" download="audit-with-payloads.ndjson">
-            Export with payloads
-          </a>
-          <a class="btn" href="/verify.html" download="verify.html">
-            Save the verifier
-          </a>
-        </p>
-        {key.body === null ? null : (
-          <>
-            <h3>The service's key</h3>
-            <Copied value={key.body.trim()} />
-          </>
-        )}
-        {checkpoint.body === null ? (
-          <p class="soft">{checkpoint.problem?.detail ?? ""}</p>
-        ) : (
-          <>
-            <h3>The newest checkpoint</h3>
-            <p class="soft">
-              Keep it outside. A later export that does not contain these records was rewritten, and the check says so.
-            </p>
-            <Copied value={checkpoint.body} />
-          </>
-        )}
-      </div>
-    </Section>
+    <>
+      <span>{records === 1 ? "1 record" : `${count(records)} records`}</span>
+      <span class="st inked">
+        <Mark name="sSealed" />
+        {sealed === 0 ? "None sealed yet" : `Sealed: ${upTo(sealed)}`}
+      </span>
+      {witnessed === 0 ? null : (
+        <span class="st inked">
+          <Mark name="sWitnessed" />
+          Witnessed: {upTo(witnessed)}
+        </span>
+      )}
+      {at === null ? null : (
+        <span title={at}>newest checkpoint {duration(Math.max(1_000, now - Date.parse(at)))} ago</span>
+      )}
+    </>
   );
 };
+
+const ORDERS = [
+  { value: "asc", word: "Oldest first" },
+  { value: undefined, word: "Newest first" },
+] as const;
 
 const indexOf = (text: string | undefined): number | null =>
   text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;
 
 const Records = ({ params, query }: PageProps) => {
   const selected = indexOf(params.index);
+  const names = useNames();
+  const account = me.value?.account;
+  const nameOf: NameOf = (id) => (id !== null && id === account?.id ? account.name : names(id));
   const set = Object.fromEntries(FILTER_NAMES.flatMap((it) => (query[it] ? [[it, query[it]]] : [])));
+  const isOldestFirst = query.order === "asc";
+  const page = (cursor: string | undefined, limit: number) =>
+    call("GET /v1/audit", { query: { ...queryOf(query), limit, ...(cursor === undefined ? {} : { cursor }) } });
   const list = useList<Row>({
     filter: hrefOf("", set),
     topic: null,
     keyOf: ({ index }) => String(index),
-    page: (cursor) =>
-      call("GET /v1/audit", { query: { ...queryOf(query), limit: 50, ...(cursor === undefined ? {} : { cursor }) } }),
+    page: (cursor) => page(cursor, 50),
     one: null,
     matches: () => true,
   });
+  const { state, isLoaded, isLoading, problem, since } = list;
+  // Records that came after a last page wait like others, and belong at the end.
+  const rows = isOldestFirst ? state.rows.toSorted((a, b) => a.index - b.index) : state.rows;
+  const coverage = useCoverage(Math.max(-1, ...rows.map(({ index }) => index)));
+  const [isExporting, setExporting] = useState(false);
   const here = (index: number): string => hrefOf(`/audit/${index}`, set);
   const change = (values: FilterValues): void => go(hrefOf("/audit", { ...set, ...values }), { isReplaced: true });
-  const { state, isLoaded, isLoading, problem, since } = list;
   return (
     <>
+      <Head
+        title="Audit"
+        meta={
+          <>
+            <Covered coverage={coverage} />
+            <span>Times in {account?.time_zone}</span>
+          </>
+        }
+        acts={
+          <button class="btn" type="button" onClick={() => setExporting(true)}>
+            <Icon name="down" small />
+            Export…
+          </button>
+        }
+      />
       <FilterBar
         label="Filter records"
         hint="Id of an event, approval, policy or person"
-        filters={FILTERS}
+        filters={filters(state.rows)}
         values={query}
         onChange={change}
-      />
+      >
+        <span class="end seg" role="group" aria-label="Order">
+          {ORDERS.map(({ value, word }) => (
+            <button
+              key={word}
+              type="button"
+              aria-pressed={isOldestFirst === (value === "asc")}
+              onClick={() => change({ order: value })}
+            >
+              {word}
+            </button>
+          ))}
+        </span>
+      </FilterBar>
       {problem === null ? null : (
         <LoadError what="The list" failure={problem} since={isLoaded ? since : null} onRetry={list.retry} />
       )}
       <div class={selected === null ? "" : "cols audit"}>
         <div>
           <FreshBar waiting={list.waiting} what="records" onShow={list.showWaiting} />
-          {isLoaded && state.rows.length === 0 ? (
+          {isLoaded && rows.length === 0 ? (
             <Empty title="No record matches" text="Remove a filter to see more." />
           ) : null}
-          {isLoaded && state.rows.length > 0 ? (
+          {isLoaded && rows.length > 0 ? (
             <DataTable
-              caption="Records, newest first"
-              columns={COLUMNS(here)}
-              rows={state.rows}
+              caption={`Records, ${isOldestFirst ? "oldest" : "newest"} first`}
+              columns={columns({ here, nameOf, coverage })}
+              rows={rows}
               keyOf={({ index }) => String(index)}
               selected={selected === null ? undefined : String(selected)}
               as="folio"
             />
           ) : null}
           {!isLoaded && problem === null ? <Loading rows={8} /> : null}
-          {isLoaded ? <Pager shown={state.rows.length} total={null} onMore={list.more} isLoading={isLoading} /> : null}
+          {isLoaded ? <Pager shown={rows.length} total={null} onMore={list.more} isLoading={isLoading} /> : null}
         </div>
-        {selected === null ? null : <ProofPanel index={selected} />}
+        {selected === null ? null : <ProofPanel index={selected} back={hrefOf("/audit", set)} />}
       </div>
       <Keep />
+      {isExporting ? (
+        <Export
+          what="records"
+          which="All that match the filter"
+          columns={exportColumns(nameOf, coverage)}
+          page={(cursor) => page(cursor, 100)}
+          onClose={() => setExporting(false)}
+        />
+      ) : null}
     </>
   );
 };
 
 /** Who did what, and can I prove it? */
 const Audit = (props: PageProps) => (
-  <>
-    <Head title="Audit" meta={<span>Times in {me.value?.account.time_zone}</span>} />
-    <WithRight needs="auditor" says="An auditor, an approver, an admin or an owner reads the history.">
-      <Records {...props} />
-    </WithRight>
-  </>
+  <WithRight
+    needs="auditor"
+    says="An auditor, an approver, an admin or an owner reads the history."
+    head={<Head title="Audit" />}
+  >
+    <Records {...props} />
+  </WithRight>
 );
 
 export default Audit;

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Field, fieldsOf } from "../../design/field.tsx";
 import { count } from "../../design/format.ts";
 import { useKeys } from "../../design/keys.ts";
-import { Mark } from "../../design/mark.tsx";
+import { Icon, Mark } from "../../design/mark.tsx";
 import { Loading } from "../../design/placeholders.tsx";
 import type { Role } from "../../design/states.ts";
 import { Note } from "../../design/text.tsx";
@@ -147,8 +147,8 @@ const Given = ({ onChange }: { readonly onChange: () => void }) => (
 type State = { readonly checked: Checked | null; readonly failed: string | null };
 const NOTHING: State = { checked: null, failed: null };
 
-/** Proves one record in this browser, and shows what was proved. */
-export const ProofPanel = ({ index }: { readonly index: number }) => {
+/** Proves one record in this browser, and shows what was proved; `back` is the list without it. */
+export const ProofPanel = ({ index, back }: { readonly index: number; readonly back: string }) => {
   const [state, setState] = useState<State>(NOTHING);
   const [asked, setAsked] = useState(0);
   useEffect(() => {
@@ -179,9 +179,14 @@ export const ProofPanel = ({ index }: { readonly index: number }) => {
   const words = checked === null ? null : VERDICTS[checked.report.verdict];
   return (
     <aside class="proof" aria-label={`Proof of record ${index}`}>
-      <h2 ref={heading} tabIndex={-1}>
-        Record {count(index)}
-      </h2>
+      <div class="row">
+        <h2 ref={heading} tabIndex={-1}>
+          Record {count(index)}
+        </h2>
+        <a class="icon end" href={back} aria-label="Close the proof">
+          <Icon name="x" small />
+        </a>
+      </div>
       {failed === null && checked === null ? <Loading rows={4} /> : null}
       {failed === null ? null : (
         <Note mark="unknown" role="wait" isAlert>
@@ -199,7 +204,12 @@ export const ProofPanel = ({ index }: { readonly index: number }) => {
             </p>
           </Note>
           <Checks checked={checked} />
-          {checked.leaf === null ? null : <JsonTree text={checked.leaf} label="What was recorded" search="" />}
+          {checked.leaf === null ? null : (
+            <details>
+              <summary>What was recorded</summary>
+              <JsonTree text={checked.leaf} label="What was recorded" search="" />
+            </details>
+          )}
         </>
       )}
       <Given onChange={() => setAsked((it) => it + 1)} />

@@ -12,20 +12,25 @@ type WithRightProps = {
   readonly needs: keyof typeof HOLDERS;
   /** "Only an owner sees and changes members." */
   readonly says: string;
+  /** The page's head, for a page whose own head is among the children. */
+  readonly head?: ComponentChildren;
   readonly children: ComponentChildren;
 };
 
 /** What only some roles may see, or who may. Nothing is asked of the service for the others. */
-export const WithRight = ({ needs, says, children }: WithRightProps) => {
+export const WithRight = ({ needs, says, head, children }: WithRightProps) => {
   const role = me.value?.member.role ?? "";
   const mayIt = (HOLDERS[needs] as readonly string[]).includes(role);
   return mayIt ? (
     children
   ) : (
-    <NoRight>
-      <p>
-        {says} Your role in {me.value?.account.name} is {role}.
-      </p>
-    </NoRight>
+    <>
+      {head}
+      <NoRight>
+        <p>
+          {says} Your role in {me.value?.account.name} is {role}.
+        </p>
+      </NoRight>
+    </>
   );
 };

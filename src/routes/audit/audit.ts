@@ -23,6 +23,8 @@ export type AuditDeps = {
   /** Null on a node that folds no evidence. */
   readonly evidence: LeafReads | null;
   readonly namesOf: (account: string, ids: readonly string[]) => Promise<Readonly<Record<string, Named>>>;
+  /** Names of events, approvals and bundles, which the directory does not have. */
+  readonly titlesOf: (account: string, ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 };
 
 const VIEW = audit.schema.name;
@@ -75,7 +77,7 @@ const RECORD: JsonSchema = {
       },
     },
     subject: { type: "string" },
-    subject_name: { type: ["string", "null"], description: "As that of the actor" },
+    subject_name: { type: ["string", "null"], description: "As that of the actor; an event's is its type" },
     data: { type: "object", description: "As recorded; values that are stored sealed are `[sealed]`" },
     personal: {
       type: "object",
@@ -153,8 +155,11 @@ const search =
     const page = await pageOf(records, { view: VIEW, where: [], sort }, query, (document: AuditDocument) => document);
     if (!isPage(page)) return page;
     const { account } = principal;
-    const ids = page.data.flatMap((record) => [record.actor_id, record.subject]);
-    const names = await deps.namesOf(account, ids);
+    const subjects = page.data.map(({ subject: about }) => about);
+    const [names, titles] = await Promise.all([
+      deps.namesOf(account, [...page.data.map(({ actor_id }) => actor_id), ...subjects]),
+      deps.titlesOf(account, subjects),
+    ]);
     const named = (id: string): string | null => (Object.hasOwn(names, id) ? (names[id]?.name ?? null) : null);
     const found = await Promise.all(
       page.data.map(async (record) => ({ record, index: record.index, event: await eventOf(log, record) })),
@@ -162,7 +167,11 @@ const search =
     const data = await Promise.all(
       (await withLeaves(deps.evidence, account, found)).map(async (record) => {
         const it = await shown(deps.personal, record);
-        return { ...it, actor: { ...it.actor, name: named(it.actor.id) }, subject_name: named(it.subject) };
+        return {
+          ...it,
+          actor: { ...it.actor, name: named(it.actor.id) },
+          subject_name: titles.get(it.subject) ?? named(it.subject),
+        };
       }),
     );
     return { status: 200, body: { data, next_cursor: page.next_cursor } };

@@ -31,7 +31,14 @@ const world = async (log: EventLog = memoryEventLog()) => {
   const clock = testClock();
   const views = memoryViewStore([audit.schema]);
   const personal = personalData(log, randomness);
-  const routes = auditRoutes({ views, log, personal, evidence: await foldedLeaves(log), namesOf: async () => ({}) });
+  const routes = auditRoutes({
+    views,
+    log,
+    personal,
+    evidence: await foldedLeaves(log),
+    namesOf: async () => ({}),
+    titlesOf: async () => new Map(),
+  });
   const principals = new Map<string, Principal>([
     ["owner", OWNER],
     ["admin", { ...OWNER, role: "admin" } as Principal],

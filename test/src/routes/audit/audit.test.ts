@@ -49,7 +49,11 @@ const world = async (
   if (last !== undefined) await views.commit(audit.schema.name, null, last.position, { documents });
   const personal = personalData(log, randomness);
   const call = caller(
-    auditRoutes({ views, log, personal, evidence: await evidenceOf(log), namesOf: async () => NAMES }),
+    auditRoutes({
+      ...{ views, log, personal, evidence: await evidenceOf(log) },
+      namesOf: async () => NAMES,
+      titlesOf: async () => new Map([["evt_1", "order.paid"]]),
+    }),
   );
   const get = (query: Call["query"]) => call("GET", "/v1/audit", { principal: PRINCIPAL, query });
   const all = async (query: Call["query"]): Promise<readonly Listed[]> => {
@@ -112,6 +116,7 @@ test("records come newest first, each with what was recorded, the hash of its le
   assert.equal(records[3]?.data, { secret: "[sealed]" });
   const { actor, subject_name } = records[3] as unknown as { actor: unknown; subject_name: unknown };
   assert.equal([actor, subject_name], [{ kind: "member", id: "mem_1", name: "ana@a.example" }, null]);
+  assert.is((records[1] as unknown as { subject_name: unknown }).subject_name, "order.paid");
 });
 
 test("nothing is known of the leaves on a node that folds none, or while they are folded anew", async () => {

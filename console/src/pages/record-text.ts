@@ -1,0 +1,61 @@
+import { euro, shortId } from "../../design/format.ts";
+import { fieldIn, type NameOf, type Parts, partsOf } from "./record-parts.ts";
+import { sentenceFor } from "./record-sentences.ts";
+
+/** Records of the audit as sentences, whose subject is the person or the part of the service beside them. Pure. */
+
+export type Entry = {
+  readonly type: string;
+  readonly subject: string;
+  readonly subject_name?: string | null | undefined;
+  readonly data: unknown;
+  readonly personal: unknown;
+};
+
+/** What was done before and after the name of what it was done to, which stands in bold; and the line below. */
+export type Told = {
+  readonly before: string;
+  readonly name: string;
+  readonly after: string;
+  readonly note: string;
+};
+
+/** "EventAdmitted" is told as "event admitted". */
+export const wordsOf = (type: string): string => type.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
+
+/** `pol_1-2026-11-17`: a ledger is named by its policy or account, and by the day or the limit that it counts. */
+const LEDGER = /^([a-z]{3}_[a-z2-7]+)[-.](.+)$/;
+
+const subjectName = ({ subject, subject_name: given }: Entry, nameOf: NameOf): string => {
+  if (given !== null && given !== undefined)
+    return given.replace(/ (\d+\.\d{2,6}) EUR$/, (_, sum) => ` ${euro(Number(sum))}`);
+  const [, owner, rest = ""] = LEDGER.exec(subject) ?? [];
+  if (owner === undefined) return nameOf(subject) ?? shortId(subject);
+  return `${nameOf(owner) ?? shortId(owner)}, ${rest}`;
+};
+
+/** A person's own words, which are kept apart from the record and can be erased. */
+const quoted = ({ data, personal }: Entry): string => {
+  for (const field of ["comment", "reason"]) {
+    const words = fieldIn(data, field);
+    const id = fieldIn(fieldIn(words, "words") ?? words, "id");
+    const value = typeof id === "string" ? fieldIn(personal, id) : undefined;
+    if (typeof value === "string") return `: “${value}”`;
+  }
+  return "";
+};
+
+const policyNote = (parts: Parts): string => {
+  const policy = parts.part("verdict").part("policy");
+  const name = policy.named("id");
+  return name === "" ? "" : ` by ${name} v${policy.text("version")}`;
+};
+
+export const toldOf = (entry: Entry, nameOf: NameOf): Told => {
+  const parts = partsOf(entry.data, nameOf);
+  const [before, after] = sentenceFor(entry.type, parts) ?? [`${wordsOf(entry.type)}: `, ""];
+  return {
+    ...{ before, after, name: subjectName(entry, nameOf) },
+    note: `${entry.type}${policyNote(parts)}${quoted(entry)}`,
+  };
+};
