@@ -19,7 +19,7 @@ export type MapRows = {
 const NUMBER_BYTES = 8;
 const ENTRY_BYTES = HASH_BYTES + 2 * NUMBER_BYTES;
 /** A bucket with more keys becomes a tile. Hashing a bucket costs about twice its number of keys in hashes. */
-const BUCKET_KEYS_MAX = 32;
+const BUCKET_KEYS_MAX = 8;
 const TILE_LEVELS = 4;
 const FAN = 2 ** TILE_LEVELS;
 /** Below this row level the numbers of rows would not be exact; nobody finds so many keys with 48 equal bits. */

@@ -1,5 +1,5 @@
 import { compareBytes, joined, sameBytes, uint64, utf8 } from "./bytes.ts";
-import { areHashes, HASH_BYTES, type Sha256 } from "./merkle.ts";
+import { areHashes, HASH_BYTES, pairHash, type Sha256 } from "./merkle.ts";
 
 /** The map has, for each key, the number of its records and the index of the last one. */
 export type KeyEntry = { readonly keyHash: Uint8Array; readonly number: number; readonly last: number };
@@ -15,7 +15,7 @@ export type TrieNode = {
 export type Prefix = { readonly bits: number; readonly keyHash: Uint8Array };
 
 const ENTRY_PREFIX = Uint8Array.of(2);
-const NODE_PREFIX = Uint8Array.of(3);
+const NODE_PREFIX = 3;
 
 export const EMPTY_NODE: TrieNode = { hash: new Uint8Array(HASH_BYTES), isEmpty: true, only: null };
 
@@ -25,7 +25,7 @@ export const entryHash = (sha256: Sha256, { keyHash, number, last }: KeyEntry): 
   sha256(joined(ENTRY_PREFIX, keyHash, uint64(number), uint64(last)));
 
 export const innerHash = (sha256: Sha256, left: Uint8Array, right: Uint8Array): Uint8Array =>
-  sha256(joined(NODE_PREFIX, left, right));
+  pairHash(sha256, NODE_PREFIX, left, right);
 
 export const entryNode = (sha256: Sha256, entry: KeyEntry): TrieNode => ({
   hash: entryHash(sha256, entry),

@@ -92,13 +92,16 @@ export const leafOf = (sha256: Sha256, record: Recorded, { index, keys }: LeafPl
 
 const ESCAPED_SURROGATE = "\\ud";
 
-export const leafBytes = (leaf: Leaf): Uint8Array => {
+/** The text whose UTF-8 bytes are the leaf in its tree. */
+export const leafText = (leaf: Leaf): string => {
   // The compiler does not take a readonly tuple or an optional member for JSON.
   const value = leaf as unknown as JsonObject;
   const text = canonicalJson(value);
   // Only a lone surrogate is escaped so; the search is cheap, the replacement is not.
-  return utf8(text.includes(ESCAPED_SURROGATE) ? canonicalJson(wellFormed(value)) : text);
+  return text.includes(ESCAPED_SURROGATE) ? canonicalJson(wellFormed(value)) : text;
 };
+
+export const leafBytes = (leaf: Leaf): Uint8Array => utf8(leafText(leaf));
 
 /** A leaf that a verifier reads, of any record type: only what every leaf has is known of it. */
 export type LeafFailure =

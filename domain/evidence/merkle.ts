@@ -1,4 +1,4 @@
-import { joined, sameBytes } from "./bytes.ts";
+import { joined, sameBytes, utf8 } from "./bytes.ts";
 
 export type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
@@ -6,7 +6,7 @@ export const HASH_BYTES = 32;
 
 /** The prefixes distinguish the leaves of a tree from its inner nodes (RFC 6962, section 2.1). */
 const LEAF_PREFIX = Uint8Array.of(0);
-const NODE_PREFIX = Uint8Array.of(1);
+const NODE_PREFIX = 1;
 
 /** The perfect subtree over the leaves from `index * 2 ** level` to the next subtree of its level; a leaf has level 0. */
 export type Subtree = { readonly level: number; readonly index: number };
@@ -31,8 +31,25 @@ export const leafHash = (sha256: Sha256, leaf: Uint8Array): Uint8Array => sha256
 /** For who has the leaf in a buffer of their own: the byte that stands before it in what is hashed. */
 export const LEAF_PREFIX_BYTE = 0;
 
+/** `leafHash` of a leaf that is UTF-8, without a copy of its bytes. */
+export const textLeafHash = (sha256: Sha256, leaf: string): Uint8Array =>
+  sha256(utf8(String.fromCharCode(LEAF_PREFIX_BYTE) + leaf));
+
+/** Two hashes behind the byte that says what they are. It is filled anew for each pair, as a copy costs as much as the hash. */
+const pair = new Uint8Array(1 + 2 * HASH_BYTES);
+
+/** The hash of a prefix and two hashes. `sha256` reads its argument before it returns, and does not keep it. */
+export const pairHash = (sha256: Sha256, prefix: number, left: Uint8Array, right: Uint8Array): Uint8Array => {
+  if (left.length !== HASH_BYTES || right.length !== HASH_BYTES)
+    return sha256(joined(Uint8Array.of(prefix), left, right));
+  pair[0] = prefix;
+  pair.set(left, 1);
+  pair.set(right, 1 + HASH_BYTES);
+  return sha256(pair);
+};
+
 export const nodeHash = (sha256: Sha256, left: Uint8Array, right: Uint8Array): Uint8Array =>
-  sha256(joined(NODE_PREFIX, left, right));
+  pairHash(sha256, NODE_PREFIX, left, right);
 
 export const EMPTY_FRONTIER: Frontier = { size: 0, roots: [] };
 

@@ -9,6 +9,8 @@ const FORMAT = 2;
 const LOCK_TIMEOUT_MS = 5_000;
 const CACHE_KIB = 8 * 1024;
 const WAL_KEPT_BYTES = 16 * 1024 * 1024;
+/** As many pages as the file that is kept has room for: what is written again and again is copied into the database once. */
+const CHECKPOINT_PAGES = WAL_KEPT_BYTES / 4_096;
 
 /**
  * `trees.sealed_leaf` is the leaf of the instance tree that last sealed the tree, -1 if none has; `mapped` is the size of
@@ -45,7 +47,7 @@ const openFile = (path: string): Database => {
     // With `synchronous=NORMAL` a power loss can take the last commits as a whole, and they are folded again.
     database.exec(
       `PRAGMA cache_size = -${CACHE_KIB}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-       PRAGMA journal_size_limit = ${WAL_KEPT_BYTES}`,
+       PRAGMA journal_size_limit = ${WAL_KEPT_BYTES}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
     );
     if (isOfFormat(database)) return database;
     database.exec("BEGIN IMMEDIATE");

@@ -1,10 +1,10 @@
 import { LRUCache } from "lru-cache";
-import { fromBase64, toBase64, utf8 } from "../../domain/evidence/bytes.ts";
+import { fromBase64, toBase64 } from "../../domain/evidence/bytes.ts";
 import { accountOrigin, checkpointText, type LogName } from "../../domain/evidence/checkpoint.ts";
 import { INSTANCE_STREAM, type InstanceEvent, type SealedRoot } from "../../domain/evidence/instance-events.ts";
 import { keyMapStream, readKeyMapSealed } from "../../domain/evidence/key-map-events.ts";
-import { type KeyLink, keysOfRecord, leafBytes, leafOf } from "../../domain/evidence/leaf.ts";
-import { leafHash } from "../../domain/evidence/merkle.ts";
+import { type KeyLink, keysOfRecord, leafOf, leafText } from "../../domain/evidence/leaf.ts";
+import { leafHash, textLeafHash } from "../../domain/evidence/merkle.ts";
 import { signingKeyLeaf } from "../../domain/evidence/signing-key.ts";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import {
@@ -107,7 +107,7 @@ export class PageFold {
     }
     this.#links.set(account, changed);
     this.#add(event, index, links);
-    await tree.append(this.#store, leafHash(sha256, leafBytes(leafOf(sha256, event, { index, keys: links }))));
+    await tree.append(this.#store, textLeafHash(sha256, leafText(leafOf(sha256, event, { index, keys: links }))));
   }
 
   #add(event: RecordedEvent, index: number, links: Readonly<Record<string, KeyLink>>): void {
@@ -148,7 +148,7 @@ export class PageFold {
     const tree = await this.#tree(INSTANCE_TREE);
     this.#sealed.push({ account, size, root: sealed, leaf: tree.frontier().size });
     const text = checkpointText(accountOrigin(log, account), { size, root });
-    await tree.append(this.#store, leafHash(sha256, utf8(text)));
+    await tree.append(this.#store, textLeafHash(sha256, text));
   }
 
   async #nameKey(named: Omit<NamedSigningKey, "leaf">): Promise<void> {

@@ -18,6 +18,7 @@ import {
   rootOf,
   type Sha256,
   type Subtree,
+  textLeafHash,
   verifyConsistency,
   verifyInclusion,
 } from "../../../domain/evidence/merkle.ts";
@@ -26,6 +27,19 @@ import { gapsOf, rootFromGaps } from "../../../domain/evidence/multi-proof.ts";
 const test = suite("merkle");
 
 const sha256: Sha256 = (bytes) => new Uint8Array(createHash("sha256").update(bytes).digest());
+
+test("a leaf of text has the hash of its bytes, and a node that of its two hashes, of whatever length they are", () => {
+  for (const text of ["", "leaf", "\u0000é\u{1f600}"])
+    assert.equal(textLeafHash(sha256, text), leafHash(sha256, Buffer.from(text)));
+  for (const [left, right] of [
+    [32, 32],
+    [31, 33],
+    [0, 40],
+  ]) {
+    const [a, b] = [Buffer.alloc(left ?? 0, 7), Buffer.alloc(right ?? 0, 8)];
+    assert.equal(nodeHash(sha256, a, b), sha256(Buffer.concat([Buffer.of(1), a, b])));
+  }
+});
 
 const nameOf = ({ level, index }: Subtree): string => `${level}/${index}`;
 
