@@ -2,6 +2,7 @@ import { type AgentRejection, agent as agentDecider, type PresentAgent } from ".
 import type { AgentSettings } from "../../../domain/agent/events.ts";
 import { isScopePattern } from "../../../domain/agent/scope.ts";
 import { onlyWhile } from "../../../domain/decider.ts";
+import type { Words } from "../../../domain/personal/words.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { derivedId } from "../../../infra/crypto/ids.ts";
 import { type AgentDocument, agents } from "../../../projections/agents.ts";
@@ -153,18 +154,17 @@ const handled = async (deps: AgentsDeps, call: Call<OfOne>, command: Change, aut
   return done.outcome === "rejected" ? PROBLEM_OF[done.rejection] : done;
 };
 
-/** Handles the command and answers with the changed agent. */
-const changed = async (
-  deps: AgentsDeps,
-  call: Call<OfOne>,
-  command: Change,
-  authorized?: PresentAgent,
-): Promise<Answer | Problem> => {
-  const done = await handled(deps, call, command, authorized);
+type Handled = Awaited<ReturnType<typeof handled>>;
+
+const answered = async (deps: AgentsDeps, done: Handled): Promise<Answer | Problem> => {
   if ("problem" in done) return done;
   if (done.state.phase !== "present") return notFound();
   return { status: 200, body: await showPresent(deps, done.state), ...positionOf(done) };
 };
+
+/** Handles the command and answers with the changed agent. */
+const changed = async (deps: AgentsDeps, call: Call<OfOne>, command: Change, authorized?: PresentAgent) =>
+  answered(deps, await handled(deps, call, command, authorized));
 
 const change: Handle<{ body: typeof CHANGES; params: "id" }> = (deps) => async (call) => {
   const { account } = call.principal;
@@ -194,13 +194,17 @@ const rotate: Handle<OfOne> = (deps) => async (call) => {
   return { status: 200, body: { key, last4: of.last4 }, ...positionOf(done) };
 };
 
+/** False if the agent was deleted meanwhile, or suspended before: then no record names the words. */
+const isSuspendedFor = (done: Handled, { id }: Words): boolean =>
+  "state" in done && done.state.phase === "present" && done.state.lastSuspended?.reason.id === id;
+
 const suspend: Handle<{ body: typeof REASON_BODY; params: "id" }> = (deps) => async (call) => {
   const { account } = call.principal;
   if ((await own(deps, call)) === null) return notFound();
   const reason = await deps.personal.keep(agentStream(call.params.id), call.body.reason.trim(), call.envelope);
-  const done = await changed(deps, call, { type: "SuspendAgent", account, reason, at: call.envelope.at });
-  if ("problem" in done) await deps.personal.forget(reason);
-  return done;
+  const done = await handled(deps, call, { type: "SuspendAgent", account, reason, at: call.envelope.at });
+  if (!isSuspendedFor(done, reason)) await deps.personal.forget(reason);
+  return answered(deps, done);
 };
 
 const resume: Handle<OfOne> = (deps) => (call) =>

@@ -114,6 +114,31 @@ test("suspended with a reason and resumed, each as often as one likes", async ()
   await app.close();
 });
 
+test("the reason of a suspension that is refused, or changes nothing, is forgotten at once", async () => {
+  const log = memoryEventLog();
+  let beforeKept = async (): Promise<void> => undefined;
+  const kept: string[] = [];
+  const { app, call, create } = await world({
+    ...log,
+    async append(stream, expected, events) {
+      if (events[0]?.type !== "PersonalDataKept") return log.append(stream, expected, events);
+      await beforeKept();
+      kept.push(stream);
+      return log.append(stream, expected, events);
+    },
+  });
+  const { id } = await create();
+  assert.is((await call("POST", `/${id}/suspend`, { reason: "it loops" })).status, 200);
+  assert.is((await call("POST", `/${id}/suspend`, { reason: "again" })).status, 200);
+  beforeKept = async () => {
+    assert.is((await call("DELETE", `/${id}`)).status, 204);
+  };
+  assert.is((await call("POST", `/${id}/suspend`, { reason: "too late" })).status, 404);
+  const left = await Promise.all(kept.map(async (stream) => (await log.last(stream))?.data.value ?? null));
+  assert.equal(left, ["it loops", null, null]);
+  await app.close();
+});
+
 test("an answer names the invalid scope or the policy that is not the account's", async () => {
   const { app, call, create } = await world();
   const { id } = await create();
