@@ -1,5 +1,5 @@
 /** Runs the verifier apart from the page, which so stays alive while a large export is read. */
-import { type InputFile, inWords, platformHere, verifyFiles } from "../../src/verifier/index.ts";
+import { type InputFile, inWords, platformHere, verifyFiles, wrongInput } from "../../src/verifier/index.ts";
 import type { Answer, Question } from "./messages.ts";
 
 const answer = (message: Answer): void => globalThis.postMessage(message);
@@ -34,7 +34,10 @@ const inputFile = (file: File): InputFile => ({ name: file.name, size: file.size
 
 const checked = async ({ files, previous, keys, witnesses }: Question): Promise<Answer> => {
   const kept = await Promise.all(previous.map((file) => file.text()));
-  const report = await verifyFiles(files.map(inputFile), { keys, witnesses, previous: kept }, platformHere());
+  const [inputs, options] = [files.map(inputFile), { keys, witnesses, previous: kept }];
+  const wrong = await wrongInput(inputs, options, platformHere());
+  if (wrong !== null) return { kind: "failure", reason: wrong };
+  const report = await verifyFiles(inputs, options, platformHere());
   return { kind: "report", verdict: report.verdict, lines: inWords(report) };
 };
 

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { build } from "../config.ts";
-import { type InputFile, verifyFiles } from "../verifier/files.ts";
+import { type InputFile, verifyFiles, wrongInput, wrongOptions } from "../verifier/files.ts";
 import type { Report, Verdict } from "../verifier/report.ts";
 import { inWords } from "../verifier/words.ts";
 import { type Command, Ended, UsageError } from "./command.ts";
@@ -12,9 +12,22 @@ import { folderInWords, verifyFolder } from "./verify-folder.ts";
 const EXIT_CODES: Readonly<Record<Verdict, number>> = { authentic: 0, consistent: 3, incomplete: 4, broken: 5 };
 const CHUNK_BYTES = 64 * 1024;
 
+const isMissing = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "ENOENT";
+
+/** A wrong name is a wrong call. That a file is there and cannot be read is a failure, which keeps its own error. */
+const named = async <T>(path: string, use: (path: string) => Promise<T>): Promise<T> => {
+  try {
+    return await use(path);
+  } catch (error) {
+    throw isMissing(error) ? new UsageError(`There is no file "${path}".`) : error;
+  }
+};
+
+const sizeAndKind = (path: string) => stat(path);
+
 const inputFile = async (path: string): Promise<InputFile> => ({
   name: basename(path),
-  size: (await stat(path)).size,
+  size: (await named(path, sizeAndKind)).size,
   bytes: () => createReadStream(path, { highWaterMark: CHUNK_BYTES }),
 });
 
@@ -32,7 +45,8 @@ export const verify: Command = {
     "--pack-key <vkey>  the key of whoever made the folder: its list of files must be signed by it",
     "--json             prints the report as JSON",
     "Ends with 0 if the file is authentic, 3 if it is only consistent (no key was given), 4 if",
-    "something is missing, 5 if it is broken; 1 if it could not be read, 2 for a wrong call.",
+    "something is missing, 5 if it is broken; 1 if a file could not be read, 2 for a wrong call: no such",
+    "file, a file of another kind, two exports, or a key that is none.",
   ],
   options: {
     key: { type: "string", multiple: true },
@@ -44,7 +58,8 @@ export const verify: Command = {
   async run({ positionals, options, lists }, env, terminal) {
     const [first, ...others] = positionals;
     if (first === undefined) throw new UsageError("verify takes the files to check.");
-    const previous = await Promise.all((lists.previous ?? []).map((path) => readFile(path, "utf8")));
+    const readText = (path: string) => readFile(path, "utf8");
+    const previous = await Promise.all((lists.previous ?? []).map((path) => named(path, readText)));
     const given = { keys: lists.key ?? [], witnesses: lists.witness ?? [], previous };
     const end = (report: Report, inLines: () => readonly string[]): void => {
       terminal.out(options.json === true ? JSON.stringify(report, null, 2) : inLines().join("\n"));
@@ -52,13 +67,18 @@ export const verify: Command = {
       if (status !== 0) throw new Ended(status);
     };
     const packKey = options["pack-key"] === undefined ? null : String(options["pack-key"]);
-    if ((await stat(first)).isDirectory()) {
+    if ((await named(first, sizeAndKind)).isDirectory()) {
+      const wrong = wrongOptions(given);
+      if (wrong !== null) throw new UsageError(wrong);
       if (others.length > 0) throw new UsageError("verify takes one folder, and no files with it.");
       const folder = await verifyFolder(first, given, { packKey, version: build(env).version });
       return end(folder, () => folderInWords(folder));
     }
     if (packKey !== null) throw new UsageError("--pack-key is for a folder that `countersign evidence` made.");
-    const report = await verifyFiles(await Promise.all(positionals.map(inputFile)), given);
+    const files = await Promise.all(positionals.map(inputFile));
+    const wrong = await wrongInput(files, given);
+    if (wrong !== null) throw new UsageError(wrong);
+    const report = await verifyFiles(files, given);
     end(report, () => inWords(report));
   },
 };

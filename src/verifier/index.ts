@@ -1,5 +1,5 @@
 export { type VerifyOptions, verifyExport } from "./export.ts";
-export { type InputFile, verifyFiles } from "./files.ts";
+export { type InputFile, verifyFiles, wrongInput } from "./files.ts";
 export type { Source } from "./lines.ts";
 export { type Platform, platformHere } from "./platform.ts";
 export type { ConsistencyProof } from "./previous.ts";
