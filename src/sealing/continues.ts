@@ -1,5 +1,5 @@
 import { sameBytes } from "../../domain/evidence/bytes.ts";
-import { type Checkpoint, parseOrigin } from "../../domain/evidence/checkpoint.ts";
+import { type Checkpoint, instanceOrigin, parseOrigin } from "../../domain/evidence/checkpoint.ts";
 import { type EvidenceReads, INSTANCE_TREE } from "../../domain/ports/evidence-store.ts";
 import { logNameOf } from "../evidence/log-name.ts";
 import { rootAt } from "../evidence/tree-reads.ts";
@@ -16,4 +16,10 @@ export const continues = async (store: EvidenceReads, shown: Checkpoint | null):
   if (before.generation < name.generation) return true;
   const { size } = await store.head(INSTANCE_TREE);
   return size >= shown.size && sameBytes(await rootAt(store, INSTANCE_TREE, shown.size), shown.root);
+};
+
+/** Whether the folded log is in the generation of this checkpoint, and leads to it and on from there. */
+export const isOfGeneration = async (store: EvidenceReads, checkpoint: Checkpoint): Promise<boolean> => {
+  const name = logNameOf(await store.instance());
+  return name !== null && checkpoint.origin === instanceOrigin(name) && (await continues(store, checkpoint));
 };

@@ -1,7 +1,7 @@
 import { checkpointText, instanceOrigin, parseOrigin } from "../../domain/evidence/checkpoint.ts";
 import { INSTANCE_STREAM, type InstanceEvent } from "../../domain/evidence/instance-events.ts";
 import { append, EMPTY_FRONTIER, leafHash, rootOf } from "../../domain/evidence/merkle.ts";
-import { formatSignatureLine, type SignerKey, signatureOf } from "../../domain/evidence/signed-note.ts";
+import { formatNote, formatSignatureLine, type SignerKey, signatureOf } from "../../domain/evidence/signed-note.ts";
 import { signingKeyLeaf } from "../../domain/evidence/signing-key.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
@@ -114,32 +114,39 @@ export const rotateSigningKey = async (deps: NewKeyDeps, reason: string | null):
 };
 
 /**
- * The key's signature under the checkpoint that has the new generation's first leaf alone: exports carry it, so that
- * whoever has a checkpoint of the generation before learns why there is another one.
+ * The checkpoint that has the new generation's first leaf alone, signed. Exports carry its signature, so that whoever has a
+ * checkpoint of the generation before learns why there is another one.
  */
-const beginningOf = (key: SignerKey, leaf: { vkey: string; previous: string; reason: string }): string => {
+const beginningOf = (
+  key: SignerKey,
+  leaf: { vkey: string; previous: string; reason: string },
+): { readonly note: string; readonly handover: string } => {
   const head = append(sha256, EMPTY_FRONTIER, leafHash(sha256, signingKeyLeaf(leaf)));
   const name = logNameOf({ keys: [{ leaf: 0, ...leaf, handover: null }] });
   if (name === null) throw new KeyUnusable(`${leaf.vkey} names no log.`);
   const text = checkpointText(instanceOrigin(name), { size: head.size, root: rootOf(sha256, head) });
   const sign = (seed: Uint8Array, message: Uint8Array): Uint8Array => ed25519Signer(seed).sign(message);
-  return formatSignatureLine(signatureOf(sign, text, key)).trimEnd();
+  const signature = signatureOf(sign, text, key);
+  return { note: formatNote({ text, signatures: [signature] }), handover: formatSignatureLine(signature).trimEnd() };
 };
 
 /**
  * Begins a new generation after a restore that was meant. `given` is the last checkpoint that is known of the earlier
- * one, as a signed note; without it, the one beside the key is taken.
+ * one, as a signed note; without it, the one beside the key is taken. A reopening that was interrupted is completed.
  */
 export const reopenLog = async (deps: NewKeyDeps, reason: string, given: string | null): Promise<string> => {
   const { store, place, randomness } = deps;
   await foldToEnd(deps.log, store);
   const instance = await store.instance();
+  const isCompleted = await sealingOf(deps).completeReopening();
   // This also completes a rotation of the key that was interrupted.
   const state = await sealingOf(deps).judge();
   const key = presentSigningKey(place);
   const vkey = vkeyOf(key);
+  if (isCompleted) return vkey;
   const path = lastCheckpointFileOf(place);
-  const shown = await new LastCheckpoint(path, randomness).read();
+  const beside = new LastCheckpoint(path, randomness);
+  const shown = await beside.read();
   const last = await checkpointToReopen(store, {
     state,
     key: { vkey, path: place.path },
@@ -147,7 +154,8 @@ export const reopenLog = async (deps: NewKeyDeps, reason: string, given: string 
     given,
   });
   const previous = checkpointText(last.origin, last);
-  const handover = beginningOf(key, { vkey, previous, reason });
+  const { note, handover } = beginningOf(key, { vkey, previous, reason });
+  await beside.prepare(note);
   if (!(await appendKey(deps, instance, { vkey, previous, reason, handover })))
     throw new Error("A service is running on this log: stop every node, and run the command again.");
   await foldToEnd(deps.log, store);

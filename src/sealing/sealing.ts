@@ -27,7 +27,7 @@ import type { Signer } from "../../domain/ports/signer.ts";
 import { KeyUnusable } from "../../infra/crypto/keyfile.ts";
 import { sha256 } from "../../infra/crypto/sha256.ts";
 import { logNameOf } from "../evidence/log-name.ts";
-import { continues } from "./continues.ts";
+import { continues, isOfGeneration } from "./continues.ts";
 import type { LastCheckpoint } from "./last-checkpoint.ts";
 
 /** `starting`: this node has not folded all that was in the log when it started. Nothing is signed unless `sealing`. */
@@ -53,7 +53,7 @@ export type SealingDeps = {
   readonly store: EvidenceReads & { readonly maps: Pick<KeyMapReads, "mapDifference"> };
   /** The node's key: the one with this public key if it has that, else the one that it has. */
   readonly signerFor: (vkey: string | null) => Signer;
-  readonly last: Pick<LastCheckpoint, "read" | "remember">;
+  readonly last: Pick<LastCheckpoint, "read" | "remember" | "completeReopening">;
   /**
    * True if this node's folder alone has the key, so that a sealed log without the last checkpoint was restored. With a
    * key that several nodes share, the log may have been sealed by another one.
@@ -123,6 +123,12 @@ export class Sealing {
     const text = checkpointText(checkpoint.origin, checkpoint);
     const own = { name: key.name, keyId: key.keyId, signature: await signer.sign(utf8(text)) };
     await this.#deps.last.remember(formatNote({ text, signatures: [own] }), checkpoint);
+  }
+
+  /** After a crash of `audit reopen`, once all is folded. False if there was nothing to complete. */
+  completeReopening(): Promise<boolean> {
+    const { last, store } = this.#deps;
+    return last.completeReopening((checkpoint) => isOfGeneration(store, checkpoint));
   }
 
   /** The newest instance checkpoint; null before the first seal. */
@@ -208,6 +214,7 @@ export class Sealing {
 
   async #judgedByKey(instance: InstanceState): Promise<SealingState> {
     if (!this.#isContinued) {
+      await this.completeReopening();
       // It is read after what is folded, so that another process of this node cannot have sealed in between.
       const shown = await this.#deps.last.read();
       if (shown === null && instance.keys.length > 0 && this.#deps.isLastExpected === true)

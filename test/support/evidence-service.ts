@@ -52,7 +52,7 @@ export const evidenceService = async (
   const projector = new Projector(log, views, [audit, events]);
   await projector.start();
   const maps = new KeyMaps(store.maps);
-  const last = { read: async () => null, remember: async () => undefined };
+  const last = { read: async () => null, remember: async () => undefined, completeReopening: async () => false };
   const sealing = new Sealing({ log, store, signerFor: () => SIGNER, last });
   const evidence = new AccountEvidence(store, sealing, witnessed);
   const read: string[] = [];

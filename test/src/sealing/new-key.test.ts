@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
@@ -185,6 +185,50 @@ test("a restored log without a checkpoint beside its key is not signed, and is r
     const next = nodeOf(copy, dir);
     await next.seal();
     assert.is((await next.sealing.instance())?.origin, "hooks.example.com/2/instance");
+  }));
+
+for (const when of ["before", "after"] as const)
+  for (const finish of ["the same command", "the next start"])
+    test(`a reopening that is killed ${when} the append begins one generation, which ${finish} completes`, () =>
+      inFolder(async (dir) => {
+        const { copy, newest } = await restoredIn(dir);
+        const beside = join(dir, "audit-key.checkpoint");
+        await rm(beside);
+        const { deps } = nodeOf(copy, dir);
+        assert.match(await refusal({ ...deps, log: dying(copy, when) }, newest), /killed/);
+        const restarted = nodeOf(copy, dir);
+        if (finish === "the next start") {
+          assert.is(await restarted.seal(), when === "after" ? "sealed" : "done");
+          assert.is(restarted.sealing.state().kind, when === "after" ? "sealing" : "stopped");
+        }
+        if (finish === "the same command" || when === "before")
+          assert.match(await refusal(nodeOf(copy, dir).deps, newest), /^reopened with/);
+        const next = nodeOf(copy, dir);
+        await next.seal();
+        const instance = await next.sealing.instance();
+        assert.is(instance?.origin, "hooks.example.com/2/instance");
+        assert.is((await next.store.instance()).keys.length, 1);
+        assert.is((await next.store.instance()).keys[0]?.previous, parseNote(newest)?.text);
+        assert.is(await readFile(beside, "utf8"), instance?.note);
+        assert.equal((await readdir(dir)).sort(), ["audit-key", "audit-key.checkpoint"]);
+      }));
+
+test("a log that was restored once more, right after it was reopened, is found", () =>
+  inFolder(async (dir) => {
+    const { copy, newest } = await restoredIn(dir);
+    const node = nodeOf(copy, dir);
+    await reopenLog(node.deps, "restored", newest);
+    const backup = await copyOf(copy);
+    await node.seal();
+    const shown = (await node.sealing.instance())?.note ?? "";
+    await rm(join(dir, "audit-key.checkpoint"));
+    const again = nodeOf(backup, dir);
+    assert.is(await again.seal(), "done");
+    assert.is(again.sealing.state().kind, "stopped");
+    assert.match(await refusal(again.deps, shown), /^reopened with/);
+    const third = nodeOf(backup, dir);
+    await third.seal();
+    assert.is((await third.sealing.instance())?.origin, "hooks.example.com/3/instance");
   }));
 
 test("without any checkpoint a restored log is reopened at its own", () =>
