@@ -14,8 +14,8 @@ import { bundleOf, categoryOf, deliveryOf, subjectOf } from "./streams.ts";
 export type ApprovalStatus = "pending" | "approved" | "consumed" | "rejected" | "expired" | "cancelled" | "void";
 
 /** Amounts of money are in micro-euros. */
-/** The audit says which kind of session a vote was made from. */
-export type ShownVote = Omit<Vote, "made_by">;
+/** The audit says which kind of session a vote was made from, and has the commitment to the form that was shown. */
+export type ShownVote = Omit<Vote, "made_by" | "shown_form">;
 
 export type ApprovalDocument = Omit<ApprovalRequest, "approval_id" | "subject"> & {
   readonly status: ApprovalStatus;
@@ -84,7 +84,7 @@ const evolve = (document: ApprovalDocument | null, recorded: RecordedEvent): App
   });
   switch (event.type) {
     case "VoteCast": {
-      const { approval_id: _, digest: _shown, made_by: _madeBy, ...vote } = event.data;
+      const { approval_id: _, digest: _shown, made_by: _madeBy, shown_form: _form, ...vote } = event.data;
       const isKnown = document.votes.some((it) => it.member_id === vote.member_id && it.decision === vote.decision);
       return isKnown ? document : { ...document, votes: [...document.votes, vote] };
     }

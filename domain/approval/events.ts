@@ -1,4 +1,5 @@
 import type { ShownChange } from "../change/shown-change.ts";
+import type { Commitment } from "../evidence/commitment.ts";
 import type { Reason, Words } from "../personal/words.ts";
 
 export type Subject = { readonly kind: "event" | "bundle" | "change"; readonly id: string };
@@ -58,6 +59,11 @@ export type Vote = {
   readonly shown: FormSeen;
   /** Hex SHA-256 over the shown form and a salt (`src/bodies/approval-form.ts`); null if the vote did not say. */
   readonly shown_digest: string | null;
+  /**
+   * The form itself: `shown_digest` is its commitment. An erasure of the payload removes it, and that of the personal data
+   * with this id where no payload was shown. Left out if the vote did not say, and in older records.
+   */
+  readonly shown_form?: Commitment;
   /** Left out if the session of the vote was opened in a browser. */
   readonly made_by?: "command-line";
   readonly at: string;

@@ -3,7 +3,7 @@ type ResponseHead = { readonly size: number; readonly sha256: string };
 
 /** Stream `payload-<event>`, which retention or an erasure request erases. */
 export type PayloadEvent =
-  /** Part of the body of the `PayloadKept` that names its revision; a crash or a lost race may leave parts alone. */
+  /** Part of the body of the `PayloadKept` or `FormKept` that names its revision; a crash or a lost race may leave parts alone. */
   | {
       readonly type: "PayloadPartKept";
       readonly data: { readonly event_id: string; readonly encoding: "text" | "base64"; readonly body: string };
@@ -24,6 +24,18 @@ export type PayloadEvent =
         /** The revisions that hold the beginning of a long body (`PayloadPartKept`), in order; `body` is its end. */
         readonly parts?: readonly number[];
         readonly headers: Readonly<Record<string, string>>;
+      };
+    }
+  /** The form of an approval's request that voters were shown, as canonical JSON (RFC 8785). Votes have the commitment to it. */
+  | {
+      readonly type: "FormKept";
+      readonly data: {
+        readonly event_id: string;
+        readonly approval_id: string;
+        readonly salt: string;
+        readonly encoding: "text" | "base64";
+        readonly body: string;
+        readonly parts?: readonly number[];
       };
     }
   | {

@@ -11,6 +11,8 @@ export type Commitment = { readonly id: string; readonly commitment: string; rea
  */
 export const payloadId = (subject: string, revision: number): string => `${subject}/${revision}`;
 export const attemptId = (payload: string, number: number): string => `${payload}/attempts/${number}`;
+/** Of a form of the request with this payload, which voters were shown: the record with this revision keeps it. */
+export const formId = (payload: string, revision: number): string => `${payload}/forms/${revision}`;
 export const headersId = (payload: string): string => `${payload}/headers`;
 
 const PARTS = /^([^/]+)\/(\d+)(?:\/|$)/;

@@ -88,6 +88,7 @@ const TYPES: Readonly<Record<Exclude<EventType, AboutTrees> | "KeyMapSealed", tr
   EventHeldAgain: true,
   EventReleased: true,
   EventReplayed: true,
+  FormKept: true,
   HeldChangePlaced: true,
   HiddenFieldsRevealed: true,
   HoldEnded: true,

@@ -7,7 +7,7 @@ import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { personalStream } from "../erasure/personal-data.ts";
 import { bytesOfExchange, bytesOfHeaders, saltedHash } from "../streams/commitments.ts";
 import type { ResponseKept } from "../streams/exchanges.ts";
-import { decodeBody } from "../streams/payload-encoding.ts";
+import { decodeBody, type Encoded, isEncoded, joinedBody } from "../streams/payload-encoding.ts";
 import { type Payloads, payloadStream } from "../streams/payloads.ts";
 import { pagesOf } from "../streams/stream-pages.ts";
 
@@ -32,6 +32,7 @@ export const payloadSubjectOf = (id: string): string | null => (id.includes("/")
 
 /** The ids that `domain/evidence/commitment.ts` makes: of a payload, of an attempt with it, and of the headers of either. */
 const PAYLOAD = /^([^/]+)\/(\d+)(?:\/attempts\/(\d+))?(\/headers)?$/;
+const FORM = /^([^/]+)\/\d+\/forms\/(\d+)$/;
 
 const isText = (value: Json | undefined): value is string => typeof value === "string";
 
@@ -96,11 +97,34 @@ const openedKept = async (
   return { salt: Buffer.from(salt, "base64"), bytes: bytesOfHeaders(headers as Readonly<Record<string, string>>) };
 };
 
+/** The form of an approval's request, which stands after the payload that it shows. */
+const openedForm = async (
+  { log }: Source,
+  account: string,
+  stream: string,
+  revision: number,
+): Promise<Opened | null> => {
+  const record = await recordAt(log, stream, revision);
+  if (record === null || record.meta.account !== account) return null;
+  const event = eventOf<PayloadEvent>(record);
+  if (event.type !== "FormKept" || !isEncoded(event.data)) return null;
+  const parts = new Map<number, Encoded>();
+  for (const at of event.data.parts ?? []) {
+    const part = await recordAt(log, stream, at);
+    const kept = part === null ? null : eventOf<PayloadEvent>(part);
+    if (kept?.type === "PayloadPartKept" && isEncoded(kept.data)) parts.set(at, kept.data);
+  }
+  const bytes = joinedBody(event.data, (at) => parts.get(at));
+  return bytes === null ? null : { salt: Buffer.from(event.data.salt, "base64"), bytes };
+};
+
 const openedPayload = async (
   source: Source,
   account: string,
   { id, commitment }: Commitment,
 ): Promise<Opened | null> => {
+  const [, formSubject, formRevision] = FORM.exec(id) ?? [];
+  if (formSubject !== undefined) return openedForm(source, account, payloadStream(formSubject), Number(formRevision));
   const [, subject, digits, attempt, ofHeaders] = PAYLOAD.exec(id) ?? [];
   if (subject === undefined) return null;
   const part = { subject, revision: Number(digits), isOfHeaders: ofHeaders !== undefined, commitment };

@@ -11,7 +11,11 @@ export type ContentOrder = {
   readonly asked: object;
   readonly steps: readonly { readonly title: string | null }[] | null;
   /** Null if no payload was stored or it is erased; "damaged" if the payload does not match its recorded hash. */
-  readonly kept: { readonly body: Uint8Array; readonly salt: Uint8Array } | "damaged" | null;
+  readonly kept: { readonly body: Uint8Array } | "damaged" | null;
+  /** The salt of the form's digest: that of the payload, if one is shown. */
+  readonly salt: Uint8Array;
+  /** True if the form's bytes are needed, because a vote on it is to be recorded. */
+  readonly withBytes?: true;
   readonly hidden: HiddenPaths;
   /** The template of the sentence; null without one, and for a bundle, whose steps have templates of their own. */
   readonly title: string | null;
@@ -88,8 +92,7 @@ const bundleContent = (
 };
 
 export const contentOf = (order: ContentOrder): VisibleContent & { readonly form: Form } => {
-  const { asked, steps, kept } = order;
+  const { asked, steps, salt, withBytes = false } = order;
   const { hidden, ...content } = steps === null ? eventContent(order) : bundleContent(order, steps);
-  const salt = kept === null || kept === "damaged" ? new Uint8Array() : kept.salt;
-  return { ...content, form: formOf({ ...asked, ...content }, hidden, salt) };
+  return { ...content, form: formOf({ content: { ...asked, ...content }, hidden }, salt, withBytes) };
 };

@@ -11,6 +11,7 @@ import { systemResolver } from "../../infra/http/resolve.ts";
 import { httpSender } from "../../infra/http/sender.ts";
 import { accountTerms } from "../accounts/account-terms.ts";
 import { credentialHashes } from "../accounts/credential-hashes.ts";
+import { formSalts } from "../bodies/approval-form.ts";
 import { callCounts } from "../calls/call-counts.ts";
 import { callRecords } from "../calls/call-records.ts";
 import { Tallies } from "../calls/tallies.ts";
@@ -102,6 +103,7 @@ export const buildFoundation = async (engines: OpenedEngines) => {
     isAlone,
     node: randomId("node_", randomness),
     hashes: credentialHashes(key),
+    formSalt: formSalts(key),
     headerDigest: headerDigests(subkey(key, "header-digests")),
     positions: positionText(await log.identity()),
     sealing,

@@ -14,13 +14,16 @@ import { type Envelope, toEvents } from "../streams/envelope.ts";
 import { appendKnown, type CommandResult, foldStream, runCommand } from "../streams/run-command.ts";
 import { isWords, type Shown, withWords } from "./shown-words.ts";
 
+type KeptAbout = { readonly member?: string | null; readonly salt?: Uint8Array };
+
 export type PersonalData = {
   /**
    * The caller appends the record that names the commitment to `stream` next. Without such a record,
    * `orphanedPersonalData` erases the value after a day. The value belongs to `member`: the caller if left out, and
-   * nobody if null. A value of an erased member, whose cookie may still be presented, is erased at once.
+   * nobody if null. A value of an erased member, whose cookie may still be presented, is erased at once. `salt` is given if
+   * the commitment is known already.
    */
-  keep(stream: string, value: PersonalValue, envelope: Envelope, member?: string | null): Promise<Words>;
+  keep(stream: string, value: PersonalValue, envelope: Envelope, about?: KeptAbout): Promise<Words>;
   /** Erases a value at once and without a record, so the caller must know that no record names the commitment. */
   forget(commitment: Commitment): Promise<void>;
   /** Null if the value was erased, belongs to another account, or does not match its commitment. */
@@ -135,9 +138,8 @@ const eraseLate = async (log: EventLog, id: string, member: string, envelope: En
 };
 
 export const personalData = (log: EventLog, randomness: Randomness): PersonalData => ({
-  async keep(stream, value, envelope, member = callerOf(envelope)) {
+  async keep(stream, value, envelope, { member = callerOf(envelope), salt = randomness.bytes(SALT_BYTES) } = {}) {
     const id = `${ID_PREFIX}${randomId("", randomness)}` as const;
-    const salt = randomness.bytes(SALT_BYTES);
     const bytes = bytesOf(value);
     const after = (await log.last(stream))?.revision ?? null;
     const kept = { id, member, salt: Buffer.from(salt).toString("base64"), value, stream, after };

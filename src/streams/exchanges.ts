@@ -12,7 +12,8 @@ export type Exchanges = {
 
 const READ_PAGE = 20;
 
-const MARGIN = READ_PAGE;
+/** Records after a request's answers that are none: forms that voters were shown when it was held again, and their parts. */
+const MARGIN = 5 * READ_PAGE;
 
 /**
  * Reads the responses to the attempts whose numbers are `wanted`. These are the first and the last ones, since an event

@@ -52,8 +52,10 @@ export const isEncoded = ({ encoding, body }: Encoded): boolean =>
 
 export const isSameBytes = (a: Encoded, b: Encoded): boolean => a.encoding === b.encoding && a.body === b.body;
 
+type Joined = Encoded & Pick<PayloadKept, "parts">;
+
 /** Null if a part is missing, because the payload's stream is being erased. */
-export const joinedBody = (kept: PayloadKept, partAt: (revision: Revision) => Encoded | undefined): Buffer | null => {
+export const joinedBody = (kept: Joined, partAt: (revision: Revision) => Encoded | undefined): Buffer | null => {
   if (kept.parts === undefined) return decodeBody(kept);
   const slices: Buffer[] = [];
   for (const revision of kept.parts) {

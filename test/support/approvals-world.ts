@@ -26,6 +26,7 @@ import { approvalReactions } from "../../src/approvals/approval-reactions.ts";
 import { approvalReleases } from "../../src/approvals/approval-releases.ts";
 import { approvalRenewal } from "../../src/approvals/approval-renewal.ts";
 import { approvalIdOf, approvalStream } from "../../src/approvals/approvals.ts";
+import { formSalts } from "../../src/bodies/approval-form.ts";
 import { type BodyReader, directBodyReader } from "../../src/bodies/body-reader.ts";
 import type { Job } from "../../src/delivery/job.ts";
 import { personalData } from "../../src/erasure/personal-data.ts";
@@ -139,6 +140,7 @@ export const approvalsWorld = ({
       log: over,
       views,
       payloads: kept,
+      formSalt: formSalts(Buffer.alloc(32, 5)),
       releases,
       changes: noChanges,
       renewal,

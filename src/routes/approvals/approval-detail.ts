@@ -1,10 +1,12 @@
 import { approval } from "../../../domain/approval/decider.ts";
 import type { Approval, RequestedApproval } from "../../../domain/approval/state.ts";
+import { defined } from "../../../domain/defined.ts";
 import { policy } from "../../../domain/policy/decider.ts";
 import type { EventLog, Position } from "../../../domain/ports/event-log.ts";
 import { approvalStream, isApprovalId } from "../../approvals/approvals.ts";
+import type { ShownPayload } from "../../approvals/shown-forms.ts";
 import type { ContentOrder } from "../../bodies/approval-content.ts";
-import type { Form } from "../../bodies/approval-form.ts";
+import type { Form, FormSalt } from "../../bodies/approval-form.ts";
 import { answerWith, type BodyReader, directBodyReader } from "../../bodies/body-reader.ts";
 import type { PersonalData } from "../../erasure/personal-data.ts";
 import type { Answer, Call, Principal } from "../../http/route.ts";
@@ -24,6 +26,7 @@ export type DetailDeps = {
   readonly log: EventLog;
   readonly payloads: Pick<Payloads, "read">;
   readonly bodyReader?: BodyReader;
+  readonly formSalt: FormSalt;
   readonly personal: Pick<PersonalData, "shown">;
 };
 
@@ -56,21 +59,30 @@ export const hiddenOfSubject = async (
   return kind === "event" && "request" in state ? hiddenOfEvent(deps, state.request, principal) : [];
 };
 
+type KeptContent = Pick<ContentOrder, "steps" | "kept" | "salt"> & { readonly payload: ShownPayload | null };
+
 const contentKept = async (
-  { aggregates, payloads }: DetailDeps,
+  { aggregates, payloads, formSalt }: DetailDeps,
   { kind, asked }: ApprovalSubject,
-): Promise<Pick<ContentOrder, "steps" | "kept">> => {
-  if (asked === null) return { steps: null, kept: null };
+  approvalId: string,
+): Promise<KeptContent> => {
+  if (asked === null) return { steps: null, kept: null, salt: formSalt(approvalId), payload: null };
   const id = kind === "bundle" ? asked.bundle_id : asked.event_id;
   const stored = await payloads.read(id, asked.payload);
-  const kept = stored === null || stored === "damaged" ? stored : { body: stored.body, salt: stored.salt };
-  return { steps: kind === "bundle" ? await stepAnswers(aggregates, asked) : null, kept };
+  const steps = kind === "bundle" ? await stepAnswers(aggregates, asked) : null;
+  if (stored === null || stored === "damaged")
+    return { steps, kept: stored, salt: formSalt(approvalId), payload: null };
+  const { body, salt } = stored;
+  return { steps, kept: { body }, salt, payload: { subject: id, revision: asked.payload.revision } };
 };
 
 /** An approval as it is shown. `position` is that of the last record of the request that the answer rests on. */
 export type Detail = {
   readonly answer: Pick<Answer, "body" | "headers">;
   readonly form: Form;
+  readonly salt: Uint8Array;
+  /** Null if no payload was shown: it is erased or damaged, or a change is to be decided. */
+  readonly payload: ShownPayload | null;
   readonly subject: ApprovalSubject;
   readonly position: Position | undefined;
 };
@@ -82,20 +94,23 @@ export type DetailAsked = {
   readonly hidden?: HiddenPaths;
   /** True after a command, whose result is shown even if the account has used up its time for reading payloads. */
   readonly isDone?: true;
+  readonly withBytes?: true;
 };
 
 /** What the reader is shown of an approval, and is to be read. `order` decides the digest of the shown form. */
-export const shownOf = async (deps: DetailDeps, it: RequestedApproval, { principal, at, hidden }: DetailAsked) => {
+export const shownOf = async (deps: DetailDeps, it: RequestedApproval, asking: DetailAsked) => {
+  const { principal, at, hidden, withBytes } = asking;
   const subject = await subjectOf(deps.log, it);
   const summary = approvalSummary(it.request.approval_id, documentOf(it, subject), at);
   const kept = hidden ?? (await hiddenOfSubject(deps, subject, principal));
   const endpoint = await targetAnswer(deps.aggregates, subject);
-  const content = await contentKept(deps, subject);
+  const { payload, ...content } = await contentKept(deps, subject, it.request.approval_id);
   // The digest of what is shown covers `asked`, which is the summary without the members that votes and time change.
   const { status: _, votes: _votes, decided_at: _at, reason: _reason, replaced_by: _next, ...asked } = summary;
   const title = subject.kind === "event" ? (subject.asked?.bound?.title ?? null) : null;
-  const order: ContentOrder = { asked: { ...asked, endpoint }, ...content, hidden: kept, title };
-  return { subject, summary, endpoint, order };
+  const about = { asked: { ...asked, endpoint }, ...content, hidden: kept, title };
+  const order: ContentOrder = { ...about, ...defined({ withBytes }) };
+  return { subject, summary, endpoint, order, payload };
 };
 
 /** Answers with a problem only if the account has used up its time for reading, and `isDone` is not set. */
@@ -107,7 +122,7 @@ export const detailOf = async (
   const { at, isDone } = shownTo;
   const { bodyReader = directBodyReader } = deps;
   const { account } = it.request;
-  const { subject, summary, endpoint, order } = await shownOf(deps, it, shownTo);
+  const { subject, summary, endpoint, order, payload: of } = await shownOf(deps, it, shownTo);
   const busy = isDone === true ? null : bodyReader.busy(account, "content", order);
   if (busy !== null) return busy;
   const { payload, form, ...shown } = await bodyReader.run(account, "content", order);
@@ -123,5 +138,6 @@ export const detailOf = async (
     shown_digest: form.shown_digest,
     ...peopleAnswer(it, await peopleOf(deps, account), at),
   };
-  return { answer: answerWith(body, "payload", payload), form, subject, position: subject.position };
+  const answer = answerWith(body, "payload", payload);
+  return { answer, form, salt: order.salt, payload: of, subject, position: subject.position };
 };

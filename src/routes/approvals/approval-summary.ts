@@ -60,7 +60,7 @@ export const documentOf = ({ request, votes, end }: RequestedApproval, of: Appro
     status,
     subject_kind: subject.kind,
     subject_id: subject.id,
-    votes: votes.map(({ made_by: _madeBy, ...vote }) => vote),
+    votes: votes.map(({ made_by: _madeBy, shown_form: _form, ...vote }) => vote),
     decided_at: end?.at ?? null,
     // An approval that was granted has no reason of its own, but its request may have been stopped before its release.
     reason: end?.reason ?? (status === holdEndOf(of) ? of.endedBecause : null),

@@ -9,6 +9,7 @@ import { approvals } from "../../../projections/approvals.ts";
 import { events } from "../../../projections/events.ts";
 import type { ApprovalReleases } from "../../approvals/approval-releases.ts";
 import { approvalStream, isApprovalId } from "../../approvals/approvals.ts";
+import { keepShownForm, type ShownForm } from "../../approvals/shown-forms.ts";
 import { type Form, pointersOf } from "../../bodies/approval-form.ts";
 import type { PersonalData } from "../../erasure/personal-data.ts";
 import { listOf } from "../../http/listing.ts";
@@ -107,23 +108,44 @@ const otherForm = ({ shown_digest, hidden }: Form): Problem =>
     { extra: { shown_digest, hidden } },
   );
 
+/** What the record of a vote says of the form that its voter saw, and the form; null if the vote did not say. */
+type Seen = { readonly said: Pick<Vote, "shown" | "shown_digest">; readonly form: ShownForm | null };
+
+const NOT_STATED: Seen = { said: FORM_NOT_STATED, form: null };
+
 /** Finds the form that has this digest among the forms that the voter could read; a problem if there is none. */
 const formSeen = async (
   deps: ApprovalsDeps,
   it: RequestedApproval,
   { principal, at, digest }: { readonly principal: Principal; readonly at: string; readonly digest: string },
-): Promise<Pick<Vote, "shown" | "shown_digest"> | Problem> => {
+): Promise<Seen | Problem> => {
   // If the policy hides nothing from the voter, both forms are equal, and the vote counts as one on the revealed form.
   const forms = it.revealedTo.has(principal.id) ? [{ hidden: [] }, {}] : [{}];
   let last: Form | null = null;
   for (const form of forms) {
-    const detail = await detailOf(deps, it, { principal, at, ...form });
+    const detail = await detailOf(deps, it, { principal, at, withBytes: true, ...form });
     if ("problem" in detail) return detail;
-    const { shown_digest, ...shown } = detail.form;
-    if (shown_digest === digest) return { shown, shown_digest };
+    const { shown_digest, bytes, ...shown } = detail.form;
+    if (shown_digest === digest && bytes !== undefined) {
+      const { salt, payload } = detail;
+      const seen = { approvalId: it.request.approval_id, payload, salt, bytes, digest };
+      return { said: { shown, shown_digest }, form: seen };
+    }
     last = detail.form;
   }
   return last === null ? notFound() : otherForm(last);
+};
+
+/** Members who saw the same form share what is kept of it. */
+const keptForm = async (
+  deps: ApprovalsDeps,
+  { votes }: RequestedApproval,
+  form: ShownForm | null,
+  envelope: Envelope,
+): Promise<Pick<Vote, "shown_form">> => {
+  if (form === null) return {};
+  const kept = votes.find(({ shown_form }) => shown_form?.commitment === form.digest)?.shown_form;
+  return { shown_form: kept ?? (await keepShownForm(deps, form, envelope)) };
 };
 
 const isOpen = ({ request, end }: RequestedApproval, at: string): boolean => end === null && !isOverdue(request, at);
@@ -159,20 +181,25 @@ const vote =
     // A vote that comes too late is refused below. Its form is not compared, as the payload may be erased by now.
     const seen =
       stated === undefined || !isOpen(it, at)
-        ? FORM_NOT_STATED
+        ? NOT_STATED
         : await formSeen(deps, it, { principal, at, digest: stated });
     if ("problem" in seen) return seen;
     const { state: session } = await deps.aggregates.load(sessionDecider, principal.session);
     const isByCommand = session.phase === "open" && session.madeBy === "command-line";
     const made = isByCommand ? ({ made_by: "command-line" } as const) : {};
     const said = comment.trim();
-    const words = said === "" ? null : await deps.personal.keep(approvalStream(id), said, envelope);
     const { id: member_id, email, address } = principal;
-    const cast = { member_id, email, address, decision, comment: words, ...seen, ...made, at };
+    const bare = { member_id, email, address, decision, comment: null, ...seen.said, ...made, at };
     const people = await peopleOf(deps, principal.account);
     const members = new Set(people?.members.keys() ?? []);
-    const command = { type: "CastVote", account: principal.account, vote: cast, digest, members } as const;
-    const done = await deps.aggregates.handle(approval, approvalStream(id), command, envelope);
+    const command = { type: "CastVote", account: principal.account, vote: bare, digest, members } as const;
+    // Nothing is kept for a vote that is refused or changes nothing, however often it is sent.
+    const decided = approval.decide(command, it);
+    const isCast = decided.ok && decided.events.length > 0;
+    const words = said === "" || !isCast ? null : await deps.personal.keep(approvalStream(id), said, envelope);
+    const form = isCast ? await keptForm(deps, it, seen.form, envelope) : {};
+    const cast = { ...command, vote: { ...bare, comment: words, ...form } };
+    const done = await deps.aggregates.handle(approval, approvalStream(id), cast, envelope);
     if (done.outcome === "rejected") {
       if (words !== null) await deps.personal.forget(words);
       return PROBLEM_OF[done.rejection](done.state);

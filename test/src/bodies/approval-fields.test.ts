@@ -6,7 +6,8 @@ const test = suite("fields of an approval");
 
 const orderOf = (body: string) => ({
   ...{ asked: {}, steps: null, hidden: [], title: "Pay {/a}", labels: [{ "/a~1b": "Both" }] },
-  kept: { body: Buffer.from(body), salt: new Uint8Array() },
+  kept: { body: Buffer.from(body) },
+  salt: new Uint8Array(),
 });
 const read = (payload: unknown) => visibleFields(orderOf(JSON.stringify(payload)));
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { PLANS } from "../../../domain/account/plans.ts";
@@ -100,6 +101,38 @@ test("a change that weakens the policy is held, shown side by side, approved by 
   assert.is((await client.session("PATCH", path, { policy_id: policy })).status, 200);
   await other("POST", `/v1/approvals/${approval_id}/approve`, vote);
   assert.is((await client.session("GET", path)).body.policy_id, policy);
+});
+
+test("the form of a change is kept for its voters together, salted, and an owner can erase it", async () => {
+  const { client, other, endpoint } = await guarded();
+  const held = await client.session("PATCH", `/v1/endpoints/${endpoint}`, { policy_id: null });
+  const { approval_id } = held.body;
+  const { digest, shown_digest } = await shown(client, approval_id);
+  const vote = (who: As) => who("POST", `/v1/approvals/${approval_id}/approve`, { digest, shown_digest });
+  assert.is((await vote(client.session)).status, 200);
+  const second = await vote(other);
+  assert.is(second.status, 200);
+  const after = second.headers.get("countersign-position");
+  const audit = `/v1/audit?type=VoteCast&subject=${approval_id}&after=${after}`;
+  const votes = (await client.session("GET", audit)).body.data;
+  assert.is(votes.length, 2);
+  const { shown_form } = votes[0].data;
+  assert.equal(votes[1].data.shown_form, shown_form);
+  assert.is(shown_form.commitment, shown_digest);
+  const form = votes[0].personal[shown_form.id];
+  assert.equal(JSON.parse(form).content.change.after, { policy_id: null });
+  assert.is.not(createHash("sha256").update(form).digest("hex"), shown_digest);
+  assert.is(
+    (await shown(client, approval_id)).votes[0].shown_form,
+    undefined,
+    "an approval's answer has the digest alone",
+  );
+  const path = `/v1/audit/personal/${shown_form.id}`;
+  const erased = await client.session("DELETE", path, { reason: "the owner asked" });
+  assert.is(erased.status, 200, JSON.stringify(erased.body));
+  const [left] = (await client.session("GET", audit)).body.data;
+  assert.equal(left.data, votes[0].data);
+  assert.is(left.personal[shown_form.id], undefined);
 });
 
 test("a change is not made with fewer approvals than the quorum in force by then", async () => {

@@ -1,7 +1,14 @@
+import { createHash } from "node:crypto";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { type Commitment, isErasureOf } from "../../../../domain/evidence/commitment.ts";
 import type { ApprovalRule } from "../../../../domain/policy/definition.ts";
+import type { EventLog } from "../../../../domain/ports/event-log.ts";
+import { randomness } from "../../../../infra/crypto/randomness.ts";
+import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
+import { openCommitment } from "../../../../src/audit/committed-values.ts";
 import type { Principal } from "../../../../src/http/route.ts";
+import { payloads } from "../../../../src/streams/payloads.ts";
 import { approvalsWorld, person } from "../../../support/approvals-world.ts";
 import { bearer, SAME_ORIGIN, testApp } from "../../../support/http-app.ts";
 
@@ -11,9 +18,10 @@ const BODY = '{"amount":120,"card":"4111"}';
 const REVEAL = { rule: { min_approvals: 3, reveal: ["approver"] } } as const satisfies { rule: Partial<ApprovalRule> };
 
 /** Approvals over HTTP: an approver sees no card, an admin does. */
-const started = async () => {
-  const world = approvalsWorld();
+const started = async (over: EventLog = memoryEventLog()) => {
+  const world = approvalsWorld({ log: over });
   const { log, clock, routes } = world;
+  const stored = payloads(log, randomness);
   const people = new Map<string, Principal>([
     ["approver", person("mem_ana")],
     ["other", person("mem_bo")],
@@ -32,7 +40,7 @@ const started = async () => {
   };
   const votesCast = async (id: string) =>
     (await log.read(`approval-${id}`, null, 100)).filter(({ type }) => type === "VoteCast").map(({ data }) => data);
-  return { ...world, call, votesCast, close: () => app.close() };
+  return { ...world, payloads: stored, call, votesCast, close: () => app.close() };
 };
 
 test("a vote names the form that the voter saw, and a redacted form has another digest than the full one", async () => {
@@ -87,6 +95,119 @@ test("a digest of a form that the voter was not shown decides nothing", async ()
   assert.equal([rejected.status, rejected.body.votes[0].shown.form], [200, "redacted"]);
   const repeated = await call("approver", "POST", `/${approvalId}/reject`, { digest, shown_digest, comment: "no" });
   assert.is(repeated.status, 200);
+  await close();
+});
+
+type Started = Awaited<ReturnType<typeof started>>;
+
+const firstForm = async ({ votesCast }: Started, id: string): Promise<Commitment> => {
+  const [vote] = await votesCast(id);
+  // The record of a vote that names a form has a commitment there.
+  return vote?.shown_form as unknown as Commitment;
+};
+
+/** What an export with payloads says of the form of each vote: the text, or null if it was erased. */
+const openedForms = async ({ log, payloads: stored, votesCast }: Started, id: string) => {
+  const forms: (string | null)[] = [];
+  for (const { shown_form, shown_digest } of await votesCast(id)) {
+    const commitment = shown_form as unknown as Commitment;
+    assert.is(commitment.commitment, shown_digest, "the digest that the voter sent is the commitment");
+    const opened = await openCommitment({ log, payloads: stored }, "acc_a", commitment);
+    if (opened !== null) assert.equal([opened.salt.length, opened.bytes.length], [16, commitment.size]);
+    forms.push(opened === null ? null : Buffer.from(opened.bytes).toString());
+  }
+  return forms;
+};
+
+for (const [length, body] of [
+  ["short", BODY],
+  ["long", JSON.stringify({ amount: 120, card: "4111", note: "\u00e9".repeat(300_000) })],
+])
+  test(`the form of a ${length} request is kept with its payload until that is erased, once for all who saw it`, async () => {
+    const world = await started();
+    const { asked, call, log, erase, close } = world;
+    const { approvalId, digest, eventId } = await asked(1, { body: body ?? "", rule: { min_approvals: 9 } });
+    for (const who of ["approver", "admin", "other"]) {
+      const { shown_digest } = (await call(who, "GET", `/${approvalId}`)).body;
+      assert.is((await call(who, "POST", `/${approvalId}/approve`, { digest, shown_digest })).status, 200);
+    }
+    const [redacted, full, same] = (await openedForms(world, approvalId)).map((text) => JSON.parse(text ?? ""));
+    assert.equal([redacted.content.payload.card, redacted.hidden], ["[redacted]", ["/card"]]);
+    assert.equal([full.content.payload, full.hidden], [JSON.parse(body ?? ""), []]);
+    assert.is(redacted.content.endpoint.url, "https://pay.example/hooks");
+    assert.equal(same, redacted);
+    const kept = (await log.read(`payload-${eventId}`, null, 100)).filter(({ type }) => type === "FormKept");
+    assert.is(kept.length, 2, "two of the three saw the same form");
+    const { id } = await firstForm(world, approvalId);
+    const last = await log.last(`payload-${eventId}`);
+    const erased = { type: "PayloadErased", data: { event_id: eventId, up_to: last?.revision } };
+    assert.ok(isErasureOf(id, erased), `the erasure of the payload is that of ${id}`);
+    await erase(eventId);
+    assert.equal(await openedForms(world, approvalId), [null, null, null]);
+    await close();
+  });
+
+test("a form that is kept while its payload is being erased is erased with it", async () => {
+  const log = memoryEventLog();
+  let erase = async (): Promise<void> => undefined;
+  const over: EventLog = {
+    ...log,
+    async append(stream, expected, events) {
+      if (events[0]?.type === "FormKept") await erase();
+      return log.append(stream, expected, events);
+    },
+  };
+  const world = await started(over);
+  const { approvalId, digest, eventId } = await world.asked(1, { body: BODY });
+  const { shown_digest } = (await world.call("approver", "GET", `/${approvalId}`)).body;
+  erase = () => world.erase(eventId);
+  await world.call("approver", "POST", `/${approvalId}/approve`, { digest, shown_digest });
+  assert.equal(await openedForms(world, approvalId), [null]);
+  assert.is(await log.last(`payload-${eventId}`), null);
+  await world.close();
+});
+
+test("the form of a request without a payload is kept as personal data of nobody, which has an erasure of its own", async () => {
+  const world = await started();
+  const { asked, call, log, erase, close } = world;
+  const { approvalId, digest, eventId } = await asked(1, { body: BODY, rule: { min_approvals: 9 } });
+  await erase(eventId);
+  const { shown_digest } = (await call("admin", "GET", `/${approvalId}`)).body;
+  assert.is((await call("other", "GET", `/${approvalId}`)).body.shown_digest, shown_digest);
+  const rejected = await call("admin", "POST", `/${approvalId}/reject`, { digest, shown_digest, comment: "no" });
+  assert.equal([rejected.status, rejected.body.votes[0].shown_digest], [200, shown_digest]);
+  const [form] = await openedForms(world, approvalId);
+  assert.is(JSON.parse(form ?? "").content.payload, null);
+  assert.is.not(
+    createHash("sha256")
+      .update(form ?? "")
+      .digest("hex"),
+    shown_digest,
+    "it is salted",
+  );
+  const { id } = await firstForm(world, approvalId);
+  assert.match(id, /^per_/);
+  const [kept] = await log.read(`personal-${id}`, null, 1);
+  assert.equal([kept?.data.member, kept?.data.stream], [null, `approval-${approvalId}`]);
+  await close();
+});
+
+test("nothing is kept for a vote that is refused, or that was cast before", async () => {
+  const { asked, call, log, close } = await started();
+  const terms = { rule: { min_approvals: 9, exclude_requester: true }, requesters: ["mem_ana"] };
+  const { approvalId, digest, eventId } = await asked(1, { body: BODY, ...terms });
+  const vote = async (who: string) => {
+    const { shown_digest } = (await call(who, "GET", `/${approvalId}`)).body;
+    const { body } = await call(who, "POST", `/${approvalId}/approve`, { digest, shown_digest, comment: "fine" });
+    const everything = await log.readAll(null, 500, "everything");
+    const kept = everything.filter(({ type }) => type === "FormKept" || type === "PersonalDataKept").length;
+    return { code: body.code, kept };
+  };
+  const before = (await vote("approver")).kept;
+  assert.equal(await vote("approver"), { code: "self-approval", kept: before });
+  assert.equal(await vote("other"), { code: undefined, kept: before + 2 }, "the form and the comment");
+  assert.equal(await vote("other"), { code: undefined, kept: before + 2 });
+  assert.is((await log.read(`payload-${eventId}`, null, 100)).length, 2);
   await close();
 });
 

@@ -7,6 +7,7 @@ import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
 import { approvals } from "../../../../projections/approvals.ts";
 import { approvalReleases } from "../../../../src/approvals/approval-releases.ts";
 import { approvalRenewal } from "../../../../src/approvals/approval-renewal.ts";
+import { formSalts } from "../../../../src/bodies/approval-form.ts";
 import { personalData } from "../../../../src/erasure/personal-data.ts";
 import type { Principal } from "../../../../src/http/route.ts";
 import { approvalRoutes } from "../../../../src/routes/approvals/approvals.ts";
@@ -99,6 +100,7 @@ const world = async (more: (it: History) => void = () => undefined, damaged: rea
       views,
       aggregates: streams,
       payloads: payloads(log, randomness),
+      formSalt: formSalts(Buffer.alloc(32, 5)),
       personal: personalData(log, randomness),
       renewal,
       releases: approvalReleases({ log, aggregates: streams, clock }),
