@@ -51,12 +51,12 @@ type Course = {
   readonly placesFreeMs: number;
 };
 /** One process: whatever it held is nobody's when the next one starts. */
-const ALONE: Course = { rounds: ROUNDS, killAfterMs: 700, redeliveredMs: 10_000, placesFreeMs: 0 };
+const ALONE: Course = { rounds: ROUNDS, killAfterMs: 700, redeliveredMs: 30_000, placesFreeMs: 0 };
 /** A tenth of the rounds, as each is mostly waiting. */
 const AMONG_NODES: Course = {
   rounds: Math.max(2, Math.round(ROUNDS / 10)),
   killAfterMs: 4_000,
-  redeliveredMs: 30_000,
+  redeliveredMs: 60_000,
   placesFreeMs: 31_000,
 };
 
