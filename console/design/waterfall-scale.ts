@@ -9,6 +9,23 @@ export type Stage = {
   readonly isWait: boolean;
 };
 
+export type ShownStage = Stage & {
+  /** The API's value of the state, such as `delivered`. */
+  readonly state: string;
+  /** Beside the bar, in a few words. */
+  readonly note?: string;
+  /** True for a part of the stage above it, such as one gate. */
+  readonly isNested?: boolean;
+  /** What stands at the right instead of the duration. */
+  readonly took?: string;
+  /** The state by which the bar is coloured, if it is another than the row's. */
+  readonly bar?: string;
+  /** The undo of a step: a second bar in the same row. */
+  readonly undo?: (Stage & { readonly state: string; readonly note?: string }) | undefined;
+  /** True for a stage that never came: it has a note and no bar. */
+  readonly isAbsent?: boolean;
+};
+
 /** A stretch of time with its own scale; `from` and `to` are parts of the whole width, from 0 to 1. */
 export type Stretch = {
   readonly start: number;

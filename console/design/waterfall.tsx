@@ -4,18 +4,7 @@ import { duration } from "./format.ts";
 import { Mark } from "./mark.tsx";
 import { stateOf } from "./states.ts";
 import { useWindow } from "./virtual-rows.tsx";
-import { drawnOf, placeOf, type Stage, type Stretch, scaleOf } from "./waterfall-scale.ts";
-
-export type ShownStage = Stage & {
-  /** The API's value of the state, such as `delivered`. */
-  readonly state: string;
-  /** Beside the bar, in a few words. */
-  readonly note?: string;
-  /** True for a part of the stage above it, such as one gate. */
-  readonly isNested?: boolean;
-  /** What stands at the right instead of the duration. */
-  readonly took?: ComponentChildren;
-};
+import { drawnOf, placeOf, type ShownStage, type Stage, type Stretch, scaleOf } from "./waterfall-scale.ts";
 
 const ROW_PX = 31;
 const ROWS_MAX = 200;
@@ -33,8 +22,14 @@ const LEAST = 0.004;
 
 const part = (value: number): string => `${Math.round(value * 10_000) / 100}%`;
 
-/** The bands of collapsed waiting and the lines between the stretches. */
-const Grid = ({ drawn }: { readonly drawn: readonly Stretch[] }) => (
+type GridProps = {
+  readonly drawn: readonly Stretch[];
+  /** The part of the width at which all turned back; null without such a moment. */
+  readonly turn: number | null;
+};
+
+/** The bands of collapsed waiting, the lines between the stretches, and the moment of turning back. */
+const Grid = ({ drawn, turn }: GridProps) => (
   <>
     {drawn
       .filter((it) => it.isBand)
@@ -44,13 +39,23 @@ const Grid = ({ drawn }: { readonly drawn: readonly Stretch[] }) => (
     {[0, ...drawn.map((it) => it.to)].map((at) => (
       <line class="tick" x1={part(at)} x2={part(at)} y1="0" y2="100%" />
     ))}
+    {turn === null ? null : <line class="turn" x1={part(turn)} x2={part(turn)} y1="0" y2="100%" />}
   </>
 );
 
-const Bar = ({ stage, scale }: { readonly stage: ShownStage; readonly scale: readonly Stretch[] }) => {
+/** What was undone is an outline. */
+const colourOf = (state: string): string =>
+  state === "compensated" ? "c-undo" : (COLOURS[stateOf(state).role] ?? "c-base");
+
+type BarProps = {
+  readonly stage: Omit<ShownStage, "undo" | "took">;
+  readonly scale: readonly Stretch[];
+};
+
+const Bar = ({ stage, scale }: BarProps) => {
   const [from, to] = [placeOf(scale, stage.start), placeOf(scale, stage.end)];
   const width = Math.max(to - from, LEAST);
-  const colour = COLOURS[stateOf(stage.state).role] ?? "c-base";
+  const colour = colourOf(stage.bar ?? stage.state);
   const height = stage.isNested ? 6 : 10;
   const isLeft = from > LEFT_FROM;
   return (
@@ -87,10 +92,18 @@ type RowProps = {
   readonly scale: readonly Stretch[];
   /** The stretches of the scale that are wide enough to be seen. */
   readonly drawn: readonly Stretch[];
+  readonly turn: number | null;
   readonly took: ComponentChildren;
 };
 
-const Row = ({ stage, scale, drawn, took }: RowProps) => {
+/** The words of a stage that never came stand where the first bar would begin. */
+const Absent = ({ note = "" }: { readonly note: string | undefined }) => (
+  <text class="halo" x="0" dx="6" y="19">
+    {note}
+  </text>
+);
+
+const Row = ({ stage, scale, drawn, turn, took }: RowProps) => {
   const { mark, role } = stateOf(stage.state);
   return (
     <div class={`r ${stage.isNested ? "in1" : ""}`}>
@@ -102,8 +115,9 @@ const Row = ({ stage, scale, drawn, took }: RowProps) => {
         </span>
       </div>
       <svg class="track" aria-hidden="true">
-        <Grid drawn={drawn} />
-        <Bar stage={stage} scale={scale} />
+        <Grid drawn={drawn} turn={turn} />
+        {stage.isAbsent ? <Absent note={stage.note} /> : <Bar stage={stage} scale={scale} />}
+        {stage.undo === undefined ? null : <Bar stage={stage.undo} scale={scale} />}
       </svg>
       <div>{took}</div>
     </div>
@@ -119,7 +133,16 @@ type WaterfallProps = {
   /** Whether long waiting is shown at its length; left out, the component keeps it itself. */
   readonly isFull?: boolean;
   readonly onScale?: (isFull: boolean) => void;
+  /** What a row is, such as a step. */
+  readonly what?: string;
+  /** When all turned back, in milliseconds since 1970; null if it never did. */
+  readonly turnedAt?: number | null;
 };
+
+const barsOf = (stage: ShownStage): readonly Stage[] => [
+  ...(stage.isAbsent ? [] : [stage]),
+  ...(stage.undo === undefined ? [] : [stage.undo]),
+];
 
 const tookOfStage = (stage: ShownStage): ComponentChildren => stage.took ?? duration(stage.end - stage.start);
 
@@ -127,8 +150,10 @@ const tookOfStage = (stage: ShownStage): ComponentChildren => stage.took ?? dura
 export const Waterfall = ({ stages, begin, tookOf = tookOfStage, ...given }: WaterfallProps) => {
   const [isFullHere, setFullHere] = useState(false);
   const { isFull = isFullHere, onScale: setFull = setFullHere } = given;
-  const scale = useMemo(() => scaleOf(stages, isFull), [stages, isFull]);
+  const { what = "Stage", turnedAt = null } = given;
+  const scale = useMemo(() => scaleOf(stages.flatMap(barsOf), isFull), [stages, isFull]);
   const drawn = useMemo(() => drawnOf(scale), [scale]);
+  const turn = turnedAt === null ? null : placeOf(scale, turnedAt);
   const hasBands = isFull || scale.some((it) => it.isBand);
   const { box, shown, before, after } = useWindow(stages.length, ROW_PX, ROWS_MAX);
   return (
@@ -145,9 +170,9 @@ export const Waterfall = ({ stages, begin, tookOf = tookOfStage, ...given }: Wat
       ) : null}
       <div class="fall" ref={box}>
         <div class="r ax">
-          <div>Stage</div>
+          <div>{what}</div>
           <svg class="track" aria-hidden="true">
-            <Grid drawn={drawn} />
+            <Grid drawn={drawn} turn={null} />
             <text x="0" y="15">
               {begin}
             </text>
@@ -161,12 +186,17 @@ export const Waterfall = ({ stages, begin, tookOf = tookOfStage, ...given }: Wat
                 {it.to - it.from < 0.08 ? "" : duration(it.end - it.start)}
               </text>
             ))}
+            {turn === null ? null : (
+              <text class="now" x={part(turn)} y="15" text-anchor={turn > LEFT_FROM ? "end" : "middle"}>
+                turned back
+              </text>
+            )}
           </svg>
           <div>Took</div>
         </div>
         {before === 0 ? null : <div style={{ height: `${before}px` }} />}
         {stages.slice(shown.from, shown.to).map((stage) => (
-          <Row stage={stage} scale={scale} drawn={drawn} took={tookOf(stage)} />
+          <Row stage={stage} scale={scale} drawn={drawn} turn={turn} took={tookOf(stage)} />
         ))}
         {after === 0 ? null : <div style={{ height: `${after}px` }} />}
       </div>

@@ -29,6 +29,7 @@ import { shownIn } from "../erasure/personal-data.ts";
 import { type Answer, positionOf } from "../http/route.ts";
 import { bundleStream } from "../streams/bundle-id.ts";
 import { foldStream, latestOf, type StreamState } from "../streams/run-command.ts";
+import { NO_TIMES, type StepTimes } from "./step-times.ts";
 
 const UNDER_WAY: readonly BundleStatus[] = ["held", "running", "rolling_back"];
 
@@ -119,11 +120,15 @@ const eventsUnderWay = (state: Bundle): readonly string[] =>
         ];
       });
 
-/** The answer's position is that of the last record that it rests on, in the stream of the bundle or of a step's event. */
+/**
+ * The answer's position is that of the last record that it rests on, in the stream of the bundle or of a step's event. With
+ * `times` each step also says where and when it was sent.
+ */
 export const bundleAnswer = async (
   { log, account }: { readonly log: EventLog; readonly account: string },
   { state, position }: StreamState<Bundle>,
   shown: ShowResults = async (results) => results,
+  times: ReadonlyMap<number, StepTimes> | null = null,
 ): Promise<Answer & { readonly body: JsonObject }> => {
   const request = requestOf(state);
   if (request === null) throw new Error("a bundle that was never decided has no answer");
@@ -151,6 +156,7 @@ export const bundleAnswer = async (
       resolution: resolutions[index] ?? null,
       ...eventsOf(step, came[index], unrecorded),
       result: seen[index] ?? null,
+      ...(times === null ? {} : { endpoint_id: step.endpoint_id, times: times.get(index) ?? NO_TIMES }),
     })),
     ...defined({ approval_id: approvalId ?? undefined }),
     verdict,

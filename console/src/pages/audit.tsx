@@ -239,7 +239,7 @@ const Records = ({ params, query }: PageProps) => {
               rows={rows}
               keyOf={({ index }) => String(index)}
               selected={selected === null ? undefined : String(selected)}
-              as="folio"
+              as="folio records"
             />
           ) : null}
           {!isLoaded && problem === null ? <Loading rows={8} /> : null}

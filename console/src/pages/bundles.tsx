@@ -7,6 +7,7 @@ import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { useList } from "../shell/use-list.ts";
+import { reasonText } from "./bundle-words.ts";
 import { gateDetail, gateName, refusingGate } from "./gate-words.ts";
 import { Listing } from "./listing.tsx";
 
@@ -25,7 +26,7 @@ const VIEWS: readonly { readonly title: string; readonly status: Status | "" }[]
 /** Why it was refused, or why it ended. */
 const whyOf = ({ status, reason, verdict }: Row): string => {
   const gate = status === "blocked" ? refusingGate(verdict) : null;
-  return gate === null ? (reason ?? "") : `${gateName(gate.gate)}: ${gateDetail(gate)}`;
+  return gate === null ? reasonText(reason ?? "") : `${gateName(gate.gate)}: ${gateDetail(gate)}`;
 };
 
 const columns = (name: (id: string | null) => string | null): readonly Column<Row>[] => [

@@ -1,6 +1,7 @@
 import { type Bundle, requestOf, startOf } from "../../../domain/bundle/state.ts";
 import { directBodyReader } from "../../bodies/body-reader.ts";
 import { bundleAnswer, type ShowResults } from "../../bundles/answer.ts";
+import { stepTimesOf } from "../../bundles/step-times.ts";
 import type { CallCounts } from "../../calls/call-counts.ts";
 import { type Answer, type Call, calledBy, type Principal } from "../../http/route.ts";
 import { redactionSource } from "../../redaction/answer-redaction.ts";
@@ -42,9 +43,10 @@ export const answerTo = async (
 ): Promise<Answer> => {
   const { principal, params } = call;
   const source = { log: deps.log, account: principal.account };
-  if (principal.kind === "agent") return bundleAnswer(source, known);
+  const times = await stepTimesOf(deps.log, params.id);
+  if (principal.kind === "agent") return bundleAnswer(source, known, undefined, times);
   const request = requestOf(known.state);
   if (request !== null && (await seesHidden(deps.log, request, principal)))
     deps.calls.payloadRead(calledBy(call), params.id);
-  return bundleAnswer(source, known, await visibleResults(deps, principal, known));
+  return bundleAnswer(source, known, await visibleResults(deps, principal, known), times);
 };

@@ -1,6 +1,7 @@
 import { ACTION_NAME_MAX } from "../../../domain/action/name.ts";
 import { BUNDLE_STATUSES, STEP_STATUSES } from "../../../projections/schemas/bundles.ts";
 import { STEPS_MAX } from "../../bundles/plan.ts";
+import type { StepTimes } from "../../bundles/step-times.ts";
 import { BYTES_REMOVED, nonBlank, nullable, nullableTime, object, text, time } from "../../http/json-schema.ts";
 import { LISTING_QUERY } from "../../http/listing.ts";
 import { named } from "../../http/named-schemas.ts";
@@ -96,6 +97,19 @@ const step = {
   },
 } satisfies Record<keyof StepSummary, JsonSchema>;
 
+const TIMES = {
+  started_at: nullableTime,
+  ended_at: nullableTime,
+  undo_started_at: nullableTime,
+  undone_at: nullableTime,
+} satisfies Record<keyof StepTimes, JsonSchema>;
+
+/** Only a read of one bundle has them. */
+const sentStep: Record<string, JsonSchema> = {
+  endpoint_id: { type: "string", description: "Where it is sent; in the answer to a read alone" },
+  times: { ...named("StepTimes", object(TIMES)), description: "In the answer to a read alone" },
+};
+
 const LEFT = named("StepLeft", object({ index: { type: "integer" }, action: text, why: text }));
 
 const summary = {
@@ -131,7 +145,7 @@ export const BUNDLE: JsonSchema = named(
   shaped(
     {
       ...summary,
-      steps: { type: "array", items: named("BundleStep", object({ ...step, result: RESULT })) },
+      steps: { type: "array", items: named("BundleStep", shaped({ ...step, result: RESULT }, sentStep)) },
       payload_erased_at: nullableTime,
     },
     {

@@ -269,16 +269,18 @@ test("one shows its steps with their results, their undos and what is left to be
     left: [{ index: 0, action: "act.0", why: "Its compensation undo.0 did not succeed." }],
     payload_erased_at: null,
   });
-  const common = { reversibility: "compensable", refusal: null, resolution: null };
+  const common = { reversibility: "compensable", refusal: null, resolution: null, endpoint_id: "end_1" };
   assert.equal(steps, [
     {
       ...{ index: 0, action: "act.0", status: "compensation_failed", compensation: "undo.0", ...common },
       ...{ event_id: FIRST.event_id, compensation_event_id: FIRST.undo_event_id, cost_eur: 0.01 },
       result: { status_code: 200, body: { id: 7, card: "4242" } },
+      times: { started_at: at(1), ended_at: at(2), undo_started_at: at(5), undone_at: at(6) },
     },
     {
       ...{ index: 1, action: "act.1", status: "failed", compensation: "undo.1", ...common },
       ...{ event_id: SECOND.event_id, compensation_event_id: null, cost_eur: 0, result: null },
+      times: { started_at: at(3), ended_at: at(4), undo_started_at: null, undone_at: at(4) },
     },
   ]);
 });
@@ -377,7 +379,9 @@ test("another account's, another agent's and one that never was are the same not
 test("the list is the detail without results, and finds by status", async () => {
   const { list, get } = await world(left);
   const { steps, left: _left, payload_erased_at: _erased, ...detail } = (await get(ADMIN)).body;
-  const summaries = (steps as { result: unknown }[]).map(({ result: _, ...step }) => step);
+  const summaries = (steps as { result: unknown; times: unknown; endpoint_id: unknown }[]).map(
+    ({ result: _, times: _times, endpoint_id: _to, ...step }) => step,
+  );
   assert.equal((await list()).body, { data: [{ ...detail, steps: summaries }], next_cursor: null });
   assert.is(((await list({ status: "rollback_incomplete" }, AGENT)).body.data as unknown[]).length, 1);
   assert.equal((await list({ status: "committed" })).body.data, []);

@@ -1,0 +1,95 @@
+import { euro } from "../../design/format.ts";
+import { Seal } from "../../design/seal.tsx";
+import { Facts, Section, Time } from "../../design/text.tsx";
+import { type AnswerOf, call } from "../api/api.ts";
+import { useNames } from "../api/names.ts";
+import { hrefOf } from "../shell/addresses.ts";
+import { useAnswer } from "../shell/use-answer.ts";
+
+type Bundle = AnswerOf<"GET /v1/bundles/{id}">;
+type Approval = AnswerOf<"GET /v1/approvals/{id}">;
+
+/** A bundle that needs no approval has none to read. */
+const useApproval = (id: string | undefined): Approval | null =>
+  useAnswer<Approval | null>({ key: id ?? "", on: id === undefined ? null : { topic: "approvals", id } }, async () =>
+    id === undefined ? { ok: true, body: null } : call("GET /v1/approvals/{id}", { params: { id } }),
+  ).body;
+
+type Policy = { readonly id: string; readonly version: number };
+
+/** The API does not describe the shape of a bundle's verdict. */
+const policyOf = (verdict: unknown): Policy | null => {
+  const policy = typeof verdict === "object" && verdict !== null && "policy" in verdict ? verdict.policy : null;
+  if (typeof policy !== "object" || policy === null || !("id" in policy) || !("version" in policy)) return null;
+  return typeof policy.id === "string" && typeof policy.version === "number"
+    ? { id: policy.id, version: policy.version }
+    : null;
+};
+
+const NO_STEPS: readonly string[] = ["held", "blocked", "cancelled"];
+
+type ShownProps = { readonly bundle: Bundle; readonly approval: Approval | null };
+
+const Decision = ({ bundle, approval }: ShownProps) => {
+  const nameOf = useNames();
+  const policy = policyOf(bundle.verdict);
+  const votes = (decision: string) =>
+    (approval?.votes ?? [])
+      .filter((vote) => vote.decision === decision)
+      .map((vote, nth) => (
+        <>
+          {nth === 0 ? "" : ", "}
+          {nameOf(vote.member_id) ?? "a member"}, <Time at={vote.at} />
+        </>
+      ));
+  const [given, against] = [votes("approve"), votes("reject")];
+  const cost = bundle.cost_eur === null ? "No cost" : euro(bundle.cost_eur);
+  return (
+    <Section title="Decision">
+      <Facts
+        rows={[
+          ["Approval", bundle.approval_id === undefined ? "The policy asked for none" : ""],
+          ["Approved by", given.length === 0 ? "" : given],
+          ["Rejected by", against.length === 0 ? "" : against],
+          [
+            "Policy",
+            policy === null ? (
+              "None"
+            ) : (
+              <>
+                <a href={`/policies/${encodeURIComponent(policy.id)}`}>{nameOf(policy.id) ?? policy.id}</a>{" "}
+                <span class="quiet">v{policy.version}</span>
+              </>
+            ),
+          ],
+          [bundle.ended_at === null ? "Reserved" : "Settled", NO_STEPS.includes(bundle.status) ? "" : cost],
+          ["Would cost", NO_STEPS.includes(bundle.status) ? cost : ""],
+          ["Ended", bundle.ended_at === null ? "" : <Time at={bundle.ended_at} />],
+        ]}
+      />
+    </Section>
+  );
+};
+
+const Proof = ({ bundle, approval }: ShownProps) => (
+  <Section title="Proof">
+    <div class="stack tight">
+      {approval === null ? null : <Seal digest={approval.digest} label="Seal of the bundle that people decide on" />}
+      <p class="meta">
+        Each step is a record of its own, sealed like all others.{" "}
+        <a href={hrefOf("/audit", { q: bundle.id, order: "asc" })}>Records of this bundle</a>
+      </p>
+    </div>
+  </Section>
+);
+
+/** Who let it through, by which policy, what it cost, what people signed, and the records about it. */
+export const Decided = ({ bundle }: { readonly bundle: Bundle }) => {
+  const approval = useApproval(bundle.approval_id);
+  return (
+    <div class="half">
+      <Decision bundle={bundle} approval={approval} />
+      <Proof bundle={bundle} approval={approval} />
+    </div>
+  );
+};

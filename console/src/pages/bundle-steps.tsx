@@ -1,0 +1,144 @@
+import { useMemo } from "preact/hooks";
+import { counted, duration, euro, exactClock } from "../../design/format.ts";
+import { StateMark } from "../../design/mark.tsx";
+import { type Column, DataTable } from "../../design/table.tsx";
+import { Breaking, Section, Time } from "../../design/text.tsx";
+import { Waterfall } from "../../design/waterfall.tsx";
+import { type AnswerOf, call, me } from "../api/api.ts";
+import { useNames } from "../api/names.ts";
+import { now } from "../shell/clock.ts";
+import { useAnswer } from "../shell/use-answer.ts";
+import { howUndone, numberOf, type Sent, stepStages, turnedAt, whatItDid } from "./bundle-words.ts";
+
+type Bundle = AnswerOf<"GET /v1/bundles/{id}">;
+type Step = Bundle["steps"][number];
+
+/** In these states a step or an undo may be under way, and its bar grows. */
+const GOING_ON: readonly string[] = ["running", "rolling_back"];
+
+type SentAs = (id: string | null) => Sent | undefined;
+
+/** What became of the events that the steps and their undos were sent as, by their ids. */
+const useSent = ({ id, steps, status }: Bundle): SentAs => {
+  const ids = steps.flatMap((step) => [step.event_id, step.compensation_event_id].filter((it) => it !== null));
+  const shown = useAnswer({ key: `${id} ${status} ${ids.join()}`, on: { topic: "bundles", id } }, async () =>
+    ids.length === 0
+      ? ({ ok: true, body: { data: [], next_cursor: null } } as const)
+      : call("GET /v1/events", { query: { ids: ids.join(","), limit: 100 } }),
+  );
+  const known = new Map((shown.body?.data ?? []).map((it) => [it.id, it] as const));
+  return (event) => (event === null ? undefined : known.get(event));
+};
+
+type ColumnsProps = {
+  readonly sentAs: SentAs;
+  readonly nameOf: (id: string | null) => string | null;
+};
+
+const columns = ({ sentAs, nameOf }: ColumnsProps): readonly Column<Step>[] => [
+  { name: "Step", as: "hide", show: numberOf },
+  {
+    name: "Action",
+    as: "a",
+    show: (step) =>
+      step.event_id === null ? (
+        <span class="name">
+          <Breaking text={step.action} />
+        </span>
+      ) : (
+        <a class="name" href={`/events/${encodeURIComponent(step.event_id)}`}>
+          <Breaking text={step.action} />
+        </a>
+      ),
+  },
+  {
+    name: "What it did",
+    show: (step) => (
+      <>
+        {whatItDid(step, nameOf(step.endpoint_id ?? null) ?? "its endpoint", sentAs(step.event_id))}
+        {step.cost_eur === null || step.cost_eur === 0 ? null : <span class="sub">{euro(step.cost_eur)}</span>}
+      </>
+    ),
+  },
+  { name: "State", as: "b", show: ({ status }) => <StateMark value={status} /> },
+  {
+    name: "How it is undone",
+    as: "soft",
+    show(step) {
+      const { compensation, compensation_event_id: event, times, resolution } = step;
+      const end = times?.undone_at ?? null;
+      const action = compensation === null ? null : <code>{compensation}</code>;
+      const words = howUndone(step, sentAs(event));
+      const isNamed = action !== null && resolution === null && !words.startsWith("There") && !words.startsWith("It ");
+      return (
+        <>
+          {!isNamed ? null : event === null ? action : <a href={`/events/${encodeURIComponent(event)}`}>{action}</a>}{" "}
+          {words}
+          {end === null || event === null ? null : (
+            <>
+              {" "}
+              at <Time at={end} />
+            </>
+          )}
+        </>
+      );
+    },
+  },
+];
+
+/** What was done and undone, to scale, and step by step. */
+export const Steps = ({ bundle }: { readonly bundle: Bundle }) => {
+  const nameOf = useNames();
+  const { steps, status } = bundle;
+  const sentAs = useSent(bundle);
+  const moment = GOING_ON.includes(status) ? now.value : Date.parse(bundle.ended_at ?? bundle.created_at);
+  const stages = useMemo(() => stepStages(steps, sentAs, moment), [steps, sentAs, moment]);
+  const isBegun = stages.some(({ isAbsent }) => isAbsent !== true);
+  const begin = Math.min(...stages.map(({ start }) => start));
+  const end = Math.max(...stages.map((it) => Math.max(it.end, it.undo?.end ?? 0)));
+  const zone = me.value?.account.time_zone ?? "UTC";
+  return (
+    <>
+      {isBegun ? (
+        <Section
+          title="Steps, to scale"
+          beside={
+            <>
+              <span class="key">
+                <span>
+                  <i />
+                  Done
+                </span>
+                <span>
+                  <i class="k-undo" />
+                  Undone
+                </span>
+                <span>
+                  <i class="k-fail" />
+                  Failed
+                </span>
+              </span>
+              <span class="meta">{duration(end - begin)} in all</span>
+            </>
+          }
+        >
+          <Waterfall
+            what="Step"
+            stages={stages}
+            begin={exactClock(new Date(begin).toISOString(), { zone }).slice(0, 8)}
+            turnedAt={turnedAt(steps)}
+          />
+        </Section>
+      ) : null}
+      <Section title="What each step did" beside={<span class="meta">{counted(steps.length, "step")}</span>}>
+        <DataTable
+          caption="Steps in their order"
+          columns={columns({ sentAs, nameOf })}
+          rows={steps}
+          keyOf={({ index }) => String(index)}
+          as="folio"
+        />
+      </Section>
+    </>
+  );
+};

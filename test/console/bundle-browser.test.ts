@@ -1,0 +1,100 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { overflow, violations, WIDTHS } from "../support/accessibility.ts";
+import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
+import { signUp } from "../support/client.ts";
+import { create, type Orders, type OrdersWorld, orders, ordersWorld } from "../support/orders.ts";
+import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
+import { openSignedIn } from "../support/signed-in.ts";
+import { skipped } from "../support/skipped.ts";
+
+const test = suite("the page of a bundle in a browser");
+const WHO = { email: "ana@shop.example", password: "correct horse battery" };
+/** The most that a bundle has. */
+const STEPS = 50;
+
+const inBrowser = (binary: string): void => {
+  let program: Program;
+  let page: BrowserPage;
+  let shop: Orders;
+  let world: OrdersWorld;
+
+  /** A bundle of fifty steps that fails at the last but one, of which one undo is refused. */
+  const bundle = async (ending: string): Promise<string> => {
+    const steps = Array.from({ length: STEPS - 2 }, (_, n) => create(`o${n}`, n === 3 ? { undo: "refuse" } : {}));
+    const mail = { action: "mail.send", payload: { order: "letter" } };
+    const { body } = await world.agent.bundle(ending, [...steps, create("last", { do: "refuse" }), mail], {
+      name: "month-end-payout",
+    });
+    const id = body.id ?? body.bundle_id;
+    await until("the bundle has ended", async () => {
+      const { status } = (await world.client.call("GET", `/v1/bundles/${id}`)).body;
+      return status === "rollback_incomplete";
+    });
+    return id;
+  };
+
+  test.before(async () => {
+    [program, page, shop] = await Promise.all([startProgram(), openBrowser(binary), orders()]);
+    await page.shaped({});
+    world = await ordersWorld(program.url, shop.target, {
+      ...{ as: await signUp(program.url, WHO), endpoint: { name: "bank-gateway" } },
+      agent: { name: "payout-runner" },
+    });
+  });
+  test.after(async () => {
+    await page.close();
+    killPrograms();
+    await shop.target.close();
+    removeFolder(program.dir);
+  });
+  test.after.each(() => assert.equal(page.faults(), []));
+
+  test("fifty steps are shown to scale, the irreversible one is named at the top, and what is left needs a note", async () => {
+    const id = await bundle("month-end");
+    await openSignedIn(page, program.url, { who: WHO, path: `/bundles/${id}` });
+    await page.shows("Step 4, order.create, could not be undone.");
+    await page.shows("1 step cannot be undone: 50, mail.send.");
+    await page.shows("turned back");
+    await page.shows("1 undo refused");
+    await page.shows("not started; it cannot be undone, so it comes last");
+    await page.shows("Sent to bank-gateway");
+    await page.shows("The policy asked for none");
+    await page.shows("Records of this bundle");
+    const rows = await page.evaluate<number>("document.querySelectorAll('.fall .r:not(.ax)').length");
+    assert.is(rows, STEPS);
+    // The first screen says what is irreversible and what is left, without anything being opened or scrolled.
+    assert.ok(
+      await page.evaluate<boolean>(
+        "document.querySelectorAll('.note')[1].getBoundingClientRect().bottom < innerHeight",
+      ),
+    );
+
+    await page.click("Mark as undone");
+    assert.is((await world.client.call("GET", `/v1/bundles/${id}`)).body.status, "rollback_incomplete");
+    await page.evaluate(`document.querySelector("[name=comment]").value = "Called the bank"; undefined`);
+    await page.click("Mark as undone");
+    await page.shows("Undone by hand: Called the bank");
+    await page.hides("could not be undone");
+  });
+
+  test("it fits six widths in two schemes, and axe finds nothing", async () => {
+    const id = await bundle("again");
+    await page.open(`${program.url}/bundles/${id}`);
+    await page.shows("What each step did");
+    for (const width of WIDTHS)
+      for (const dark of [false, true]) {
+        await page.shaped({ width, dark });
+        if (process.env.SHOTS) await page.screenshot(`${process.env.SHOTS}/bundle-${width}-${dark}.png`);
+        assert.equal(await violations(page), [], `${width} ${dark ? "dark" : "light"}`);
+        assert.ok((await overflow(page)) <= 0, `at ${width} px`);
+      }
+  });
+};
+
+const binary = browserHere();
+if (binary === null)
+  skipped("the page of a bundle in a browser", "there is no Chromium, and BROWSER_BINARY is not set");
+else inBrowser(binary);
+
+test.run();

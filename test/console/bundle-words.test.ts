@@ -1,0 +1,75 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import {
+  howUndone,
+  type Sent,
+  type Step,
+  stepStages,
+  turnedAt,
+  whatItDid,
+} from "../../console/src/pages/bundle-words.ts";
+
+const test = suite("what a bundle's steps did");
+
+const START = Date.UTC(2026, 10, 17, 6);
+const at = (seconds: number): string => new Date(START + seconds * 1_000).toISOString();
+const NEVER = { started_at: null, ended_at: null, undo_started_at: null, undone_at: null };
+
+const step = (over: Partial<Step>): Step => ({
+  ...{
+    index: 0,
+    action: "payout.send",
+    status: "succeeded",
+    reversibility: "compensable",
+    compensation: "payout.recall",
+  },
+  ...{ event_id: "evt_a", compensation_event_id: null, refusal: null, resolution: null, times: NEVER },
+  ...over,
+});
+const failed: Sent = { attempt_count: 5, failure: { detail: "HTTP 409" } };
+
+test("a step that was sent says where, and one that was not says why", () => {
+  const did = (over: Partial<Step>, sent?: Sent): string => whatItDid(step(over), "bank", sent);
+  assert.is(did({}), "Sent to bank");
+  assert.is(did({ status: "compensation_failed" }), "Sent to bank");
+  assert.is(did({ status: "failed" }, failed), "Nothing: HTTP 409");
+  assert.is(did({ status: "failed" }), "Nothing: bank refused it");
+  assert.is(did({ status: "skipped", refusal: { detail: "the budget is used up" } }), "Nothing: the budget is used up");
+  assert.is(did({ status: "skipped" }), "Nothing: it was never started");
+  assert.is(did({ status: "unknown" }, failed), "Unknown: bank may have done it. HTTP 409");
+});
+
+test("how a step is undone is told as it came out", () => {
+  const undo = "evt_u";
+  assert.is(howUndone(step({ status: "compensated", compensation_event_id: undo }), undefined), "succeeded");
+  const left = step({ status: "compensation_failed", compensation_event_id: undo });
+  assert.is(howUndone(left, failed), "failed 5 times: HTTP 409");
+  assert.is(
+    howUndone({ ...left, resolution: { comment: "Called the bank" } }, failed),
+    "Undone by hand: Called the bank",
+  );
+  assert.is(howUndone(step({ status: "failed" }), undefined), "There is nothing to undo");
+  const final = { reversibility: "irreversible", compensation: null };
+  assert.is(howUndone(step({ status: "skipped", ...final }), undefined), "It cannot be undone");
+  assert.is(howUndone(step({ status: "succeeded", ...final }), undefined), "It cannot be undone");
+});
+
+test("a step and its undo are two bars of one row, and a step that never came has none", () => {
+  const steps = [
+    step({
+      ...{ status: "compensated", compensation_event_id: "evt_u" },
+      times: { started_at: at(0), ended_at: at(1), undo_started_at: at(5), undone_at: at(6) },
+    }),
+    step({ index: 1, status: "failed", times: { ...NEVER, started_at: at(1), ended_at: at(4) } }),
+    step({ index: 2, status: "skipped", reversibility: "irreversible", compensation: null, event_id: null }),
+  ];
+  const [first, second, third] = stepStages(steps, (id) => (id === null ? undefined : failed), START + 9_000);
+  assert.equal([first?.start, first?.end, first?.took], [START, START + 1_000, "1 s, 1 s"]);
+  assert.equal([first?.undo?.start, first?.undo?.note], [START + 5_000, "undone"]);
+  assert.equal([second?.name, second?.note, second?.took], ["2 payout.send", "HTTP 409", "3 s"]);
+  assert.equal([third?.isAbsent, third?.note], [true, "not started; it cannot be undone, so it comes last"]);
+  assert.is(turnedAt(steps), START + 5_000);
+  assert.is(turnedAt(steps.slice(1)), null);
+});
+
+test.run();
