@@ -21,7 +21,10 @@ const NPM = `
   [ "$1" = test ] || exit 0
   if [ -n "\${CRASH_ROUNDS:-}" ]; then echo "3 passed, 0 failed, 1 skipped"; else echo "2 passed, 0 failed, 9 skipped"; fi`;
 
-/** A clone in which npm only says what it was told, next to it scripts that start and stop servers in name alone. */
+/** Makes a virtual environment whose pip installs nothing. */
+const PYTHON = `mkdir -p "$3/bin" && cp "$(command -v true)" "$3/bin/pip"`;
+
+/** A clone in which npm only says what it was told, and nothing is installed, next to it scripts that start and stop servers in name alone. */
 const clone = (start = 'echo "export MONGODB_URL=mongodb://$1 STARTED_$1=yes"', npm = NPM) => {
   const root = temporaryFolder();
   folders.push(root);
@@ -31,7 +34,8 @@ const clone = (start = 'echo "export MONGODB_URL=mongodb://$1 STARTED_$1=yes"', 
   for (const args of [["init"], ["add", "."], ["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-m", "all"]])
     execFileSync("git", ["-C", at("clone"), ...args], { stdio: "ignore" });
   script(at("bin/npm"), npm);
-  script(at("bin/strace"), "exit 0");
+  for (const installed of ["strace", "chromium", "zsh", "fish"]) script(at("bin", installed), "exit 0");
+  script(at("bin/python3"), PYTHON);
   script(at("shared/services/start"), `echo "start $1" >>"${at("called")}"; ${start}`);
   script(at("shared/services/stop"), `echo "stop $1" >>"${at("called")}"; echo "stopped $1"`);
   return {
@@ -68,7 +72,7 @@ test("servers beside the clone are started for the tests and stopped after them;
   const it = clone();
   const { lines } = await it.ci();
   assert.equal(it.called(), ["start mongodb", "start kafka", "stop mongodb", "stop kafka"]);
-  assert.ok(lines.includes("npm test: mongodb://kafka yes  100 true"), lines.join("\n"));
+  assert.ok(lines.includes("npm test: mongodb://kafka yes  40 true"), lines.join("\n"));
   assert.is(lines.at(-1), "3 passed, 0 failed, 1 skipped");
 });
 
@@ -84,7 +88,7 @@ test("a server that does not start is named, and the tests run without it", asyn
   const it = clone('[ "$1" = mongodb ] && exit 1; echo "export STARTED_kafka=yes"');
   const { lines, stderr } = await it.ci();
   assert.match(stderr, /FAILED TO START: mongodb/);
-  assert.ok(lines.includes("npm test:  yes  100 true"), lines.join("\n"));
+  assert.ok(lines.includes("npm test:  yes  40 true"), lines.join("\n"));
   assert.equal(it.called(), ["start mongodb", "start kafka", "stop mongodb", "stop kafka"]);
   assert.is(lines.at(-1), "3 passed, 0 failed, 1 skipped");
 });
@@ -118,7 +122,7 @@ test("it first runs what the README tells a newcomer to run, in a clone without 
     assert.not.match(call ?? "", "/clone");
   }
   const tests = lines.filter((line) => line.startsWith("npm test:"));
-  assert.equal(tests, ["npm test:", "npm test: mongodb://mine  browser 100 true"]);
+  assert.equal(tests, ["npm test:", "npm test: mongodb://mine  browser 40 true"]);
   assert.match(readFileSync("README.md", "utf8"), "`npm ci && npm test`");
 });
 
