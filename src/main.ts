@@ -1,4 +1,4 @@
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { type AddressInfo, isIP } from "node:net";
 import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
@@ -13,6 +13,7 @@ import { type ExclusiveLock, exclusiveLock } from "../infra/sqlite/exclusive-loc
 import { PROJECTIONS } from "../projections/all.ts";
 import { followLog } from "./composition/follow-log.ts";
 import { foldedEvidence, openEvidence, openEvidenceStore, reopening } from "./composition/opened-evidence.ts";
+import { checkPort, notListening } from "./composition/port-check.ts";
 import { type Config, type Role, readConfig } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
 import { type EarlierTraces, hasFolded, lossOf } from "./engine/lost-log.ts";
@@ -96,12 +97,16 @@ const checkRanges = ({ deliveryAllowCidrs, trustProxy }: Config): void => {
   }
 };
 
-const openDataDir = (config: Config, locations: EngineLocations): Promise<void> =>
-  usable(`DATA_DIR ${config.dataDir} has to be a folder that this user can read and write`, () => {
+const openDataDir = async (config: Config, locations: EngineLocations): Promise<void> => {
+  // Without the folder this is a first start, which makes none if it cannot listen. Later, a lock says best that the
+  // service runs already, so it is taken before the port is tried.
+  if (!existsSync(config.dataDir)) await checkPort(config);
+  await usable(`DATA_DIR ${config.dataDir} has to be a folder that this user can read and write`, () => {
     makeDirectory(config.dataDir);
     accessSync(config.dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
     lockRoles(config, locations);
   });
+};
 
 /** For a log with a key ring no key is made, because a new key would open none of the log's secrets. */
 const keyFor = async (config: Config, log: EventLog): Promise<Uint8Array> =>
@@ -143,6 +148,7 @@ const open = async (config: Config, logger: ProgramLogger): Promise<Service> => 
   const isEmbedded = Object.values(locations).some(({ engine }) => engine === "sqlite");
   const evidenceFile = foldedEvidence(config);
   if (isEmbedded || evidenceFile !== null) await openDataDir(config, locations);
+  await checkPort(config);
   const inDataDir = `in DATA_DIR ${config.dataDir}`;
   const logIs = locations.log.engine === "sqlite" ? `The event log ${inDataDir}` : "The event log at EVENTSTORE_URL";
   const viewsAre = locations.views.engine === "sqlite" ? `The views ${inDataDir}` : "The views at MONGODB_URL";
@@ -278,15 +284,10 @@ const run = async (): Promise<void> => {
   process.on("SIGINT", stop);
   const running = await opening;
   if (isStopping) return;
-  const { host, port, version, roles } = config;
-  const at = await usable(`HOST ${host} and PORT ${port} cannot be listened on`, () =>
-    running.start().catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "EADDRINUSE") throw error;
-      throw new ConfigError(
-        `HOST ${host} and PORT ${port} cannot be listened on: another program does. Set another PORT (serve --port <port>).`,
-      );
-    }),
-  );
+  const { version, roles } = config;
+  const at = await running.start().catch((error: NodeJS.ErrnoException) => {
+    throw error.syscall === undefined ? error : notListening(config, error);
+  });
   // Without a server the process has only unreferenced threads and timers and would exit; this timer keeps it running.
   if (at === null) setInterval(() => undefined, AWAKE_MS);
   console.log(`Countersign ${version} ${at === null ? `runs ${roles.join(",")}` : `listening on ${urlOf(at)}`}`);

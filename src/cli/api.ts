@@ -79,9 +79,10 @@ const problemOf = async (response: Response): Promise<Told> => {
   const errors = Array.isArray(body?.errors) ? (body.errors as { path: string; message: string }[]) : [];
   // A detail may say the same as the list of what is wrong.
   const more = errors.map(({ path, message }) => `${path} ${message}`).filter((it) => !detail.includes(it));
-  const parts = [detail, ...more];
   const code = typeof body?.code === "string" ? body.code : null;
-  return { message: parts.filter((it) => it !== "").join("; "), code };
+  if (more.length === 0) return { message: detail, code };
+  const list = `${more.map((it) => it.replace(/\.$/, "")).join("; ")}.`;
+  return { message: detail === "" ? list : `${detail.replace(/\.$/, "")}; ${list}`, code };
 };
 
 export const refusalOf = async (response: Response, url: URL): Promise<Refusal> => {

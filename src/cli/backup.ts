@@ -33,7 +33,7 @@ const emptyFolder = (path: string): string => {
 };
 
 export const backup: Command = {
-  synopsis: "--to <folder>",
+  synopsis: "--to <folder> [--data-dir <folder>]",
   help: [
     "Copies what cannot be made again from DATA_DIR into a folder that is empty or not there yet: the log",
     "as it is at one moment, and the files of the keys. The service may run. To restore, put the files into",
@@ -42,13 +42,17 @@ export const backup: Command = {
     "The last checkpoint (….checkpoint beside the signing key) is not copied either, because a restore must",
     "not bring back an older one: keep the newest. After a restore, see countersign audit reopen --help.",
     "EventStoreDB has backups of its own: see docs/engines.md.",
+    "--to <folder>        where the copy is made",
+    "--data-dir <folder>  DATA_DIR of the service; default: the environment's, or ./data",
   ],
-  options: { to: { type: "string" } },
-  async run({ positionals, options: { to } }, env, terminal) {
+  options: { to: { type: "string" }, "data-dir": { type: "string" } },
+  async run({ positionals, options: { to, "data-dir": from } }, env, terminal) {
     if (positionals.length > 0 || typeof to !== "string" || to === "")
       throw new UsageError("backup takes --to <folder>.");
-    if (env.EVENTSTORE_URL) throw new UsageError("backup copies an embedded log, and EVENTSTORE_URL names a server.");
-    const dataDir = env.DATA_DIR || "./data";
+    if (from === "") throw new UsageError("--data-dir names a folder.");
+    if (env.EVENTSTORE_URL && from === undefined)
+      throw new UsageError("backup copies an embedded log, and EVENTSTORE_URL names a server.");
+    const dataDir = String(from ?? (env.DATA_DIR || "./data"));
     const log = sqliteLogIn(dataDir);
     checkExists(log);
     const folder = emptyFolder(to);

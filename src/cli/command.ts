@@ -1,7 +1,12 @@
 import type { ParseArgsConfig } from "node:util";
 
-/** What a line tells: something went well, or it did not. */
-export type Tone = "good" | "bad";
+/** What a line or a part of it tells: something went well, it did not, it waits, or it only names what follows. */
+export type Tone = "good" | "bad" | "waiting" | "dim";
+
+/** The characters of a line from `from` to before `to`. */
+export type TonedPart = { readonly from: number; readonly to: number; readonly tone: Tone };
+
+export type Tones = Tone | readonly TonedPart[];
 
 export type Screen = {
   readonly columns: number;
@@ -12,8 +17,11 @@ export type Screen = {
 
 /** `out` takes a command's results, `note` its progress and errors. */
 export type Terminal = {
-  /** Text is written with invisible characters escaped, bytes unchanged unless they are text and go to a terminal. `tone` colours text on a terminal only. */
-  out(it: string | Uint8Array, tone?: Tone): void;
+  /**
+   * Text is written with invisible characters escaped, bytes unchanged unless they are text and go to a terminal. `tones`
+   * colour text on a terminal only: the whole of it, or parts that are in order and do not overlap.
+   */
+  out(it: string | Uint8Array, tones?: Tones): void;
   note(line: string): void;
   readonly screen?: Screen;
   /** True if `out` goes to a terminal, where a person reads it, not to a file or a program. */

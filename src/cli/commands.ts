@@ -64,6 +64,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./profile-commands.ts")).profilesUse,
   },
   {
+    name: "profiles remove",
+    summary: "forgets a profile, and the key in it",
+    load: async () => (await import("./profile-commands.ts")).profilesRemove,
+  },
+  {
     name: "approvals show",
     summary: "what one approval is about, with its digest",
     load: async () => (await import("./approvals.ts")).approvalsShow,

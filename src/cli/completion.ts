@@ -1,9 +1,11 @@
 import { type Command, type CommandEntry, UsageError } from "./command.ts";
+import { NO_COLOR_FLAG } from "./tone.ts";
 
 type Completed = Pick<CommandEntry, "name" | "summary"> & Pick<Command, "options" | "words">;
 
 const flagsOf = ({ options = {} }: Completed): readonly string[] => [
   ...Object.keys(options).map((name) => `--${name}`),
+  NO_COLOR_FLAG,
   "--help",
 ];
 

@@ -8,6 +8,7 @@ import { visibleLine } from "../../domain/visible-text.ts";
 import type { EventSummary } from "../bodies/event-answer.ts";
 import { shownTime } from "./formats.ts";
 import type { StreamRecord } from "./record-stream.ts";
+import { type Line, toneOfState } from "./tone.ts";
 
 export type EventLine = Pick<EventSummary, "id" | "status" | "type" | "origin" | "endpoint_id" | "delivery_id"> & {
   readonly at: string;
@@ -93,13 +94,16 @@ export const changeIn = (record: StreamRecord): Pick<EventLine, "status" | "deta
 const STATUS_WIDTH = 9;
 const ID_WIDTH = 36;
 
-export const shownLine = ({ at, id, status, type, origin, sample, detail }: EventLine): string =>
-  [
-    shownTime(at),
-    id.padEnd(ID_WIDTH),
+export const shownLine = ({ at, id, status, type, origin, sample, detail }: EventLine): Line => {
+  const before = `${shownTime(at)}  ${id.padEnd(ID_WIDTH)}  `;
+  const after = [
     status.padEnd(STATUS_WIDTH),
     visibleLine(type) || "-",
     `(${visibleLine(origin.name)})`,
     ...(sample ? ["sample"] : []),
     ...(detail === null ? [] : [`- ${visibleLine(detail)}`]),
   ].join("  ");
+  const tone = toneOfState(status);
+  const from = before.length;
+  return { text: before + after, tones: tone === undefined ? [] : [{ from, to: from + status.length, tone }] };
+};

@@ -2,7 +2,8 @@ import { visibleLine } from "../../domain/visible-text.ts";
 import type { EventDetail } from "../bodies/event-answer.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, apiOf } from "./api.ts";
 import { type Command, UsageError } from "./command.ts";
-import { json, shownTime, table } from "./formats.ts";
+import { type Cell, json, nameCell, plainLine, printLines, shownTime, stateCell, tonedTable } from "./formats.ts";
+import type { Line } from "./tone.ts";
 
 type AttemptShown = EventDetail["attempts"][number];
 
@@ -32,14 +33,16 @@ const attemptLines = (attempt: AttemptShown): readonly string[] => {
   ];
 };
 
-const shownEvent = (event: EventDetail): readonly string[] => {
+const heading = (name: string): readonly Line[] => tonedTable([[nameCell(name)]]);
+
+const shownEvent = (event: EventDetail): readonly Line[] => {
   const { verdict, payload, origin } = event;
   const policy = verdict.policy === null ? "" : `, ${verdict.policy.id} version ${verdict.policy.version}`;
   const kept = payload.erased_at === null ? "" : `, erased ${shownTime(payload.erased_at)}`;
   const repeats = `${event.duplicates} duplicates, ${event.delivery_id_reused} with another body`;
-  const facts: readonly (readonly [string, string | null])[] = [
+  const facts: readonly (readonly [string, Cell | null])[] = [
     ["event", event.id],
-    ["status", event.status],
+    ["status", stateCell(event.status)],
     ["type", visibleLine(event.type)],
     ["from", `${origin.kind} ${origin.id} (${visibleLine(origin.name)}, ${visibleLine(origin.type)})`],
     ["sample", event.sample ? "yes, made by this service: no provider sent it" : null],
@@ -57,7 +60,11 @@ const shownEvent = (event: EventDetail): readonly string[] => {
     ["failure", event.failure === null ? null : `${event.failure.kind}: ${visibleLine(event.failure.detail)}`],
     ["trace", event.trace_id],
   ];
-  const gates = verdict.gates.map(({ gate, outcome, detail }) => [`  ${gate}`, outcome, visibleLine(detail)]);
+  const gates = verdict.gates.map(({ gate, outcome, detail }) => [
+    `  ${gate}`,
+    stateCell(outcome),
+    visibleLine(detail),
+  ]);
   const stages = event.timeline.map(({ stage, at, ms, number, reason, by }) => [
     `  ${at}`,
     `+${ms} ms`,
@@ -65,12 +72,15 @@ const shownEvent = (event: EventDetail): readonly string[] => {
     [visibleLine(reason ?? ""), by === undefined ? "" : `by ${by.kind} ${by.id}`].filter((it) => it !== "").join(", "),
   ]);
   return [
-    ...table(facts.flatMap(([name, value]) => (value === null || value === "" ? [] : [[name, value]]))),
-    ...(gates.length === 0 ? [] : ["gates", ...table(gates)]),
-    "timeline",
-    ...table(stages),
-    ...(event.attempts.length === 0 ? [] : ["attempts", ...event.attempts.flatMap(attemptLines)]),
-    ...(event.attempts_left_out > 0 ? [`  ${event.attempts_left_out} attempts in the middle are not shown`] : []),
+    ...tonedTable(facts.flatMap(([name, value]) => (value === null || value === "" ? [] : [[nameCell(name), value]]))),
+    ...(gates.length === 0 ? [] : [...heading("gates"), ...tonedTable(gates)]),
+    ...heading("timeline"),
+    ...tonedTable(stages),
+    ...(event.attempts.length === 0 ? [] : heading("attempts")),
+    ...event.attempts.flatMap(attemptLines).map(plainLine),
+    ...(event.attempts_left_out > 0
+      ? [plainLine(`  ${event.attempts_left_out} attempts in the middle are not shown`)]
+      : []),
   ];
 };
 
@@ -96,6 +106,6 @@ export const eventsShow: Command = {
     }
     const event = await api.get<EventDetail>(`/v1/events/${id}`);
     if (args.options.json === true) return terminal.out(json(event));
-    for (const line of shownEvent(event)) terminal.out(line);
+    printLines(terminal, shownEvent(event));
   },
 };

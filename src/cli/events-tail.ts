@@ -8,7 +8,8 @@ import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf, type Query, until
 import { type Command, type Terminal, UsageError } from "./command.ts";
 import { FILTER_OPTIONS, filterQuery, TIMES_HELP } from "./event-filter.ts";
 import { changeIn, type EventLine, lineOfRequest, lineOfSummary, shownLine } from "./event-line.ts";
-import { json } from "./formats.ts";
+import { withIds } from "./find-named.ts";
+import { json, printLines } from "./formats.ts";
 import { listedEvents } from "./listed-events.ts";
 import { followRecords, type StreamRecord } from "./record-stream.ts";
 
@@ -108,7 +109,7 @@ export const eventsTail: Command = {
     `-n <count>         number of events at the start (${COUNT})`,
     "--status <status>  blocked, held, queued, delivering, retrying, delivered, failed, rejected, expired,",
     "                   cancelled or recorded",
-    "--source <id>      of this source; also --agent <id>, --endpoint <id>, --action <name>",
+    "--source <id>      of this source, by id or name; also --agent <id>, --endpoint <id>, --action <name>",
     "--q <text>         an event id, a delivery id, part of a type, or the gate or code that refused it",
     `--from, --to       received between: ${TIMES_HELP}`,
     ...API_HELP,
@@ -124,10 +125,12 @@ export const eventsTail: Command = {
     if (positionals.length > 0) throw new UsageError("events tail takes no event; events show does.");
     if (options.follow === true && options.to !== undefined)
       throw new UsageError("--follow and --to exclude each other.");
-    const query = filterQuery(options, Date.now());
+    const wanted = filterQuery(options, Date.now());
     const count = countOf(options.count ?? String(COUNT));
     const api = apiOf(args, env);
-    const print = (line: EventLine): void => terminal.out(options.json === true ? json(line) : shownLine(line));
+    const query = await withIds(api, wanted);
+    const print = (line: EventLine): void =>
+      options.json === true ? terminal.out(json(line)) : printLines(terminal, [shownLine(line)]);
     if (options.follow === true) return await follow(api, { query, count, print }, terminal);
     const events = await newest(api, query, count);
     for (const event of events) print(lineOfSummary(event));

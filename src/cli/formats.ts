@@ -1,14 +1,47 @@
+import type { Terminal, Tone } from "./command.ts";
+import { type Line, toneOfState } from "./tone.ts";
+
 export const shownTime = (iso: string): string => iso.replace("T", " ").replace(/(?:\.\d+)?Z$/, "Z");
 
-export const table = (rows: readonly (readonly string[])[]): readonly string[] => {
+/** The cell of a table; with a tone on a terminal. */
+export type Cell = string | { readonly text: string; readonly tone: Tone | undefined };
+
+const textOf = (cell: Cell): string => (typeof cell === "string" ? cell : cell.text);
+
+const GAP = "  ";
+
+export const tonedTable = (rows: readonly (readonly Cell[])[]): readonly Line[] => {
   const widths: number[] = [];
-  for (const row of rows) for (const [n, cell] of row.entries()) widths[n] = Math.max(widths[n] ?? 0, cell.length);
-  return rows.map((row) =>
-    row
-      .map((cell, n) => cell.padEnd(widths[n] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
+  for (const row of rows)
+    for (const [n, cell] of row.entries()) widths[n] = Math.max(widths[n] ?? 0, textOf(cell).length);
+  return rows.map((row) => {
+    const text = row
+      .map((cell, n) => textOf(cell).padEnd(widths[n] ?? 0))
+      .join(GAP)
+      .trimEnd();
+    let at = 0;
+    const tones = row.flatMap((cell, n) => {
+      const from = at;
+      at += (widths[n] ?? 0) + GAP.length;
+      if (typeof cell === "string" || cell.tone === undefined) return [];
+      return [{ from, to: from + cell.text.length, tone: cell.tone }];
+    });
+    return { text, tones };
+  });
+};
+
+export const table = (rows: readonly (readonly string[])[]): readonly string[] =>
+  tonedTable(rows).map(({ text }) => text);
+
+export const stateCell = (state: string): Cell => ({ text: state, tone: toneOfState(state) });
+
+/** A heading or the name of a field, which is of less interest than what it names. */
+export const nameCell = (name: string): Cell => ({ text: name, tone: "dim" });
+
+export const plainLine = (text: string): Line => ({ text, tones: [] });
+
+export const printLines = ({ out }: Pick<Terminal, "out">, lines: readonly Line[]): void => {
+  for (const { text, tones } of lines) out(text, tones.length === 0 ? undefined : tones);
 };
 
 const UNITS_S = [

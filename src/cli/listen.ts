@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import { defined } from "../../domain/defined.ts";
 import type { Request } from "../../domain/delivery/events.ts";
 import { visibleLine } from "../../domain/visible-text.ts";
@@ -8,6 +9,7 @@ import { type Command, UsageError } from "./command.ts";
 import { FILTER_OPTIONS, filterQuery } from "./event-filter.ts";
 import type { EventLine } from "./event-line.ts";
 import { eventLines, matches } from "./events-tail.ts";
+import { withIds } from "./find-named.ts";
 import { json, shownTime } from "./formats.ts";
 import { followRecords, type StreamRecord } from "./record-stream.ts";
 
@@ -20,17 +22,52 @@ type Forwarded = Pick<EventLine, "at" | "id" | "type"> & {
 const SENT_BY: readonly string[] = ["EventAdmitted", "EventReleased", "EventReplayed"];
 /** Time for the local program to answer, long enough for one that is stopped in a debugger. */
 const FORWARD_MS_MAX = 300_000;
+/** First records that stay in memory. About the others the service is asked. */
+const KNOWN_MAX = 10_000;
 const SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;
 
-/** `countersign-run` is sent only for an `EventAdmitted`, as only this record names the run. */
-const moreHeaders = ({ origin, type }: EventLine, { data }: StreamRecord): Record<string, string> => {
-  const { run, sample } = data as Partial<Request>;
-  if (sample !== undefined) return { "countersign-sample": "true" };
-  if (origin.kind !== "agent") return {};
+/** The parts of an event's first record that a delivery tells the receiver; each is absent from older records. */
+type Requested = Partial<Pick<Request, "run" | "bundle" | "sample">>;
+
+const SPAN_BYTES = 8;
+
+/** The headers of a real delivery (`src/delivery/outbound.ts`). The span is a new one, as no attempt is recorded here. */
+const moreHeaders = ({ origin, type }: EventLine, { run, bundle, sample }: Requested, trace: string | null) => ({
+  ...(sample === undefined ? {} : { "countersign-sample": "true" }),
+  ...(origin.kind !== "agent"
+    ? {}
+    : {
+        "countersign-action": type,
+        "countersign-agent": origin.id,
+        ...defined({
+          "countersign-bundle": bundle?.id,
+          "countersign-run": run?.id ?? undefined,
+          "countersign-depth": run === undefined ? undefined : String(run.depth + 1),
+        }),
+      }),
+  ...defined({
+    traceparent: trace === null ? undefined : `00-${trace}-${randomBytes(SPAN_BYTES).toString("hex")}-01`,
+  }),
+});
+
+const FIRST: readonly string[] = ["EventAdmitted", "EventHeld", "EventBlocked"];
+
+type FirstRecord = { readonly requested: Requested; readonly trace: string | null };
+
+/** Resolves to the record with which the delivery began: only it says who requested what, and in which trace. */
+const firstRecords = (api: Api) => {
+  const known = new LRUCache<string, FirstRecord>({ max: KNOWN_MAX });
+  const asked = async (id: string): Promise<FirstRecord> => {
+    type Found = { data: readonly { data: Requested; metadata: { trace_id?: string } }[] };
+    const query = { stream: `delivery-${id}`, order: "asc", limit: 1 };
+    const [first] = (await untilAnswered(() => api.get<Found>("/v1/audit", query))).data;
+    return { requested: first?.data ?? {}, trace: first?.metadata.trace_id ?? null };
+  };
   return {
-    "countersign-action": type,
-    "countersign-agent": origin.id,
-    ...defined({ "countersign-run": run?.id ?? undefined }),
+    seen(record: StreamRecord): void {
+      if (FIRST.includes(record.type)) known.set(record.id, { requested: record.data, trace: record.trace });
+    },
+    of: async (id: string): Promise<FirstRecord> => known.get(id) ?? asked(id),
   };
 };
 
@@ -57,7 +94,13 @@ const send = async ({ url, secret }: Forward, id: string, payload: Response, mor
   });
 };
 
-const forwarded = async (api: Api, to: Forward, line: EventLine, record: StreamRecord): Promise<Forwarded> => {
+type Forwarding = { readonly api: Api; readonly to: Forward; readonly records: ReturnType<typeof firstRecords> };
+
+const forwarded = async (
+  { api, to, records }: Forwarding,
+  line: EventLine,
+  { position }: StreamRecord,
+): Promise<Forwarded> => {
   const { at, id, type } = line;
   const began = performance.now();
   const ended = (status_code: number | null, failure: string | null): Forwarded => ({
@@ -69,9 +112,10 @@ const forwarded = async (api: Api, to: Forward, line: EventLine, record: StreamR
     failure,
   });
   try {
-    const path = `/v1/events/${id}/payload?after=${encodeURIComponent(record.position)}`;
+    const path = `/v1/events/${id}/payload?after=${encodeURIComponent(position)}`;
     const payload = await untilAnswered(() => api.open(path));
-    const response = await send(to, id, payload, moreHeaders(line, record));
+    const { requested, trace } = await records.of(id);
+    const response = await send(to, id, payload, moreHeaders(line, requested, trace));
     await response.body?.cancel();
     return ended(response.status, null);
   } catch (error) {
@@ -102,7 +146,7 @@ export const listen: Command = {
     "until it is interrupted, and continues after the last record if its connection ends.",
     "--forward <url>     http://localhost:3000/hooks",
     "--secret <secret>   for the signature, whsec_…; default: COUNTERSIGN_SIGNING_SECRET, or a new one, shown",
-    "--source <id>       only of this source; also --agent <id>, --endpoint <id>, --action <name>, --q <text>",
+    "--source <id>       only of this source, by id or name; also --agent <id>, --endpoint <id>, --action <name>, --q <text>",
     ...API_HELP.map((line) => line.replace(/ {2,}/, (gap) => `${gap}       `)),
   ],
   options: { ...API_OPTIONS, ...FILTERS, forward: { type: "string" }, secret: { type: "string" } },
@@ -117,19 +161,21 @@ export const listen: Command = {
       throw new UsageError("A signing secret is whsec_ and 24 to 64 bytes in base64.");
     const secret = given === undefined ? makeSigningSecret(randomBytes(32)) : String(given);
     const api = apiOf(args, env);
-    const query = filterQuery(options, Date.now());
+    const query = await withIds(api, filterQuery(options, Date.now()));
     const lines = eventLines(api);
+    const forwarding = { api, to: { url, secret }, records: firstRecords(api) };
     for await (const item of followRecords(api, terminal.note)) {
       if (item.kind === "open") {
         terminal.note(`forwarding to ${url}${given === undefined ? `, signed with ${secret}` : ""}`);
         continue;
       }
+      forwarding.records.seen(item.record);
       if (!SENT_BY.includes(item.record.type)) continue;
       const line = await lines.after(item.record);
       // An event of origin "system" is a notification, which is forwarded only if `--endpoint` asks for its endpoint.
       const isOwn = line?.origin.kind === "system" && query.endpoint_id === undefined;
       if (line === null || isOwn || !matches(query, line)) continue;
-      const done = await forwarded(api, { url, secret }, line, item.record);
+      const done = await forwarded(forwarding, line, item.record);
       if (options.json === true) terminal.out(json(done));
       else terminal.out(shown(done), isAccepted(done) ? "good" : "bad");
     }

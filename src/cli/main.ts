@@ -2,7 +2,7 @@
 import { defined } from "../../domain/defined.ts";
 import { run } from "./run.ts";
 import { screenOf } from "./screen.ts";
-import { hasColours, painted } from "./tone.ts";
+import { hasColours, NO_COLOR_FLAG, painted } from "./tone.ts";
 
 // A reader of the output such as `head` may close the pipe early, which is no failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -10,12 +10,15 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
-const isColoured = hasColours(process.stdout.isTTY, process.env);
+// All commands take this option, wherever it stands, and none of them has to know it.
+const given = process.argv.slice(2);
+const args = given.filter((it) => it !== NO_COLOR_FLAG);
+const isColoured = args.length === given.length && hasColours(process.stdout.isTTY, process.env);
 const screen = screenOf(process.stdin, process.stderr);
-const status = await run(process.argv.slice(2), process.env, {
-  out(it, tone) {
+const status = await run(args, process.env, {
+  out(it, tones) {
     if (typeof it !== "string") process.stdout.write(it);
-    else console.log(tone === undefined || !isColoured ? it : painted(it, tone));
+    else console.log(tones === undefined || !isColoured ? it : painted(it, tones));
   },
   note: (line) => console.error(line),
   isRead: process.stdout.isTTY,

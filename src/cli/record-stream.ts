@@ -8,6 +8,8 @@ export type StreamRecord = {
   readonly id: string;
   readonly position: string;
   readonly time: string;
+  /** The id of the trace in which it was written; null if it was written in none. */
+  readonly trace: string | null;
   readonly data: Readonly<Record<string, unknown>>;
 };
 
@@ -43,11 +45,12 @@ async function* messagesOf(body: AsyncIterable<Uint8Array>, onHeard: () => void)
   }
 }
 
-type CloudEvent = Readonly<Record<"type" | "subject" | "position" | "time", string>> & Pick<StreamRecord, "data">;
+type CloudEvent = Readonly<Record<"type" | "subject" | "position" | "time", string>> &
+  Pick<StreamRecord, "data"> & { readonly traceparent?: string };
 
 const recordOf = (text: string): StreamRecord => {
   // The text is a CloudEvent that this service made (`src/feed/cloud-event.ts`), so it is not checked.
-  const { type, subject, position, time, data } = JSON.parse(text) as CloudEvent;
+  const { type, subject, position, time, data, traceparent } = JSON.parse(text) as CloudEvent;
   const dash = subject.indexOf("-");
   return {
     type: TYPE.exec(type)?.[1] ?? type,
@@ -55,6 +58,7 @@ const recordOf = (text: string): StreamRecord => {
     id: subject.slice(dash + 1),
     position,
     time,
+    trace: traceparent?.split("-")[1] ?? null,
     data: data ?? {},
   };
 };

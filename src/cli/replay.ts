@@ -3,6 +3,7 @@ import { API_HELP, API_OPTIONS, API_SYNOPSIS, apiOf } from "./api.ts";
 import { type Command, type Options, UsageError } from "./command.ts";
 import { TIMES_HELP, textOf, timeOf } from "./event-filter.ts";
 import { isEventId } from "./events-show.ts";
+import { withIds } from "./find-named.ts";
 import { json } from "./formats.ts";
 import { planLines, planOf, type ReplayRequest, replayMany, watchReplay } from "./replay-many.ts";
 import { replayOne } from "./replay-one.ts";
@@ -36,7 +37,7 @@ export const replay: Command = {
     "<event>          evt_…",
     "<replay>         rpl_…, one that was started before",
     "--status         failed, or blocked",
-    "--source <id>    only of this source; --endpoint <id>: only for this endpoint",
+    "--source <id>    only of this source, by id or name; --endpoint <id>: only for this endpoint",
     `--from, --to     received between: ${TIMES_HELP}`,
     "--dry-run        only prints the plan: how many, since when, to where, how long",
     `--rate <n>       events a second, at most ${RATE_MAX}`,
@@ -63,8 +64,9 @@ export const replay: Command = {
     const [id, ...others] = positionals;
     const [asJson, detach] = [options.json === true, options.detach === true];
     if (id === undefined) {
-      const request = requestOf(options);
+      const wanted = requestOf(options);
       const api = apiOf(args, env);
+      const request = { ...wanted, filter: await withIds(api, wanted.filter) };
       if (options["dry-run"] !== true)
         return await replayMany(api, request, { json: asJson, yes: options.yes === true, detach }, terminal);
       const plan = await planOf(api, request);

@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, apiOf, type Done } from "./api.ts";
 import { type Arguments, type Command, Ended, type Env, type Terminal, UsageError } from "./command.ts";
-import { json } from "./formats.ts";
+import { idOfNamed } from "./find-named.ts";
+import { json, printLines } from "./formats.ts";
 import { listResource, optionOf } from "./resource-list.ts";
 import { fieldLines, type Row } from "./resource-rows.ts";
 import type { Act, Resource } from "./resources.ts";
@@ -41,7 +42,7 @@ type Answered = Done<Row | null> & { readonly words: string };
 const printAnswer = ({ secret }: Resource, { body, words }: Answered, options: Arguments["options"], to: Terminal) => {
   if (body === null) return options.json === true ? undefined : to.note(words);
   if (options.json === true) to.out(json(body));
-  else for (const line of fieldLines(body)) to.out(line);
+  else printLines(to, fieldLines(body));
   if (secret !== undefined && typeof body[secret] === "string")
     to.note(`${secret} is shown this once: keep it where only those who need it can read it.`);
   if (body.status === "held" && typeof body.approval_id === "string")
@@ -60,10 +61,12 @@ type Run = (resource: Resource, args: Arguments, env: Env, terminal: Terminal) =
 
 const RUNS: Readonly<Record<Act, Run>> = {
   list: listResource,
-  async show(resource, args, env, { out }) {
-    const body = await apiOf(args, env).get<Row>(pathOf(resource, idOf(args, `${resource.name} show`)));
-    if (args.options.json === true) return out(json(body));
-    for (const line of fieldLines(body)) out(line);
+  async show(resource, args, env, terminal) {
+    const named = idOf(args, `${resource.name} show`);
+    const api = apiOf(args, env);
+    const body = await api.get<Row>(pathOf(resource, await idOfNamed(api, resource, named)));
+    if (args.options.json === true) return terminal.out(json(body));
+    printLines(terminal, fieldLines(body));
   },
   async create(resource, args, env, terminal) {
     if (args.positionals.length > 0) throw new UsageError(`${resource.name} create takes its body with --file.`);
@@ -73,16 +76,18 @@ const RUNS: Readonly<Record<Act, Run>> = {
     printAnswer(resource, { body, position, words: "" }, args.options, terminal);
   },
   async update(resource, args, env, terminal) {
-    const id = idOf(args, `${resource.name} update`);
+    const named = idOf(args, `${resource.name} update`);
     const api = apiOf(args, env);
     const text = await bodyOf(args.options.file, resource.example?.update ?? "{}");
+    const id = await idOfNamed(api, resource, named);
     const done = await api.send<Row | null>(resource.update ?? "PATCH", pathOf(resource, id), text);
     printAnswer(resource, { ...done, words: `${id} is changed` }, args.options, terminal);
   },
   async delete(resource, args, env, terminal) {
-    const id = idOf(args, `${resource.name} delete`);
+    const named = idOf(args, `${resource.name} delete`);
     const api = apiOf(args, env);
-    if (args.options.yes !== true) await mustBeMeant(resource, id, terminal);
+    const id = await idOfNamed(api, resource, named);
+    if (args.options.yes !== true) await mustBeMeant(resource, named, terminal);
     const done = await api.send<Row | null>("DELETE", pathOf(resource, id));
     printAnswer(resource, { ...done, words: `${id} is removed` }, args.options, terminal);
   },
@@ -118,8 +123,9 @@ const HELP: Readonly<Record<Act, (resource: Resource) => readonly string[]>> = {
   ],
 };
 
-/** What names one: an id, or a name for the few that have no id. It is the first column of the list. */
-const keyOf = ({ columns: [key = "id"] }: Resource): string => `<${key}>`;
+/** What names one: an id, which is the first column of the list, or a name. */
+const keyOf = ({ columns: [key = "id"], named }: Resource): string =>
+  named === undefined ? `<${key}>` : `<${key}>|<${named.by}>`;
 
 const SYNOPSIS: Readonly<Record<Act, (resource: Resource) => string>> = {
   list: ({ filters = [] }) => `[--limit <n> | --all]${filters.length === 0 ? "" : " [<filters>]"}`,

@@ -1,8 +1,9 @@
 import { type Api, apiOf, type Query } from "./api.ts";
 import { type Arguments, type Env, type Terminal, UsageError } from "./command.ts";
 import { textOf, timeOf } from "./event-filter.ts";
-import { json, table } from "./formats.ts";
-import { fieldOf, type Row, shown } from "./resource-rows.ts";
+import { withIds } from "./find-named.ts";
+import { json, nameCell, printLines, tonedTable } from "./formats.ts";
+import { cellOf, fieldOf, type Row } from "./resource-rows.ts";
 import type { Resource } from "./resources.ts";
 
 type Page = { readonly data: readonly Row[]; readonly next_cursor: string | null };
@@ -14,13 +15,14 @@ const PAGE = 50;
 type Listed = { readonly api: Api; readonly resource: Resource; readonly query: Query };
 
 /** The first field of a column that is not null. */
-const cellOf = (row: Row, column: string): unknown =>
+const firstValueIn = (row: Row, column: string): unknown =>
   column
     .split("|")
     .map((name) => fieldOf(row, name))
     .find((value) => value !== null && value !== undefined);
 
-const printPages = async ({ api, resource, query }: Listed, { options }: Arguments, { out, note }: Terminal) => {
+const printPages = async ({ api, resource, query }: Listed, { options }: Arguments, terminal: Terminal) => {
+  const { out, note } = terminal;
   let cursor = textOf(options.cursor);
   for (let pages = 1; ; pages += 1) {
     const page: Page = await api.get(resource.path, { ...query, cursor });
@@ -29,9 +31,9 @@ const printPages = async ({ api, resource, query }: Listed, { options }: Argumen
     else if (pages === 1 && data.length === 0) note(`There are no ${resource.name}.`);
     else {
       const head =
-        pages === 1 ? [resource.columns.map((column) => (column.split("|")[0] ?? column).toUpperCase())] : [];
-      const rows = data.map((row) => resource.columns.map((name) => shown(cellOf(row, name))));
-      for (const line of table([...head, ...rows])) out(line);
+        pages === 1 ? [resource.columns.map((column) => nameCell((column.split("|")[0] ?? column).toUpperCase()))] : [];
+      const rows = data.map((row) => resource.columns.map((name) => cellOf(name, firstValueIn(row, name))));
+      printLines(terminal, tonedTable([...head, ...rows]));
     }
     if (next === null) return;
     if (options.all !== true) {
@@ -69,5 +71,7 @@ export const listResource = async (
   terminal: Terminal,
 ): Promise<void> => {
   if (args.positionals.length > 0) throw new UsageError(`${resource.name} list takes options only.`);
-  await printPages({ api: apiOf(args, env), resource, query: queryOf(resource, args) }, args, terminal);
+  const api = apiOf(args, env);
+  const query = await withIds(api, queryOf(resource, args));
+  await printPages({ api, resource, query }, args, terminal);
 };

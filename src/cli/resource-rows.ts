@@ -1,8 +1,9 @@
 import { visibleLine } from "../../domain/visible-text.ts";
-import { json, table } from "./formats.ts";
+import { type Cell, json, nameCell, stateCell, tonedTable } from "./formats.ts";
+import type { Line } from "./tone.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
-export const shown = (value: unknown): string => {
+const shown = (value: unknown): string => {
   if (value === null || value === undefined) return "-";
   return visibleLine(typeof value === "object" ? json(value) : String(value));
 };
@@ -16,6 +17,12 @@ export const fieldOf = (row: Row, path: string): unknown => {
   return value;
 };
 
+/** The fields whose values are states. */
+const STATES: readonly string[] = ["status", "state", "health.state"];
+
+export const cellOf = (name: string, value: unknown): Cell =>
+  STATES.includes(name) ? stateCell(shown(value)) : shown(value);
+
 /** Each field of an answer on a line of its own; an object or array is JSON, because it has any shape. */
-export const fieldLines = (row: Row): readonly string[] =>
-  table(Object.entries(row).map(([name, value]) => [name, shown(value)]));
+export const fieldLines = (row: Row): readonly Line[] =>
+  tonedTable(Object.entries(row).map(([name, value]) => [nameCell(name), cellOf(name, value)]));

@@ -18,6 +18,8 @@ export type Resource = {
   readonly example?: { readonly create?: string; readonly update?: string };
   /** The field of an answer that is a secret and shown this once. */
   readonly secret?: string;
+  /** How its ids begin, and the field by which one may be named instead; left out if it has no name, or no id. */
+  readonly named?: { readonly prefix: string; readonly by: "name" | "email" };
   /** The lowest role that the commands need. Without a text any role may read, and admin may change. */
   readonly rights?: string;
 };
@@ -29,6 +31,7 @@ export const RESOURCES: readonly Resource[] = [
     name: "sources",
     one: "source",
     path: "/v1/sources",
+    named: { prefix: "src_", by: "name" },
     acts: ALL,
     update: "PATCH",
     columns: ["id", "name", "type", "status", "endpoint_id", "policy_id"],
@@ -39,6 +42,7 @@ export const RESOURCES: readonly Resource[] = [
     name: "endpoints",
     one: "endpoint",
     path: "/v1/endpoints",
+    named: { prefix: "end_", by: "name" },
     acts: ALL,
     update: "PATCH",
     columns: ["id", "name", "health.state", "url"],
@@ -49,6 +53,7 @@ export const RESOURCES: readonly Resource[] = [
     name: "policies",
     one: "policy",
     path: "/v1/policies",
+    named: { prefix: "pol_", by: "name" },
     acts: ["list", "show", "create", "update"],
     update: "PUT",
     columns: ["id", "name", "version", "created_at"],
@@ -61,6 +66,7 @@ export const RESOURCES: readonly Resource[] = [
     name: "agents",
     one: "agent",
     path: "/v1/agents",
+    named: { prefix: "agt_", by: "name" },
     acts: ALL,
     update: "PATCH",
     columns: ["id", "name", "status", "policy_id"],
@@ -80,6 +86,7 @@ export const RESOURCES: readonly Resource[] = [
     name: "keys",
     one: "key",
     path: "/v1/api-keys",
+    named: { prefix: "key_", by: "name" },
     acts: ["list", "create", "delete"],
     columns: ["id", "name", "role", "last4", "status", "expires_at"],
     example: { create: '{"name": "deploy", "role": "viewer"}' },
@@ -90,6 +97,7 @@ export const RESOURCES: readonly Resource[] = [
     name: "members",
     one: "member",
     path: "/v1/members",
+    named: { prefix: "mem_", by: "email" },
     acts: ["list", "create", "update", "delete"],
     createPath: "/v1/members/invitations",
     update: "PATCH",

@@ -17,6 +17,7 @@ import {
 } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { table } from "./formats.ts";
+import { visibleLineOf } from "./tone.ts";
 
 export const EXIT_FAILURE = 1;
 /** Exit code if nothing was done, because the call is wrong or the data have another format. */
@@ -48,6 +49,8 @@ const overview = (): string =>
     ...table(overviewRows()),
     "",
     "  countersign <command> --help  explains a command.",
+    "  countersign --version         prints the version.",
+    "  --no-color, or NO_COLOR in the environment: no colours on a terminal.",
     "  COUNTERSIGN_URL and COUNTERSIGN_API_KEY name the service and the caller's key.",
   ].join("\n");
 
@@ -130,8 +133,12 @@ const screenShown = (screen: Screen): Screen => ({
  * meaning, because such characters occur only in its strings.
  */
 const shownOn = (terminal: Terminal): Terminal => ({
-  out(it, tone) {
-    if (typeof it === "string") return terminal.out(visibleText(it), tone);
+  out(it, tones) {
+    if (typeof it === "string" && Array.isArray(tones)) {
+      const line = visibleLineOf({ text: it, tones });
+      return terminal.out(line.text, line.tones);
+    }
+    if (typeof it === "string") return terminal.out(visibleText(it), tones);
     terminal.out(terminal.isRead === true && isUtf8(it) ? visibleText(Buffer.from(it).toString()) : it);
   },
   note: (line) => terminal.note(visibleText(line)),

@@ -2,7 +2,7 @@ import { didYouMean } from "../../domain/did-you-mean.ts";
 import { visibleLine } from "../../domain/visible-text.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf } from "./api.ts";
 import { type Command, type Terminal, UsageError } from "./command.ts";
-import { findSource } from "./find-source.ts";
+import { findSource } from "./find-named.ts";
 import { json, table } from "./formats.ts";
 
 type Capabilities = {

@@ -2,7 +2,8 @@ import { visibleLine } from "../../domain/visible-text.ts";
 import type { endpointAnswer } from "../routes/endpoints/endpoint-answer.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOrNone, Refusal } from "./api.ts";
 import { type Command, Ended, UsageError } from "./command.ts";
-import { json, shownSeconds, shownTime, table } from "./formats.ts";
+import { json, nameCell, plainLine, printLines, shownSeconds, shownTime, stateCell, tonedTable } from "./formats.ts";
+import type { Line } from "./tone.ts";
 
 type Ready = { readonly status: string; readonly checks: Readonly<Record<string, string>> };
 
@@ -54,19 +55,32 @@ const endpointsOf = async (api: Api): Promise<readonly EndpointShown[]> => {
   }
 };
 
-const accountOf = async (api: Api): Promise<Account> => ({
-  billing: await api.get<Usage>("/v1/billing/summary"),
-  endpoints: await endpointsOf(api),
-});
+/** What the key may see of the account, or why the service refuses the key; null if there is neither. */
+type Shown = { readonly account: Account | null; readonly refusal: string | null };
+
+const NOTHING: Shown = { account: null, refusal: null };
+
+const accountOf = async (api: Api): Promise<Shown> => {
+  try {
+    const billing = await api.get<Usage>("/v1/billing/summary");
+    return { account: { billing, endpoints: await endpointsOf(api) }, refusal: null };
+  } catch (error) {
+    if (error instanceof Refusal && (error.status === 401 || error.status === 403))
+      return { account: null, refusal: error.message };
+    throw error;
+  }
+};
 
 const percent = (rate: number | null): string => (rate === null ? "-" : `${(rate * 100).toFixed(1)} %`);
 
-const accountLines = ({ billing, endpoints }: Account): readonly string[] => [
-  `plan ${billing.plan}: ${billing.usage.events} of ${billing.usage.included} events until ${shownTime(billing.period.end)}`,
-  ...table(
+const accountLines = ({ billing, endpoints }: Account): readonly Line[] => [
+  plainLine(
+    `plan ${billing.plan}: ${billing.usage.events} of ${billing.usage.included} events until ${shownTime(billing.period.end)}`,
+  ),
+  ...tonedTable(
     endpoints.map(({ id, name, health }) => [
       id,
-      health.state,
+      stateCell(health.state),
       `${percent(health.success_rate_1h)} in the last hour`,
       `${health.queued} queued`,
       visibleLine(name),
@@ -74,19 +88,19 @@ const accountLines = ({ billing, endpoints }: Account): readonly string[] => [
   ),
 ];
 
-const serviceLines = (api: Api, ready: Ready, runtime: Runtime): readonly string[] => {
+const serviceLines = (api: Api, ready: Ready, runtime: Runtime): readonly Line[] => {
   const { engines, projections, roles } = runtime;
   const behind = projections.filter(({ lag_events }) => lag_events > 0);
   const lag = behind.map(({ view, lag_events, lag_s }) => `${view} by ${lag_events} records, ${lag_s} s`);
-  return table([
-    ["service", api.origin],
-    ["version", runtime.version],
-    ["ready", ready.status],
-    ...Object.entries(ready.checks).map(([name, check]) => [`  ${name}`, check]),
-    ["up", `${shownSeconds(runtime.uptime_s)}, since ${shownTime(runtime.started_at)}`],
-    ["roles", roles.join(", ")],
-    ["engines", `log ${engines.log}, views ${engines.views}, feed ${engines.feed}`],
-    ["views behind", lag.join("; ") || "none"],
+  return tonedTable([
+    [nameCell("service"), api.origin],
+    [nameCell("version"), runtime.version],
+    [nameCell("ready"), stateCell(ready.status)],
+    ...Object.entries(ready.checks).map(([name, check]) => [nameCell(`  ${name}`), stateCell(check)]),
+    [nameCell("up"), `${shownSeconds(runtime.uptime_s)}, since ${shownTime(runtime.started_at)}`],
+    [nameCell("roles"), roles.join(", ")],
+    [nameCell("engines"), `log ${engines.log}, views ${engines.views}, feed ${engines.feed}`],
+    [nameCell("views behind"), lag.join("; ") || "none"],
   ]);
 };
 
@@ -94,7 +108,7 @@ export const status: Command = {
   synopsis: API_SYNOPSIS,
   help: [
     "Prints whether a service is ready, its engines and the lag of its views; with a key also the",
-    "account's usage and the health of its endpoints. Exit code 1: not ready.",
+    "account's usage and the health of its endpoints. Exit code 1: not ready, or the key is refused.",
     ...API_HELP,
   ],
   options: API_OPTIONS,
@@ -103,12 +117,13 @@ export const status: Command = {
     const { api, hasKey } = apiOrNone(args, env);
     const ready = await readiness(api);
     const runtime = await api.get<Runtime>("/runtime");
-    const account = hasKey && ready.status === "ok" ? await accountOf(api) : null;
-    if (args.options.json === true) terminal.out(json({ url: api.origin, ready, runtime, account }));
+    const { account, refusal } = hasKey && ready.status === "ok" ? await accountOf(api) : NOTHING;
+    if (args.options.json === true) terminal.out(json({ url: api.origin, ready, runtime, account, refusal }));
     else {
-      for (const line of serviceLines(api, ready, runtime)) terminal.out(line);
-      if (account !== null) for (const line of accountLines(account)) terminal.out(line);
+      printLines(terminal, serviceLines(api, ready, runtime));
+      if (account !== null) printLines(terminal, accountLines(account));
     }
-    if (ready.status !== "ok") throw new Ended(1);
+    if (refusal !== null) terminal.note(`The account is not shown: ${refusal}`);
+    if (ready.status !== "ok" || refusal !== null) throw new Ended(1);
   },
 };

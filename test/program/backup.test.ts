@@ -60,7 +60,7 @@ test("a backup that is made while webhooks arrive opens with its keys, and has w
   assert.is(made.status, 0, made.stderr);
   assert.equal(readdirSync(copy).sort(), ["audit-key", "key", "log.db"]);
   for (const file of readdirSync(copy)) assert.is(statSync(join(copy, file)).mode & 0o077, 0, file);
-  const again = await backUp(data, copy);
+  const again = await countersign(["backup", "--data-dir", data, "--to", copy]);
   assert.is(again.status, EXIT_CONFIG);
   assert.match(again.stderr, /is not empty: name a folder of its own for each backup/);
   await program.kill();

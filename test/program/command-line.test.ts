@@ -78,6 +78,9 @@ const commandLine = ({ name, open }: EngineSet): void => {
     const [document] = documents(await ready(envOf(client), "--json"));
     assert.equal(document.ready.status, "ok");
     assert.is(document.account.endpoints[0].id, endpoint.id);
+    const wrong = await countersign(["status", "--key", "csk_wrong"], { env: { COUNTERSIGN_URL: program.url } });
+    assert.equal([wrong.status, /ready +ok/.test(wrong.stdout)], [1, true], wrong.stderr);
+    assert.match(wrong.stderr, /^The account is not shown: /);
     const nobody = await countersign(["status", "--url", "http://127.0.0.1:9"]);
     assert.is(nobody.status, 1);
     assert.match(nobody.stderr, "http://127.0.0.1:9 cannot be reached");
@@ -301,6 +304,11 @@ const commandLine = ({ name, open }: EngineSet): void => {
       const mac = createHmac("sha256", Buffer.alloc(32, 5)).update(signed).digest("base64");
       assert.is(headers["webhook-signature"], `v1,${mac}`);
       assert.is(headers["content-type"], "application/json");
+      await isAs(client, id, "delivered");
+      const delivered = target.arrivals.find((it) => it.id === id)?.headers.traceparent;
+      // The trace is that of the delivery, and the span another one.
+      assert.is(String(headers.traceparent).slice(0, 35), String(delivered).slice(0, 35));
+      assert.is.not(headers.traceparent, delivered);
     }
     const told = listening.lines().map((line) => JSON.parse(line));
     assert.equal(

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -207,12 +207,16 @@ test("data that were begun with another key are refused, whatever the key file s
   await (await startProgram(one, dir)).stop();
 });
 
-test("a port that is in use is named", async () => {
+test("a port that is in use is named, and nothing is made for a service that cannot listen", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   // A server that listens on a port.
   const { port } = other.address() as AddressInfo;
-  await refuses({ PORT: String(port) }, new RegExp(`^HOST 127\\.0\\.0\\.1 and PORT ${port} cannot be listened on`));
+  const says = new RegExp(`^HOST 127\\.0\\.0\\.1 and PORT ${port} cannot be listened on: another program does\\.`);
+  await refuses({ PORT: String(port) }, says);
+  const unmade = join(dir, "unmade");
+  await refuses({ PORT: String(port) }, says, unmade);
+  assert.not(existsSync(unmade), "a first start that cannot listen makes no folder");
   other.close();
 });
 

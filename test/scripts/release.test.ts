@@ -53,6 +53,15 @@ test("the list of contents names each package that is installed with the program
   for (const [name, wanted] of Object.entries(dependencies)) assert.ok(listed.includes(`${name}@${wanted}`), name);
 });
 
+test("each action of a workflow is named by its commit, which no one can move, with the version beside it", () => {
+  const folder = join(".github", "workflows");
+  for (const name of readdirSync(folder)) {
+    const used = readFileSync(join(folder, name), "utf8").match(/uses:.*/g) ?? [];
+    assert.ok(used.length > 0, name);
+    for (const line of used) assert.match(line, /^uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/, name);
+  }
+});
+
 test("another tag, or a version without a dated section of the changelog, is no release", () => {
   const { status, stderr } = release(join(dir, "other"), "v99.0.0");
   assert.is(status, 1);

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Terminal } from "../../src/cli/command.ts";
+import type { Terminal, Tone } from "../../src/cli/command.ts";
 import { run } from "../../src/cli/run.ts";
 
 type Respond = (request: IncomingMessage, response: ServerResponse, body: string) => void;
@@ -68,4 +68,31 @@ export const ran = async (
     ...person,
   });
   return { status, out: printed.join("\n"), note: noted.join("\n"), bytes: Buffer.concat(bytes) };
+};
+
+/** The parts with a tone of what a command prints, if the service gives this answer to every call. */
+export const toned = async (
+  args: readonly string[],
+  answer: unknown,
+): Promise<readonly { readonly text: string; readonly tone: Tone }[]> => {
+  const service = await scriptedService();
+  service.answer((_, response) => sendJson(response, 200, answer));
+  const found: { readonly text: string; readonly tone: Tone }[] = [];
+  try {
+    await run(
+      args,
+      { COUNTERSIGN_URL: service.url, COUNTERSIGN_API_KEY: "csk_a" },
+      {
+        out(it, tones) {
+          if (typeof it !== "string" || tones === undefined) return;
+          const parts = typeof tones === "string" ? [{ from: 0, to: it.length, tone: tones }] : tones;
+          found.push(...parts.map(({ from, to, tone }) => ({ text: it.slice(from, to), tone })));
+        },
+        note: () => undefined,
+      },
+    );
+  } finally {
+    service.close();
+  }
+  return found;
 };

@@ -65,9 +65,16 @@ testIn("zsh", "zsh is offered commands, their second words and their flags, and 
   assert.ok((await addedInZsh("e")).includes("events"));
   assert.equal(await addedInZsh("events", ""), ["tail", "show", "list"]);
   assert.ok((await addedInZsh("events", "tail", "--fo")).includes("--follow"));
-  assert.equal(await addedInZsh("sources", "show", "src_a", ""), ["--url", "--key", "--profile", "--json", "--help"]);
+  assert.equal(await addedInZsh("sources", "show", "src_a", ""), [
+    "--url",
+    "--key",
+    "--profile",
+    "--json",
+    "--no-color",
+    "--help",
+  ]);
   assert.ok((await addedInZsh("listen", "--forward", "http://localhost", "--s")).includes("--secret"));
-  assert.equal(await addedInZsh("completion", ""), ["bash", "zsh", "fish", "--help"]);
+  assert.equal(await addedInZsh("completion", ""), ["bash", "zsh", "fish", "--no-color", "--help"]);
   assert.equal(await addedInZsh("nothing", ""), ["files"]);
   assert.equal(await addedInZsh("sources", "create", "--file", ""), ["files"]);
 });

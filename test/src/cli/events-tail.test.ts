@@ -33,8 +33,8 @@ test("ids as they are, types by a part, both as they are written", () => {
 
 test("the line of a sample says so", () => {
   const sample = { by: { kind: "key", id: "key_1" } } as const;
-  assert.match(shownLine(lineOfRequest("queued", request({ sample }))), /\) {2}sample$/);
-  assert.not.match(shownLine(lineOfRequest("queued", request())), /sample/);
+  assert.match(shownLine(lineOfRequest("queued", request({ sample }))).text, /\) {2}sample$/);
+  assert.not.match(shownLine(lineOfRequest("queued", request())).text, /sample/);
 });
 
 const idOf = (letter: string): string => `evt_${letter.repeat(32)}`;

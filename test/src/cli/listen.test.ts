@@ -16,6 +16,13 @@ const shown = (id: string) => ({
   origin: { kind: "agent", id: "agt_1", name: "support", type: "agent" },
 });
 
+/** The record of the hold, as the audit has it. */
+const FIRST = {
+  type: "EventHeld",
+  data: { run: { id: "night", depth: 2 }, bundle: { id: "bun_1", index: 0, undo: false } },
+  metadata: { trace_id: "4bf92f3577b34da6a3ce929d0e0e4736" },
+};
+
 test("a program gets the action's headers even after an approval or a replay, whose records do not name it", async () => {
   const [service, program] = [await scriptedService(), await scriptedService()];
   try {
@@ -28,7 +35,8 @@ test("a program gets the action's headers even after an approval or a replay, wh
         response.write(frame(0, "EventReleased", approved));
         response.write(frame(1, "EventReplayed", replayed));
         response.write(frame(2, "EventReleased", last));
-      } else if (!url.includes("/payload")) sendJson(response, 200, shown(/evt_\w+/.exec(url)?.[0] ?? ""));
+      } else if (url.includes("/v1/audit?")) sendJson(response, 200, { data: [FIRST], next_cursor: null });
+      else if (!url.includes("/payload")) sendJson(response, 200, shown(/evt_\w+/.exec(url)?.[0] ?? ""));
       // The key does not hold any more, which ends it.
       else if (url.includes(last)) response.writeHead(401).end();
       else response.writeHead(200, { "content-type": "application/json" }).end("{}");
@@ -43,12 +51,14 @@ test("a program gets the action's headers even after an approval or a replay, wh
         headers["webhook-id"],
         headers["countersign-action"],
         headers["countersign-agent"],
+        headers["countersign-bundle"],
+        headers["countersign-run"],
+        headers["countersign-depth"],
       ]),
-      [
-        [approved, "refund.create", "agt_1"],
-        [replayed, "refund.create", "agt_1"],
-      ],
+      [approved, replayed].map((id) => [id, "refund.create", "agt_1", "bun_1", "night", "3"]),
     );
+    for (const { headers } of program.asked)
+      assert.match(String(headers.traceparent), new RegExp(`^00-${FIRST.metadata.trace_id}-[0-9a-f]{16}-01$`));
   } finally {
     service.close();
     program.close();
@@ -68,7 +78,9 @@ test("a call that fails for the moment is repeated, and no event is left out", a
         response.write("retry: 3000\nid: start\n\n");
         response.write(frame(0, "EventReleased", approved));
         response.write(frame(1, "EventReleased", last));
-      } else if (about.includes(last)) response.writeHead(401).end();
+      } else if (about.includes(last) && about.includes("/payload")) response.writeHead(401).end();
+      else if (url.includes("/v1/audit?")) sendJson(response, 200, { data: [], next_cursor: null });
+      else if (about.includes(last)) response.writeHead(401).end();
       else if (!refused.has(about)) {
         refused.add(about);
         response.writeHead(503).end();

@@ -57,6 +57,23 @@ test("a file that others can read is refused, and a damaged one is not repeated"
   }
 });
 
+test("a profile is removed if that is meant, and the one before it becomes the current one", async () => {
+  const env = { XDG_CONFIG_HOME: dir };
+  for (const name of ["one", "two"]) keepProfile(env, name, { url: "http://localhost:1", key: KEY });
+  const person = (yes: boolean) => ({ screen: { columns: 80, draw: () => undefined, ask: async () => yes } });
+  const script = await ran(["profiles", "remove", "two"], env);
+  assert.equal([script.status, /needs --yes/.test(script.note)], [2, true]);
+  const kept = await ran(["profiles", "remove", "two"], env, person(false));
+  assert.equal([kept.status, kept.note], [1, "Nothing was removed."]);
+  const gone = await ran(["profiles", "remove", "two"], env, person(true));
+  assert.equal([gone.status, gone.note], [0, 'The profile "two" is removed. The current one is "one".']);
+  const last = await ran(["profiles", "remove", "one", "--yes"], env);
+  assert.is(last.note, 'The profile "one" is removed. No profile is current.');
+  assert.equal(readProfiles(env).profiles, {});
+  const unknown = await ran(["profiles", "remove", "one", "--yes"], env);
+  assert.equal([unknown.status, /There is no profile "one"/.test(unknown.note)], [2, true]);
+});
+
 test("a profile's key is sent to its own address only, and a given key to where it is told", async () => {
   const [own, other] = await Promise.all([scriptedService(), scriptedService()]);
   for (const service of [own, other])

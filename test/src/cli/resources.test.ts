@@ -63,6 +63,26 @@ test("a source is made from a file, listed, shown, changed and removed", async (
   assert.is(missing.status, 1);
 });
 
+test("what has a name is shown, changed, removed and filtered by it as well as by its id", async () => {
+  for (const name of ["by-name", "twice", "twice"])
+    assert.is((await call("sources", "create", "--file", file({ name, type: "stripe" }))).status, 0);
+  await until("all are listed", async () => (await call("sources", "list")).out.match(/twice/g)?.length === 2);
+  const shown = JSON.parse((await call("sources", "show", "by-name", "--json")).out);
+  assert.is(shown.name, "by-name");
+  const paused = await call("sources", "update", "by-name", "--file", file({ status: "paused" }), "--json");
+  assert.equal([JSON.parse(paused.out).id, JSON.parse(paused.out).status], [shown.id, "paused"]);
+  const unknown = await call("sources", "show", "by-nam");
+  assert.equal([unknown.status, /There is no source "by-nam"\. Did you mean "?by-name/.test(unknown.note)], [1, true]);
+  assert.match(
+    (await call("sources", "show", "twice")).note,
+    /Several sources are called "twice": use one of the ids src_/,
+  );
+  assert.is((await call("events", "list", "--source", "by-name", "--json")).status, 0);
+  assert.match((await call("events", "tail", "--source", "by-nam")).note, 'There is no source "by-nam".');
+  const gone = await call("sources", "delete", "by-name", "--yes");
+  assert.equal([gone.status, gone.note], [0, `${shown.id} is removed`]);
+});
+
 test("an action has a name for an id, and an agent's key is shown where it is made alone", async () => {
   const { id: endpoint_id } = await client.make("/v1/endpoints", { name: "app", url: "http://127.0.0.1:9/" });
   const body = file({ endpoint_id, reversibility: "irreversible" });
@@ -140,7 +160,7 @@ test("what a problem's detail says already is not said again", async () => {
   scripted.answer((_, response) => sendJson(response, 400, { detail: "In the body: /url is required.", errors }));
   const env = { COUNTERSIGN_URL: scripted.url, COUNTERSIGN_API_KEY: "csk_key" };
   const refused = await ran(["endpoints", "create", "--file", file({})], env);
-  assert.is(refused.note, "In the body: /url is required.; /name is too long");
+  assert.is(refused.note, "In the body: /url is required; /name is too long.");
   scripted.close();
 });
 
