@@ -91,7 +91,7 @@ export const evidenceService = async (
         return (document?.count ?? 0) === (await store.head(account)).size;
       };
       const known = [accountOf(0), accountOf(1)];
-      await until("the views are folded", async () => (await Promise.all(known.map(isFolded))).every(Boolean), 10_000);
+      await until("the views are folded", async () => (await Promise.all(known.map(isFolded))).every(Boolean));
     },
     async get(account: string, path: string, query: Readonly<Record<string, unknown>> = {}) {
       const principal = { kind: "key", account, id: "key_1", role: "auditor" } as const;

@@ -19,7 +19,7 @@ const url = new URL(`../../support/numbered-projections${extname(import.meta.url
 const module = { url, projections: PROJECTIONS };
 const schemas = PROJECTIONS.map(({ schema }) => schema);
 const VIEWS = schemas.map(({ name }) => name);
-const WAIT_MS = 5_000;
+const WAIT_MS = 60_000;
 
 type Context = { directory: string; logPath: string; viewsPath: string; locations: EngineLocations; log: EventLog };
 
