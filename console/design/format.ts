@@ -37,6 +37,9 @@ export const dayText = (day: string): string => {
   return Number.isNaN(at) ? day : `${partsIn("UTC", at).day} ${partsIn("UTC", at).month} ${partsIn("UTC", at).year}`;
 };
 
+/** True if both moments are on one day of the zone. */
+export const isToday = (iso: string, clock: Clock): boolean => !shortTime(iso, clock).includes(",");
+
 /** The same as `shortTime` with milliseconds, for a list in which each moment matters. */
 export const preciseTime = (iso: string, clock: Clock): string => {
   const at = Date.parse(iso);

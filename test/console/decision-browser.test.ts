@@ -105,6 +105,26 @@ const inBrowser = (binary: string): void => {
     assert.is(await page.evaluate("document.activeElement.closest('.sign') === null"), true);
   });
 
+  test("the list has the sentence that is decided, and its tabs say how many there are", async () => {
+    const { body } = await agent.execute("in-a-run", {
+      ...{ action: "refund.create", payload: { amount: 1_310, customer: { name: "Hana" } } },
+      ...{ run_id: "ticket-88213", wait_ms: 0 },
+    });
+    await page.open(`${program.url}/approvals?for=all`);
+    await until("the row has its sentence", () =>
+      page.evaluate<boolean>(
+        "document.querySelector('.queue')?.innerText.includes('Refund €1,310.00 to Hana') === true",
+      ),
+    );
+    await until("the tabs have their counts", () =>
+      page.evaluate<boolean>(
+        "/^For you\\s*\\d+ Everyone’s\\s*\\d+ Decided\\s*\\d+ today$/.test([...document.querySelectorAll('.tabs a')].map((it) => it.innerText.trim()).join(' '))",
+      ),
+    );
+    await opened(body.approval_id);
+    await page.shows("in the run ticket-88213");
+  });
+
   test("a part that was not on the screen is shown by the first press; a reveal is a record; two presses decide", async () => {
     const id = await ask(50, { statement: STATEMENT });
     await page.shaped({ width: 390, height: 700 });

@@ -1,5 +1,5 @@
-import { useEffect, useState } from "preact/hooks";
-import { countdown } from "../../design/format.ts";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { countdown, isToday } from "../../design/format.ts";
 import { useKeys } from "../../design/keys.ts";
 import { StateMark } from "../../design/mark.tsx";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
@@ -9,8 +9,10 @@ import { type AnswerOf, call, me } from "../api/api.ts";
 import { isExcluded } from "../api/may-decide.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { now } from "../shell/clock.ts";
+import { waitingForMe } from "../shell/frame-state.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
+import { useAnswer } from "../shell/use-answer.ts";
 import { useList } from "../shell/use-list.ts";
 import { DecisionCard } from "./decision-card.tsx";
 import { summaryText } from "./gate-words.ts";
@@ -41,7 +43,7 @@ const Clock = ({ row }: { readonly row: Row }) => {
 const Entry = ({ row, href, isHere }: { readonly row: Row; readonly href: string; readonly isHere: boolean }) => (
   <li>
     <a href={href} data-key={row.id} aria-current={isHere ? "true" : undefined}>
-      <b>{summaryText(row.summary)}</b>
+      <b>{row.title ?? summaryText(row.summary)}</b>
       <Clock row={row} />
       <span class="meta">
         {row.status === "pending" ? null : (
@@ -54,6 +56,31 @@ const Entry = ({ row, href, isHere }: { readonly row: Row; readonly href: string
     </a>
   </li>
 );
+
+/** The API gives so many in one page; more are counted as "100+". */
+const COUNTED_MAX = 100;
+const COUNT_MS = 5_000;
+
+const countOf = (count: number): string => (count >= COUNTED_MAX ? `${COUNTED_MAX}+` : String(count));
+
+/** How many wait for this member, for anybody, and how many this member decided today; null before they are known. */
+const useCounts = (): Readonly<Record<(typeof TABS)[number]["value"], string | null>> => {
+  const on = { topic: "approvals", id: null };
+  const read = (which: "all" | "decided") => () =>
+    call("GET /v1/approvals", { query: { for: which, limit: COUNTED_MAX } });
+  const all = useAnswer({ key: "all", on, everyMs: COUNT_MS }, read("all")).body?.data ?? null;
+  const decided = useAnswer({ key: "decided", on, everyMs: COUNT_MS }, read("decided")).body?.data ?? null;
+  const { id, zone } = { id: me.value?.member.id, zone: me.value?.account.time_zone ?? "UTC" };
+  const today = useMemo(() => {
+    const clock = { zone, now: Date.now() };
+    return decided?.filter(({ votes }) => votes.some((it) => it.member_id === id && isToday(it.at, clock))).length;
+  }, [decided]);
+  return {
+    me: countOf(waitingForMe.value),
+    all: all === null ? null : countOf(all.length),
+    decided: today === undefined ? null : `${countOf(today)} today`,
+  };
+};
 
 /** How many there are, by the list that is shown. */
 const countText = (wanted: string, count: number): string => {
@@ -80,11 +107,18 @@ const Approvals = ({ params, query }: PageProps) => {
     keyOf: (row) => row.id,
     page: (cursor) =>
       call("GET /v1/approvals", {
-        query: { for: wanted, limit: 50, ...(cursor === undefined ? {} : { cursor }) },
+        query: { for: wanted, titles: "true", limit: 50, ...(cursor === undefined ? {} : { cursor }) },
       }),
-    one: (id) => call("GET /v1/approvals/{id}", { params: { id } }),
+    async one(id) {
+      const answer = await call("GET /v1/approvals/{id}", { params: { id } });
+      if (!answer.ok) return answer;
+      // A row of the list lacks the title where the approval itself says that there is none.
+      const { title, ...row } = answer.body;
+      return { ok: true, body: title === null ? row : { ...row, title } };
+    },
     matches: (row) => belongs(row, wanted),
   });
+  const counts = useCounts();
   const { state, isLoaded, isLoading, problem, since } = list;
   /** The card beside the list stays when its request is decided, so that the outcome is told there. */
   const [kept, setKept] = useState<{ readonly wanted: string; readonly id: string } | null>(null);
@@ -123,6 +157,7 @@ const Approvals = ({ params, query }: PageProps) => {
               aria-current={value === wanted ? "page" : undefined}
             >
               {title}
+              {counts[value] === null ? null : <span class="n">{counts[value]}</span>}
             </a>
           ))}
         </nav>

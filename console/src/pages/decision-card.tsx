@@ -289,7 +289,7 @@ const Deed = ({ isAlone, frozen, current: { approval: current, text }, onNext, o
     );
   return (
     <article class="deed" aria-labelledby="deed" ref={card}>
-      <Lede approval={isOver ? current : approval} />
+      <Lede approval={isOver ? current : approval} context={about} />
       {isOver ? <Outcome approval={current} isLate={isLate} onNext={onNext} /> : null}
       {isChanged && !isOver ? <Changed changes={changesBetween(frozen.text, text)} onAgain={onReadAgain} /> : null}
       <IfYouApprove approval={approval} context={about} />

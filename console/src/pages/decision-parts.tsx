@@ -48,12 +48,14 @@ export const whyNot = (approval: Approval, who: Me, nameOf: (id: string) => stri
   return `The policy does not let you decide on this.${others}`;
 };
 
+type ShownProps = { readonly approval: Approval; readonly context: Context | null };
+
 const Asker = ({ by }: { readonly by: Approval["requested_by"] }) => (
   <a href={`/${by.kind}s/${encodeURIComponent(by.id)}`}>{by.name}</a>
 );
 
-/** The state, the sentence that is decided, who asks, and why it is held. */
-export const Lede = ({ approval }: { readonly approval: Approval }) => {
+/** The state, the sentence that is decided, who asks in which run, why it is held, and why it was proposed. */
+export const Lede = ({ approval, context }: ShownProps) => {
   const nameOf = useNames();
   const { policy, requested_by: by, status } = approval;
   const left = Date.parse(approval.expires_at) - now.value;
@@ -78,6 +80,12 @@ export const Lede = ({ approval }: { readonly approval: Approval }) => {
       </h2>
       <p class="soft">
         Asked by <Asker by={by} />
+        {context?.run == null ? null : (
+          <>
+            {" "}
+            in the run <a href={hrefOf("/events", { run: context.run })}>{context.run}</a>
+          </>
+        )}
         {by.member === undefined ? "" : `, sent again by ${nameOf(by.member) ?? "a member"}`}.{" "}
         {policy === null ? null : (
           <>
@@ -90,6 +98,11 @@ export const Lede = ({ approval }: { readonly approval: Approval }) => {
           </>
         )}
       </p>
+      {context?.proposal == null ? null : (
+        <p>
+          Reason given: <b>{context.proposal}</b>
+        </p>
+      )}
     </header>
   );
 };
@@ -148,8 +161,6 @@ const Undo = ({ undo, isBundle }: { readonly undo: Context["undo"]; readonly isB
     </li>
   );
 };
-
-type ShownProps = { readonly approval: Approval; readonly context: Context | null };
 
 /** What happens after a yes: what is sent where, whether it can be undone, and what the signature binds. */
 export const IfYouApprove = ({ approval, context }: ShownProps) => (

@@ -52,6 +52,8 @@ export const APPROVAL_CONTEXT: JsonSchema = named(
     title: { type: "string", description: "The sentence that is decided; without a template, the summary" },
     fields: { ...FIELDS, description: "What is sent, value by value; empty if the payload is gone or is not JSON" },
     fields_left_out: integer,
+    run: { type: ["string", "null"], description: "The agent's own id of the task to which the request belongs" },
+    proposal: { type: ["string", "null"], description: "Why the change was asked for, in the words of who asked" },
     steps: { type: ["array", "null"], items: STEP, description: "Of a bundle; else null" },
     previous: {
       ...orNull(

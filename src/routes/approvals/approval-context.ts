@@ -4,6 +4,7 @@ import { isOverdue, mayApprove, type RequestedApproval } from "../../../domain/a
 import { dayIn } from "../../../domain/calendar.ts";
 import type { Bound, RequestedAction } from "../../../domain/delivery/events.ts";
 import { eurOf, eurOrNull, MICRO_PER_EUR } from "../../../domain/gate/cost.ts";
+import type { Words } from "../../../domain/personal/words.ts";
 import { policy as policyDecider } from "../../../domain/policy/decider.ts";
 import type { Clock } from "../../../domain/ports/clock.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
@@ -206,6 +207,15 @@ const stepsOf = async (deps: ContextDeps, { kind, asked }: ApprovalSubject, titl
     ? null
     : (await stepAnswers(deps.aggregates, asked)).map((step, index) => ({ ...step, title: titles[index] ?? null }));
 
+/** The reason that came with a change, such as a new version of a policy; null if none did, or once it was decided. */
+const proposalOf = async ({ personal }: ContextDeps, account: string, { kind, state }: ApprovalSubject) => {
+  if (kind !== "change" || state.phase !== "held") return null;
+  const { reason } = state.held.command;
+  if (typeof reason !== "object" || reason === null || !("commitment" in reason)) return null;
+  // A command has the commitment to a person's words in this one form.
+  return personal.shown(reason as Words, account);
+};
+
 export const context =
   (deps: ContextDeps): Handler<{ params: "id" }> =>
   async (call) => {
@@ -225,6 +235,8 @@ export const context =
       title: read.title ?? summary.summary,
       fields: read.fields,
       fields_left_out: read.left_out,
+      run: subject.asked?.run?.id ?? null,
+      proposal: await proposalOf(deps, account, subject),
       steps: await stepsOf(deps, subject, read.titles),
       previous: await previousOf(deps, it, call),
       undo: await undoOf(deps, account, subject),

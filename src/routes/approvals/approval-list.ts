@@ -1,11 +1,13 @@
 import { isOverdue, mayApprove } from "../../../domain/approval/state.ts";
+import { defined } from "../../../domain/defined.ts";
 import type { Condition, FoundDocument, ViewStore } from "../../../domain/ports/view-store.ts";
 import { type ApprovalDocument, type ApprovalStatus, approvals } from "../../../projections/approvals.ts";
 import { APPROVAL_STATUSES } from "../../../projections/schemas/approvals.ts";
-import type { PersonalData } from "../../erasure/personal-data.ts";
 import { isPage, LISTING_QUERY, pageOf } from "../../http/listing.ts";
 import { type Handler, hasRole, type JsonSchema, type Principal } from "../../http/route.ts";
 import { typedDocument } from "../../views/typed-documents.ts";
+import type { DetailDeps } from "./approval-detail.ts";
+import { titlesOfApprovals } from "./approval-list-titles.ts";
 import { approvalSummary } from "./approval-summary.ts";
 
 export const LIST_QUERY = {
@@ -14,6 +16,7 @@ export const LIST_QUERY = {
     enum: ["me", "all", "decided"],
     description: "me: those that your approval would help now; all: all that wait; decided: those on which you voted",
   },
+  titles: { enum: ["true"], description: "Each approval of an action with a template has its `title`" },
   ...LISTING_QUERY,
 } as const satisfies Record<string, JsonSchema>;
 
@@ -68,14 +71,12 @@ export const waitingFor = (
     limit: WAITING_MAX,
   });
 
-type ListDeps = {
-  readonly views: Pick<ViewStore, "page">;
-  readonly personal: Pick<PersonalData, "shown">;
-};
+type ListDeps = DetailDeps & { readonly views: Pick<ViewStore, "page"> };
 
 export const list =
-  ({ views, personal }: ListDeps): Handler<{ query: typeof LIST_QUERY }> =>
+  (deps: ListDeps): Handler<{ query: typeof LIST_QUERY }> =>
   async ({ principal, query, envelope }) => {
+    const { views, personal } = deps;
     const { at } = envelope;
     const { status, for: which } = query;
     const where: readonly Condition[] = [
@@ -95,5 +96,8 @@ export const list =
       page.data.map(({ votes, reason }) => ({ votes, reason })),
       principal.account,
     );
-    return { status: 200, body: { ...page, data: page.data.map((it, index) => ({ ...it, ...words[index] })) } };
+    const ids = query.titles === undefined ? [] : page.data.map(({ id }) => id);
+    const titles = await titlesOfApprovals(deps, ids, { principal, at });
+    const data = page.data.map((it, index) => ({ ...it, ...words[index], ...defined({ title: titles.get(it.id) }) }));
+    return { status: 200, body: { ...page, data } };
   };

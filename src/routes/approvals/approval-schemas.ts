@@ -130,7 +130,16 @@ const ofChange = {
   },
 } satisfies Record<string, JsonSchema>;
 
-export const APPROVAL: JsonSchema = named("ApprovalSummary", object({ ...summary, ...ofChange }, Object.keys(summary)));
+const TITLE = {
+  type: "string",
+  description:
+    "The sentence that is decided, if `titles` asks for it; what a policy hides from viewers is hidden in it",
+} satisfies JsonSchema;
+
+export const APPROVAL: JsonSchema = named(
+  "ApprovalSummary",
+  object({ ...summary, ...ofChange, title: TITLE }, Object.keys(summary)),
+);
 const detail = {
   ...summary,
   policy: {

@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
 import { type Agent, defineAction, registerAgent } from "../../../support/agent.ts";
 import { type Client, signUp } from "../../../support/client.ts";
+import { until } from "../../../support/program.ts";
 import { type Receiver, receiver } from "../../../support/receiver.ts";
 import { type ServiceInProcess, serviceInProcess } from "../../../support/service-in-process.ts";
 
@@ -53,6 +54,34 @@ test("an approval shows the sentence of its action's version, which its digest c
   assert.is.not(renewed.digest, digest);
   assert.is.not(renewed.shown_digest, shown_digest);
   assert.ok(renewed.reasons.some((reason: string) => reason.includes("redefined")));
+});
+
+test("a list that is asked for titles has them, and hides in them what the policy hides, also from an admin", async () => {
+  const { client, agent, endpoint } = await world();
+  const redacting = { name: "hiding", approval: { expires_after_s: 3_600 }, redact: ["customer"] };
+  const { id: policy_id } = await client.make("/v1/policies", redacting);
+  const discreet = await registerAgent(node.base, client, { policy_id });
+  await defineAction(client, "mail.send", endpoint);
+  await held(agent, "k-1");
+  await held(discreet, "k-2");
+  await agent.execute("k-3", { action: "mail.send", payload: {}, wait_ms: 0 });
+  const titles = (query: string): Promise<unknown[]> =>
+    until("the three are listed", async () => {
+      const { data } = (await client.session("GET", `/v1/approvals?for=all${query}`)).body;
+      return data.length === 3 ? data.map(({ title }: { title?: string }) => title) : null;
+    });
+  const [mail, hidden, plain] = await titles("&titles=true");
+  assert.equal([mail, plain], [undefined, "Refund €1,240.00 to Hana Weiss"]);
+  assert.match(String(hidden), /^Refund €1,240\.00 to (?!Hana)/);
+  assert.equal(await titles(""), [undefined, undefined, undefined]);
+});
+
+test("the context of an approval names the run of the request, and the reason that a change was asked for with", async () => {
+  const { client, agent } = await world();
+  const asked = { action: "refund.create", payload: PAYLOAD, run_id: "ticket-88213", wait_ms: 0 };
+  const { approval_id } = (await agent.execute("k-1", asked)).body;
+  const { run, proposal } = (await client.session("GET", `/v1/approvals/${approval_id}/context`)).body;
+  assert.equal([run, proposal], ["ticket-88213", null]);
 });
 
 test("each step of a bundle has its sentence, and an action without a template has none", async () => {
