@@ -43,6 +43,7 @@ import { requestId, traceIds } from "./http/traceparent.ts";
 import { schemaErrorFormatter, validatorCompiler } from "./http/validation.ts";
 import type { ByteAllowances } from "./ledgers/byte-allowances.ts";
 import type { AnswerReport } from "./observability/observer.ts";
+import { ANSWER_EXAMPLES } from "./routes/answer-examples/all.ts";
 import { notFound, problem } from "./streams/problems.ts";
 import type { ViewProgress } from "./views/view-progress.ts";
 
@@ -188,7 +189,8 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
     });
   }
 
-  await describeRoutes(instance, config.version, config.publicUrl);
+  const { version, publicUrl } = config;
+  await describeRoutes(instance, { version, publicUrl, examples: ANSWER_EXAMPLES });
   const idempotent = new Idempotency({
     log: deps.log,
     box: deps.box,

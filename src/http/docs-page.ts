@@ -103,7 +103,20 @@ const exampleHtml = ({ schema = {}, example: own }: Media, schemas: Schemas): st
   const { $ref } = schema;
   const { examples } = typeof $ref === "string" ? schemaAt(schemas[$ref.split("/").at(-1) ?? ""]) : schema;
   const [example = own] = listOf(examples);
-  return example === undefined ? "" : `<pre><code>${escapeHtml(JSON.stringify(example, null, 2))}</code></pre>`;
+  return example === undefined ? "" : preHtml(example);
+};
+
+/** JSON, or text as it is. */
+const preHtml = (example: unknown): string => {
+  const text = typeof example === "string" ? example : JSON.stringify(example, null, 2);
+  return `<pre><code>${escapeHtml(text)}</code></pre>`;
+};
+
+/** The example of an answer that is text. The examples of other answers are shown with their schemas. */
+const textHtml = (answers: readonly (readonly [string, Answer])[]): string => {
+  const media = answers.flatMap(([, { content = {} }]) => Object.values(content));
+  const example = media.find((it) => it.example !== undefined)?.example;
+  return example === undefined ? "" : preHtml(example);
 };
 
 const operationHtml = (call: string, it: Operation, schemas: Schemas): string => {
@@ -118,7 +131,7 @@ const operationHtml = (call: string, it: Operation, schemas: Schemas): string =>
     `<p>${escapeHtml([it.description, credentialsText(it.security)].filter(Boolean).join(" "))}</p>`,
     parameters === "" ? "" : `<table>${parameters}</table>`,
     ...bodies,
-    `<table>${answers.map(answerRow).join("")}</table></details>`,
+    `<table>${answers.map(answerRow).join("")}</table>${textHtml(answers)}</details>`,
   ].join("\n");
 };
 
@@ -129,7 +142,9 @@ const schemaHtml = ([name, schema]: readonly [string, JsonSchema]): string => {
     return row(member, required.has(member) ? "" : " optional", value, value.description);
   });
   const text = typeof schema.description === "string" ? `<p>${escapeHtml(schema.description)}</p>` : "";
-  return `<details id="${escapeHtml(name)}"><summary>${escapeHtml(name)}</summary>${text}<table>${rows.join("")}</table></details>`;
+  const [example] = listOf(schema.examples);
+  const shown = example === undefined ? "" : preHtml(example);
+  return `<details id="${escapeHtml(name)}"><summary>${escapeHtml(name)}</summary>${text}<table>${rows.join("")}</table>${shown}</details>`;
 };
 
 const isOfProblem = (name: string): boolean => name !== "Problem" && name.endsWith("Problem");

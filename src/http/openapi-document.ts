@@ -1,3 +1,4 @@
+import type { Json } from "../../domain/json.ts";
 import { PROBLEM_CODES, PROBLEMS, type ProblemCode, problemBody } from "../streams/problems.ts";
 import { named, referring } from "./named-schemas.ts";
 import type { JsonSchema } from "./route.ts";
@@ -102,7 +103,32 @@ const withName = (schema: unknown, name: string): unknown =>
     ? named(name, { ...schema })
     : schema;
 
+/** Examples of successes, for the published description alone. */
+export type AnswerExamples = {
+  /** By the name of the schema that the answer has. A list's is made of its item's. */
+  readonly bodies: Readonly<Record<string, Json>>;
+  /** By the operation's id, for answers that are text and have no name. */
+  readonly texts: Readonly<Record<string, string>>;
+};
+
+const LIST = /^(.+)List$/;
+
+const exampleOf = (name: string, { bodies }: AnswerExamples): Json | undefined => {
+  if (Object.hasOwn(bodies, name)) return bodies[name];
+  const item = LIST.exec(name)?.[1];
+  if (item === undefined || !Object.hasOwn(bodies, item)) return undefined;
+  return { data: [bodies[item] ?? null], next_cursor: null };
+};
+
+const withExample = (name: string, schema: JsonSchema, examples: AnswerExamples): JsonSchema => {
+  const example = "examples" in schema ? undefined : exampleOf(name, examples);
+  return example === undefined ? schema : { ...schema, examples: [example] };
+};
+
 type Found = Map<string, JsonSchema>;
+
+/** What the operations are described with: the schemas found so far, and the examples. */
+type Describing = { readonly found: Found; readonly examples: AnswerExamples };
 
 const referringContent = (content: Answer["content"], name: string, found: Found): Answer["content"] =>
   content === undefined
@@ -114,7 +140,17 @@ const referringContent = (content: Answer["content"], name: string, found: Found
         ]),
       );
 
-const describedOperation = (operation: Operation, found: Found): object => {
+/** Of all media types that the answer may have. */
+const withText = (content: Answer["content"], example: string | undefined): Answer["content"] =>
+  content === undefined || example === undefined
+    ? content
+    : Object.fromEntries(
+        Object.entries(content).map(([type, media]) => [type, type === PROBLEM_TYPE ? media : { ...media, example }]),
+      );
+
+const isSuccess = (status: string): boolean => status.startsWith("2");
+
+const describedOperation = (operation: Operation, { found, examples }: Describing): object => {
   const {
     [PROBLEMS_LISTED]: listed = [],
     [BODY_OPTIONAL]: bodyOptional = false,
@@ -126,7 +162,8 @@ const describedOperation = (operation: Operation, found: Found): object => {
   const name = capitalized(operation.operationId);
   const answers = Object.entries({ ...responses, ...problemAnswers(listed, responses) }).map(([status, answer]) => {
     const { content, ...others } = answer;
-    const referred = referringContent(content, `${name}Answer${status}`, found);
+    const text = isSuccess(status) ? examples.texts[operation.operationId] : undefined;
+    const referred = withText(referringContent(content, `${name}Answer${status}`, found), text);
     return [status, referred === undefined ? others : { ...others, content: referred }] as const;
   });
   return {
@@ -148,19 +185,24 @@ const describedOperation = (operation: Operation, found: Found): object => {
 };
 
 /** The document with all problems of each operation, and with each named schema once, in `components/schemas`. */
-export const documentWithNames = (document: { paths?: object; components?: object }): object => {
+export const documentWithNames = (
+  document: { paths?: object; components?: object },
+  examples: AnswerExamples,
+): object => {
   const found: Found = new Map();
   const paths = Object.entries(document.paths ?? {}).map(([path, item]) => {
     const operations = Object.entries(item ?? {}).map(([method, it]) => [
       method,
-      isOperation(it) ? describedOperation(it, found) : it,
+      isOperation(it) ? describedOperation(it, { found, examples }) : it,
     ]);
     return [path, Object.fromEntries(operations)] as const;
   });
   // Some problems belong to no operation: a method that its address does not have, for one.
   for (const code of PROBLEM_CODES) referring(problemSchema(code), found);
   const content = { [PROBLEM_TYPE]: { schema: referring(PROBLEM, found) } };
-  const byName = [...found].sort(([one], [other]) => (one < other ? -1 : 1));
+  const byName = [...found]
+    .map(([name, schema]) => [name, withExample(name, schema, examples)] as const)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
   return {
     ...document,
     paths: Object.fromEntries(paths),

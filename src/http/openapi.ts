@@ -4,7 +4,7 @@ import type { FastifyInstance } from "fastify";
 import { defined } from "../../domain/defined.ts";
 import { SESSION_COOKIE } from "./authenticate.ts";
 import { isUnsafe } from "./cross-site.ts";
-import { BODY_OPTIONAL, documentWithNames, PROBLEMS_LISTED } from "./openapi-document.ts";
+import { type AnswerExamples, BODY_OPTIONAL, documentWithNames, PROBLEMS_LISTED } from "./openapi-document.ts";
 import { POSITION_PATTERN } from "./position-text.ts";
 import type { JsonSchema, Route } from "./route.ts";
 import { problemsOf } from "./route-problems.ts";
@@ -111,8 +111,17 @@ const published = (schema: unknown, method: unknown): Record<string, unknown> =>
   return withIdempotencyKey({ ...known, ...defined({ body: bodyShown ?? known.body }) }, isNeeded, method);
 };
 
-/** `publicUrl` is asked when the description is, as the port may be known only once the service listens. */
-export const describeRoutes = async (app: FastifyInstance, version: string, publicUrl: () => string): Promise<void> => {
+type Described = {
+  readonly version: string;
+  /** Asked when the description is, as the port may be known only once the service listens. */
+  readonly publicUrl: () => string;
+  readonly examples: AnswerExamples;
+};
+
+export const describeRoutes = async (
+  app: FastifyInstance,
+  { version, publicUrl, examples }: Described,
+): Promise<void> => {
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",
@@ -136,7 +145,7 @@ export const describeRoutes = async (app: FastifyInstance, version: string, publ
     transform: ({ schema, url, route }) => ({ schema: published(schema, route.method), url }),
     transformObject: (document) =>
       "openapiObject" in document
-        ? { ...documentWithNames(document.openapiObject), servers: [{ url: publicUrl() }], tags: [...TAGS] }
+        ? { ...documentWithNames(document.openapiObject, examples), servers: [{ url: publicUrl() }], tags: [...TAGS] }
         : {},
   });
 };

@@ -3,6 +3,7 @@ import { Ajv2020 as Ajv } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { ANSWER_EXAMPLES } from "../../src/routes/answer-examples/all.ts";
 import { PROBLEMS } from "../../src/streams/problems.ts";
 import { killPrograms, type Program, removeFolder, startProgram } from "../support/program.ts";
 
@@ -117,10 +118,55 @@ test("it names the service's own address, and describes the tags that its calls 
   for (const { description } of document.tags) assert.match(description, /\.$/);
 });
 
-test("every body of JSON has an example that its schema allows", () => {
-  const ajv = addFormats.default(
-    new Ajv({ strict: false, schemas: { description: { components: document.components } } }),
+const describedAjv = () =>
+  addFormats.default(new Ajv({ strict: false, schemas: { description: { components: document.components } } }));
+
+test("every success has an example that its schema allows", () => {
+  const ajv = describedAjv();
+  let checked = 0;
+  for (const [call, { responses }] of operations()) {
+    for (const [status, { content = {} }] of Object.entries(responses)) {
+      if (!status.startsWith("2")) continue;
+      for (const [type, media] of Object.entries(content)) {
+        if (type === "application/problem+json") continue;
+        assert.ok(isObject(media) && isObject(media.schema), `${call}: ${status}`);
+        const { $ref } = media.schema;
+        const name = typeof $ref === "string" ? ($ref.split("/").at(-1) ?? "") : "";
+        const examples = media.example === undefined ? document.components.schemas[name]?.examples : [media.example];
+        assert.ok(Array.isArray(examples) && examples.length > 0, `${call} has no example of its answer ${status}`);
+        const schema = typeof $ref === "string" ? { $ref: `description${$ref}` } : media.schema;
+        for (const it of examples) assert.ok(ajv.validate(schema, it), `${call}: ${ajv.errorsText()}`);
+        checked += 1;
+      }
+    }
+  }
+  assert.ok(checked > 100, `${checked} answers`);
+});
+
+test("each example is that of an answer, has no field that its schema does not name, and shows no secret", () => {
+  const { schemas } = document.components;
+  const { bodies, texts } = ANSWER_EXAMPLES;
+  const ids = operations().map(([, { operationId }]) => operationId);
+  for (const id of Object.keys(texts)) assert.ok(ids.includes(id), id);
+  for (const [name, example] of Object.entries(bodies)) {
+    const schema = schemas[name];
+    assert.ok(schema, `no answer is called ${name}`);
+    if (!isObject(schema.properties) || !isObject(example)) continue;
+    const unnamed = Object.keys(example).filter((member) => !Object.hasOwn(schema.properties as object, member));
+    assert.equal(unnamed, [], name);
+  }
+  assert.not.match(JSON.stringify(ANSWER_EXAMPLES), /cs[kas]_[A-Za-z0-9]{8}|localhost:(?!3000|8080)\d/);
+});
+
+test("schemas are named by what they are, and not by the call that uses them", () => {
+  const mechanical = Object.keys(document.components.schemas).filter((name) =>
+    /^(Get|Post|Put|Patch|Delete)(V1)?[A-Z]\w*(Body|Answer\d+)$/.test(name),
   );
+  assert.equal(mechanical, []);
+});
+
+test("every body of JSON has an example that its schema allows", () => {
+  const ajv = describedAjv();
   for (const [call, { requestBody }] of operations()) {
     const media = requestBody?.content["application/json"];
     if (!isObject(media) || !isObject(media.schema)) continue;
@@ -192,6 +238,7 @@ test("the page of the API shows every call, ours first, in less than 500 kB", as
   for (const [, { operationId }] of operations()) assert.ok(page.includes(`id="${operationId}"`), operationId);
   const bodies = operations().filter(([, { requestBody }]) => isObject(requestBody?.content["application/json"]));
   assert.ok(page.split("<pre>").length > bodies.length, "an example of each body, and one of a call");
+  assert.match(page, /<details id="Statistics">.*?<pre>/s, "an example of an answer");
   assert.not.match(page, /(?:src|href)="(?:https?:)?\/\//);
   assert.ok(page.indexOf('<h2 id="introduction">') < page.indexOf('<h2 id="sources">'));
   assert.ok(page.indexOf('<h2 id="sources">') < page.indexOf('<h2 id="operations">'));

@@ -10,6 +10,7 @@ import type { CredentialHashes } from "../../accounts/credential-hashes.ts";
 import { apiKeyStream } from "../../accounts/credentials.ts";
 import { nonBlank } from "../../http/json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
+import { named } from "../../http/named-schemas.ts";
 import { type Handler, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { problem } from "../../streams/problems.ts";
@@ -22,7 +23,7 @@ export type ApiKeysDeps = {
   readonly views: Pick<ViewStore, "page">;
 };
 
-const BODY = {
+const BODY = named("NewApiKey", {
   type: "object",
   required: ["name"],
   additionalProperties: false,
@@ -32,7 +33,7 @@ const BODY = {
     expires_at: { type: ["string", "null"], format: "date-time", description: "left out or null: never" },
   },
   examples: [{ name: "deployment", role: "admin" }],
-} as const satisfies JsonSchema;
+});
 
 const COMMON = {
   id: { type: "string" },
@@ -44,16 +45,16 @@ const COMMON = {
 };
 const REQUIRED = ["id", "name", "role", "last4", "created_at"];
 
-const CREATED: JsonSchema = {
+const CREATED: JsonSchema = named("CreatedApiKey", {
   type: "object",
   required: [...REQUIRED, "key"],
   properties: { ...COMMON, key: { type: "string", description: "shown only once" } },
-};
-const LISTED: JsonSchema = {
+});
+const LISTED: JsonSchema = named("ApiKey", {
   type: "object",
   required: [...REQUIRED, "status"],
   properties: { ...COMMON, status: { enum: ["active", "expired"] }, created_by: { type: "string" } },
-};
+});
 
 const LAST = 4;
 

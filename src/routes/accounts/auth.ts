@@ -5,9 +5,10 @@ import type { CredentialHashes } from "../../accounts/credential-hashes.ts";
 import { clearedSessionCookie, type Sessions, sessionIdOf } from "../../accounts/sessions.ts";
 import type { Signup } from "../../config.ts";
 import { clientOf, type PersonalData } from "../../erasure/personal-data.ts";
+import { named } from "../../http/named-schemas.ts";
 import type { PasswordGuesses } from "../../http/password-guesses.ts";
 import type { Attempts } from "../../http/rate-limit.ts";
-import { type Handler, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
+import { type Handler, positionOf, type Route, route } from "../../http/route.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { notFound, problem } from "../../streams/problems.ts";
 import { accountProblem, EMAIL_SCHEMA, emailOf, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
@@ -30,21 +31,21 @@ const isWrong = (it: { readonly outcome: string; readonly rejection?: string }):
 
 const CREDENTIALS = { email: EMAIL_SCHEMA, password: PASSWORD_SCHEMA };
 
-const LOGIN = {
+const LOGIN = named("Login", {
   type: "object",
   required: ["email", "password"],
   additionalProperties: false,
   properties: CREDENTIALS,
   examples: [{ email: "ada@example.com", password: "correct horse battery" }],
-} as const satisfies JsonSchema;
+});
 
-const NEW_PASSWORD = {
+const NEW_PASSWORD = named("PasswordChange", {
   type: "object",
   required: ["current_password", "new_password"],
   additionalProperties: false,
   properties: { current_password: PASSWORD_SCHEMA, new_password: PASSWORD_SCHEMA },
   examples: [{ current_password: "correct horse battery", new_password: "better horse battery" }],
-} as const satisfies JsonSchema;
+});
 
 const SIGNUP_CLOSED = problem("signup-closed", "Sign-up is closed. Ask the owner of an account to invite you.");
 

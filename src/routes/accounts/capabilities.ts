@@ -1,6 +1,7 @@
 import { type Counts, PLANS, type Plan } from "../../../domain/account/plans.ts";
 import type { GateName } from "../../../domain/gate/verdict.ts";
 import { integer, object, text } from "../../http/json-schema.ts";
+import { named } from "../../http/named-schemas.ts";
 import { type Handler, type JsonSchema, READERS, type Route, route } from "../../http/route.ts";
 import type { CatalogueEntry } from "../../providers/catalogue.ts";
 
@@ -39,61 +40,68 @@ const COUNTED: Readonly<Record<keyof Counts, JsonSchema>> = {
   held_changes: { type: "integer", description: "Changes of protected policies that wait for people" },
 };
 
-const PROVIDER = object({
-  type: text,
-  category: text,
-  auth: text,
-  label: text,
-  secret_from: {
-    enum: ["provider", "either"],
-    description: "provider: it makes the secret and shows it; either: it takes one that was made here",
-  },
-  steps: { type: "array", items: text, description: "What a person does at the provider, in this order" },
-  sample_types: { type: "array", items: text, description: "Event types that POST /v1/sources/{id}/sample sends" },
-});
-
-const CAPABILITIES = object({
-  plan: { enum: Object.keys(PLANS) },
-  features: object(Object.fromEntries(Object.keys(FEATURES).map((name) => [name, { type: "boolean" }]))),
-  providers: { type: "array", items: PROVIDER },
-  limits: object({
-    events_per_month: { type: "integer", description: "Included; only the free plan stops there" },
-    endpoints: { type: "integer", description: "Ingest sources; the same as sources" },
-    sources: integer,
-    retention_days: { type: "integer", description: "Of payloads; the audit log is kept" },
-    max_payload_bytes: integer,
-    stored_bytes_day: {
-      type: "integer",
-      description: "Of admitted and held requests, and of receivers' answers, that are stored in a day (UTC)",
+const PROVIDER = named(
+  "Provider",
+  object({
+    type: text,
+    category: text,
+    auth: text,
+    label: text,
+    secret_from: {
+      enum: ["provider", "either"],
+      description: "provider: it makes the secret and shows it; either: it takes one that was made here",
     },
-    refused_bytes_day: {
-      type: "integer",
-      description: "Of refused requests that are stored whole in a day (UTC); of each further one the first 4 KiB are",
-    },
-    refused_records_day: {
-      type: "integer",
-      description:
-        "Refused requests beyond those bytes that are recorded one by one in a day (UTC); the others are counted",
-    },
-    change_bytes_day: {
-      type: "integer",
-      description:
-        "Of changes in a day (UTC): three times the body and 4 KiB for each call; people, keys and agents are counted apart",
-    },
-    large_body_bytes_per_s: {
-      type: "integer",
-      description:
-        "Bytes of webhooks larger than 64 KiB that are worked on in a second: more of them wait for their turn",
-    },
-    ...COUNTED,
-    api_rate_per_minute: { type: "integer", description: "Requests of one key, session or agent" },
-    api_rate_per_minute_account: {
-      type: "integer",
-      description: "Requests of all sessions together, of all keys together, and of all agents together",
-    },
+    steps: { type: "array", items: text, description: "What a person does at the provider, in this order" },
+    sample_types: { type: "array", items: text, description: "Event types that POST /v1/sources/{id}/sample sends" },
   }),
-  gates: { type: "array", items: text },
-});
+);
+
+const CAPABILITIES = named(
+  "Capabilities",
+  object({
+    plan: { enum: Object.keys(PLANS) },
+    features: object(Object.fromEntries(Object.keys(FEATURES).map((name) => [name, { type: "boolean" }]))),
+    providers: { type: "array", items: PROVIDER },
+    limits: object({
+      events_per_month: { type: "integer", description: "Included; only the free plan stops there" },
+      endpoints: { type: "integer", description: "Ingest sources; the same as sources" },
+      sources: integer,
+      retention_days: { type: "integer", description: "Of payloads; the audit log is kept" },
+      max_payload_bytes: integer,
+      stored_bytes_day: {
+        type: "integer",
+        description: "Of admitted and held requests, and of receivers' answers, that are stored in a day (UTC)",
+      },
+      refused_bytes_day: {
+        type: "integer",
+        description:
+          "Of refused requests that are stored whole in a day (UTC); of each further one the first 4 KiB are",
+      },
+      refused_records_day: {
+        type: "integer",
+        description:
+          "Refused requests beyond those bytes that are recorded one by one in a day (UTC); the others are counted",
+      },
+      change_bytes_day: {
+        type: "integer",
+        description:
+          "Of changes in a day (UTC): three times the body and 4 KiB for each call; people, keys and agents are counted apart",
+      },
+      large_body_bytes_per_s: {
+        type: "integer",
+        description:
+          "Bytes of webhooks larger than 64 KiB that are worked on in a second: more of them wait for their turn",
+      },
+      ...COUNTED,
+      api_rate_per_minute: { type: "integer", description: "Requests of one key, session or agent" },
+      api_rate_per_minute_account: {
+        type: "integer",
+        description: "Requests of all sessions together, of all keys together, and of all agents together",
+      },
+    }),
+    gates: { type: "array", items: text },
+  }),
+);
 
 const capabilities =
   ({ planOf, providers, maxPayloadBytes }: CapabilitiesDeps): Handler =>

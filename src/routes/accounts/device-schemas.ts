@@ -8,7 +8,7 @@ const CLIENT = "countersign-cli";
 const CLIENT_ID = { const: CLIENT } as const;
 const GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code";
 const NAME_LENGTH_MAX = 64;
-export const DEVICE_BODY = {
+export const DEVICE_BODY = named("DeviceLoginRequest", {
   type: "object",
   required: ["client_id"],
   additionalProperties: false,
@@ -17,9 +17,9 @@ export const DEVICE_BODY = {
     device_name: { type: "string", maxLength: NAME_LENGTH_MAX, description: "Shown to the person who decides" },
   },
   examples: [{ client_id: CLIENT, device_name: "laptop" }],
-} as const satisfies JsonSchema;
+});
 
-export const TOKEN_BODY = {
+export const TOKEN_BODY = named("DeviceTokenRequest", {
   type: "object",
   required: ["client_id", "grant_type", "device_code"],
   additionalProperties: false,
@@ -29,7 +29,7 @@ export const TOKEN_BODY = {
     device_code: { type: "string", minLength: 1, maxLength: DEVICE_CODE_LENGTH_MAX },
   },
   examples: [{ client_id: CLIENT, grant_type: GRANT_TYPE, device_code: "kJ3…" }],
-} as const satisfies JsonSchema;
+});
 
 export const CODE_BODY = named("UserCode", {
   type: "object",
@@ -41,7 +41,7 @@ export const CODE_BODY = named("UserCode", {
 
 const text = { type: "string" } as const;
 
-export const DEVICE: JsonSchema = {
+export const DEVICE: JsonSchema = named("DeviceLogin", {
   type: "object",
   required: ["device_code", "user_code", "verification_uri", "verification_uri_complete", "expires_in", "interval"],
   properties: {
@@ -52,9 +52,9 @@ export const DEVICE: JsonSchema = {
     expires_in: { type: "integer", description: "Seconds" },
     interval: { type: "integer", description: "Seconds between two calls of POST /v1/auth/device/token" },
   },
-};
+});
 
-export const TOKEN: JsonSchema = {
+export const TOKEN: JsonSchema = named("DeviceToken", {
   type: "object",
   required: ["access_token", "token_type", "expires_in"],
   properties: {
@@ -62,9 +62,9 @@ export const TOKEN: JsonSchema = {
     token_type: { const: "Bearer" },
     expires_in: { type: "integer", description: "Seconds" },
   },
-};
+});
 
-export const PENDING: JsonSchema = {
+export const PENDING: JsonSchema = named("PendingDeviceLogin", {
   type: "object",
   required: ["user_code", "device_name", "ip", "user_agent", "expires_at"],
   properties: {
@@ -74,4 +74,4 @@ export const PENDING: JsonSchema = {
     user_agent: { type: ["string", "null"] },
     expires_at: { type: "string", format: "date-time" },
   },
-};
+});

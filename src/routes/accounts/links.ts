@@ -46,13 +46,13 @@ const BODY = named("LinkPassword", {
   examples: [{ token: "the part of the link after #", password: "correct horse battery" }],
 });
 
-const START_BODY = {
+const START_BODY = named("FirstAccount", {
   type: "object",
   required: ["token", "email", "password"],
   additionalProperties: false,
   properties: { token: TOKEN_SCHEMA, ...SIGNUP_PROPERTIES },
   examples: [{ token: "the part of the link after #", email: "ada@example.com", password: "correct horse battery" }],
-} as const satisfies JsonSchema;
+});
 
 type WithLink = { readonly body: typeof BODY };
 type Used = Joined | Refused<Parameters<typeof accountProblem>[0]>;

@@ -13,6 +13,7 @@ import type { Controls } from "../../change-control/control-change.ts";
 import type { PersonalData } from "../../erasure/personal-data.ts";
 import { OPTIONAL_REASON_BODY, PERSONAL_DATA_ERASED } from "../../http/json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
+import { named } from "../../http/named-schemas.ts";
 import { type Handler, HELD_CHANGE, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { notFound, problem } from "../../streams/problems.ts";
@@ -29,21 +30,21 @@ export type MembersDeps = MemberErasuresDeps & {
   readonly personal: Pick<PersonalData, "keep" | "shown">;
 };
 
-const INVITATION_BODY = {
+const INVITATION_BODY = named("NewInvitation", {
   type: "object",
   required: ["email", "role"],
   additionalProperties: false,
   properties: { email: EMAIL_SCHEMA, role: { enum: ROLES } },
   examples: [{ email: "grace@example.com", role: "approver" }],
-} as const satisfies JsonSchema;
+});
 
-const ROLE_BODY = {
+const ROLE_BODY = named("RoleChange", {
   type: "object",
   required: ["role"],
   additionalProperties: false,
   properties: { role: { enum: ROLES } },
   examples: [{ role: "auditor" }],
-} as const satisfies JsonSchema;
+});
 
 const COMMON = {
   id: { type: "string" },
@@ -54,7 +55,7 @@ const COMMON = {
 const REQUIRED = ["id", "email", "role", "state"];
 const TIME: JsonSchema = { type: "string", format: "date-time" };
 
-const MEMBER: JsonSchema = {
+const MEMBER: JsonSchema = named("ListedMember", {
   type: "object",
   required: [...REQUIRED, "created_at", "expires_at"],
   properties: {
@@ -62,24 +63,24 @@ const MEMBER: JsonSchema = {
     created_at: TIME,
     expires_at: { type: ["string", "null"], format: "date-time", description: "Of an invitation; null for a member" },
   },
-};
+});
 
 const REMOVAL_QUERY = {
   erase: { enum: ["1"], description: "1: also erase all personal data of the person; the body has the reason" },
 } as const satisfies Record<string, JsonSchema>;
 
 const LINK: JsonSchema = { type: "string", description: "Shown only once. Give it to this person only." };
-const INVITATION: JsonSchema = {
+const INVITATION: JsonSchema = named("Invitation", {
   type: "object",
   required: [...REQUIRED, "invitation_url", "expires_at"],
   properties: { ...COMMON, invitation_url: LINK, expires_at: TIME },
-};
-const RESET: JsonSchema = {
+});
+const RESET: JsonSchema = named("PasswordReset", {
   type: "object",
   required: ["id", "email", "reset_url", "expires_at"],
   properties: { id: COMMON.id, email: COMMON.email, reset_url: LINK, expires_at: TIME },
-};
-const CHANGED: JsonSchema = { type: "object", required: REQUIRED, properties: COMMON };
+});
+const CHANGED: JsonSchema = named("ChangedMember", { type: "object", required: REQUIRED, properties: COMMON });
 
 const invite =
   ({ memberLinks, publicUrl, controls, randomness }: MembersDeps): Handler<{ body: typeof INVITATION_BODY }> =>

@@ -39,7 +39,7 @@ const SETTINGS = {
   letters: { type: "boolean", description: "Single letters are keys of the console" },
 } as const;
 
-const BODY = {
+const BODY = named("PreferenceChanges", {
   type: "object",
   required: ["scheme", "density", "letters", "views"],
   additionalProperties: false,
@@ -60,7 +60,7 @@ const BODY = {
       views: [{ name: "Failed", address: "/events?status=failed" }],
     },
   ],
-} as const satisfies JsonSchema;
+});
 
 const PREFERENCES = named(
   "Preferences",

@@ -11,6 +11,7 @@ import { SESSION_LIFETIME_S, type Sessions, sessionIdOf, streamOfSession } from 
 import type { PersonalData } from "../../erasure/personal-data.ts";
 import { VIEW_WAIT_MS } from "../../http/limits.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
+import { named } from "../../http/named-schemas.ts";
 import { type Handler, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { notFound, problem } from "../../streams/problems.ts";
@@ -28,7 +29,7 @@ export type SessionRoutesDeps = {
 };
 
 const TIME: JsonSchema = { type: "string", format: "date-time" };
-const SESSION: JsonSchema = {
+const SESSION: JsonSchema = named("Session", {
   type: "object",
   required: ["id", "created_at", "expires_at", "current", "made_by", "ip", "user_agent"],
   properties: {
@@ -40,7 +41,7 @@ const SESSION: JsonSchema = {
     ip: { type: ["string", "null"], description: "Where it was opened from; null when that was erased" },
     user_agent: { type: ["string", "null"] },
   },
-};
+});
 
 const BEHIND = problem("view-behind", "The list does not show your last change yet.", { retryAfterS: 1 });
 

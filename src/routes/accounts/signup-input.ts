@@ -1,6 +1,7 @@
 import type { Signup } from "../../accounts/accounts.ts";
 import { clientOf } from "../../erasure/personal-data.ts";
 import { nonBlank } from "../../http/json-schema.ts";
+import { named } from "../../http/named-schemas.ts";
 import type { BodyOf, Call, JsonSchema } from "../../http/route.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
 import { EMAIL_SCHEMA, emailOf, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
@@ -12,13 +13,13 @@ export const SIGNUP_PROPERTIES = {
   time_zone: { type: "string", minLength: 1, maxLength: 64, description: "an IANA name, such as Europe/Madrid" },
 } as const satisfies Record<string, JsonSchema>;
 
-export const SIGNUP_BODY = {
+export const SIGNUP_BODY = named("SignUp", {
   type: "object",
   required: ["email", "password"],
   additionalProperties: false,
   properties: SIGNUP_PROPERTIES,
   examples: [{ email: "ada@example.com", password: "correct horse battery", account_name: "Shop" }],
-} as const satisfies JsonSchema;
+});
 
 /** No part of the address is in the name: a name stays in the clear, and an address can be erased. */
 const UNNAMED = "My account";

@@ -80,7 +80,7 @@ const DEFINITION = {
   },
 } as const satisfies Record<string, JsonSchema>;
 
-const BODY = {
+const BODY = named("ActionDefinition", {
   type: "object",
   required: ["endpoint_id", "reversibility"],
   additionalProperties: false,
@@ -93,7 +93,7 @@ const BODY = {
       cost: { pointer: "amount" },
     },
   ],
-} as const satisfies JsonSchema;
+});
 
 const ACTION: JsonSchema = named("Action", {
   type: "object",

@@ -23,19 +23,19 @@ const SCOPE = named("AgentScope", {
   },
 });
 
-export const NEW_AGENT = {
+export const NEW_AGENT = named("NewAgent", {
   type: "object",
   required: ["name", "scope"],
   additionalProperties: false,
   properties: { name: NAME, policy_id: POLICY, scope: SCOPE },
   examples: [{ name: "support", scope: { actions: ["refund.*"] } }],
-} as const satisfies JsonSchema;
-export const CHANGES = {
+});
+export const CHANGES = named("AgentChanges", {
   type: "object",
   additionalProperties: false,
   properties: { name: NAME, policy_id: POLICY, scope: SCOPE },
   examples: [{ name: "support at night", scope: { actions: ["refund.create"] } }],
-} as const satisfies JsonSchema;
+});
 
 const SHOWN = {
   id: { type: "string" },
@@ -55,13 +55,13 @@ export const AGENT: JsonSchema = named("Agent", {
   properties: { ...SHOWN, key_since: KEY_SINCE },
 });
 const KEY: JsonSchema = { type: "string", description: "shown only once" };
-export const CREATED: JsonSchema = named("NewAgent", {
+export const CREATED: JsonSchema = named("CreatedAgent", {
   type: "object",
   required: [...Object.keys(SHOWN), "key"],
   properties: { ...SHOWN, key_since: KEY_SINCE, key: KEY },
 });
-export const ROTATED: JsonSchema = {
+export const ROTATED: JsonSchema = named("RotatedAgentKey", {
   type: "object",
   required: ["key", "last4"],
   properties: { key: KEY, last4: { type: "string" } },
-};
+});

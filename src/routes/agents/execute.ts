@@ -23,7 +23,7 @@ export type ExecuteRoutesDeps = {
 
 type Handle<I extends Input = object> = (deps: ExecuteRoutesDeps) => Handler<I>;
 
-const BODY = {
+const BODY = named("ActionRequest", {
   type: "object",
   required: ["action", "payload"],
   additionalProperties: false,
@@ -39,7 +39,7 @@ const BODY = {
     ...RUN_FIELDS,
   },
   examples: [{ action: "refund.create", payload: { charge: "ch_1", amount: 20 }, run_id: "nightly" }],
-} as const satisfies JsonSchema;
+});
 
 const STATUSES = ["queued", "retrying", "held", "delivered", "failed", "blocked", "rejected", "expired", "cancelled"];
 

@@ -23,7 +23,7 @@ const SHOWN_DIGEST = {
   description: "`shown_digest` of the approval as you read it; if left out, the record says 'not stated'",
 } as const satisfies JsonSchema;
 
-export const APPROVE_BODY = {
+export const APPROVE_BODY = named("ApprovingVote", {
   type: "object",
   required: ["digest"],
   additionalProperties: false,
@@ -33,9 +33,9 @@ export const APPROVE_BODY = {
     comment: { type: "string", maxLength: COMMENT_LENGTH_MAX },
   },
   examples: [{ digest: EXAMPLE_DIGEST, comment: "Checked with the customer" }],
-} as const satisfies JsonSchema;
+});
 
-export const REJECT_BODY = {
+export const REJECT_BODY = named("RejectingVote", {
   type: "object",
   required: ["digest", "comment"],
   additionalProperties: false,
@@ -45,7 +45,7 @@ export const REJECT_BODY = {
     comment: { ...nonBlank(COMMENT_LENGTH_MAX), description: "Why" },
   },
   examples: [{ digest: EXAMPLE_DIGEST, comment: "The charge was refunded yesterday" }],
-} as const satisfies JsonSchema;
+});
 
 const REQUESTER: JsonSchema = named("Requester", {
   type: "object",

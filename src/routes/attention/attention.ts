@@ -7,6 +7,7 @@ import { policies } from "../../../projections/policies.ts";
 import { signatureFailures } from "../../../projections/signature-failures.ts";
 import { sources } from "../../../projections/sources.ts";
 import { nullableTime, object, text, time } from "../../http/json-schema.ts";
+import { named } from "../../http/named-schemas.ts";
 import { type Call, READERS, type Route, route } from "../../http/route.ts";
 import {
   type Asker,
@@ -51,29 +52,34 @@ const worstFirst = (a: Need, b: Need): number =>
   KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) ||
   (a.since < b.since ? -1 : 1);
 
-const NEED = object<Need>({
-  kind: { enum: KINDS },
-  subject: {
-    ...object({ kind: text, id: text, name: text }),
-    description: "The thing; of approvals, the one that expires first",
-  },
-  since: time,
-  count: {
-    type: "integer",
-    description: "Approvals, events that wait, steps to undo, per cent of the budget, or requests refused in an hour",
-  },
-  detail: { ...text, description: "What is the matter, as sentences" },
-  severity: { enum: SEVERITIES },
-  until: {
-    ...nullableTime,
-    description: "When the approval expires, the endpoint is probed or the budget begins anew",
-  },
-});
+const NEED = named(
+  "AttentionItem",
+  object<Need>({
+    kind: { enum: KINDS },
+    subject: {
+      ...object({ kind: text, id: text, name: text }),
+      description: "The thing; of approvals, the one that expires first",
+    },
+    since: time,
+    count: {
+      type: "integer",
+      description: "Approvals, events that wait, steps to undo, per cent of the budget, or requests refused in an hour",
+    },
+    detail: { ...text, description: "What is the matter, as sentences" },
+    severity: { enum: SEVERITIES },
+    until: {
+      ...nullableTime,
+      description: "When the approval expires, the endpoint is probed or the budget begins anew",
+    },
+  }),
+);
 
 export const attentionRoutes = (deps: AttentionDeps): readonly Route[] => {
   const looks = [...LOOKS, rememberedBudgets()];
   return [attentionRoute(deps, looks)];
 };
+
+const ATTENTION = named("Attention", object({ data: { type: "array", maxItems: NEEDS_MAX, items: NEED } }));
 
 const attentionRoute = (deps: AttentionDeps, looks: readonly Look[]): Route =>
   route({
@@ -84,7 +90,7 @@ const attentionRoute = (deps: AttentionDeps, looks: readonly Look[]): Route =>
       "What needs a person, the worst first: approvals for the caller, open circuits and disabled endpoints with waiting events, bundles to " +
       "undo, budgets used by more than 90 %, sources whose requests were refused for their signature in the last hour",
     tag: "events",
-    answers: { 200: object({ data: { type: "array", maxItems: NEEDS_MAX, items: NEED } }) },
+    answers: { 200: ATTENTION },
     reads: [approvals, endpoints, bundles, policies, sources, signatureFailures].map(({ schema }) => schema.name),
     async handle({ principal }: Call) {
       const asker = { principal, nowMs: deps.clock.now() };

@@ -11,6 +11,7 @@ import { searchAudit } from "../../audit/search.ts";
 import { commitmentsIn, erasureStream, type PersonalData } from "../../erasure/personal-data.ts";
 import { PERSONAL_DATA_ERASED, REASON_BODY } from "../../http/json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
+import { named } from "../../http/named-schemas.ts";
 import { type Handler, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
 import { TIME_RANGE_QUERY, timeRangeOf } from "../../http/time-range.ts";
 import { notFound } from "../../streams/problems.ts";
@@ -42,7 +43,7 @@ const QUERY = {
   ...LISTING_QUERY,
 } as const satisfies Record<string, JsonSchema>;
 
-const RECORD: JsonSchema = {
+const RECORD: JsonSchema = named("AuditRecord", {
   type: "object",
   required: [
     "index",
@@ -94,7 +95,7 @@ const RECORD: JsonSchema = {
     sealed: { type: "boolean", description: "A signed checkpoint covers it" },
     witnessed: { type: "boolean", description: "A checkpoint that witnesses have cosigned covers it" },
   },
-};
+});
 
 type Shown = { readonly record: AuditDocument; readonly event: RecordedEvent; readonly leaf: LeafState };
 

@@ -7,6 +7,7 @@ import { type AccountEvidence, recordProof } from "../../audit/account-evidence.
 import { indexOfRecord } from "../../audit/search.ts";
 import { integer, object, text } from "../../http/json-schema.ts";
 import { invalid } from "../../http/listing.ts";
+import { named } from "../../http/named-schemas.ts";
 import { type Answer, type Handler, type JsonSchema, type Route, route } from "../../http/route.ts";
 import { NothingSigned } from "../../sealing/sealing.ts";
 import { notFound, type Problem, problem } from "../../streams/problems.ts";
@@ -172,7 +173,9 @@ export const checkpointRoutes = (deps: CheckpointsDeps): readonly Route[] => [
     tag: "audit",
     query: CONSISTENCY_QUERY,
     queryRequired: ["from"],
-    answers: { 200: object({ from: integer, to: integer, proof: { type: "array", items: text } }) },
+    answers: {
+      200: named("ConsistencyProof", object({ from: integer, to: integer, proof: { type: "array", items: text } })),
+    },
     problems: ["not-sealed", "unavailable"],
     handle: consistency(deps),
   }),

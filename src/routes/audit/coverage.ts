@@ -2,7 +2,8 @@ import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { type AuditDocument, type AuditHead, audit, recordId } from "../../../projections/audit.ts";
 import type { AccountEvidence } from "../../audit/account-evidence.ts";
 import { integer } from "../../http/json-schema.ts";
-import { type Answer, type Handler, type JsonSchema, type Route, route } from "../../http/route.ts";
+import { named } from "../../http/named-schemas.ts";
+import { type Answer, type Handler, type Route, route } from "../../http/route.ts";
 import type { Problem } from "../../streams/problems.ts";
 import { documentIn } from "../../views/typed-documents.ts";
 import { signing } from "./checkpoints.ts";
@@ -13,7 +14,7 @@ export type CoverageDeps = {
   readonly views: Pick<ViewStore, "get">;
 };
 
-const COVERAGE: JsonSchema = {
+const COVERAGE = named("AuditCoverage", {
   type: "object",
   required: ["records", "sealed", "witnessed", "newest_sealed_at"],
   properties: {
@@ -29,7 +30,7 @@ const COVERAGE: JsonSchema = {
       description: "When the newest sealed record was recorded; its checkpoint is made within two seconds",
     },
   },
-};
+});
 
 const coverage =
   ({ evidence, views }: CoverageDeps): Handler =>

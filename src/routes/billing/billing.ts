@@ -8,6 +8,7 @@ import { sources } from "../../../projections/sources.ts";
 import { usage, usageId } from "../../../projections/usage.ts";
 import { sourcesInUse } from "../../billing/notices.ts";
 import { integer, number, object, time } from "../../http/json-schema.ts";
+import { named } from "../../http/named-schemas.ts";
 import { type JsonSchema, READERS, type Route, route } from "../../http/route.ts";
 import { documentIn } from "../../views/typed-documents.ts";
 
@@ -20,44 +21,53 @@ export type BillingDeps = {
 };
 
 const plan: JsonSchema = { enum: Object.keys(PLANS) };
-const SUMMARY = object({
-  plan,
-  price_eur_month: number,
-  status: { enum: ["active", "past_due", "cancelled"] },
-  scheduled_change: {
-    anyOf: [object({ plan, from: time }), { type: "null" }],
-    description: "The plan that follows without further action, and when; null: the present one continues",
-  },
-  period: object({ start: time, end: time }),
-  usage: object({
-    events: { type: "integer", description: "Admitted events of sources, each once" },
-    blocked: { type: "integer", description: "Refused requests; they cost nothing" },
-    included: { type: "integer", description: "In the largest plan of the month; the free plan stops here" },
-    overage_blocks: { type: "integer", description: "Started blocks of 25,000 events beyond what is included" },
-    overage_eur: number,
-    sources: { type: "integer", description: "Sources in use" },
-    sources_included: { type: "integer", description: "Sources that the plan includes" },
-    endpoints: { type: "integer", description: "The same as `sources`: a plan's word for a source is endpoint" },
-    endpoints_included: { type: "integer", description: "The same as `sources_included`" },
-  }),
-  estimated_total_eur: number,
-  provider: { type: "string" },
-});
-
-const OFFERED = object({
-  overage: object({ events: integer, price_eur: number }),
-  plans: {
-    type: "array",
-    items: object({
-      name: plan,
-      price_eur_month: number,
-      events_per_month: integer,
-      endpoints: { type: "integer", description: "Sources" },
-      retention_days: { type: "integer", description: "Of payloads; the audit log is kept" },
-      hard_stop: { type: "boolean", description: "Whether further events are refused, in place of overage" },
+const SUMMARY = named(
+  "BillingSummary",
+  object({
+    plan,
+    price_eur_month: number,
+    status: { enum: ["active", "past_due", "cancelled"] },
+    scheduled_change: {
+      anyOf: [object({ plan, from: time }), { type: "null" }],
+      description: "The plan that follows without further action, and when; null: the present one continues",
+    },
+    period: object({ start: time, end: time }),
+    usage: object({
+      events: { type: "integer", description: "Admitted events of sources, each once" },
+      blocked: { type: "integer", description: "Refused requests; they cost nothing" },
+      included: { type: "integer", description: "In the largest plan of the month; the free plan stops here" },
+      overage_blocks: { type: "integer", description: "Started blocks of 25,000 events beyond what is included" },
+      overage_eur: number,
+      sources: { type: "integer", description: "Sources in use" },
+      sources_included: { type: "integer", description: "Sources that the plan includes" },
+      endpoints: { type: "integer", description: "The same as `sources`: a plan's word for a source is endpoint" },
+      endpoints_included: { type: "integer", description: "The same as `sources_included`" },
     }),
-  },
-});
+    estimated_total_eur: number,
+    provider: { type: "string" },
+  }),
+);
+
+const OFFERED = named(
+  "OfferedPlans",
+  object({
+    overage: object({ events: integer, price_eur: number }),
+    plans: {
+      type: "array",
+      items: named(
+        "Plan",
+        object({
+          name: plan,
+          price_eur_month: number,
+          events_per_month: integer,
+          endpoints: { type: "integer", description: "Sources" },
+          retention_days: { type: "integer", description: "Of payloads; the audit log is kept" },
+          hard_stop: { type: "boolean", description: "Whether further events are refused, in place of overage" },
+        }),
+      ),
+    },
+  }),
+);
 
 const offered = {
   overage: { events: OVERAGE_BLOCK_EVENTS, price_eur: OVERAGE_BLOCK_EUR },

@@ -11,6 +11,7 @@ import { subscriptionSync } from "../../billing/subscription-sync.ts";
 import type { RecordCall } from "../../calls/call-records.ts";
 import type { PersonalData } from "../../erasure/personal-data.ts";
 import { time } from "../../http/json-schema.ts";
+import { named } from "../../http/named-schemas.ts";
 import { type Call, type Handler, type JsonSchema, positionOf, type Route, route } from "../../http/route.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
@@ -37,7 +38,7 @@ const address = (description: string) =>
     description: `http or https: ${description}`,
   }) as const satisfies JsonSchema;
 
-const START_BODY = {
+const START_BODY = named("CheckoutRequest", {
   type: "object",
   required: ["plan"],
   additionalProperties: false,
@@ -47,16 +48,16 @@ const START_BODY = {
     cancel_url: address("where the person returns after cancelling"),
   },
   examples: [{ plan: "core" }],
-} as const satisfies JsonSchema;
+});
 
-const PORTAL_BODY = {
+const PORTAL_BODY = named("PortalRequest", {
   type: "object",
   additionalProperties: false,
   properties: { return_url: address("where the portal leads back to") },
   examples: [{}],
-} as const satisfies JsonSchema;
+});
 
-const STARTED: JsonSchema = {
+const STARTED: JsonSchema = named("CheckoutSession", {
   type: "object",
   required: ["checkout_url", "session_id", "expires_at", "notices"],
   properties: {
@@ -69,13 +70,13 @@ const STARTED: JsonSchema = {
       description: "What is in use beyond the new plan, and what will no longer be stored",
     },
   },
-};
+});
 
-const OPENED: JsonSchema = {
+const OPENED: JsonSchema = named("PortalSession", {
   type: "object",
   required: ["portal_url", "expires_at"],
   properties: { portal_url: url, expires_at: time },
-};
+});
 
 /** The normalised address; null if no browser should be sent there. Encoding can make an address nine times as long. */
 const webAddress = (text: string): string | null => {

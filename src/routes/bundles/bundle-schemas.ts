@@ -17,7 +17,7 @@ export const LIST_QUERY = {
   ...LISTING_QUERY,
 } as const satisfies Record<string, JsonSchema>;
 
-export const BUNDLE_BODY = {
+export const BUNDLE_BODY = named("NewBundle", {
   type: "object",
   required: ["steps"],
   additionalProperties: false,
@@ -54,9 +54,9 @@ export const BUNDLE_BODY = {
       ],
     },
   ],
-} as const satisfies JsonSchema;
+});
 
-export const RESOLVE_BODY = {
+export const RESOLVE_BODY = named("StepOutcome", {
   type: "object",
   required: ["comment"],
   additionalProperties: false,
@@ -64,7 +64,7 @@ export const RESOLVE_BODY = {
     comment: { ...nonBlank(COMMENT_LENGTH_MAX), description: "How it was undone" },
   },
   examples: [{ comment: "Cancelled in the shop by hand" }],
-} as const satisfies JsonSchema;
+});
 
 const step = {
   index: { type: "integer", description: "Its place: 0, 1, 2 …" },
@@ -155,4 +155,7 @@ export const BUNDLE: JsonSchema = named(
   ),
 );
 
-export const ERASED: JsonSchema = object({ bundle_id: text, erased_at: time, bytes_removed: BYTES_REMOVED });
+export const ERASED: JsonSchema = named(
+  "ErasedBundle",
+  object({ bundle_id: text, erased_at: time, bytes_removed: BYTES_REMOVED }),
+);

@@ -1,5 +1,6 @@
 import { nullable, object, text } from "../../http/json-schema.ts";
 import { invalid } from "../../http/listing.ts";
+import { named } from "../../http/named-schemas.ts";
 import { type JsonSchema, READERS, type Route, route } from "../../http/route.ts";
 import { KINDS, type NameDeps, namesOf } from "./names.ts";
 import { HITS_MAX, type SearchDeps, search } from "./search.ts";
@@ -8,19 +9,22 @@ const IDS_MAX = 100;
 const IDS_LENGTH_MAX = 8_000;
 const TEXT_LENGTH_MAX = 200;
 
-const NAMED = object({
-  kind: { enum: KINDS },
-  name: { type: ["string", "null"], description: "The last one that is kept; null if none is" },
-  removed: { type: "boolean" },
-});
+const NAMED = named(
+  "DirectoryEntry",
+  object({
+    kind: { enum: KINDS },
+    name: { type: ["string", "null"], description: "The last one that is kept; null if none is" },
+    removed: { type: "boolean" },
+  }),
+);
 
-const NAMES: JsonSchema = {
+const NAMES: JsonSchema = named("Directory", {
   type: "object",
   additionalProperties: NAMED,
   description: "By id; ids that the account never had are missing",
-};
+});
 
-const HIT = object({ id: text, kind: text, name: nullable("string"), state: nullable("string") });
+const HIT = named("SearchHit", object({ id: text, kind: text, name: nullable("string"), state: nullable("string") }));
 
 /** Names are for every role, because a record names ids of things that its reader may not list. */
 export const directoryRoutes = (deps: NameDeps & SearchDeps): readonly Route[] => [
@@ -61,7 +65,7 @@ export const directoryRoutes = (deps: NameDeps & SearchDeps): readonly Route[] =
       },
     },
     queryRequired: ["q"],
-    answers: { 200: object({ data: { type: "array", items: HIT } }) },
+    answers: { 200: named("SearchHits", object({ data: { type: "array", items: HIT } })) },
     async handle({ principal, query: { q = "" } }) {
       return { status: 200, body: { data: await search(deps, principal, q) } };
     },

@@ -72,20 +72,20 @@ const FIELDS = {
   },
 } as const satisfies Record<string, JsonSchema>;
 
-export const NEW_ENDPOINT = {
+export const NEW_ENDPOINT = named("NewEndpoint", {
   type: "object",
   required: ["name", "url"],
   additionalProperties: false,
   properties: FIELDS,
   examples: [{ name: "shop", url: "https://shop.example.com/hooks", timeout_ms: 10_000 }],
-} as const satisfies JsonSchema;
+});
 
-export const ENDPOINT_CHANGES = {
+export const ENDPOINT_CHANGES = named("EndpointChanges", {
   type: "object",
   additionalProperties: false,
   properties: FIELDS,
   examples: [{ concurrency: 4, retry_schedule_s: [5, 60, 600] }],
-} as const satisfies JsonSchema;
+});
 
 export type EndpointBody = BodyOf<typeof ENDPOINT_CHANGES>;
 
@@ -136,19 +136,19 @@ export const ENDPOINT: JsonSchema = named("Endpoint", {
 
 const SIGNING_SECRET: JsonSchema = { type: "string", description: "shown only once" };
 
-export const REGISTERED: JsonSchema = named("NewEndpoint", {
+export const REGISTERED: JsonSchema = named("CreatedEndpoint", {
   type: "object",
   required: [...Object.keys(SHOWN), "signing_secret"],
   properties: { ...SHOWN, signing_secret: SIGNING_SECRET },
 });
 
-export const ROTATED: JsonSchema = {
+export const ROTATED: JsonSchema = named("RotatedEndpointSecret", {
   type: "object",
   required: ["signing_secret", "previous_valid_until"],
   properties: { signing_secret: SIGNING_SECRET, previous_valid_until: time },
-};
+});
 
-export const TESTED: JsonSchema = {
+export const TESTED: JsonSchema = named("EndpointTest", {
   type: "object",
   required: ["outcome", "status_code", "timings_ms", "failure"],
   properties: {
@@ -169,4 +169,4 @@ export const TESTED: JsonSchema = {
       properties: { kind: { type: "string" }, detail: { type: "string" } },
     },
   },
-};
+});

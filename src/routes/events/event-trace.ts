@@ -2,6 +2,7 @@ import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import type { EventDocument } from "../../../projections/event-document.ts";
 import { events } from "../../../projections/events.ts";
+import { named } from "../../http/named-schemas.ts";
 import { type JsonSchema, READERS, type Route, route } from "../../http/route.ts";
 import { notFound } from "../../streams/problems.ts";
 import { otlpJson } from "../../traces/otlp.ts";
@@ -17,12 +18,12 @@ export type EventTraceDeps = {
 
 const VIEW = events.schema.name;
 
-const TRACE: JsonSchema = {
+const TRACE: JsonSchema = named("Trace", {
   type: "object",
   required: ["resourceSpans"],
   properties: { resourceSpans: { type: "array", items: { type: "object" } } },
   description: "An OTLP/JSON ExportTraceServiceRequest: a collector takes it at /v1/traces",
-};
+});
 
 export const eventTraceRoutes = ({ views, log, version, serviceName }: EventTraceDeps): readonly Route[] => [
   route({

@@ -15,6 +15,7 @@ import type { CallCounts } from "../../calls/call-counts.ts";
 import type { PersonalData } from "../../erasure/personal-data.ts";
 import { BYTES_REMOVED, object, REASON_BODY, text, time } from "../../http/json-schema.ts";
 import { isPage, LISTING_QUERY, listOf } from "../../http/listing.ts";
+import { named } from "../../http/named-schemas.ts";
 import { type Answer, type Call, calledBy, READERS, type Route, route } from "../../http/route.ts";
 import { redactionSource } from "../../redaction/answer-redaction.ts";
 import { type Exchanges, exchangesOf } from "../../streams/exchanges.ts";
@@ -228,7 +229,7 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     body: REASON_BODY,
     problems: ["conflict"],
     answers: {
-      200: object({ event_id: text, erased_at: time, bytes_removed: BYTES_REMOVED }),
+      200: named("ErasedPayload", object({ event_id: text, erased_at: time, bytes_removed: BYTES_REMOVED })),
     },
     handle: (call) => erasePayload(deps, call.params.id ?? "", call),
   }),

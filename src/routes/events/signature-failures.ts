@@ -5,6 +5,7 @@ import { source } from "../../../domain/source/decider.ts";
 import { type SignatureFailureDocument, signatureFailures } from "../../../projections/signature-failures.ts";
 import type { PersonalData } from "../../erasure/personal-data.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
+import { named } from "../../http/named-schemas.ts";
 import { type Handler, type JsonSchema, READERS, type Route, route } from "../../http/route.ts";
 import { TIME_RANGE_QUERY, timeRangeOf } from "../../http/time-range.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
@@ -32,7 +33,7 @@ const QUERY = {
   ...LISTING_QUERY,
 } as const satisfies Record<string, JsonSchema>;
 
-const REJECTION: JsonSchema = {
+const REJECTION: JsonSchema = named("SignatureFailure", {
   type: "object",
   required: ["minute", "reason", "count", "sample"],
   properties: {
@@ -46,7 +47,7 @@ const REJECTION: JsonSchema = {
       properties: { ip: { type: "string" }, user_agent: { type: "string" } },
     },
   },
-};
+});
 
 /** The client that sent the request; null if its data were erased, or none were kept. */
 const clientOf = async (

@@ -105,37 +105,40 @@ const READY = named(
   }),
 );
 
-const RUNTIME = object({
-  version: text,
-  node: text,
-  started_at: text,
-  uptime_s: number,
-  engines: object({ log: text, views: text, feed: text }),
-  erasure: object({ bytes_removed: BYTES_REMOVED }),
-  roles: { type: "array", items: text },
-  projections: {
-    type: "array",
-    items: object({
-      view: text,
-      position: { type: ["string", "null"], description: "Null: nothing of this log has been folded." },
-      lag_events: {
-        ...number,
-        description:
-          "Events of the log that it has not folded, payloads among them; on EventStoreDB, whose positions do not tell, 1 for at least one.",
-      },
-      lag_s: { ...number, description: "The age of the oldest of them, in seconds." },
-    }),
-  },
-  feed: {
-    type: ["object", "null"],
-    description: "of the feed to Kafka, where this process has that role",
-    properties: { state: text, position: { type: ["string", "null"] }, published: number, lag_s: number },
-  },
-  memory: {
-    ...object({ rss: number, heap_used: number, heap_total: number, external: number }),
-    description: "Bytes.",
-  },
-});
+const RUNTIME = named(
+  "Runtime",
+  object({
+    version: text,
+    node: text,
+    started_at: text,
+    uptime_s: number,
+    engines: object({ log: text, views: text, feed: text }),
+    erasure: object({ bytes_removed: BYTES_REMOVED }),
+    roles: { type: "array", items: text },
+    projections: {
+      type: "array",
+      items: object({
+        view: text,
+        position: { type: ["string", "null"], description: "Null: nothing of this log has been folded." },
+        lag_events: {
+          ...number,
+          description:
+            "Events of the log that it has not folded, payloads among them; on EventStoreDB, whose positions do not tell, 1 for at least one.",
+        },
+        lag_s: { ...number, description: "The age of the oldest of them, in seconds." },
+      }),
+    },
+    feed: {
+      type: ["object", "null"],
+      description: "of the feed to Kafka, where this process has that role",
+      properties: { state: text, position: { type: ["string", "null"] }, published: number, lag_s: number },
+    },
+    memory: {
+      ...object({ rss: number, heap_used: number, heap_total: number, external: number }),
+      description: "Bytes.",
+    },
+  }),
+);
 
 const operation = (path: string, summary: string, answers: Route["answers"], handle: () => Promise<Answer>): Route => ({
   method: "GET",
@@ -151,17 +154,22 @@ const operation = (path: string, summary: string, answers: Route["answers"], han
 export const operationsRoutes = (deps: OperationsDeps): readonly Route[] => {
   const { version, commit } = deps;
   return [
-    operation("/health", "Is the process alive?", { 200: object({ status: text }) }, async () => ({
+    operation("/health", "Is the process alive?", { 200: named("Health", object({ status: text })) }, async () => ({
       status: 200,
       body: { status: "ok" },
     })),
     operation("/ready", "Does each part work?", { 200: READY, 503: READY }, () =>
       ready(deps.checks, deps.informational ?? {}),
     ),
-    operation("/version", "Which build is this?", { 200: object({ version: text, commit: text }) }, async () => ({
-      status: 200,
-      body: { version, commit },
-    })),
+    operation(
+      "/version",
+      "Which build is this?",
+      { 200: named("Version", object({ version: text, commit: text })) },
+      async () => ({
+        status: 200,
+        body: { version, commit },
+      }),
+    ),
     operation("/runtime", "How does it run, and how far are the views?", { 200: RUNTIME }, async () => ({
       status: 200,
       body: await describeProcess(deps),

@@ -15,6 +15,7 @@ import {
   statusPeriodOf,
 } from "../../../projections/status.ts";
 import { nullable, object, text } from "../../http/json-schema.ts";
+import { named } from "../../http/named-schemas.ts";
 import type { Answer, JsonSchema, Route } from "../../http/route.ts";
 import { STATUS_CSP, type StatusBody, statusPage } from "./status-page.ts";
 
@@ -169,31 +170,34 @@ const count: JsonSchema = {
   description: `In tens, rounded down; "<${COUNT_SHOWN_MIN}" below ${COUNT_SHOWN_MIN}`,
 };
 const health: JsonSchema = { enum: ["operational", "degraded", "down"] };
-const SUMMARY = object({
-  status: health,
-  updated_at: { type: "string", format: "date-time" },
-  components: { type: "array", items: object({ name: text, status: health }) },
-  last_24h: object({
-    admitted: count,
-    blocked: count,
-    delivered: count,
-    failed: count,
-    delivery_success_rate: nullable("number"),
-    delivery_p50_ms: nullable("number"),
-    delivery_p99_ms: nullable("number"),
-  }),
-  days: {
-    type: "array",
-    items: object({
-      date: text,
-      status: health,
-      observed: { type: "boolean", description: "Whether the service checked itself by then" },
+const SUMMARY = named(
+  "StatusSummary",
+  object({
+    status: health,
+    updated_at: { type: "string", format: "date-time" },
+    components: { type: "array", items: object({ name: text, status: health }) },
+    last_24h: object({
       admitted: count,
+      blocked: count,
       delivered: count,
       failed: count,
+      delivery_success_rate: nullable("number"),
+      delivery_p50_ms: nullable("number"),
+      delivery_p99_ms: nullable("number"),
     }),
-  },
-});
+    days: {
+      type: "array",
+      items: object({
+        date: text,
+        status: health,
+        observed: { type: "boolean", description: "Whether the service checked itself by then" },
+        admitted: count,
+        delivered: count,
+        failed: count,
+      }),
+    },
+  }),
+);
 
 export const statusRoutes = (deps: StatusDeps): readonly Route[] => {
   let latest: { readonly answer: Promise<Answer>; readonly madeAt: number } | null = null;

@@ -1,5 +1,6 @@
 import { PUBLISHED } from "../../../projections/schemas/all.ts";
 import { storedSchema } from "../../../projections/schemas/stored.ts";
+import { named } from "../../http/named-schemas.ts";
 import type { Answer, Route } from "../../http/route.ts";
 import { notFound } from "../../streams/problems.ts";
 
@@ -11,7 +12,7 @@ const MEDIA_TYPE = "application/schema+json";
 
 const TAG = "operations";
 
-const LIST = {
+const LIST = named("ViewSchemas", {
   type: "object",
   required: ["data", "next_cursor"],
   properties: {
@@ -29,9 +30,9 @@ const LIST = {
     },
     next_cursor: { type: "null", description: "The list is never longer than one page." },
   },
-} as const;
+});
 
-const SCHEMA = { type: "object", description: "A JSON Schema, 2020-12." } as const;
+const SCHEMA = named("ViewSchema", { type: "object", description: "A JSON Schema, 2020-12." });
 
 /** Publishes the schemas of the views' documents, for readers of the views in MongoDB. */
 export const viewSchemaRoutes = (publicUrl: () => string): readonly Route[] => {

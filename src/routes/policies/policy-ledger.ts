@@ -2,6 +2,7 @@ import { dayIn } from "../../../domain/calendar.ts";
 import { eurOf, MICRO_PER_EUR } from "../../../domain/gate/cost.ts";
 import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
 import type { Clock } from "../../../domain/ports/clock.ts";
+import { named } from "../../http/named-schemas.ts";
 import { type JsonSchema, READERS, type Route, route } from "../../http/route.ts";
 import type { LedgerFigures } from "../../ledgers/ledger-stream.ts";
 import type { Ledgers } from "../../ledgers/ledgers.ts";
@@ -20,7 +21,7 @@ export type PolicyLedgerDeps = {
 const EUROS: JsonSchema = { type: "number", description: "Euros" };
 const COUNT: JsonSchema = { type: "integer" };
 
-const LEDGER: JsonSchema = {
+const LEDGER: JsonSchema = named("PolicyLedger", {
   type: "object",
   required: [
     "policy_id",
@@ -59,7 +60,7 @@ const LEDGER: JsonSchema = {
       },
     },
   },
-};
+});
 
 const isDay = (text: string): boolean => {
   const time = Date.parse(`${text}T00:00:00Z`);

@@ -14,23 +14,26 @@ export type PolicyValidationDeps = {
   readonly validationRate: DefinitionRate;
 };
 
-const VALIDATION: JsonSchema = object({
-  errors: {
-    type: "array",
-    description: "What keeps it from being published; empty if nothing does",
-    items: named("PolicyError", {
-      type: "object",
-      required: ["path", "message"],
-      properties: {
-        path: { type: "string", description: "A JSON Pointer into the definition" },
-        message: text,
-        name: { type: "string", description: "An unknown name in an expression or of a field, as it was written" },
-        proposal: { type: "string", description: "The known name that was most likely meant" },
-      },
-    }),
-  },
-  warnings: WARNINGS,
-});
+const VALIDATION: JsonSchema = named(
+  "PolicyValidation",
+  object({
+    errors: {
+      type: "array",
+      description: "What keeps it from being published; empty if nothing does",
+      items: named("PolicyError", {
+        type: "object",
+        required: ["path", "message"],
+        properties: {
+          path: { type: "string", description: "A JSON Pointer into the definition" },
+          message: text,
+          name: { type: "string", description: "An unknown name in an expression or of a field, as it was written" },
+          proposal: { type: "string", description: "The known name that was most likely meant" },
+        },
+      }),
+    },
+    warnings: WARNINGS,
+  }),
+);
 
 export const policyValidationRoutes = (deps: PolicyValidationDeps): readonly Route[] => [
   route({

@@ -41,7 +41,7 @@ export const REASON_BODY = named("ReplayReason", {
   examples: [{ reason: "The application was repaired" }],
 });
 
-export const NEW_REPLAY = {
+export const NEW_REPLAY = named("NewReplay", {
   type: "object",
   required: ["filter"],
   properties: {
@@ -57,7 +57,7 @@ export const NEW_REPLAY = {
   },
   additionalProperties: false,
   examples: [{ filter: { status: "failed", from: "2026-01-31T00:00:00.000Z" }, dry_run: true }],
-} as const satisfies JsonSchema;
+});
 
 const SKIPS: JsonSchema = {
   type: "array",
@@ -73,28 +73,34 @@ const WAITING_AT: JsonSchema = {
   description: "Where they wait, and for what",
 };
 
-export const PLAN: JsonSchema = object({
-  count: { ...count, description: "Sent or, if blocked, decided again; those of `skipped` are not among them" },
-  waiting: { ...count, description: "The part of `count` that waits, as its endpoint takes no deliveries now" },
-  waiting_at: WAITING_AT,
-  skipped: SKIPS,
-  oldest: nullableTime,
-  newest: nullableTime,
-  endpoints: { type: "array", items: object({ id: nullable("string"), count }) },
-  estimated_s: { type: "number", description: "From the rates of the replay and of the endpoints" },
-});
+export const PLAN: JsonSchema = named(
+  "ReplayPlan",
+  object({
+    count: { ...count, description: "Sent or, if blocked, decided again; those of `skipped` are not among them" },
+    waiting: { ...count, description: "The part of `count` that waits, as its endpoint takes no deliveries now" },
+    waiting_at: WAITING_AT,
+    skipped: SKIPS,
+    oldest: nullableTime,
+    newest: nullableTime,
+    endpoints: { type: "array", items: object({ id: nullable("string"), count }) },
+    estimated_s: { type: "number", description: "From the rates of the replay and of the endpoints" },
+  }),
+);
 
 export const BY = named("ReplayedBy", object({ kind: { enum: ["member", "key"] }, id: text }));
 
-export const STARTED: JsonSchema = object({
-  id: text,
-  status: { enum: ["running"] },
-  total: { ...count, description: "All events of the filter, those that are skipped included" },
-  waiting: count,
-  skipped: SKIPS,
-});
+export const STARTED: JsonSchema = named(
+  "StartedReplay",
+  object({
+    id: text,
+    status: { enum: ["running"] },
+    total: { ...count, description: "All events of the filter, those that are skipped included" },
+    waiting: count,
+    skipped: SKIPS,
+  }),
+);
 
-export const CANCELLED: JsonSchema = object({ id: text, status: { enum: ["cancelled"] } });
+export const CANCELLED: JsonSchema = named("CancelledReplay", object({ id: text, status: { enum: ["cancelled"] } }));
 
 type ReplayAnswer = Omit<ReplayDocument, "account" | "replayed" | "excluded" | "open"> & {
   readonly id: string;
@@ -129,11 +135,10 @@ export const REPLAY: JsonSchema = named(
   }),
 );
 
-export const REPLAYED_EVENT: JsonSchema = object({ event_id: text, replay_id: text, status: text, approval_id: text }, [
-  "event_id",
-  "replay_id",
-  "status",
-]);
+export const REPLAYED_EVENT: JsonSchema = named(
+  "ReplayedEvent",
+  object({ event_id: text, replay_id: text, status: text, approval_id: text }, ["event_id", "replay_id", "status"]),
+);
 
 export const EVENT_REPLAYS: JsonSchema = {
   type: "array",

@@ -4,6 +4,7 @@ import { activeSecrets, type PresentSource, source as sourceDecider } from "../.
 import type { SecretBox } from "../../../infra/crypto/secret-box.ts";
 import type { Admission } from "../../admission/admission.ts";
 import { credentialOf } from "../../approvals/requesters.ts";
+import { named } from "../../http/named-schemas.ts";
 import { windowCounter } from "../../http/rate-limit.ts";
 import { ADMINS, type Handler, type JsonSchema, type Route, route } from "../../http/route.ts";
 import { GATE_PROBLEMS } from "../../http/route-problems.ts";
@@ -26,7 +27,7 @@ const ACCOUNTS_MAX = 100_000;
 const TYPE_LENGTH_MAX = 200;
 const ID = /^src_[a-z2-7]{32}$/;
 
-const BODY = {
+const BODY = named("SampleRequest", {
   type: "object",
   required: ["type"],
   additionalProperties: false,
@@ -40,9 +41,9 @@ const BODY = {
     },
   },
   examples: [{ type: "payment_intent.succeeded" }],
-} as const satisfies JsonSchema;
+});
 
-const ANSWER: JsonSchema = {
+const ANSWER: JsonSchema = named("Sample", {
   type: "object",
   required: ["event_id", "status"],
   properties: {
@@ -50,7 +51,7 @@ const ANSWER: JsonSchema = {
     status: { type: "string", description: "queued, held, or recorded if the source has no endpoint" },
     approval_id: { type: "string" },
   },
-};
+});
 
 const unknownType = ({ type }: PresentSource, eventType: string): Problem => {
   const types = sampleTypes(type);

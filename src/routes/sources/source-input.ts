@@ -55,7 +55,7 @@ const DEDUPE = named("DeliveryIdPlace", {
   properties: { header: HEADER, pointer: { type: "string", minLength: 1, maxLength: 256 } },
 });
 
-export const NEW_SOURCE = {
+export const NEW_SOURCE = named("NewSource", {
   type: "object",
   required: ["name", "type"],
   additionalProperties: false,
@@ -69,21 +69,21 @@ export const NEW_SOURCE = {
     auth: AUTH,
   },
   examples: [{ name: "shop", type: "stripe", endpoint_id: "end_01j9z3k4m5n6p7q8r9s0t1v2w3" }],
-} as const satisfies JsonSchema;
+});
 
-export const SOURCE_CHANGES = {
+export const SOURCE_CHANGES = named("SourceChanges", {
   type: "object",
   additionalProperties: false,
   properties: { name: NAME, policy_id: ID, endpoint_id: ID, status: STATUS },
   examples: [{ status: "paused" }],
-} as const satisfies JsonSchema;
+});
 
-export const NEW_SECRET = {
+export const NEW_SECRET = named("NewSourceSecret", {
   type: "object",
   additionalProperties: false,
   properties: { secret: SECRET },
   examples: [{ secret: "whsec_from_the_provider" }],
-} as const satisfies JsonSchema;
+});
 
 export const SOURCE: JsonSchema = named("Source", {
   type: "object",
@@ -103,14 +103,14 @@ export const SOURCE: JsonSchema = named("Source", {
   } satisfies Record<"secret" | keyof SourceAnswer, JsonSchema>,
 });
 
-export const ROTATED: JsonSchema = {
+export const ROTATED: JsonSchema = named("RotatedSourceSecret", {
   type: "object",
   required: ["previous_valid_until"],
   properties: {
     secret: { type: "string", description: "only if it was generated, and shown only once" },
     previous_valid_until: time,
   },
-};
+});
 
 type NewSourceBody = BodyOf<typeof NEW_SOURCE>;
 

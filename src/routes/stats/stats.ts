@@ -4,6 +4,7 @@ import { stats } from "../../../projections/stats.ts";
 import { STATS_BY, type StatsBucket, type StatsBy, seriesOf } from "../../../projections/stats-totals.ts";
 import { object, text, time } from "../../http/json-schema.ts";
 import { invalid } from "../../http/listing.ts";
+import { named } from "../../http/named-schemas.ts";
 import { type Answer, type Call, type JsonSchema, READERS, type Route, route } from "../../http/route.ts";
 import { TIME_RANGE_QUERY } from "../../http/time-range.ts";
 import type { Problem } from "../../streams/problems.ts";
@@ -62,24 +63,27 @@ const QUERY = {
 
 const value: JsonSchema = { type: ["number", "null"], description: "Null for a latency if nothing was delivered" };
 
-const ANSWER = object({
-  by: { enum: STATS_BY },
-  step: { enum: Object.keys(STEPS) },
-  from: { ...time, description: "The beginning of the first bucket, at or before the time that was asked for" },
-  to: { ...time, description: "The end of the last bucket" },
-  time_zone: { ...text, description: "Of the account: its midnights begin the days" },
-  series: {
-    type: "array",
-    items: object({
-      metric: { enum: METRICS },
-      key: { type: ["string", "null"], description: "Null for `all`, and for the rest" },
-      rest: { type: "integer", description: "How many keys the series adds up; 0 if it has one key" },
-      value: { ...value, description: "Of the whole range" },
-      list: { type: ["string", "null"], description: "The address of the list of these events; null for the rest" },
-      points: { type: "array", items: object({ at: time, value }) },
-    }),
-  },
-});
+const ANSWER = named(
+  "Statistics",
+  object({
+    by: { enum: STATS_BY },
+    step: { enum: Object.keys(STEPS) },
+    from: { ...time, description: "The beginning of the first bucket, at or before the time that was asked for" },
+    to: { ...time, description: "The end of the last bucket" },
+    time_zone: { ...text, description: "Of the account: its midnights begin the days" },
+    series: {
+      type: "array",
+      items: object({
+        metric: { enum: METRICS },
+        key: { type: ["string", "null"], description: "Null for `all`, and for the rest" },
+        rest: { type: "integer", description: "How many keys the series adds up; 0 if it has one key" },
+        value: { ...value, description: "Of the whole range" },
+        list: { type: ["string", "null"], description: "The address of the list of these events; null for the rest" },
+        points: { type: "array", items: object({ at: time, value }) },
+      }),
+    },
+  }),
+);
 
 type ByKey = ReadonlyMap<string, readonly StatsBucket[]>;
 

@@ -1,0 +1,200 @@
+import type { AnswerExamples } from "../../http/openapi-document.ts";
+
+export const AGENTS: AnswerExamples["bodies"] = {
+  CreatedAgent: {
+    id: "agt_oumdbdjg57oky66h7qnwk2m372gs6aso",
+    name: "support",
+    policy_id: null,
+    scope: {
+      actions: ["refund.*"],
+    },
+    last4: "BtkY",
+    status: "active",
+    suspended_reason: null,
+    suspended_at: null,
+    created_at: "2026-11-28T15:42:27.240Z",
+    key_since: "2026-11-28T15:42:27.240Z",
+    key: "csa_…",
+  },
+  Agent: {
+    id: "agt_wck4gt2vzwuegdgryyyct26ur6dsfyfg",
+    name: "helper",
+    policy_id: "pol_qctauagjrb5ycpwtc2dzbn6sy3q4pur2",
+    scope: {
+      actions: ["*"],
+    },
+    last4: "Edvj",
+    status: "active",
+    suspended_reason: null,
+    suspended_at: null,
+    created_at: "2026-11-28T15:42:21.784Z",
+    key_since: "2026-11-28T15:42:21.784Z",
+  },
+  RotatedAgentKey: {
+    key: "csa_…",
+    last4: "mOel",
+  },
+  Action: {
+    name: "refund.create",
+    version: 2,
+    endpoint_id: "end_vlrrgcmydm3kntp32bvbawafcilm6fmm",
+    schema: {
+      type: "object",
+      required: ["charge", "amount"],
+      properties: {
+        amount: {
+          type: "number",
+        },
+      },
+    },
+    cost: {
+      pointer: "amount",
+    },
+    reversibility: "irreversible",
+    created_at: "2026-11-28T15:42:21.634Z",
+    changed_at: "2026-11-28T15:42:27.667Z",
+    changed_by: "mem_5m7vplh2i5iof3y2jil7a7b7zxyjp6j7",
+  },
+  Execution: {
+    event_id: "evt_vv7ebeqxwo4pclz2yygwxz22tfwzqr3u",
+    status: "delivered",
+    verdict: {
+      decision: "allow",
+      policy: null,
+      gates: [
+        {
+          gate: "scope",
+          outcome: "allow",
+          code: "ok",
+          detail: "the agent's scope includes refund.create",
+        },
+        {
+          gate: "schema",
+          outcome: "allow",
+          code: "ok",
+          detail: "matches",
+        },
+      ],
+    },
+    cost_eur: 20,
+    result: {
+      status_code: 200,
+      body: {
+        ok: true,
+      },
+    },
+  },
+  Bundle: {
+    id: "bun_2fdpk2dzbbc7b7vp4ot5as4ucltwatf4",
+    name: "Order for Ada",
+    status: "rolled_back",
+    agent_id: "agt_ioodrg4bo46nnilzr2egl4dzne4tdh4l",
+    steps: [
+      {
+        index: 0,
+        action: "order.create",
+        status: "compensated",
+        reversibility: "reversible",
+        compensation: null,
+        cost_eur: 0,
+        refusal: null,
+        resolution: null,
+        event_id: "evt_ke34dnurjymq3zuqmflzcyfniu35i36q",
+        compensation_event_id: null,
+        result: {
+          status_code: 200,
+          body: {
+            ok: true,
+          },
+        },
+      },
+      {
+        index: 1,
+        action: "mail.send",
+        status: "skipped",
+        reversibility: "reversible",
+        compensation: null,
+        cost_eur: null,
+        refusal: {
+          code: "unresolved-result",
+          detail: '/order: step 0 has answered nothing at "/id"',
+        },
+        resolution: null,
+        event_id: null,
+        compensation_event_id: null,
+        result: null,
+      },
+    ],
+    verdict: {
+      decision: "allow",
+      policy: null,
+      gates: [
+        {
+          gate: "scope",
+          outcome: "allow",
+          code: "ok",
+          detail: "step 0: the agent's scope includes order.create; step 1: the agent's scope includes mail.send",
+        },
+      ],
+    },
+    cost_eur: 0,
+    run_id: null,
+    reason: 'Step 1 (mail.send) was not started: /order: step 0 has answered nothing at "/id"',
+    created_at: "2026-11-28T15:42:28.555Z",
+    ended_at: "2026-11-28T15:42:28.608Z",
+    payload_erased_at: null,
+  },
+  BundleSummary: {
+    id: "bun_2fdpk2dzbbc7b7vp4ot5as4ucltwatf4",
+    name: "Order for Ada",
+    status: "running",
+    agent_id: "agt_ioodrg4bo46nnilzr2egl4dzne4tdh4l",
+    steps: [
+      {
+        index: 0,
+        action: "order.create",
+        status: "pending",
+        event_id: null,
+        compensation_event_id: null,
+        reversibility: "reversible",
+        compensation: null,
+        cost_eur: null,
+        refusal: null,
+        resolution: null,
+      },
+      {
+        index: 1,
+        action: "mail.send",
+        status: "pending",
+        event_id: null,
+        compensation_event_id: null,
+        reversibility: "reversible",
+        compensation: null,
+        cost_eur: null,
+        refusal: null,
+        resolution: null,
+      },
+    ],
+    verdict: {
+      decision: "allow",
+      policy: null,
+      gates: [
+        {
+          gate: "scope",
+          outcome: "allow",
+          code: "ok",
+          detail: "step 0: the agent's scope includes order.create; step 1: the agent's scope includes mail.send",
+        },
+      ],
+    },
+    cost_eur: null,
+    run_id: null,
+    created_at: "2026-11-28T15:42:28.555Z",
+    ended_at: null,
+  },
+  ErasedBundle: {
+    bundle_id: "bun_kkq62wn3j6jmspimfuoxg7e555eov5yp",
+    erased_at: "2026-11-28T15:42:32.765Z",
+    bytes_removed: "within-seconds",
+  },
+};

@@ -1,0 +1,100 @@
+import type { AnswerExamples } from "../../http/openapi-document.ts";
+
+export const AUDIT: AnswerExamples["bodies"] = {
+  AuditCoverage: { records: 148, sealed: 147, witnessed: 130, newest_sealed_at: "2026-11-28T15:42:28.608Z" },
+  AuditRecord: {
+    index: 128,
+    stream: "delivery-evt_ke34dnurjymq3zuqmflzcyfniu35i36q",
+    revision: 0,
+    id: "a8e6acc9-aed1-832a-a592-afefd03d40c4",
+    type: "EventAdmitted",
+    recorded_at: "2026-11-28T15:42:28.593Z",
+    actor: {
+      kind: "system",
+      id: "bundles",
+      name: null,
+    },
+    subject: "evt_ke34dnurjymq3zuqmflzcyfniu35i36q",
+    data: {
+      origin: {
+        kind: "agent",
+        id: "agt_ioodrg4bo46nnilzr2egl4dzne4tdh4l",
+        name: "helper",
+        type: "agent",
+      },
+      run: {
+        id: null,
+        depth: 0,
+      },
+      payload: {
+        revision: 0,
+        id: "evt_ke34dnurjymq3zuqmflzcyfniu35i36q/0",
+        commitment: "318c2833301beeb9fd4ddb6838a375c4fee4c702f569b0c6b7518762f4f28546",
+        size: 14,
+        content_type: "application/json",
+      },
+      received_at: "2026-11-28T15:42:28.591Z",
+      authenticated_at: "2026-11-28T15:42:28.591Z",
+      at: "2026-11-28T15:42:28.591Z",
+      event_id: "evt_ke34dnurjymq3zuqmflzcyfniu35i36q",
+      delivery_key: "bun_2fdpk2dzbbc7b7vp4ot5as4ucltwatf4/0",
+      type: "order.create",
+      endpoint_id: "end_vlrrgcmydm3kntp32bvbawafcilm6fmm",
+      verdict: {
+        decision: "allow",
+        policy: null,
+        gates: [
+          {
+            gate: "bundle",
+            outcome: "allow",
+            code: "ok",
+            detail: "Decided on as step 0 of bun_2fdpk2dzbbc7b7vp4ot5as4ucltwatf4",
+          },
+        ],
+      },
+      cost: null,
+      action: {
+        name: "order.create",
+        version: 1,
+        digest: "bdc0d2fb42e0a8fce8e38178164c05c3c2a6f4e2a5661d380f5f267e5d2de7cb",
+      },
+      bundle: {
+        id: "bun_2fdpk2dzbbc7b7vp4ot5as4ucltwatf4",
+        index: 0,
+        undo: false,
+      },
+    },
+    personal: {},
+    metadata: {
+      account: "acc_zml7r7zyjxxrs7i7frk2u7egrzuxxkq4",
+      actor: {
+        kind: "system",
+        id: "bundles",
+      },
+      command_id: "cmd_rceh6r3lbukh3sext4455abvx725bjzx",
+      trace_id: "cd9909c22a1075008fd40672a65fde74",
+      span_id: "977430295a5ef090",
+      causation_id: null,
+      recorded_at: "2026-11-28T15:42:28.593Z",
+      schema: 1,
+    },
+    leaf_hash: "28d23c0f20730595c732673042884cc2003074e93136cacfca0dc418b0cac05f",
+    sealed: true,
+    witnessed: false,
+    subject_name: null,
+  },
+  ConsistencyProof: {
+    from: 1,
+    to: 147,
+    proof: [
+      "krznv6BmK2PlTLeQQg8job7Q0VBG5HyHrFGWbFKHVK4=",
+      "magqO6gcHUTag0kJ6zgLkPcoNXtvtHMyG2a7wvNG0rM=",
+      "eh0ov4iPPf3DItJBd7TD2tAHrKbHpCZ/BXlmxip0fBI=",
+      "0s39xmhy+m1qtNdazssb0H6NCGBRRPhgMcVXf1vtNPM=",
+      "G6FHE7fAV+q+zNgJhWJQLh9vM4C6L98Mfd+fQD/b6dM=",
+      "YSRrZtaRCMsygxieZzNqL7HqgXY2RktFwnOMLH24yuM=",
+      "J95HnevqNeMUyBmZxjjhIYYn3M2ZuwkJ3LQ8720Wzrc=",
+      "84VKk4Lo4GRDgzobqClEARWTMpZrlxqqxcGjSKgzuA0=",
+    ],
+  },
+};
