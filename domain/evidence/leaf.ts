@@ -70,7 +70,12 @@ export const keysOfRecord = ({ stream, data, meta }: Recorded): readonly string[
 export type LeafPlace = { readonly index: number; readonly keys: Readonly<Record<string, KeyLink>> };
 
 /** The record at its index among its account's records, with the link of each of its keys. */
-export const leafOf = (sha256: Sha256, record: Recorded, { index, keys }: LeafPlace): Leaf => {
+export const leafOf = (sha256: Sha256, record: Recorded, { index, keys }: LeafPlace): Leaf => ({
+  ...leafWithoutKeys(sha256, record, index),
+  keys,
+});
+
+export const leafWithoutKeys = (sha256: Sha256, record: Recorded, index: number): Omit<Leaf, "keys"> => {
   const { stream, revision, id, type, data } = record;
   const { account, actor, recorded_at, ...meta } = record.meta;
   return {
@@ -86,18 +91,18 @@ export const leafOf = (sha256: Sha256, record: Recorded, { index, keys }: LeafPl
     subject: subjectOf(stream),
     data: withSealedHashed(sha256, data),
     meta,
-    keys,
   };
 };
 
-const ESCAPED_SURROGATE = "\\ud";
+/** Only a lone surrogate is escaped so in the JSON of a leaf, which then has to have it replaced. */
+export const ESCAPED_SURROGATE = "\\ud";
 
 /** The text whose UTF-8 bytes are the leaf in its tree. */
 export const leafText = (leaf: Leaf): string => {
   // The compiler does not take a readonly tuple or an optional member for JSON.
   const value = leaf as unknown as JsonObject;
   const text = canonicalJson(value);
-  // Only a lone surrogate is escaped so; the search is cheap, the replacement is not.
+  // The search is cheap, the replacement is not.
   return text.includes(ESCAPED_SURROGATE) ? canonicalJson(wellFormed(value)) : text;
 };
 

@@ -18,7 +18,7 @@ import { emptyFolder, type MadePack, packAround, saveExport, verifierKeyOf } fro
 import type { Period } from "../evidence-pack/query/filter.ts";
 import { BadControlFile } from "../evidence-pack/query/reader.ts";
 import { stateOf } from "../evidence-pack/report/claim.ts";
-import { limitHeapGrowth } from "../threads/heap-growth.ts";
+import { limitHeapGrowth } from "../threads/garbage-collection.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf } from "./api.ts";
 import { type Arguments, type Command, type Env, type Options, type Terminal, UsageError } from "./command.ts";
 import { json, table } from "./formats.ts";

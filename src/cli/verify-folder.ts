@@ -5,7 +5,7 @@ import { sha256 } from "../../infra/crypto/sha256.ts";
 import { checkPack, type PackFault, type PackVerdict } from "../evidence-pack/check-pack.ts";
 import { bytesOf } from "../evidence-pack/file-digest.ts";
 import { EXPORT_FILE } from "../evidence-pack/files.ts";
-import { limitHeapGrowth } from "../threads/heap-growth.ts";
+import { limitHeapGrowth } from "../threads/garbage-collection.ts";
 import type { VerifyOptions } from "../verifier/export.ts";
 import { verifyFiles } from "../verifier/files.ts";
 import { concluded, EMPTY_REPORT, fault, type Report } from "../verifier/report.ts";

@@ -23,7 +23,7 @@ const contentOf = ({ bytes, hashes }: GrowingTile): Uint8Array => bytes.subarray
 export class GrowingTree {
   readonly #name: TreeName;
   #frontier: Frontier;
-  /** The last tile of each level, which is not full; null until the tree grows for the first time. */
+  /** The last tile of each level, which is not full; null until the tree is opened. */
   #last: Map<number, GrowingTile> | null;
   /** Tiles that this page has filled. */
   #full: Tile[] = [];
@@ -51,9 +51,14 @@ export class GrowingTree {
     return this.#frontier;
   }
 
-  async append(store: Tiles, leafHash: Uint8Array): Promise<void> {
+  /** Reads what an append changes; called once before the first. */
+  async open(store: Tiles): Promise<void> {
     this.#last ??= await this.#loadLast(store);
+  }
+
+  append(leafHash: Uint8Array): void {
     const last = this.#last;
+    if (last === null) throw new Error(`the tree ${this.#name || "of the instance"} is not open`);
     this.#frontier = append(sha256, this.#frontier, leafHash, ({ level, index }, hash) => {
       if (level % TILE_LEVELS === 0) this.#put(last, level / TILE_LEVELS, index, hash);
     });

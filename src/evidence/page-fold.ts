@@ -3,7 +3,7 @@ import { fromBase64, toBase64 } from "../../domain/evidence/bytes.ts";
 import { accountOrigin, checkpointText, type LogName } from "../../domain/evidence/checkpoint.ts";
 import { INSTANCE_STREAM, type InstanceEvent, type SealedRoot } from "../../domain/evidence/instance-events.ts";
 import { keyMapStream, readKeyMapSealed } from "../../domain/evidence/key-map-events.ts";
-import { type KeyLink, keysOfRecord, leafOf, leafText } from "../../domain/evidence/leaf.ts";
+import { type KeyLink, keysOfRecord, leafWithoutKeys } from "../../domain/evidence/leaf.ts";
 import { leafHash, textLeafHash } from "../../domain/evidence/merkle.ts";
 import { signingKeyLeaf } from "../../domain/evidence/signing-key.ts";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
@@ -22,6 +22,7 @@ import { sha256 } from "../../infra/crypto/sha256.ts";
 import { nameOf } from "../../infra/record-name.ts";
 import { isRecord } from "../../projections/audit.ts";
 import { GrowingTree } from "./growing-tree.ts";
+import { LeafHasher } from "./leaf-hasher.ts";
 import { logNameOf } from "./log-name.ts";
 
 /** Trees and links that pages need again and again are kept in memory: some 8 KiB for each tree that grows. */
@@ -30,10 +31,11 @@ const LINKS_MAX = 16_384;
 
 type Reads = Pick<EvidenceReads, "head" | "tiles" | "keys">;
 
-/** What the store has, as of the last committed page. It is cleared whenever another process may have committed. */
+/** What the store has, as of the last committed page. `trees` and `links` are cleared whenever another process may have committed. */
 export class FoldCache {
   readonly trees = new LRUCache<TreeName, GrowingTree>({ max: TREES_MAX });
   readonly links = new LRUCache<string, KeyLink>({ max: LINKS_MAX });
+  readonly hasher = new LeafHasher();
 
   clear(): void {
     this.trees.clear();
@@ -56,6 +58,7 @@ export class PageFold {
   readonly #store: Reads;
   readonly #cache: FoldCache;
   readonly #trees = new Map<TreeName, GrowingTree>();
+  /** By account, the links of all keys that the page's records have, as of the records folded so far. */
   readonly #links = new Map<string, Map<string, KeyLink>>();
   readonly #added = new Map<string, Added>();
   #sealed: SealedHead[] = [];
@@ -70,12 +73,17 @@ export class PageFold {
 
   async fold(page: readonly RecordedEvent[]): Promise<void> {
     const keysOf = new Map(page.filter(isRecord).map((event) => [event, keysOfRecord(event)]));
-    const links = await this.#linksOf(keysOf);
+    await this.#loadLinks(keysOf);
     for (const event of page) {
       const keys = keysOf.get(event);
-      if (keys !== undefined) await this.#leaf(event, keys, links);
-      else if (event.stream === INSTANCE_STREAM) await this.#onInstance(event);
+      if (keys !== undefined) {
+        // Nothing is waited for between the records of one tree, as a page has thousands.
+        const tree = this.#trees.get(event.meta.account) ?? (await this.#tree(event.meta.account));
+        this.#leaf(event, keys, tree);
+      } else if (event.stream === INSTANCE_STREAM) await this.#onInstance(event);
     }
+    for (const [account, links] of this.#links)
+      for (const [key, link] of links) this.#cache.links.set(linkId(account, key), link);
   }
 
   result(last: RecordedEvent): EvidencePage {
@@ -92,28 +100,23 @@ export class PageFold {
     };
   }
 
-  async #leaf(event: RecordedEvent, keys: readonly string[], before: ReadonlyMap<string, KeyLink>): Promise<void> {
-    const { account } = event.meta;
-    const tree = await this.#tree(account);
+  #leaf(event: RecordedEvent, names: readonly string[], tree: GrowingTree): void {
+    const known = this.#linksOf(event.meta.account);
     const index = tree.frontier().size;
-    const changed = this.#links.get(account) ?? new Map<string, KeyLink>();
-    const links: Record<string, KeyLink> = {};
-    for (const key of keys) {
-      const link = changed.get(key) ?? before.get(linkId(account, key)) ?? NO_LINK;
-      links[key] = link;
-      const next = [link[0] + 1, index] as const;
-      changed.set(key, next);
-      this.#cache.links.set(linkId(account, key), next);
+    const links: RecordLinks[number][] = [];
+    for (const name of names) {
+      const link = known.get(name) ?? NO_LINK;
+      links.push([name, link]);
+      known.set(name, [link[0] + 1, index]);
     }
-    this.#links.set(account, changed);
     this.#add(event, index, links);
-    await tree.append(this.#store, textLeafHash(sha256, leafText(leafOf(sha256, event, { index, keys: links }))));
+    tree.append(this.#cache.hasher.hash(leafWithoutKeys(sha256, event, index), links));
   }
 
-  #add(event: RecordedEvent, index: number, links: Readonly<Record<string, KeyLink>>): void {
+  #add(event: RecordedEvent, index: number, links: RecordLinks): void {
     const { account } = event.meta;
     const added = this.#added.get(account) ?? { first: index, links: [], seals: [] };
-    added.links.push(Object.entries(links));
+    added.links.push(links);
     const sealed = event.stream === keyMapStream(account) ? readKeyMapSealed(event.data) : null;
     // A seal of more records than there are is compared with the map of those before it, and differs from it.
     if (sealed !== null) added.seals.push({ index, size: Math.min(sealed.size, index), root: sealed.root });
@@ -148,7 +151,7 @@ export class PageFold {
     const tree = await this.#tree(INSTANCE_TREE);
     this.#sealed.push({ account, size, root: sealed, leaf: tree.frontier().size });
     const text = checkpointText(accountOrigin(log, account), { size, root });
-    await tree.append(this.#store, textLeafHash(sha256, text));
+    tree.append(textLeafHash(sha256, text));
   }
 
   async #nameKey(named: Omit<NamedSigningKey, "leaf">): Promise<void> {
@@ -158,7 +161,7 @@ export class PageFold {
     const leaf = tree.frontier().size;
     const key: NamedSigningKey = { leaf, vkey, previous, reason, handover };
     this.#instance = { ...this.#instance, keys: [...this.#instance.keys, key] };
-    await tree.append(this.#store, leafHash(sha256, signingKeyLeaf({ vkey, previous, reason })));
+    tree.append(leafHash(sha256, signingKeyLeaf({ vkey, previous, reason })));
   }
 
   /** The trees of the accounts stay as they are; only what was sealed of them is begun anew. */
@@ -174,24 +177,34 @@ export class PageFold {
   async #tree(name: TreeName): Promise<GrowingTree> {
     const known = this.#trees.get(name) ?? this.#cache.trees.get(name);
     const tree = known ?? (await GrowingTree.load(this.#store, name));
+    await tree.open(this.#store);
     this.#trees.set(name, tree);
     this.#cache.trees.set(name, tree);
     return tree;
   }
 
-  /** The links before this page; those that are not in memory are read at once. */
-  async #linksOf(keysOf: ReadonlyMap<RecordedEvent, readonly string[]>): Promise<ReadonlyMap<string, KeyLink>> {
-    const links = new Map<string, KeyLink>();
+  /** Loads the links before this page; those that are not in memory are read at once. */
+  async #loadLinks(keysOf: ReadonlyMap<RecordedEvent, readonly string[]>): Promise<void> {
     const missing = new Map<string, Set<string>>();
-    for (const [{ meta }, keys] of keysOf)
+    for (const [{ meta }, keys] of keysOf) {
+      const { account } = meta;
+      const links = this.#linksOf(account);
       for (const key of keys) {
-        const id = linkId(meta.account, key);
-        const known = this.#cache.links.get(id);
-        if (known !== undefined) links.set(id, known);
-        else missing.set(meta.account, (missing.get(meta.account) ?? new Set()).add(key));
+        if (links.has(key)) continue;
+        const known = this.#cache.links.get(linkId(account, key));
+        links.set(key, known ?? NO_LINK);
+        if (known === undefined) missing.set(account, (missing.get(account) ?? new Set()).add(key));
       }
+    }
     for (const [account, keys] of missing)
-      for (const [key, link] of await this.#store.keys(account, [...keys])) links.set(linkId(account, key), link);
+      for (const [key, link] of await this.#store.keys(account, [...keys])) this.#linksOf(account).set(key, link);
+  }
+
+  #linksOf(account: string): Map<string, KeyLink> {
+    const known = this.#links.get(account);
+    if (known !== undefined) return known;
+    const links = new Map<string, KeyLink>();
+    this.#links.set(account, links);
     return links;
   }
 }

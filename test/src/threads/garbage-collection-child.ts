@@ -1,7 +1,10 @@
-/** Prints how many times larger its old generation was at most than what was alive in it: `main|worker`. */
+/**
+ * `main|worker`: prints how many times larger its old generation was at most than what was alive in it. `young`: has many
+ * young objects collected.
+ */
 import { getHeapSpaceStatistics } from "node:v8";
 import { isMainThread, parentPort, Worker } from "node:worker_threads";
-import { limitHeapGrowth } from "../../../src/threads/heap-growth.ts";
+import { collectYoungAlone, limitHeapGrowth } from "../../../src/threads/garbage-collection.ts";
 
 const OBJECTS = 600_000;
 const ROUNDS = 8;
@@ -23,7 +26,10 @@ const growth = (): number => {
   return alive[0] === undefined ? Number.NaN : most / left;
 };
 
-if (isMainThread) {
+if (process.argv[2] === "young") {
+  collectYoungAlone();
+  growth();
+} else if (isMainThread) {
   limitHeapGrowth();
   if (process.argv[2] === "main") console.log(growth());
   else new Worker(new URL(import.meta.url)).once("message", (times) => console.log(times));

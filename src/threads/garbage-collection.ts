@@ -1,0 +1,21 @@
+import { setFlagsFromString } from "node:v8";
+
+/**
+ * Percent by which a heap may grow beyond what survived its last full collection. By default it is much more where the
+ * machine has much memory.
+ */
+const HEAP_GROWTH_PERCENT = 50;
+
+/**
+ * Set from the inside, because a flag of the command holds only if the program is started with it. V8 reads these flags
+ * at each collection, so they hold for the main thread as well. Flags for the sizes of heaps would not: set here, they
+ * reach only threads that start later, and there they override the thread's `resourceLimits`.
+ */
+export const limitHeapGrowth = (): void => setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
+
+/**
+ * By default several of V8's helper threads share a collection of young objects. The heaps here are small, so waking the
+ * helpers and dividing the work costs a tenth of the processor time of an event, and every thread has a heap and a
+ * collection anyway.
+ */
+export const collectYoungAlone = (): void => setFlagsFromString("--no-parallel-scavenge");

@@ -1,0 +1,39 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { leafBytes, leafOf, leafWithoutKeys } from "../../../domain/evidence/leaf.ts";
+import { leafHash } from "../../../domain/evidence/merkle.ts";
+import type { JsonObject } from "../../../domain/json.ts";
+import type { RecordLinks } from "../../../domain/ports/key-map-store.ts";
+import { sha256 } from "../../../infra/crypto/sha256.ts";
+import { LeafHasher } from "../../../src/evidence/leaf-hasher.ts";
+import { history } from "../../support/history.ts";
+
+const test = suite("the hashes of many leaves");
+
+test("each is that of the leaf's bytes, whatever their length, their characters and the leaf before", () => {
+  const hasher = new LeafHasher();
+  const data: readonly JsonObject[] = [
+    { text: "plain" },
+    { text: "x".repeat(100_000) },
+    { text: "y" },
+    { text: "ä€😀".repeat(5_000) },
+    { text: "\ud800 alone", "\udc00": 1 },
+    { text: "the text \\ud800" },
+    {},
+  ];
+  for (const [index, one] of data.entries()) {
+    const record = history().add("delivery-evt_1", { type: "EventAdmitted", data: one }, { account: "acc_1" });
+    const links: RecordLinks = [
+      ['action:a "b"', [0, null]],
+      ["evt_1", [index, index - 1]],
+    ];
+    const leaf = leafOf(sha256, record, { index, keys: Object.fromEntries(links) });
+    assert.equal(
+      hasher.hash(leafWithoutKeys(sha256, record, index), links),
+      leafHash(sha256, leafBytes(leaf)),
+      JSON.stringify(one).slice(0, 40),
+    );
+  }
+});
+
+test.run();
