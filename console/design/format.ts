@@ -58,6 +58,12 @@ export const exactTime = (iso: string, { zone }: Pick<Clock, "zone">): string =>
   return `${weekday} ${day} ${month} ${year}, ${hour}:${minute}:${second}.${ms}`;
 };
 
+/** `Wed 18 Nov, 14:10`: a time that is soon, for people to plan with. */
+export const dayAndTime = (at: number, { zone }: Pick<Clock, "zone">): string => {
+  const { weekday, day, month, hour, minute } = partsIn(zone, at);
+  return `${weekday} ${day} ${month}, ${hour}:${minute}`;
+};
+
 export const exactClock = (iso: string, { zone }: Pick<Clock, "zone">): string =>
   exactTime(iso, { zone }).split(", ").at(-1) ?? iso;
 
@@ -115,3 +121,24 @@ export const shortId = (id: string): string => {
 /** One thing is singular: `1 event`, `2 events`. */
 export const counted = (value: number, one: string, many = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`;
+
+/** A time within a text that is copied. */
+export type CopiedTime = {
+  /** As it stands on the page. */
+  readonly shown: string;
+  /** ISO 8601, UTC. */
+  readonly iso: string;
+};
+
+/** The text with each time in ISO 8601, in the order of the page; a time of which only a part was selected stays. */
+export const withIsoTimes = (text: string, times: readonly CopiedTime[]): string => {
+  let done = "";
+  let rest = text;
+  for (const { shown, iso } of times) {
+    const at = rest.indexOf(shown);
+    if (at === -1) continue;
+    done += rest.slice(0, at) + iso;
+    rest = rest.slice(at + shown.length);
+  }
+  return done + rest;
+};

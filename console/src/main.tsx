@@ -4,6 +4,7 @@ import { drawVisibleText } from "../design/visible-nodes.ts";
 import { followStream } from "./live/stream.ts";
 import { App } from "./shell/app.tsx";
 import { startClock } from "./shell/clock.ts";
+import { copyIsoTimes } from "./shell/copied-times.ts";
 import { startScheme } from "./shell/preferences.ts";
 import { startRouter } from "./shell/router.ts";
 
@@ -22,6 +23,7 @@ if (start !== null && LINK_PATHS.includes(pathname)) {
 } else if (start !== null) {
   startRouter();
   startClock();
+  copyIsoTimes();
   followStream();
   render(<App />, start);
 }

@@ -16,6 +16,7 @@ import {
   type LimitResult,
   NO_LIMITS,
   overLimit,
+  seconds,
   type TakenPlace,
   TOO_MANY_STEPS,
 } from "./limit-results.ts";
@@ -51,7 +52,9 @@ const rateGate = ({ rate }: Answer, places: number): GateResult[] => {
   if (rate === undefined) return [];
   const detail = `${rate.used} of ${rate.limit} in the last minute${asksFor(places)}`;
   if (!rate.over) return [allowed("rate", detail)];
-  return [denied("rate", exceeds(places, rate.limit) ? TOO_MANY_STEPS : "rate-reached", detail)];
+  if (exceeds(places, rate.limit)) return [denied("rate", TOO_MANY_STEPS, detail)];
+  const wait = `the next is possible in ${seconds(rate.retryAfterMs)} s`;
+  return [denied("rate", "rate-reached", `${detail}; ${wait}`)];
 };
 
 const budgetGate = ({ budget }: Answer, cost: number): GateResult[] => {

@@ -43,7 +43,8 @@ const FOR_GOOD: ReadonlySet<string> = new Set([COST_UNKNOWN, RUN_USED_UP, TOO_DE
 
 export const mayPassLater = ({ code }: GateResult): boolean => !FOR_GOOD.has(code);
 
-const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
+/** Whole seconds, rounded up, so that a caller that waits for them is not refused again. */
+export const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
 
 /** The result of limits that are asked together: if one of them denies, none takes a place. */
 export type LimitResult = {

@@ -1,12 +1,16 @@
 import { defined } from "../../domain/defined.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
 import { countedOf } from "../../domain/delivery/replay.ts";
 import { type Delivery, finalCostOf, isClaimed, requestOf } from "../../domain/delivery/state.ts";
 import { type DeliveryStatus, statusOf } from "../../domain/delivery/status.ts";
 import { eurOrNull } from "../../domain/gate/cost.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { EventLog } from "../../domain/ports/event-log.ts";
+import type { Reason } from "../../domain/personal/words.ts";
+import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { outcomeOf, resultOf } from "../bodies/result.ts";
+import { shownIn } from "../erasure/personal-data.ts";
 import type { Answer } from "../http/route.ts";
+import { foldStream } from "../streams/run-command.ts";
 
 /** A target's failure is a bad gateway; an end by people or by the service is a conflict. */
 const STATUS: Readonly<Record<DeliveryStatus, number>> = {
@@ -47,11 +51,30 @@ const approvalField = (state: Delivery): { readonly approval_id?: string } => {
   return defined({ approval_id: id });
 };
 
+/** Types of the records that say why a request is not sent. */
+const ENDS: ReadonlySet<string> = new Set(["HoldEnded", "EventCancelled"]);
+
+/** What a person or the service wrote when the request ended without being sent; nothing if it ended otherwise. */
+const reasonOf = async ({ log, account }: AnswerDeps, eventId: string, { phase }: Delivery): Promise<JsonObject> => {
+  if (phase !== "stopped") return {};
+  const ends: Reason[] = [];
+  const seen = ({ type, data }: RecordedEvent): void => {
+    // The types in `ENDS` have a reason.
+    if (ENDS.has(type)) ends.push((data as { readonly reason: Reason }).reason);
+  };
+  await foldStream(log, delivery, `delivery-${eventId}`, { onEvent: seen });
+  const reason = ends.at(-1);
+  return reason === undefined ? {} : { reason: await shownIn({ log, account }, reason) };
+};
+
+type AnswerDeps = { readonly log: EventLog; readonly account: string };
+
 export const executionAnswer = async (
-  log: EventLog,
+  deps: AnswerDeps,
   eventId: string,
   state: Delivery,
 ): Promise<Answer & { readonly body: JsonObject }> => {
+  const { log } = deps;
   const status = shownStatus(state);
   const request = requestOf(state);
   const verdict = request?.verdict ?? null;
@@ -65,7 +88,7 @@ export const executionAnswer = async (
   };
   const location = { location: `/v1/executions/${eventId}` };
   if (request === null || (status !== "delivered" && status !== "failed")) {
-    return { status: STATUS[status], headers: location, body: about };
+    return { status: STATUS[status], headers: location, body: { ...about, ...(await reasonOf(deps, eventId, state)) } };
   }
   const came = await outcomeOf(log, eventId);
   const result = await resultOf(log, eventId, request.payload.revision, came);

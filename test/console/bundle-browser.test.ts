@@ -53,7 +53,8 @@ const inBrowser = (binary: string): void => {
   test("fifty steps are shown to scale, the irreversible one is named at the top, and what is left needs a note", async () => {
     const id = await bundle("month-end");
     await openSignedIn(page, program.url, { who: WHO, path: `/bundles/${id}` });
-    await page.shows("Step 4, order.create, could not be undone.");
+    await page.shows("Step 4, order.create");
+    await page.shows("This step could not be undone. bank-gateway refused");
     await page.shows("1 step cannot be undone: 50, mail.send.");
     await page.shows("turned back");
     await page.shows("1 undo refused");

@@ -201,7 +201,7 @@ const inBrowser = (binary: string): void => {
       [`/bundles/${scene.bundles.incomplete}`, "could not be undone"],
       ["/replays", "Show the plan"],
       ["/sources", "shop"],
-      [`/sources/${scene.source.id}`, "Its signature matches none of this source's secrets."],
+      [`/sources/${scene.source.id}`, "It matches none of this source's secrets."],
       ["/endpoints", "till"],
       [`/endpoints/${scene.endpointId}`, "Failures in a row"],
       ["/agents", "helper"],
@@ -290,7 +290,7 @@ const inBrowser = (binary: string): void => {
     const { body } = await client.call("GET", `/v1/approvals/${id}`);
     const vote = { digest: body.digest, comment: "The parcel was found." };
     await client.session("POST", `/v1/approvals/${id}/reject`, vote);
-    await page.shows("Rejected. Nothing was sent.");
+    await page.shows("ago: rejected. Nothing was sent.");
     assert.is(await page.evaluate("document.querySelector('.sign')"), null);
   });
 

@@ -154,8 +154,8 @@ const inBrowser = (binary: string): void => {
     await page.click("Reject R");
     const { digest } = await approval(id);
     await client.session("POST", `/v1/approvals/${id}/reject`, { digest, comment: `Ask again ${HOSTILE}` });
-    await page.shows("Rejected. Nothing was sent.");
     await page.shows(`${WHO.email} decided this`);
+    await page.shows("ago: rejected. Nothing was sent.");
     await page.shows(`Ask again ${HOSTILE}`);
     assert.is(await page.evaluate("document.querySelector('.sign')"), null);
   });

@@ -19,6 +19,18 @@ test("today is a time, this year a day, and before that a year, in the account's
   assert.is(format.dayText("2026-11-17"), "17 Nov 2026");
 });
 
+test("what is copied has each time in UTC, in its place", () => {
+  const times = [
+    { shown: "14:02:11", iso: "2026-11-17T13:02:11.480Z" },
+    { shown: "15 Nov, 14:02", iso: "2026-11-15T13:02:11.000Z" },
+    { shown: "14:02:11", iso: "2026-11-17T13:02:11.900Z" },
+  ];
+  assert.is(
+    format.withIsoTimes("a\t14:02:11\nb\t15 Nov, 14:02\nc\t14:02", times),
+    "a\t2026-11-17T13:02:11.480Z\nb\t2026-11-15T13:02:11.000Z\nc\t14:02",
+  );
+});
+
 test("a span has two units at most, and is never longer than what has passed", () => {
   const spans = [0, 0.64, 9.99, 12.4, 812, 999.9, 5_249, 59_999, 60_000, 372_000, 3_600_000, 187_200_000];
   assert.equal(spans.map(format.duration), [

@@ -95,7 +95,7 @@ const inBrowser = (binary: string): void => {
     secrets.push(endpointSecret ?? "", secret);
 
     assert.is((await post(address, "another secret", { order: 1 })).status, 401);
-    await page.shows("was refused: its signature matches none of this source's secrets.");
+    await page.shows("Signature refused. It matches none of this source's secrets.");
     assert.equal(await violations(page), []);
     assert.is((await post(address, secret, { type: "order.paid" })).status, 202);
     await page.shows("An event arrived at");

@@ -220,7 +220,7 @@ export const startNode = async (world: AgentsWorld, options: NodeOptions = {}) =
       const { signal } = new AbortController();
       const until = { account: ACCOUNT, isEnough: hasEnded, waitMs, signal };
       const { state } = await waiting.wait(begun.eventId, begun.known, until);
-      const { status, body } = await executionAnswer(log, begun.eventId, state);
+      const { status, body } = await executionAnswer({ log, account: ACCOUNT }, begun.eventId, state);
       return { status, body, replayed: begun.replayed };
     },
     async stop() {

@@ -1,13 +1,16 @@
 import type { BrowserPage } from "./browser.ts";
 import { until } from "./program.ts";
 
+/** A page of the console that stays as it is, whoever is signed in. */
+const QUIET = "/start";
+
 /** Signs in within the page, as the form does, and opens a path of the console. */
 export const openSignedIn = async (
   page: BrowserPage,
   origin: string,
   { who, path }: { readonly who: { readonly email: string; readonly password: string }; readonly path: string },
 ): Promise<void> => {
-  await page.open(`${origin}/sign-in`);
+  await page.open(origin + QUIET);
   await page.evaluate(`(() => {
     globalThis.isIn = false;
     const headers = { "content-type": "application/json" };

@@ -21,14 +21,21 @@ export const frameOf = (text: string): Frame | null => {
   return { topic, id: it.id, status: status ?? "", position: position ?? "" };
 };
 
-export type Connection = { readonly isLive: boolean; readonly since: number };
+export type Connection = {
+  readonly isLive: boolean;
+  readonly since: number;
+  /** When the next attempt begins, in ms since 1970; null while there is a connection, or an attempt is under way. */
+  readonly nextAt: number | null;
+};
 
 /** What the tab with the connection tells the others. */
 export type Broadcast =
   | { readonly kind: "frame"; readonly frame: Frame }
   | { readonly kind: "connection"; readonly connection: Connection }
   /** Asked by a new tab. */
-  | { readonly kind: "ask" };
+  | { readonly kind: "ask" }
+  /** A person in another tab does not want to wait for the next attempt. */
+  | { readonly kind: "try" };
 
 /** After this time without a connection the indicator says so; a shorter gap is no news. */
 const STALE_MS = 5_000;
@@ -39,10 +46,16 @@ export type Indication = "live" | "paused" | "behind" | "lost";
 
 /** The one word of the indicator; being not connected outranks the rest. */
 export const indicationOf = (
-  { isLive, since }: Connection,
+  { isLive, since }: Pick<Connection, "isLive" | "since">,
   { now, isBehind, hasWaiting }: { readonly now: number; readonly isBehind: boolean; readonly hasWaiting: boolean },
 ): Indication => {
   if (!isLive && now - since >= STALE_MS) return "lost";
   if (isBehind) return "behind";
   return hasWaiting ? "paused" : "live";
 };
+
+/** "The next attempt is in 4 s." */
+export const nextAttemptText = ({ nextAt }: Pick<Connection, "nextAt">, now: number): string =>
+  nextAt === null || nextAt <= now
+    ? "The next attempt is under way."
+    : `The next attempt is in ${Math.ceil((nextAt - now) / 1_000)} s.`;

@@ -1,3 +1,4 @@
+import { euro } from "../../design/format.ts";
 import { type JsonNode, parseJsonSource } from "../../design/json-source.ts";
 
 /** What is sent, as rows that a person reads: every field, to its end, with the numbers as they were sent. */
@@ -134,18 +135,30 @@ export const comparedFields = ({ rows, known, previous, hidden }: Compared): rea
   ];
 };
 
-/** "amount was 1240.00 and is now 1420.00", of what differs between two texts of one approval. */
+/** A member of the approval besides its payload, as text; null if there is none. */
+const textAt = (root: JsonNode | null, ...names: readonly string[]): string | null => {
+  const found = names.reduce<JsonNode | null | undefined>((node, name) => memberOf(node, name), root);
+  return found === undefined || found === null || !("text" in found) || found.text === "null" ? null : found.text;
+};
+
+const changed = (what: string, was: string | null, is: string | null): readonly string[] =>
+  was === is || was === null || is === null ? [] : [`The ${what} was ${was} and is now ${is}.`];
+
+const euroText = (amount: string | null): string | null => (amount === null ? null : euro(Number(amount)));
+
+/** "The cost was €1,240.00 and is now €1,420.00.", of all that differs between two texts of one approval. */
 export const changesBetween = (before: string, after: string): readonly string[] => {
-  const was = new Map(sentFields(before).rows.map((it) => [it.pointer, it.text] as const));
-  const now = sentFields(after).rows;
+  const [was, is] = [parseJsonSource(before), parseJsonSource(after)];
+  const old = new Map(payloadRows(was).map((it) => [it.pointer, it] as const));
+  const now = payloadRows(is);
   const pointers = new Set(now.map(({ pointer }) => pointer));
-  const gone = sentFields(before).rows.filter(({ pointer }) => !pointers.has(pointer));
   return [
+    ...changed("cost", euroText(textAt(was, "cost_eur")), euroText(textAt(is, "cost_eur"))),
+    ...changed("address", textAt(was, "endpoint", "url"), textAt(is, "endpoint", "url")),
     ...now.flatMap(({ pointer, label, text }) => {
-      const old = was.get(pointer);
-      if (old === text) return [];
-      return [old === undefined ? `${label} is new: ${text}` : `${label} was ${old} and is now ${text}`];
+      const known = old.get(pointer);
+      return known === undefined ? [`The ${label} is new: ${text}.`] : changed(label, known.text, text);
     }),
-    ...gone.map(({ label }) => `${label} is gone`),
+    ...[...old.values()].filter(({ pointer }) => !pointers.has(pointer)).map(({ label }) => `The ${label} is gone.`),
   ];
 };

@@ -4,22 +4,40 @@ import { Note } from "../../design/text.tsx";
 import { toast } from "../../design/toast.tsx";
 import { type AnswerOf, call, me } from "../api/api.ts";
 import { DECIDING_ROLES } from "../api/may-decide.ts";
+import { useNames } from "../api/names.ts";
+import { useAnswer } from "../shell/use-answer.ts";
 import { numberOf } from "./bundle-words.ts";
+import { MessageText } from "./message-text.tsx";
+import { type UndoTried, undoMessage } from "./undo-words.ts";
 
 type Bundle = AnswerOf<"GET /v1/bundles/{id}">;
-
-const COMMENT_MAX = 1_000;
 
 type LeftProps = {
   readonly id: string;
   readonly step: NonNullable<Bundle["left"]>[number];
+  /** The event by which its undo was tried; null if none was sent. */
+  readonly undoEvent: string | null;
   readonly onDone: () => void;
 };
 
+const COMMENT_MAX = 1_000;
+const NOT_ASKED = { ok: true, body: null } as const;
+
+const useTried = (event: string | null): UndoTried | null => {
+  const nameOf = useNames();
+  const shown = useAnswer<AnswerOf<"GET /v1/events/{id}"> | null>({ key: `undo ${event}`, on: null }, () =>
+    event === null ? Promise.resolve(NOT_ASKED) : call("GET /v1/events/{id}", { params: { id: event } }),
+  );
+  if (shown.body === null) return null;
+  const { endpoint_id: endpoint, attempts, attempts_left_out: leftOut } = shown.body;
+  return { to: (endpoint === null ? null : nameOf(endpoint)) ?? "Its endpoint", attempts, leftOut };
+};
+
 /** A step that a person has to undo by hand; marking it needs a note of how that was done. */
-export const Left = ({ id, step, onDone }: LeftProps) => {
+export const Left = ({ id, step, undoEvent, onDone }: LeftProps) => {
   const { index, action, why } = step;
   const [fault, setFault] = useState<string | null>(null);
+  const tried = useTried(undoEvent);
   const params = { id, index: String(index) };
   const send = async (form: HTMLFormElement): Promise<void> => {
     const { comment = "" } = fieldsOf(form);
@@ -31,11 +49,11 @@ export const Left = ({ id, step, onDone }: LeftProps) => {
   };
   return (
     <Note mark="needsundo" role="fail">
+      <p class="meta">
+        Step {numberOf(step)}, {action}
+      </p>
       <p>
-        <b>
-          Step {numberOf(step)}, {action}, could not be undone.
-        </b>{" "}
-        {why} Undo it by hand, then mark it as undone.
+        <MessageText message={undoMessage(tried, why)} />
       </p>
       {DECIDING_ROLES.includes(me.value?.member.role ?? "") ? (
         <form

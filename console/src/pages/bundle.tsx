@@ -1,7 +1,7 @@
 import { counted } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
 import { Breaking, Head, Id, Note, Time } from "../../design/text.tsx";
-import { type AnswerOf, call, me } from "../api/api.ts";
+import { type AnswerOf, call } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
@@ -11,8 +11,9 @@ import { Decided } from "./bundle-decision.tsx";
 import { Left } from "./bundle-left.tsx";
 import { Steps } from "./bundle-steps.tsx";
 import { numberOf, reasonText } from "./bundle-words.ts";
-import { refusalOf, refusingGate } from "./gate-words.ts";
+import { refusingGate } from "./gate-words.ts";
 import { Thing } from "./listing.tsx";
+import { Refusal } from "./refusal.tsx";
 
 type Bundle = AnswerOf<"GET /v1/bundles/{id}">;
 
@@ -28,9 +29,6 @@ const Shown = ({ bundle, onDone }: { readonly bundle: Bundle; readonly onDone: (
     ? []
     : steps.filter((step) => step.reversibility === "irreversible");
   const refusing = status === "blocked" ? refusingGate(bundle.verdict) : null;
-  const zone = me.value?.account.time_zone ?? "UTC";
-  const from = nameOf(bundle.agent_id) ?? "The agent";
-  const refused = refusing === null ? null : refusalOf(refusing, { from, what: null, run: bundle.run_id, zone });
   const label = steps.some((step) => step.event_id !== null) ? "Roll back" : "Cancel";
   return (
     <>
@@ -71,12 +69,16 @@ const Shown = ({ bundle, onDone }: { readonly bundle: Bundle; readonly onDone: (
           ) : null
         }
       />
-      {refused === null ? null : (
-        <Note role="refuse" mark="refused">
-          <p>
-            <b>{refused.title}</b> {refused.text}
-          </p>
-        </Note>
+      {refusing === null ? null : (
+        <Refusal
+          gate={refusing.gate}
+          policy={refusing.policy}
+          agentId={bundle.agent_id}
+          from={nameOf(bundle.agent_id) ?? "The agent"}
+          what={null}
+          run={bundle.run_id}
+          at={bundle.created_at}
+        />
       )}
       {reason === undefined ? null : (
         <Note>
@@ -91,7 +93,13 @@ const Shown = ({ bundle, onDone }: { readonly bundle: Bundle; readonly onDone: (
         </p>
       ) : null}
       {left.map((step) => (
-        <Left key={step.index} id={id} step={step} onDone={onDone} />
+        <Left
+          key={step.index}
+          id={id}
+          step={step}
+          undoEvent={steps[step.index]?.compensation_event_id ?? null}
+          onDone={onDone}
+        />
       ))}
       {irreversible.length === 0 ? null : (
         <Note role="wait">

@@ -25,8 +25,9 @@ const VIEWS: readonly { readonly title: string; readonly status: Status | "" }[]
 
 /** Why it was refused, or why it ended. */
 const whyOf = ({ status, reason, verdict }: Row): string => {
-  const gate = status === "blocked" ? refusingGate(verdict) : null;
-  return gate === null ? reasonText(reason ?? "") : `${gateName(gate.gate)}: ${gateDetail(gate)}`;
+  const refusing = status === "blocked" ? refusingGate(verdict) : null;
+  if (refusing === null) return reasonText(reason ?? "");
+  return `${gateName(refusing.gate.gate)}: ${gateDetail(refusing.gate)}`;
 };
 
 const columns = (name: (id: string | null) => string | null): readonly Column<Row>[] => [

@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { countdown, euro } from "../../design/format.ts";
+import { euro } from "../../design/format.ts";
 import { useKeys } from "../../design/keys.ts";
 import { StateMark } from "../../design/mark.tsx";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { Seal } from "../../design/seal.tsx";
 import { stateOf } from "../../design/states.ts";
-import { Note, Section, Time } from "../../design/text.tsx";
-import { call, callText, me } from "../api/api.ts";
+import { Note, Section } from "../../design/text.tsx";
+import { type AnswerOf, call, callText, me } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
 import { now } from "../shell/clock.ts";
 import { useCrumbName } from "../shell/crumb-name.ts";
@@ -27,6 +27,8 @@ import {
   Votes,
   whyNot,
 } from "./decision-parts.tsx";
+import { approveQuestion, outcomeMessage } from "./decision-words.ts";
+import { MessageText } from "./message-text.tsx";
 
 /** The approval and the text of the answer, in which numbers have the digits that were sent. */
 type Read = { readonly approval: Approval; readonly text: string };
@@ -78,7 +80,7 @@ const SignBar = ({ approval, isCut, unseen, effect, onDecided }: BarProps) => {
       setSaid(`${below.length} more ${below.length === 1 ? "field" : "fields"} to read.`);
       return;
     }
-    setSaid(`Approve${cost}? ${effect}`);
+    setSaid(approveQuestion(approval.cost_eur, effect));
     setStep("approving");
   };
   const pressReject = (): void => {
@@ -128,55 +130,58 @@ const SignBar = ({ approval, isCut, unseen, effect, onDecided }: BarProps) => {
   );
 };
 
-const TOLD: Readonly<Record<string, string>> = {
-  approved: "Approved.",
-  consumed: "Approved.",
-  rejected: "Rejected. Nothing was sent.",
-  cancelled: "It was cancelled. Nothing was sent.",
-  void: "The request changed, so this approval counts no more.",
-};
-
-const Told = ({ approval: { status, decided_at, expires_at, requested_by: by } }: { readonly approval: Approval }) =>
-  status === "expired" ? (
-    <>
-      It expired at <Time at={decided_at ?? expires_at} />. Nothing was sent.{" "}
-      {by.kind === "agent" ? "The agent can ask again." : "The source can send it again."}
-    </>
-  ) : (
-    (TOLD[status] ?? `It is ${status}.`)
-  );
-
 type OutcomeProps = {
   readonly approval: Approval;
+  /** What was before the reader when it was decided. */
+  readonly frozen: Read;
   /** True if this member pressed a button and it came too late. */
   readonly isLate: boolean;
   readonly onNext: (() => void) | null;
 };
 
+const NOT_ASKED = { ok: true, body: null } as const;
+
+/** What differs in the request that is asked instead; empty as long as it is not known. */
+const useChanges = ({ replaced_by: next }: Approval, { text }: Read): readonly string[] => {
+  const shown = useAnswer<string | null>({ key: `instead ${next}`, on: null }, () =>
+    next === null ? Promise.resolve(NOT_ASKED) : callText("GET /v1/approvals/{id}", { params: { id: next } }),
+  );
+  return shown.body === null ? [] : changesBetween(text, shown.body);
+};
+
+/** From the decision to the end of the attempt that succeeded; null unless it was delivered. */
+const useDelivered = ({ event_id: id, decided_at: at, endpoint, outcome }: Approval) => {
+  const isDelivered = outcome.status === "delivered" && id !== null && endpoint !== null;
+  const shown = useAnswer<AnswerOf<"GET /v1/events/{id}"> | null>({ key: `sent ${id} ${isDelivered}`, on: null }, () =>
+    isDelivered ? call("GET /v1/events/{id}", { params: { id } }) : Promise.resolve(NOT_ASKED),
+  );
+  const last = shown.body?.attempts.at(-1);
+  if (last === undefined || at === null || endpoint === null) return null;
+  const end = Date.parse(last.started_at) + (last.duration_ms ?? 0);
+  return { to: endpoint.name, ms: Math.max(0, end - Date.parse(at)) };
+};
+
 /** What became of it, live; then the next request by Enter. */
-const Outcome = ({ approval, isLate, onNext }: OutcomeProps) => {
-  const { status, outcome, votes, event_id, bundle_id, reason, replaced_by } = approval;
+const Outcome = ({ approval, frozen, isLate, onNext }: OutcomeProps) => {
+  const { status, outcome, event_id, bundle_id, reason, replaced_by } = approval;
   const { role, mark } = stateOf(status);
   const isApproved = status === "approved" || status === "consumed";
-  const last = votes.at(-1);
-  const isAnother = last !== undefined && last.member_id !== me.value?.member.id;
+  const delivered = useDelivered(approval);
+  const words = outcomeMessage(approval, {
+    ...{ reader: me.value?.member.id ?? "", wasOpen: frozen.approval.status === "pending", isLate, now: now.value },
+    ...{ changes: useChanges(approval, frozen), delivered },
+  });
   return (
     <div class="told">
       <Note role={role} mark={mark} isAlert>
         <p>
-          <b>
-            <Told approval={approval} />
-          </b>{" "}
-          {isAnother
-            ? `${last.email} decided this ${countdown(Math.max(0, now.value - Date.parse(last.at)))} ago. `
-            : ""}
-          {isLate ? "Your decision was not sent. " : ""}
-          {isApproved ? (
+          <MessageText message={words} />{" "}
+          {isApproved && delivered === null ? (
             <>
               It is now: <StateMark value={outcome.status} />.
             </>
           ) : null}{" "}
-          {reason}
+          {status === "void" ? null : reason}
         </p>
         <div class="row">
           {replaced_by === null ? null : (
@@ -277,7 +282,7 @@ const Deed = ({ isAlone, frozen, current: { approval: current, text }, onNext, o
   });
   const isChanged = current.digest !== frozen.approval.digest || current.shown_digest !== frozen.approval.shown_digest;
   const isOver = current.status !== "pending";
-  const reason = whyNot(current, who, nameOf);
+  const reason = whyNot(current, who, { nameOf, now: now.value });
   const reveal = async (): Promise<void> => {
     const answer = await callText("POST /v1/approvals/{id}/reveal", { params: { id } });
     if (answer.ok) setRevealed(readOf(answer.body));
@@ -290,7 +295,7 @@ const Deed = ({ isAlone, frozen, current: { approval: current, text }, onNext, o
   return (
     <article class="deed" aria-labelledby="deed" ref={card}>
       <Lede approval={isOver ? current : approval} context={about} />
-      {isOver ? <Outcome approval={current} isLate={isLate} onNext={onNext} /> : null}
+      {isOver ? <Outcome approval={current} frozen={frozen} isLate={isLate} onNext={onNext} /> : null}
       {isChanged && !isOver ? <Changed changes={changesBetween(frozen.text, text)} onAgain={onReadAgain} /> : null}
       <IfYouApprove approval={approval} context={about} />
       {about?.steps == null || approval.bundle_id === null ? null : (
@@ -343,7 +348,9 @@ const Deed = ({ isAlone, frozen, current: { approval: current, text }, onNext, o
         />
       ) : (
         <Note>
-          <p>{reason}</p>
+          <p>
+            <MessageText message={reason} />
+          </p>
         </Note>
       )}
     </article>

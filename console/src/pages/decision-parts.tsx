@@ -12,7 +12,10 @@ import { hrefOf } from "../shell/addresses.ts";
 import { now } from "../shell/clock.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import type { ComparedRow } from "./approval-fields.ts";
+import { changedMessage, countsMessage, othersCan, ownMessage } from "./decision-words.ts";
 import { summaryText } from "./gate-words.ts";
+import { type Message, message } from "./message.ts";
+import { MessageText } from "./message-text.tsx";
 
 export type Approval = AnswerOf<"GET /v1/approvals/{id}">;
 export type Context = AnswerOf<"GET /v1/approvals/{id}/context">;
@@ -27,25 +30,19 @@ export const titleOf = ({ title, action, summary, requested_by: by }: Approval):
   return by.kind === "agent" ? `Agent ${by.name} asks for ${action}` : `${by.name} sent ${action}`;
 };
 
-/** "Ben Okafor and Dev Malhotra can." */
-const othersWhoCan = ({ can_decide: ids }: Approval, nameOf: (id: string) => string | null): string => {
-  if (ids.length === 0) return " Nobody else can at the moment.";
-  const names = ids.map(nameOf).filter((it) => it !== null);
-  if (names.length < ids.length) return ` ${counted(ids.length, "other member")} can.`;
-  return ` ${new Intl.ListFormat("en").format(names)} can.`;
-};
-
 /** Why this member cannot decide; null if they can. */
-export const whyNot = (approval: Approval, who: Me, nameOf: (id: string) => string | null): string | null => {
+export const whyNot = (
+  approval: Approval,
+  who: Me,
+  { nameOf, now }: { readonly nameOf: (id: string) => string | null; readonly now: number },
+): Message | null => {
   if (approval.can_decide.includes(who.member.id)) return null;
-  const others = othersWhoCan(approval, nameOf);
-  if (!DECIDING_ROLES.includes(who.member.role)) return `Your role, ${who.member.role}, does not decide.${others}`;
-  if (approval.votes.some((it) => it.member_id === who.member.id)) {
-    const given = approval.votes.filter((it) => it.decision === "approve").length;
-    return `Your approval counts: ${given} of ${approval.min_approvals}.${others}`;
-  }
-  if (isExcluded(approval, who)) return `You asked for this, so another person has to decide.${others}`;
-  return `The policy does not let you decide on this.${others}`;
+  const others = approval.can_decide.map(nameOf);
+  if (!DECIDING_ROLES.includes(who.member.role))
+    return message(`Your role, ${who.member.role}, does not decide.`, othersCan(others));
+  if (approval.votes.some((it) => it.member_id === who.member.id)) return countsMessage(approval, others, now);
+  if (isExcluded(approval, who)) return ownMessage(others);
+  return message("The policy does not let you decide on this.", othersCan(others));
 };
 
 type ShownProps = { readonly approval: Approval; readonly context: Context | null };
@@ -450,8 +447,7 @@ export const Changed = ({
 }) => (
   <Note role="wait" mark="degraded" isAlert>
     <p>
-      <b>The request changed while you read it.</b> {changes.slice(0, CHANGES_SHOWN).join("; ")}
-      {changes.length === 0 ? "" : "."} Nothing was decided.
+      <MessageText message={changedMessage(changes, false)} />
     </p>
     <div class="row">
       <button class="btn" type="button" onClick={onAgain}>
@@ -460,4 +456,3 @@ export const Changed = ({
     </div>
   </Note>
 );
-const CHANGES_SHOWN = 3;

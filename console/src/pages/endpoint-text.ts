@@ -26,3 +26,7 @@ export const stateText = (health: Health, now: number): string | null => {
     queued === 0 ? "no probe is needed until an event arrives" : `the next probe is ${probeText(health, now)}`;
   return `${row}New events wait and are kept; ${probe}, and the first success resumes delivery.`;
 };
+
+/** What a new secret means for the receiver, which has it to put in before `until`. */
+export const rotationText = (until: string): string =>
+  `The old one works for 24 h more. Put the new one into your receiver before ${until}.`;

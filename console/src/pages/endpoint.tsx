@@ -1,10 +1,11 @@
-import { useState } from "preact/hooks";
+import { useContext, useState } from "preact/hooks";
 import { Field } from "../../design/field.tsx";
-import { counted, duration } from "../../design/format.ts";
+import { counted, dayAndTime, duration } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
 import { Secret } from "../../design/secret.tsx";
-import { Breaking, Facts, Head, Id, Note, Section, Time } from "../../design/text.tsx";
+import { Breaking, ClockContext, Facts, Head, Id, Note, Section, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
+import type { Problem } from "../api/calls.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { now } from "../shell/clock.ts";
 import type { PageProps } from "../shell/page-props.ts";
@@ -12,12 +13,13 @@ import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { Act, whyNotAdmin } from "./act.tsx";
 import { usePolicyChoices } from "./choices.ts";
-import { probeText, stateText } from "./endpoint-text.ts";
+import { probeText, rotationText, stateText } from "./endpoint-text.ts";
 import { EndpointUses } from "./endpoint-uses.tsx";
 import { successOf } from "./endpoints.tsx";
 import { Choice, SendForm } from "./form.tsx";
 import { LastDay } from "./last-day.tsx";
 import { Thing } from "./listing.tsx";
+import { scheduleIn, scheduleText } from "./retry-schedule.ts";
 import { whyOf } from "./why.ts";
 
 type Endpoint = AnswerOf<"GET /v1/endpoints/{id}">;
@@ -50,9 +52,15 @@ const LastFailure = ({ id }: { readonly id: string }) => {
   );
 };
 
+const UNREADABLE_SCHEDULE: Problem = {
+  ...{ status: 0, code: "invalid-request", title: "Not saved", detail: "A pause cannot be read." },
+  errors: [{ path: "/retry_schedule_s", message: "Write pauses with commas between them, such as 5 s, 2 min, 1 h." }],
+};
+
 const Change = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onDone: () => void }) => {
   const policies = usePolicyChoices();
-  const { id, name, url, timeout_ms: timeout, concurrency, rate_per_second: rate, policy_id: policy } = endpoint;
+  const { id, name, url, timeout_ms: timeout, concurrency, rate_per_second: rate } = endpoint;
+  const { policy_id: policy, retry_schedule_s: schedule } = endpoint;
   const held = useAnswer<AnswerOf<"GET /v1/events">>(
     { key: id, on: { topic: "events", id: null }, everyMs: 5_000 },
     () => call("GET /v1/events", { query: { endpoint_id: id, status: "held", limit: 1, total: "true" } }),
@@ -63,8 +71,10 @@ const Change = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly on
       <SendForm
         label="Change it"
         button="Save"
-        send={(fields) =>
-          call("PATCH /v1/endpoints/{id}", {
+        send={async (fields) => {
+          const schedule = scheduleIn(fields.retry_schedule_s ?? "");
+          if (schedule === null) return { ok: false, problem: UNREADABLE_SCHEDULE };
+          return call("PATCH /v1/endpoints/{id}", {
             params: { id },
             body: {
               name: fields.name ?? "",
@@ -73,9 +83,10 @@ const Change = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly on
               timeout_ms: Number(fields.timeout_ms),
               concurrency: Number(fields.concurrency),
               rate_per_second: fields.rate_per_second === undefined ? null : Number(fields.rate_per_second),
+              retry_schedule_s: schedule,
             },
-          })
-        }
+          });
+        }}
         done="The endpoint is changed."
         onDone={onDone}
       >
@@ -120,6 +131,14 @@ const Change = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly on
               fault={faultOf("rate_per_second")}
               hint="Empty: no limit"
             />
+            <Field
+              label="Retries after"
+              name="retry_schedule_s"
+              value={scheduleText(schedule)}
+              autocomplete="off"
+              fault={faultOf("retry_schedule_s")}
+              hint="The pause before each further attempt, such as 5 s, 2 min, 1 h. Empty: an event is sent once."
+            />
           </>
         )}
       </SendForm>
@@ -127,7 +146,11 @@ const Change = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly on
   );
 };
 
-const Rotate = ({ id, name }: { readonly id: string; readonly name: string }) => {
+/** The secret before signs as well for this time. */
+const BOTH_SIGN_MS = 24 * 3_600_000;
+
+const Rotate = ({ id }: { readonly id: string }) => {
+  const clock = useContext(ClockContext);
   const [made, setMade] = useState<AnswerOf<"POST /v1/endpoints/{id}/secret"> | null>(null);
   return (
     <Section title="Signing secret">
@@ -141,8 +164,8 @@ const Rotate = ({ id, name }: { readonly id: string; readonly name: string }) =>
             onDone={setMade}
             why={null}
             ask={{
-              question: `Rotate the secret of ${name}?`,
-              text: "Deliveries are signed with the old one as well for 24 h more. Put the new one into your receiver before that.",
+              question: "Rotate this secret?",
+              text: rotationText(dayAndTime(clock.now + BOTH_SIGN_MS, clock)),
               keep: "Keep its secret",
             }}
           />
@@ -251,7 +274,7 @@ const Shown = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onD
             ["Time limit", duration(endpoint.timeout_ms)],
             ["At once", String(endpoint.concurrency)],
             ["A second", endpoint.rate_per_second === null ? "no limit" : String(endpoint.rate_per_second)],
-            ["Retries after", endpoint.retry_schedule_s.map((it) => duration(it * 1_000)).join(", ")],
+            ["Retries after", scheduleText(endpoint.retry_schedule_s) || "no retries"],
             ["Headers", Object.keys(endpoint.headers).join(", ")],
           ]}
         />
@@ -268,7 +291,7 @@ const Shown = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onD
       {whyNotAdmin() === null ? (
         <>
           <Change endpoint={endpoint} onDone={onDone} />
-          <Rotate id={id} name={name} />
+          <Rotate id={id} />
           <Section title="Delete this endpoint">
             <p>What waits for it is ended. It can be deleted once no source and no action names it.</p>
             <div class="row">

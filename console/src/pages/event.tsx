@@ -15,7 +15,8 @@ import { type Shown, useAnswer } from "../shell/use-answer.ts";
 import { Payload } from "./event-payload.tsx";
 import { isReplayable } from "./event-replay.ts";
 import { Timeline } from "./event-timeline.tsx";
-import { gateDetail, gateName, refusalOf } from "./gate-words.ts";
+import { gateDetail, gateName } from "./gate-words.ts";
+import { Refusal } from "./refusal.tsx";
 import { eventTitle, stoppingGate, whyOf } from "./why.ts";
 
 type Event = AnswerOf<"GET /v1/events/{id}">;
@@ -233,28 +234,34 @@ const Side = ({ event }: { readonly event: Event }) => {
   );
 };
 
-const NOTE_ROLES = { failed: "fail", blocked: "refuse", rejected: "refuse", held: "wait" } as const;
+const NOTE_ROLES = { failed: "fail", rejected: "refuse", held: "wait" } as const;
 
 const Cause = ({ event }: { readonly event: Event }) => {
-  if (GOOD.includes(event.status)) return null;
-  const { mark, word } = stateOf(event.status);
-  const role = Object.hasOwn(NOTE_ROLES, event.status)
-    ? NOTE_ROLES[event.status as keyof typeof NOTE_ROLES]
-    : undefined;
-  const gate = event.status === "blocked" ? stoppingGate(event) : null;
-  const zone = me.value?.account.time_zone ?? "UTC";
-  const told =
-    gate === null
-      ? { title: `${word}.`, text: whyOf(event).replace(/[^.]$/, "$&.") }
-      : refusalOf(gate, { from: event.origin.name, what: event.type, run: event.run, zone });
+  const { status, origin, verdict, approval_id: approval } = event;
+  if (GOOD.includes(status)) return null;
+  const gate = status === "blocked" ? stoppingGate(event) : null;
+  if (gate !== null)
+    return (
+      <Refusal
+        gate={gate}
+        policy={gate.policy ?? verdict.policy}
+        agentId={origin.kind === "agent" ? origin.id : null}
+        from={origin.name}
+        what={event.type}
+        run={event.run}
+        at={event.received_at}
+      />
+    );
+  const { mark, word } = stateOf(status);
+  const role = Object.hasOwn(NOTE_ROLES, status) ? NOTE_ROLES[status as keyof typeof NOTE_ROLES] : undefined;
   return (
     <Note mark={mark} {...(role === undefined ? {} : { role })}>
       <p>
-        <b>{told.title}</b> {told.text}
+        <b>{word}.</b> {whyOf(event).replace(/[^.]$/, "$&.")}
       </p>
-      {event.status === "held" && event.approval_id !== null ? (
+      {status === "held" && approval !== null ? (
         <div class="row">
-          <a class="btn first" href={`/approvals/${event.approval_id}`}>
+          <a class="btn first" href={`/approvals/${approval}`}>
             Open the decision
           </a>
         </div>

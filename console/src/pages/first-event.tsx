@@ -5,7 +5,8 @@ import { Breaking, Copied, Note, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { Act, whyNotAdmin } from "./act.tsx";
-import { REFUSALS } from "./refusals.ts";
+import { MessageText } from "./message-text.tsx";
+import { signatureRefusal } from "./refusals.ts";
 import { eventTitle, whyOf } from "./why.ts";
 
 type Events = AnswerOf<"GET /v1/events">;
@@ -109,11 +110,9 @@ export const FirstEvent = ({ id, from, sampleTypes: [type] }: FirstEventProps) =
       {rejection === undefined ? null : (
         <Note role="refuse" mark="refused" isAlert>
           <p>
-            <b>
-              A request arrived at <Time at={rejection.minute} /> and was refused: {REFUSALS[rejection.reason].why}.
-            </b>
+            A request arrived at <Time at={rejection.minute} />.{" "}
+            <MessageText message={signatureRefusal(rejection.reason)} />
           </p>
-          <p>{REFUSALS[rejection.reason].todo}</p>
           {rejection.count === 1 ? null : <p>{rejection.count} requests of that minute were refused for it.</p>}
         </Note>
       )}

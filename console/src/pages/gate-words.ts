@@ -1,12 +1,17 @@
-import { duration, euro } from "../../design/format.ts";
+import { countdown, duration, euro } from "../../design/format.ts";
+import { joined, type Message, message, type Part } from "./message.ts";
 
 /** What gates say, in the words of the console: sums as euros, and each gate by a name that people know. Pure. */
+
+export type PolicyRef = { readonly id: string; readonly version: number };
 
 export type Gate = {
   readonly gate: string;
   readonly outcome: string;
   readonly code: string;
   readonly detail: string;
+  /** Absent if one policy was asked, or if the gate needs none. */
+  readonly policy?: PolicyRef | undefined;
 };
 
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -17,7 +22,7 @@ export const gateName = (gate: string): string => NAMES[gate] ?? sentence(gate.r
 
 /** The API's texts of the gates that count. */
 const BUDGET = /^([\d.]+) of ([\d.]+) EUR used today, this one costs ([\d.]+) EUR$/;
-const RATE = /^(\d+) of (\d+) in the last minute$/;
+const RATE = /^(\d+) of (\d+) in the last minute(?:; the next is possible in (\d+) s)?$/;
 const IDENTICAL = /^(\d+) of (\d+) identical in (\d+) s$/;
 const RULES = /^refused by (.+)$/s;
 const MISSING = /^missing: (.+)$/s;
@@ -42,56 +47,108 @@ const ENDINGS: Readonly<Record<string, string>> = { one: "st", two: "nd", few: "
 const ordinal = (value: number): string =>
   `${value}${ENDINGS[new Intl.PluralRules("en", { type: "ordinal" }).select(value)] ?? "th"}`;
 
-type Asked = {
+/** A rule of a policy's version, with its expression. */
+export type Rule = { readonly name: string; readonly when: string };
+
+export type Asked = {
   readonly from: string;
   readonly what: string | null;
   readonly run: string | null;
   readonly zone: string;
+  /** When it was asked, ISO 8601, and the present. */
+  readonly at: string;
+  readonly now: number;
+  /** The rules of the version that decided; empty as long as they are not known. */
+  readonly rules: readonly Rule[];
+  /** What the agent may ask for at present; null as long as it is not known. */
+  readonly scope: readonly string[] | null;
 };
-type Refusal = { readonly title: string; readonly text: string };
 
 /** "Berlin" of Europe/Berlin. */
 const cityOf = (zone: string): string => (zone.split("/").at(-1) ?? zone).replaceAll("_", " ");
 
-const counted = ({ gate, detail }: Gate, { run, zone }: Asked): string | null => {
+/** When a place was free again, counted from the refusal. */
+const nextText = (waitS: number, { at, now }: Asked): string => {
+  const left = Date.parse(at) + waitS * 1_000 - now;
+  return left > 0
+    ? ` The next is possible in ${countdown(left)}.`
+    : ` The next was possible ${countdown(waitS * 1_000)} later.`;
+};
+
+const counted = ({ gate, detail }: Gate, asked: Asked): string | null => {
   const sums = gate === "budget" ? budgetIn(detail) : null;
   if (sums !== null) {
     const { used, limit, cost } = sums;
-    const resets = `It resets at midnight in ${cityOf(zone)}, or an admin raises the budget.`;
+    const resets = `It resets at midnight in ${cityOf(asked.zone)}, or an admin raises the budget.`;
     return `This costs ${cost} and would pass today's ${limit} (${used} is spent or reserved). ${resets}`;
   }
-  const [, taken, most] = (gate === "rate" && RATE.exec(detail)) || [];
-  if (taken !== undefined)
-    return `${most} requests a minute are allowed and this is the ${ordinal(Number(taken) + 1)}.`;
+  const [, taken, most, waitS] = (gate === "rate" && RATE.exec(detail)) || [];
+  if (taken !== undefined) {
+    const next = waitS === undefined ? "" : nextText(Number(waitS), asked);
+    return `${most} requests a minute are allowed and this is the ${ordinal(Number(taken) + 1)}.${next}`;
+  }
   const [, times, , windowS] = (gate === "loop" && IDENTICAL.exec(detail)) || [];
   if (times === undefined) return null;
-  const look = run === null ? "" : ` Look at the run ${run} before you raise the limit.`;
+  const look = asked.run === null ? "" : ` Look at the run ${asked.run} before you raise the limit.`;
   return `The same request came ${times} times in ${duration(Number(windowS) * 1_000)}.${look}`;
 };
 
+const codes = (texts: readonly string[]): readonly Part[] =>
+  joined(
+    texts.map((code) => ({ code })),
+    ", ",
+  );
+
+const covers = (pattern: string, action: string): boolean =>
+  pattern === action || pattern === "*" || (pattern.endsWith(".*") && action.startsWith(pattern.slice(0, -1)));
+
+/** The scope may have been changed since. */
+const scopeWords = ({ from, what, scope }: Asked & { readonly what: string }): readonly Part[] =>
+  scope === null || scope.some((it) => covers(it, what))
+    ? [`${from} was not allowed to ask for `, { code: what }, "."]
+    : [`${from} may ask for `, ...codes(scope), "; it asked for ", { code: what }, "."];
+
+/** `named` are the names of the rules that matched, each in quotes. */
+const contentWords = (named: string, rules: readonly Rule[]): readonly Part[] => {
+  const known = rules.filter(({ name }) => named.includes(`"${name}"`)).map(({ when }) => when);
+  const subject = `The ${/", "/.test(named) ? "rules" : "rule"} ${named} matched`;
+  return known.length === 0 ? [`${subject}.`] : [`${subject}: `, ...codes(known), "."];
+};
+
 /** What was refused, why, and what to do, in sentences. */
-export const refusalOf = (gate: Gate, asked: Asked): Refusal => {
+export const refusalOf = (gate: Gate, asked: Asked): Message => {
   const { gate: name, code, detail } = gate;
+  const { what } = asked;
   const title = `${gateName(name)} refused.`;
   const text = counted(gate, asked);
-  if (text !== null) return { title, text };
-  if (code === "out-of-scope" && asked.what !== null)
-    return { title: "Out of scope.", text: `${asked.from} may not ask for ${asked.what}.` };
-  const [, rules] = (name === "content" && RULES.exec(detail)) || [];
-  if (rules !== undefined) return { title, text: `The ${/", "/.test(rules) ? "rules" : "rule"} ${rules} matched.` };
+  if (text !== null) return message(title, text);
+  if (code === "out-of-scope" && what !== null) return message("Out of scope.", ...scopeWords({ ...asked, what }));
+  const [, named] = (name === "content" && RULES.exec(detail)) || [];
+  if (named !== undefined) return message(title, ...contentWords(named, asked.rules));
   const [, fields] = (name === "require_fields" && MISSING.exec(detail)) || [];
   if (fields !== undefined)
-    return { title: "Field missing.", text: `The policy needs ${fields}; the request has no such field.` };
-  return { title, text: `${sentence(detail)}.` };
+    return message(
+      "Field missing.",
+      ...["The policy needs ", ...codes(fields.split(", ")), "; the request has no such field."],
+    );
+  return message(title, `${sentence(detail)}.`);
 };
 
 const isGate = (it: unknown): it is Gate =>
   typeof it === "object" && it !== null && "gate" in it && "outcome" in it && "code" in it && "detail" in it;
 
-/** The gate that refused a bundle; the API does not describe the shape of a bundle's verdict. */
-export const refusingGate = (verdict: unknown): Gate | null => {
+const policyIn = (it: unknown): PolicyRef | null => {
+  const policy: unknown = typeof it === "object" && it !== null && "policy" in it ? it.policy : null;
+  if (typeof policy !== "object" || policy === null || !("id" in policy && "version" in policy)) return null;
+  const { id, version } = policy;
+  return typeof id === "string" && typeof version === "number" ? { id, version } : null;
+};
+
+/** The gate that refused a bundle, and its policy; the API does not describe the shape of a bundle's verdict. */
+export const refusingGate = (verdict: unknown): { readonly gate: Gate; readonly policy: PolicyRef | null } | null => {
   const gates = typeof verdict === "object" && verdict !== null && "gates" in verdict ? verdict.gates : [];
-  return (Array.isArray(gates) ? gates : []).find((it) => isGate(it) && it.outcome === "deny") ?? null;
+  const gate = (Array.isArray(gates) ? gates : []).find((it) => isGate(it) && it.outcome === "deny");
+  return gate === undefined ? null : { gate, policy: gate.policy ?? policyIn(verdict) };
 };
 
 /** A summary of the API ends with its cost, such as "…, 1240.00 EUR". What stands before it was written by others. */

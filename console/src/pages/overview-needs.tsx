@@ -45,7 +45,7 @@ const told = ({ kind, detail }: Need): string => {
   if (kind === "source")
     return detail.replace(MOSTLY, (all, reason: string) => {
       const known = Object.hasOwn(REFUSALS, reason) ? REFUSALS[reason as keyof typeof REFUSALS] : undefined;
-      return known === undefined ? all : `, mostly because ${known.why}.`;
+      return known === undefined ? all : `, mostly because the signature ${known.why}.`;
     });
   return summaryText(detail);
 };

@@ -46,16 +46,29 @@ export const replayState = ({ status, total, delivered, failed }: Replay): strin
 
 const WORDS = { running: "Running", done: "Finished", cancelled: "Cancelled" } as const;
 
-/** "Finished: 12 delivered, 4 failed, 2 skipped" */
+/** "Finished: 12 delivered, 4 failed, 2 skipped. 5 more wait" */
 export const replayWord = ({ status, delivered, failed, skipped, waiting }: Replay): string => {
   const parts = [
     `${delivered} delivered`,
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
-    ...(waiting > 0 ? [`${waiting} waiting`] : []),
   ];
-  return `${WORDS[status]}: ${parts.join(", ")}`;
+  return `${WORDS[status]}: ${parts.join(", ")}${waiting > 0 ? `. ${moreWait(waiting)}` : ""}`;
 };
+
+const moreWait = (count: number): string => `${count} more ${count === 1 ? "waits" : "wait"}`;
+const UNTIL: Readonly<Record<string, string>> = { "circuit-open": "answers", "endpoint-disabled": "is enabled" };
+
+type WaitingAt = { readonly name: string; readonly reason: string; readonly count: number };
+
+/** The same in sentences, with what each of those that wait is waiting for. */
+export const replayText = (replay: Replay, waitingAt: readonly WaitingAt[]): string =>
+  [
+    replayWord({ ...replay, waiting: 0 }),
+    ...waitingAt.map(({ name, reason, count }) => `${moreWait(count)} until ${name} ${UNTIL[reason] ?? "answers"}`),
+  ]
+    .map((it) => `${it}.`)
+    .join(" ");
 
 /** "Sends 18 events. Of these 5 wait until their endpoint answers. Skips 2: the endpoint is disabled." */
 export const planText = (plan: {

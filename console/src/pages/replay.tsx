@@ -8,7 +8,7 @@ import type { PageProps } from "../shell/page-props.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { Act, whyNotAdmin } from "./act.tsx";
 import { Thing } from "./listing.tsx";
-import { replayState, replayWord, skippedText, waitingText } from "./replay-text.ts";
+import { replayState, replayText, skippedText, waitingText } from "./replay-text.ts";
 import { filterText } from "./replays.tsx";
 
 type Replay = AnswerOf<"GET /v1/replays/{id}">;
@@ -62,13 +62,14 @@ const Shown = ({ replay, onDone }: { readonly replay: Replay; readonly onDone: (
   const nameOf = useNames();
   const { id, filter, status } = replay;
   const { status: _status, ...events } = filter;
+  const waitingAt = replay.waiting_at.map((it) => ({ ...it, name: nameOf(it.endpoint_id) ?? "an endpoint" }));
   return (
     <>
       <Head
         title={filterText(filter)}
         meta={
           <>
-            <WordedMark value={replayState(replay)} word={replayWord(replay)} />
+            <WordedMark value={replayState(replay)} word={replayText(replay, waitingAt)} />
             <span>
               <Time at={replay.started_at} as="exact" />
             </span>

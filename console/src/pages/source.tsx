@@ -15,15 +15,17 @@ import { useEndpointChoices, usePolicyChoices } from "./choices.ts";
 import { Choice, SendForm } from "./form.tsx";
 import { LastDay } from "./last-day.tsx";
 import { Thing } from "./listing.tsx";
+import { MessageText } from "./message-text.tsx";
 import { useProviderLabels } from "./provider-labels.ts";
-import { type Rejection, refusalText } from "./refusals.ts";
+import { signatureRefusal } from "./refusals.ts";
 
 type Source = AnswerOf<"GET /v1/sources/{id}">;
 type Rejections = AnswerOf<"GET /v1/sources/{id}/rejections">;
+type Rejection = Rejections["data"][number];
 
 const COLUMNS: readonly Column<Rejection>[] = [
   { name: "Minute", as: "b nw soft", show: ({ minute }) => <Time at={minute} /> },
-  { name: "Why", as: "c0", show: ({ reason }) => refusalText(reason) },
+  { name: "Why", as: "c0", show: ({ reason }) => <MessageText message={signatureRefusal(reason)} /> },
   { name: "Requests", as: "num a", show: ({ count }) => count },
   { name: "From", as: "soft hide", show: ({ sample }) => sample?.ip ?? "" },
 ];

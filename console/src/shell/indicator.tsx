@@ -2,8 +2,8 @@ import { useContext } from "preact/hooks";
 import { shortTime } from "../../design/format.ts";
 import { ClockContext, Note, Time } from "../../design/text.tsx";
 import { isBehind } from "../api/api.ts";
-import { type Indication, indicationOf, NOTE_MS } from "../live/frames.ts";
-import { connection } from "../live/stream.ts";
+import { type Indication, indicationOf, NOTE_MS, nextAttemptText } from "../live/frames.ts";
+import { connection, tryNow } from "../live/stream.ts";
 import { now } from "./clock.ts";
 import { waitingRows } from "./frame-state.ts";
 
@@ -36,8 +36,11 @@ export const StaleNote = () => {
   return (
     <Note role="wait" mark="degraded">
       <p>
-        <b>Not connected.</b> What you see is from <Time at={new Date(since).toISOString()} />. It is fetched again
-        every few seconds, and what you do still reaches the service.
+        <b>Not connected.</b> What you see is from <Time at={new Date(since).toISOString()} />.{" "}
+        {nextAttemptText(connection.value, now.value)}{" "}
+        <button class="btn" type="button" onClick={tryNow}>
+          Try now
+        </button>
       </p>
     </Note>
   );

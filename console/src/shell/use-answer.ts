@@ -51,13 +51,18 @@ export const useAnswer = <T>({ key, on, everyMs = REFRESH_MS }: Live, read: () =
     let isDue = false;
     // What is shown was just read; the first change after it is not kept waiting.
     let at = Date.now() - everyMs;
+    let wasLive = connection.value.isLive;
     const stop = onFrame((frame) => {
       const isMeant = ({ topic, id }: Told): boolean =>
         frame.topic === topic && (id === null || !("id" in frame) || frame.id === id);
       if (told.current.some(isMeant)) isDue = true;
     });
     const tick = setInterval(() => {
-      const isPoll = !connection.value.isLive && Date.now() - at >= POLL_MS;
+      const { isLive } = connection.value;
+      // Frames may have been missed while there was no stream.
+      if (isLive && !wasLive) isDue = true;
+      wasLive = isLive;
+      const isPoll = !isLive && Date.now() - at >= POLL_MS;
       const isEarly = Date.now() - at < everyMs;
       if (document.visibilityState !== "visible" || isEarly || !(isDue || isPoll)) return;
       isDue = false;

@@ -52,6 +52,7 @@ const EXECUTION: JsonSchema = named("Execution", {
     approval_id: { type: "string", description: "If it is or was held for approval" },
     verdict: { type: ["object", "null"] },
     cost_eur: { type: ["number", "null"], description: "The estimate; the cost once it has ended" },
+    reason: { type: "string", description: "Why it was not sent, if it was rejected, expired or was cancelled" },
     result: RESULT,
     failure: {
       type: ["object", "null"],
@@ -89,7 +90,7 @@ const execute: Handle<{ body: typeof BODY }> =
     const { eventId, known, replayed, position } = begun;
     const awaited = { id: eventId, known, heldFor, hasEnded };
     const seen = await untilEndedOrHeld(log, outcomes, awaited, { account, waitMs, signal: call.closing });
-    const answer = await executionAnswer(log, eventId, seen.state);
+    const answer = await executionAnswer({ log, account }, eventId, seen.state);
     return {
       ...answer,
       ...(replayed ? { headers: { ...answer.headers, "idempotent-replayed": "true" } } : {}),
@@ -111,7 +112,7 @@ const show: Handle<{ query: typeof WAIT_QUERY; params: "event_id" }> =
     const { wait_ms: waitMs } = query;
     const { account } = principal;
     const seen = await outcomes.wait(id, known, { account, isEnough: hasEnded, waitMs, signal });
-    return executionAnswer(log, id, seen.state);
+    return executionAnswer({ log, account }, id, seen.state);
   };
 
 const AGENTS = { agent: true } as const;

@@ -18,9 +18,12 @@ export const peopleOf = async (
 export const isApprover = ({ role }: Pick<Member, "role">): boolean => roleIncludes(role, "approver");
 
 /** Ids of the members whose approval would count at the time `at`. */
-const canDecide = ({ request, end }: RequestedApproval, people: OpenAccount, at: string): readonly string[] => {
+const canDecide = ({ request, votes, end }: RequestedApproval, people: OpenAccount, at: string): readonly string[] => {
   if (end !== null || isOverdue(request, at)) return [];
-  return [...people.members].filter(([id, member]) => isApprover(member) && mayApprove(request, id)).map(([id]) => id);
+  const voted = new Set(votes.map(({ member_id }) => member_id));
+  const counts = ([id, member]: readonly [string, Member]): boolean =>
+    isApprover(member) && mayApprove(request, id) && !voted.has(id);
+  return [...people.members].filter(counts).map(([id]) => id);
 };
 
 const DAY_MS = 86_400_000;

@@ -362,7 +362,7 @@ test("an agent's request that is cancelled in a replay costs the amount counted 
         },
         await world.deliveryOf(id),
       );
-      const { body } = await executionAnswer(world.log, id, ended);
+      const { body } = await executionAnswer({ log: world.log, account: ACCOUNT }, id, ended);
       assert.equal([body.status, body.cost_eur], ["cancelled", eur]);
     }
   });

@@ -1,0 +1,27 @@
+import { type Clock, shortTime } from "../../design/format.ts";
+
+/** What the console tells: a few words that name it, and sentences that say why and what to do. Pure. */
+
+/** A part of a sentence; code is drawn in the font of ids, `at` is a time in ISO 8601. */
+export type Part = string | { readonly code: string } | { readonly at: string };
+
+export type Message = { readonly title: readonly Part[]; readonly text: readonly Part[] };
+
+/** Empty texts are left out. */
+export const message = (title: string | readonly Part[], ...text: readonly Part[]): Message => ({
+  title: typeof title === "string" ? [title] : title,
+  text: text.filter((it) => it !== ""),
+});
+
+/** Parts with a text between each two of them. */
+export const joined = (parts: readonly Part[], between: string): readonly Part[] =>
+  parts.flatMap((it, at) => (at === 0 ? [it] : [between, it]));
+
+/** As plain text, with code between backquotes. */
+export const plainMessage = ({ title, text }: Message, clock: Clock): string => {
+  const plain = (parts: readonly Part[]): string =>
+    parts
+      .map((it) => (typeof it === "string" ? it : "code" in it ? `\`${it.code}\`` : shortTime(it.at, clock)))
+      .join("");
+  return `${plain(title)} ${plain(text)}`.trim();
+};
