@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import * as assert from "uvu/assert";
-import type { BrowserPage } from "./browser.ts";
+import type { BrowserTab } from "./browser.ts";
 import { until } from "./program.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -9,7 +9,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 export const WIDTHS = [360, 390, 768, 1_024, 1_440, 1_920];
 
 /** What axe-core finds on the page as it stands: one line for each violation, with its first element. */
-export const violations = async (page: BrowserPage): Promise<readonly string[]> => {
+export const violations = async (page: BrowserTab): Promise<readonly string[]> => {
   if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(`${AXE}; undefined`);
   // A colour that is still changing has no contrast of its own; what moves for ever cannot be finished.
   await page.evaluate(
@@ -22,12 +22,12 @@ export const violations = async (page: BrowserPage): Promise<readonly string[]> 
 };
 
 /** How many pixels the page is wider than the window. */
-export const overflow = (page: BrowserPage): Promise<number> =>
+export const overflow = (page: BrowserTab): Promise<number> =>
   page.evaluate<number>("document.documentElement.scrollWidth - document.documentElement.clientWidth");
 
 /** Opens each path, waits for its text, and looks at it in six widths and two schemes: axe finds nothing, nothing is cut. */
 export const fitEverywhere = async (
-  page: BrowserPage,
+  page: BrowserTab,
   origin: string,
   places: readonly (readonly [path: string, shows: string])[],
 ): Promise<void> => {

@@ -46,10 +46,12 @@ type Message = {
   readonly params?: Fields;
   readonly result?: Fields;
   readonly error?: { readonly message: string };
+  /** Of the tab that an event comes from. */
+  readonly sessionId?: string;
 };
 
 /** The Chrome DevTools Protocol over pipes: JSON, each message ended by a NUL byte. */
-const connection = (input: Writable, output: Readable, onEvent: (method: string, params: Fields) => void) => {
+const connection = (input: Writable, output: Readable, onEvent: (event: Message) => void) => {
   const waiting = new Map<number, (message: Message) => void>();
   let calls = 0;
   let unread = "";
@@ -60,7 +62,7 @@ const connection = (input: Writable, output: Readable, onEvent: (method: string,
     for (const text of messages) {
       // What the protocol's description says.
       const message = JSON.parse(text) as Message;
-      if (message.id === undefined) onEvent(message.method ?? "", message.params ?? {});
+      if (message.id === undefined) onEvent(message);
       else waiting.get(message.id)?.(message);
     }
   });
@@ -143,8 +145,8 @@ type Shape = {
   readonly media?: Readonly<Record<string, string>>;
 };
 
-/** One page in a browser of its own, used as people do: by what is seen on it. Everything waits until it is there. */
-export type BrowserPage = {
+/** A page, used as people do: by what is seen on it. Everything waits until it is there. */
+export type BrowserTab = {
   open(url: string): Promise<void>;
   evaluate<T>(expression: string): Promise<T>;
   /** All that can be read on it. */
@@ -162,6 +164,8 @@ export type BrowserPage = {
   write(text: string): Promise<void>;
   /** Moves the pointer to a place on the screen. */
   pointAt(x: number, y: number): Promise<void>;
+  /** Shows this tab; one behind another is hidden, and draws nothing. */
+  toFront(): Promise<void>;
   /** Cuts the network of the page, or gives it back; connections that are open end. */
   offline(isOffline: boolean): Promise<void>;
   /** What its scripts keep, after a collection of garbage. */
@@ -179,6 +183,11 @@ export type BrowserPage = {
   /** The origins of everything that was asked for. */
   origins(): ReadonlySet<string>;
   close(): Promise<void>;
+};
+
+/** The first page of a browser; the browser closes with it. */
+export type BrowserPage = BrowserTab & {
+  tab(): Promise<BrowserTab>;
 };
 
 const KEYS = {
@@ -221,16 +230,38 @@ export const openBrowser = async (binary: string): Promise<BrowserPage> => {
   const origins = new Set<string>();
   // The pipes that `stdio` asks for.
   const [input, output] = [child.stdio[3] as Writable, child.stdio[4] as Readable];
-  const call = connection(input, output, (method, params) => {
+  const call = connection(input, output, ({ method = "", params = {}, sessionId }) => {
     const fault = faultOf(method, params);
     if (fault !== null) faults.push(fault);
-    if (method === "Page.javascriptDialogOpening") void send("Page.handleJavaScriptDialog", { accept: false });
+    if (method === "Page.javascriptDialogOpening")
+      void call("Page.handleJavaScriptDialog", { accept: false }, sessionId);
     if (method === "Network.requestWillBeSent") origins.add(new URL((params.request as { url: string }).url).origin);
   });
+  await call("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: join(profile, DOWNLOADS) });
+  const opened: Opened = { call, profile, faults, origins };
+  const closeBrowser = async (): Promise<void> => {
+    const timer = setTimeout(kill, CLOSE_MS);
+    await Promise.race([call("Browser.close"), ended]);
+    await ended;
+    clearTimeout(timer);
+    process.off("exit", kill);
+    removeFolder(profile);
+  };
+  return { ...(await tabOf(opened)), tab: () => tabOf(opened), close: closeBrowser };
+};
+
+type Opened = {
+  readonly call: ReturnType<typeof connection>;
+  readonly profile: string;
+  readonly faults: readonly string[];
+  readonly origins: ReadonlySet<string>;
+};
+
+/** One more page of a browser, which shares its cookies, its storage and its faults with the others. */
+const tabOf = async ({ call, profile, faults, origins }: Opened): Promise<BrowserTab> => {
   const { targetId } = await call("Target.createTarget", { url: "about:blank" });
   const { sessionId } = await call("Target.attachToTarget", { targetId, flatten: true });
   const send = (method: string, params: Fields = {}) => call(method, params, String(sessionId));
-  await call("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: join(profile, DOWNLOADS) });
   for (const domain of ["Page", "Runtime", "Log", "Network", "Accessibility"]) await send(`${domain}.enable`);
 
   const evaluate = async <T>(expression: string): Promise<T> => {
@@ -255,10 +286,16 @@ export const openBrowser = async (binary: string): Promise<BrowserPage> => {
     }
   };
 
+  const toFront = async (): Promise<void> => {
+    await send("Page.bringToFront");
+  };
+
   return {
     evaluate,
     text,
+    toFront,
     async open(url) {
+      await toFront();
       await send("Page.navigate", { url });
       await until("the page is loaded", () =>
         unlessReplaced(() => evaluate<boolean>("document.readyState === 'complete'"), false),
@@ -330,12 +367,7 @@ export const openBrowser = async (binary: string): Promise<BrowserPage> => {
     faults: () => faults,
     origins: () => origins,
     async close() {
-      const timer = setTimeout(kill, CLOSE_MS);
-      await Promise.race([call("Browser.close"), ended]);
-      await ended;
-      clearTimeout(timer);
-      process.off("exit", kill);
-      removeFolder(profile);
+      await call("Target.closeTarget", { targetId });
     },
   };
 };

@@ -1,4 +1,4 @@
-import type { BrowserPage } from "./browser.ts";
+import type { BrowserTab } from "./browser.ts";
 import { until } from "./program.ts";
 
 /** A page of the console that stays as it is, whoever is signed in. */
@@ -6,7 +6,7 @@ const QUIET = "/start";
 
 /** Signs in within the page, as the form does, and opens a path of the console. */
 export const openSignedIn = async (
-  page: BrowserPage,
+  page: BrowserTab,
   origin: string,
   { who, path }: { readonly who: { readonly email: string; readonly password: string }; readonly path: string },
 ): Promise<void> => {

@@ -1,0 +1,294 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { type BrowserPage, type BrowserTab, browserHere, openBrowser } from "../support/browser.ts";
+import { type Client, HOOK_SECRET, signUp } from "../support/client.ts";
+import { type ConsoleScene, consoleScene } from "../support/console-scene.ts";
+import { addMember, MEMBER_PASSWORD } from "../support/members.ts";
+import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
+import { openSignedIn } from "../support/signed-in.ts";
+import { skipped } from "../support/skipped.ts";
+
+const test = suite("the console in several tabs, and for a colleague");
+const ANA = { email: "ana@shop.example", password: "a password of Ana's" };
+const BEN = { email: "ben@shop.example", password: MEMBER_PASSWORD };
+/** So many rows that the list has to be scrolled. */
+const EVENTS = 30;
+const ROWS = "[...document.querySelectorAll('tbody tr')].map((it) => it.dataset.key)";
+
+const inBrowser = (binary: string): void => {
+  let program: Program;
+  let page: BrowserPage;
+  let second: BrowserTab;
+  let colleague: BrowserPage;
+  let ana: Client;
+  let scene: ConsoleScene;
+  /** What was shown once, and what was typed as a password. */
+  const secrets: string[] = [ANA.password, BEN.password, HOOK_SECRET];
+
+  const heldEvent = async (name: string): Promise<string> => {
+    const { body } = await scene.source.send(name, { order: "large" });
+    return until("it is held", async () => (await ana.call("GET", `/v1/events/${body.event_id}`)).body.approval_id);
+  };
+  const letter = (on: BrowserTab, key: string): Promise<unknown> =>
+    on.evaluate(
+      `document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "${key}", bubbles: true })); undefined`,
+    );
+  const status = async (id: string): Promise<string> => (await ana.call("GET", `/v1/approvals/${id}`)).body.status;
+  const isAt = (on: BrowserTab, path: string) =>
+    until(`it is at ${path}`, () => on.evaluate<boolean>(`location.pathname === "${path}"`).catch(() => false));
+
+  test.before(async () => {
+    [program, page, colleague] = await Promise.all([
+      startProgram({ LOG_LEVEL: "debug" }),
+      openBrowser(binary),
+      openBrowser(binary),
+    ]);
+    second = await page.tab();
+    for (const it of [page, second, colleague]) await it.shaped({});
+    ana = await signUp(program.url, ANA);
+    scene = await consoleScene(program.url, ana);
+    await addMember(ana, BEN.email, "admin");
+    for (let nth = 0; nth < EVENTS; nth += 1)
+      await scene.source.send(`more-${nth}`, { order: `${nth}`, type: "order.more" });
+    await openSignedIn(page, program.url, { who: ANA, path: "/overview" });
+    await page.shows("Needs a person");
+    await openSignedIn(colleague, program.url, { who: BEN, path: "/overview" });
+  });
+  test.after(async () => {
+    await page.close();
+    await colleague.close();
+    killPrograms();
+    await scene?.shop.target.close();
+    removeFolder(program.dir);
+  });
+  test.after.each(() => assert.equal([...page.faults(), ...colleague.faults()], []));
+
+  test("a secret is shown once: neither a second tab nor Back nor a reload shows it again", async () => {
+    for (const [path, button, title] of [
+      ["/settings/keys", "Make the key", "This key is shown once."],
+      ["/agents/new", "Make the agent", "This key is shown once."],
+      ["/endpoints/new", "Make the endpoint", "This signing secret is shown once."],
+    ] as const) {
+      await page.open(program.url + path);
+      await until("the form is there", () =>
+        page.evaluate<boolean>("document.querySelector('form [name=name]') !== null"),
+      );
+      const values = { name: "robot", actions: "refund.*", url: scene.shop.target.url };
+      await page.evaluate(`for (const [name, value] of Object.entries(${JSON.stringify(values)})) {
+        const field = document.querySelector("form [name=" + name + "]");
+        if (field !== null) field.value = value;
+      }`);
+      await page.click(button, "form");
+      await page.shows(title);
+      const secret = await page.evaluate<string>("document.querySelector('.note .copy code').innerText");
+      assert.ok(secret.length > 20, secret);
+      secrets.push(secret);
+      await second.open(program.url + path);
+      await second.shows(button);
+      await second.hides(title);
+      await page.toFront();
+      await page.click("Overview", "nav.side");
+      await page.shows("Needs a person");
+      await page.evaluate("history.back()");
+      await isAt(page, path);
+      await page.shows(button);
+      await page.hides(title);
+      await page.open(program.url + path);
+      await page.shows(button);
+      for (const it of [page, second])
+        assert.not(
+          await it.evaluate<boolean>(`document.documentElement.outerHTML.includes(${JSON.stringify(secret)})`),
+        );
+    }
+  });
+
+  test("Back restores the filters and the place in a list, and the same address shows a colleague the same rows", async () => {
+    const path = `/events?status=delivered&source_id=${scene.source.id}`;
+    const total = async () => (await ana.call("GET", `/v1${path}&total=true&limit=1`)).body.total;
+    await until("all are delivered", async () => (await total()) === EVENTS + 1);
+    await page.open(program.url + path);
+    await page.shows(`${EVENTS + 1} match`);
+    const rows = await page.evaluate<readonly string[]>(ROWS);
+    assert.is(rows.length, EVENTS + 1);
+    await page.evaluate("scrollTo(0, 600); undefined");
+    await until("it is scrolled", () => page.evaluate<boolean>("scrollY === 600"));
+    await page.evaluate(`document.querySelector('tr[data-key="${rows[20]}"] a').click()`);
+    await page.shows("Received and authenticated");
+    await page.evaluate("history.back()");
+    await page.shows(`${EVENTS + 1} match`);
+    await until("the place is the same", () => page.evaluate<boolean>("Math.abs(scrollY - 600) < 50"));
+    assert.is(await page.evaluate("location.pathname + location.search"), path);
+    await colleague.open(await page.evaluate<string>("location.href"));
+    await colleague.shows(`${EVENTS + 1} match`);
+    assert.equal(await colleague.evaluate(ROWS), rows);
+  });
+
+  test("what is copied has its times in UTC, and hovering and printing say the same", async () => {
+    await page.open(`${program.url}/events/${scene.events.delivered}`);
+    await page.shows("Attempt 1");
+    const { received_at: at } = (await ana.call("GET", `/v1/events/${scene.events.delivered}`)).body;
+    const copied = await page.evaluate<string>(`(() => {
+      getSelection().selectAllChildren(document.querySelector(".head .meta"));
+      const event = new ClipboardEvent("copy", { clipboardData: new DataTransfer(), bubbles: true, cancelable: true });
+      document.querySelector(".head .meta").dispatchEvent(event);
+      return event.clipboardData.getData("text/plain");
+    })()`);
+    assert.match(copied, at);
+    assert.is(await page.evaluate("document.querySelector('.head time').title"), at);
+    const printed = await page.evaluate<string>(
+      "[...document.styleSheets].flatMap((it) => [...it.cssRules]).filter((it) => it.media?.mediaText === 'print').map((it) => it.cssText).join()",
+    );
+    assert.match(printed, /time::after\s*\{[^}]*attr\(datetime\)/);
+  });
+
+  test("a page that was not connected shows what happened meanwhile", async () => {
+    const id = await heldEvent("while-away");
+    // One tab holds the stream for all, and the network is cut for this one alone.
+    await second.open("about:blank");
+    await page.open(`${program.url}/approvals/${id}`);
+    await page.shows("If you approve");
+    await page.shows("Live");
+    await page.offline(true);
+    await page.shows("Not connected, from");
+    const { digest } = (await ana.call("GET", `/v1/approvals/${id}`)).body;
+    await ana.session("POST", `/v1/approvals/${id}/reject`, { digest, comment: "Not today" });
+    await page.offline(false);
+    await page.shows("Not today");
+    await page.hides("Not connected, from");
+  });
+
+  test("Approve never has the first focus, and its letter alone decides nothing, however often it is pressed", async () => {
+    const id = await heldEvent("letters");
+    for (const path of [`/approvals/${id}`, "/approvals"]) {
+      await page.open(program.url + path);
+      await page.shows("If you approve");
+      assert.is(await page.evaluate("document.activeElement.closest('.sign') === null"), true, path);
+    }
+    for (let presses = 0; presses < 5; presses += 1) await letter(page, "a");
+    assert.match(await page.evaluate<string>("document.activeElement.innerText"), /^Approve/);
+    assert.is(await status(id), "pending");
+    await page.key("Enter");
+    assert.is(await status(id), "pending");
+  });
+
+  test("reading every address, as a prefetch or a mail scanner does, changes nothing", async () => {
+    const id = await heldEvent("scanned");
+    const facts = async () => {
+      const lists = [
+        "approvals",
+        "events",
+        "bundles",
+        "replays",
+        "sources",
+        "endpoints",
+        "agents",
+        "policies",
+        "actions",
+      ];
+      const all = await Promise.all(lists.map((it) => ana.call("GET", `/v1/${it}?limit=100`)));
+      return JSON.stringify(all.map(({ body }) => body.data.map((row: { status?: string }) => row)));
+    };
+    const shells = await page.evaluate<readonly string[]>(
+      "[...document.querySelectorAll('nav.side a')].map((it) => it.getAttribute('href'))",
+    );
+    const { body: description } = await ana.call("GET", "/openapi.json");
+    const known: Readonly<Record<string, string>> = {
+      ...{ approvals: id, events: scene.events.failed, bundles: scene.bundles.incomplete, sources: scene.source.id },
+      ...{ endpoints: scene.endpointId, agents: scene.agent.id, policies: scene.policyId },
+    };
+    const reads = Object.entries<Record<string, unknown>>(description.paths)
+      .filter(([path, methods]) => "get" in methods && !/stream|metrics|billing/.test(path))
+      .map(([path]) =>
+        path.replace(/\/v1\/(\w+)\/\{\w+\}/, (all, kind: string) =>
+          known[kind] === undefined ? all : `/v1/${kind}/${known[kind]}`,
+        ),
+      )
+      .filter((path) => !path.includes("{"));
+    const decide = ["approve", "reject"].map((it) => `/v1/approvals/${id}/${it}`);
+    const asked = [
+      ...shells,
+      ...reads,
+      ...decide,
+      ...Object.entries(known).map(([kind, one]) => `/${kind}/${one}?approve=1&decision=approve&action=delete`),
+    ];
+    assert.ok(asked.length > 50, String(asked.length));
+    const before = await facts();
+    const scanners = [
+      { purpose: "prefetch", "sec-purpose": "prefetch;prerender" },
+      { "user-agent": "Mozilla/5.0 (compatible; SafeLinks scanner)" },
+    ];
+    for (const path of asked)
+      for (const headers of scanners)
+        for (const method of ["GET", "HEAD"]) {
+          const answer = await fetch(program.url + path, { method, headers: { cookie: ana.cookie, ...headers } });
+          await answer.arrayBuffer();
+          assert.ok(answer.status < 500, `${method} ${path}: ${answer.status}`);
+          if (decide.includes(path)) assert.ok(answer.status >= 400, path);
+        }
+    assert.is(await facts(), before);
+    assert.is(await status(id), "pending");
+  });
+
+  test("a form whose session has ended keeps what was typed, and is sent after the sign-in", async () => {
+    await page.open(`${program.url}/endpoints/${scene.endpointId}`);
+    await page.shows("Retries after");
+    await until("the form is there", () =>
+      page.evaluate<boolean>("document.querySelector('[name=retry_schedule_s]') !== null"),
+    );
+    await page.evaluate("document.querySelector('[name=retry_schedule_s]').value = 'soon'; undefined");
+    await page.click("Save", "form");
+    await page.shows("Write pauses with commas between them, such as 5 s, 2 min, 1 h.");
+    await page.evaluate("document.querySelector('[name=retry_schedule_s]').value = '7 s, 2 min, 1 h'; undefined");
+    await page.evaluate("void fetch('/v1/auth/logout', { method: 'POST' }).then(() => { globalThis.isOut = true; })");
+    await until("the session has ended", () => page.evaluate<boolean>("globalThis.isOut === true"));
+    await page.click("Save", "form");
+    await page.shows("Your session has ended");
+    await page.evaluate(
+      `document.querySelector("dialog [name=password]").value = ${JSON.stringify(ANA.password)}; undefined`,
+    );
+    await page.click("Sign in", "dialog");
+    await page.hides("Your session has ended");
+    await page.shows("The endpoint is changed.");
+    const { body } = await ana.call("GET", `/v1/endpoints/${scene.endpointId}`);
+    assert.equal(body.retry_schedule_s, [7, 120, 3_600]);
+  });
+
+  test("two members in one profile: the tab of the first becomes that of the second, and decides nothing as the first", async () => {
+    const id = await heldEvent("two-members");
+    await page.open(`${program.url}/approvals/${id}`);
+    await page.shows("If you approve");
+    await page.shows(`You decide as ${ANA.email}.`);
+    await second.open(`${program.url}/overview`);
+    await second.shows("Needs a person");
+    await second.evaluate("document.querySelector('.me').click()");
+    await second.click("Sign out", "dialog");
+    await until("the form is there", () =>
+      second.evaluate<boolean>("document.querySelector('form [name=email]') !== null").catch(() => false),
+    );
+    await second.evaluate(`for (const [name, value] of Object.entries(${JSON.stringify(BEN)}))
+      document.querySelector("[name=" + name + "]").value = value;`);
+    await second.click("Sign in", "form");
+    await second.shows("Needs a person");
+    await until("the first tab is asked again, or is the second member's", async () => {
+      const text = await page.text().catch(() => "");
+      return text.includes(`You decide as ${BEN.email}.`) || text.includes("Sign in");
+    });
+    const { body } = await ana.call("GET", `/v1/approvals/${id}`);
+    assert.equal([body.status, body.votes], ["pending", []]);
+    await page.open(`${program.url}/approvals/${id}`);
+    await page.shows(`You decide as ${BEN.email}.`);
+  });
+
+  test("no secret is in the log, however much it tells", () => {
+    const log = program.output();
+    assert.ok(log.length > 1_000, "the log tells something");
+    for (const secret of [...secrets, scene.agent.key, ana.key, ana.cookie.split("=")[1] ?? "?"])
+      assert.not(log.includes(secret), "a secret is in the log");
+  });
+};
+
+const binary = browserHere();
+if (binary === null) skipped("the console in several tabs", "there is no Chromium, and BROWSER_BINARY is not set");
+else inBrowser(binary);
+
+test.run();
