@@ -12,9 +12,12 @@ import { leafHash, verifyInclusion } from "../../domain/evidence/merkle.ts";
 import {
   ED25519,
   ED25519_COSIGNATURE,
+  ED25519_SIGNATURE_BYTES,
+  type NoteSignature,
   parseNote,
   parseVerifierKey,
   type SignedNote,
+  signaturesBy,
   type VerifierKey,
   verifiedBy,
 } from "../../domain/evidence/signed-note.ts";
@@ -72,7 +75,35 @@ export const parseKeys = (
   return { log, witnesses: other };
 };
 
-/** The first of the keys that signed the note; null if none did, a text if a signature that one of them made is wrong. */
+/**
+ * True if only the last two bits of the key id are others: base64 writes them with the first of the signature, so one changed
+ * character changes both. Another key of the same name has such an id once in a thousand million.
+ */
+const hasNearlyId = (signature: NoteSignature, { name, keyId }: VerifierKey): boolean =>
+  signature.name === name &&
+  signature.keyId.every((byte, i) => (i < 3 ? byte === keyId[i] : byte >> 2 === (keyId[i] ?? 0) >> 2));
+
+/**
+ * A signature that one of these keys has made, under a name or key id that is not the key's. Readers leave unknown signatures
+ * aside, so without this look the bytes of a name could be changed without being found. Null if there is none.
+ */
+const mislabelled = async (
+  note: SignedNote,
+  keys: readonly VerifierKey[],
+  isMadeBy: (note: SignedNote, key: VerifierKey) => Promise<boolean>,
+): Promise<string | null> => {
+  const known = new Set(keys.flatMap((key) => signaturesBy(note, key)));
+  for (const other of note.signatures.filter((it) => !known.has(it)))
+    for (const key of keys) {
+      const { name, keyId } = key;
+      const renamed = { ...other, name, keyId };
+      if (hasNearlyId(other, key) || (await isMadeBy({ text: note.text, signatures: [renamed] }, key)))
+        return `the signature by ${name}+${toHex(keyId)} has another name or key id`;
+    }
+  return null;
+};
+
+/** The first of the keys that signed the note; null if none did, a text if a signature that one of them made is wrong or renamed. */
 const signerOf = async (
   { verifyEd25519 }: Platform,
   note: SignedNote,
@@ -84,7 +115,10 @@ const signerOf = async (
     if (verdict === "wrong") return `the signature by ${key.name}+${toHex(key.keyId)} is wrong`;
     if (verdict === "verified") signer ??= key;
   }
-  return signer;
+  const isMadeBy = async (own: SignedNote, key: VerifierKey): Promise<boolean> =>
+    own.signatures[0]?.signature.length === ED25519_SIGNATURE_BYTES &&
+    (await verifiedBy(verifyEd25519, own, key)) === "verified";
+  return (await mislabelled(note, keys, isMadeBy)) ?? signer;
 };
 
 /** A checkpoint of one of Countersign's trees, signed by one of the keys; else why not. */
@@ -172,7 +206,7 @@ export const followHandovers = async (
   return { keys, reopened, notes };
 };
 
-/** Who of the witnesses cosigned the note, and when; a text if a cosignature is wrong. */
+/** Who of the witnesses cosigned the note, and when; a text if a cosignature is wrong or renamed. */
 export const witnessesOf = async (
   { verifyEd25519 }: Platform,
   note: SignedNote,
@@ -184,7 +218,9 @@ export const witnessesOf = async (
     if (cosigned === "wrong") return `the cosignature by ${witness.name} is wrong`;
     if (cosigned !== "absent") found.push({ name: witness.name, time: cosigned.time });
   }
-  return found;
+  const isMadeBy = async (own: SignedNote, key: VerifierKey): Promise<boolean> =>
+    typeof (await cosignedBy(verifyEd25519, own, key)) === "object";
+  return (await mislabelled(note, witnesses, isMadeBy)) ?? found;
 };
 
 /** What a cosigned line proves about its account; a text if it proves something else. */

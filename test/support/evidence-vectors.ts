@@ -557,9 +557,15 @@ const witnessed = (): readonly Vector[] => {
   const tail = (seconds: number) => [world.cosigned(index, [[WITNESS, seconds]])];
   const witnesses = [WITNESS.vkey];
   const seen = world.export({ tail: tail(secondsOf(SEEN)) });
-  const wrong = ndjson(seen)
-    .replace("cosigned", "cosigned")
-    .replace(/(w1 [A-Za-z0-9+/]{40})(.)/, (_, before: string, it: string) => before + (it === "A" ? "B" : "A"));
+  const wrong = ndjson(seen).replace(
+    /(w1 [A-Za-z0-9+/]{40})(.)/,
+    (_, before: string, it: string) => before + (it === "A" ? "B" : "A"),
+  );
+  /** In the first of two cosigned lines. */
+  const renamed = (name: string, other: string): string => {
+    const both = world.export({ tail: [...tail(secondsOf(SEEN)), ...tail(secondsOf(SEEN) + 1)] });
+    return ndjson(both).replace(`\\n\u2014 ${name}`, `\\n\u2014 ${other}`);
+  };
   return [
     vector("witnessed", "a witness whose key was given cosigned a tree that the records give", "authentic", seen, {
       witnesses,
@@ -574,6 +580,13 @@ const witnessed = (): readonly Vector[] => {
     ),
     vector("wrong-cosignature", "a cosignature of a witness whose key was given is wrong", "broken", "", {
       files: { "wrong-cosignature.ndjson": wrong },
+      witnesses,
+    }),
+    vector("renamed-signature", "the log's signature of what a witness saw has another name", "broken", "", {
+      files: { "renamed-signature.ndjson": renamed("cs.example.com/instance ", "cs.example.com/instancf ") },
+    }),
+    vector("renamed-cosignature", "one cosignature of a witness whose key was given has another name", "broken", "", {
+      files: { "renamed-cosignature.ndjson": renamed("witness.example.org/w1 ", "witness.example.org/w2 ") },
       witnesses,
     }),
     vector(

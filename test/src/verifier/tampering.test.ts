@@ -48,6 +48,34 @@ test("1,000 changes of one byte are refused 1,000 times", async () => {
   }
 });
 
+/** The places of all bytes of signatures: their names, key ids and what was signed with the key. */
+const signaturesIn = (bytes: Buffer): readonly number[] => {
+  const places: number[] = [];
+  const dash = Buffer.from("\u2014 ");
+  for (let from = bytes.indexOf(dash); from !== -1; from = bytes.indexOf(dash, from + 1)) {
+    const end = bytes.indexOf("\\n", from);
+    for (let at = from; at < end; at += 1) places.push(at);
+  }
+  return places;
+};
+
+test("a change of any byte of a signature is refused", async () => {
+  for (const vector of evidenceVectors().filter(({ name }) => ["witnessed", "rotated", "own-witness"].includes(name))) {
+    const bytes = Buffer.from(Object.values(vector.files)[0] ?? "");
+    const places = signaturesIn(bytes);
+    assert.ok(places.length > 0, vector.name);
+    for (const at of places) {
+      const changed = Buffer.from(bytes);
+      // The other case of a letter, and another letter or digit for anything else.
+      changed[at] = /[A-Za-z]/.test(bytes.toString("latin1", at, at + 1))
+        ? (bytes[at] ?? 0) ^ 0x20
+        : (bytes[at] ?? 0) ^ 1;
+      const report = await reportOf(vector, changed);
+      assert.is.not(report.verdict, "authentic", `${vector.name}, byte ${at}: ${changed.subarray(at - 20, at + 20)}`);
+    }
+  }
+});
+
 test("a file that ends at any line is not authentic", async () => {
   for (const vector of evidenceVectors().filter(({ name }) => EXPORTS.includes(name))) {
     const lines = (Object.values(vector.files)[0] ?? "").split("\n").slice(0, -1);
