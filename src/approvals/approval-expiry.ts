@@ -20,7 +20,7 @@ export type ApprovalExpiry = {
 };
 
 export type ApprovalExpiryDeps = {
-  readonly log: Pick<EventLog, "readTypes" | "head" | "identity">;
+  readonly log: Pick<EventLog, "readTypes" | "head" | "identity" | "onAppended">;
   readonly views: Pick<ViewStore, "page" | "position" | "origin">;
   readonly aggregates: Pick<Aggregates, "handle">;
   readonly clock: Clock;
@@ -127,7 +127,7 @@ export const approvalExpiry = ({ log, views, aggregates, clock, onError }: Appro
   };
 
   /** Does not wait for a load, which may take long: approvals that are already known expire meanwhile. */
-  const loadAndExpire = async (): Promise<void> => {
+  const loadAndExpire = async (): Promise<boolean> => {
     if (!isLoaded) {
       loading ??= load()
         .catch(onError)
@@ -135,10 +135,11 @@ export const approvalExpiry = ({ log, views, aggregates, clock, onError }: Appro
           loading = null;
         });
     }
-    await expireDue();
+    const expired = await expireDue();
+    return !isLoaded || expired > 0 || pending.size > 0;
   };
 
-  const loop = pollLoop(loadAndExpire, INTERVAL_MS, onError);
+  const loop = pollLoop(loadAndExpire, { everyMs: INTERVAL_MS, onError, log });
 
   return {
     start: loop.start,

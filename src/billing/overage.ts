@@ -103,7 +103,7 @@ export const overageLoop = ({ views, progress, aggregates, provider, clock, onEr
     return reported;
   };
 
-  const looks = pollLoop(look, LOOK_MS, onError);
+  const looks = pollLoop(look, { everyMs: LOOK_MS, onError });
 
   return {
     start() {

@@ -51,6 +51,7 @@ export class Deliverer {
   #recording = 0;
   #isStarted = false;
   #isStopping = false;
+  #stopHearing: () => void = () => undefined;
 
   constructor(deps: DelivererDeps) {
     const { clock, timers = systemTimers } = deps;
@@ -103,10 +104,12 @@ export class Deliverer {
     this.#isStarted = true;
     this.#looks.start();
     this.#rounds.start();
+    this.#stopHearing = this.#deps.log.onAppended(() => this.#rounds.appended());
   }
 
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
+    this.#stopHearing();
     this.#looks.stop();
     const deadline = Date.now() + graceMs;
     while (this.#isBusy() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, STOP_POLL_MS));

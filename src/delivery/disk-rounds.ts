@@ -3,6 +3,7 @@ import { isProbeDue, ORDERED_PROBES_MS } from "../../domain/endpoint/circuit.ts"
 import { endpoint as endpointDecider, type PresentEndpoint, takesDeliveries } from "../../domain/endpoint/decider.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
+import { QuietPoll } from "../following/quiet-poll.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { Backlog } from "./backlog.ts";
 import { type EndpointLane, isOrdered } from "./endpoint-lane.ts";
@@ -33,8 +34,11 @@ export type DiskRoundsDeps = {
 /** Fills the lanes endpoint by endpoint, so that a long queue does not hide a short one. */
 export class DiskRounds {
   readonly #deps: DiskRoundsDeps;
+  readonly #poll = new QuietPoll(POLL_MS);
   #isLooking = false;
   #lastEndpoint = "";
+  /** Whether the last look found an endpoint with deliveries. */
+  #hasFound = false;
   readonly #found = new Set<string>();
   /** Time of the last completed look; until then, of the start. Null before the start and after a failed look. */
   #lookedAt: number | null = null;
@@ -56,13 +60,21 @@ export class DiskRounds {
     return this.#lookedAt !== null && this.#deps.clock.now() - this.#lookedAt < LOOK_AGE_MAX_MS;
   }
 
+  /** Records were appended, perhaps by another process, so that there may be a delivery on disk. */
+  appended(): void {
+    if (this.#poll.ms > POLL_MS) this.#deps.looks.lookIn(POLL_MS);
+    this.#poll.isBusy();
+  }
+
   async look(): Promise<void> {
-    const { clock, looks, onError } = this.#deps;
+    const { clock, lanes, looks, onError } = this.#deps;
     if (this.#isLooking) return;
     this.#isLooking = true;
     let soonest = NEVER;
     try {
       soonest = await this.#fillLanes();
+      if (this.#hasFound || lanes.running > 0) this.#poll.isBusy();
+      else this.#poll.foundNothing();
       this.#lookedAt = clock.now();
     } catch (error) {
       this.#lookedAt = null;
@@ -70,12 +82,13 @@ export class DiskRounds {
     }
     this.#isLooking = false;
     const now = clock.now();
-    looks.lookAt(Math.min(Math.max(soonest, now + LOOK_GAP_MS), now + POLL_MS));
+    looks.lookAt(Math.min(Math.max(soonest, now + LOOK_GAP_MS), now + this.#poll.ms));
   }
 
   async #fillLanes(): Promise<number> {
     const { backlog, clock } = this.#deps;
     let soonest = NEVER;
+    this.#hasFound = false;
     for (let looked = 0; looked < ENDPOINTS_A_LOOK; looked += 1) {
       const next = await backlog.endpointAfter(this.#lastEndpoint);
       this.#lastEndpoint = next ?? "";
@@ -84,6 +97,7 @@ export class DiskRounds {
         return soonest;
       }
       this.#found.add(next);
+      this.#hasFound = true;
       soonest = Math.min(soonest, await this.#fillLane(next));
     }
     return clock.now() + LOOK_GAP_MS;

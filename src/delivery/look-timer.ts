@@ -1,8 +1,11 @@
 import type { Clock } from "../../domain/ports/clock.ts";
+import { QUIET_TIMES } from "../following/quiet-poll.ts";
 import type { Timers } from "../following/timers.ts";
 
-/** The longest time between two looks at the disk, so that what another process has admitted is found soon. */
+/** The time between two looks at the disk, so that what another process has admitted is found soon. */
 export const POLL_MS = 1_000;
+/** The longest time, for a process in which nothing was to be done for a while. */
+const POLL_MS_MAX = QUIET_TIMES * POLL_MS;
 const NEVER = Number.POSITIVE_INFINITY;
 
 export class LookTimer {
@@ -28,12 +31,12 @@ export class LookTimer {
     this.#cancel?.();
   }
 
-  /** `atMs` is in ms since 1970. The clock may be set meanwhile, so the timer never runs for more than `POLL_MS`. */
+  /** `atMs` is in ms since 1970. The clock may be set meanwhile, so the timer never runs for more than `POLL_MS_MAX`. */
   lookAt(atMs: number): void {
     if (!this.#isRunning || atMs >= this.#at) return;
     this.#cancel?.();
     this.#at = atMs;
-    this.#cancel = this.#timers.after(Math.max(0, Math.min(atMs - this.#clock.now(), POLL_MS)), () => {
+    this.#cancel = this.#timers.after(Math.max(0, Math.min(atMs - this.#clock.now(), POLL_MS_MAX)), () => {
       this.#cancel = null;
       this.#at = NEVER;
       this.#look();

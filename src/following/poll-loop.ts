@@ -1,3 +1,5 @@
+import type { EventLog } from "../../domain/ports/event-log.ts";
+import { QuietPoll } from "./quiet-poll.ts";
 import { wakeablePause } from "./wakeable-pause.ts";
 
 export type PollLoop = {
@@ -7,29 +9,47 @@ export type PollLoop = {
   pause(ms: number): Promise<void>;
 };
 
-/** Calls `look` until stopped, each time `everyMs` after the last call has ended. A rejection is only reported. */
-export const pollLoop = (
-  look: () => Promise<unknown>,
-  everyMs: number,
-  onError: (error: unknown) => void,
-): PollLoop => {
+export type PollLoopOptions = {
+  /** Milliseconds from the end of one look to the next. */
+  readonly everyMs: number;
+  readonly onError: (error: unknown) => void;
+  /** Given if only records make work for this loop. */
+  readonly log?: Pick<EventLog, "onAppended">;
+};
+
+/**
+ * Calls `look` until stopped. A rejection is only reported. With a `log`, looks are rarer once many have returned false,
+ * because they found nothing to do; the next append ends that.
+ */
+export const pollLoop = (look: () => Promise<unknown>, { everyMs, onError, log }: PollLoopOptions): PollLoop => {
   const rest = wakeablePause();
+  const poll = new QuietPoll(everyMs);
   let isStopping = false;
   let running: Promise<void> = Promise.resolve();
+  let stopHearing: () => void = () => undefined;
 
   const loop = async (): Promise<void> => {
     while (!isStopping) {
-      await look().catch(onError);
-      if (!isStopping) await rest.pause(everyMs);
+      const found = await look().catch(onError);
+      if (log !== undefined && found === false) poll.foundNothing();
+      else poll.isBusy();
+      if (!isStopping) await rest.pause(poll.ms);
     }
+  };
+
+  const appended = (): void => {
+    if (poll.ms > everyMs) rest.wake();
+    poll.isBusy();
   };
 
   return {
     start() {
+      stopHearing = log?.onAppended(appended) ?? stopHearing;
       running = loop();
     },
     async stop() {
       isStopping = true;
+      stopHearing();
       rest.wake();
       await running;
     },

@@ -1,7 +1,7 @@
 /** Looks in a row that found nothing, after which a follower looks more rarely: each look wakes an idle process. */
 const QUIET_LOOKS = 30;
 /** How many times longer the pauses are then. A hint ends them at once; only a hint that was lost waits so long. */
-const LONGER = 5;
+export const QUIET_TIMES = 5;
 
 /** The time between two looks of a follower that is woken by hints, which may be lost. */
 export class QuietPoll {
@@ -13,7 +13,7 @@ export class QuietPoll {
   }
 
   get ms(): number {
-    return this.#looks < QUIET_LOOKS ? this.#pollMs : LONGER * this.#pollMs;
+    return this.#looks < QUIET_LOOKS ? this.#pollMs : QUIET_TIMES * this.#pollMs;
   }
 
   foundNothing(): void {

@@ -16,8 +16,11 @@ const MS = 1_000;
 const FAST = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const ATTEMPT = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const BATCH = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000];
-/** The delay of the event loop is sampled this often, because each sample wakes the process. */
-const LOOP_LOOK_MS = 100;
+/**
+ * The delay of the event loop is sampled this rarely, because each sample wakes the process. No delay of half a second
+ * is missed, which is what the alert is about.
+ */
+const LOOP_LOOK_MS = 500;
 
 /** Gauges of prom-client with a counter's name, which Prometheus' linter refuses. Its figures by type say the same. */
 const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];

@@ -21,7 +21,7 @@ import { skipReasonOf } from "./replay-problems.ts";
 import { replayStream } from "./stream.ts";
 
 export type BulkReplayerDeps = {
-  readonly log: Pick<EventLog, "read" | "identity">;
+  readonly log: Pick<EventLog, "read" | "identity" | "onAppended">;
   readonly views: Pick<ViewStore, "page" | "position">;
   readonly aggregates: Aggregates;
   readonly replayer: Pick<EventReplayer, "replay">;
@@ -72,7 +72,7 @@ export class BulkReplayer {
 
   constructor(deps: BulkReplayerDeps) {
     this.#deps = deps;
-    this.#looks = pollLoop(() => this.#look(), LOOK_MS, deps.onError);
+    this.#looks = pollLoop(() => this.#look(), { everyMs: LOOK_MS, onError: deps.onError, log: deps.log });
   }
 
   start(): void {
@@ -96,14 +96,16 @@ export class BulkReplayer {
     working.set(id, { account, ended });
   }
 
-  async #look(): Promise<void> {
+  /** False if no replay is running. */
+  async #look(): Promise<boolean> {
     const where = [{ field: "status", is: "=", value: "running" }] as const;
     const sort = { field: "started_at", order: "asc" } as const;
     const query = { where, sort, limit: RUNNING_MAX };
     for await (const page of pagesIn(this.#deps.views, replaysView, query)) {
       for (const { id, document } of page) this.begin(id, document.account);
-      if (this.#working.size >= RUNNING_MAX) return;
+      if (this.#working.size >= RUNNING_MAX) return true;
     }
+    return this.#working.size > 0;
   }
 
   async #work(id: string): Promise<void> {

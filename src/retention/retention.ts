@@ -120,7 +120,7 @@ export const retention = (deps: RetentionDeps): Retention => {
     }
   };
 
-  const looks = pollLoop(expireAll, LOOK_MS, onError);
+  const looks = pollLoop(expireAll, { everyMs: LOOK_MS, onError });
 
   return { start: looks.start, stop: looks.stop, look };
 };
