@@ -96,7 +96,8 @@ const inBrowser = (binary: string): void => {
 
   test("events are narrowed by chips and views; the address is the view, and Back restores it", async () => {
     await page.hides("no order over 500");
-    await page.click("Refused", ".tabs");
+    // The tab tells how many there are, too.
+    await page.click("Refused1", ".tabs");
     await page.shows(`refused by "no order over 500 ${HOSTILE}"`);
     await page.hides("The receiver answered 422");
     assert.is(await page.evaluate("location.search"), "?status=blocked");
@@ -154,8 +155,17 @@ const inBrowser = (binary: string): void => {
     for (const text of ["The receiver answered 422", "Attempt 1", "Failed, HTTP 422", "1 of 1 rules passed", HOSTILE])
       await page.shows(text);
     scene.shop.target.answer((_, response) => response.end("{}"));
-    await page.click("Replay", "main");
+    await page.shows(`POST ${scene.shop.target.url}`);
+    await page.shows(`${scene.events.failed} the same on every attempt`);
+    await page.click("Replay…", "main");
+    await page.shows("Sends 1 event again.");
+    await page.click("Replay 1 event", "dialog");
     await page.shows("Succeeded, HTTP 200");
+    await until("its newest record is sealed on the screen", () =>
+      page.evaluate<boolean>(
+        "/Sealed\\s+Record \\d+\\s+and \\d+ more/.test(document.querySelector('.side-facts')?.innerText ?? '')",
+      ),
+    );
     await until("the state is told", async () => (await status(`/v1/events/${scene.events.failed}`)) === "delivered");
     await page.shows("A delivered event is not sent again.");
   });

@@ -29,7 +29,7 @@ const ROWS: readonly Row[] = [
   {
     path: ({ events }) => `/events/${events.failed}`,
     shows: "Attempt 1",
-    acts: { Replay: ADMINS, "Erase the payload…": ADMINS },
+    acts: { "Replay…": ADMINS, "Erase the payload…": ADMINS },
   },
   { path: () => "/approvals?for=all", shows: "If you approve", acts: { Reject: ["owner", "admin", "approver"] } },
   {

@@ -10,7 +10,7 @@ import { namesOf, useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
-import { type Coverage, useCoverage } from "../shell/use-coverage.ts";
+import { type Coverage, proofOf, useCoverage } from "../shell/use-coverage.ts";
 import { useList } from "../shell/use-list.ts";
 import { Keep } from "./audit-keep.tsx";
 import { Export } from "./export.tsx";
@@ -46,11 +46,6 @@ const queryOf = ({ q, type, actor, range, from, to, order }: FilterValues) => {
   const start = range === undefined ? from : rangeStart(range, Date.now());
   const given = { subject: q, type, actor, from: start, to, order: order === "asc" ? order : undefined };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ""));
-};
-
-const stateOf = ({ index, sealed, witnessed }: Row, coverage: Coverage | null): string => {
-  if (witnessed || index < (coverage?.witnessed ?? 0)) return "witnessed";
-  return sealed || index < (coverage?.sealed ?? 0) ? "sealed" : "recorded";
 };
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -107,7 +102,7 @@ const columns = ({ here, nameOf, coverage }: ColumnsProps): readonly Column<Row>
     },
   },
   { name: "What", show: (row) => <Told row={row} nameOf={nameOf} href={here(row.index)} /> },
-  { name: "State", as: "d", show: (row) => <ProofMark value={stateOf(row, coverage)} /> },
+  { name: "State", as: "d", show: (row) => <ProofMark value={proofOf(row, coverage)} /> },
 ];
 
 const exportColumns = (nameOf: NameOf, coverage: Coverage | null): readonly ExportColumn<Row>[] => [
@@ -124,7 +119,7 @@ const exportColumns = (nameOf: NameOf, coverage: Coverage | null): readonly Expo
   },
   { name: "type", of: ({ type }) => type },
   { name: "subject", of: ({ subject }) => subject },
-  { name: "state", of: (row) => stateOf(row, coverage) },
+  { name: "state", of: (row) => proofOf(row, coverage) },
   { name: "leaf_hash", of: (row) => row.leaf_hash },
 ];
 

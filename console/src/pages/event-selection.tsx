@@ -6,12 +6,12 @@ import { type AnswerOf, call } from "../api/api.ts";
 import { whyNotAdmin } from "./act.tsx";
 import { planOf } from "./event-replay.ts";
 
-type Row = AnswerOf<"GET /v1/events">["data"][number];
+type Row = Pick<AnswerOf<"GET /v1/events">["data"][number], "id" | "type" | "status" | "bundle">;
 
 type PlanProps = { readonly rows: readonly Row[]; readonly onDone: () => void; readonly onClose: () => void };
 
-/** The plan comes first; nothing is sent before it was read. What could not be sent is told, and the others are sent. */
-const Plan = ({ rows, onDone, onClose }: PlanProps) => {
+/** What is sent again. The plan comes first; nothing is sent before it was read. What could not be sent is told, and the others are sent. */
+export const Plan = ({ rows, onDone, onClose }: PlanProps) => {
   const { sent, text } = planOf(rows);
   const [done, setDone] = useState<number | null>(null);
   const [faults, setFaults] = useState<readonly string[]>([]);

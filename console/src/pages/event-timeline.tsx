@@ -1,60 +1,39 @@
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { counted, duration, exactClock } from "../../design/format.ts";
 import { LoadError } from "../../design/placeholders.tsx";
 import { Section } from "../../design/text.tsx";
 import { Waterfall } from "../../design/waterfall.tsx";
 import type { ShownStage } from "../../design/waterfall-scale.ts";
 import { type AnswerOf, call, me } from "../api/api.ts";
-import type { Problem } from "../api/calls.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { now } from "../shell/clock.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
+import { useAllPages } from "../shell/use-all-pages.ts";
 import { type EventStage, eventStages } from "./event-stages.ts";
 
 type Event = AnswerOf<"GET /v1/events/{id}">;
-type Told = Event["timeline"];
 
 /** What the API gives in one page. */
 const PAGE = 1_000;
 /** In these states a stretch of time is still open, and grows. */
 const OPEN: readonly string[] = ["held", "delivering"];
 
-type All = {
-  readonly told: Told | null;
-  readonly problem: Problem | null;
-  readonly loaded: number;
-  readonly read: () => void;
-};
-
-/** All stages, read page after page once they are asked for; an event's own answer has the first and the last of many. */
-const useAllStages = (id: string): All => {
-  const [state, setState] = useState<Omit<All, "read">>({ told: null, problem: null, loaded: 0 });
-  const read = async (): Promise<void> => {
-    const told: Told[number][] = [];
-    let cursor: string | null = null;
-    do {
-      const query: { readonly limit: number; readonly cursor?: string } =
-        cursor === null ? { limit: PAGE } : { limit: PAGE, cursor };
-      const answer = await call("GET /v1/events/{id}/timeline", { params: { id }, query });
-      if (!answer.ok) return setState({ told: null, problem: answer.problem, loaded: 0 });
-      told.push(...answer.body.data);
-      cursor = answer.body.next_cursor;
-      setState({ told: null, problem: null, loaded: told.length });
-    } while (cursor !== null);
-    setState({ told, problem: null, loaded: told.length });
-  };
-  return { ...state, read: () => void read() };
-};
-
 type TimelineProps = { readonly event: Event; readonly query: PageProps["query"] };
 
 /** What happened, on one scale; whether long waiting is collapsed is in the address. */
 export const Timeline = ({ event, query }: TimelineProps) => {
-  const all = useAllStages(event.id);
-  const told = all.told ?? event.timeline;
+  const { id } = event;
+  // An event's own answer has the first and the last of many stages.
+  const all = useAllPages<Event["timeline"][number]>((cursor) =>
+    call("GET /v1/events/{id}/timeline", {
+      params: { id },
+      query: { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) },
+    }),
+  );
+  const told = all.rows ?? event.timeline;
   const moment = OPEN.includes(event.status) ? now.value : 0;
-  const left = all.told === null ? event.stages_left_out : 0;
+  const left = all.rows === null ? event.stages_left_out : 0;
   const stages = useMemo(() => eventStages(told, moment, left), [told, moment, left]);
   const zone = me.value?.account.time_zone ?? "UTC";
   const end = useMemo(() => stages.reduce((latest, it) => Math.max(latest, it.end), 0), [stages]);

@@ -17,7 +17,7 @@ import { Selection } from "./event-selection.tsx";
 import { Export } from "./export.tsx";
 import type { ExportColumn } from "./export-text.ts";
 import { RANGES, rangeStart } from "./ranges.ts";
-import { SavedViews } from "./saved-views.tsx";
+import { type FixedView, SavedViews } from "./saved-views.tsx";
 import { eventTitle, whyOf } from "./why.ts";
 
 type Row = AnswerOf<"GET /v1/events">["data"][number];
@@ -27,13 +27,11 @@ const STATUSES = [
   ...["delivered", "held", "blocked", "failed", "retrying", "queued", "delivering"],
   ...["recorded", "rejected", "expired", "cancelled"],
 ];
-const VIEWS = [
+const COUNTED = ["held", "blocked", "retrying", "failed"];
+const VIEWS: readonly FixedView[] = [
   { name: "All", address: "/events" },
-  { name: "Held", address: "/events?status=held" },
-  { name: "Refused", address: "/events?status=blocked" },
-  { name: "Retrying", address: "/events?status=retrying" },
-  { name: "Failed", address: "/events?status=failed" },
-] as const;
+  ...COUNTED.map((value) => ({ name: stateOf(value).word, address: `/events?status=${value}` })),
+];
 const FILTER_NAMES = [
   ...["status", "origin", "endpoint_id", "source_id", "agent_id", "policy_id", "action", "run", "gate"],
   ...["range", "from", "to", "q"],
@@ -115,6 +113,21 @@ const WRONG = "A filter has a value that this list does not know. What it expect
 const toggled = (picked: ReadonlySet<string>, id: string): ReadonlySet<string> =>
   new Set(picked.has(id) ? [...picked].filter((it) => it !== id) : [...picked, id]);
 
+const COUNT_MS = 10_000;
+
+/** The fixed views with their counts; that of all events stands in the head. */
+const useViews = (): readonly FixedView[] => {
+  const status = (value: string) =>
+    useAnswer({ key: value, on: { topic: "events", id: null }, everyMs: COUNT_MS }, () =>
+      call("GET /v1/events", { query: { ...queryOf({ status: value }), limit: 1 } }),
+    ).body?.total;
+  const counts = [undefined, ...COUNTED.map(status)];
+  return VIEWS.map((it, nth) => {
+    const total = counts[nth];
+    return total === undefined ? it : { ...it, count: listTotal(total) };
+  });
+};
+
 /** How many match without one of the filters. */
 const Without = ({ name, query }: { readonly name: string; readonly query: FilterValues }) => {
   const rest = { ...query, [name]: undefined };
@@ -160,6 +173,7 @@ const Nothing = ({ set, query }: { readonly set: readonly string[]; readonly que
 /** Finds requests: where is it, and what became of it? */
 const Events = ({ query }: PageProps) => {
   const name = useNames();
+  const views = useViews();
   const set = Object.fromEntries(FILTER_NAMES.flatMap((it) => (query[it] ? [[it, query[it]]] : [])));
   const filter = hrefOf("", set);
   const [total, setTotal] = useState<string | null>(null);
@@ -209,7 +223,7 @@ const Events = ({ query }: PageProps) => {
         }
       />
       <div class="stack tight">
-        <SavedViews fixed={VIEWS} address={hrefOf("/events", set)} />
+        <SavedViews fixed={views} address={hrefOf("/events", set)} />
         <FilterBar
           label="Filter events"
           hint="Type, delivery id, or what refused it"

@@ -6,7 +6,12 @@ import { me } from "../api/api.ts";
 import type { Problem } from "../api/calls.ts";
 import { changePreferences, preferences } from "../shell/preferences.ts";
 
-export type FixedView = { readonly name: string; readonly address: string };
+export type FixedView = {
+  readonly name: string;
+  readonly address: string;
+  /** How many there are; left out if they are not counted. */
+  readonly count?: string | undefined;
+};
 
 const NAME_MAX = 80;
 
@@ -80,6 +85,7 @@ export const SavedViews = ({ fixed, address }: ViewsProps) => {
             aria-current={it.address === address ? "page" : undefined}
           >
             {it.name}
+            {"count" in it && it.count !== undefined ? <span class="n">{it.count}</span> : null}
           </a>
         ))}
       </nav>

@@ -3,6 +3,14 @@ import { type AnswerOf, call } from "../api/api.ts";
 
 export type Coverage = AnswerOf<"GET /v1/audit/coverage">;
 
+type Proven = Pick<AnswerOf<"GET /v1/audit">["data"][number], "index" | "sealed" | "witnessed">;
+
+/** How far a record is proven, by what its list said and by what is known since. */
+export const proofOf = ({ index, sealed, witnessed }: Proven, coverage: Coverage | null): string => {
+  if (witnessed || index < (coverage?.witnessed ?? 0)) return "witnessed";
+  return sealed || index < (coverage?.sealed ?? 0) ? "sealed" : "recorded";
+};
+
 /** Records are sealed within two seconds. */
 const UNSEALED_MS = 2_000;
 /** Witnesses cosign less often, and without unsealed records only the counts in the head change. */
