@@ -300,7 +300,7 @@ const inBrowser = (binary: string): void => {
     const { body } = await client.call("GET", `/v1/approvals/${id}`);
     const vote = { digest: body.digest, comment: "The parcel was found." };
     await client.session("POST", `/v1/approvals/${id}/reject`, vote);
-    await page.shows("ago: rejected. Nothing was sent.");
+    await page.shows("Rejected. Nothing was sent.");
     assert.is(await page.evaluate("document.querySelector('.sign')"), null);
   });
 
