@@ -55,6 +55,19 @@ const SERVICE = ["COUNTERSIGN_URL", "COUNTERSIGN_API_KEY", "EVENTSTORE_URL", "MO
 const environment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !SERVICE.includes(name)));
 
+/** What the first installation has downloaded is enough, and no package has to run a script. */
+const installedWithoutScripts = async (dir: string, install: string, env: NodeJS.ProcessEnv): Promise<void> => {
+  const folder = join(dir, "without-scripts");
+  mkdirSync(folder);
+  for (const name of readdirSync(dir).filter((it) => it.endsWith(".tgz")))
+    copyFileSync(join(dir, name), join(folder, name));
+  await typed(install.replace("npm install", "npm install --offline --ignore-scripts"), folder, env);
+  const served = type("npx countersign serve", folder, env);
+  await until("it listens", () => served.output().includes("listening on http"));
+  end(served.child, "SIGTERM");
+  await once(served.child, "close");
+};
+
 const stranger = async (dir: string): Promise<void> => {
   const [install = "", serve = "", listen = "", send = "", ...others] = commands;
   assert.equal(others, [], "the README has four commands");
@@ -96,6 +109,7 @@ const stranger = async (dir: string): Promise<void> => {
   console.log(`       installed after ${((installed - began) / 1_000).toFixed(1)} s`);
   checkFirstEventBar("four commands", inspected - installed);
 
+  await installedWithoutScripts(dir, install, env);
   assert.ok(existsSync(join(folder, "data")));
   for (const output of [served.output(), listening.output(), sent, shown]) assert.not.match(output, /csk_/);
   for (const { child } of [listening, served]) {
