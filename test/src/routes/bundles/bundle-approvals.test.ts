@@ -1,12 +1,14 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Bound } from "../../../../domain/delivery/events.ts";
+import type { Commitment } from "../../../../domain/evidence/commitment.ts";
 import { randomness } from "../../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
 import { approvals } from "../../../../projections/approvals.ts";
 import { approvalReleases } from "../../../../src/approvals/approval-releases.ts";
 import { approvalRenewal } from "../../../../src/approvals/approval-renewal.ts";
+import { openCommitment } from "../../../../src/audit/committed-values.ts";
 import { formSalts } from "../../../../src/bodies/approval-form.ts";
 import { personalData } from "../../../../src/erasure/personal-data.ts";
 import type { Principal } from "../../../../src/http/route.ts";
@@ -166,8 +168,8 @@ test("below admin what the policy hides is hidden in every step", async () => {
   assert.is(first?.title, "Order s-1 with [redacted]");
 });
 
-test("a vote on a bundle names the form that its voter saw", async () => {
-  const { get, vote } = await world();
+test("a vote on a bundle names the form that its voter saw, which is kept with the bundle's payload", async () => {
+  const { log, get, vote } = await world();
   const [full, redacted] = [await get(ADMIN), await get(APPROVER)];
   assert.equal([full.body.hidden, redacted.body.hidden], [[], ["/card"]]);
   const other = await vote("approve", { shown_digest: full.body.shown_digest });
@@ -176,6 +178,12 @@ test("a vote on a bundle names the form that its voter saw", async () => {
   const { body } = await vote("approve", { shown_digest });
   const [cast] = body.votes as { shown: unknown; shown_digest: unknown }[];
   assert.equal([cast?.shown, cast?.shown_digest], [{ form: "redacted", hidden: ["/card"] }, shown_digest]);
+  const record = (await log.read(`approval-${ID}`, null, 100)).find(({ type }) => type === "VoteCast");
+  const form = record?.data.shown_form as unknown as Commitment; // A vote that states a form has its commitment.
+  assert.equal([form.id, form.commitment], ["bun_1/0/forms/1", shown_digest]);
+  const opened = await openCommitment({ log, payloads: payloads(log, randomness) }, "acc_1", form);
+  const { content } = JSON.parse(Buffer.from(opened?.bytes ?? []).toString());
+  assert.equal(content.payload, redacted.body.payload);
 });
 
 test("approved it stays so until the bundle is released, and is then used", async () => {
