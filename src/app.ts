@@ -40,6 +40,7 @@ import type { Route } from "./http/route.ts";
 import type { OnProblem } from "./http/route-problems.ts";
 import { safeHeaders } from "./http/safe-headers.ts";
 import { requestId, traceIds } from "./http/traceparent.ts";
+import type { UnknownPage } from "./http/unknown-page.ts";
 import { schemaErrorFormatter, validatorCompiler } from "./http/validation.ts";
 import type { ByteAllowances } from "./ledgers/byte-allowances.ts";
 import type { AnswerReport } from "./observability/observer.ts";
@@ -74,15 +75,26 @@ export type AppDeps = {
   readonly onUnlisted?: (sentence: string) => void;
   readonly onProblem?: OnProblem;
   readonly limits?: Partial<HttpLimits>;
+  /** Left out: a browser is answered with a problem, as other clients are. */
+  readonly unknownPage?: UnknownPage;
   /** Registers further routes, such as those of webhooks, which are not in the route table and need no credential. */
   readonly register?: (app: FastifyInstance) => void | Promise<void>;
 };
 
+const NOT_FOUND = 404;
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-const answerUnrouted = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+/** A person who opened an address, and no client of the API. */
+const isOpenedInBrowser = ({ method, url, headers }: FastifyRequest): boolean =>
+  method === "GET" && !url.startsWith("/v1/") && (headers.accept ?? "").includes("text/html");
+
+const answerUnrouted = (request: FastifyRequest, reply: FastifyReply, page?: UnknownPage): FastifyReply => {
   const [url = "/"] = request.url.split("?");
   const allowed = METHODS.filter((method) => request.server.findRoute({ method, url }) !== null);
+  if (allowed.length === 0 && page !== undefined && isOpenedInBrowser(request)) {
+    const { headers, body } = page(request.headers["accept-encoding"]);
+    return reply.code(NOT_FOUND).headers(headers).send(body);
+  }
   if (allowed.length === 0) return sendProblem(request, reply, notFound());
   reply.header("allow", allowed.join(", "));
   return sendProblem(request, reply, problem("method-not-allowed", `This address allows ${allowed.join(", ")}.`));
@@ -170,7 +182,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   instance.decorate("onProblem", deps.onProblem ?? (() => undefined));
   instance.removeAllContentTypeParsers();
   instance.setErrorHandler(answerError);
-  instance.setNotFoundHandler(answerUnrouted);
+  instance.setNotFoundHandler((request, reply) => answerUnrouted(request, reply, deps.unknownPage));
   instance.setValidatorCompiler(validatorCompiler());
   instance.setSchemaErrorFormatter(schemaErrorFormatter);
   // Response schemas only describe: an answer written by its schema would lose what the schema forgot.

@@ -27,6 +27,7 @@ import { partsReading } from "./observability/parts-reading.ts";
 import { queueReading } from "./observability/queue-reading.ts";
 import type { Readings } from "./observability/readings.ts";
 import { statusLog } from "./observability/status-log.ts";
+import { consolePage } from "./routes/operations/console.ts";
 import { metricsRoute } from "./routes/operations/metrics.ts";
 import { type Component, statusNow } from "./routes/operations/status.ts";
 import { ingest } from "./routes/sources/ingest.ts";
@@ -156,6 +157,7 @@ const httpOf = (foundation: Foundation, deps: RoutesDeps): Promise<FastifyInstan
     digestKey: subkey(foundation.key, "idempotency"),
     othersAreGone: foundation.isAlone,
     config: { publicUrl, version: config.version, trustProxy: config.trustProxy },
+    unknownPage: consolePage(config.signup),
     onAnswered: foundation.observer.answered,
     onProblem: problemRecords({
       calls: foundation.calls,

@@ -170,6 +170,28 @@ const inBrowser = (binary: string): void => {
     await page.shows("A delivered event is not sent again.");
   });
 
+  test("an address that does not exist is told in the console, with the frame around it", async () => {
+    await page.open(`${program.url}/evnets?status=failed`);
+    await page.shows("There is nothing at this address in My account.");
+    await page.shows("Approvals");
+  });
+
+  test("a policy leads to what uses it, and a chart's figures are there as a table", async () => {
+    await page.open(`${program.url}/policies/${scene.policyId}`);
+    await page.shows("used by");
+    await until("what uses it is a link", () =>
+      page.evaluate<boolean>(`document.querySelector('.head a[href="/agents/${scene.agent.id}"]') !== null`),
+    );
+    await page.open(`${program.url}/overview`);
+    await page.click("Show as table");
+    await until("each lane is a column", () =>
+      page.evaluate<boolean>(
+        "[...document.querySelectorAll('details[open] th[scope=col]')].map((it) => it.innerText).join() === 'From,Delivered,Refused,Held,Failed'",
+      ),
+    );
+    assert.equal(await violations(page), []);
+  });
+
   test("on an event's page f leads to the search in its payload, and the address says how the scale is", async () => {
     await page.open(`${program.url}/events/${scene.events.delivered}?scale=full`);
     await page.shows("Attempt 1");

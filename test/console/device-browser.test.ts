@@ -43,20 +43,20 @@ const inBrowser = (binary: string): void => {
       await page.shows("A command line wants to log in as you");
       for (const shape of [{}, { width: 390, height: 844, dark: true }]) {
         await page.shaped(shape);
-        for (const text of [`${first.user_code}`, "<b>laptop</b>", "change the configuration", "Approve only if"])
+        for (const text of [`${first.user_code}`, "<b>laptop</b>", "change the configuration", "Allow it only if"])
           await page.shows(text);
         assert.equal(await violations(page), []);
         assert.ok((await overflow(page)) <= 0);
       }
       await page.shaped({});
       assert.is(await page.evaluate("location.hash"), "", "the code has left the address");
-      assert.not.match(await page.evaluate<string>("document.activeElement.innerText"), /^Approve$/);
+      assert.not.match(await page.evaluate<string>("document.activeElement.innerText"), /^Allow$/);
       const buttons = await page.evaluate<string[]>(
-        `[...document.querySelectorAll("main button")].map((it) => it.innerText.trim()).filter((it) => /^(Approve|Deny)$/.test(it))`,
+        `[...document.querySelectorAll("main button")].map((it) => it.innerText.trim()).filter((it) => /^(Allow|Deny)$/.test(it))`,
       );
-      assert.equal(buttons, ["Deny", "Approve"]);
+      assert.equal(buttons, ["Deny", "Allow"]);
       assert.is(await outcome(first), "authorization-pending");
-      await page.click("Approve", "main");
+      await page.click("Allow", "main");
       await page.shows("The command line is logged in.");
       assert.is(await outcome(first), "Bearer");
 

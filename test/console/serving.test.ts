@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { CONSOLE_ADDRESSES } from "../../src/console/addresses.ts";
 import { bundledFiles, codingFor } from "../../src/console/bundle.ts";
-import { consoleRoutes } from "../../src/routes/operations/console.ts";
+import { consolePage, consoleRoutes } from "../../src/routes/operations/console.ts";
 import { testApp } from "../support/http-app.ts";
 
 const test = suite("serving the console's bundle");
@@ -27,6 +27,23 @@ test("the shell is at exactly its addresses, under the policy, and is asked for 
   const { headers } = await app.inject({ url: "/overview" });
   const again = await app.inject({ url: "/overview", headers: { "if-none-match": `W/${headers.etag}` } });
   assert.equal([again.statusCode, again.body], [304, ""]);
+});
+
+test("a browser that opens an unknown address gets the shell as 404, and a client of the API a problem", async () => {
+  const app = await testApp(consoleRoutes("closed"), { unknownPage: consolePage("closed") });
+  const html = { accept: "text/html,application/xhtml+xml" };
+  const opened = await app.inject({ url: "/overviews", headers: html });
+  assert.equal([opened.statusCode, opened.headers["content-security-policy"]], [404, POLICY]);
+  assert.is(opened.body, (await app.inject({ url: "/overview" })).body);
+  for (const [method, url, headers] of [
+    ["GET", "/overviews", {}],
+    ["POST", "/overviews", html],
+    ["GET", "/v1/nothing", html],
+  ] as const) {
+    const answer = await app.inject({ method, url, headers });
+    assert.equal([answer.statusCode, answer.json().code], [404, "not-found"], `${method} ${url}`);
+  }
+  assert.is((await app.inject({ method: "POST", url: "/overview", headers: html })).statusCode, 405);
 });
 
 test("the shell has no inline script and no style, and all that it loads is served for ever under a hashed name", async () => {

@@ -23,7 +23,7 @@ const OUTCOMES: Readonly<Record<Outcome, string>> = {
 
 type DecisionProps = { readonly pending: Pending; readonly onDecided: (outcome: Outcome) => void };
 
-/** Deny stands first and Approve is never focused, so that no habitual key lets a stranger in. */
+/** Deny stands first and Allow is never focused, so that no habitual key lets a stranger in. */
 const Decision = ({ pending, onDecided }: DecisionProps) => {
   const { user_code, device_name, ip, user_agent, expires_at } = pending;
   const who = me.value?.member;
@@ -45,8 +45,8 @@ const Decision = ({ pending, onDecided }: DecisionProps) => {
       />
       <Note mark="info">
         <p>
-          Approve only if you have just run <code>countersign login</code> yourself and it shows this code. Nobody who
-          sends you a code needs your approval.
+          Allow it only if you have just run <code>countersign login</code> yourself and it shows this code. Nobody who
+          sends you a code needs you to allow it.
         </p>
       </Note>
       <div class="row">
@@ -58,7 +58,7 @@ const Decision = ({ pending, onDecided }: DecisionProps) => {
           why={null}
         />
         <Act
-          label="Approve"
+          label="Allow"
           act={() => call("POST /v1/auth/device/approve", { body })}
           done={null}
           onDone={() => onDecided("approved")}

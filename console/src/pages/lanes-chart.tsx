@@ -56,10 +56,47 @@ const Drawing = ({ lanes, labels, size }: ChartProps & { readonly size: typeof W
   );
 };
 
-/** One lane for each state, over one time axis. */
+/** The same figures, for those who read them rather than see them, or copy them. */
+const AsTable = ({ lanes, labels }: ChartProps) => (
+  <details>
+    <summary>Show as table</summary>
+    <div class="scroll" tabIndex={0} role="region" aria-label="The figures of the chart">
+      <table class="t keep">
+        <thead>
+          <tr>
+            <th scope="col">From</th>
+            {lanes.map(({ name }) => (
+              <th key={name} scope="col" class="num">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {labels.map((label, nth) => (
+            <tr key={`${nth} ${label}`}>
+              <th scope="row">{label}</th>
+              {lanes.map(({ name, values }) => {
+                const value = values[nth] ?? null;
+                return (
+                  <td key={name} class="num">
+                    {value === null ? "–" : count(value)}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  </details>
+);
+
+/** One lane for each state, over one time axis; the same figures are there as a table. */
 export const LanesChart = (props: ChartProps) => (
   <>
     <Drawing {...props} size={WIDE} />
     <Drawing {...props} size={NARROW} />
+    <AsTable {...props} />
   </>
 );

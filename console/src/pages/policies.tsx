@@ -8,7 +8,8 @@ import { useList } from "../shell/use-list.ts";
 import { Listing } from "./listing.tsx";
 import { BudgetGauge, budgetWords, type Ledger } from "./policy-budget.tsx";
 import { type Uses, usePolicyUses } from "./policy-uses.ts";
-import { limitWords, type Policy, useWords } from "./policy-words.ts";
+import { limitWords, type Policy } from "./policy-words.ts";
+import { UsedBy } from "./used-by.tsx";
 
 type Stats = AnswerOf<"GET /v1/stats">;
 
@@ -78,7 +79,7 @@ const columns = (uses: Uses | null, stats: Stats | null): readonly Column<Policy
   {
     name: "Used by",
     as: "soft hide wide",
-    show: ({ id }) => (uses === null ? null : useWords(uses.get(id) ?? []) || "nothing"),
+    show: ({ id }) => (uses === null ? null : <UsedBy uses={uses.get(id) ?? []} />),
   },
   { name: "Refused today", as: "num hide", show: ({ id }) => <Today stats={stats} metric="blocked" id={id} /> },
   { name: "Held today", as: "num hide", show: ({ id }) => <Today stats={stats} metric="held" id={id} /> },

@@ -35,12 +35,3 @@ export type Use = {
   readonly id: string;
   readonly name: string;
 };
-
-const NAMED_MAX = 2;
-
-/** "refund-bot, shop and 3 more". */
-export const useWords = (uses: readonly Use[]): string => {
-  const names = uses.slice(0, NAMED_MAX).map(({ name }) => name);
-  const more = uses.length - names.length;
-  return new Intl.ListFormat("en").format(more === 0 ? names : [...names, `${count(more)} more`]);
-};

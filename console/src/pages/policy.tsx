@@ -16,8 +16,9 @@ import { type Published, PublishLayer, publishVerb } from "./policy-publish.tsx"
 import { PolicyToday } from "./policy-today.tsx";
 import { usePolicyUses } from "./policy-uses.ts";
 import { PolicyVersions } from "./policy-versions.tsx";
-import { type Policy, useWords } from "./policy-words.ts";
+import type { Policy } from "./policy-words.ts";
 import { useValidation } from "./use-validation.ts";
+import { UsedBy } from "./used-by.tsx";
 
 const TABS = [
   ["draft", "Draft"],
@@ -52,7 +53,11 @@ const Meta = ({ policy }: { readonly policy: Policy | null }) => {
       <span>
         since <Time at={policy.created_at} />, published by {nameOf(policy.created_by) ?? "a member"}
       </span>
-      {uses === null ? null : <span>used by {useWords(uses.get(policy.id) ?? []) || "nothing"}</span>}
+      {uses === null ? null : (
+        <span>
+          used by <UsedBy uses={uses.get(policy.id) ?? []} />
+        </span>
+      )}
       <Id id={policy.id} />
     </>
   );

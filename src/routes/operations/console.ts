@@ -2,6 +2,7 @@ import type { Signup } from "../../config.ts";
 import { CONSOLE_ADDRESSES } from "../../console/addresses.ts";
 import { type BundledFile, bundledFiles, CONSOLE_POLICY, codingFor, etagOf, withSignup } from "../../console/bundle.ts";
 import type { Answer, Call, Route } from "../../http/route.ts";
+import type { UnknownPage } from "../../http/unknown-page.ts";
 import { notFound } from "../../streams/problems.ts";
 
 const TAG = "console";
@@ -26,12 +27,16 @@ const LICENCES = "licences.txt";
 const CODINGS = { "accept-encoding": { type: "string", description: "The build made `br` and `gzip`" } } as const;
 const CONDITION = { "if-none-match": { type: "string", description: "The ETag of what is kept" } } as const;
 
-const coded = (file: BundledFile, { headers }: Call): Pick<Answer, "body" | "headers"> => {
-  const coding = codingFor(headers["accept-encoding"], file);
+const codedFor = (file: BundledFile, acceptEncoding: string | undefined) => {
+  const coding = codingFor(acceptEncoding, file);
   const kind = { "content-type": file.contentType, vary: "accept-encoding" };
-  if (coding === null) return { body: file.plain, headers: kind };
-  return { body: file.coded.get(coding), headers: { ...kind, "content-encoding": coding } };
+  const body = coding === null ? undefined : file.coded.get(coding);
+  if (coding === null || body === undefined) return { body: file.plain, headers: kind };
+  return { body, headers: { ...kind, "content-encoding": coding } };
 };
+
+const coded = (file: BundledFile, { headers }: Call): Pick<Answer, "body" | "headers"> =>
+  codedFor(file, headers["accept-encoding"]);
 
 const shellRoute = (path: string, shell: BundledFile): Route => {
   const etag = etagOf(shell.plain);
@@ -57,14 +62,27 @@ const shellRoute = (path: string, shell: BundledFile): Route => {
   };
 };
 
+const shellOf = (signup: Signup): BundledFile => {
+  const built = bundledFiles().get(SHELL);
+  if (built === undefined) throw new Error("The console was not built: run `npm run build`.");
+  return signup === "open" ? withSignup(built) : built;
+};
+
+/** The shell says at an unknown address that there is no such page, and to a visitor only how to sign in. */
+export const consolePage = (signup: Signup): UnknownPage => {
+  const shell = shellOf(signup);
+  return (acceptEncoding) => {
+    const { body, headers } = codedFor(shell, acceptEncoding);
+    return { body, headers: { ...headers, ...SHELL_HEADERS } };
+  };
+};
+
 /** The console's shell at exactly its addresses, and the scripts, styles and fonts that it loads. All of it is public. */
 export const consoleRoutes = (signup: Signup): readonly Route[] => {
   const files = bundledFiles();
-  const built = files.get(SHELL);
-  if (built === undefined) throw new Error("The console was not built: run `npm run build`.");
   const verifier = files.get(VERIFIER);
   if (verifier === undefined) throw new Error("The verifier's page was not built: run `npm run build`.");
-  const shell = signup === "open" ? withSignup(built) : built;
+  const shell = shellOf(signup);
   return [
     ...CONSOLE_ADDRESSES.map((path) => shellRoute(path, shell)),
     {
