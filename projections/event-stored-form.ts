@@ -21,7 +21,16 @@ const replayableOf = ({ status, payload, bundle }: EventDocument): Pick<EventDoc
     ? { replayable: status }
     : {};
 
+const isWithin = (all: readonly unknown[]): boolean => all.length <= FIRST_SHOWN + LAST_SHOWN;
+
+/** Most documents are in their stored form already, and then are not copied: each record of an event makes one. */
+const isStoredForm = (document: EventDocument): boolean =>
+  isWithin(document.attempts) &&
+  isWithin(document.timeline) &&
+  document.replayable === replayableOf(document).replayable;
+
 export const storedForm = (document: EventDocument): EventDocument => {
+  if (isStoredForm(document)) return document;
   const { replayable: _, attempts_left_out, stages_left_out, ...rest } = document;
   const attempts = shortened(document.attempts, attempts_left_out);
   const stages = shortened(document.timeline, stages_left_out);
