@@ -114,6 +114,21 @@ const inBrowser = (binary: string): void => {
       "[...document.querySelectorAll('.sums a')].slice(0, 5).map((it) => [it.getAttribute('href'), it.querySelector('b').innerText])",
     );
     assert.is(sums.length, 5);
+    // Each bar of the refusals by gate and of the held actions leads to its list, too.
+    const bars = await until("the bars are drawn", async () => {
+      const found = await page.evaluate<[string, string][]>(
+        "[...document.querySelectorAll('.barlist a')].map((it) => [it.getAttribute('href'), it.closest('li').innerText.trim().split(/\\s+/).at(-1)])",
+      );
+      return found.length > 0 ? found : null;
+    });
+    assert.ok(
+      bars.some(([href]) => href.includes("gate=") || href.includes("blocked")),
+      JSON.stringify(bars),
+    );
+    for (const [href, figure] of bars) {
+      const { body } = await client.call("GET", `/v1${href}&limit=100`);
+      assert.is(figure, String(body.data.length), href);
+    }
     for (const [href, figure] of sums) {
       const { body } = await client.call("GET", `/v1${href}&total=true`);
       assert.is(figure, String(body.total), href);

@@ -145,6 +145,32 @@ const inBrowser = (binary: string): void => {
     await page.shows("Approved.");
     const { votes } = await approval(id);
     assert.equal([votes[0].comment, votes[0].shown.form], ["Seen", "full"]);
+    const records = async (type: string) =>
+      (await client.session("GET", `/v1/audit?subject=${id}&type=${type}`)).body.data.length;
+    await until("the reveal is a record", async () => (await records("HiddenFieldsRevealed")) === 1);
+    await until("the vote is a record", async () => (await records("VoteCast")) === 1);
+    await page.shaped({});
+  });
+
+  test("a statement of 4,000 characters is read to its end on a phone, without scrolling sideways", async () => {
+    const lines = Array.from(
+      { length: 100 },
+      (_, at) => `UPDATE c SET a = ${String(at).padStart(4, "0")} WHERE b = 1;`,
+    );
+    const statement = [`${lines.join("\n")}\n`.padEnd(3_990, "-"), "-- the end"].join("");
+    const id = await ask(55, { statement });
+    await page.shaped({ width: 360, height: 700 });
+    await opened(id);
+    await page.shows("-- the end");
+    assert.ok((await overflow(page)) <= 0);
+    const [isWhole, isInside] = await page.evaluate<[boolean, boolean]>(`(() => {
+      const it = [...document.querySelectorAll(".sql")].find((one) => one.innerText.includes("-- the end"));
+      it.scrollIntoView({ block: "end" });
+      const { right, bottom } = it.getBoundingClientRect();
+      const top = document.querySelector(".sign").getBoundingClientRect().top;
+      return [it.scrollHeight <= it.clientHeight + 1 && it.scrollWidth <= it.clientWidth + 1, right <= innerWidth && bottom <= top + 1];
+    })()`);
+    assert.equal([isWhole, isInside], [true, true]);
     await page.shaped({});
   });
 

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { defineAction } from "../support/agent.ts";
 import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
 import { type Client, signUp } from "../support/client.ts";
 import { type ConsoleScene, consoleScene } from "../support/console-scene.ts";
@@ -59,6 +60,9 @@ const inBrowser = (binary: string): void => {
 
   test("an id of another account is the same page as one that never existed, on every page of one thing", async () => {
     const held = await until("the other account's request is held", () => approvalOf(stranger, foreign.events.held));
+    const filter = { status: "failed" };
+    const replay = await stranger.session("POST", "/v1/replays", { filter }, { "idempotency-key": "replay" });
+    await defineAction(stranger, "their.secret.action", foreign.endpointId);
     const ids = [
       ["/events", foreign.events.held],
       ["/approvals", held],
@@ -67,6 +71,8 @@ const inBrowser = (binary: string): void => {
       ["/endpoints", foreign.endpointId],
       ["/agents", foreign.agent.id],
       ["/policies", foreign.policyId],
+      ["/replays", replay.body.id],
+      ["/agents/actions", "their.secret.action"],
     ] as const;
     for (const [path, id] of ids) {
       const never = id.slice(0, 4) + "a".repeat(id.length - 4);

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { countdown, isToday } from "../../design/format.ts";
 import { useKeys } from "../../design/keys.ts";
 import { StateMark } from "../../design/mark.tsx";
@@ -136,7 +136,14 @@ const Approvals = ({ params, query }: PageProps) => {
     if (next !== undefined) go(hrefTo(next.id), { isReplaced: open !== undefined });
   };
   useKeys({ j: () => move(1), k: () => move(-1) });
-  const next = rows.find((row) => row.id !== shown && row.status === "pending");
+  /** The list hears of a decision a little later, and must not offer once more what was just decided. */
+  const left = useRef(new Set<string>());
+  const next = rows.find((row) => row.id !== shown && row.status === "pending" && !left.current.has(row.id));
+  const goOn = (): void => {
+    if (next === undefined) return;
+    if (shown !== undefined) left.current.add(shown);
+    go(hrefTo(next.id));
+  };
   return (
     <>
       <Head
@@ -189,7 +196,7 @@ const Approvals = ({ params, query }: PageProps) => {
                 key={shown}
                 id={shown}
                 isAlone={open !== undefined}
-                onNext={next === undefined ? null : () => go(hrefTo(next.id))}
+                onNext={next === undefined ? null : goOn}
               />
             )}
           </div>
