@@ -49,14 +49,23 @@ class Session {
   }
 }
 
+/**
+ * The console at the address that the links have, because a browser keeps the session of 127.0.0.1 apart from that of
+ * localhost.
+ */
+const consoleAt = (base: string, { PUBLIC_URL: publicUrl = "" }: Env): string =>
+  publicUrl === "" ? base.replace("//127.0.0.1:", "//localhost:") : publicUrl.replace(/\/+$/, "");
+
+type Next = { readonly base: string; readonly env: Env; readonly source: string | null };
+
 /** How to go on. `source` is null if the account has none of that name any more. */
-const next = (base: string, source: string | null): readonly string[] => [
+const next = ({ base, env, source }: Next): readonly string[] => [
   "Next, in other terminals:",
   "  npx countersign listen --forward http://localhost:3000",
   ...(source === null
     ? ["  npx countersign send --source <name> <event type>, where countersign sources list prints the names"]
     : [`  npx countersign send --source ${source} payment_intent.succeeded`]),
-  `The console: ${base}/`,
+  `The console: ${consoleAt(base, env)}/`,
 ];
 
 const isOfFirstRun = (name: string): boolean => name === PROFILE || name.startsWith(`${PROFILE}-`);
@@ -120,7 +129,7 @@ const setUp = async (base: string, email: string, env: Env): Promise<readonly st
     `Set the owner's password here, once and within an hour, and log in as ${email}:`,
     // The link is made from the service's own log, because nobody can make one for themselves over HTTP.
     `  ${await ownerLink({ ...env, PORT: new URL(base).port }, email)}`,
-    ...next(base, SOURCE.name),
+    ...next({ base, env, source: SOURCE.name }),
   ];
 };
 
@@ -131,7 +140,7 @@ const again = async (base: string, name: string, env: Env): Promise<readonly str
   const isThere = sources.data.some((source) => source.name === SOURCE.name);
   return [
     `The first run was made already. The command line's profile "${name}" is in place, and is the current one.`,
-    ...next(base, isThere ? SOURCE.name : null),
+    ...next({ base, env, source: isThere ? SOURCE.name : null }),
   ];
 };
 
