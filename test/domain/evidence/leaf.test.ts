@@ -46,7 +46,65 @@ test("a leaf says each thing of a record once, in canonical form", () => {
     keys: { [AGENT]: [0, null], [EVENT]: [2, 5] },
   });
   assert.ok(textOf(leaf).startsWith(`{"account":"${ACCOUNT}","actor":{"id":`));
-  assert.equal(readLeaf(leafBytes(leaf)), leaf);
+  assert.equal(JSON.parse(JSON.stringify(readLeaf(leafBytes(leaf)))), leaf);
+});
+
+/** What `readLeaf` says, by JSON.parse and by writing the canonical form of the whole again. */
+const isLeafText = (text: string): boolean => {
+  try {
+    const value = JSON.parse(text);
+    if (canonicalJson(value) !== text) return false;
+    // Its own members and their types are those of `readLeaf`, which is asked for the same in one form for all texts.
+    return typeof readLeaf(Buffer.from(canonicalJson({ ...value, data: {} }))) === "object";
+  } catch {
+    return false;
+  }
+};
+
+test("links that are read apart are those that JSON has, whatever else stands in a leaf", () => {
+  const leafWith = (data: JsonObject, keys: Record<string, KeyLink>): string =>
+    textOf(leafOf(sha256, recordOf(`delivery-${EVENT}`, data), { index: 7, keys }));
+  const links: Record<string, KeyLink> = { [AGENT]: [0, null], [EVENT]: [2, 5] };
+  const likeLeaf = { index: 1, keys: { x: [0, null] }, meta: { a: 1 } };
+  const good = [
+    leafWith({}, links),
+    leafWith({}, {}),
+    leafWith(likeLeaf, links),
+    leafWith({ a: likeLeaf, keys: 0 }, links),
+    leafWith({}, JSON.parse('{"__proto__":[0,null],"\u00e9":[1,0]}')),
+  ];
+  for (const text of good)
+    assert.equal(JSON.parse(JSON.stringify(readLeaf(Buffer.from(text)))), JSON.parse(text), text);
+  const [plain = ""] = good;
+  const own = /,"keys":\{.*\},(?="meta")/;
+  const bad = [
+    leafWith(likeLeaf, links).replace(/,"keys":\{"agt[^}]*\}/, ""),
+    leafWith(likeLeaf, links).replace(/,"keys":\{"agt[^}]*\}/, ',"keys":0'),
+    plain.replace(own, `,"keys":{"${AGENT}":[0,null],},`),
+    plain.replace(own, `,"keys":{"${AGENT}":[00,null]},`),
+    plain.replace(own, `,"keys":{"${EVENT}":[2,5],"${AGENT}":[0,null]},`),
+    plain.replace(own, `,"keys":{"${AGENT}":[0,null],"${AGENT}":[0,null]},`),
+    plain.replace(own, ',"keys":{"a\nb":[0,null]},'),
+    plain.replace(own, ',"keys":{"a":[0,1]},'),
+    plain.replace(own, ',"keys":0,'),
+    plain.replace(own, `,"keys":{"${AGENT}":[0,null]}, `),
+  ];
+  for (const text of bad) assert.is(typeof readLeaf(Buffer.from(text)), "string", text);
+});
+
+test("of a leaf in which any byte was changed, the same is read as by JSON alone", () => {
+  const links: Record<string, KeyLink> = { [AGENT]: [0, null], [EVENT]: [2, 5] };
+  const bytes = leafBytes(leafOf(sha256, recordOf(`delivery-${EVENT}`, { a: "x" }), { index: 7, keys: links }));
+  const BYTES = [...',:"{}[]0 9-.eknul\\/'].map((it) => it.charCodeAt(0));
+  for (let at = 0; at < bytes.length; at += 1)
+    for (const byte of BYTES) {
+      const changed = Buffer.from(bytes);
+      changed[at] = byte;
+      const text = changed.toString();
+      const read = readLeaf(changed);
+      assert.is(typeof read === "object", isLeafText(text), text);
+      if (typeof read === "object") assert.equal(JSON.parse(JSON.stringify(read)), JSON.parse(text), text);
+    }
 });
 
 test("sealed texts stand as their SHA-256, and members of the same names elsewhere as they are", () => {
