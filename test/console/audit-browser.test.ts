@@ -105,6 +105,19 @@ const inBrowser = (binary: string): void => {
     await until("the order is as before", () => page.evaluate<boolean>("location.search === ''"));
   });
 
+  test("a filter of records is saved as a view", async () => {
+    await page.open(`${program.url}/audit?type=EventAdmitted`);
+    await page.click("Save this view…");
+    await page.shows("Everybody in");
+    await page.evaluate("document.querySelector('dialog [name=name]').value = 'Requests'; undefined");
+    await page.click("Save", "dialog");
+    await page.shows("The view Requests is saved.");
+    await page.open(`${program.url}/audit`);
+    await page.click("Requests", ".tabs");
+    await page.shows("it was let through");
+    assert.is(await page.evaluate("location.search"), "?type=EventAdmitted");
+  });
+
   test("what the filter finds is exported as sentences", async () => {
     await page.open(`${program.url}/audit?type=EventAdmitted`);
     await page.shows("it was let through");

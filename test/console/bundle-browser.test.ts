@@ -79,6 +79,15 @@ const inBrowser = (binary: string): void => {
     await page.hides("could not be undone");
   });
 
+  test("the list of bundles is saved as a file", async () => {
+    await page.open(`${program.url}/bundles?status=rolled_back`);
+    await page.shows("month-end-payout");
+    await page.click("Export…");
+    await page.click("Save as CSV");
+    const csv = await page.downloaded(`bundles-${new Date().toISOString().slice(0, 10)}.csv`);
+    assert.match(csv, /,month-end-payout,payout-runner,50,rolled_back,/);
+  });
+
   test("it fits six widths in two schemes, and axe finds nothing", async () => {
     const id = await bundle("again");
     await page.open(`${program.url}/bundles/${id}`);

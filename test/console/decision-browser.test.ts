@@ -121,6 +121,10 @@ const inBrowser = (binary: string): void => {
         "/^For you\\s*\\d+ Everyone’s\\s*\\d+ Decided\\s*\\d+ today$/.test([...document.querySelectorAll('.tabs a')].map((it) => it.innerText.trim()).join(' '))",
       ),
     );
+    await page.click("Export…");
+    await page.click("Save as CSV");
+    const csv = await page.downloaded(`approvals-${new Date().toISOString().slice(0, 10)}.csv`);
+    assert.match(csv, /"Refund €1,310\.00 to Hana",1310,pending,/);
     await opened(body.approval_id);
     await page.shows("in the run ticket-88213");
   });

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { countdown, isToday } from "../../design/format.ts";
+import { countdown, euro, isToday } from "../../design/format.ts";
 import { useKeys } from "../../design/keys.ts";
-import { StateMark } from "../../design/mark.tsx";
+import { Icon, StateMark } from "../../design/mark.tsx";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { FreshBar, Pager } from "../../design/table.tsx";
 import { Head, Time } from "../../design/text.tsx";
@@ -15,7 +15,9 @@ import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { useList } from "../shell/use-list.ts";
 import { DecisionCard } from "./decision-card.tsx";
-import { summaryText } from "./gate-words.ts";
+import { titleOf } from "./decision-parts.tsx";
+import { Export } from "./export.tsx";
+import type { ExportColumn } from "./export-text.ts";
 
 type Row = AnswerOf<"GET /v1/approvals">["data"][number];
 
@@ -24,6 +26,18 @@ const TABS = [
   { title: "Everyone’s", value: "all" },
   { title: "Decided", value: "decided" },
 ] as const;
+
+const EXPORTED: readonly ExportColumn<Row>[] = [
+  { name: "id", of: ({ id }) => id },
+  { name: "asked_at", of: (row) => row.requested_at },
+  { name: "asked_by", of: (row) => row.requested_by.name },
+  { name: "what", of: titleOf },
+  { name: "cost_eur", of: (row) => row.cost_eur },
+  { name: "state", of: ({ status }) => status },
+  { name: "decided_at", of: (row) => row.decided_at },
+  { name: "votes", of: ({ votes }) => votes.map(({ email, decision }) => `${email}: ${decision}`).join("; ") },
+  { name: "reason", of: ({ reason }) => reason },
+];
 
 /** Less than this before it expires, the time is drawn in the colour of what needs a person. */
 const SOON_MS = 15 * 60_000;
@@ -43,7 +57,7 @@ const Clock = ({ row }: { readonly row: Row }) => {
 const Entry = ({ row, href, isHere }: { readonly row: Row; readonly href: string; readonly isHere: boolean }) => (
   <li>
     <a href={href} data-key={row.id} aria-current={isHere ? "true" : undefined}>
-      <b>{row.title ?? summaryText(row.summary)}</b>
+      <b>{titleOf(row)}</b>
       <Clock row={row} />
       <span class="meta">
         {row.status === "pending" ? null : (
@@ -51,7 +65,9 @@ const Entry = ({ row, href, isHere }: { readonly row: Row; readonly href: string
             <StateMark value={row.status} />{" "}
           </>
         )}
-        {row.requested_by.name} · {row.status === "pending" ? needsOf(row) : (row.reason ?? row.action ?? "")}
+        {row.requested_by.name}
+        {row.cost_eur === null ? "" : ` · ${euro(row.cost_eur)}`} ·{" "}
+        {row.status === "pending" ? needsOf(row) : (row.reason ?? row.action ?? "")}
       </span>
     </a>
   </li>
@@ -101,14 +117,15 @@ const belongs = (row: Row, wanted: string): boolean => {
 const Approvals = ({ params, query }: PageProps) => {
   const wanted = TABS.find(({ value }) => value === query.for)?.value ?? "me";
   const open = params.id;
+  const page = (cursor: string | undefined, limit: number) =>
+    call("GET /v1/approvals", {
+      query: { for: wanted, titles: "true", limit, ...(cursor === undefined ? {} : { cursor }) },
+    });
   const list = useList<Row>({
     filter: wanted,
     topic: "approvals",
     keyOf: (row) => row.id,
-    page: (cursor) =>
-      call("GET /v1/approvals", {
-        query: { for: wanted, titles: "true", limit: 50, ...(cursor === undefined ? {} : { cursor }) },
-      }),
+    page: (cursor) => page(cursor, 50),
     async one(id) {
       const answer = await call("GET /v1/approvals/{id}", { params: { id } });
       if (!answer.ok) return answer;
@@ -119,6 +136,7 @@ const Approvals = ({ params, query }: PageProps) => {
     matches: (row) => belongs(row, wanted),
   });
   const counts = useCounts();
+  const [isExporting, setExporting] = useState(false);
   const { state, isLoaded, isLoading, problem, since } = list;
   /** The card beside the list stays when its request is decided, so that the outcome is told there. */
   const [kept, setKept] = useState<{ readonly wanted: string; readonly id: string } | null>(null);
@@ -150,9 +168,15 @@ const Approvals = ({ params, query }: PageProps) => {
         title="Approvals"
         meta={<span>{countText(wanted, count)}</span>}
         acts={
-          <span class="keys desk">
-            <kbd>J</kbd> <kbd>K</kbd> next · <kbd>A</kbd> approve · <kbd>R</kbd> reject · <kbd>C</kbd> comment
-          </span>
+          <>
+            <span class="keys desk">
+              <kbd>J</kbd> <kbd>K</kbd> next · <kbd>A</kbd> approve · <kbd>R</kbd> reject · <kbd>C</kbd> comment
+            </span>
+            <button class="btn desk" type="button" onClick={() => setExporting(true)}>
+              <Icon name="down" small />
+              Export…
+            </button>
+          </>
         }
       />
       <div class="stack tight">
@@ -202,6 +226,15 @@ const Approvals = ({ params, query }: PageProps) => {
           </div>
         ) : null}
       </div>
+      {isExporting ? (
+        <Export
+          what="approvals"
+          which="All of this list"
+          columns={EXPORTED}
+          page={(cursor) => page(cursor, 100)}
+          onClose={() => setExporting(false)}
+        />
+      ) : null}
     </>
   );
 };

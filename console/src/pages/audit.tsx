@@ -19,6 +19,7 @@ import { ProofPanel } from "./proof-panel.tsx";
 import { RANGES, rangeStart } from "./ranges.ts";
 import { knownTypes } from "./record-sentences.ts";
 import { toldOf, wordsOf } from "./record-text.ts";
+import { SavedViews } from "./saved-views.tsx";
 import { WithRight } from "./with-right.tsx";
 
 type Row = AnswerOf<"GET /v1/audit">["data"][number];
@@ -149,6 +150,12 @@ const Covered = ({ coverage }: { readonly coverage: Coverage | null }) => {
   );
 };
 
+const VIEWS = [
+  { name: "All", address: "/audit" },
+  { name: "Decisions", address: "/audit?type=VoteCast" },
+  { name: "Policies", address: "/audit?type=PolicyPublished" },
+];
+
 const ORDERS = [
   { value: "asc", word: "Oldest first" },
   { value: undefined, word: "Newest first" },
@@ -198,26 +205,29 @@ const Records = ({ params, query }: PageProps) => {
           </button>
         }
       />
-      <FilterBar
-        label="Filter records"
-        hint="Id of an event, approval, policy or person"
-        filters={filters(state.rows)}
-        values={query}
-        onChange={change}
-      >
-        <span class="end seg" role="group" aria-label="Order">
-          {ORDERS.map(({ value, word }) => (
-            <button
-              key={word}
-              type="button"
-              aria-pressed={isOldestFirst === (value === "asc")}
-              onClick={() => change({ order: value })}
-            >
-              {word}
-            </button>
-          ))}
-        </span>
-      </FilterBar>
+      <div class="stack tight">
+        <SavedViews fixed={VIEWS} address={hrefOf("/audit", set)} />
+        <FilterBar
+          label="Filter records"
+          hint="Id of an event, approval, policy or person"
+          filters={filters(state.rows)}
+          values={query}
+          onChange={change}
+        >
+          <span class="end seg" role="group" aria-label="Order">
+            {ORDERS.map(({ value, word }) => (
+              <button
+                key={word}
+                type="button"
+                aria-pressed={isOldestFirst === (value === "asc")}
+                onClick={() => change({ order: value })}
+              >
+                {word}
+              </button>
+            ))}
+          </span>
+        </FilterBar>
+      </div>
       {problem === null ? null : (
         <LoadError what="The list" failure={problem} since={isLoaded ? since : null} onRetry={list.retry} />
       )}

@@ -8,6 +8,7 @@ import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { useList } from "../shell/use-list.ts";
 import { reasonText } from "./bundle-words.ts";
+import type { ExportColumn } from "./export-text.ts";
 import { gateDetail, gateName, refusingGate } from "./gate-words.ts";
 import { Listing } from "./listing.tsx";
 
@@ -51,18 +52,30 @@ const columns = (name: (id: string | null) => string | null): readonly Column<Ro
   { name: "Cost", as: "num hide", show: ({ cost_eur: cost }) => (cost === null ? "–" : euro(cost)) },
 ];
 
+const exportColumns = (name: (id: string | null) => string | null): readonly ExportColumn<Row>[] => [
+  { name: "id", of: ({ id }) => id },
+  { name: "asked_at", of: (row) => row.created_at },
+  { name: "bundle", of: (row) => row.name },
+  { name: "agent", of: (row) => name(row.agent_id) ?? row.agent_id },
+  { name: "steps", of: ({ steps }) => steps.length },
+  { name: "state", of: ({ status }) => status },
+  { name: "why", of: whyOf },
+  { name: "cost_eur", of: (row) => row.cost_eur },
+];
+
 /** Is anything half done? */
 const Bundles = ({ query }: PageProps) => {
   const name = useNames();
   const status = VIEWS.find((it) => it.status === query.status)?.status ?? "";
+  const page = (cursor: string | undefined, limit: number) =>
+    call("GET /v1/bundles", {
+      query: { limit, ...(status === "" ? {} : { status }), ...(cursor === undefined ? {} : { cursor }) },
+    });
   const list = useList<Row>({
     filter: status,
     topic: "bundles",
     keyOf: ({ id }) => id,
-    page: (cursor) =>
-      call("GET /v1/bundles", {
-        query: { limit: 50, ...(status === "" ? {} : { status }), ...(cursor === undefined ? {} : { cursor }) },
-      }),
+    page: (cursor) => page(cursor, 50),
     one: (id) => call("GET /v1/bundles/{id}", { params: { id } }),
     matches: (row) => status === "" || row.status === status,
   });
@@ -72,6 +85,7 @@ const Bundles = ({ query }: PageProps) => {
       list={list}
       columns={columns(name)}
       keyOf={({ id }) => id}
+      exported={{ columns: exportColumns(name), page: (cursor) => page(cursor, 100) }}
       empty={
         status === ""
           ? { title: "No bundles yet", text: "A bundle appears here when an agent asks for several actions as one." }

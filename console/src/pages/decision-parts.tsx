@@ -23,9 +23,12 @@ type Target = NonNullable<NonNullable<Context["steps"]>[number]["endpoint"]>;
 
 const SOON_MS = 15 * 60_000;
 
+/** A row of the list has no `title` without a template. */
+type Titled = Pick<Approval, "action" | "summary" | "requested_by"> & { readonly title?: string | null | undefined };
+
 /** The sentence that is decided. */
-export const titleOf = ({ title, action, summary, requested_by: by }: Approval): string => {
-  if (title !== null) return title;
+export const titleOf = ({ title, action, summary, requested_by: by }: Titled): string => {
+  if (title != null) return title;
   if (action === null) return summaryText(summary);
   return by.kind === "agent" ? `Agent ${by.name} asks for ${action}` : `${by.name} sent ${action}`;
 };

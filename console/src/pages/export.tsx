@@ -24,7 +24,7 @@ const save = (name: string, { extension, type }: Kind, text: string): void => {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 };
 
-type ExportProps<Row> = {
+export type ExportProps<Row> = {
   /** A plural, such as "events"; it also names the file. */
   readonly what: string;
   /** Which rows: "All that match the filter". */

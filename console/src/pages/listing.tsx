@@ -1,4 +1,6 @@
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { Icon } from "../../design/mark.tsx";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { type Column, DataTable, FreshBar, Pager } from "../../design/table.tsx";
 import { Head } from "../../design/text.tsx";
@@ -7,6 +9,7 @@ import { useCrumbName } from "../shell/crumb-name.ts";
 import type { Shown } from "../shell/use-answer.ts";
 import type { ShownList } from "../shell/use-list.ts";
 import { whyNotAdmin } from "./act.tsx";
+import { Export, type ExportProps } from "./export.tsx";
 
 type ListingProps<Row> = {
   readonly title: string;
@@ -16,14 +19,27 @@ type ListingProps<Row> = {
   readonly keyOf: (row: Row) => string;
   /** Where the first, and each further one, is made. */
   readonly make?: { readonly label: string; readonly href: string };
+  /** Saves all rows of the list as a file; left out: they are not exported. */
+  readonly exported?: Pick<ExportProps<Row>, "columns" | "page">;
   readonly empty: { readonly title: string; readonly text: string };
   readonly children?: ComponentChildren;
 };
 
 /** A page of one list; `children` stand between its head and its rows. */
-export const Listing = <Row,>({ title, meta, list, columns, keyOf, make, empty, children }: ListingProps<Row>) => {
+export const Listing = <Row,>({
+  title,
+  meta,
+  list,
+  columns,
+  keyOf,
+  make,
+  exported,
+  empty,
+  children,
+}: ListingProps<Row>) => {
   const { state, isLoaded, isLoading, problem, since } = list;
   const what = title.toLowerCase();
+  const [isExporting, setExporting] = useState(false);
   const begin =
     make === undefined || whyNotAdmin() !== null ? undefined : (
       <a class="btn first" href={make.href}>
@@ -33,7 +49,23 @@ export const Listing = <Row,>({ title, meta, list, columns, keyOf, make, empty, 
   const isEmpty = isLoaded && state.rows.length === 0 && state.waiting.length === 0;
   return (
     <>
-      <Head title={title} meta={meta} acts={isEmpty ? undefined : begin} />
+      <Head
+        title={title}
+        meta={meta}
+        acts={
+          isEmpty ? undefined : (
+            <>
+              {exported === undefined ? null : (
+                <button class="btn" type="button" onClick={() => setExporting(true)}>
+                  <Icon name="down" small />
+                  Export…
+                </button>
+              )}
+              {begin}
+            </>
+          )
+        }
+      />
       {children}
       {problem === null ? null : (
         <LoadError what="The list" failure={problem} since={isLoaded ? since : null} onRetry={list.retry} />
@@ -57,6 +89,9 @@ export const Listing = <Row,>({ title, meta, list, columns, keyOf, make, empty, 
           {isLoaded ? <Pager shown={state.rows.length} total={null} onMore={list.more} isLoading={isLoading} /> : null}
         </div>
       )}
+      {isExporting && exported !== undefined ? (
+        <Export what={what} which="All that match" {...exported} onClose={() => setExporting(false)} />
+      ) : null}
     </>
   );
 };
