@@ -66,6 +66,9 @@ const ROWS: readonly Row[] = [
   { path: () => "/settings/preferences", shows: "How you want the console", acts: {} },
 ];
 
+/** What a page says to those who lack one of its acts: whose act it is. */
+const WHO_CAN = /admin or an owner|only an? (owner|admin|auditor)|your role/i;
+
 /** The acts of the page: `yes` works, `told` is disabled with its reason, `mute` is disabled without one. */
 const ACTS = `[...document.querySelectorAll("main button, main a.btn")].filter((it) => it.checkVisibility()).map((it) => {
   const name = it.innerText.replace(/\\s+/g, " ").trim();
@@ -121,6 +124,10 @@ const inBrowser = (binary: string): void => {
           const text = await page.text();
           return text.includes(shows) || text.includes("Your role in");
         });
+        if (Object.values(acts).some((roles) => !roles.includes(role)))
+          await until(`${at} says to ${role} who can`, async () =>
+            WHO_CAN.test(await page.evaluate<string>("document.querySelector('main').textContent")),
+          );
         const wanted = Object.entries(acts).filter(([, roles]) => roles.includes(role));
         for (const [name] of wanted)
           await until(`${role} may ${name} at ${at}`, async () =>

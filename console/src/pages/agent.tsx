@@ -11,6 +11,7 @@ import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { Act, whyNotAdmin } from "./act.tsx";
+import { AdminsOnly } from "./admins-only.tsx";
 import { AgentEvents, AgentFigures } from "./agent-figures.tsx";
 import { Suspend } from "./agent-suspend.tsx";
 import { usePolicyChoices } from "./choices.ts";
@@ -160,8 +161,8 @@ const Shown = ({ agent, range, onDone }: ShownProps) => {
       <AgentFigures id={id} range={range} />
       <AgentEvents id={id} />
       <MayDo agent={agent} />
-      {why === null ? <Change agent={agent} onDone={onDone} /> : null}
-      {why === null ? (
+      <AdminsOnly to="change or delete it">
+        <Change agent={agent} onDone={onDone} />
         <Section title="Delete this agent">
           <p>Its key stops at once and for good. What it did stays in the history.</p>
           <div class="row">
@@ -179,7 +180,7 @@ const Shown = ({ agent, range, onDone }: ShownProps) => {
             />
           </div>
         </Section>
-      ) : null}
+      </AdminsOnly>
     </>
   );
 };

@@ -12,6 +12,7 @@ import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { Act, whyNotAdmin } from "./act.tsx";
+import { AdminsOnly } from "./admins-only.tsx";
 import { usePolicyChoices } from "./choices.ts";
 import { probeText, rotationText, stateText } from "./endpoint-text.ts";
 import { EndpointUses } from "./endpoint-uses.tsx";
@@ -288,29 +289,27 @@ const Shown = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onD
         </a>
       </p>
       <EndpointUses id={id} />
-      {whyNotAdmin() === null ? (
-        <>
-          <Change endpoint={endpoint} onDone={onDone} />
-          <Rotate id={id} />
-          <Section title="Delete this endpoint">
-            <p>What waits for it is ended. It can be deleted once no source and no action names it.</p>
-            <div class="row">
-              <Act
-                label="Delete"
-                act={() => call("DELETE /v1/endpoints/{id}", { params })}
-                done={`${name} is deleted.`}
-                onDone={() => go("/endpoints", { isReplaced: true })}
-                why={null}
-                ask={{
-                  question: `Delete ${name}?`,
-                  text: "Deliveries that wait for it are ended, and it cannot be brought back.",
-                  keep: "Keep it",
-                }}
-              />
-            </div>
-          </Section>
-        </>
-      ) : null}
+      <AdminsOnly to="change it, rotate its secret or delete it">
+        <Change endpoint={endpoint} onDone={onDone} />
+        <Rotate id={id} />
+        <Section title="Delete this endpoint">
+          <p>What waits for it is ended. It can be deleted once no source and no action names it.</p>
+          <div class="row">
+            <Act
+              label="Delete"
+              act={() => call("DELETE /v1/endpoints/{id}", { params })}
+              done={`${name} is deleted.`}
+              onDone={() => go("/endpoints", { isReplaced: true })}
+              why={null}
+              ask={{
+                question: `Delete ${name}?`,
+                text: "Deliveries that wait for it are ended, and it cannot be brought back.",
+                keep: "Keep it",
+              }}
+            />
+          </div>
+        </Section>
+      </AdminsOnly>
     </>
   );
 };

@@ -41,7 +41,9 @@ export const Listing = <Row,>({
   const what = title.toLowerCase();
   const [isExporting, setExporting] = useState(false);
   const begin =
-    make === undefined || whyNotAdmin() !== null ? undefined : (
+    make === undefined ? undefined : whyNotAdmin() !== null ? (
+      <span class="soft">{make.label}: an admin or an owner can</span>
+    ) : (
       <a class="btn first" href={make.href}>
         {make.label}
       </a>

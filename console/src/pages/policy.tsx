@@ -118,6 +118,7 @@ const Edited = ({ policy, tab, v, onDone }: EditedProps) => {
       >
         {policy === null ? `${verb} the policy…` : `${verb} version ${policy.version + 1}…`}
       </button>
+      {why === null ? null : <span class="vh">{why}</span>}
     </>
   );
   return (

@@ -47,7 +47,7 @@ const New = () => {
   const [status, setStatus] = useState<Filter["status"]>("failed");
   const [plan, setPlan] = useState<Plan | null>(null);
   const why = whyNotAdmin();
-  if (why !== null) return null;
+  if (why !== null) return <p class="soft">Only an admin or an owner can replay events.</p>;
   const filter = { status };
   return (
     <Section title="Replay events">

@@ -11,6 +11,7 @@ import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { Act, whyNotAdmin } from "./act.tsx";
+import { AdminsOnly } from "./admins-only.tsx";
 import { useEndpointChoices, usePolicyChoices } from "./choices.ts";
 import { Choice, SendForm } from "./form.tsx";
 import { LastDay } from "./last-day.tsx";
@@ -208,29 +209,27 @@ const Shown = ({ source, onDone }: { readonly source: Source; readonly onDone: (
       </Section>
       <LastDay by="source" id={id} />
       <Refused id={id} />
-      {why === null ? (
-        <>
-          <Change source={source} onDone={onDone} />
-          <Rotate id={id} />
-          <Section title="Delete this source">
-            <p>Its address is refused from then on. What it has sent stays in the history.</p>
-            <div class="row">
-              <Act
-                label="Delete"
-                act={() => call("DELETE /v1/sources/{id}", { params: { id } })}
-                done={`${name} is deleted.`}
-                onDone={() => go("/sources", { isReplaced: true })}
-                why={why}
-                ask={{
-                  question: `Delete ${name}?`,
-                  text: "Its address stops at once and cannot be brought back.",
-                  keep: "Keep it",
-                }}
-              />
-            </div>
-          </Section>
-        </>
-      ) : null}
+      <AdminsOnly to="change it, rotate its secret or delete it">
+        <Change source={source} onDone={onDone} />
+        <Rotate id={id} />
+        <Section title="Delete this source">
+          <p>Its address is refused from then on. What it has sent stays in the history.</p>
+          <div class="row">
+            <Act
+              label="Delete"
+              act={() => call("DELETE /v1/sources/{id}", { params: { id } })}
+              done={`${name} is deleted.`}
+              onDone={() => go("/sources", { isReplaced: true })}
+              why={why}
+              ask={{
+                question: `Delete ${name}?`,
+                text: "Its address stops at once and cannot be brought back.",
+                keep: "Keep it",
+              }}
+            />
+          </div>
+        </Section>
+      </AdminsOnly>
     </>
   );
 };

@@ -1,0 +1,169 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { overflow, violations } from "../support/accessibility.ts";
+import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
+import { signUp } from "../support/client.ts";
+import { type ConsoleScene, consoleScene } from "../support/console-scene.ts";
+import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
+import { openSignedIn } from "../support/signed-in.ts";
+import { skipped } from "../support/skipped.ts";
+
+const test = suite("layers and the focus in the console");
+const WHO = { email: "ana@shop.example", password: "correct horse battery" };
+
+type Opening = {
+  readonly name: string;
+  readonly path: (scene: ConsoleScene) => string;
+  readonly shows: string;
+  /** What opens it, as an expression for the element to press; or a key. */
+  readonly by: { readonly element: string } | { readonly key: string; readonly ctrl?: boolean };
+  readonly width?: number;
+};
+
+const button = (text: string): string =>
+  `[...document.querySelectorAll("button")].find((it) => it.checkVisibility() && it.innerText.trim().startsWith(${JSON.stringify(text)}))`;
+const overview = () => "/overview";
+const events = () => "/events";
+
+const OPENINGS: readonly Opening[] = [
+  { name: "the session", path: overview, shows: "Needs a person", by: { element: "document.querySelector('.me')" } },
+  { name: "the palette", path: overview, shows: "Needs a person", by: { key: "k", ctrl: true } },
+  { name: "the keys", path: overview, shows: "Needs a person", by: { key: "?" } },
+  { name: "more pages", path: overview, shows: "Needs a person", by: { element: button("More") }, width: 390 },
+  { name: "a filter", path: events, shows: "order.paid", by: { element: button("Endpoint") } },
+  { name: "the filters", path: events, shows: "order.paid", by: { element: button("Filters") }, width: 390 },
+  { name: "the export", path: events, shows: "order.paid", by: { element: button("Export") } },
+  {
+    name: "the end of a payload",
+    path: ({ events: { delivered } }) => `/events/${delivered}`,
+    shows: "Attempt 1",
+    by: { element: button("Erase the payload") },
+  },
+  {
+    name: "a pause",
+    path: ({ source }) => `/sources/${source.id}`,
+    shows: "Refused signatures",
+    by: { element: button("Pause") },
+  },
+  {
+    name: "a rotation",
+    path: ({ endpointId }) => `/endpoints/${endpointId}`,
+    shows: "Failures in a row",
+    by: { element: button("Rotate secret") },
+  },
+  {
+    name: "a suspension",
+    path: ({ agent }) => `/agents/${agent.id}`,
+    shows: "What it may do",
+    by: { element: button("Suspend") },
+  },
+  { name: "a key's end", path: () => "/settings/keys", shows: "ends in", by: { element: button("Revoke") } },
+];
+
+/** In the page: what is wrong with the element that has the focus; null if nothing is. */
+const FOCUS = `(() => {
+  const it = document.activeElement;
+  if (it === null || it === document.body) return null;
+  const name = it.tagName + " " + (it.getAttribute("aria-label") ?? it.innerText ?? "").trim().slice(0, 40);
+  const { outlineStyle, outlineWidth } = getComputedStyle(it);
+  if (outlineStyle === "none" || parseFloat(outlineWidth) === 0) return name + " shows no focus";
+  const { left, top, width, height } = it.getBoundingClientRect();
+  if (width <= 2 || height <= 2) return null;
+  const y = top + Math.min(height / 2, 20);
+  if (y < 0 || y > innerHeight) return name + " is off the screen at " + Math.round(y);
+  const hit = document.elementFromPoint(Math.min(Math.max(left + width / 2, 1), innerWidth - 1), y);
+  const bar = hit?.closest(".sign, .bar, .foot, .fresh") ?? null;
+  return bar === null || bar.contains(it) ? null : name + " is behind " + bar.className;
+})()`;
+/** Enough to reach every part of the pages that are looked at. */
+const STOPS = 40;
+
+const inBrowser = (binary: string): void => {
+  let program: Program;
+  let page: BrowserPage;
+  let scene: ConsoleScene;
+  let held: string;
+
+  const isOpen = (): Promise<boolean> => page.evaluate<boolean>("document.querySelector('dialog[open]') !== null");
+
+  test.before(async () => {
+    [program, page] = await Promise.all([startProgram(), openBrowser(binary)]);
+    await page.shaped({});
+    const client = await signUp(program.url, WHO);
+    scene = await consoleScene(program.url, client);
+    held = await until("it is held", async () => {
+      const { body } = await client.call("GET", `/v1/events/${scene.events.held}`);
+      return body.approval_id;
+    });
+    await openSignedIn(page, program.url, { who: WHO, path: "/overview" });
+    await page.shows("Needs a person");
+  });
+  test.after(async () => {
+    await page.close();
+    killPrograms();
+    await scene?.shop.target.close();
+    removeFolder(program.dir);
+  });
+  test.after.each(() => assert.equal(page.faults(), []));
+
+  for (const { name, path, shows, by, width = 1_440 } of OPENINGS)
+    test(`${name}: axe finds nothing, the focus is within, and Esc gives it back`, async () => {
+      await page.shaped({ width });
+      await page.open(program.url + path(scene));
+      await page.shows(shows);
+      if ("element" in by)
+        await until("it is opened", async () => {
+          await page.evaluate(
+            `(() => { const it = ${by.element}; if (it && document.querySelector("dialog[open]") === null) { it.focus(); it.click(); } })()`,
+          );
+          return isOpen();
+        });
+      else
+        await until("it is opened", async () => {
+          const event = JSON.stringify({ key: by.key, ctrlKey: by.ctrl === true, bubbles: true });
+          if (!(await isOpen()))
+            await page.evaluate(`document.body.dispatchEvent(new KeyboardEvent("keydown", ${event})); undefined`);
+          return isOpen();
+        });
+      assert.is(await page.evaluate("document.activeElement.closest('dialog') !== null"), true);
+      for (const dark of [false, true]) {
+        await page.shaped({ width, dark });
+        assert.equal(await violations(page), [], `${name} ${dark}`);
+        assert.ok((await overflow(page)) <= 0, name);
+      }
+      await page.key("Escape");
+      await until("it is closed", async () => !(await isOpen()));
+      if ("element" in by)
+        assert.is(await page.evaluate(`document.activeElement === ${by.element}`), true, "the focus returns");
+      await page.shaped({});
+    });
+
+  test("the focus is always seen, and never behind a bar", async () => {
+    const wrong: string[] = [];
+    for (const [path, shows, width] of [
+      [`/approvals/${held}`, "If you approve", 390],
+      [`/approvals/${held}`, "If you approve", 1_024],
+      ["/events", "order.paid", 390],
+      [`/events/${scene.events.failed}`, "Attempt 1", 390],
+      [`/endpoints/${scene.endpointId}`, "Failures in a row", 768],
+    ] as const) {
+      await page.shaped({ width, height: 700 });
+      await page.open(program.url + path);
+      await page.shows(shows);
+      for (let stop = 0; stop < STOPS; stop += 1) {
+        await page.key("Tab");
+        const fault = await page.evaluate<string | null>(FOCUS);
+        if (fault !== null) wrong.push(`${path} ${width}: ${fault}`);
+      }
+    }
+    assert.equal(wrong, []);
+    await page.shaped({});
+  });
+};
+
+const binary = browserHere();
+if (binary === null)
+  skipped("layers and the focus in the console", "there is no Chromium, and BROWSER_BINARY is not set");
+else inBrowser(binary);
+
+test.run();
