@@ -92,6 +92,8 @@ export const APPROVALS: AnswerExamples["bodies"] = {
       },
     ],
     fields_left_out: 0,
+    run: "ticket-88213",
+    proposal: null,
     steps: null,
     previous: null,
     undo: {
