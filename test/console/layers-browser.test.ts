@@ -78,6 +78,28 @@ const FOCUS = `(() => {
 /** Enough to reach every part of the pages that are looked at. */
 const STOPS = 40;
 
+const FEW_STOPS = 8;
+
+type Watched = { readonly shift: number; readonly slowest: number; readonly what: string };
+
+/** The share of the screen that may move while a page is drawn (Cumulative Layout Shift). */
+const SHIFT_MAX = 0.02;
+/** Ten times the bar from a key to its picture, for a machine that does much else. */
+const ANSWER_MS = 2_000;
+/** In the page: adds up what moves without a reason, and keeps the slowest answer to a key or a click. */
+const WATCH = `(() => {
+  globalThis.watched = { shift: 0, slowest: 0, what: "" };
+  new PerformanceObserver((list) => {
+    for (const it of list.getEntries()) if (!it.hadRecentInput) {
+      watched.shift += it.value;
+      watched.what += it.sources.map(({ node }) => (node?.className ?? node?.nodeName) + " ").join("");
+    }
+  }).observe({ type: "layout-shift", buffered: true });
+  new PerformanceObserver((list) => {
+    for (const it of list.getEntries()) if (it.interactionId > 0) watched.slowest = Math.max(watched.slowest, it.duration);
+  }).observe({ type: "event", durationThreshold: 16, buffered: true });
+})()`;
+
 const inBrowser = (binary: string): void => {
   let program: Program;
   let page: BrowserPage;
@@ -137,6 +159,22 @@ const inBrowser = (binary: string): void => {
         assert.is(await page.evaluate(`document.activeElement === ${by.element}`), true, "the focus returns");
       await page.shaped({});
     });
+
+  test("nothing moves while a page is drawn, and keys and clicks are answered at once", async () => {
+    for (const [path, shows] of [
+      ["/overview", "Refusals by gate"],
+      ["/events", "order.paid"],
+      [`/approvals/${held}`, "If you approve"],
+    ] as const) {
+      await page.open(program.url + path);
+      await page.evaluate(WATCH);
+      await page.shows(shows);
+      for (let stop = 0; stop < FEW_STOPS; stop += 1) await page.key("Tab");
+      const { shift, slowest, what } = await page.evaluate<Watched>("globalThis.watched");
+      assert.ok(shift <= SHIFT_MAX, `${path} moves by ${shift}: ${what}`);
+      assert.ok(slowest <= ANSWER_MS, `${path} answers a key after ${slowest} ms`);
+    }
+  });
 
   test("the focus is always seen, and never behind a bar", async () => {
     const wrong: string[] = [];

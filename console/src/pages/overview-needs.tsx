@@ -1,3 +1,4 @@
+import { useEffect } from "preact/hooks";
 import { euro } from "../../design/format.ts";
 import { Mark } from "../../design/mark.tsx";
 import { LoadError } from "../../design/placeholders.tsx";
@@ -60,10 +61,14 @@ const whatOf = (need: Need): readonly [string, string] => {
 };
 
 /** What needs a person, the worst first. */
-export const NeedsAPerson = () => {
+export const NeedsAPerson = ({ onLoaded }: { readonly onLoaded: () => void }) => {
   const shown = useAnswer<Attention>({ key: "attention", on: { topic: "events", id: null }, everyMs: REFRESH_MS }, () =>
     call("GET /v1/attention"),
   );
+  const isLoaded = shown.body !== null || shown.problem !== null;
+  useEffect(() => {
+    if (isLoaded) onLoaded();
+  }, [isLoaded]);
   const needs = shown.body?.data ?? [];
   return (
     <Section title="Needs a person">

@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import { count, duration, percent } from "../../design/format.ts";
 import { Mark, StateMark } from "../../design/mark.tsx";
 import { LoadError, Loading } from "../../design/placeholders.tsx";
@@ -207,6 +208,9 @@ const Overview = ({ query }: PageProps) => {
   );
   const endpoints = useAnswer({ key: "endpoints", on }, () => call("GET /v1/endpoints", { query: { limit: 100 } }));
   const sorted = worstFirst(endpoints.body?.data ?? []);
+  // Drawn together, because a part that comes later would move those below it.
+  const [isLoaded, setLoaded] = useState(false);
+  const isReady = isLoaded && [stats, gates, held, endpoints].every((it) => it.body !== null || it.problem !== null);
   return (
     <>
       <Head
@@ -224,11 +228,11 @@ const Overview = ({ query }: PageProps) => {
         acts={<RangeNav path="/overview" range={range} />}
       />
       <Beginning />
-      <NeedsAPerson />
+      <NeedsAPerson onLoaded={() => setLoaded(true)} />
       {stats.problem === null ? null : (
         <LoadError what="The figures" failure={stats.problem} since={stats.since} onRetry={stats.again} />
       )}
-      {stats.body === null ? (
+      {!isLoaded ? null : stats.body === null || !isReady ? (
         <Loading rows={4} />
       ) : (
         <>
@@ -253,27 +257,29 @@ const Overview = ({ query }: PageProps) => {
           </div>
         </>
       )}
-      <div class="half wide">
-        <Budgets />
-        {sorted.length === 0 ? null : (
-          <Section
-            title="Endpoints, worst first"
-            beside={
-              <span class="meta">
-                <a href="/endpoints">All of them</a>
-              </span>
-            }
-          >
-            <DataTable
-              caption="Endpoints, worst first"
-              columns={ENDPOINT_COLUMNS}
-              rows={sorted.slice(0, SHOWN_ENDPOINTS)}
-              keyOf={(row) => row.id}
-              as="even"
-            />
-          </Section>
-        )}
-      </div>
+      {isReady ? (
+        <div class="half wide">
+          <Budgets />
+          {sorted.length === 0 ? null : (
+            <Section
+              title="Endpoints, worst first"
+              beside={
+                <span class="meta">
+                  <a href="/endpoints">All of them</a>
+                </span>
+              }
+            >
+              <DataTable
+                caption="Endpoints, worst first"
+                columns={ENDPOINT_COLUMNS}
+                rows={sorted.slice(0, SHOWN_ENDPOINTS)}
+                keyOf={(row) => row.id}
+                as="even"
+              />
+            </Section>
+          )}
+        </div>
+      ) : null}
     </>
   );
 };
