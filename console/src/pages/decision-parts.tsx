@@ -283,7 +283,7 @@ export const Fields = ({ rows, seen, previous, steps, onReveal, fault }: FieldsP
           steps.map((name, at) => (
             <div class="stack tight" key={String(at)}>
               <h3>
-                Step {at}: {name}
+                Step {at + 1}: {name}
               </h3>
               <Rows rows={rows.filter(isOf(at))} isCompared={isCompared} />
             </div>
