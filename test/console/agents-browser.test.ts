@@ -157,7 +157,7 @@ const inBrowser = (binary: string): void => {
     assert.is(await other.evaluate("document.querySelector('main form')"), null);
     await other.open(`${program.url}/agents?tab=actions`);
     await other.shows("order.create");
-    await other.hides("Define an action");
+    await other.shows("Define an action: an admin or an owner can");
   });
 
   test("another account's action and one that never existed are the same page", async () => {
