@@ -39,11 +39,12 @@ const indexBound = (description: string) =>
   ({ type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description }) as const satisfies JsonSchema;
 
 const QUERY = {
-  from_index: indexBound(
-    "Begin with this record: an export that was cut off continues here. With a filter, the records before it are left out, " +
-      "which you have, and the header, the proofs and the count are those of all records: see docs/auditor.md",
+  from_index: indexBound("Begin with this record. With a filter it is the same as resume_from"),
+  to_index: indexBound("End before this record. Not with a filter, and not with resume_from"),
+  resume_from: indexBound(
+    "An export that was cut off goes on with this record. The records before it are left out, which you have, and the header, " +
+      "the proofs and the count are those of all records: see docs/auditor.md",
   ),
-  to_index: indexBound("End before this record. Not with a filter"),
   ...TIME_RANGE_QUERY,
   type: filterBy("Only records of this type"),
   actor: filterBy("Only records of what this member, key, source or part of the system did"),
@@ -67,7 +68,7 @@ type Asked = Call<{ query: typeof QUERY }>;
 
 /** The filters as they were asked for, which the export's header repeats; null if there are none. */
 const filterOf = ({ query }: Asked): Readonly<Record<string, string>> | null => {
-  const { from_index: _from, to_index: _to, payloads: _payloads, ...filters } = query;
+  const { from_index: _from, to_index: _to, resume_from: _resumeFrom, payloads: _payloads, ...filters } = query;
   const given = Object.entries(filters).filter((it): it is [string, string] => typeof it[1] === "string");
   return given.length === 0 ? null : Object.fromEntries(given);
 };
@@ -142,17 +143,14 @@ const plannedBySearch = async (
   return { end, from: 0, to: end.size, indexes, map: null };
 };
 
-const planned = async (deps: ExportDeps, evidence: AccountEvidence, call: Asked): Promise<Planned | Problem> => {
-  const { from_index: from = 0, to_index: asked } = call.query;
-  const filter = filterOf(call);
-  if (filter === null) {
-    const end = await evidence.newest(call.principal.account);
-    if (end === null) return notSealed("No record of the account was sealed yet.");
-    const to = Math.min(asked ?? end.size, end.size);
-    if (from > to) return invalid("from_index", `must be at most ${to}`);
-    return { end, from, to, filter, indexes: null, map: null };
-  }
-  if (asked !== undefined)
+const plannedByFilter = async (
+  deps: ExportDeps,
+  evidence: AccountEvidence,
+  call: Asked,
+  filter: NonNullable<Planned["filter"]>,
+): Promise<Planned | Problem> => {
+  const { from_index, to_index, resume_from = from_index ?? 0 } = call.query;
+  if (to_index !== undefined)
     return invalid("to_index", "cannot be combined with a filter: the proof is about all records");
   const chosen = chosenBy(call);
   if ("problem" in chosen) return chosen;
@@ -162,9 +160,29 @@ const planned = async (deps: ExportDeps, evidence: AccountEvidence, call: Asked)
     ? await plannedByKey(deps, evidence, { ...chosen, key })
     : await plannedBySearch(deps, evidence, chosen);
   if ("problem" in plan) return plan;
-  return from > plan.end.size
-    ? invalid("from_index", `must be at most ${plan.end.size}`)
-    : { ...plan, filter, resumeFrom: from };
+  const asked = call.query.resume_from === undefined ? "from_index" : "resume_from";
+  return resume_from > plan.end.size
+    ? invalid(asked, `must be at most ${plan.end.size}`)
+    : { ...plan, filter, resumeFrom: resume_from };
+};
+
+const planned = async (deps: ExportDeps, evidence: AccountEvidence, call: Asked): Promise<Planned | Problem> => {
+  const { from_index, to_index: asked, resume_from } = call.query;
+  if (resume_from !== undefined && (from_index !== undefined || asked !== undefined))
+    return invalid(
+      "resume_from",
+      "cannot be combined with from_index or to_index: it goes on with an export of all records",
+    );
+  const filter = filterOf(call);
+  if (filter !== null) return plannedByFilter(deps, evidence, call, filter);
+  const end = await evidence.newest(call.principal.account);
+  if (end === null) return notSealed("No record of the account was sealed yet.");
+  const to = Math.min(asked ?? end.size, end.size);
+  const [from, resumeFrom] = [from_index ?? 0, resume_from ?? 0];
+  if (from > to)
+    return invalid("from_index", asked === undefined ? `must be at most ${to}` : "must be at most to_index");
+  if (resumeFrom > to) return invalid("resume_from", `must be at most ${to}`);
+  return { end, from, to, filter, indexes: null, map: null, resumeFrom };
 };
 
 /** The lines in chunks. It throws, which cuts the answer off before its last line, when the caller may not go on. */

@@ -241,35 +241,41 @@ const cutAt = (lines: readonly string[], at: number) => {
 };
 
 test(
-  "a filtered export that was cut off anywhere goes on where it was, also after more was recorded",
+  "an export of all or of some records that was cut off anywhere goes on where it was, also after more was recorded",
   withWorld(async (world) => {
     await records(world, A, 60);
     await world.seal(A);
-    for (const filter of [{ source_id: sourceId("b") }, { type: "Recorded" }, { source_id: sourceId("z") }]) {
+    for (const filter of [{}, { source_id: sourceId("b") }, { type: "Recorded" }, { source_id: sourceId("z") }]) {
       const { text } = await world.get(A, EXPORT, filter);
       const lines = text.split("\n").slice(0, -1);
       const cuts = lines.map((_, at) => at + 1).filter((at) => at < lines.length);
       for (const at of [...cuts.slice(0, 4), ...cuts.slice(-6)]) {
         const { kept, from } = cutAt(lines, at);
-        const rest = (await world.get(A, EXPORT, { ...filter, from_index: from })).text.split("\n");
+        const rest = (await world.get(A, EXPORT, { ...filter, resume_from: from })).text.split("\n");
         const joined = [rest[0], ...(at === 1 ? [] : kept), ...rest.slice(1)].join("\n");
         assert.is(joined, text, `cut after ${at} lines`);
       }
     }
-    const filter = { source_id: sourceId("b") };
-    const before = (await world.get(A, EXPORT, filter)).text.split("\n").slice(0, -1);
+    const cut = [{}, { source_id: sourceId("b") }];
+    const before = await Promise.all(cut.map(async (filter) => (await world.get(A, EXPORT, filter)).text.split("\n")));
     await records(world, A, 40, 60);
     await world.seal(A);
-    const { kept, from } = cutAt(before, before.length - 1);
-    const rest = (await world.get(A, EXPORT, { ...filter, from_index: from })).text.split("\n");
-    const joined = [rest[0], ...kept, ...rest.slice(1)].join("\n");
-    const report = await verdictOf(world, joined);
-    assert.is(report.verdict, "authentic", JSON.stringify(report));
-    assert.is(
-      report.records,
-      linesOf((await world.get(A, EXPORT, filter)).text).filter(({ kind }) => kind === "record").length,
+    for (const [n, filter] of cut.entries()) {
+      const lines = before[n] ?? [];
+      const { kept, from } = cutAt(lines, lines.length - 2);
+      const rest = (await world.get(A, EXPORT, { ...filter, resume_from: from })).text.split("\n");
+      const report = await verdictOf(world, [rest[0], ...kept, ...rest.slice(1)].join("\n"));
+      assert.is(report.verdict, "authentic", JSON.stringify(report));
+      const whole = linesOf((await world.get(A, EXPORT, filter)).text);
+      assert.is(report.records, whole.filter(({ kind }) => kind === "record").length);
+      for (const query of [{ resume_from: 10_000 }, { resume_from: 1, from_index: 1, to_index: 2 }])
+        assert.is((await world.get(A, EXPORT, { ...filter, ...query })).outcome, "invalid-request");
+    }
+    const filter = { source_id: sourceId("b") };
+    const same = [{ from_index: 20 }, { resume_from: 20 }].map(
+      async (query) => (await world.get(A, EXPORT, { ...filter, ...query })).text,
     );
-    assert.is((await world.get(A, EXPORT, { ...filter, from_index: 10_000 })).outcome, "invalid-request");
+    assert.is(await same[0], await same[1]);
     assert.is((await world.get(A, EXPORT, { ...filter, to_index: 10 })).outcome, "invalid-request");
   }),
 );
