@@ -10,7 +10,7 @@ import { invalid } from "../../http/listing.ts";
 import { named } from "../../http/named-schemas.ts";
 import { type Answer, type Handler, type JsonSchema, type Route, route } from "../../http/route.ts";
 import { NothingSigned } from "../../sealing/sealing.ts";
-import { notFound, type Problem, problem } from "../../streams/problems.ts";
+import { type Problem, problem } from "../../streams/problems.ts";
 
 export type CheckpointsDeps = {
   /** Null on a node that folds no evidence. */
@@ -92,7 +92,9 @@ const proof =
         return invalid("index", "or id must be given, and not both");
       if (id !== undefined && subject === undefined) return invalid("subject", "must be given with id");
       const at = query.index ?? (await indexOfRecord(deps, { account, id: id ?? "", subject: subject ?? "" }));
-      if (at === null || at >= (await it.folded(account))) return notFound();
+      const records = await it.folded(account);
+      if (at === null) return problem("not-found", "The account has no record with this id about this subject.");
+      if (at >= records) return problem("not-found", `The account has ${records} records, so an index is below that.`);
       const end = witnessed === undefined ? await it.newest(account) : await it.newestWitnessed(account);
       if (end === null || end.size <= at)
         return witnessed === undefined ? notSealed("The record was not sealed yet.") : notWitnessed();
