@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { createReadStream } from "node:fs";
+import { createReadStream, existsSync } from "node:fs";
 import { chmod, mkdtemp, readFile, rename, rm, stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { ED25519, parseSignerKey, type SignerKey, verifierKey } from "../../domain/evidence/signed-note.ts";
 import { ed25519Signer } from "../../infra/crypto/ed25519.ts";
 import { sha256 } from "../../infra/crypto/sha256.ts";
@@ -14,7 +14,15 @@ import {
   readControlText,
 } from "../evidence-pack/control-text.ts";
 import type { Findings } from "../evidence-pack/findings.ts";
-import { emptyFolder, type MadePack, packAround, saveExport, verifierKeyOf } from "../evidence-pack/make-pack.ts";
+import {
+  emptyFolder,
+  folderFor,
+  type MadePack,
+  packAround,
+  refuseUsedFolder,
+  saveExport,
+  verifierKeyOf,
+} from "../evidence-pack/make-pack.ts";
 import type { Period } from "../evidence-pack/query/filter.ts";
 import { BadControlFile } from "../evidence-pack/query/reader.ts";
 import { stateOf } from "../evidence-pack/report/claim.ts";
@@ -78,20 +86,26 @@ const signerOf = async (options: Options): Promise<SignerKey> => {
 
 type Indexed = { readonly data: readonly { readonly index: number }[] };
 
-/** The indexes from the first record that says a time of the period to the last. */
+/**
+ * The indexes from the first record that says a time of the period to the last, and one more on each side: they show that
+ * the period has no others. The service sends at most what is sealed.
+ */
 const rangeOf = async (api: Api, { from, to }: Period): Promise<{ from_index: number; to_index: number }> => {
   const find = async (order: "asc" | "desc"): Promise<number> => {
     const { data } = await api.get<Indexed>("/v1/audit", { from, to, order, limit: 1 });
     if (data[0] === undefined) throw new Error(`The account has no record from ${from} to before ${to}.`);
     return data[0].index;
   };
-  return { from_index: await find("asc"), to_index: (await find("desc")) + 1 };
+  return { from_index: Math.max(0, (await find("asc")) - 1), to_index: (await find("desc")) + 2 };
 };
 
 /** The export as the service sends it, or as it is in a file that was saved before. */
 const exportOf = async (args: Arguments, env: Env, period: Period): Promise<AsyncIterable<Uint8Array>> => {
   const { export: saved, payloads, "only-period": onlyPeriod } = args.options;
-  if (saved !== undefined) return createReadStream(String(saved));
+  if (saved !== undefined) {
+    if (!existsSync(String(saved))) throw new UsageError(`There is no file "${saved}".`);
+    return createReadStream(String(saved));
+  }
   const api = apiOf(args, env);
   const query = new URLSearchParams();
   if (payloads === true) query.set("payloads", "1");
@@ -105,17 +119,20 @@ const exportOf = async (args: Arguments, env: Env, period: Period): Promise<Asyn
   return response.body;
 };
 
-/** Makes the pack in a folder beside its own, which it replaces when it is whole: a crash leaves no half pack there. */
+/** Makes the pack in a folder beside its own, which appears when it is whole: a crash or a refusal leaves no half pack there. */
 const whole = async <T>(folder: string, make: (partial: string) => Promise<T>): Promise<T> => {
-  await emptyFolder(folder);
+  await refuseUsedFolder(folder);
+  const removeParents = await folderFor(dirname(folder));
   const partial = await mkdtemp(`${folder}.partial-`);
   try {
     const made = await make(partial);
+    await emptyFolder(folder);
     await chmod(partial, (await stat(folder)).mode);
     await rename(partial, folder);
     return made;
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
+    await removeParents();
     throw error;
   }
 };
@@ -125,6 +142,13 @@ const countsOf = ({ controls }: Findings): ReadonlyMap<string, number> => {
   for (const { word } of controls.flatMap(({ claims }) => claims.map(stateOf)))
     counts.set(word, (counts.get(word) ?? 0) + 1);
   return counts;
+};
+
+const coveredIn = ({ covers: { start, end, up_to } }: Findings["export"]): string => {
+  const until = end ? "to its end" : `up to ${up_to ?? "no time"}`;
+  if (start)
+    return end ? "the whole period" : `the period from its beginning ${until}; claims about the rest stay open`;
+  return `a part of the period ${until}, whose beginning is not shown; claims about the rest stay open`;
 };
 
 const say = (terminal: Terminal, folder: string, { findings, signedBy }: MadePack): void => {
@@ -140,6 +164,7 @@ const say = (terminal: Terminal, folder: string, { findings, signedBy }: MadePac
   const rows = [
     ["folder", folder],
     ["records", `${exported.records}, of which ${exported.in_period.records} say a time of the period`],
+    ["covered", coveredIn(exported)],
     ["claims", counts.join(", ")],
     ["signed by", signedBy],
     ["read", join(folder, "report.html")],
@@ -154,7 +179,7 @@ export const evidence: Command = {
     "Makes a folder with all of the account's records up to the newest checkpoint, their proofs, the answers",
     "to the claims of a control file, and a report to read. `countersign verify <folder>` checks all of it.",
     "--from <time>       the first moment of the period, in UTC: 2026-01-01, or 2026-01-01T12:00:00Z",
-    "--to <time>         the moment just after the period",
+    "--to <time>         the moment just after the period; claims hold only if a later record is sealed",
     `--framework <name>  ${FRAMEWORKS.join(", ")}, or a control file; default: ${FRAMEWORK_DEFAULT}`,
     "--out <folder>      a new or empty folder; default: evidence-<from>-<to>",
     "--export <file>     uses this export instead of asking the service",

@@ -1,4 +1,4 @@
-import { lstat } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { parseVerifierKey } from "../../domain/evidence/signed-note.ts";
 import { sha256 } from "../../infra/crypto/sha256.ts";
@@ -40,6 +40,7 @@ export const verifyFolder = async (
   options: VerifyOptions,
   pack: { readonly packKey: string | null; readonly version: string },
 ): Promise<FolderReport> => {
+  if ((await readdir(folder)).length === 0) throw new UsageError(`The folder "${folder}" is empty.`);
   const packKey = pack.packKey === null ? null : parseVerifierKey(sha256, pack.packKey);
   if (pack.packKey !== null && packKey === null) throw new UsageError("--pack-key takes a verifier key.");
   limitHeapGrowth();
@@ -51,7 +52,7 @@ export const verifyFolder = async (
     ...exported,
     fault: exported.fault ?? (first === undefined ? null : fault(`${first.file}: ${first.why}`)),
     missing: [...exported.missing, ...unchecked],
-    notes: [...exported.notes, ...signerNote(checked)],
+    notes: [...exported.notes, ...checked.open, ...signerNote(checked)],
   });
   return { ...report, files };
 };

@@ -25,6 +25,13 @@ const named = async <T>(path: string, use: (path: string) => Promise<T>): Promis
 
 const sizeAndKind = (path: string) => stat(path);
 
+/** What stands alone may be a folder: then the sentence says so. */
+const firstNamed = async (path: string, isAlone: boolean) => {
+  const found = await stat(path).catch((error: unknown) => (isMissing(error) ? null : Promise.reject(error)));
+  if (found !== null) return found;
+  throw new UsageError(isAlone ? `There is no folder or file "${path}".` : `There is no file "${path}".`);
+};
+
 const inputFile = async (path: string): Promise<InputFile> => ({
   name: basename(path),
   size: (await named(path, sizeAndKind)).size,
@@ -67,7 +74,7 @@ export const verify: Command = {
       if (status !== 0) throw new Ended(status);
     };
     const packKey = options["pack-key"] === undefined ? null : String(options["pack-key"]);
-    if ((await named(first, sizeAndKind)).isDirectory()) {
+    if ((await firstNamed(first, others.length === 0)).isDirectory()) {
       const wrong = wrongOptions(given);
       if (wrong !== null) throw new UsageError(wrong);
       if (others.length > 0) throw new UsageError("verify takes one folder, and no files with it.");

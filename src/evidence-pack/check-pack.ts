@@ -9,7 +9,7 @@ import { CONTROL_FILE_BYTES_MAX, readControlText } from "./control-text.ts";
 import { type Derived, derive } from "./derive.ts";
 import { bytesOf, digestOf } from "./file-digest.ts";
 import { CONTROL_FILE, EXPORT_FILE, FINDINGS_FILE, MANIFEST_FILE, PACK_FILES, REPORT_FILE } from "./files.ts";
-import type { Findings } from "./findings.ts";
+import { controlsUsing, type Findings } from "./findings.ts";
 import { BadExport } from "./lines.ts";
 import { MANIFEST_BYTES_MAX, type Manifest, readManifest } from "./manifest.ts";
 import { BadControlFile } from "./query/reader.ts";
@@ -26,6 +26,8 @@ export type PackVerdict = {
   readonly faults: readonly PackFault[];
   /** What was not checked, as phrases. */
   readonly unchecked: readonly string[];
+  /** Which claims the export does not cover, and why, as sentences. */
+  readonly open: readonly string[];
   /** Null if the manifest could not be read. */
   readonly manifest: Manifest | null;
   /** The manifest is signed by the key that was given. */
@@ -110,6 +112,19 @@ const differingControls = (bytes: Buffer, computed: Controls): readonly string[]
   return ids.filter((_, n) => !sameJson(found[n], computed[n]));
 };
 
+/** The claims that say in the pack that they hold, although the export does not show it. */
+const falselyHeld = (bytes: Buffer, computed: Controls): string | null => {
+  const found = controlsIn(bytes);
+  const held = computed.flatMap(({ id, claims }, n) =>
+    claims.flatMap((claim, m) => {
+      const said: Partial<Controls[number]["claims"][number]> | undefined = found?.[n]?.claims?.[m];
+      if (said?.holds !== true || claim.holds === true) return [];
+      return [`${claim.id} of ${id}, because ${claim.open ?? "the records say otherwise"}`];
+    }),
+  );
+  return held.length === 0 ? null : `it says that a claim holds which the export does not show: ${held.join("; and ")}`;
+};
+
 const derivedFaults = async (folder: string, { findings, files }: Derived, isSameVersion: boolean) => {
   const faults: PackFault[] = [];
   const all = findings.controls.map(({ id }) => id);
@@ -118,29 +133,62 @@ const derivedFaults = async (folder: string, { findings, files }: Derived, isSam
     if (bytes?.equals(Buffer.from(text))) continue;
     const differing = file === FINDINGS_FILE && bytes !== null ? differingControls(bytes, findings.controls) : all;
     if (!isSameVersion && (file === REPORT_FILE || (file === FINDINGS_FILE && differing.length === 0))) continue;
-    const why = `it is not what ${EXPORT_FILE} and ${CONTROL_FILE} lead to`;
+    const held = file === FINDINGS_FILE && bytes !== null ? falselyHeld(bytes, findings.controls) : null;
+    const why = held ?? `it is not what ${EXPORT_FILE} and ${CONTROL_FILE} lead to`;
     faults.push({ file, why, controls: differing.length === 0 ? all : differing });
   }
   return faults;
 };
 
+/** `findings` is null if the queries could not be asked. */
+type AskedAgain = { readonly faults: readonly PackFault[]; readonly findings: Findings | null };
+
+const notAsked = (fault: PackFault): AskedAgain => ({ faults: [fault], findings: null });
+
+const manifestFault = (
+  { account, files }: Pick<Manifest, "account" | "files">,
+  findings: Findings,
+): Pick<PackFault, "file" | "why"> | null => {
+  if (findings.account !== account) return { file: MANIFEST_FILE, why: "it names another account than the export" };
+  const wrong = files.find(({ name, controls }) => controls.join() !== controlsUsing(name, findings).join());
+  if (wrong === undefined) return null;
+  return { file: MANIFEST_FILE, why: `it names other controls than those that use ${wrong.name}` };
+};
+
 const asked = async (
   { folder, version, onRecord }: PackToCheck,
-  { account, period, madeAt, madeBy }: Manifest,
+  { account, period, madeAt, madeBy, files }: Manifest,
   all: readonly string[],
-) => {
+): Promise<AskedAgain> => {
   const controlFile = controlFileOf(await bytesIn(join(folder, CONTROL_FILE), CONTROL_FILE_BYTES_MAX));
-  if (typeof controlFile === "string") return [{ file: CONTROL_FILE, why: controlFile, controls: all }];
+  if (typeof controlFile === "string") return notAsked({ file: CONTROL_FILE, why: controlFile, controls: all });
   try {
     const terms = { controlFile, period, madeAt, madeBy, ...(onRecord === undefined ? {} : { onRecord }) };
     const derived = await derive(() => bytesOf(join(folder, EXPORT_FILE)), terms);
     const faults = await derivedFaults(folder, derived, version === madeBy);
-    if (derived.findings.account === account) return faults;
-    return [{ file: MANIFEST_FILE, why: "it names another account than the export", controls: all }, ...faults];
+    const { findings } = derived;
+    const wrong = manifestFault({ account, files }, findings);
+    return { faults: wrong === null ? faults : [{ ...wrong, controls: all }, ...faults], findings };
   } catch (error) {
     if (!(error instanceof BadExport)) throw error;
-    return [{ file: EXPORT_FILE, why: error.message, controls: all }];
+    return notAsked({ file: EXPORT_FILE, why: error.message, controls: all });
   }
+};
+
+/** Once for each reason, with all claims that stay open for it. */
+const openClaims = (findings: Findings | null): readonly string[] => {
+  const byReason = new Map<string, string[]>();
+  for (const { id, claims } of findings?.controls ?? []) {
+    for (const { id: claim, open } of claims) {
+      if (open === null) continue;
+      const known = byReason.get(open);
+      if (known === undefined) byReason.set(open, [`${claim} of ${id}`]);
+      else known.push(`${claim} of ${id}`);
+    }
+  }
+  return [...byReason].map(
+    ([why, claims]) => `Answered for the records in the export alone, because ${why}: ${claims.join(", ")}`,
+  );
 };
 
 /** All controls that the pack's control file has, where the manifest cannot say which use a file. */
@@ -165,6 +213,7 @@ export const checkPack = async (pack: PackToCheck): Promise<PackVerdict> => {
     };
     return {
       faults: [fault],
+      open: [],
       unchecked: ["a check of all other files but the export, because their list cannot be read"],
       manifest: null,
       isVouchedFor: false,
@@ -174,7 +223,7 @@ export const checkPack = async (pack: PackToCheck): Promise<PackVerdict> => {
   const listed = await listFaults(folder, manifest);
   const all = await allControls(folder);
   const isGiven = ({ file }: PackFault): boolean => file === EXPORT_FILE || file === CONTROL_FILE;
-  const derived = listed.some(isGiven) ? [] : await asked(pack, manifest, all);
+  const again: AskedAgain = listed.some(isGiven) ? { faults: [], findings: null } : await asked(pack, manifest, all);
   // One fault of a file says enough.
   const known = new Set(listed.map(({ file }) => file));
   const unchecked = [
@@ -187,5 +236,6 @@ export const checkPack = async (pack: PackToCheck): Promise<PackVerdict> => {
           `a check of ${REPORT_FILE}: it was made by version ${manifest.madeBy} and this is ${version}; read ${FINDINGS_FILE}, which was checked`,
         ]),
   ];
-  return { faults: [...listed, ...derived.filter(({ file }) => !known.has(file))], unchecked, manifest, isVouchedFor };
+  const faults = [...listed, ...again.faults.filter(({ file }) => !known.has(file))];
+  return { faults, unchecked, open: openClaims(again.findings), manifest, isVouchedFor };
 };

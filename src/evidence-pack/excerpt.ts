@@ -15,6 +15,7 @@ import { formatTlogProof } from "../../domain/evidence/tlog-proof.ts";
 import { sha256 } from "../../infra/crypto/sha256.ts";
 import type { Findings } from "./findings.ts";
 import { BadExport } from "./lines.ts";
+import { namedBy } from "./query/answer.ts";
 import { readExport } from "./read-export.ts";
 
 /** How many records the file of proofs has, and how many bytes of leaves; claims name more only by a digest. */
@@ -23,15 +24,9 @@ const EXCERPT_BYTES_MAX = 16 * 1_024 * 1_024;
 
 const idOf = ({ level, index }: Subtree): string => `${level}/${index}`;
 
-/** The records that the answers name, in the order of the indexes. */
+/** In the order of the indexes. */
 const namedRecords = ({ controls }: Findings): readonly number[] => {
-  const indexes = new Set<number>();
-  for (const { rests_on, result } of controls.flatMap(({ claims }) => claims)) {
-    for (const index of rests_on.indexes) indexes.add(index);
-    for (const { needs } of (result.examples ?? []) as readonly { readonly needs: readonly number[] }[]) {
-      for (const index of needs) indexes.add(index);
-    }
-  }
+  const indexes = new Set(controls.flatMap(({ claims }) => claims.flatMap(namedBy)));
   return [...indexes].sort((a, b) => a - b).slice(0, EXCERPT_RECORDS_MAX);
 };
 
@@ -87,11 +82,11 @@ class Excerpt {
  * the records are not those of the checkpoint.
  */
 export const excerptOf = async (chunks: AsyncIterable<Uint8Array>, findings: Findings): Promise<string> => {
-  const { from_index: from, checkpoint } = findings.export;
+  const { from_index: from, to_index: to, checkpoint } = findings.export;
   const parsed = parseCheckpoint(parseNote(checkpoint)?.text ?? "");
   if (parsed === null) throw new BadExport("the export's checkpoint is not one");
-  if (from !== 0) return "";
-  if (parsed.size !== findings.export.to_index) throw new BadExport("the export's checkpoint has another size");
+  if (parsed.size < to) throw new BadExport("the export's checkpoint has another size");
+  if (from !== 0 || parsed.size > to) return "";
   const excerpt = new Excerpt(parsed.size, namedRecords(findings));
   await readExport(chunks, () => (leaf, bytes) => excerpt.see(leaf.index, bytes));
   if (!sameBytes(excerpt.root, parsed.root)) throw new BadExport("the records are not those of the checkpoint");

@@ -1,8 +1,9 @@
 import type { Json } from "../../domain/json.ts";
 import type { Claim, Control, ControlFile } from "./control-file.ts";
-import { CONTROL_FILE, EXPORT_FILE } from "./files.ts";
+import { CHECKPOINT_FILE, CONTROL_FILE, EXPORT_FILE, KEY_FILE, PROOFS_FILE } from "./files.ts";
 import { NEVER_EVIDENCED } from "./never-evidenced.ts";
-import type { Answer } from "./query/answer.ts";
+import { type Answer, namedBy } from "./query/answer.ts";
+import type { Coverage } from "./query/coverage.ts";
 import { Evaluation, KEYS_MAX } from "./query/evaluation.ts";
 import { isIn, type Period } from "./query/filter.ts";
 import type { Leaf } from "./query/leaf.ts";
@@ -25,6 +26,9 @@ type PeriodFacts = {
   readonly of_other_times_between: number;
 };
 
+/** Whether the export is known to have all records of the period at its two ends, and up to which time it has them. */
+type Covered = { readonly start: boolean; readonly end: boolean; readonly up_to: string | null };
+
 export type Findings = {
   readonly v: 1;
   readonly account: string;
@@ -40,6 +44,7 @@ export type Findings = {
     readonly checkpoint: string;
     readonly lines: Readonly<Record<string, number>>;
     readonly in_period: PeriodFacts;
+    readonly covers: Covered;
     readonly last_recorded_at: string | null;
   };
   readonly controls: readonly ControlFinding[];
@@ -54,12 +59,14 @@ class PeriodCount {
   #others = 0;
   #othersSinceLast = 0;
   lastRecordedAt: string | null = null;
+  #firstRecordedAt: string | null = null;
 
   constructor(period: Period) {
     this.#period = period;
   }
 
   see(leaf: Leaf): void {
+    this.#firstRecordedAt ??= leaf.recorded_at;
     this.lastRecordedAt = leaf.recorded_at;
     if (isIn(this.#period, leaf)) {
       this.#records += 1;
@@ -73,9 +80,25 @@ class PeriodCount {
   facts(): PeriodFacts {
     return { records: this.#records, first: this.#first, last: this.#last, of_other_times_between: this.#others };
   }
+
+  /** A record from before the period, or after it, stands for the end of the export that is not the account's own. */
+  coverage({ from_index: fromIndex }: ExportHeader): Coverage {
+    const { from, to } = this.#period;
+    const [first, last] = [this.#firstRecordedAt, this.lastRecordedAt];
+    const start = fromIndex === 0 || (first !== null && first < from);
+    return { fromIndex, start, end: last !== null && last >= to, lastRecordedAt: last };
+  }
 }
 
-const claimFindings = (controls: readonly Control[], answers: readonly Answer[]): readonly ControlFinding[] => {
+/** The file of proofs has the records that the answers name, and none for a part of the account's records. */
+const usedBy = (answer: Answer, { from_index: from }: ExportHeader): readonly string[] =>
+  from === 0 && namedBy(answer).length > 0 ? [EXPORT_FILE, CONTROL_FILE, PROOFS_FILE] : [EXPORT_FILE, CONTROL_FILE];
+
+const claimFindings = (
+  controls: readonly Control[],
+  answers: readonly Answer[],
+  header: ExportHeader,
+): readonly ControlFinding[] => {
   const rest = [...answers];
   return controls.map(({ id, title, maySupport, claims, notEvidenced }) => ({
     id,
@@ -88,7 +111,7 @@ const claimFindings = (controls: readonly Control[], answers: readonly Answer[])
         id: claim.id,
         statement: claim.statement,
         query: claim.source,
-        uses: [EXPORT_FILE, CONTROL_FILE],
+        uses: usedBy(answer, header),
         ...answer,
       };
     }),
@@ -109,6 +132,12 @@ export type Asked = {
 
 type Under = { readonly header: ExportHeader; readonly evaluation: Evaluation; readonly count: PeriodCount };
 
+const coveredOf = ({ start, end, lastRecordedAt }: Coverage, { to }: Period): Covered => ({
+  start,
+  end,
+  up_to: end ? to : lastRecordedAt,
+});
+
 const findings = ({ header, evaluation, count }: Under, end: ExportEnd, asked: Asked): Findings => ({
   v: 1,
   account: header.account,
@@ -116,8 +145,14 @@ const findings = ({ header, evaluation, count }: Under, end: ExportEnd, asked: A
   made_at: asked.madeAt,
   made_by: asked.madeBy,
   framework: { id: asked.controlFile.id, title: asked.controlFile.title, source: asked.controlFile.source },
-  export: { ...header, ...end, in_period: count.facts(), last_recorded_at: count.lastRecordedAt },
-  controls: claimFindings(asked.controlFile.controls, evaluation.answers()),
+  export: {
+    ...header,
+    ...end,
+    in_period: count.facts(),
+    covers: coveredOf(count.coverage(header), asked.period),
+    last_recorded_at: count.lastRecordedAt,
+  },
+  controls: claimFindings(asked.controlFile.controls, evaluation.answers(count.coverage(header)), header),
   not_evidenced: [...NEVER_EVIDENCED, ...asked.controlFile.notEvidenced],
 });
 
@@ -142,6 +177,18 @@ export const findingsOf = async (chunks: AsyncIterable<Uint8Array>, asked: Asked
   });
   if (under === null) throw new Error("the export had no header");
   return findings(under, end, asked);
+};
+
+/** Files that a control without a claim does not need. */
+const EXPORT_PARTS: readonly string[] = [EXPORT_FILE, CHECKPOINT_FILE, KEY_FILE];
+
+/** The ids of the controls that a change of the file concerns. The other files have a part about each control. */
+export const controlsUsing = (name: string, { controls }: Findings): readonly string[] => {
+  const isUsed = ({ claims }: ControlFinding): boolean => {
+    if (name === PROOFS_FILE) return claims.some(({ uses }) => uses.includes(PROOFS_FILE));
+    return EXPORT_PARTS.includes(name) ? claims.length > 0 : true;
+  };
+  return controls.filter(isUsed).map(({ id }) => id);
 };
 
 /** Indented, because people read it too. */

@@ -78,10 +78,12 @@ const sealedAll = (client: Client): Promise<boolean> =>
     return size !== undefined && size > newest.body.data[0].index;
   });
 
-const evidence = (client: Client, out: string, framework: string) => {
-  const day = 86_400_000;
-  const at = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
-  const period = ["--from", at(Date.now() - day), "--to", at(Date.now() + day)];
+const DAY_MS = 86_400_000;
+
+/** From yesterday to `to`, which has to be before a sealed record if claims shall hold. */
+const evidence = (client: Client, out: string, framework: string, to = new Date()) => {
+  const from = new Date(to.getTime() - DAY_MS);
+  const period = ["--from", from.toISOString(), "--to", to.toISOString()];
   const env = { COUNTERSIGN_URL: program.url, COUNTERSIGN_API_KEY: client.key };
   return countersign(["evidence", ...period, "--framework", framework, "--out", out, "--json"], { env });
 };
@@ -89,11 +91,13 @@ const evidence = (client: Client, out: string, framework: string) => {
 test("it is authentic under the service's key, its claims hold, and one changed byte in any file is named", async () => {
   const client = await signUp(program.url);
   await history(client);
+  const to = new Date();
+  await client.make("/v1/api-keys", { name: "made after the period", role: "auditor" });
   await sealedAll(client);
   const key = (await (await fetch(`${program.url}/v1/audit/key`)).text()).trim().split("\n")[0] ?? "";
   for (const framework of ["soc2", "generic"]) {
     const out = join(folder, framework);
-    const made = await evidence(client, out, framework);
+    const made = await evidence(client, out, framework, to);
     assert.is(made.status, 0, made.stderr);
     const { signed_by } = JSON.parse(made.stdout) as { signed_by: string };
     const authentic = await countersign(["verify", out, "--key", key, "--pack-key", signed_by]);
@@ -120,6 +124,39 @@ test("it is authentic under the service's key, its claims hold, and one changed 
     assert.is(broken.status, 5, name);
     assert.ok(broken.stdout.includes(`\n${name}: `), broken.stdout);
     writeFileSync(join(out, name), bytes);
+  }
+});
+
+type Claim = { readonly id: string; readonly holds: boolean | null; readonly open: string | null };
+
+test("a claim of absence stays open if the period goes on after the export, or began before it", async () => {
+  const client = await signUp(program.url);
+  await history(client);
+  await sealedAll(client);
+  const key = (await (await fetch(`${program.url}/v1/audit/key`)).text()).trim().split("\n")[0] ?? "";
+  const claimsOf = (out: string): readonly Claim[] =>
+    JSON.parse(readFileSync(join(out, "controls.json"), "utf8")).controls.flatMap(
+      ({ claims }: { claims: readonly Claim[] }) => claims,
+    );
+  const undamaged = (out: string) => claimsOf(out).find(({ id }) => id === "no-damage");
+  const early = join(folder, "early");
+  const made = await evidence(client, early, "generic", new Date(Date.now() + DAY_MS));
+  assert.is(made.status, 0, made.stderr);
+  assert.match(undamaged(early)?.open ?? "", /before the period's end/);
+  const part = join(folder, "part.ndjson");
+  const headers = { authorization: `Bearer ${client.key}` };
+  const range = await fetch(`${program.url}/v1/audit/export?from_index=5`, { headers });
+  writeFileSync(part, await range.text());
+  const late = join(folder, "late");
+  const args = ["--from", "2020-01-01", "--to", "2100-01-01", "--framework", "generic", "--export", part];
+  const partial = await countersign(["evidence", ...args, "--out", late]);
+  assert.is(partial.status, 0, partial.stderr);
+  assert.match(undamaged(late)?.open ?? "", /the export begins at record 5/);
+  for (const out of [early, late]) {
+    assert.is(undamaged(out)?.holds, null);
+    const { status, stdout } = await countersign(["verify", out, "--key", key]);
+    assert.is(status, 0, stdout);
+    assert.match(stdout, /Answered for the records in the export alone/);
   }
 });
 

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../domain/json.ts";
 import { controlFileIn } from "../../src/evidence-pack/control-file.ts";
 import { type ClaimFinding, findingsOf } from "../../src/evidence-pack/findings.ts";
-import { chunksOf, type ExportedRecord, exportLines, PERIOD } from "./evidence-export.ts";
+import { AFTER_PERIOD, chunksOf, type ExportedRecord, exportLines, PERIOD } from "./evidence-export.ts";
 
 export const controlFileWith = (...claims: readonly JsonObject[]): JsonObject => ({
   v: 1,
@@ -12,13 +12,14 @@ export const controlFileWith = (...claims: readonly JsonObject[]): JsonObject =>
   not_evidenced: ["Anything else."],
 });
 
-export type Question = { readonly from?: number; readonly keysMax?: number };
+/** `isCut`: the export ends with the last of the given records, and not with one from after the period. */
+export type Question = { readonly from?: number; readonly isCut?: boolean; readonly keysMax?: number };
 
 /** The finding on one claim in an export of these records. */
 export const ask = async (
   claim: JsonObject,
   records: readonly ExportedRecord[],
-  { from = 0, keysMax }: Question = {},
+  { from = 0, isCut = false, keysMax }: Question = {},
 ): Promise<ClaimFinding> => {
   const asked = {
     controlFile: controlFileIn(controlFileWith(claim)),
@@ -26,7 +27,10 @@ export const ask = async (
     madeAt: "2026-02-02T00:00:00.000Z",
     madeBy: "1.0.0",
   };
-  const found = await findingsOf(chunksOf(exportLines(records, from)), { ...asked, ...(keysMax ? { keysMax } : {}) });
+  const found = await findingsOf(chunksOf(exportLines(isCut ? records : [...records, AFTER_PERIOD], from)), {
+    ...asked,
+    ...(keysMax ? { keysMax } : {}),
+  });
   const finding = found.controls[0]?.claims[0];
   if (finding === undefined) throw new Error("there is no finding");
   return finding;

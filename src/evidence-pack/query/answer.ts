@@ -19,10 +19,21 @@ export type RestsOn = {
 /** `holds` is null if the answer neither meets nor misses an expectation, because there is none or records are missing. */
 export type Answer = {
   readonly holds: boolean | null;
+  /** The same, asked of the records in the export alone. */
+  readonly in_export: boolean | null;
+  /** Which records the export lacks that could change the answer, and why; null if there can be none. */
+  readonly open: string | null;
   /** Why the question has no answer; null if it has one. */
   readonly unanswered: string | null;
   readonly result: JsonObject;
   readonly rests_on: RestsOn;
+};
+
+/** The records that an answer names itself. */
+export const namedBy = ({ rests_on, result }: Pick<Answer, "rests_on" | "result">): readonly number[] => {
+  // Only `EveryQuestion` gives examples, and of this form.
+  const examples = (result.examples ?? []) as readonly { readonly needs: readonly number[] }[];
+  return [...rests_on.indexes, ...examples.flatMap(({ needs }) => needs)];
 };
 
 export class IndexList {

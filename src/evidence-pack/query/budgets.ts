@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../domain/json.ts";
 import type { LedgerEvent } from "../../../domain/ledger/events.ts";
 import { emptyLedger, evolveLedger, type Ledger } from "../../../domain/ledger/state.ts";
 import { type Answer, INDEXES_MAX, IndexList } from "./answer.ts";
+import { type Coverage, judged } from "./coverage.ts";
 import type { Terms } from "./every.ts";
 import { isIn } from "./filter.ts";
 import type { Leaf } from "./leaf.ts";
@@ -74,14 +75,15 @@ class BudgetQuestion implements Question {
     if (isOver) followed.ledger = null;
   }
 
-  answer(): Answer {
+  answer(coverage: Coverage): Answer {
+    const inExport = this.#reservations === 0 ? null : this.#over === 0;
     const ledgers = [...this.#ledgers.values()];
     const overrun = ledgers.filter((it) => it.overrun > 0);
     const shown = overrun
       .slice(0, INDEXES_MAX)
       .map(({ policy, day, overrun: eur }) => ({ policy, day, micro_eur: eur }));
     return {
-      holds: this.#reservations === 0 ? null : this.#over === 0,
+      ...judged({ inExport, isFinal: this.#over > 0, needsAll: this.#cutOff.size > 0 }, coverage),
       unanswered: null,
       result: {
         count: this.#reservations,

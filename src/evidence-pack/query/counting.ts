@@ -1,9 +1,10 @@
 import type { Json, JsonObject } from "../../../domain/json.ts";
 import { type Answer, IndexList } from "./answer.ts";
+import { type Coverage, judged } from "./coverage.ts";
 import { matches, type Period } from "./filter.ts";
 import type { Leaf } from "./leaf.ts";
 import { isScalar, type Scalar, scalarKey, valueAt } from "./pointer.ts";
-import type { Query } from "./query.ts";
+import type { Filter, Query } from "./query.ts";
 import type { KeyBudget, Question } from "./question.ts";
 
 type QueryOf<A extends Query["ask"]> = Extract<Query, { ask: A }>;
@@ -16,8 +17,21 @@ const holds = (count: number, { atLeast, atMost }: Expected): boolean | null =>
     ? null
     : (atLeast === null || count >= atLeast) && (atMost === null || count <= atMost);
 
-const answered = (indexes: IndexList, expected: Expected, result: JsonObject): Answer => ({
-  holds: holds(indexes.records, expected),
+/** More records cannot undo that there are too many, or enough where any number more is allowed. */
+const isFinal = (count: number, { atLeast, atMost }: Expected): boolean =>
+  atMost === null ? atLeast !== null && count >= atLeast : count > atMost;
+
+type Counted = { readonly of: Filter; readonly expected: Expected; readonly coverage: Coverage };
+
+const answered = (indexes: IndexList, { of, expected, coverage }: Counted, result: JsonObject): Answer => ({
+  ...judged(
+    {
+      inExport: holds(indexes.records, expected),
+      isFinal: isFinal(indexes.records, expected),
+      needsAll: of.time === "any",
+    },
+    coverage,
+  ),
   unanswered: null,
   result: { count: indexes.records, ...result },
   rests_on: indexes.restsOn(),
@@ -30,7 +44,7 @@ export const countQuestion = ({ of }: QueryOf<"count">, period: Period, expected
     see(leaf) {
       if (matches(leaf, of, period)) indexes.add(leaf.index);
     },
-    answer: () => answered(indexes, expected, {}),
+    answer: (coverage) => answered(indexes, { of, expected, coverage }, {}),
   };
 };
 
@@ -56,7 +70,8 @@ export const listQuestion = ({ of, show, first }: QueryOf<"list">, period: Perio
       const values = show.map(({ at }) => shownValue(valueAt(leaf, at)));
       rows.push({ index: leaf.index, recorded_at: leaf.recorded_at, type: leaf.type, values });
     },
-    answer: () => answered(indexes, expected, { labels: show.map(({ label }) => label), rows }),
+    answer: (coverage) =>
+      answered(indexes, { of, expected, coverage }, { labels: show.map(({ label }) => label), rows }),
   };
 };
 
@@ -88,11 +103,11 @@ export const distinctQuestion = (
         found.set(key, { value, count: 1, first: leaf.index });
       }
     },
-    answer() {
+    answer(coverage) {
       // The sort is stable, so values that are equally frequent stay in the order in which they were first seen.
       const most = [...found.values()].sort((a, b) => b.count - a.count).slice(0, VALUES_SHOWN_MAX);
       const values = most.map(({ value, count, first }) => ({ value: shownValue(value), count, first_index: first }));
-      return answered(indexes, expected, { different: found.size, values });
+      return answered(indexes, { of, expected, coverage }, { different: found.size, values });
     },
   };
 };

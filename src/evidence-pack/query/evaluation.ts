@@ -3,6 +3,7 @@ import type { Answer } from "./answer.ts";
 import { IndexList } from "./answer.ts";
 import { budgetQuestion } from "./budgets.ts";
 import { countQuestion, distinctQuestion, listQuestion } from "./counting.ts";
+import type { Coverage } from "./coverage.ts";
 import { EveryQuestion, type Terms } from "./every.ts";
 import type { Period } from "./filter.ts";
 import type { Leaf } from "./leaf.ts";
@@ -36,6 +37,8 @@ const questionOf = ({ query, expected }: Claim, terms: Terms): Question => {
 
 const unanswered = (why: string): Answer => ({
   holds: null,
+  in_export: null,
+  open: null,
   unanswered: why,
   result: {},
   rests_on: new IndexList().restsOn(),
@@ -67,8 +70,8 @@ class Asked {
     }
   }
 
-  answer(): Answer {
-    return this.#question?.answer() ?? unanswered(this.#why);
+  answer(coverage: Coverage): Answer {
+    return this.#question?.answer(coverage) ?? unanswered(this.#why);
   }
 }
 
@@ -86,8 +89,8 @@ export class Evaluation {
     for (const asked of this.#of(leaf.type)) asked.see(leaf);
   }
 
-  answers(): readonly Answer[] {
-    return this.#claims.map((it) => it.answer());
+  answers(coverage: Coverage): readonly Answer[] {
+    return this.#claims.map((it) => it.answer(coverage));
   }
 
   #of(type: string): readonly Asked[] {

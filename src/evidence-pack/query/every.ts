@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../domain/json.ts";
 import { type Answer, INDEXES_MAX, IndexList } from "./answer.ts";
 import { Candidates } from "./candidates.ts";
+import { type Coverage, judged } from "./coverage.ts";
 import { matches, type Period } from "./filter.ts";
 import { type Bound, compares, type Kept, kept, keptValue, pointersOfSubject, referred } from "./kept.ts";
 import type { Leaf } from "./leaf.ts";
@@ -64,15 +65,17 @@ export class EveryQuestion implements Question {
     }
   }
 
-  answer(): Answer {
+  answer(coverage: Coverage): Answer {
+    const isLackingForGood = this.#unmet > 0 && this.#isWhole;
     const open = this.#all.flatMap((it) => it.stillWaiting().map(({ subject }) => ({ subject, need: it.need.name })));
     for (const { subject, need } of open.sort((a, b) => a.subject.index - b.subject.index)) this.#lack(subject, need);
     const unmet = this.#unmet;
-    // In a part of the account's records, the record that is missing may lie before the part.
-    const isDecided = this.#subjects > 0 && (unmet === 0 || this.#isWhole);
+    const inExport = this.#subjects === 0 ? null : unmet === 0;
+    // A record that is missing may lie before the export, and so may one that a subject must not have.
+    const needsAll = this.#of.time === "any" || unmet > 0 || this.#all.some(({ need }) => need.orNone);
     const counts = { count: this.#subjects, met: this.#subjects - unmet, unmet };
     return {
-      holds: isDecided ? unmet === 0 : null,
+      ...judged({ inExport, isFinal: isLackingForGood, needsAll }, coverage),
       unanswered: null,
       result: { ...counts, unmet_first: this.#unmetFirst, examples: this.#examples },
       rests_on: this.#indexes.restsOn(),

@@ -1,4 +1,5 @@
 import type { Answer } from "./answer.ts";
+import type { Coverage } from "./coverage.ts";
 import type { Leaf } from "./leaf.ts";
 
 /** A query under way: it is given each record of the export once, in the order of the indexes. */
@@ -7,7 +8,7 @@ export type Question = {
   readonly types: ReadonlySet<string> | null;
   /** Throws `Unanswerable`. */
   see(leaf: Leaf): void;
-  answer(): Answer;
+  answer(coverage: Coverage): Answer;
 };
 
 /** The question exceeds a limit. Its claim then has no answer, and the pack says why. */

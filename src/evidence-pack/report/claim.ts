@@ -11,13 +11,16 @@ const numberIn = (result: JsonObject, name: string): number => (typeof result[na
 const rowsIn = (result: JsonObject, name: string): readonly JsonObject[] =>
   (result[name] ?? []) as readonly JsonObject[];
 
-export const stateOf = ({ holds, unanswered, result, query }: ClaimFinding): State => {
+export const stateOf = ({ holds, in_export, open, unanswered, result, query }: ClaimFinding): State => {
   if (unanswered !== null) return { look: "wait", sign: "?", word: "Not answered" };
   if (holds === true) return { look: "ok", sign: "✓", word: "Holds" };
   if (holds === false) return { look: "fail", sign: "✕", word: "Does not hold" };
-  if (numberIn(result, "unmet") > 0) return { look: "wait", sign: "?", word: "Open" };
+  if (numberIn(result, "unmet") > 0 || in_export !== null) return { look: "wait", sign: "?", word: "Open" };
   const ask = (query as JsonObject).ask; // A claim of a valid control file has a query that is an object.
-  if (ask === "every" || ask === "budgets") return { look: "info", sign: "○", word: "Nothing to check" };
+  if (ask === "every" || ask === "budgets") {
+    if (open !== null) return { look: "wait", sign: "?", word: "Open" };
+    return { look: "info", sign: "○", word: "Nothing to check" };
+  }
   return { look: "info", sign: "○", word: "For information" };
 };
 
@@ -71,7 +74,7 @@ const distinct = (result: JsonObject): Html => {
 const every = (result: JsonObject): Html => {
   const [count, unmet] = [numberIn(result, "count"), numberIn(result, "unmet")];
   const rows = rowsIn(result, "unmet_first");
-  if (count === 0) return html`<p>The period has no record that this claim is about.</p>`;
+  if (count === 0) return html`<p>The export has no record of the period that this claim is about.</p>`;
   return html`<p>${unmet === 0 ? (count === 1 ? "True of the only record." : `True of all ${count} records.`) : `True of ${count - unmet} of ${plural(count, "record")}.`}</p>${table(
     {
       caption:
@@ -131,7 +134,14 @@ const restsOn = ({ rests_on: { records, first, last, indexes } }: ClaimFinding):
   return html`<p class="meta">Rests on ${plural(records, "record")} between ${first} and ${last}, the first of them ${indexes.join(", ")}.</p>`;
 };
 
+/** What the export does not cover, so that nobody takes the answer for one about the whole period. */
+const openHtml = ({ open, in_export }: ClaimFinding): Html => {
+  if (open === null) return NOTHING;
+  const asFar = in_export === true ? " It is true of the records in the export." : "";
+  return html`<p><b>About the records in the export alone:</b> ${open}.${asFar}</p>`;
+};
+
 export const claimHtml = (claim: ClaimFinding): Html => {
   const { look, sign, word } = stateOf(claim);
-  return html`<article class="claim ${look}"><header><h3>${claim.statement}</h3><span class="st ${look}"><span aria-hidden="true">${sign}</span> ${word}</span></header>${resultOf(claim)}${restsOn(claim)}<details><summary>The query</summary><pre>${JSON.stringify(claim.query, null, 1)}</pre></details></article>`;
+  return html`<article class="claim ${look}"><header><h3>${claim.statement}</h3><span class="st ${look}"><span aria-hidden="true">${sign}</span> ${word}</span></header>${resultOf(claim)}${openHtml(claim)}${restsOn(claim)}<details><summary>The query</summary><pre>${JSON.stringify(claim.query, null, 1)}</pre></details></article>`;
 };

@@ -21,15 +21,34 @@ const inPeriod = ({
   return html`${records}, from ${first} to ${last}${between}`;
 };
 
+const covered = ({ covers: { start, end, up_to }, from_index: from }: Findings["export"]): Html => {
+  if (start && end) return html`all of it`;
+  const until = end
+    ? html`to its end`
+    : up_to === null
+      ? html`up to no time, because there is no record`
+      : html`up to ${time(up_to)}, the time of the newest record`;
+  const since = start
+    ? html`from its beginning`
+    : html`from record ${from} on, before which others of the period may lie,`;
+  return html`${since} ${until}. A claim that could be otherwise with the records that are not here stays open.`;
+};
+
+const wholeOrPart = (from: number, to: number, size: number): string => {
+  if (from === 0) return to === size ? "all records below the checkpoint" : `the part before record ${to}`;
+  return to === size ? `the part from record ${from} on` : "a part";
+};
+
 const exportFacts = ({ account, period, made_at, made_by, export: exported }: Findings): Html => {
   const checkpoint = parseCheckpoint(parseNote(exported.checkpoint)?.text ?? "");
   const { from_index: from, to_index: to, records, lines, last_recorded_at } = exported;
-  const whole = from === 0 ? "all records below the checkpoint" : `the part from record ${from} on`;
+  const whole = wholeOrPart(from, to, checkpoint?.size ?? to);
   return facts([
     ["Account", html`<code>${account}</code>`],
     ["Period", html`from ${time(period.from)} to before ${time(period.to)}`],
     ["Records in the export", html`${records}, ${whole}: ${from} to ${to - 1}`],
-    ["Records of the period", inPeriod(exported)],
+    ["Records of the period in the export", inPeriod(exported)],
+    ["How much of the period the export covers", covered(exported)],
     ["The last record says", last_recorded_at === null ? html`nothing` : time(last_recorded_at)],
     ["Checkpoint", html`<code>${checkpoint?.origin ?? ""}</code>, size ${checkpoint?.size ?? 0}`],
     ["Root", html`<code>${checkpoint === null ? "" : toBase64(checkpoint.root)}</code>`],
@@ -104,7 +123,7 @@ ${controls.map(controlHtml)}
 <section aria-labelledby="not"><h2 id="not">What this pack does not evidence</h2>${notList(not_evidenced)}</section>
 ${CHECKING}
 </main>
-<p class="end">“Holds” means that the claim is true of the records in the export. It says nothing about what was not recorded. Times of records are the operator's word.</p>
+<p class="end">“Holds” means that the claim is true of the records in the export, and that these are all that it asks about. “Open” means that records which are not here could change the answer. Neither says anything about what was not recorded. Times of records are the operator's word.</p>
 </body>
 </html>
 `;

@@ -1,5 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "uvu";
@@ -12,10 +12,16 @@ import { PACK_FILES } from "../../../src/evidence-pack/files.ts";
 import { emptyFolder, packAround, verifierKeyOf } from "../../../src/evidence-pack/make-pack.ts";
 import { countersign } from "../../support/command-line.ts";
 import { controlFileWith } from "../../support/evidence-claims.ts";
-import { PERIOD as EXPORT_PERIOD, exportLines, OPERATOR_KEY, signerKey } from "../../support/evidence-export.ts";
+import {
+  AFTER_PERIOD,
+  PERIOD as EXPORT_PERIOD,
+  exportLines,
+  OPERATOR_KEY,
+  signerKey,
+} from "../../support/evidence-export.ts";
 import { ran, scriptedService, sendJson } from "../../support/scripted-service.ts";
 
-const EXPORT = exportLines([{ type: "PolicyPublished", data: { policy_id: "pol_1", version: 1 } }])
+const EXPORT = exportLines([{ type: "PolicyPublished", data: { policy_id: "pol_1", version: 1 } }, AFTER_PERIOD])
   .map((line) => `${JSON.stringify(line)}\n`)
   .join("");
 const PERIOD = ["--from", "2026-01-01", "--to", "2026-02-01"];
@@ -37,7 +43,7 @@ test("a pack is made of the export that the service sends, with all files that a
     const { status, out } = await ran(["evidence", ...PERIOD, "--out", pathOf("pack")], env);
     service.close();
     assert.is(status, 0);
-    assert.match(out, /records +1, of which 1 say/);
+    assert.match(out, /records +2, of which 1 say/);
     assert.equal(
       service.asked.map(({ call }) => call),
       ["GET /v1/audit/export"],
@@ -46,7 +52,7 @@ test("a pack is made of the export that the service sends, with all files that a
     assert.is(readFileSync(pathOf("pack/export.ndjson"), "utf8"), EXPORT);
   }));
 
-test("only the period's records are asked for by their indexes", () =>
+test("only the period's records are asked for by their indexes, and one more on each side", () =>
   inFolder(async (pathOf) => {
     const service = await scriptedService();
     service.answer(({ url }, response) => {
@@ -56,7 +62,7 @@ test("only the period's records are asked for by their indexes", () =>
     const env = { COUNTERSIGN_URL: service.url, COUNTERSIGN_API_KEY: "csk_a" };
     await ran(["evidence", ...PERIOD, "--only-period", "--payloads", "--out", pathOf("pack")], env);
     service.close();
-    assert.is(service.asked.at(-1)?.call, "GET /v1/audit/export?payloads=1&from_index=5&to_index=10");
+    assert.is(service.asked.at(-1)?.call, "GET /v1/audit/export?payloads=1&from_index=4&to_index=11");
   }));
 
 test("a pack is made of a saved export without any service, and signed with the given key", () =>
@@ -107,11 +113,46 @@ test("verify of the folder says who signed, and names for a changed byte the fil
       const { status, out } = await verify("--key", OPERATOR_KEY);
       assert.is(status, 5, name);
       assert.match(out, new RegExp(`^BROKEN.*\\n${name}: .*`));
-      if (name !== "framework.json" && name !== "manifest.txt")
+      if (name === "proofs.ndjson") assert.match(out, /Controls that use it: changes\./);
+      else if (name !== "framework.json" && name !== "manifest.txt")
         assert.match(out, /Controls that use it: approvals, money, changes, access, operation, data\./);
       writeFileSync(join(pack, name), bytes);
     }
     assert.is((await verify("--key", OPERATOR_KEY)).status, 0);
+  }));
+
+test("verify says of a folder that is not there, or is empty, that the call was wrong", () =>
+  inFolder(async (pathOf) => {
+    const none = await ran(["verify", pathOf("pack")], {});
+    assert.is(none.status, 2);
+    assert.match(none.note, /There is no folder or file ".*pack"/);
+    mkdirSync(pathOf("pack"));
+    const empty = await ran(["verify", pathOf("pack")], {});
+    assert.is(empty.status, 2);
+    assert.match(empty.note, /The folder ".*pack" is empty/);
+    writeFileSync(pathOf("pack/export.ndjson"), EXPORT);
+    const partial = await ran(["verify", pathOf("pack")], {});
+    assert.is(partial.status, 5);
+    assert.match(partial.out, /manifest.txt: it is missing/);
+  }));
+
+test("an export that ends before the period leaves claims open, which the command and verify say with the reason", () =>
+  inFolder(async (pathOf) => {
+    writeFileSync(pathOf("export"), EXPORT);
+    const period = ["--from", "2026-01-01", "--to", "2100-01-01"];
+    const { status, out } = await ran(
+      ["evidence", ...period, "--export", pathOf("export"), "--out", pathOf("pack")],
+      {},
+    );
+    assert.is(status, 0);
+    assert.match(out, /covered +the period from its beginning up to 2026-02-01T00:00:00.000Z/);
+    assert.not.match(out, /claims.* holds/);
+    const verified = await ran(["verify", pathOf("pack"), "--key", OPERATOR_KEY], {});
+    assert.is(verified.status, 0, verified.out);
+    assert.match(
+      verified.out,
+      /the export's last record says 2026-02-01T00:00:00.000Z, before the period's end.*no-damage/,
+    );
   }));
 
 test("a pack whose report another version has made is incomplete, as its report is not checked", () =>
@@ -134,8 +175,13 @@ test("an export that is cut off makes no pack, and leaves the folder free for th
     const cut = await ran(["evidence", ...PERIOD, "--export", pathOf("export"), "--out", pathOf("pack")], {});
     assert.is(cut.status, 1);
     assert.match(cut.note, /cut off/);
-    assert.equal(readdirSync(pathOf("pack")), []);
-    assert.equal(readdirSync(pathOf(".")).sort(), ["export", "pack"], "nothing is left beside it");
+    assert.equal(readdirSync(pathOf(".")), ["export"], "nothing is left");
+    const deep = await ran(["evidence", ...PERIOD, "--export", pathOf("export"), "--out", pathOf("a/b/pack")], {});
+    assert.is(deep.status, 1);
+    const missing = await ran(["evidence", ...PERIOD, "--export", pathOf("none"), "--out", pathOf("pack")], {});
+    assert.is(missing.status, 2);
+    assert.match(missing.note, /There is no file/);
+    assert.equal(readdirSync(pathOf(".")), ["export"], "and nothing of the way to it");
     writeFileSync(pathOf("export"), EXPORT);
     const again = ["evidence", ...PERIOD, "--export", pathOf("export"), "--out", pathOf("pack")];
     assert.is((await ran(again, {})).status, 0);
@@ -162,8 +208,8 @@ test("a call that is killed during the export leaves no half pack, and the next 
     });
     const killed = await countersign(args, { env, started: (it) => (child = it) });
     assert.is(killed.status, null, killed.stderr);
-    assert.equal(readdirSync(pathOf("pack")), []);
-    assert.is((await ran(["verify", pathOf("pack")], {})).status, 5);
+    assert.not(readdirSync(pathOf(".")).includes("pack"));
+    assert.is((await ran(["verify", pathOf("pack")], {})).status, 2);
     service.answer((_, response) => response.writeHead(200).end(EXPORT));
     assert.is((await ran(args, env)).status, 0);
     service.close();

@@ -36,7 +36,10 @@ test("files that cannot be checked, and keys that are none, are a wrong call and
     const key = ["--key", KEY.vkey];
     const wrong: readonly [args: readonly string[], sentence: string][] = [
       [[], "verify takes the files to check."],
-      [[fileOf("there-is-none.ndjson"), ...key], 'There is no file "test/vectors/evidence/there-is-none.ndjson".'],
+      [
+        [fileOf("there-is-none.ndjson"), ...key],
+        'There is no folder or file "test/vectors/evidence/there-is-none.ndjson".',
+      ],
       [[full, "--previous", join(dir, "none.txt"), ...key], `There is no file "${join(dir, "none.txt")}".`],
       [[notes, ...key], "The file notes.txt is no export, proof, leaf, checkpoint or consistency proof."],
       [[file("empty", ""), ...key], "The file empty is no export, proof, leaf, checkpoint or consistency proof."],

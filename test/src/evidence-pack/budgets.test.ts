@@ -2,7 +2,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { JsonObject } from "../../../domain/json.ts";
 import { ask, claimOf } from "../../support/evidence-claims.ts";
-import type { ExportedRecord } from "../../support/evidence-export.ts";
+import { BEFORE_PERIOD, type ExportedRecord } from "../../support/evidence-export.ts";
 
 const BUDGETS = claimOf({ ask: "budgets" });
 const STREAM = "ledger-pol_a-2026-01-15";
@@ -47,6 +47,14 @@ test("a ledger that begins before the export is not added up", async () => {
   const found = await ask(BUDGETS, [reserved("evt_1", 600, { budget: 100 })], { from: 10 });
   assert.is(found.holds, null);
   assert.is(found.result.not_followed, 1);
+});
+
+test("budgets stay open if one of several ledgers begins before the export", async () => {
+  const whole = reserved("evt_1", 60, { budget: 100 });
+  const cut = { ...reserved("evt_2", 60), stream: "ledger-pol_b-2026-01-15" };
+  const found = await ask(BUDGETS, [BEFORE_PERIOD, whole, cut], { from: 10 });
+  assert.equal([found.in_export, found.holds], [true, null]);
+  assert.match(found.open ?? "", /needs the records before it/);
 });
 
 test("a record of another form leaves the question without an answer", async () => {

@@ -21,7 +21,15 @@ import {
   verifierKeyOf,
 } from "../../../src/evidence-pack/make-pack.ts";
 import { signedManifest } from "../../../src/evidence-pack/manifest.ts";
-import { chunksOf, type ExportedRecord, exportLines, PERIOD, signerKey } from "../../support/evidence-export.ts";
+import {
+  AFTER_PERIOD,
+  BEFORE_PERIOD,
+  chunksOf,
+  type ExportedRecord,
+  exportLines,
+  PERIOD,
+  signerKey,
+} from "../../support/evidence-export.ts";
 
 const ID = `evt_${"b".repeat(32)}`;
 
@@ -31,20 +39,26 @@ const RECORDS: readonly ExportedRecord[] = [
   { type: "AttemptSucceeded", data: { event_id: ID, status_code: 200 } },
   { type: "EventDelivered", data: { event_id: ID } },
   { type: "MemberRemoved", data: { member: "<b>&\u202e" } },
+  AFTER_PERIOD,
 ];
 
 const CONTROLS = GENERIC.controls as readonly { readonly id: string }[]; // A valid control file has this list.
 const ALL = CONTROLS.map(({ id }) => id);
+/** The controls whose claims name some of `RECORDS`; the others rest on the export as a whole. */
+const WITH_PROOFS = ["approvals", "access", "operation"];
 
 const SIGNER = signerKey("auditor", 7);
+
+type Made = { readonly records?: readonly ExportedRecord[]; readonly from?: number };
 
 /** Makes a pack in a new folder and removes it after `use`. */
 const withPack = async (
   use: (folder: string, check: (more?: Partial<PackToCheck>) => ReturnType<typeof checkPack>) => Promise<void>,
+  { records = RECORDS, from = 0 }: Made = {},
 ) => {
   const folder = mkdtempSync(join(tmpdir(), "pack-"));
   try {
-    await saveExport(folder, chunksOf(exportLines(RECORDS)));
+    await saveExport(folder, chunksOf(exportLines(records, from)));
     const controlText = JSON.stringify(GENERIC);
     const controlFile = readControlText(Buffer.from(controlText));
     const made = { period: PERIOD, madeAt: "2026-02-02T00:00:00.000Z", madeBy: "1.0.0", signer: SIGNER };
@@ -78,7 +92,7 @@ test("a changed byte in any file is found, with the file and every control that 
         writeFileSync(path, changed);
         const { faults } = await check();
         assert.equal(namesOf(faults), [name], `${name} at ${at}`);
-        assert.equal(faults[0]?.controls, ALL);
+        assert.equal(faults[0]?.controls, name === "proofs.ndjson" ? WITH_PROOFS : ALL);
       }
       writeFileSync(path, bytes);
     }
@@ -146,6 +160,59 @@ test("a report that says something else is found under a new manifest", () =>
     assert.match(other.unchecked[0] ?? "", /report.html: it was made by version 1.0.0 and this is 2.0.0/);
   }));
 
+test("a manifest that names other controls for a file than those that use it is found", () =>
+  withPack(async (folder, check) => {
+    const { manifest } = await check();
+    assert.ok(manifest);
+    const files = manifest.files.map((it) => (it.name === "proofs.ndjson" ? { ...it, controls: ALL } : it));
+    writeFileSync(join(folder, "manifest.txt"), signedManifest({ ...manifest, files }, SIGNER));
+    const { faults } = await check();
+    assert.equal(namesOf(faults), ["manifest.txt"]);
+    assert.match(faults[0]?.why ?? "", /other controls than those that use proofs.ndjson/);
+  }));
+
+/** The ends of the export, and the reason that a claim of absence stays open for, as a pattern. */
+const PARTS: readonly (readonly [string, Made, RegExp])[] = [
+  ["begins within the period", { from: 100 }, /begins at record 100.*before the export/],
+  ["ends before the period does", { records: RECORDS.slice(0, -1) }, /last record says 2026-01-15.*may come after it/],
+];
+
+for (const [name, made, why] of PARTS) {
+  test(`a pack whose export ${name} says so, and is broken if a claim of absence says that it holds`, () =>
+    withPack(async (folder, check) => {
+      const damage = /"holds": null,\s*"in_export": true,\s*"open": "[^"]*"/;
+      const whole = await check();
+      assert.equal(whole.faults, []);
+      assert.match(whole.open.join(), why);
+      assert.match(whole.open.join(), /no-damage of data/);
+      const html = readFileSync(join(folder, "report.html"), "utf8");
+      assert.match(html, why);
+      assert.match(html, /How much of the period the export covers/);
+      await rewrite(folder, "controls.json", (text) =>
+        text.replace(damage, '"holds": true, "in_export": true, "open": null'),
+      );
+      for (const version of ["1.0.0", "2.0.0"]) {
+        const { faults } = await check({ version });
+        assert.equal(namesOf(faults), ["controls.json"]);
+        assert.match(faults[0]?.why ?? "", /says that a claim holds which the export does not show/);
+        assert.match(faults[0]?.why ?? "", why);
+      }
+    }, made));
+}
+
+test("an export from a record before the period to one after it covers the period", () =>
+  withPack(
+    async (_, check) =>
+      assert.equal(
+        (await check()).open.filter((it) => !/needs the records/.test(it)),
+        [],
+      ),
+    {
+      from: 100,
+      records: [BEFORE_PERIOD, ...RECORDS],
+    },
+  ));
+
 test("a record that was changed is found under a new manifest, because the checkpoint is of other records", () =>
   withPack(async (folder, check) => {
     await rewrite(folder, "export.ndjson", (text) => {
@@ -163,7 +230,7 @@ test("a record that was changed is found under a new manifest, because the check
 test("each named record has a proof that holds without the others", () =>
   withPack(async (folder) => {
     const lines = readFileSync(join(folder, "proofs.ndjson"), "utf8").trimEnd().split("\n");
-    assert.is(lines.length, RECORDS.length);
+    assert.is(lines.length, RECORDS.length - 1, "all but the one after the period");
     for (const line of lines) {
       const { index, leaf, proof } = JSON.parse(line) as { index: number; leaf: string; proof: string };
       const { path = [], checkpoint = "" } = parseTlogProof(proof) ?? {};
