@@ -27,6 +27,12 @@ export type RecordLine = {
   readonly leaf_hash?: string;
 };
 
+/**
+ * In an export that proves that it has all records of a key: a record that the key map does not cover, of this or another
+ * key. A verifier sees all of them, but for the record that seals the map, which is a `record` line before them.
+ */
+export type TailLine = { readonly kind: "tail"; readonly index: number; readonly leaf: string };
+
 /** `index` is that of the range's first or last record, and absent in a filtered export. */
 export type ProofLine = { readonly kind: "proof"; readonly index?: number; readonly hashes: readonly string[] };
 
@@ -79,6 +85,7 @@ export type CheckpointLine = { readonly kind: "checkpoint"; readonly text: strin
 export type ExportLine =
   | HeaderLine
   | RecordLine
+  | TailLine
   | ProofLine
   | MapLine
   | PayloadLine

@@ -149,6 +149,26 @@ async function* withSeal(pages: AsyncIterable<readonly number[]>, seal: number |
   if (seal !== undefined) yield [seal];
 }
 
+/** The records of the map's chain, then all that the map does not cover, among them the record that sealed it. */
+async function* withTail(pages: AsyncIterable<readonly number[]>, covered: number, size: number) {
+  yield* inPages(pages);
+  yield* allIndexes(covered, size);
+}
+
+/**
+ * All records that the map does not cover, but the one that sealed it. They stand behind all `record` lines and are given
+ * anew when an export goes on where it was cut off, as the map may be another one then.
+ */
+async function* tailLines(
+  deps: ExportDeps,
+  { account, end: { size }, map }: Pick<Exported, "account" | "end" | "map">,
+): AsyncGenerator<ExportLine, void> {
+  if (map === null) return;
+  for await (const page of allIndexes(map.sealed.size, size))
+    for (const { index, leaf } of await leavesAt(deps, account, page))
+      if (index !== map.sealed.index) yield { kind: "tail", index, leaf: toBase64(leaf) };
+}
+
 /** The lines of an export, made as they are read. A cut one can be told by its last line, which is not a checkpoint. */
 export async function* exportLines(deps: ExportDeps, exported: Exported): AsyncGenerator<string, void> {
   const { evidence } = deps;
@@ -158,6 +178,8 @@ export async function* exportLines(deps: ExportDeps, exported: Exported): AsyncG
   const announced = payloads === null ? {} : { payloads: true as const };
   yield lineOf({ kind: "header", account, origin, key: exported.verifierKey, ...range, filter, ...announced });
   const pages = () => (indexes === null ? allIndexes(from, to) : withSeal(indexes(), map?.sealed.index));
+  const withAll = () =>
+    indexes === null ? allIndexes(from, to) : withTail(indexes(), map === null ? size : map.sealed.size, size);
   let count = 0;
   for await (const page of pages()) {
     const left = page.filter((index) => index >= resumeFrom);
@@ -167,7 +189,8 @@ export async function* exportLines(deps: ExportDeps, exported: Exported): AsyncG
       if (payloads !== null) for await (const line of payloads(record)) yield lineOf(line);
     }
   }
-  if (indexes !== null) yield* gapsLine(evidence, { account, size, indexes: pages() });
+  for await (const line of tailLines(deps, exported)) yield lineOf(line);
+  if (indexes !== null) yield* gapsLine(evidence, { account, size, indexes: withAll() });
   else if (from < to && (from > 0 || to < size)) {
     for (const index of from === to - 1 ? [from] : [from, to - 1]) {
       const hashes = (await evidence.inclusion(account, index, size)).map(toBase64);
@@ -177,6 +200,6 @@ export async function* exportLines(deps: ExportDeps, exported: Exported): AsyncG
   if (map !== null) yield lineOf(mapLineOf(map.key, map.sealed));
   for await (const { leaf, proof } of evidence.handovers())
     yield lineOf({ kind: "handover", leaf: toBase64(leaf), proof });
-  for await (const line of cosignedLines(evidence, exported, pages())) yield lineOf(line);
+  for await (const line of cosignedLines(evidence, exported, withAll())) yield lineOf(line);
   yield lineOf({ kind: "checkpoint", text: end.note, count });
 }

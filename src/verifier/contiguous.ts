@@ -107,7 +107,10 @@ export class Contiguous {
       const isSame = sameBytes(rootOf(this.#platform.sha256, this.#frontier), it.root);
       if (!isSame && it.isBefore !== true) return this.#changed(size, it.what);
       if (isSame) this.#matched = size;
-      else this.#lost.push(`at least one of the ${size} records that the previous checkpoint has: ${it.what}`);
+      else
+        this.#lost.push(
+          `the records as the previous checkpoint has them, of which at least one of ${size} is gone or was changed: ${it.what}`,
+        );
     }
     return null;
   }

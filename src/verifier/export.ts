@@ -1,5 +1,5 @@
 import { parseOrigin } from "../../domain/evidence/checkpoint.ts";
-import type { ErasureLine } from "../../domain/evidence/export-lines.ts";
+import type { ErasureLine, TailLine } from "../../domain/evidence/export-lines.ts";
 import type { TreeHead } from "../../domain/evidence/merkle.ts";
 import { isKnownType } from "../../domain/evidence/record-types.ts";
 import { formatVerifierKey, parseVerifierKey } from "../../domain/evidence/signed-note.ts";
@@ -65,7 +65,8 @@ const trusted = async (platform: Platform, outline: Outline, options: VerifyOpti
   if (typeof followed === "string") return followed;
   const { keys, reopened, notes } = followed;
   const signed = await readSigned(platform, checkpoint.text, keys.current);
-  if (typeof signed === "string") return `the checkpoint: ${signed}`;
+  if ("unknown" in signed) return `the checkpoint: ${signed.unknown}`;
+  if ("reason" in signed) return `the checkpoint: ${signed.reason}`;
   const { origin } = signed.checkpoint;
   if (header.origin !== origin || header.account !== parseOrigin(origin)?.account)
     return `the checkpoint is one of ${origin}, the header says something else`;
@@ -155,6 +156,7 @@ class Tally {
     }
     const line = parseLine(bytes);
     if (line?.kind === "record") this.fault = this.#record(readRecord(this.#platform, line, this.#account));
+    else if (line?.kind === "tail") this.fault = this.#tail(line);
     else if (line?.kind === "payload")
       this.fault =
         this.payloads === null ? fault("a payload that the header does not announce") : this.payloads.take(line);
@@ -162,6 +164,12 @@ class Tally {
     else if (line === null) this.fault = fault(`after ${this.records} records: a line is none of an export`);
     return this.fault === null ? null : "stopped";
   };
+
+  #tail({ index, leaf }: TailLine): Fault | null {
+    if (this.#checker instanceof Contiguous) return fault("it is beside a key map, and the file has none", index);
+    const read = readRecord(this.#platform, { kind: "record", index, leaf }, this.#account);
+    return "fault" in read ? read.fault : this.#checker.takeTail(read);
+  }
 
   #erasure(line: ErasureLine): Fault | null {
     if (this.payloads === null) return fault("an erasure in a file that the header says has no payloads");
@@ -190,13 +198,14 @@ const typesOf = (tally: Tally): Pick<Report, "types" | "unknownTypes"> => {
 };
 
 /** The tree's checks at the end of the records. */
-const ending = (checker: Checker): Pick<Report, "fault" | "missing" | "complete"> => {
-  if (checker instanceof Filtered) return checker.ended();
+const ending = (checker: Checker): Pick<Report, "fault" | "missing" | "isReplaced" | "complete"> => {
+  if (checker instanceof Filtered) return { ...checker.ended(), isReplaced: false };
   const missing =
     checker.unknownMaps > 0
       ? [`a check of ${checker.unknownMaps} sealed key maps that cover far fewer records than precede them`]
       : [];
-  return { fault: checker.ended(), missing: [...missing, ...checker.lost], complete: null };
+  const isReplaced = checker.lost.length > 0;
+  return { fault: checker.ended(), missing: [...missing, ...checker.lost], isReplaced, complete: null };
 };
 
 const reopeningNotes = (reopened: Reopened | null): readonly string[] =>
@@ -228,7 +237,9 @@ export const verifyExport = async (source: Source, options: VerifyOptions, platf
   const tally = new Tally(platform, outline, checker, { ...trust, heads: seen });
   const stopped = await readLines(source, tally.take);
   const ended =
-    tally.fault === null && stopped === null ? ending(checker) : { fault: null, missing: [], complete: null };
+    tally.fault === null && stopped === null
+      ? ending(checker)
+      : { fault: null, missing: [], isReplaced: false, complete: null };
   const changed =
     stopped !== null && tally.fault === null ? fault(`the file changed while it was read: ${stopped}`) : null;
   const countWrong =
@@ -250,6 +261,7 @@ export const verifyExport = async (source: Source, options: VerifyOptions, platf
         ? []
         : [`${withheld.length} payloads that no record says were erased, the first ${withheld[0]}`]),
     ],
+    isReplaced: ended.isReplaced || previous.isReplaced,
     records: tally.records,
     range: isContiguous ? { from, to } : null,
     complete: ended.complete,

@@ -68,6 +68,8 @@ export class Filtered {
   #number = 0;
   #missing: string | null = null;
   #map: SealedMap | null = null;
+  /** The record that seals the map, until a later one comes. */
+  #waiting: ReadRecord | null = null;
   /** Of the records that the map covers. */
   #covered = { number: 0, last: null as number | null };
   readonly #chain: { readonly index: number }[] = [];
@@ -77,13 +79,42 @@ export class Filtered {
     this.#input = input;
   }
 
-  take({ leaf, hash }: ReadRecord): Fault | null {
-    const { index } = leaf;
+  take(read: ReadRecord): Fault | null {
+    const { map } = this.#input;
+    const sealed = map !== null && !Object.hasOwn(read.leaf.keys, map.key) && isKeyMap(read.leaf) ? read : null;
+    const wrong = this.#addWaiting(read.leaf.index) ?? this.#wrongPlace(read.leaf);
+    if (wrong !== null) return wrong;
+    if (sealed === null) this.#leaves.add(read.leaf.index, read.hash);
+    else this.#waiting = sealed;
+    return map === null ? null : this.#link(read.leaf, map.key);
+  }
+
+  /** A record that the key map does not cover. It may be before the record that seals the map. */
+  takeTail(read: ReadRecord): Fault | null {
+    const { leaf, hash } = read;
+    const { map } = this.#input;
+    if (map === null) return fault("it is beside a key map, and the file has none", leaf.index);
+    const wrong = this.#addWaiting(leaf.index) ?? this.#wrongPlace(leaf);
+    if (wrong !== null) return wrong;
+    this.#leaves.add(leaf.index, hash);
+    return Object.hasOwn(leaf.keys, map.key) ? this.#link(leaf, map.key) : null;
+  }
+
+  /** Adds the record that seals the map, if this one comes after it. */
+  #addWaiting(next: number): Fault | null {
+    const waiting = this.#waiting;
+    if (waiting === null || waiting.leaf.index >= next) return null;
+    this.#waiting = null;
+    const wrong = this.#wrongPlace(waiting.leaf);
+    if (wrong === null) this.#leaves.add(waiting.leaf.index, waiting.hash);
+    return wrong;
+  }
+
+  #wrongPlace({ index }: Leaf): Fault | null {
+    if (this.#waiting?.leaf.index === index) return fault("it stands twice", index);
     if (this.#leaves.length > 0 && index <= this.#leaves.indexAt(this.#leaves.length - 1))
       return fault("it does not follow the record before it", index);
-    if (index >= this.#input.head.size) return fault("the checkpoint does not cover it", index);
-    this.#leaves.add(index, hash);
-    return this.#input.map === null ? null : this.#link(leaf, this.#input.map.key);
+    return index >= this.#input.head.size ? fault("the checkpoint does not cover it", index) : null;
   }
 
   #link(leaf: Leaf, key: string): Fault | null {
@@ -103,9 +134,10 @@ export class Filtered {
     return null;
   }
 
-  #readMap({ data }: Leaf): SealedMap | null {
-    const root = typeof data.root === "string" ? fromHex(data.root) : null;
-    return root !== null && typeof data.size === "number" ? { root, size: data.size } : null;
+  #readMap({ index, data: { root: text, size } }: Leaf): SealedMap | null {
+    const root = typeof text === "string" ? fromHex(text) : null;
+    const isSize = typeof size === "number" && Number.isSafeInteger(size) && size >= 0 && size <= index;
+    return root !== null && isSize ? { root, size } : null;
   }
 
   #checkTree(): Fault | null {
@@ -131,9 +163,35 @@ export class Filtered {
     const found = rootFromKeyProof(sha256, keyHashOf(sha256, line.key), { hashes, end });
     if (found === null || !sameBytes(found, root))
       return fault(`the proof of ${line.key} does not lead to the sealed key map`);
-    const covered = this.#chain.filter(({ index }) => index < size);
+    const covered = this.#below(size);
     this.#covered = { number: covered.length, last: covered.at(-1)?.index ?? null };
     return null;
+  }
+
+  readonly #below = (size: number) => this.#chain.filter(({ index }) => index < size);
+
+  /** The file has all records from this size of a map to the size that is answered. */
+  #shownFrom(size: number): number {
+    let next = size;
+    for (let place = 0; place < this.#leaves.length; place += 1) if (this.#leaves.indexAt(place) === next) next += 1;
+    return next;
+  }
+
+  /** What the map says of the records below its size, and the records of the file of those that follow without a gap. */
+  #complete(
+    key: string,
+    { size }: SealedMap,
+  ): { readonly missing: readonly string[]; readonly complete: Completeness } {
+    const { head } = this.#input;
+    const shown = this.#shownFrom(size);
+    const what = shown === head.size - 1 ? `the record ${shown}` : `the records ${shown} to ${head.size - 1}`;
+    return {
+      missing:
+        shown === head.size
+          ? []
+          : [`${what}, or a newer key map: nothing proves that none of ${key} is left out above ${shown}`],
+      complete: { key, number: this.#below(shown).length, size: shown },
+    };
   }
 
   /** Undefined if the line has another entry that is malformed. */
@@ -148,7 +206,7 @@ export class Filtered {
     readonly missing: readonly string[];
     readonly complete: Completeness | null;
   } {
-    const wrong = this.#checkTree();
+    const wrong = this.#addWaiting(this.#input.head.size) ?? this.#checkTree();
     if (wrong !== null) return { fault: wrong, missing: [], complete: null };
     const { map, filter } = this.#input;
     if (map === null) return { fault: null, missing: ["a proof that no record is left out"], complete: null };
@@ -163,7 +221,6 @@ export class Filtered {
     if (unproved !== null) return { fault: unproved, missing: [], complete: null };
     if (this.#missing !== null) return { fault: null, missing: [this.#missing], complete: null };
     const { number, last } = this.#covered;
-    const { size } = this.#map;
     if (number < map.number)
       return {
         fault: null,
@@ -176,6 +233,6 @@ export class Filtered {
         missing: [],
         complete: null,
       };
-    return { fault: null, missing: [], complete: { key: map.key, number, size } };
+    return { fault: null, ...this.#complete(map.key, this.#map) };
   }
 }

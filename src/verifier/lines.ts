@@ -75,6 +75,7 @@ const KINDS: Readonly<Record<Kind, { readonly members: Members; readonly optiona
     optional: { payloads: (value) => value === true },
   },
   record: { members: { index: isCount, leaf: isText }, optional: { leaf_hash: isText } },
+  tail: { members: { index: isCount, leaf: isText } },
   proof: { members: { hashes: isHashes }, optional: { index: isCount } },
   map: {
     members: { key: isText, number: isCount, last: (value) => value === null || isCount(value), hashes: isHashes },

@@ -70,6 +70,6 @@ export const readOutline = async (
   if (ended !== null) return { missing: ended };
   const { header, checkpoint } = parts;
   if (header === null) return { fault: fault("the file is empty") };
-  if (checkpoint === null) return { missing: "the checkpoint at the end of the file" };
+  if (checkpoint === null) return { missing: "the end of the file, with its checkpoint and proofs" };
   return { ...parts, header, checkpoint };
 };

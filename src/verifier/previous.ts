@@ -27,12 +27,20 @@ type Comparison = {
 type Compared = {
   readonly fault: Fault | null;
   readonly missing: readonly string[];
+  /** True if it is certain that records of a checkpoint from before a restore are not there. */
+  readonly isReplaced: boolean;
   readonly heads: readonly KnownHead[];
   /** Those that a witness whose key is known has cosigned, as a witness of one's own does. */
   readonly witnessed: readonly KnownHead[];
 };
 
-const compared = (missing: readonly string[]): Compared => ({ fault: null, missing, heads: [], witnessed: [] });
+const compared = (missing: readonly string[]): Compared => ({
+  fault: null,
+  missing,
+  isReplaced: false,
+  heads: [],
+  witnessed: [],
+});
 
 const failed = (reason: string, index: number | null = null): Compared => ({
   ...compared([]),
@@ -74,7 +82,12 @@ const compareGenerations = (
     return failed(`the log went back from generation ${old.generation} to ${now.generation}`);
   const why = reopening(now.generation, reopened);
   if (before.size > newer.size)
-    return compared([`${before.size - newer.size} records at least, which the previous checkpoint has: ${why}`]);
+    return {
+      ...compared([
+        `${before.size - newer.size} records at least, which the previous checkpoint has, and others may have been changed: ${why}`,
+      ]),
+      isReplaced: true,
+    };
   if (!covers(before.size))
     return compared([`records that show whether they continue the previous checkpoint: ${why}`]);
   const head = { size: before.size, root: before.root, witness: null, what: why, isBefore: true };
@@ -90,14 +103,20 @@ export const comparePrevious = async (
   const heads: KnownHead[] = [];
   const witnessed: KnownHead[] = [];
   const missing: string[] = [];
+  let isReplaced = false;
   const { size, root, origin } = newer.checkpoint;
   for (const text of options.previous) {
     const older = await readSigned(platform, text, keys.ever);
-    if (typeof older === "string") return failed(`the previous checkpoint: ${older}`);
+    if ("reason" in older) return failed(`the previous checkpoint: ${older.reason}`);
+    if ("unknown" in older) {
+      missing.push(`a check of the previous checkpoint: ${older.unknown}`);
+      continue;
+    }
     const before = older.checkpoint;
     if (before.origin !== origin) {
       const across = compareGenerations(before, newer.checkpoint, { covers, reopened });
       if (across.fault !== null) return across;
+      isReplaced ||= across.isReplaced;
       missing.push(...across.missing);
       heads.push(...across.heads);
       continue;
@@ -118,5 +137,5 @@ export const comparePrevious = async (
     else if (!consistency && !isSame && before.size > 0)
       missing.push(`a consistency proof from ${before.size} to ${size}, as the records do not give one`);
   }
-  return { fault: null, missing, heads, witnessed };
+  return { fault: null, missing, isReplaced, heads, witnessed };
 };

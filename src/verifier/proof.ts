@@ -16,6 +16,7 @@ import {
   headOf,
   type Keys,
   type KnownHead,
+  type NotSigned,
   readCosigned,
   readSigned,
   type SignedCheckpoint,
@@ -49,6 +50,12 @@ const about = (signed: SignedCheckpoint, keys: Keys): Pick<Report, "head" | "key
   key: keys.isOutside ? formatVerifierKey(signed.key) : null,
 });
 
+/** The key of a proof or a checkpoint may have been rotated, and nothing beside them proves it. */
+const notSigned = (signed: NotSigned): Report =>
+  "reason" in signed
+    ? broken(`the checkpoint: ${signed.reason}`)
+    : concluded({ ...EMPTY_REPORT, missing: [`a key for the checkpoint: ${signed.unknown}`] });
+
 const NO_KEY = "a proof names no key: one has to be given";
 
 /** Verifies the proof of one record (`GET /v1/audit/proof`): that these bytes are a leaf of a signed tree. */
@@ -64,7 +71,7 @@ export const verifyProof = async (
   if (typeof keys === "string")
     return options.keys.length === 0 ? concluded({ ...EMPTY_REPORT, missing: [NO_KEY] }) : broken(keys);
   const signed = await readSigned(platform, proof.checkpoint, keys.current);
-  if (typeof signed === "string") return broken(`the checkpoint: ${signed}`);
+  if (!("note" in signed)) return notSigned(signed);
   const heads = await cosignatures(platform, signed, proof.extra, keys);
   if (typeof heads === "string") return broken(heads);
   if (leafBytes === null)
@@ -86,6 +93,7 @@ export const verifyProof = async (
     ...EMPTY_REPORT,
     ...about(signed, keys),
     fault: previous.fault,
+    isReplaced: previous.isReplaced,
     missing: [...previous.missing, ...absentWitnesses(keys, [...heads, ...previous.witnessed])],
     records: 1,
     range: { from: index, to: index + 1 },
@@ -101,7 +109,7 @@ export const verifyCheckpoint = async (text: string, options: VerifyOptions, pla
   if (typeof keys === "string")
     return options.keys.length === 0 ? concluded({ ...EMPTY_REPORT, missing: [NO_KEY] }) : broken(keys);
   const signed = await readSigned(platform, text, keys.current);
-  if (typeof signed === "string") return broken(`the checkpoint: ${signed}`);
+  if (!("note" in signed)) return notSigned(signed);
   const heads = await cosignatures(platform, signed, null, keys);
   if (typeof heads === "string") return broken(heads);
   const previous = await comparePrevious(platform, signed, { keys, options, covers: () => false, reopened: null });
@@ -109,6 +117,7 @@ export const verifyCheckpoint = async (text: string, options: VerifyOptions, pla
     ...EMPTY_REPORT,
     ...about(signed, keys),
     fault: previous.fault,
+    isReplaced: previous.isReplaced,
     missing: [...previous.missing, ...absentWitnesses(keys, [...heads, ...previous.witnessed])],
     witnesses: witnessTimes([...heads, ...previous.witnessed]),
   });

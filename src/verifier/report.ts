@@ -28,7 +28,12 @@ export type Report = {
   readonly fault: Fault | null;
   /** What is not there that would have to be. */
   readonly missing: readonly string[];
-  /** What was signed; null if nothing in the file is. */
+  /**
+   * True if records that an earlier checkpoint covered are gone or were changed, and the operator has declared a restore
+   * since: nobody can tell a loss from a rewriting there.
+   */
+  readonly isReplaced: boolean;
+  /** What was signed. It is null if that is not known: then nothing in the file was checked. */
   readonly head: SignedHead | null;
   /** The key given from outside that verified; null if none was given. */
   readonly key: string | null;
@@ -52,6 +57,7 @@ export const EMPTY_REPORT: Report = {
   verdict: "broken",
   fault: null,
   missing: [],
+  isReplaced: false,
   head: null,
   key: null,
   records: 0,

@@ -121,21 +121,34 @@ const signerOf = async (
   return (await mislabelled(note, keys, isMadeBy)) ?? signer;
 };
 
+/** Why it is no checkpoint that one of the keys signed. `unknown`: keys of that name and id are not among them. */
+export type NotSigned = { readonly reason: string } | { readonly unknown: string };
+
+const unknownSigner = (signers: readonly NoteSignature[]): string => {
+  const names = signers.map(({ name, keyId }) => `${name}+${toHex(keyId)}`).join(" and ");
+  return `it is signed by ${names}, and no such key was given. Either it is the key before or after a rotation: give both keys, or check an export, which has the handover; or a stranger signed it`;
+};
+
 /** A checkpoint of one of Countersign's trees, signed by one of the keys; else why not. */
 export const readSigned = async (
   platform: Platform,
   text: string,
   keys: readonly VerifierKey[],
-): Promise<SignedCheckpoint | string> => {
+): Promise<SignedCheckpoint | NotSigned> => {
   const note = parseNote(text);
   const checkpoint = note === null ? null : parseCheckpoint(note.text);
-  if (note === null || checkpoint === null) return "it is no signed checkpoint";
+  if (note === null || checkpoint === null) return { reason: "it is no signed checkpoint" };
   const origin = parseOrigin(checkpoint.origin);
-  if (origin === null || checkpoint.extensions.length > 0) return "it is no checkpoint of Countersign";
-  const named = keys.filter(({ name }) => name === signingKeyName(origin.host));
+  if (origin === null || checkpoint.extensions.length > 0) return { reason: "it is no checkpoint of Countersign" };
+  const keyName = signingKeyName(origin.host);
+  const named = keys.filter(({ name }) => name === keyName);
   const key = await signerOf(platform, note, named);
-  if (key === null) return `no key that counts for ${checkpoint.origin} signed it`;
-  return typeof key === "string" ? key : { note, checkpoint, key };
+  if (typeof key === "string") return { reason: key };
+  if (key !== null) return { note, checkpoint, key };
+  const signers = note.signatures.filter(({ name }) => name === keyName);
+  return signers.length === 0
+    ? { reason: `no key of ${checkpoint.origin} signed it` }
+    : { unknown: unknownSigner(signers) };
 };
 
 export const headOf = ({ checkpoint: { origin, size, root } }: SignedCheckpoint): SignedHead => ({
@@ -166,7 +179,8 @@ const afterHandover = async (platform: Platform, line: HandoverLine, keys: Keys)
   const proof = parseTlogProof(line.proof);
   if (bytes === null || next === null || proof === null || proof.extra !== null) return "it is malformed";
   const signed = await readSigned(platform, proof.checkpoint, [next]);
-  if (typeof signed === "string") return `its checkpoint: ${signed}`;
+  if ("unknown" in signed) return "its checkpoint is not signed by the new key";
+  if ("reason" in signed) return `its checkpoint: ${signed.reason}`;
   const { size, root, origin } = signed.checkpoint;
   if (parseOrigin(origin)?.account !== null) return "its checkpoint is not one of the instance";
   const { index, path } = proof;

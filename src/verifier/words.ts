@@ -1,4 +1,4 @@
-import type { Report, Verdict } from "./report.ts";
+import type { Completeness, Report, Verdict } from "./report.ts";
 
 const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   authentic: "AUTHENTIC: a key that you gave verified everything in the file.",
@@ -6,6 +6,16 @@ const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
     "CONSISTENT: the file does not contradict itself. No key was given, so nothing is said about who made it.",
   incomplete: "INCOMPLETE: what is there is right, but something is missing.",
   broken: "BROKEN: do not rely on this file.",
+};
+
+const NOTHING_CHECKED = "INCOMPLETE: nothing in the file was checked, because what a check needs is missing.";
+const REPLACED =
+  "INCOMPLETE: records that the earlier checkpoint covered are gone or were changed, and the operator has declared a restore.";
+
+const verdictWords = ({ verdict, head, isReplaced }: Report): string => {
+  if (verdict !== "incomplete") return VERDICT_WORDS[verdict];
+  if (head === null) return NOTHING_CHECKED;
+  return isReplaced ? REPLACED : VERDICT_WORDS.incomplete;
 };
 
 const SHOWN_MAX = 20;
@@ -33,6 +43,11 @@ const headLines = ({ head, key, witnesses }: Report): readonly string[] => {
   ];
 };
 
+const completeWords = ({ key, number, size }: Completeness): string =>
+  number === 0
+    ? `There is no record of ${key} below ${size}.`
+    : `These are all ${number} records of ${key} below ${size}: none is left out.`;
+
 const recordLines = (report: Report): readonly string[] => {
   const { records, range, complete, unknownTypes, payloads } = report;
   const { verified, erased, withheld } = payloads;
@@ -40,9 +55,7 @@ const recordLines = (report: Report): readonly string[] => {
     ...(records === 0
       ? []
       : [`${count(records, "record")}${range === null ? "" : `, from ${range.from} to ${range.to - 1}`}.`]),
-    ...(complete === null
-      ? []
-      : [`These are all ${complete.number} records of ${complete.key} below ${complete.size}: none is left out.`]),
+    ...(complete === null ? [] : [completeWords(complete)]),
     ...Object.entries(unknownTypes).map(([type, n]) => `${count(n, "record")} of the unknown type ${type}.`),
     ...(verified + erased + withheld === 0
       ? []
@@ -58,7 +71,7 @@ const recordLines = (report: Report): readonly string[] => {
 
 /** The report as lines, in the same words for the command and the page. The first line is the verdict. */
 export const inWords = (report: Report): readonly string[] => [
-  VERDICT_WORDS[report.verdict],
+  verdictWords(report),
   ...faultLines(report),
   ...some(report.missing.map((what) => `Missing: ${what}.`)),
   ...headLines(report),

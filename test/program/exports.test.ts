@@ -73,6 +73,22 @@ for (const { name, open } of engineSets()) {
     });
     const complete = await verify(bySource, "--key", vkey);
     assert.is(complete.status, 0, complete.stdout);
+    // While others write, the newest map is behind the checkpoint: the export has the records between them.
+    const other = await hookSource(client);
+    let sent = 0;
+    const busy = await until("the checkpoint has records that the key map does not cover", async () => {
+      sent += 1;
+      await other.send(`other-${sent}`);
+      const body = await text(`/v1/audit/export?source_id=${hook.id}`);
+      return body.includes('"kind":"tail"') ? body : null;
+    });
+    const whilstBusy = await verify(busy, "--key", vkey, "--json");
+    assert.is(whilstBusy.status, 0, whilstBusy.stdout);
+    const { complete: proved, head } = JSON.parse(whilstBusy.stdout);
+    assert.is(proved.size, head.size);
+    const newest = (/^\{"kind":"tail".*\n/m.exec(busy) ?? [""])[0];
+    const hidden = await verify(busy.replace(newest, ""), "--key", vkey);
+    assert.is(hidden.status, 5, hidden.stdout);
     await program.stop();
     removeFolder(program.dir);
     await engines.close();

@@ -10,6 +10,7 @@ import {
   KEY,
   NEXT_KEY,
   ndjson,
+  type Signer,
   STRANGER,
   secondsOf,
   sha256,
@@ -56,8 +57,7 @@ const admitted = (world: EvidenceWorld, number: number, agent: string): number =
   });
 
 /** Two agents, four events, an erasure, a record of a type that nobody knows, and a sealed map before two last records. */
-const smallWorld = (): EvidenceWorld => {
-  const world = new EvidenceWorld();
+const smallWorld = (world = new EvidenceWorld()): EvidenceWorld => {
   world.write({ stream: `account-${ACCOUNT}`, type: "AccountOpened", data: { account: ACCOUNT, name: "Example" } });
   admitted(world, 1, AGENT);
   admitted(world, 2, OTHER_AGENT);
@@ -118,10 +118,15 @@ const vector = (
   ...options,
 });
 
-const agentExport = (world: EvidenceWorld, indexes: readonly number[], map: MapLine = world.mapLine(AGENT)) =>
-  world.export({ indexes, filter: { agent_id: AGENT }, map });
+/** Records that the map does not cover: one of no agent, and one of the agent. The record between them seals the map. */
+const BESIDE = [6, 8];
+const agentExport = (
+  world: EvidenceWorld,
+  indexes: readonly number[],
+  { map = world.mapLine(AGENT), beside = BESIDE }: { readonly map?: MapLine; readonly beside?: readonly number[] } = {},
+) => world.export({ indexes, beside, filter: { agent_id: AGENT }, map });
 
-const AGENTS = [1, 4, 7, 8];
+const AGENTS = [1, 4, 7];
 /** What a witness saw: the first five records. */
 const SEEN = 5;
 
@@ -147,13 +152,19 @@ const good = (world: EvidenceWorld): readonly Vector[] => {
       "absent-agent",
       "the map proves that there is no record of an agent",
       "authentic",
-      world.export({ indexes: [7], filter: { agent_id: STRANGE_AGENT }, map: world.mapLine(STRANGE_AGENT) }),
+      world.export({
+        ...{ indexes: [7], beside: [6, 8] },
+        ...{ filter: { agent_id: STRANGE_AGENT }, map: world.mapLine(STRANGE_AGENT) },
+      }),
     ),
     vector(
       "action",
       "all records of an action",
       "authentic",
-      world.export({ indexes: [1, 2, 4, 7, 8], filter: { action: "refund" }, map: world.mapLine("action:refund") }),
+      world.export({
+        ...{ indexes: [1, 2, 4, 7], beside: BESIDE },
+        ...{ filter: { action: "refund" }, map: world.mapLine("action:refund") },
+      }),
     ),
     vector("previous", "the records give an earlier checkpoint, too", "authentic", full, { previous: [older] }),
     vector("proof", "a record's proof leads from its leaf to the root", "authentic", proof, {
@@ -191,6 +202,45 @@ const withHeaders = (): EvidenceWorld => {
   return world;
 };
 
+/** Later records of an agent, and of an event, are left out with a map that was sealed before them. */
+const throughOldMap = (): readonly Vector[] => {
+  const world = smallWorld();
+  const event = eventOf(5);
+  const [ofAgent, ofEvent] = [world.mapLine(AGENT), world.mapLine(event)];
+  admitted(world, 5, AGENT);
+  world.sealMap();
+  return [
+    vector(
+      "old-map",
+      "the agent's last records are left out through a key map from before them",
+      "incomplete",
+      world.export({ indexes: AGENTS, beside: [6], filter: { agent_id: AGENT }, map: ofAgent }),
+    ),
+    vector(
+      "old-map-absent",
+      "an event is said to have no record, through a key map from before it",
+      "incomplete",
+      world.export({ indexes: [7], filter: { event_id: event }, map: ofEvent }),
+    ),
+  ];
+};
+
+/** Of a generation that does not give a checkpoint of the one before. */
+const afterRestore = (): readonly Vector[] => {
+  const before = new EvidenceWorld();
+  for (let n = 0; n < SEEN; n += 1) admitted(before, n, AGENT);
+  const previous = [before.signed(before.accountText())];
+  return [
+    vector(
+      "replaced",
+      "records that an earlier checkpoint covered are others since a restore",
+      "incomplete",
+      smallWorld(new EvidenceWorld(ACCOUNT, 2)).export(),
+      { previous },
+    ),
+  ];
+};
+
 const incomplete = (world: EvidenceWorld): readonly Vector[] => {
   const full = world.export();
   const text = ndjson(full);
@@ -200,10 +250,24 @@ const incomplete = (world: EvidenceWorld): readonly Vector[] => {
     }),
     vector("tail-cut", "the last lines are not there", "incomplete", full.slice(0, -3)),
     vector(
+      "changed-and-cut",
+      "a record was changed in a file without its last line, so nothing in it can be checked",
+      "incomplete",
+      withMember(full, 3, changedData).slice(0, -1),
+    ),
+    vector(
+      "map-tail-left-out",
+      "a record that the map does not cover is left out, and it may be the agent's",
+      "incomplete",
+      agentExport(world, AGENTS, { beside: [8] }),
+    ),
+    ...throughOldMap(),
+    ...afterRestore(),
+    vector(
       "left-out",
       "one record of the agent is left out, and the proof made anew",
       "incomplete",
-      agentExport(world, [1, 7, 8]),
+      agentExport(world, [4, 7]),
     ),
     vector(
       "last-left-out",
@@ -351,7 +415,7 @@ const changedRecords = (world: EvidenceWorld): readonly Vector[] => {
 const fraud = (world: EvidenceWorld): readonly Vector[] => {
   const agent = agentExport(world, AGENTS);
   const map = world.mapLine(AGENT);
-  const foreign = agentExport(world, [1, 2, 4, 7, 8]);
+  const foreign = agentExport(world, [1, 2, 4, 7]);
   const { other: _, ...present } = map;
   const absence: MapLine = { ...present, number: 0, last: null };
   return [
@@ -383,6 +447,13 @@ const fraud = (world: EvidenceWorld): readonly Vector[] => {
       sealedWrongly((it) => it.write({ stream: "clock-1", type: "Ticked", data: {}, recordedAt: "some day" })),
       { index: 9 },
     ),
+    vector(
+      "tail-twice",
+      "a record that the map does not cover stands twice",
+      "broken",
+      agentExport(world, AGENTS, { beside: [6, 6, 8] }),
+      { index: 6 },
+    ),
     vector("foreign-record", "the record of another agent was put in", "broken", foreign, { index: 2 }),
     vector(
       "forged-absence",
@@ -397,7 +468,7 @@ const fraud = (world: EvidenceWorld): readonly Vector[] => {
       agent.map((line) =>
         line.kind === "proof"
           ? (world
-              .export({ size: 6, indexes: [1, 4], filter: { agent_id: AGENT } })
+              .export({ size: 5, indexes: [1, 4], filter: { agent_id: AGENT } })
               .find(({ kind }) => kind === "proof") ?? line)
           : line,
       ),
@@ -460,6 +531,11 @@ const heads = (world: EvidenceWorld): readonly Vector[] => {
   ];
 };
 
+const withLeafOf = (world: EvidenceWorld, name: string, signer: Signer): Readonly<Record<string, string>> => ({
+  [`${name}.tlog-proof`]: world.tlogProof(4, { signers: [signer] }),
+  [`${name}.leaf.json`]: new TextDecoder().decode(world.account.leaves[4]),
+});
+
 const rotations = (): readonly Vector[] => {
   const world = smallWorld();
   world.seal(SEEN);
@@ -468,6 +544,26 @@ const rotations = (): readonly Vector[] => {
   const forged = smallWorld().rotate(KEY, STRANGER, [STRANGER]);
   return [
     vector("rotated", "the old key handed over to the new one, which signed", "authentic", after),
+    vector("rotated-proof", "a proof is signed by the new key, and the old one was given", "incomplete", "", {
+      files: withLeafOf(world, "rotated-proof", NEXT_KEY),
+    }),
+    vector("rotated-proof-both", "a proof is signed by one of the two keys that were given", "authentic", "", {
+      files: withLeafOf(world, "rotated-proof-both", NEXT_KEY),
+      keys: [KEY.vkey, NEXT_KEY.vkey],
+    }),
+    vector("rotated-checkpoint", "a checkpoint is signed by the old key, and the new one was given", "incomplete", "", {
+      files: { "rotated-checkpoint.txt": world.signed(world.accountText()) },
+      keys: [NEXT_KEY.vkey],
+    }),
+    vector("rotated-previous", "an earlier checkpoint is signed by a key that was not given", "incomplete", after, {
+      keys: [NEXT_KEY.vkey],
+      previous: [world.signed(world.accountText(SEEN))],
+    }),
+    vector("wrong-checkpoint", "a signature under the given key's name and id is wrong", "broken", "", {
+      files: {
+        "wrong-checkpoint.txt": world.signed(world.accountText()).replace(/^\d+$/m, `${world.account.size - 1}`),
+      },
+    }),
     vector("rotated-new-key", "the new key was given", "authentic", after, { keys: [NEXT_KEY.vkey] }),
     vector(
       "old-key-after-rotation",
@@ -492,7 +588,7 @@ const witnessedInPart = (): readonly Vector[] => {
   const witnesses = [WITNESS.vkey];
   const cosigners: [typeof WITNESS, number][] = [[WITNESS, secondsOf(SEEN)]];
   const { proof } = world.consistency(SEEN, world.account.size);
-  const agent = { indexes: AGENTS, filter: { agent_id: AGENT }, map: world.mapLine(AGENT) };
+  const agent = { indexes: AGENTS, beside: BESIDE, filter: { agent_id: AGENT }, map: world.mapLine(AGENT) };
   const fork = new EvidenceWorld();
   fork.write({ stream: `account-${ACCOUNT}`, type: "AccountOpened", data: { account: ACCOUNT, name: "Another" } });
   for (let n = 1; n < SEEN; n += 1) admitted(fork, n, AGENT);

@@ -117,6 +117,8 @@ type ExportOptions = {
   readonly to?: number;
   readonly filter?: ExportFilter;
   readonly indexes?: readonly number[];
+  /** Of an export by a key: the records that the map does not cover. */
+  readonly beside?: readonly number[];
   readonly map?: MapLine;
   readonly payloads?: readonly ExportLine[];
   readonly signers?: readonly Signer[];
@@ -139,13 +141,16 @@ export class EvidenceWorld {
     [];
   readonly accountId: string;
 
-  constructor(accountId = ACCOUNT) {
+  readonly #log: typeof LOG;
+
+  constructor(accountId = ACCOUNT, generation = LOG.generation) {
     this.accountId = accountId;
+    this.#log = { ...LOG, generation };
     this.instance.add(signingKeyLeaf({ vkey: KEY.vkey, previous: null, reason: null }));
   }
 
   get origin(): string {
-    return accountOrigin(LOG, this.accountId);
+    return accountOrigin(this.#log, this.accountId);
   }
 
   write({ stream, type, data, actor = { kind: "system", id: "deliverer" }, recordedAt }: Written): number {
@@ -274,11 +279,13 @@ export class EvidenceWorld {
 
   export(options: ExportOptions = {}): readonly ExportLine[] {
     const { size = this.account.size, from = 0, to = size, filter, indexes = null, map, key = KEY } = options;
-    const { signers = [key], payloads = [], tail = [], withHashes = false } = options;
+    const { signers = [key], payloads = [], tail = [], withHashes = false, beside = [] } = options;
+    const all = indexes === null ? null : [...indexes, ...beside].sort((a, b) => a - b);
     const chosen = indexes ?? Array.from({ length: to - from }, (_, i) => from + i);
-    const records = chosen.map((index): ExportLine => {
+    const records = [...chosen, ...beside].map((index): ExportLine => {
       const leaf = this.account.leaves[index] ?? new Uint8Array();
       const line = { kind: "record", index, leaf: toBase64(leaf) } as const;
+      if (beside.includes(index)) return { ...line, kind: "tail" };
       return withHashes ? { ...line, leaf_hash: toBase64(leafHash(sha256, leaf)) } : line;
     });
     const { accountId, origin } = this;
@@ -286,7 +293,7 @@ export class EvidenceWorld {
     return [
       { kind: "header", ...about, ...(payloads.length > 0 ? { payloads: true as const } : {}) },
       ...records,
-      ...this.#proofs({ size, from, to }, indexes),
+      ...this.#proofs({ size, from, to }, all),
       ...(map === undefined ? [] : [map]),
       ...payloads,
       ...tail,

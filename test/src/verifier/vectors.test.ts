@@ -36,6 +36,39 @@ for (const vector of evidenceVectors())
     assert.is(report.fault?.index ?? null, vector.index, words);
   });
 
+const wordsOf = async (name: string): Promise<string> => {
+  const vector = evidenceVectors().find((it) => it.name === name);
+  if (vector === undefined) throw new Error(`there is no vector ${name}`);
+  return inWords(await verify(vector)).join("\n");
+};
+
+test("a file through an old key map says up to where nothing is left out", async () => {
+  const old = await wordsOf("old-map");
+  assert.match(old, /Missing: the records 8 to 10, or a newer key map/);
+  assert.match(old, /These are all 2 records of \w+ below 8: none is left out/);
+  const absent = await wordsOf("old-map-absent");
+  assert.match(absent, /Missing: the records 6 to 10, or a newer key map/);
+  assert.match(absent, /There is no record of \w+ below 6\./);
+  assert.match(await wordsOf("agent"), /These are all 3 records of \w+ below 9: none is left out/);
+});
+
+test("where nothing was checked, nothing is said to be right", async () => {
+  for (const name of ["cut-off", "tail-cut", "changed-and-cut", "rotated-proof", "rotated-checkpoint"])
+    assert.match(await wordsOf(name), /^INCOMPLETE: nothing in the file was checked/, name);
+  assert.match(await wordsOf("not-cosigned"), /^INCOMPLETE: what is there is right/);
+});
+
+test("records that differ since a restore are not said to be only lost", async () => {
+  const words = await wordsOf("replaced");
+  assert.match(words, /^INCOMPLETE: records that the earlier checkpoint covered are gone or were changed/);
+  assert.match(words, /Missing: the records as the previous checkpoint has them.* is gone or was changed/);
+});
+
+test("a signature by a key that was not given may be one from before or after a rotation", async () => {
+  for (const name of ["rotated-proof", "rotated-checkpoint", "rotated-previous", "strangers-key"])
+    assert.match(await wordsOf(name), /no such key was given.* rotation: give both keys/, name);
+});
+
 test("the files in the folder are those that the script makes", () => {
   // The list names each file; a reader of another implementation has nothing but the folder.
   const listed = JSON.parse(readFileSync(join(FOLDER, "vectors.json"), "utf8"));

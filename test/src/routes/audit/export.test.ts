@@ -90,11 +90,17 @@ test(
     const { text } = await world.get(A, EXPORT, { source_id: sourceId("b") });
     const report = await verdictOf(world, text);
     assert.equal([report.verdict, report.fault, report.missing], ["authentic", null, []]);
-    assert.equal(report.complete, { key: sourceId("b"), number: 167, size: 500 });
+    assert.equal(report.complete, { key: sourceId("b"), number: 177, size: 531 });
     const absent = await world.get(A, EXPORT, { source_id: sourceId("7") });
     const none = await verdictOf(world, absent.text);
     assert.equal([none.verdict, none.complete?.number], ["authentic", 0]);
-    assert.ok(absent.text.length < 4_096);
+    const kinds = linesOf(absent.text).map(({ kind }) => kind);
+    assert.equal(
+      [kinds.filter((kind) => kind === "record").length, kinds.filter((kind) => kind === "tail").length],
+      [1, 30],
+    );
+    const beyondTail = absent.text.split("\n").filter((line) => !line.startsWith('{"kind":"tail"'));
+    assert.ok(beyondTail.join("\n").length < 4_096);
   }),
 );
 
