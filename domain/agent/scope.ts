@@ -1,4 +1,4 @@
-import { isActionName } from "../action/name.ts";
+import { isActionName } from "../evidence/action-name.ts";
 
 /** `refund.*` stands for all actions whose name begins with `refund.`, and `*` for every action. */
 export type Scope = { readonly actions: readonly string[] };

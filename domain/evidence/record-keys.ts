@@ -9,7 +9,7 @@ const ID_DIGITS = 32;
 /** A sender or an agent chose the values of these members, so an id in them says nothing about the record. */
 const CHOSEN_BY_SENDERS: ReadonlySet<string> = new Set(["delivery_key", "idempotency_key", "type", "run"]);
 
-const ACTION_KEY_PREFIX = "action:";
+export const ACTION_KEY_PREFIX = "action:";
 
 /** What follows the first dash of a stream's name. */
 export const subjectOf = (stream: string): string => stream.slice(stream.indexOf("-") + 1);
@@ -18,7 +18,7 @@ const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Most texts have no underscore there, and need no regular expression. */
-const isId = (text: string): boolean => text.charAt(text.length - ID_DIGITS - 1) === "_" && ID.test(text);
+export const isId = (text: string): boolean => text.charAt(text.length - ID_DIGITS - 1) === "_" && ID.test(text);
 
 const addIds = (value: Json, found: Set<string>): void => {
   if (typeof value === "string") {

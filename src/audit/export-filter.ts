@@ -5,22 +5,6 @@ import { indexesOf } from "./key-chain.ts";
 import { type AuditFilter, type AuditSources, recordOf } from "./records.ts";
 import { matchesFilter, searchAudit } from "./search.ts";
 
-/** Filters by a key of the records (`domain/evidence/record-keys.ts`), in which an export can prove that it is whole. */
-export const KEY_FILTERS = [
-  "event_id",
-  "source_id",
-  "agent_id",
-  "endpoint_id",
-  "policy_id",
-  "approval_id",
-  "bundle_id",
-  "member_id",
-  "action",
-] as const;
-export type KeyFilter = (typeof KEY_FILTERS)[number];
-
-export const keyOf = (filter: KeyFilter, value: string): string => (filter === "action" ? `action:${value}` : value);
-
 export type Chosen = {
   readonly keys: readonly string[];
   readonly search: Omit<AuditFilter, "order" | "after">;

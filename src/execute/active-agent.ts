@@ -1,7 +1,7 @@
 import { type Action, action as actionDecider } from "../../domain/action/decider.ts";
-import { isActionName } from "../../domain/action/name.ts";
 import { agent as agentDecider, type PresentAgent } from "../../domain/agent/decider.ts";
 import { defined } from "../../domain/defined.ts";
+import { isActionName } from "../../domain/evidence/action-name.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import { agentStream } from "../accounts/credentials.ts";
 import { shownIn } from "../erasure/personal-data.ts";

@@ -1,7 +1,7 @@
 import type { ActionDefinition, Reversibility } from "../../domain/action/definition.ts";
-import { isActionName } from "../../domain/action/name.ts";
 import { LABEL_LENGTH_MAX, LABELS_MAX, parseTitle } from "../../domain/action/title.ts";
 import { defined } from "../../domain/defined.ts";
+import { isActionName } from "../../domain/evidence/action-name.ts";
 import { escapePointer, parseFieldPath } from "../../domain/gate/field-path.ts";
 import { visibleLine } from "../../domain/visible-text.ts";
 import { type DefinitionError, isSchema, parseCost, type Report, type Validated } from "./policy-input.ts";

@@ -1,5 +1,6 @@
 import { parseOrigin } from "../../domain/evidence/checkpoint.ts";
 import type { ErasureLine, TailLine } from "../../domain/evidence/export-lines.ts";
+import { whyNotProvedBy } from "../../domain/evidence/filter-keys.ts";
 import type { TreeHead } from "../../domain/evidence/merkle.ts";
 import { isKnownType } from "../../domain/evidence/record-types.ts";
 import { formatVerifierKey, parseVerifierKey } from "../../domain/evidence/signed-note.ts";
@@ -122,7 +123,8 @@ const checkerOf = (
   const head = trust.signed.checkpoint;
   if (header.from_index !== 0 || header.to_index !== head.size)
     return "the header of a filtered export has another range than its checkpoint";
-  return new Filtered(platform, { head, gaps, filter: header.filter, map });
+  const wrong = map === null ? null : whyNotProvedBy(header.filter, map.key, header.account);
+  return wrong ?? new Filtered(platform, { head, gaps, map });
 };
 
 /** What is counted while the records are read. */

@@ -1,5 +1,5 @@
 import { fromHex, sameBytes } from "../../domain/evidence/bytes.ts";
-import type { ExportFilter, MapLine } from "../../domain/evidence/export-lines.ts";
+import type { MapLine } from "../../domain/evidence/export-lines.ts";
 import { type KeyEntry, keyHashOf, rootFromKeyProof } from "../../domain/evidence/key-map.ts";
 import type { Leaf } from "../../domain/evidence/leaf.ts";
 import { HASH_BYTES, type TreeHead } from "../../domain/evidence/merkle.ts";
@@ -12,24 +12,8 @@ import { type Completeness, type Fault, fault } from "./report.ts";
 export type FilteredInput = {
   readonly head: TreeHead;
   readonly gaps: readonly Uint8Array[];
-  readonly filter: ExportFilter;
   /** Null if the file does not claim to have all records of a key. */
   readonly map: MapLine | null;
-};
-
-/** The filters by an id, each of which is a key; `action` is one under its prefix. */
-const ID_FILTERS: ReadonlySet<string> = new Set([
-  ...["actor", "subject", "event_id", "source_id", "agent_id", "endpoint_id"],
-  ...["policy_id", "approval_id", "bundle_id", "member_id"],
-]);
-
-/** The key that the filter asks for; null if it asks for something else, or for more. */
-const keyOfFilter = (filter: ExportFilter): string | null => {
-  const [only, ...more] = Object.entries(filter);
-  if (only === undefined || more.length > 0) return null;
-  const [name, value] = only;
-  if (name === "action") return `action:${value}`;
-  return ID_FILTERS.has(name) ? value : null;
 };
 
 const FIRST_LENGTH = 1_024;
@@ -208,14 +192,8 @@ export class Filtered {
   } {
     const wrong = this.#addWaiting(this.#input.head.size) ?? this.#checkTree();
     if (wrong !== null) return { fault: wrong, missing: [], complete: null };
-    const { map, filter } = this.#input;
+    const { map } = this.#input;
     if (map === null) return { fault: null, missing: ["a proof that no record is left out"], complete: null };
-    if (keyOfFilter(filter) !== map.key)
-      return {
-        fault: fault(`the key map's proof is about ${map.key}, the filter about something else`),
-        missing: [],
-        complete: null,
-      };
     if (this.#map === null) return { fault: null, missing: ["the record that seals the key map"], complete: null };
     const unproved = this.#checkMap(map, this.#map);
     if (unproved !== null) return { fault: unproved, missing: [], complete: null };

@@ -95,8 +95,8 @@ export const evidenceService = async (
     },
     async get(account: string, path: string, query: Readonly<Record<string, unknown>> = {}) {
       const principal = { kind: "key", account, id: "key_1", role: "auditor" } as const;
-      const { outcome, body } = await call("GET", path, { principal, query });
-      return { outcome, body, text: await textOf(body) };
+      const { outcome, body, detail } = await call("GET", path, { principal, query });
+      return { outcome, body, detail, text: await textOf(body) };
     },
     call,
     async stop(): Promise<void> {

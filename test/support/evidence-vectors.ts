@@ -1,6 +1,6 @@
 import { toBase64, toHex, utf8 } from "../../domain/evidence/bytes.ts";
 import { canonicalJson } from "../../domain/evidence/canonical-json.ts";
-import type { ExportLine, MapLine, RecordLine } from "../../domain/evidence/export-lines.ts";
+import type { ExportFilter, ExportLine, MapLine, RecordLine } from "../../domain/evidence/export-lines.ts";
 import type { Json, JsonObject } from "../../domain/json.ts";
 import type { Verdict } from "../../src/verifier/report.ts";
 import {
@@ -497,6 +497,37 @@ const fraud = (world: EvidenceWorld): readonly Vector[] => {
   ];
 };
 
+/** The map never has what can be no key, so a proof that it does not would prove nothing. */
+const falseFilters = (world: EvidenceWorld): readonly Vector[] => {
+  const absent = (name: string, why: string, filter: ExportFilter): Vector => {
+    const [value = ""] = Object.values(filter);
+    const key = "action" in filter ? `action:${value}` : value;
+    return vector(name, why, "broken", world.export({ indexes: [7], beside: [6, 8], filter, map: world.mapLine(key) }));
+  };
+  return [
+    absent("subject-no-id", "an action is said to have no record, as if its name were an id", { subject: "refund" }),
+    absent("actor-no-id", "a part of the system is said to have done nothing, and its name is no key", {
+      actor: WRITER.id,
+    }),
+    absent("own-account", "the account is said to have no record, and its id is in each of them", { subject: ACCOUNT }),
+    absent("own-account-as-member", "the account's id is said to be a member's without a record", {
+      member_id: ACCOUNT,
+    }),
+    absent("no-id", "a text that is no id is said to be an event without a record", { event_id: "run-7" }),
+    absent("id-cut-off", "an agent's id without its last letter is said to have no record", {
+      agent_id: AGENT.slice(0, -1),
+    }),
+    absent("id-and-space", "an agent's id with a space after it is said to have no record", { agent_id: `${AGENT} ` }),
+    absent("no-action", "a text that can name no action is said to have no record", { action: "refund " }),
+    vector(
+      "other-kind",
+      "all records of an agent are said to be those of an event",
+      "broken",
+      world.export({ indexes: AGENTS, beside: BESIDE, filter: { event_id: AGENT }, map: world.mapLine(AGENT) }),
+    ),
+  ];
+};
+
 const heads = (world: EvidenceWorld): readonly Vector[] => {
   const full = world.export();
   const otherTree = new EvidenceWorld();
@@ -703,6 +734,7 @@ export const evidenceVectors = (): readonly Vector[] => {
     ...incomplete(world),
     ...changedRecords(world),
     ...fraud(world),
+    ...falseFilters(world),
     ...heads(world),
     ...rotations(),
     ...witnessed(),

@@ -1,8 +1,8 @@
 import { type Action, action as actionDecider, type DefinedAction } from "../../../domain/action/decider.ts";
 import { type ActionDefinition, REVERSIBILITIES } from "../../../domain/action/definition.ts";
-import { ACTION_NAME_MAX, isActionName } from "../../../domain/action/name.ts";
 import { LABEL_LENGTH_MAX, LABELS_MAX, TITLE_FIELDS_MAX, TITLE_LENGTH_MAX } from "../../../domain/action/title.ts";
 import { onlyWhile } from "../../../domain/decider.ts";
+import { ACTION_NAME_MAX, isActionName } from "../../../domain/evidence/action-name.ts";
 import type { Document, ViewStore } from "../../../domain/ports/view-store.ts";
 import { type ActionDocument, actions } from "../../../projections/actions.ts";
 import type { Controls } from "../../change-control/control-change.ts";

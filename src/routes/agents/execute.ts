@@ -1,6 +1,6 @@
-import { ACTION_NAME_MAX } from "../../../domain/action/name.ts";
 import { delivery } from "../../../domain/delivery/decider.ts";
 import { type Delivery, requestOf } from "../../../domain/delivery/state.ts";
+import { ACTION_NAME_MAX } from "../../../domain/evidence/action-name.ts";
 import { EUR_MAX, eurOf, microOf } from "../../../domain/gate/cost.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { Execute } from "../../execute/agent-requests.ts";

@@ -1,11 +1,12 @@
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { defined } from "../../../domain/defined.ts";
+import { filterKeyOf, KEY_FILTERS } from "../../../domain/evidence/filter-keys.ts";
 import { type AuditHead, audit } from "../../../projections/audit.ts";
 import type { AccountEvidence } from "../../audit/account-evidence.ts";
 import { type Exported, exportLines } from "../../audit/export.ts";
 import { erasureLines } from "../../audit/export-erasures.ts";
-import { type Chosen, chainIndexes, KEY_FILTERS, keyOf, searchedIndexes } from "../../audit/export-filter.ts";
+import { type Chosen, chainIndexes, searchedIndexes } from "../../audit/export-filter.ts";
 import { eventsAt } from "../../audit/records.ts";
 import { type AnswerLimits, answerSlots } from "../../http/answer-slots.ts";
 import { VIEW_WAIT_MS } from "../../http/limits.ts";
@@ -51,7 +52,8 @@ const QUERY = {
   subject: filterBy("Only records about this id"),
   stream: filterBy("Only records of this stream: its name, or the id in it"),
   event_id: filterBy(
-    "Only records that name this event. With one of these ids alone, the export proves that it is whole",
+    "Only records that name this event. With one of these ids alone, the export proves that it is whole; a value that is no " +
+      "whole id of its kind is refused, because it would be proved to have no record",
   ),
   source_id: filterBy("Only records that name this source"),
   agent_id: filterBy("Only records that name this agent"),
@@ -77,7 +79,14 @@ const chosenBy = ({ query, principal: { account } }: Asked): Chosen | Problem =>
   const range = timeRangeOf(query);
   if ("problem" in range) return range;
   const { type, actor, subject, stream } = query;
-  const keys = KEY_FILTERS.flatMap((name) => (query[name] === undefined ? [] : [keyOf(name, query[name])]));
+  const keys: string[] = [];
+  for (const name of KEY_FILTERS) {
+    const value = query[name];
+    if (value === undefined) continue;
+    const found = filterKeyOf(name, value, account);
+    if ("must" in found) return invalid(name, found.must);
+    keys.push(found.key);
+  }
   return { keys, search: { account, ...range, ...defined({ type, actor, subject, stream }) } };
 };
 

@@ -1,4 +1,4 @@
-import { ACTION_NAME_MAX } from "../../../domain/action/name.ts";
+import { ACTION_NAME_MAX } from "../../../domain/evidence/action-name.ts";
 import { BUNDLE_STATUSES, STEP_STATUSES } from "../../../projections/schemas/bundles.ts";
 import { STEPS_MAX } from "../../bundles/plan.ts";
 import type { StepTimes } from "../../bundles/step-times.ts";

@@ -128,6 +128,36 @@ test(
 );
 
 test(
+  "a filter that can be no key, or is an id of another kind, is refused and told what to change",
+  withWorld(async (world) => {
+    await records(world, A, 20);
+    await world.seal(A);
+    const source = sourceId("a");
+    for (const [name, value] of [
+      ["event_id", "refund.create"],
+      ["event_id", "run-7"],
+      ["event_id", source],
+      ["member_id", A],
+      ["source_id", source.slice(0, -1)],
+      ["source_id", `${source} `],
+      ["action", "refund create"],
+    ] as const)
+      for (const beside of [{}, { type: "EventAdmitted" }]) {
+        const { outcome, detail } = await world.get(A, EXPORT, { [name]: value, ...beside });
+        assert.is(outcome, "invalid-request", `${name}=${value}`);
+        assert.match(detail, `${name} must be `);
+      }
+    // Those that are no ids are served as before, and the answer does not claim to be whole.
+    for (const query of [{ actor: "deliverer" }, { subject: "refund.create" }, { actor: A }, { subject: source }]) {
+      const { outcome, text } = await world.get(A, EXPORT, query);
+      assert.is(outcome, 200);
+      const report = await verdictOf(world, text);
+      assert.equal([report.verdict, report.complete], ["incomplete", null], JSON.stringify(query));
+    }
+  }),
+);
+
+test(
   "an account sees nothing of another: its keys and records are as if they had never existed",
   withWorld(async (world) => {
     await records(world, A, 20);
