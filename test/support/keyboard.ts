@@ -1,7 +1,7 @@
 import type { BrowserPage } from "./browser.ts";
 
-/** More than any page has. */
-const TAB_STOPS_MAX = 80;
+/** What is looked for may be ready only later, as a button is that waits for an answer. */
+const LIMIT_MS = 60_000;
 
 /** A page used by its keys alone; a field is found by its label, a button by what it says. */
 export type Keyboard = {
@@ -26,7 +26,8 @@ export const keyboardOf = (page: () => BrowserPage): Keyboard => {
       `document.execCommand("selectAll"); document.execCommand("insertText", false, ${JSON.stringify(text)})`,
     );
   const tabTo = async (name: string): Promise<void> => {
-    for (let stop = 0; stop < TAB_STOPS_MAX; stop += 1) {
+    const end = Date.now() + LIMIT_MS;
+    while (Date.now() < end) {
       if ((await focused()).startsWith(name)) return;
       await page().key("Tab");
     }

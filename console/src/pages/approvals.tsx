@@ -39,6 +39,8 @@ const EXPORTED: readonly ExportColumn<Row>[] = [
   { name: "reason", of: ({ reason }) => reason },
 ];
 
+/** With fewer requests left in the loaded part of the list, the next part is loaded. */
+const OTHERS_MIN = 5;
 /** Less than this before it expires, the time is drawn in the colour of what needs a person. */
 const SOON_MS = 15 * 60_000;
 
@@ -156,7 +158,13 @@ const Approvals = ({ params, query }: PageProps) => {
   useKeys({ j: () => move(1), k: () => move(-1) });
   /** The list hears of a decision a little later, and must not offer once more what was just decided. */
   const left = useRef(new Set<string>());
-  const next = rows.find((row) => row.id !== shown && row.status === "pending" && !left.current.has(row.id));
+  const others = rows.filter((row) => row.id !== shown && row.status === "pending" && !left.current.has(row.id));
+  const next = others[0];
+  // A member who decides many does not have to ask for the next page of the list.
+  const isShort = wanted !== "decided" && others.length < OTHERS_MIN && list.more !== null && !isLoading;
+  useEffect(() => {
+    if (isShort) list.more?.();
+  }, [isShort]);
   const goOn = (): void => {
     if (next === undefined) return;
     if (shown !== undefined) left.current.add(shown);
