@@ -10,9 +10,11 @@ import java.security.MessageDigest;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -23,11 +25,20 @@ public class Receiver {
     // ids have only letters, digits and underscores, and the member is the last one.
     static final Pattern FORWARD = Pattern.compile("\"forward_webhook_id\"\\s*:\\s*\"(\\w+)\"\\s*}\\s*$");
     // After a rotation two secrets sign for a while: separate them by a space.
-    static final String[] SECRETS = System.getenv("COUNTERSIGN_SECRETS").split(" ");
+    static final List<byte[]> SECRETS = secretsOf(System.getenv().getOrDefault("COUNTERSIGN_SECRETS", ""));
+    // The action that undoes a step: write the name of your own compensation here.
+    static final String COMPENSATION = "order.cancel";
 
     // In an application these are rows of its database, written in the transaction that does the work.
     static final Set<String> done = new HashSet<>();
     static final Set<String> undone = new HashSet<>();
+
+    static List<byte[]> secretsOf(String text) {
+        return Stream.of(text.split("\\s+"))
+            .map(it -> Base64.getDecoder().decode(it.replace("whsec_", "")))
+            .filter(key -> key.length > 0)
+            .toList();
+    }
 
     static String header(Headers headers, String name) {
         String value = headers.getFirst(name);
@@ -39,9 +50,9 @@ public class Receiver {
         String timestamp = header(headers, "webhook-timestamp");
         if (id.isEmpty() || !timestamp.matches("[0-9]{1,12}")) return false;
         if (Math.abs(Instant.now().getEpochSecond() - Long.parseLong(timestamp)) > TOLERANCE_S) return false;
-        for (String secret : SECRETS) {
+        for (byte[] secret : SECRETS) {
             Mac mac = Mac.getInstance("HmacSHA256");
-            mac.init(new SecretKeySpec(Base64.getDecoder().decode(secret.replace("whsec_", "")), "HmacSHA256"));
+            mac.init(new SecretKeySpec(secret, "HmacSHA256"));
             mac.update((id + "." + timestamp + ".").getBytes(StandardCharsets.UTF_8));
             String expected = "v1," + Base64.getEncoder().encodeToString(mac.doFinal(body));
             for (String given : header(headers, "webhook-signature").split(" ")) {
@@ -52,15 +63,19 @@ public class Receiver {
         return false;
     }
 
-    static synchronized String process(String id, String action, String body) {
-        if (!done.add(id)) return "repeated";
-        if (action.equals("order.cancel")) {
+    static synchronized String process(Headers headers, String body) {
+        String id = header(headers, "webhook-id");
+        if (header(headers, "countersign-sample").equals("true")) return "sample";
+        if (done.contains(id)) return "repeated";
+        if (header(headers, "countersign-action").equals(COMPENSATION)) {
             Matcher forward = FORWARD.matcher(body);
             if (!forward.find()) throw new IllegalArgumentException("not an undo");
+            done.add(id);
             // What is undone before it has arrived must not be done later.
             undone.add(forward.group(1));
             return "undone";
         }
+        done.add(id);
         return undone.contains(id) ? "skipped" : "done";
     }
 
@@ -78,7 +93,7 @@ public class Receiver {
                 outcome = "refused";
             } else {
                 String text = new String(body, StandardCharsets.UTF_8);
-                outcome = process(header(headers, "webhook-id"), header(headers, "countersign-action"), text);
+                outcome = process(headers, text);
             }
         } catch (GeneralSecurityException | IllegalArgumentException error) {
             status = 500;
@@ -92,6 +107,8 @@ public class Receiver {
     }
 
     public static void main(String[] arguments) throws IOException {
+        // Anybody can sign with an empty key.
+        if (SECRETS.isEmpty()) throw new IllegalStateException("COUNTERSIGN_SECRETS holds no secret.");
         HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", Integer.parseInt(arguments[0])), 0);
         server.createContext("/", Receiver::handle);
         server.start();

@@ -3,7 +3,14 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 
 // After a rotation two secrets sign for a while: separate them by a space.
-const SECRETS = process.env.COUNTERSIGN_SECRETS.split(" ").map((it) => Buffer.from(it.replace("whsec_", ""), "base64"));
+const { COUNTERSIGN_SECRETS = "" } = process.env;
+const SECRETS = COUNTERSIGN_SECRETS.split(/\s+/)
+  .map((it) => Buffer.from(it.replace("whsec_", ""), "base64"))
+  .filter((key) => key.length > 0);
+// Anybody can sign with an empty key.
+if (SECRETS.length === 0) throw new Error("COUNTERSIGN_SECRETS holds no secret.");
+// The action that undoes a step: write the name of your own compensation here.
+const COMPENSATION = "order.cancel";
 const TOLERANCE_S = 300;
 const BODY_BYTES_MAX = 1_048_576;
 
@@ -25,15 +32,18 @@ const isGenuine = (headers, body) => {
 const done = new Set();
 const undone = new Set();
 
-const outcomeOf = (id, action, body) => {
+const outcomeOf = (headers, body) => {
+  const { "webhook-id": id, "countersign-action": action, "countersign-sample": sample } = headers;
+  if (sample === "true") return "sample";
   if (done.has(id)) return "repeated";
-  done.add(id);
-  if (action === "order.cancel") {
+  if (action === COMPENSATION) {
     const { forward_webhook_id: forward } = JSON.parse(body);
+    done.add(id);
     // What is undone before it has arrived must not be done later.
     undone.add(forward);
     return "undone";
   }
+  done.add(id);
   return undone.has(id) ? "skipped" : "done";
 };
 
@@ -52,7 +62,10 @@ createServer((request, response) => {
     const body = Buffer.concat(chunks);
     if (length > BODY_BYTES_MAX) return answer(response, 413, "too large");
     if (!isGenuine(request.headers, body)) return answer(response, 401, "refused");
-    const { "webhook-id": id, "countersign-action": action } = request.headers;
-    answer(response, 200, outcomeOf(id, action, body));
+    try {
+      answer(response, 200, outcomeOf(request.headers, body));
+    } catch {
+      answer(response, 400, "not an undo");
+    }
   });
 }).listen(Number(process.argv[2]), "127.0.0.1");

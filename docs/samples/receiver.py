@@ -3,7 +3,13 @@ import base64, hashlib, hmac, json, os, sys, threading, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 # After a rotation two secrets sign for a while: separate them by a space.
-SECRETS = [base64.b64decode(it.removeprefix("whsec_")) for it in os.environ["COUNTERSIGN_SECRETS"].split()]
+TEXTS = os.environ.get("COUNTERSIGN_SECRETS", "").split()
+SECRETS = [key for it in TEXTS if (key := base64.b64decode(it.removeprefix("whsec_")))]
+# Anybody can sign with an empty key.
+if not SECRETS:
+    sys.exit("COUNTERSIGN_SECRETS holds no secret.")
+# The action that undoes a step: write the name of your own compensation here.
+COMPENSATION = "order.cancel"
 TOLERANCE_S = 300
 BODY_BYTES_MAX = 1_048_576
 
@@ -25,15 +31,19 @@ done, undone = set(), set()
 lock = threading.Lock()
 
 
-def process(webhook_id, action, body):
+def process(headers, body):
+    webhook_id = headers["webhook-id"]
+    if headers.get("countersign-sample") == "true":
+        return "sample"
     if webhook_id in done:
         return "repeated"
-    done.add(webhook_id)
-    if action == "order.cancel":
-        undo = json.loads(body)
+    if headers.get("countersign-action") == COMPENSATION:
+        forward = json.loads(body)["forward_webhook_id"]
+        done.add(webhook_id)
         # What is undone before it has arrived must not be done later.
-        undone.add(undo["forward_webhook_id"])
+        undone.add(forward)
         return "undone"
+    done.add(webhook_id)
     return "skipped" if webhook_id in undone else "done"
 
 
@@ -46,7 +56,7 @@ class Receiver(BaseHTTPRequestHandler):
         if not is_genuine(self.headers, body):
             return self.answer(401, "refused")
         with lock:
-            outcome = process(self.headers["webhook-id"], self.headers.get("countersign-action"), body)
+            outcome = process(self.headers, body)
         self.answer(200, outcome)
 
     def answer(self, status, outcome):

@@ -4,7 +4,13 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 
 // After a rotation two secrets sign for a while: separate them by a space.
 const { COUNTERSIGN_SECRETS = "" } = process.env;
-const SECRETS = COUNTERSIGN_SECRETS.split(" ").map((it) => Buffer.from(it.replace("whsec_", ""), "base64"));
+const SECRETS = COUNTERSIGN_SECRETS.split(/\s+/)
+  .map((it) => Buffer.from(it.replace("whsec_", ""), "base64"))
+  .filter((key) => key.length > 0);
+// Anybody can sign with an empty key.
+if (SECRETS.length === 0) throw new Error("COUNTERSIGN_SECRETS holds no secret.");
+// The action that undoes a step: write the name of your own compensation here.
+const COMPENSATION = "order.cancel";
 const TOLERANCE_S = 300;
 const BODY_BYTES_MAX = 1_048_576;
 
@@ -35,19 +41,22 @@ const isGenuine = (headers: IncomingHttpHeaders, body: Buffer): boolean => {
 const done = new Set<string>();
 const undone = new Set<string>();
 
-type Outcome = "done" | "repeated" | "skipped" | "undone";
+type Outcome = "done" | "repeated" | "sample" | "skipped" | "undone";
 type Undo = { readonly forward_webhook_id: string };
 
-const outcomeOf = (id: string, action: string, body: Buffer): Outcome => {
+const outcomeOf = (headers: IncomingHttpHeaders, body: Buffer): Outcome => {
+  const id = header(headers, "webhook-id");
+  if (header(headers, "countersign-sample") === "true") return "sample";
   if (done.has(id)) return "repeated";
-  done.add(id);
-  if (action === "order.cancel") {
+  if (header(headers, "countersign-action") === COMPENSATION) {
     // Its signature holds, so it has the shape that the service sends.
     const { forward_webhook_id: forward } = JSON.parse(body.toString()) as Undo;
+    done.add(id);
     // What is undone before it has arrived must not be done later.
     undone.add(forward);
     return "undone";
   }
+  done.add(id);
   return undone.has(id) ? "skipped" : "done";
 };
 
@@ -66,7 +75,10 @@ createServer((request, response) => {
     const body = Buffer.concat(chunks);
     if (length > BODY_BYTES_MAX) return answer(response, 413, "too large");
     if (!isGenuine(request.headers, body)) return answer(response, 401, "refused");
-    const { headers } = request;
-    answer(response, 200, outcomeOf(header(headers, "webhook-id"), header(headers, "countersign-action"), body));
+    try {
+      answer(response, 200, outcomeOf(request.headers, body));
+    } catch {
+      answer(response, 400, "not an undo");
+    }
   });
 }).listen(Number(process.argv[2]), "127.0.0.1");

@@ -44,6 +44,7 @@ test.before.each(async () => {
 test.after.each(async () => {
   // Its group: `go run` starts the receiver as a child of its own.
   if (sample?.pid !== undefined) process.kill(-sample.pid, "SIGKILL");
+  sample = undefined;
   await program.stop();
   killPrograms();
   removeFolder(program.dir);
@@ -58,17 +59,29 @@ const freePort = async (): Promise<number> => {
   return typeof address === "object" && address !== null ? address.port : 0;
 };
 
-type Signed = { readonly id: string; readonly secret: string; readonly body?: string; readonly action?: string };
+type Signed = {
+  readonly id: string;
+  readonly secret: string;
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
 
 /** The status and the outcome of a request that the test itself has signed. */
-const sent = async (url: string, { id, secret, body = "{}", action }: Signed, ageS = 0): Promise<string> => {
+const sent = async (url: string, { id, secret, body = "{}", headers = {} }: Signed, ageS = 0): Promise<string> => {
   const at = Math.floor(Date.now() / 1_000) - ageS;
   const key = Buffer.from(secret.replace("whsec_", ""), "base64");
   const signature = `v1,${createHmac("sha256", key).update(`${id}.${at}.${body}`).digest("base64")}`;
   const signed = { "webhook-id": id, "webhook-timestamp": `${at}`, "webhook-signature": signature };
-  const headers = action === undefined ? signed : { ...signed, "countersign-action": action };
-  const response = await fetch(url, { method: "POST", headers, body });
+  const response = await fetch(url, { method: "POST", headers: { ...signed, ...headers }, body });
   return `${response.status} ${/: ?"(.*)"/.exec(await response.text())?.[1]}`;
+};
+
+/** What a program says before it ends by itself, with its exit code. */
+const ended = (file: string, tool: string, args: readonly string[], secrets: string | undefined): string => {
+  const { COUNTERSIGN_SECRETS: _, ...others } = process.env;
+  const env = secrets === undefined ? others : { ...others, COUNTERSIGN_SECRETS: secrets };
+  const { status, stderr } = spawnSync(tool, [...args, file, "0"], { cwd: folder, env, encoding: "utf8" });
+  return `${status} ${stderr}`;
 };
 
 const outcomeOf = async (client: Client, event: string): Promise<string> =>
@@ -77,13 +90,19 @@ const outcomeOf = async (client: Client, event: string): Promise<string> =>
     return body.status === "delivered" ? String(body.attempts[0].response.body) : null;
   });
 
+/** The sample in a folder of its own, and the name of the file to start. */
+const copied = (file: string): string => {
+  copyFileSync(join("docs/samples", file), join(folder, file));
+  if (file !== "receiver.ts") return file;
+  compile(file);
+  return COMPILED;
+};
+
 const started = async (client: Client, { file, tool, args }: (typeof SAMPLES)[number]) => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/`;
   const endpoint = await client.make("/v1/endpoints", { name: "sample", url });
-  copyFileSync(join("docs/samples", file), join(folder, file));
-  if (file === "receiver.ts") compile(file);
-  sample = spawn(tool, [...args, file === "receiver.ts" ? COMPILED : file, `${port}`], {
+  sample = spawn(tool, [...args, copied(file), `${port}`], {
     cwd: folder,
     detached: true,
     env: { ...process.env, COUNTERSIGN_SECRETS: endpoint.signing_secret },
@@ -100,6 +119,12 @@ const started = async (client: Client, { file, tool, args }: (typeof SAMPLES)[nu
 
 for (const it of SAMPLES) {
   const isThere = spawnSync("which", [it.tool]).status === 0 && existsSync(join("docs/samples", it.file));
+  testWhere(test, isThere, `${it.tool} is missing`, `${it.language}: does not start without a secret`, () => {
+    const file = copied(it.file);
+    for (const secrets of [undefined, "", " ", "whsec_"]) {
+      assert.match(ended(file, it.tool, it.args, secrets), /^1 [\s\S]*COUNTERSIGN_SECRETS holds no secret/);
+    }
+  });
   testWhere(test, isThere, `${it.tool} is missing`, `${it.language}: verified, done once, undone`, async () => {
     const client = await signUp(program.url);
     const { url, endpoint, secret } = await started(client, it);
@@ -115,8 +140,16 @@ for (const it of SAMPLES) {
     assert.is(await sent(url, { id: "evt_early", secret }, -400), "401 refused");
     assert.is(await sent(url, { id: "evt_forged", secret: "whsec_MDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAw" }), "401 refused");
     const undo = JSON.stringify({ payload: {}, result: null, forward_webhook_id: "evt_late" });
-    assert.is(await sent(url, { id: "evt_undo", secret, body: undo, action: "order.cancel" }), "200 undone");
+    const headers = { "countersign-action": "order.cancel" };
+    assert.is(await sent(url, { id: "evt_undo", secret, body: undo, headers }), "200 undone");
     assert.is(await sent(url, { id: "evt_late", secret }), "200 skipped");
+    // What cannot be read as an undo is not remembered as done, so that its retry is not answered as a repeat.
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const unread = await sent(url, { id: "evt_unread", secret, body: "no undo", headers }).catch(() => "broken off");
+      assert.not.match(unread, /^200/);
+    }
+    const sample = { id: "evt_sample", secret, headers: { "countersign-sample": "true" } };
+    assert.is(await sent(url, sample), "200 sample");
 
     const refusing = await receiver();
     refusing.answer((_arrival, response) => void response.writeHead(422).end());
