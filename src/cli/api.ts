@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { defined } from "../../domain/defined.ts";
 import { type Arguments, type Env, UsageError } from "./command.ts";
-import { profileOf, readProfiles } from "./profiles.ts";
+import { isSessionKey, profileOf, readProfiles } from "./profiles.ts";
 
 /** `T` is the type that the API's description gives an answer; answers are not checked against it. */
 export type Api = {
@@ -217,6 +217,12 @@ export const apiOf = (args: Pick<Arguments, "options">, env: Env): Api => {
     );
   }
   return apiAt(settings);
+};
+
+/** Whether the calls are those of a person with a session, and not of an account's key. */
+export const isPerson = (args: Pick<Arguments, "options">, env: Env): boolean => {
+  const { key } = settingsOf(args, env);
+  return key !== null && isSessionKey(key);
 };
 
 export const apiWith = (base: string, key: string): Api => apiAt({ base, key });

@@ -63,7 +63,7 @@ const next = ({ base, env, source }: Next): readonly string[] => [
   "Next, in other terminals:",
   "  npx countersign listen --forward http://localhost:3000",
   ...(source === null
-    ? ["  npx countersign send --source <name> <event type>, where countersign sources list prints the names"]
+    ? ["  npx countersign send --source <name> <event type>, where npx countersign sources list prints the names"]
     : [`  npx countersign send --source ${source} payment_intent.succeeded`]),
   `The console: ${consoleAt(base, env)}/`,
 ];
@@ -125,7 +125,7 @@ const setUp = async (base: string, email: string, env: Env): Promise<readonly st
     `This command line has a key for it, as the profile "${name}" in ${file}.`,
     ...(current === null
       ? []
-      : [`That profile is the current one. countersign profiles use ${current} goes back to the one before.`]),
+      : [`That profile is the current one. npx countersign profiles use ${current} goes back to the one before.`]),
     `Set the owner's password here, once and within an hour, and log in as ${email}:`,
     // The link is made from the service's own log, because nobody can make one for themselves over HTTP.
     `  ${await ownerLink({ ...env, PORT: new URL(base).port }, email)}`,

@@ -1,4 +1,4 @@
-import { type Api, apiOf, type Query } from "./api.ts";
+import { type Api, apiOf, isPerson, type Query } from "./api.ts";
 import { type Arguments, type Env, type Terminal, UsageError } from "./command.ts";
 import { textOf, timeOf } from "./event-filter.ts";
 import { withIds } from "./find-named.ts";
@@ -72,6 +72,8 @@ export const listResource = async (
 ): Promise<void> => {
   if (args.positionals.length > 0) throw new UsageError(`${resource.name} list takes options only.`);
   const api = apiOf(args, env);
+  if (args.options.for === "me" && !isPerson(args, env))
+    throw new UsageError("--for me needs a person: countersign login. Nothing waits for a key.");
   const query = await withIds(api, queryOf(resource, args));
   await printPages({ api, resource, query }, args, terminal);
 };

@@ -10,7 +10,7 @@ export const notListening = ({ host, port }: Address, error: NodeJS.ErrnoExcepti
   const sentence = `HOST ${host} and PORT ${port} cannot be listened on`;
   return new ConfigError(
     error.code === "EADDRINUSE"
-      ? `${sentence}: another program does. Set another PORT (serve --port <port>).`
+      ? `${sentence}: another program does. Set another one: PORT=<port> npm start, or serve --port <port>.`
       : `${sentence}: ${error.message}`,
   );
 };

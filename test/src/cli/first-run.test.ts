@@ -65,7 +65,7 @@ test("another installation gets a profile of its own, and the first one's key st
   const other = serve("0", "other");
   const [, base = ""] = await printed(other, /The console: (http:\S+)\//);
   const name = `local-${new URL(base).port}`;
-  await printed(other, new RegExp(`as the profile "${name}" in [^]*countersign profiles use local goes back`));
+  await printed(other, new RegExp(`as the profile "${name}" in [^]*npx countersign profiles use local goes back`));
   assert.is(kept().current, name);
   assert.equal(kept().profiles.local, local);
   assert.is(kept().profiles[name].url, base.replace("localhost", "127.0.0.1"));

@@ -200,4 +200,10 @@ test("a wrong call and a refused body say what to change", async () => {
   assert.match(folder.note, "it is a folder.");
 });
 
+test("what waits for a person is not listed for a key, which is told to log in", async () => {
+  const refused = await call("approvals", "list", "--for", "me");
+  assert.is(refused.status, 2);
+  assert.match(refused.note, "--for me needs a person: countersign login.");
+});
+
 test.run();
