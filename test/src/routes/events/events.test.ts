@@ -156,7 +156,7 @@ test("of an event that was tried again and again the first and the last answers 
   assert.equal([attempts.length, body.attempts_left_out], [110, COUNT - 110]);
   for (const { number, response } of attempts)
     assert.is(response?.body, number % 50 === 0 ? undefined : `answer ${number}`);
-  assert.ok(answers < 200, `${answers} records for 110 attempts`);
+  assert.ok(answers < 300, `${answers} records for 110 attempts`);
   assert.equal(body.headers, { "user-agent": "Stripe/1.0" });
 });
 
