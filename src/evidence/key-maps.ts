@@ -97,7 +97,8 @@ export class KeyMaps {
     const entries = await this.#sortedEntries(account, { from: state.size, to: size });
     const rows = new Map<number, MapRow>();
     let root = "";
-    for (let at = 0; at < entries.length; at += ENTRIES_A_TURN) {
+    // Also without entries, as records without keys may be all that there is: the root is read in the first turn.
+    for (let at = 0; at === 0 || at < entries.length; at += ENTRIES_A_TURN) {
       const some = entries.slice(at, at + ENTRIES_A_TURN);
       const isSame = await this.#store.readMap(account, (base, { size: stored }) => {
         if (stored === state.size) root = toHex(new KeyMapTrie(sha256, overlaid(base, rows)).set(some));

@@ -88,6 +88,8 @@ export class Links {
   /** Null if the sealed map is that of the first `size` records; "unknown" if it lags further than is remembered. */
   wrongMap({ index, data }: Leaf): string | null | "unknown" {
     const { root, size } = data;
+    // Earlier builds sealed a map without a root where the records since the last one had no keys. It claims nothing.
+    if (root === "") return null;
     if (typeof root !== "string" || typeof size !== "number" || !Number.isSafeInteger(size) || size < 0 || size > index)
       return "the sealed key map is malformed";
     if (!this.#fromStart) return null;

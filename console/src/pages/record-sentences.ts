@@ -184,7 +184,7 @@ const TOLD: Readonly<Record<string, string | Told>> = {
   SessionClosed: "signed out, *",
   DeviceLoginRequested: "asked for a command line's sign-in, *",
   DeviceLoginApproved: "allowed a command line's sign-in, *",
-  DeviceLoginDenied: "denied a command line's sign-in, *",
+  DeviceLoginDenied: "refused a command line's sign-in, *",
   DeviceLoginRedeemed: "signed in a command line, *",
   PreferencesSet: "changed the preferences of *",
   PersonalDataErased: "erased the personal data *",

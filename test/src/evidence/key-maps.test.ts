@@ -28,6 +28,9 @@ const test = suite("key maps");
 const [A, B] = [accountOf(0), accountOf(1)];
 const CLOCK = { now: () => Date.UTC(2026, 0, 2) };
 
+const bySystem = (commandId: string) =>
+  systemEnvelope({ actor: "key-map", account: A, commandId, at: "2026-01-01T00:00:00.000Z" });
+
 const failed = (why: string): never => {
   throw new Error(why);
 };
@@ -83,6 +86,38 @@ test("what a node seals is the map of all that it has folded, and grows with wha
     await appendRecord(log, A, 5_000 + more);
   }
   assert.is(await node.store.maps.mapDifference(), null);
+});
+
+/** As those of a ledger: the ids stand in a list. */
+const appendWithoutKeys = (log: EventLog, n: number) =>
+  log.append("ledger-day", "any", toEvents([{ type: "Settled", data: { entries: [n] } }], bySystem(`settled ${n}`)));
+
+test("records without keys alone are covered by the next map, whose root is the one before", async () => {
+  const log = await logOf(40);
+  const node = await nodeOn(log);
+  for (const count of [0, 1, 3]) {
+    for (let n = 0; n < count; n += 1) await appendWithoutKeys(log, n);
+    await node.read();
+    const candidate = await node.offer(A);
+    assert.is(candidate.root, await rootOf(log, A, candidate.size));
+    assert.is(await sealMap(log, CLOCK, candidate), "sealed");
+  }
+  await node.read();
+  assert.is(await node.store.maps.mapDifference(), null);
+});
+
+test("a seal without a root, which earlier builds wrote, is followed by one that has it", async () => {
+  const log = await logOf(40);
+  const node = await nodeOn(log);
+  assert.is(await sealMap(log, CLOCK, await node.offer(A)), "sealed");
+  await node.read();
+  const empty = { type: "KeyMapSealed", data: { root: "", size: 41 } };
+  await log.append(keyMapStream(A), 0, toEvents([empty], bySystem("empty")));
+  await node.read();
+  const candidate = await node.offer(A);
+  assert.is(await sealMap(log, CLOCK, candidate), "sealed");
+  await node.read();
+  assert.equal((await node.stateOf(A)).seal?.root, candidate.root);
 });
 
 test("a node that comes later reaches the sealed map from the log, and proves keys and their absence", async () => {
@@ -173,13 +208,7 @@ test("a sealed root that is not the log's is told, once the map was built again 
   await sealMap(log, CLOCK, await node.offer(A));
   await node.read();
   const forged = { type: "KeyMapSealed", data: { root: "ab".repeat(32), size: 41 } };
-  const envelope = systemEnvelope({
-    actor: "key-map",
-    account: A,
-    commandId: "forged",
-    at: "2026-01-01T00:00:00.000Z",
-  });
-  await log.append(keyMapStream(A), 0, toEvents([forged], envelope));
+  await log.append(keyMapStream(A), 0, toEvents([forged], bySystem("forged")));
   await node.read();
   const difference = await node.store.maps.mapDifference();
   assert.equal([difference?.account, difference?.size, difference?.sealed], [A, 41, "ab".repeat(32)]);
