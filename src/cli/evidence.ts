@@ -23,6 +23,7 @@ import {
   saveExport,
   verifierKeyOf,
 } from "../evidence-pack/make-pack.ts";
+import { OUT_OF_ORDER_MS } from "../evidence-pack/query/coverage.ts";
 import type { Period } from "../evidence-pack/query/filter.ts";
 import { BadControlFile } from "../evidence-pack/query/reader.ts";
 import { stateOf } from "../evidence-pack/report/claim.ts";
@@ -86,17 +87,30 @@ const signerOf = async (options: Options): Promise<SignerKey> => {
 
 type Indexed = { readonly data: readonly { readonly index: number }[] };
 
+/** The years of a period have four digits. */
+const [EARLIEST, LATEST] = [Date.parse("0000-01-01"), Date.parse("9999-12-31T23:59:59.999Z")];
+
+const moved = (time: string, ms: number): string =>
+  new Date(Math.min(LATEST, Math.max(EARLIEST, Date.parse(time) + ms))).toISOString();
+
+type Range = { readonly from_index: number; readonly to_index?: number };
+
 /**
- * The indexes from the first record that says a time of the period to the last, and one more on each side: they show that
- * the period has no others. The service sends at most what is sealed.
+ * The indexes from the first record that says a time of the period to the last, and on each side those up to one that shows
+ * that the period has no others. Without such a record after it, the service sends all that is sealed.
  */
-const rangeOf = async (api: Api, { from, to }: Period): Promise<{ from_index: number; to_index: number }> => {
-  const find = async (order: "asc" | "desc"): Promise<number> => {
-    const { data } = await api.get<Indexed>("/v1/audit", { from, to, order, limit: 1 });
-    if (data[0] === undefined) throw new Error(`The account has no record from ${from} to before ${to}.`);
-    return data[0].index;
+const rangeOf = async (api: Api, { from, to }: Period): Promise<Range> => {
+  const find = async (order: "asc" | "desc", within: Partial<Period>): Promise<number | null> => {
+    const { data } = await api.get<Indexed>("/v1/audit", { ...within, order, limit: 1 });
+    return data[0]?.index ?? null;
   };
-  return { from_index: Math.max(0, (await find("asc")) - 1), to_index: (await find("desc")) + 2 };
+  const first = await find("asc", { from, to });
+  const last = await find("desc", { from, to });
+  if (first === null || last === null) throw new Error(`The account has no record from ${from} to before ${to}.`);
+  const before = await find("desc", { to: moved(from, -OUT_OF_ORDER_MS) });
+  const after = await find("asc", { from: moved(to, OUT_OF_ORDER_MS) });
+  const from_index = Math.min(first, before ?? 0);
+  return after === null ? { from_index } : { from_index, to_index: Math.max(last, after) + 1 };
 };
 
 /** The export as the service sends it, or as it is in a file that was saved before. */
@@ -179,7 +193,7 @@ export const evidence: Command = {
     "Makes a folder with all of the account's records up to the newest checkpoint, their proofs, the answers",
     "to the claims of a control file, and a report to read. `countersign verify <folder>` checks all of it.",
     "--from <time>       the first moment of the period, in UTC: 2026-01-01, or 2026-01-01T12:00:00Z",
-    "--to <time>         the moment just after the period; claims hold only if a later record is sealed",
+    "--to <time>         the moment just after the period; claims hold only if a record from a minute later is sealed",
     `--framework <name>  ${FRAMEWORKS.join(", ")}, or a control file; default: ${FRAMEWORK_DEFAULT}`,
     "--out <folder>      a new or empty folder; default: evidence-<from>-<to>",
     "--export <file>     uses this export instead of asking the service",

@@ -3,7 +3,7 @@ import type { Claim, Control, ControlFile } from "./control-file.ts";
 import { CHECKPOINT_FILE, CONTROL_FILE, EXPORT_FILE, KEY_FILE, PROOFS_FILE } from "./files.ts";
 import { NEVER_EVIDENCED } from "./never-evidenced.ts";
 import { type Answer, namedBy } from "./query/answer.ts";
-import type { Coverage } from "./query/coverage.ts";
+import { type Coverage, coverageOf } from "./query/coverage.ts";
 import { Evaluation, KEYS_MAX } from "./query/evaluation.ts";
 import { isIn, type Period } from "./query/filter.ts";
 import type { Leaf } from "./query/leaf.ts";
@@ -81,12 +81,9 @@ class PeriodCount {
     return { records: this.#records, first: this.#first, last: this.#last, of_other_times_between: this.#others };
   }
 
-  /** A record from before the period, or after it, stands for the end of the export that is not the account's own. */
   coverage({ from_index: fromIndex }: ExportHeader): Coverage {
-    const { from, to } = this.#period;
-    const [first, last] = [this.#firstRecordedAt, this.lastRecordedAt];
-    const start = fromIndex === 0 || (first !== null && first < from);
-    return { fromIndex, start, end: last !== null && last >= to, lastRecordedAt: last };
+    const ends = { fromIndex, firstRecordedAt: this.#firstRecordedAt, lastRecordedAt: this.lastRecordedAt };
+    return coverageOf(this.#period, ends);
   }
 }
 
@@ -132,11 +129,7 @@ export type Asked = {
 
 type Under = { readonly header: ExportHeader; readonly evaluation: Evaluation; readonly count: PeriodCount };
 
-const coveredOf = ({ start, end, lastRecordedAt }: Coverage, { to }: Period): Covered => ({
-  start,
-  end,
-  up_to: end ? to : lastRecordedAt,
-});
+const coveredOf = ({ start, end, upTo }: Coverage): Covered => ({ start, end, up_to: upTo });
 
 const findings = ({ header, evaluation, count }: Under, end: ExportEnd, asked: Asked): Findings => ({
   v: 1,
@@ -149,7 +142,7 @@ const findings = ({ header, evaluation, count }: Under, end: ExportEnd, asked: A
     ...header,
     ...end,
     in_period: count.facts(),
-    covers: coveredOf(count.coverage(header), asked.period),
+    covers: coveredOf(count.coverage(header)),
     last_recorded_at: count.lastRecordedAt,
   },
   controls: claimFindings(asked.controlFile.controls, evaluation.answers(count.coverage(header)), header),

@@ -30,13 +30,17 @@ const ORIGIN = `host/accounts/${ACCOUNT}`;
 export const PERIOD = { from: "2026-01-01T00:00:00.000Z", to: "2026-02-01T00:00:00.000Z" };
 
 /** With it, an export covers the period to its end. */
-export const AFTER_PERIOD: ExportedRecord = { type: "AfterThePeriod", data: {}, recorded_at: PERIOD.to };
+export const AFTER_PERIOD: ExportedRecord = {
+  type: "AfterThePeriod",
+  data: {},
+  recorded_at: "2026-02-01T00:01:00.000Z",
+};
 
 /** In front of the records of an export's range, it shows that the period has no earlier ones. */
 export const BEFORE_PERIOD: ExportedRecord = {
   type: "BeforeThePeriod",
   data: {},
-  recorded_at: "2025-12-31T23:59:59.999Z",
+  recorded_at: "2025-12-31T23:58:59.999Z",
 };
 
 export const signerKey = (name: string, filled: number): SignerKey => {

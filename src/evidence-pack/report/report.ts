@@ -26,8 +26,8 @@ const covered = ({ covers: { start, end, up_to }, from_index: from }: Findings["
   const until = end
     ? html`to its end`
     : up_to === null
-      ? html`up to no time, because there is no record`
-      : html`up to ${time(up_to)}, the time of the newest record`;
+      ? html`up to no time, because no record is late enough`
+      : html`up to ${time(up_to)}, a minute before the time of the last record, because records may be out of order by less than that`;
   const since = start
     ? html`from its beginning`
     : html`from record ${from} on, before which others of the period may lie,`;

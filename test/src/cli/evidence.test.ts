@@ -52,17 +52,26 @@ test("a pack is made of the export that the service sends, with all files that a
     assert.is(readFileSync(pathOf("pack/export.ndjson"), "utf8"), EXPORT);
   }));
 
-test("only the period's records are asked for by their indexes, and one more on each side", () =>
+/** The index of the first or last record of the period, of the last from a minute before it, or of the first from a minute after. */
+const indexFor = (query: URLSearchParams): number => {
+  const [from, to] = [query.get("from"), query.get("to")];
+  if (from !== null && to !== null) return query.get("order") === "asc" ? 5 : 9;
+  if (to !== null) assert.is(to, "2025-12-31T23:59:00.000Z");
+  else assert.is(from, "2026-02-01T00:01:00.000Z");
+  return to !== null ? 3 : 12;
+};
+
+test("only the period's records are asked for by their indexes, up to those that show that it has no others", () =>
   inFolder(async (pathOf) => {
     const service = await scriptedService();
     service.answer(({ url }, response) => {
       if (url?.startsWith("/v1/audit/export")) response.writeHead(200).end(EXPORT);
-      else sendJson(response, 200, { data: [{ index: url?.includes("order=asc") ? 5 : 9 }] });
+      else sendJson(response, 200, { data: [{ index: indexFor(new URL(url ?? "", service.url).searchParams) }] });
     });
     const env = { COUNTERSIGN_URL: service.url, COUNTERSIGN_API_KEY: "csk_a" };
     await ran(["evidence", ...PERIOD, "--only-period", "--payloads", "--out", pathOf("pack")], env);
     service.close();
-    assert.is(service.asked.at(-1)?.call, "GET /v1/audit/export?payloads=1&from_index=4&to_index=11");
+    assert.is(service.asked.at(-1)?.call, "GET /v1/audit/export?payloads=1&from_index=3&to_index=13");
   }));
 
 test("a pack is made of a saved export without any service, and signed with the given key", () =>
@@ -151,7 +160,7 @@ test("an export that ends before the period leaves claims open, which the comman
     assert.is(verified.status, 0, verified.out);
     assert.match(
       verified.out,
-      /the export's last record says 2026-02-01T00:00:00.000Z, before the period's end.*no-damage/,
+      /the export's last record says 2026-02-01T00:01:00.000Z, before the period's end.*no-damage/,
     );
   }));
 

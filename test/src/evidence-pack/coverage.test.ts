@@ -10,8 +10,13 @@ const ended: ExportedRecord = { type: "Ended", data: { id: "x" } };
 const NO_VOTE = claimOf({ ask: "count", of: { type: ["VoteCast"] } }, { at_most: 0 });
 
 const BOTH = /begins at record 100.*last record says 2026-01-15T12:00:00.000Z/;
-const START = /begins at record 100, and no record from before the period/;
+const START = /begins at record 100, and that record is not from more than a minute before the period/;
 const END = /last record says 2026-01-15T12:00:00.000Z, before the period's end/;
+
+const SHORT = /last record says 2026-02-01T00:00:59.999Z, less than a minute after the period's end/;
+
+const JUST_BEFORE: ExportedRecord = { ...noted, recorded_at: "2025-12-31T23:59:00.000Z" };
+const JUST_AFTER: ExportedRecord = { ...noted, recorded_at: "2026-02-01T00:00:59.999Z" };
 
 /** What the export is, and why a claim that nothing happened stays open with it; null if it holds. */
 const EXPORTS: readonly (readonly [string, readonly ExportedRecord[], Question, RegExp | null])[] = [
@@ -22,6 +27,8 @@ const EXPORTS: readonly (readonly [string, readonly ExportedRecord[], Question, 
   ["a part that begins before the period", [BEFORE_PERIOD, noted], { from: 100 }, null],
   ["a part that begins before the period and ends in it", [BEFORE_PERIOD, noted], { from: 100, isCut: true }, END],
   ["a part that begins after the period", [AFTER_PERIOD], { from: 100 }, START],
+  ["all records, the last of which is from just after the period", [noted, JUST_AFTER], { isCut: true }, SHORT],
+  ["a part that begins just before the period", [JUST_BEFORE, noted], { from: 100 }, START],
   ["no record of an account that has none", [], { isCut: true }, /has no record/],
 ];
 
