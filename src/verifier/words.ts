@@ -1,18 +1,18 @@
 import type { Completeness, Report, Verdict } from "./report.ts";
 
 const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
-  authentic: "AUTHENTIC: a key that you gave verified everything in the file.",
-  consistent:
-    "CONSISTENT: the file does not contradict itself. No key was given, so nothing is said about who made it.",
-  incomplete: "INCOMPLETE: what is there is right, but something is missing.",
-  broken: "BROKEN: do not rely on this file.",
+  authentic: "a key that you gave verified everything in the file.",
+  consistent: "the file does not contradict itself. No key was given, so nothing is said about who made it.",
+  incomplete: "what is there is right, but something is missing.",
+  broken: "do not rely on this file.",
 };
 
-const NOTHING_CHECKED = "INCOMPLETE: nothing in the file was checked, because what a check needs is missing.";
+const NOTHING_CHECKED = "nothing in the file was checked, because what a check needs is missing.";
 const REPLACED =
-  "INCOMPLETE: records that the earlier checkpoint covered are gone or were changed, and the operator has declared a restore.";
+  "records that the earlier checkpoint covered are gone or were changed, and the operator has declared a restore.";
 
-const verdictWords = ({ verdict, head, isReplaced }: Report): string => {
+/** What the verdict means for this report, without the verdict's own word. */
+export const meaning = ({ verdict, head, isReplaced }: Report): string => {
   if (verdict !== "incomplete") return VERDICT_WORDS[verdict];
   if (head === null) return NOTHING_CHECKED;
   return isReplaced ? REPLACED : VERDICT_WORDS.incomplete;
@@ -48,6 +48,11 @@ const completeWords = ({ key, number, size }: Completeness): string =>
     ? `There is no record of ${key} below ${size}.`
     : `These are all ${number} records of ${key} below ${size}: none is left out.`;
 
+export const timeConflictLines = ({ timeConflicts }: Report): readonly string[] =>
+  some(timeConflicts.map(({ index, recorded_at, reason }) => `Record ${index} says ${recorded_at}, but ${reason}.`));
+
+export const noteLines = ({ notes }: Report): readonly string[] => notes.map((note) => `Note: ${note}.`);
+
 const recordLines = (report: Report): readonly string[] => {
   const { records, range, complete, unknownTypes, payloads } = report;
   const { verified, erased, withheld } = payloads;
@@ -61,21 +66,17 @@ const recordLines = (report: Report): readonly string[] => {
       ? []
       : [`Payloads: ${verified} verified, ${erased} erased, ${withheld} withheld.`]),
     ...some(report.erased.map(({ id, at, by }) => `The payload ${id} was erased at ${at} by ${by}.`)),
-    ...some(
-      report.timeConflicts.map(
-        ({ index, recorded_at, reason }) => `Record ${index} says ${recorded_at}, but ${reason}.`,
-      ),
-    ),
+    ...timeConflictLines(report),
   ];
 };
 
 /** The report as lines, in the same words for the command and the page. The first line is the verdict. */
 export const inWords = (report: Report): readonly string[] => [
-  verdictWords(report),
+  `${report.verdict.toUpperCase()}: ${meaning(report)}`,
   ...faultLines(report),
   ...some(report.missing.map((what) => `Missing: ${what}.`)),
   ...headLines(report),
   // After a fault the records were not all looked at.
   ...(report.fault === null ? recordLines(report) : []),
-  ...report.notes.map((note) => `Note: ${note}.`),
+  ...noteLines(report),
 ];

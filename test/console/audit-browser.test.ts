@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { overflow, violations, WIDTHS } from "../support/accessibility.ts";
 import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
 import { type Client, hookSource, signUp } from "../support/client.ts";
+import { EvidenceWorld, KEY, ndjson, STRANGER, secondsOf, WITNESS } from "../support/evidence-world.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
 import { openSignedIn } from "../support/signed-in.ts";
 import { skipped } from "../support/skipped.ts";
@@ -20,6 +21,15 @@ const FORGED = `(() => {
     const at = text.indexOf('"leaf":"') + 108;
     return new Response(text.slice(0, at) + (text[at] === "A" ? "B" : "A") + text.slice(at + 1), answer);
   };
+})()`;
+
+/** The page's own requests for exports are answered with the text that the test has put there. */
+const ANSWERED = `(() => {
+  const real = globalThis.fetch;
+  globalThis.fetch = (...given) =>
+    String(given[0]).includes("/v1/audit/export")
+      ? Promise.resolve(new Response(globalThis.exported, { headers: { "content-type": "application/x-ndjson" } }))
+      : real(...given);
 })()`;
 
 /** The page's own lists of records say that nothing is sealed, as they do for a list that was read at once. */
@@ -139,11 +149,14 @@ const inBrowser = (binary: string): void => {
     await page.click("Check again");
     await page.shows("Authentic.");
     await page.shows(vkey);
-    const other = vkey.replace(/\+[0-9a-f]{8}\+/, "+00000000+");
-    await write("keys", other);
+    await write("keys", STRANGER.vkey);
     await page.click("Check again");
     await page.shows("Broken at record");
     await page.hides("Authentic.");
+    await write("keys", vkey.slice(0, -3));
+    await page.click("Check again");
+    await page.shows("No verifier key of a log");
+    await page.hides("Broken at record");
     assert.equal(await page.evaluate("[localStorage.length, sessionStorage.length, location.search]"), [0, 0, ""]);
   });
 
@@ -162,6 +175,10 @@ const inBrowser = (binary: string): void => {
     await write("kept", forged);
     await page.click("Check again");
     await page.shows("Broken at record");
+    await write("kept", "Nothing of that kind.");
+    await page.click("Check again");
+    await page.shows("What was given as a previous checkpoint is none.");
+    await page.hides("Broken at record");
   });
 
   test("a record that was changed on its way is broken, and nothing of it is ticked", async () => {
@@ -173,6 +190,38 @@ const inBrowser = (binary: string): void => {
     await page.shows("Broken at record");
     assert.is(await page.evaluate("document.querySelectorAll('.checks .ok').length"), 0);
     assert.equal(await violations(page), []);
+  });
+
+  test("an answer that is cut off, of another record, or of a wrong time is told as what it is", async () => {
+    const world = new EvidenceWorld(client.account);
+    for (let n = 0; n < index + 3; n += 1)
+      world.write({ stream: "delivery-evt_a", type: "AttemptStarted", data: { attempt: n } });
+    const early = world.cosigned(world.seal(), [[WITNESS, secondsOf(0) - 3_600]]);
+    const answer = (lines: Parameters<typeof ndjson>[0]): Promise<void> =>
+      page.evaluate(`globalThis.exported = ${JSON.stringify(ndjson(lines))}; undefined`);
+    const one = world.export({ from: index, to: index + 1, tail: [early] });
+    await page.open("about:blank");
+    await page.open(`${program.url}/audit`);
+    await page.shows("it was let through");
+    await page.evaluate(`${ANSWERED}; undefined`);
+    await answer(one.slice(0, 2));
+    await page.evaluate(`document.querySelector('a[href="/audit/${index}"]').click()`);
+    await page.shows("nothing in the file was checked");
+    await page.hides("What was recorded");
+    await answer(one);
+    await page.click("What you have from outside this page");
+    await write("keys", KEY.vkey);
+    await write("witnesses", WITNESS.vkey);
+    await page.click("Check again");
+    await page.shows("Authentic.");
+    await page.shows("What was recorded");
+    await page.shows(`Record ${index} says 2026-03-01T12:`);
+    assert.equal(await violations(page), []);
+    await answer(world.export({ from: index + 1, to: index + 2 }));
+    await page.click("Check again");
+    await page.shows(`answered with the record ${index + 1}, not with the record ${index} alone`);
+    await page.hides("Authentic.");
+    await page.hides("What was recorded");
   });
 
   test("a record that is not there is told, and is no proof of anything", async () => {

@@ -1,11 +1,13 @@
 import { textOf } from "../../../domain/evidence/bytes.ts";
-import { parseCheckpoint } from "../../../domain/evidence/checkpoint.ts";
+import { type Checkpoint, parseCheckpoint, parseOrigin } from "../../../domain/evidence/checkpoint.ts";
 import { readLeaf } from "../../../domain/evidence/leaf.ts";
 import { parseNote } from "../../../domain/evidence/signed-note.ts";
 import { verifyExport } from "../../../src/verifier/export.ts";
+import { wrongOptions } from "../../../src/verifier/files.ts";
 import { platformHere } from "../../../src/verifier/platform.ts";
 import type { ConsistencyProof } from "../../../src/verifier/previous.ts";
-import type { Report } from "../../../src/verifier/report.ts";
+import { concluded, fault, type Report } from "../../../src/verifier/report.ts";
+import { meaning, noteLines, timeConflictLines } from "../../../src/verifier/words.ts";
 
 export type Outside = {
   /** Verifier keys that the auditor has from outside this page, one a line. */
@@ -19,7 +21,14 @@ export type Checked = {
   readonly report: Report;
   /** What was proved: the leaf as text, so that nothing is shown that the proof is not about. Null if there is none. */
   readonly leaf: string | null;
+  /** What the verdict means, in the words of the command. */
+  readonly meaning: string;
+  /** What a reader has to know besides: records whose times cannot be right, and notes. */
+  readonly remarks: readonly string[];
 };
+
+/** The record that is asked for. */
+export type Asked = { readonly index: number; readonly account: string };
 
 /** What the check asks the service for. */
 export type Service = {
@@ -41,9 +50,6 @@ const linesOf = (text: string, kind: string): readonly Line[] =>
     }
   });
 
-const sizeIn = (note: unknown): number | null =>
-  typeof note === "string" ? (parseCheckpoint(parseNote(note)?.text ?? "")?.size ?? null) : null;
-
 /** The leaf of the one record of the export, if it is a leaf. */
 const leafIn = (text: string): string | null => {
   const [record] = linesOf(text, "record");
@@ -52,27 +58,57 @@ const leafIn = (text: string): string | null => {
   return bytes === null || typeof readLeaf(bytes) === "string" ? null : textOf(bytes);
 };
 
+const checkpointIn = (note: unknown): Checkpoint | null =>
+  typeof note === "string" ? parseCheckpoint(parseNote(note)?.text ?? "") : null;
+
 /** A proof that the tree has only grown since the kept checkpoint; null if none is needed, or can be asked for. */
 const consistencyOf = async (service: Service, text: string, kept: string): Promise<ConsistencyProof | null> => {
-  const from = sizeIn(kept);
-  const to = sizeIn(linesOf(text, "checkpoint")[0]?.text);
-  return from === null || to === null || from > to ? null : service.consistency(from, to);
+  const from = checkpointIn(kept);
+  const to = checkpointIn(linesOf(text, "checkpoint")[0]?.text);
+  return from === null || from.origin !== to?.origin || from.size > to.size
+    ? null
+    : service.consistency(from.size, to.size);
 };
 
-/** Fetches one record with its proof, and checks both here. */
-export const checkRecord = async (service: Service, index: number, outside: Outside): Promise<Checked> => {
+/** Why a right file is none of what was asked for; null if it is the one record. */
+const otherThan = ({ index, account }: Asked, { head, range, records }: Report): string | null => {
+  const named = parseOrigin(head?.origin ?? "")?.account;
+  if (named !== account) return `the service answered with records of ${named ?? "no account"}, not of ${account}`;
+  if (range?.from === index && records === 1) return null;
+  const answered =
+    range === null
+      ? "what a filter finds"
+      : range.to - range.from === 1
+        ? `the record ${range.from}`
+        : `the records ${range.from} to ${range.to - 1}`;
+  return `the service answered with ${answered}, not with the record ${index} alone`;
+};
+
+/** A file in which something was checked has to be about the record that was asked for. */
+const asAsked = (asked: Asked, report: Report): Report => {
+  if (report.fault !== null || report.head === null) return report;
+  const other = otherThan(asked, report);
+  return other === null ? report : concluded({ ...report, fault: fault(other) });
+};
+
+/** Fetches one record with its proof, and checks both here. Fails if what the auditor gave is no key or checkpoint. */
+export const checkRecord = async (service: Service, asked: Asked, outside: Outside): Promise<Checked> => {
   const { keys, witnesses, kept } = outside;
-  const text = await service.exported(index);
-  const options = {
-    keys,
-    witnesses,
-    previous: kept === "" ? [] : [kept],
-    consistency: kept === "" ? null : await consistencyOf(service, text, kept),
-  };
+  const given = { keys, witnesses, previous: kept === "" ? [] : [kept] };
+  const wrong = wrongOptions(given);
+  if (wrong !== null) throw new Error(wrong);
+  const text = await service.exported(asked.index);
+  const consistency = kept === "" ? null : await consistencyOf(service, text, kept);
   const bytes = new TextEncoder().encode(text);
   const source = async function* () {
     yield bytes;
   };
-  const report = await verifyExport(source, options, platformHere());
-  return { report, leaf: report.fault === null ? leafIn(text) : null };
+  const report = asAsked(asked, await verifyExport(source, { ...given, consistency }, platformHere()));
+  const isProved = report.fault === null && report.head !== null;
+  return {
+    report,
+    leaf: isProved ? leafIn(text) : null,
+    meaning: meaning(report),
+    remarks: [...(isProved ? timeConflictLines(report) : []), ...noteLines(report)],
+  };
 };

@@ -9,7 +9,7 @@ import { Loading } from "../../design/placeholders.tsx";
 import type { Role } from "../../design/states.ts";
 import { Note } from "../../design/text.tsx";
 import { JsonTree } from "../../design/tree.tsx";
-import { call, callText } from "../api/api.ts";
+import { call, callText, me } from "../api/api.ts";
 import { useCrumbName } from "../shell/crumb-name.ts";
 import type { Checked, Outside, Service } from "./proof-check.ts";
 
@@ -43,10 +43,8 @@ const VERDICTS: Readonly<Record<Checked["report"]["verdict"], Words>> = {
     ...{ role: "wait", mark: "unknown", title: "Consistent." },
     text: "Checked in this browser. No key was given, so nothing is said about who made it.",
   },
-  incomplete: {
-    ...{ role: "wait", mark: "unknown", title: "Incomplete." },
-    text: "What is there is right, but something is missing.",
-  },
+  /** What is missing may be all that a check needs: the check itself says in its words what that means. */
+  incomplete: { role: "wait", mark: "unknown", title: "Incomplete:", text: "" },
   broken: { role: "fail", mark: "failed", title: "Broken", text: KEEP },
 };
 
@@ -64,13 +62,22 @@ const Bad = ({ children }: { readonly children: ComponentChildren }) => (
   </li>
 );
 
-/** A line for each thing that held. Nothing is ticked if anything did not. */
-const Checks = ({ checked: { report } }: { readonly checked: Checked }) => {
+const Unsure = ({ children }: { readonly children: ComponentChildren }) => (
+  <li>
+    <Mark name="unknown" role="wait" />
+    <div>{children}</div>
+  </li>
+);
+
+/** A line for each thing that held, and for what has to be known besides. Nothing is ticked if anything did not hold. */
+const Checks = ({ checked: { report, remarks } }: { readonly checked: Checked }) => {
   const { fault, head, missing, witnesses, key } = report;
+  const unsure = remarks.map((remark) => <Unsure key={remark}>{remark}</Unsure>);
   if (fault !== null)
     return (
       <ul class="checks">
         <Bad>{fault.reason}</Bad>
+        {unsure}
       </ul>
     );
   return (
@@ -95,11 +102,9 @@ const Checks = ({ checked: { report } }: { readonly checked: Checked }) => {
         </Check>
       ))}
       {missing.map((what) => (
-        <li key={what}>
-          <Mark name="unknown" role="wait" />
-          <div>Missing: {what}</div>
-        </li>
+        <Unsure key={what}>Missing: {what}</Unsure>
       ))}
+      {unsure}
     </ul>
   );
 };
@@ -151,14 +156,16 @@ const NOTHING: State = { checked: null, failed: null };
 export const ProofPanel = ({ index, back }: { readonly index: number; readonly back: string }) => {
   const [state, setState] = useState<State>(NOTHING);
   const [asked, setAsked] = useState(0);
+  const account = me.value?.account.id ?? null;
   useEffect(() => {
     let isGone = false;
     const show = (next: State): void => {
       if (!isGone) setState(next);
     };
     setState(NOTHING);
+    if (account === null) return undefined;
     import("./proof-check.ts")
-      .then(({ checkRecord }) => checkRecord(service, index, outside.value))
+      .then(({ checkRecord }) => checkRecord(service, { index, account }, outside.value))
       .then((checked) => show({ checked, failed: null }))
       .catch((error: unknown) =>
         show({ checked: null, failed: error instanceof Error ? error.message : String(error) }),
@@ -166,7 +173,7 @@ export const ProofPanel = ({ index, back }: { readonly index: number; readonly b
     return () => {
       isGone = true;
     };
-  }, [index, asked]);
+  }, [index, asked, account]);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     // After the page itself has taken the focus: the list before the panel has two stops for each of its rows.
@@ -200,7 +207,7 @@ export const ProofPanel = ({ index, back }: { readonly index: number; readonly b
           <Note mark={words.mark} role={words.role} isAlert>
             <p>
               <b>{checked.report.verdict === "broken" ? `${words.title} at record ${count(index)}.` : words.title}</b>{" "}
-              {words.text}
+              {words.text === "" ? checked.meaning : words.text}
             </p>
           </Note>
           <Checks checked={checked} />
