@@ -28,6 +28,7 @@ import {
   type Reopened,
   readSigned,
   type SignedCheckpoint,
+  signedAfterReopening,
   witnessTimes,
 } from "./trust.ts";
 
@@ -58,7 +59,9 @@ export const startingKeys = (platform: Platform, outside: OutsideKeys, named: st
   return { current: [key], ever: [key], witnesses, isOutside: false };
 };
 
-const trusted = async (platform: Platform, outline: Outline, options: VerifyOptions): Promise<Trusted | string> => {
+type NotTrusted = string | { readonly missing: string };
+
+const trusted = async (platform: Platform, outline: Outline, options: VerifyOptions): Promise<Trusted | NotTrusted> => {
   const { header, handovers, cosigned, checkpoint } = outline;
   const start = startingKeys(platform, options, header.key);
   if (typeof start === "string") return start;
@@ -66,7 +69,10 @@ const trusted = async (platform: Platform, outline: Outline, options: VerifyOpti
   if (typeof followed === "string") return followed;
   const { keys, reopened, notes } = followed;
   const signed = await readSigned(platform, checkpoint.text, keys.current);
-  if ("unknown" in signed) return `the checkpoint: ${signed.unknown}`;
+  if ("unknown" in signed) {
+    const missing = signedAfterReopening(checkpoint.text);
+    return missing === null ? `the checkpoint: ${signed.unknown}` : { missing };
+  }
   if ("reason" in signed) return `the checkpoint: ${signed.reason}`;
   const { origin } = signed.checkpoint;
   if (header.origin !== origin || header.account !== parseOrigin(origin)?.account)
@@ -224,6 +230,7 @@ export const verifyExport = async (source: Source, options: VerifyOptions, platf
   if ("missing" in outline) return concluded({ ...EMPTY_REPORT, missing: [outline.missing] });
   const trust = await trusted(platform, outline, options);
   if (typeof trust === "string") return concluded({ ...EMPTY_REPORT, fault: fault(trust) });
+  if ("missing" in trust) return concluded({ ...EMPTY_REPORT, missing: [trust.missing] });
   const { signed, keys, reopened, heads, notes: trusting } = trust;
   const isContiguous = outline.header.filter === null;
   const { from_index: from, to_index: to } = outline.header;

@@ -572,6 +572,7 @@ const rotations = (): readonly Vector[] => {
   world.seal(SEEN);
   const handover = world.rotate(KEY, NEXT_KEY);
   const after = world.export({ key: NEXT_KEY, tail: [handover] });
+  const reopened = smallWorld(new EvidenceWorld(ACCOUNT, 2)).export({ key: NEXT_KEY });
   const forged = smallWorld().rotate(KEY, STRANGER, [STRANGER]);
   return [
     vector("rotated", "the old key handed over to the new one, which signed", "authentic", after),
@@ -596,6 +597,16 @@ const rotations = (): readonly Vector[] => {
       },
     }),
     vector("rotated-new-key", "the new key was given", "authentic", after, { keys: [NEXT_KEY.vkey] }),
+    vector("rotated-and-reopened", "the key was rotated before the log was reopened", "incomplete", reopened),
+    vector(
+      "rotated-and-reopened-both",
+      "the keys from before and after the rotation were given",
+      "authentic",
+      reopened,
+      {
+        keys: [KEY.vkey, NEXT_KEY.vkey],
+      },
+    ),
     vector(
       "old-key-after-rotation",
       "the old key signed after it was replaced",

@@ -53,7 +53,14 @@ test("a file through an old key map says up to where nothing is left out", async
 });
 
 test("where nothing was checked, nothing is said to be right", async () => {
-  for (const name of ["cut-off", "tail-cut", "changed-and-cut", "rotated-proof", "rotated-checkpoint"])
+  for (const name of [
+    "cut-off",
+    "tail-cut",
+    "changed-and-cut",
+    "rotated-proof",
+    "rotated-checkpoint",
+    "rotated-and-reopened",
+  ])
     assert.match(await wordsOf(name), /^INCOMPLETE: nothing in the file was checked/, name);
   assert.match(await wordsOf("not-cosigned"), /^INCOMPLETE: what is there is right/);
 });
@@ -67,6 +74,13 @@ test("records that differ since a restore are not said to be only lost", async (
 test("a signature by a key that was not given may be one from before or after a rotation", async () => {
   for (const name of ["rotated-proof", "rotated-checkpoint", "rotated-previous", "strangers-key"])
     assert.match(await wordsOf(name), /no such key was given.* rotation: give both keys/, name);
+});
+
+test("a reopened log's file that is signed by another key says that both keys are needed", async () => {
+  assert.match(
+    await wordsOf("rotated-and-reopened"),
+    /signed by a key that was not given, which may have been rotated before the log was reopened: give both keys/,
+  );
 });
 
 test("the files in the folder are those that the script makes", () => {
