@@ -194,9 +194,9 @@ class Tally {
     const { leaf } = read;
     this.records += 1;
     this.types.set(leaf.type, (this.types.get(leaf.type) ?? 0) + 1);
-    this.payloads?.note(leaf);
     this.times.take(leaf);
-    return null;
+    const other = this.payloads?.note(leaf) ?? null;
+    return other === null ? null : fault(other, leaf.index);
   }
 }
 

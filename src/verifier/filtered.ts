@@ -57,6 +57,7 @@ export class Filtered {
   /** Of the records that the map covers. */
   #covered = { number: 0, last: null as number | null };
   readonly #chain: { readonly index: number }[] = [];
+  #hasSeal = false;
 
   constructor(platform: Platform, input: FilteredInput) {
     this.#platform = platform;
@@ -68,8 +69,10 @@ export class Filtered {
     const sealed = map !== null && !Object.hasOwn(read.leaf.keys, map.key) && isKeyMap(read.leaf) ? read : null;
     const wrong = this.#addWaiting(read.leaf.index) ?? this.#wrongPlace(read.leaf);
     if (wrong !== null) return wrong;
+    // Only one record may wait for its place in the tree.
+    if (sealed !== null && this.#hasSeal) return fault("it is a second record that seals a key map", read.leaf.index);
     if (sealed === null) this.#leaves.add(read.leaf.index, read.hash);
-    else this.#waiting = sealed;
+    else [this.#waiting, this.#hasSeal] = [sealed, true];
     return map === null ? null : this.#link(read.leaf, map.key);
   }
 

@@ -39,19 +39,24 @@ const subjectsOf = ({ data }: Leaf): readonly string[] =>
 export class Payloads {
   readonly #platform: Platform;
   readonly #expected = new Map<string, Promised>();
-  readonly #given = new Set<string>();
+  readonly #given = new Map<string, Promised>();
   readonly #erasures = new Map<string, Leaf[]>();
 
   constructor(platform: Platform) {
     this.#platform = platform;
   }
 
-  note(leaf: Leaf): void {
+  /** Null if each payload that the record names is the one that the records before it named so; else what is wrong. */
+  note(leaf: Leaf): string | null {
+    let other: string | null = null;
     addCommitments(leaf.data, (id, commitment, size) => {
-      if (!this.#given.has(`${commitment} ${id}`) && !this.#expected.has(id))
-        this.#expected.set(id, { commitment, size, index: leaf.index });
+      const known = this.#given.get(id) ?? this.#expected.get(id);
+      if (known === undefined) this.#expected.set(id, { commitment, size, index: leaf.index });
+      else if (known.commitment !== commitment || known.size !== size)
+        other ??= `it has another commitment to ${id} than the record ${known.index}`;
     });
     this.noteErasure(leaf);
+    return other;
   }
 
   /** What the record erased is not withheld. Nothing is expected of what the record itself names. */
@@ -74,13 +79,13 @@ export class Payloads {
     salted.set(value, SALT_BYTES);
     const commitment = toHex(this.#platform.sha256(salted));
     if (expected === undefined)
-      return this.#given.has(`${commitment} ${id}`)
+      return this.#given.get(id)?.commitment === commitment
         ? null
         : { reason: `no record before it names the payload ${id}`, index };
     if (value.length !== expected.size || commitment !== expected.commitment)
       return { reason: `the payload ${id} is not the one that was recorded`, index };
     this.#expected.delete(id);
-    this.#given.add(`${commitment} ${id}`);
+    this.#given.set(id, expected);
     return null;
   }
 

@@ -39,11 +39,14 @@ export type Keys = {
   readonly isOutside: boolean;
 };
 
+/** Who cosigned, and when. Two keys may have one name, so `key` has the key id, too. */
+export type Cosigner = { readonly name: string; readonly key: string; readonly time: number };
+
 /** A tree at a size, at a time if a witness said so. */
 export type KnownHead = {
   readonly size: number;
   readonly root: Uint8Array;
-  readonly witness: { readonly name: string; readonly time: number } | null;
+  readonly witness: Cosigner | null;
   /** What it is called where it contradicts the records. */
   readonly what: string;
   /** True if the log was reopened since, after a restore: then records that it had may have been lost. */
@@ -75,6 +78,8 @@ export const parseKeys = (
   return { log, witnesses: other };
 };
 
+const keyText = ({ name, keyId }: Pick<VerifierKey, "name" | "keyId">): string => `${name}+${toHex(keyId)}`;
+
 /**
  * True if only the last two bits of the key id are others: base64 writes them with the first of the signature, so one changed
  * character changes both. Another key of the same name has such an id once in a thousand million.
@@ -98,7 +103,7 @@ const mislabelled = async (
       const { name, keyId } = key;
       const renamed = { ...other, name, keyId };
       if (hasNearlyId(other, key) || (await isMadeBy({ text: note.text, signatures: [renamed] }, key)))
-        return `the signature by ${name}+${toHex(keyId)} has another name or key id`;
+        return `the signature by ${keyText(key)} has another name or key id`;
     }
   return null;
 };
@@ -112,7 +117,7 @@ const signerOf = async (
   let signer: VerifierKey | null = null;
   for (const key of keys) {
     const verdict = await verifiedBy(verifyEd25519, note, key);
-    if (verdict === "wrong") return `the signature by ${key.name}+${toHex(key.keyId)} is wrong`;
+    if (verdict === "wrong") return `the signature by ${keyText(key)} is wrong`;
     if (verdict === "verified") signer ??= key;
   }
   const isMadeBy = async (own: SignedNote, key: VerifierKey): Promise<boolean> =>
@@ -239,12 +244,12 @@ export const witnessesOf = async (
   { verifyEd25519 }: Platform,
   note: SignedNote,
   witnesses: readonly VerifierKey[],
-): Promise<readonly { readonly name: string; readonly time: number }[] | string> => {
-  const found: { readonly name: string; readonly time: number }[] = [];
+): Promise<readonly Cosigner[] | string> => {
+  const found: Cosigner[] = [];
   for (const witness of witnesses) {
     const cosigned = await cosignedBy(verifyEd25519, note, witness);
     if (cosigned === "wrong") return `the cosignature by ${witness.name} is wrong`;
-    if (cosigned !== "absent") found.push({ name: witness.name, time: cosigned.time });
+    if (cosigned !== "absent") found.push({ name: witness.name, key: keyText(witness), time: cosigned.time });
   }
   const isMadeBy = async (own: SignedNote, key: VerifierKey): Promise<boolean> =>
     typeof (await cosignedBy(verifyEd25519, own, key)) === "object";
@@ -296,15 +301,16 @@ export const witnessTimes = (heads: readonly KnownHead[]): readonly WitnessTime[
   const times = new Map<string, WitnessTime>();
   for (const { size, witness } of heads) {
     if (witness === null) continue;
-    const best = times.get(witness.name);
-    if (best === undefined || best.size <= size)
-      times.set(witness.name, { witness: witness.name, time: isoOf(witness.time), size });
+    const { name, key, time } = witness;
+    const best = times.get(key);
+    if (best === undefined || best.size <= size) times.set(key, { witness: name, time: isoOf(time), size });
   }
   return [...times.values()];
 };
 
 /** The witnesses that were named and cosigned nothing. */
-export const absentWitnesses = (keys: Keys, heads: readonly KnownHead[]): readonly string[] =>
-  keys.witnesses
-    .filter(({ name }) => !heads.some(({ witness }) => witness?.name === name))
-    .map(({ name }) => `a checkpoint that ${name} cosigned`);
+export const absentWitnesses = ({ witnesses }: Keys, heads: readonly KnownHead[]): readonly string[] =>
+  witnesses
+    .map(keyText)
+    .filter((key) => !heads.some(({ witness }) => witness?.key === key))
+    .map((key) => `a checkpoint that ${key} cosigned`);

@@ -15,6 +15,7 @@ import {
   secondsOf,
   sha256,
   WITNESS,
+  WITNESS_AGAIN,
 } from "./evidence-world.ts";
 
 /** A file or several, what is known from outside, and what a verifier has to say. */
@@ -343,6 +344,14 @@ const forgedLeaf = (change: (leaf: JsonObject) => Json) => (world: EvidenceWorld
   Object.assign(world, { account: forged.account });
 };
 
+/** A second record names the payload of an event that another one has named, with another commitment. */
+const withTwoCommitments = (): readonly ExportLine[] => {
+  const world = smallWorld();
+  const payload = commitmentOf(`${eventOf(1)}/0`, utf8("another body"));
+  world.write({ stream: `delivery-${eventOf(1)}`, type: "EventAdmitted", data: { payload }, actor: WRITER });
+  return world.export({ payloads: [PAYLOAD] });
+};
+
 const changedRecords = (world: EvidenceWorld): readonly Vector[] => {
   const full = world.export();
   const withHashes = world.export({ withHashes: true });
@@ -355,6 +364,9 @@ const changedRecords = (world: EvidenceWorld): readonly Vector[] => {
   );
   const twice = full.flatMap((line) => (indexIs(3)(line) ? [line, line] : [line]));
   return [
+    vector("two-commitments", "two records commit to different payloads of one id", "broken", withTwoCommitments(), {
+      index: 9,
+    }),
     vector("deleted", "a record is not there", "broken", withCount(without), { index: 4 }),
     vector("deleted-same-count", "a record is not there, and the count was kept", "broken", without, { index: 4 }),
     vector("inserted", "a record stands twice", "broken", twice, { index: 3 }),
@@ -412,6 +424,16 @@ const changedRecords = (world: EvidenceWorld): readonly Vector[] => {
   ];
 };
 
+/** The record that seals the map waits for its place in the tree, which another one before it must not take. */
+const withForgedSeal = (lines: readonly ExportLine[]): readonly ExportLine[] => {
+  const forged = withMember(lines, 7, (leaf) => ({
+    ...leaf,
+    ...{ index: 8, data: { ...(leaf.data as JsonObject), payload: commitmentOf(`${eventOf(1)}/0`, BODY) } },
+  })).flatMap((line) => (isRecord(line) && line.index === 7 ? [{ ...line, index: 8 }, PAYLOAD] : []));
+  const withBoth = lines.flatMap((line) => (indexIs(7)(line) ? [...forged, line] : [line]));
+  return withCount(withBoth.map((line) => (line.kind === "header" ? { ...line, payloads: true as const } : line)));
+};
+
 const fraud = (world: EvidenceWorld): readonly Vector[] => {
   const agent = agentExport(world, AGENTS);
   const map = world.mapLine(AGENT);
@@ -453,6 +475,13 @@ const fraud = (world: EvidenceWorld): readonly Vector[] => {
       "broken",
       agentExport(world, AGENTS, { beside: [6, 6, 8] }),
       { index: 6 },
+    ),
+    vector(
+      "forged-seal",
+      "a record that nobody sealed, and its payload, stand before the one that seals the map",
+      "broken",
+      withForgedSeal(agent),
+      { index: 7 },
     ),
     vector("foreign-record", "the record of another agent was put in", "broken", foreign, { index: 2 }),
     vector(
@@ -708,6 +737,13 @@ const witnessed = (): readonly Vector[] => {
     vector("witnessed", "a witness whose key was given cosigned a tree that the records give", "authentic", seen, {
       witnesses,
     }),
+    vector(
+      "one-of-two-witnesses",
+      "of two witnesses with one name whose keys were given, one cosigned",
+      "incomplete",
+      seen,
+      { witnesses: [WITNESS.vkey, WITNESS_AGAIN.vkey] },
+    ),
     vector("witness-not-given", "a cosignature whose key was not given counts for nothing", "authentic", seen),
     vector(
       "witnessed-other-tree",

@@ -62,6 +62,8 @@ export const STRANGER = signerOf(signingKeyName(HOST), ED25519, 3);
 /** Of another log, which has the same witness. */
 const OTHER_KEY = signerOf(signingKeyName(OTHER_LOG.host), ED25519, 5);
 export const WITNESS = signerOf("witness.example.org/w1", ED25519_COSIGNATURE, 4);
+/** Another key of the same name. */
+export const WITNESS_AGAIN = signerOf("witness.example.org/w1", ED25519_COSIGNATURE, 5);
 
 export const idOf = (prefix: string, text: string): string =>
   `${prefix}_${[...sha256(utf8(text))].map((byte) => "abcdefghijklmnopqrstuvwxyz234567"[byte & 31]).join("")}`;
