@@ -27,6 +27,11 @@ export type Exported = {
   readonly map: { readonly key: string; readonly sealed: SealedKeyProof } | null;
   /** The lines for the values that this record commits to; null if none were asked for. */
   readonly payloads: ((record: RecordedEvent) => AsyncIterable<ExportLine>) | null;
+  /**
+   * The lines for the values of a record before `resumeFrom` that were erased. They are given anew, because their proofs lead
+   * to one checkpoint. Null if the export has the records of all erasures, or no values.
+   */
+  readonly erasures?: ((record: RecordedEvent) => AsyncIterable<ExportLine>) | null;
 };
 
 export type ExportDeps = {
@@ -172,7 +177,7 @@ async function* tailLines(
 /** The lines of an export, made as they are read. A cut one can be told by its last line, which is not a checkpoint. */
 export async function* exportLines(deps: ExportDeps, exported: Exported): AsyncGenerator<string, void> {
   const { evidence } = deps;
-  const { account, end, from, to, filter, indexes, map, payloads, resumeFrom = 0 } = exported;
+  const { account, end, from, to, filter, indexes, map, payloads, erasures = null, resumeFrom = 0 } = exported;
   const { origin, size } = end;
   const range = filter === null ? { from_index: from, to_index: to } : { from_index: 0, to_index: size };
   const announced = payloads === null ? {} : { payloads: true as const };
@@ -183,6 +188,10 @@ export async function* exportLines(deps: ExportDeps, exported: Exported): AsyncG
   let count = 0;
   for await (const page of pages()) {
     const left = page.filter((index) => index >= resumeFrom);
+    const before = erasures === null ? [] : page.filter((index) => index < resumeFrom);
+    if (erasures !== null && before.length > 0)
+      for (const record of await deps.records(account, before))
+        for await (const line of erasures(record)) yield lineOf(line);
     count += page.length;
     for (const { index, leaf, hash, record } of await leavesAt(deps, account, left)) {
       yield lineOf({ kind: "record", index, leaf: toBase64(leaf), leaf_hash: toBase64(hash) });

@@ -43,6 +43,15 @@ const isHidden = async (deps: ExportPayloadsDeps, account: string, subject: stri
   return event === null || event.account !== account || (await hiddenOfEvent(deps, event, auditor)).length > 0;
 };
 
+/** The lines for what was erased of a record that is itself left out. */
+export const erasedLines = (erasureOf: (id: string) => Promise<ErasureLine | null>) =>
+  async function* (record: RecordedEvent): AsyncGenerator<ErasureLine, void> {
+    for (const { id } of allCommitmentsIn(record.data)) {
+      const erasure = await erasureOf(id);
+      if (erasure !== null) yield erasure;
+    }
+  };
+
 /**
  * The lines that open a record's commitments. A payload in which a policy hides fields is left out as a whole, because its
  * bytes are what the commitment covers: a verifier calls it withheld, unless a record says that it was erased.

@@ -16,7 +16,7 @@ import { TIME_RANGE_QUERY, timeRangeOf } from "../../http/time-range.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
 import { documentIn } from "../../views/typed-documents.ts";
 import { notSealed, signing } from "./checkpoints.ts";
-import { type ExportPayloadsDeps, payloadLines } from "./export-payloads.ts";
+import { type ExportPayloadsDeps, erasedLines, payloadLines } from "./export-payloads.ts";
 
 export type ExportDeps = ExportPayloadsDeps & {
   readonly evidence: AccountEvidence | null;
@@ -44,7 +44,7 @@ const QUERY = {
   to_index: indexBound("End before this record. Not with a filter, and not with resume_from"),
   resume_from: indexBound(
     "An export that was cut off goes on with this record. The records before it are left out, which you have, and the header, " +
-      "the proofs and the count are those of all records: see docs/auditor.md",
+      "the proofs, the erasures and the count are those of all records: see docs/auditor.md",
   ),
   ...TIME_RANGE_QUERY,
   type: filterBy("Only records of this type"),
@@ -239,8 +239,9 @@ const answer = async (deps: ExportDeps, evidence: AccountEvidence, call: Asked, 
   const erasureOf = erasuresBeside(deps, evidence, { account, plan });
   // It reads no query.
   const payloads = call.query.payloads === undefined ? null : payloadLines(deps, call as unknown as Call, erasureOf);
+  const erasures = payloads === null || plan.filter === null ? null : erasedLines(erasureOf);
   const records = (of: string, indexes: readonly number[]) => eventsAt(deps, of, indexes);
-  const lines = exportLines({ evidence, records }, { ...plan, account, verifierKey, payloads });
+  const lines = exportLines({ evidence, records }, { ...plan, account, verifierKey, payloads, erasures });
   const body = Readable.from(chunksOf(call as unknown as Call, lines), { objectMode: false });
   body.once("close", onEnd);
   return { status: 200, headers: HEADERS, body };

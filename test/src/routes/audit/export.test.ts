@@ -316,6 +316,50 @@ test(
   }),
 );
 
+const EVENT = `evt_${"k".repeat(32)}`;
+
+/** An event of the source, whose payload was erased by somebody else, so that the source's records do not say it. */
+const erasedEvent = async ({ log }: World, account: string, source: string): Promise<void> => {
+  const payload = { id: `${EVENT}/0`, commitment: "0".repeat(64), size: 1 };
+  const of = (kind: "source" | "member", id: string): Metadata => ({
+    ...{ account, actor: { kind, id }, command_id: id, trace_id: "0".repeat(32), span_id: "0".repeat(16) },
+    ...{ causation_id: null, recorded_at: "2026-01-01T00:00:00.000Z", schema: 1 },
+  });
+  await log.append(`delivery-${EVENT}`, "any", [
+    { id: randomUUID(), type: "EventAdmitted", data: { event_id: EVENT, payload }, meta: of("source", source) },
+    {
+      ...{ id: randomUUID(), type: "PayloadErased", data: { event_id: EVENT, up_to: 0, reason: "asked" } },
+      meta: of("member", `usr_${"a".repeat(32)}`),
+    },
+  ]);
+};
+
+test(
+  "an export with an erased payload that was cut off goes on after more was recorded, with the erasure given anew",
+  withWorld(async (world) => {
+    const source = sourceId("b");
+    await records(world, A, 10);
+    await erasedEvent(world, A, source);
+    await records(world, A, 30, 10);
+    await world.seal(A);
+    for (const filter of [{ source_id: source }, { actor: source }, {}]) {
+      const query = { ...filter, payloads: "1" };
+      const lines = (await world.get(A, EXPORT, query)).text.split("\n").slice(0, -1);
+      const { kept, from } = cutAt(lines, lines.length - 1);
+      await records(world, A, 30, 40);
+      await world.seal(A);
+      const isErasure = (line: string): boolean => line.includes('"kind":"erasure"');
+      const rest = (await world.get(A, EXPORT, { ...query, resume_from: from })).text.split("\n");
+      const count = "source_id" in filter || "actor" in filter ? 1 : 0;
+      assert.equal([kept.filter(isErasure).length, rest.filter(isErasure).length], [count, count]);
+      const joined = [rest[0], ...kept.filter((line) => !isErasure(line)), ...rest.slice(1)].join("\n");
+      const report = await verdictOf(world, joined);
+      const { fault, payloads } = report;
+      assert.equal([fault, payloads], [null, { verified: 0, erased: 1, withheld: 0 }], JSON.stringify(report));
+    }
+  }),
+);
+
 test(
   "nothing is exported before it is sealed",
   withWorld(async (world) => {
